@@ -1,0 +1,343 @@
+//! An owned view of a block's tree without positions, so that moving text or editing a comment changes nothing in it.
+//! [`Spans`] holds the positions beside it, relative to the start of the block.
+
+use tree_sitter::Node;
+
+use crate::{BlockSource, TextRange};
+
+mod lower;
+
+/// Index of an expression in [`Ast::exprs`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExprId(u32);
+
+/// Index of a statement in [`Ast::stmts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StmtId(u32);
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ast {
+    exprs: Vec<Expr>,
+    stmts: Vec<Stmt>,
+    pub body: Vec<StmtId>,
+}
+
+/// Byte ranges of an [`Ast`]'s nodes and the comments, relative to the start of the block.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Spans {
+    exprs: Vec<TextRange>,
+    stmts: Vec<TextRange>,
+    pub comments: Vec<TextRange>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expr {
+    Name(String),
+    Int(i128),
+    Float(FloatBits),
+    Str(String),
+    Bool(bool),
+    None,
+    Ellipsis,
+    Attribute {
+        value: ExprId,
+        name: String,
+    },
+    Call {
+        func: ExprId,
+        args: Vec<Arg>,
+    },
+    Subscript {
+        value: ExprId,
+        index: ExprId,
+    },
+    Slice {
+        lower: Option<ExprId>,
+        upper: Option<ExprId>,
+        step: Option<ExprId>,
+    },
+    Tuple(Vec<ExprId>),
+    List(Vec<ExprId>),
+    Dict(Vec<(ExprId, ExprId)>),
+    Unary {
+        op: UnaryOp,
+        operand: ExprId,
+    },
+    Binary {
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+    },
+    /// `a < b <= c`: the first operand, then each operator with its right operand.
+    Compare {
+        left: ExprId,
+        rest: Vec<(CompareOp, ExprId)>,
+    },
+    Bool2 {
+        op: BoolOp,
+        left: ExprId,
+        right: ExprId,
+    },
+    Ternary {
+        then: ExprId,
+        condition: ExprId,
+        otherwise: ExprId,
+    },
+    Starred(ExprId),
+    /// Python that tilelens does not look into, by its tree-sitter name: `lambda`, `list_comprehension`, …
+    Other(&'static str),
+    /// A place where the text does not parse.
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arg {
+    pub keyword: Option<String>,
+    pub value: ExprId,
+}
+
+/// A float compared by its bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FloatBits(u64);
+
+impl FloatBits {
+    pub fn new(value: f64) -> Self {
+        FloatBits(value.to_bits())
+    }
+
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum UnaryOp {
+    Neg,
+    Pos,
+    Not,
+    Invert,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    MatMul,
+    Div,
+    FloorDiv,
+    Mod,
+    Pow,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Is,
+    IsNot,
+    In,
+    NotIn,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BoolOp {
+    And,
+    Or,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stmt {
+    Function(Function),
+    Class {
+        decorators: Vec<ExprId>,
+        name: ExprId,
+        bases: Vec<Arg>,
+        body: Vec<StmtId>,
+    },
+    /// `a = b = value`, or `a: annotation = value`, or a bare `a: annotation`.
+    Assign {
+        targets: Vec<ExprId>,
+        annotation: Option<ExprId>,
+        value: Option<ExprId>,
+    },
+    AugAssign {
+        target: ExprId,
+        op: BinaryOp,
+        value: ExprId,
+    },
+    Expr(ExprId),
+    For {
+        target: ExprId,
+        iter: ExprId,
+        body: Vec<StmtId>,
+        or_else: Vec<StmtId>,
+    },
+    While {
+        condition: ExprId,
+        body: Vec<StmtId>,
+        or_else: Vec<StmtId>,
+    },
+    /// `elif` nests in `or_else`.
+    If {
+        condition: ExprId,
+        body: Vec<StmtId>,
+        or_else: Vec<StmtId>,
+    },
+    With {
+        items: Vec<WithItem>,
+        body: Vec<StmtId>,
+    },
+    Return(Option<ExprId>),
+    Break,
+    Continue,
+    Pass,
+    Import(Vec<ImportedModule>),
+    ImportFrom {
+        level: u32,
+        module: String,
+        names: Vec<ImportedName>,
+    },
+    /// Python that tilelens does not look into, by its keyword: `try`, `assert`, `del`, `global`, `match`, …
+    Other {
+        keyword: &'static str,
+        body: Vec<StmtId>,
+    },
+    /// A place where the text does not parse.
+    Error,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    pub decorators: Vec<ExprId>,
+    /// Always an [`Expr::Name`].
+    pub name: ExprId,
+    pub params: Vec<Param>,
+    pub returns: Option<ExprId>,
+    pub body: Vec<StmtId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    /// Always an [`Expr::Name`].
+    pub name: ExprId,
+    pub annotation: Option<ExprId>,
+    pub default: Option<ExprId>,
+    pub kind: ParamKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ParamKind {
+    Plain,
+    /// After `*` or `*args`.
+    KeywordOnly,
+    /// `*args`
+    Args,
+    /// `**kwargs`
+    Kwargs,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithItem {
+    pub context: ExprId,
+    pub target: Option<ExprId>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedModule {
+    pub module: String,
+    pub alias: Option<String>,
+}
+
+/// `name as alias` of a from-import; the name `*` imports everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportedName {
+    pub name: String,
+    pub alias: Option<String>,
+}
+
+impl ImportedName {
+    /// The name that the importing module sees.
+    pub fn bound(&self) -> &str {
+        self.alias.as_deref().unwrap_or(&self.name)
+    }
+}
+
+impl Ast {
+    pub fn expr(&self, id: ExprId) -> &Expr {
+        self.exprs.get(id.0 as usize).unwrap_or(&Expr::Error)
+    }
+
+    pub fn stmt(&self, id: StmtId) -> &Stmt {
+        self.stmts.get(id.0 as usize).unwrap_or(&Stmt::Error)
+    }
+
+    /// The identifier, if the expression is one.
+    pub fn name(&self, id: ExprId) -> Option<&str> {
+        match self.expr(id) {
+            Expr::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// `a.b.c` as its parts, if the expression is a plain dotted name.
+    pub fn dotted(&self, id: ExprId) -> Option<Vec<&str>> {
+        match self.expr(id) {
+            Expr::Name(name) => Some(vec![name]),
+            Expr::Attribute { value, name } => {
+                let mut parts = self.dotted(*value)?;
+                parts.push(name);
+                Some(parts)
+            }
+            _ => None,
+        }
+    }
+
+    /// Elements of a tuple or list literal.
+    pub fn elements(&self, id: ExprId) -> Option<&[ExprId]> {
+        match self.expr(id) {
+            Expr::Tuple(elements) | Expr::List(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// All expressions with their ids, in the order of the text's tree.
+    pub fn exprs(&self) -> impl Iterator<Item = (ExprId, &Expr)> {
+        self.exprs.iter().enumerate().map(|(i, expr)| (ExprId(i as u32), expr))
+    }
+
+    pub fn stmts(&self) -> impl Iterator<Item = (StmtId, &Stmt)> {
+        self.stmts.iter().enumerate().map(|(i, stmt)| (StmtId(i as u32), stmt))
+    }
+}
+
+impl Spans {
+    pub fn expr(&self, id: ExprId) -> TextRange {
+        self.exprs.get(id.0 as usize).copied().unwrap_or_default()
+    }
+
+    pub fn stmt(&self, id: StmtId) -> TextRange {
+        self.stmts.get(id.0 as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The view of a block. Never fails: what does not parse becomes `Error` nodes.
+pub fn parse(source: &BlockSource) -> (Ast, Spans) {
+    match &source.tree {
+        Some(tree) => lower::lower(tree.root_node(), source),
+        None => Default::default(),
+    }
+}
+
+fn range(node: Node<'_>) -> TextRange {
+    TextRange::new(node.start_byte(), node.end_byte())
+}

@@ -1,0 +1,337 @@
+//! A text under edit: a rope, and its blocks with their trees.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ropey::Rope;
+use tree_sitter::{InputEdit, Point, Tree};
+
+use crate::outline::{self, BlockKind, Segment};
+use crate::position::{self, LineCol, PositionEncoding};
+use crate::{TextRange, parser};
+
+/// Larger texts are kept but not analysed; no kernel file comes near (bytes).
+const ANALYSED_AT_MOST: usize = 16 << 20;
+
+/// One version of a text. Cloning is cheap and gives a snapshot.
+#[derive(Clone)]
+pub struct Document {
+    rope: Rope,
+    blocks: Arc<[Block]>,
+}
+
+/// A block at its place in the document.
+#[derive(Clone)]
+pub struct Block {
+    pub key: BlockKey,
+    pub start: usize,
+    /// Index of the header block of the class or function around it.
+    pub parent: Option<usize>,
+    pub source: Arc<BlockSource>,
+}
+
+/// Tells the blocks of a document apart, and stays the same while their text and their place change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct BlockKey {
+    /// Names from the outside in, joined by dots: `Program.kernel`.
+    pub path: Arc<str>,
+    pub kind: BlockKind,
+    /// Counts the blocks of the same path and kind.
+    pub ordinal: u32,
+}
+
+/// Text and tree of a block; positions count from the start of the block.
+#[derive(Clone)]
+pub struct BlockSource {
+    pub text: String,
+    pub tree: Option<Tree>,
+    /// Logical lines with a bracket that is never closed. The tree shows `...` in their place, so that they hide no other line.
+    pub broken: Vec<TextRange>,
+}
+
+impl PartialEq for BlockSource {
+    /// The tree follows from the text.
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for BlockSource {}
+
+impl std::fmt::Debug for BlockSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("BlockSource").field(&self.text).finish()
+    }
+}
+
+impl BlockSource {
+    fn parsed(text: String, old: Option<&Tree>) -> Arc<BlockSource> {
+        let tree = parser::parse(&text, old);
+        if !tree.as_ref().is_some_and(|tree| tree.root_node().has_error()) {
+            return Arc::new(BlockSource { text, tree, broken: Vec::new() });
+        }
+        let broken = outline::unclosed_lines(&text);
+        let tree = if broken.is_empty() { tree } else { parser::parse(&with_ellipses(&text, &broken), None) };
+        Arc::new(BlockSource { text, tree, broken })
+    }
+}
+
+/// The text with each range replaced by `...` and blanks; no offset moves.
+fn with_ellipses(text: &str, ranges: &[TextRange]) -> String {
+    let mut repaired = text.to_owned();
+    for range in ranges {
+        repaired.replace_range(range.start..range.end, &format!("{:<1$}", "...", range.len()));
+    }
+    repaired
+}
+
+impl Document {
+    pub fn new(text: &str) -> Document {
+        let mut document = Document { rope: Rope::from_str(text), blocks: Arc::new([]) };
+        document.cut_into_blocks(None);
+        document
+    }
+
+    pub fn rope(&self) -> &Rope {
+        &self.rope
+    }
+
+    pub fn text(&self) -> String {
+        self.rope.to_string()
+    }
+
+    pub fn len(&self) -> usize {
+        self.rope.len_bytes()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True where the text is larger than tilelens analyses; such a document has no blocks.
+    pub fn is_oversized(&self) -> bool {
+        self.len() > ANALYSED_AT_MOST
+    }
+
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    /// The blocks, shared with this snapshot.
+    pub fn shared_blocks(&self) -> Arc<[Block]> {
+        self.blocks.clone()
+    }
+
+    pub fn offset(&self, position: LineCol, encoding: PositionEncoding) -> usize {
+        position::offset(&self.rope, position, encoding)
+    }
+
+    pub fn position(&self, offset: usize, encoding: PositionEncoding) -> LineCol {
+        position::line_col(&self.rope, offset, encoding)
+    }
+
+    /// Replaces the bytes of `range`; ends outside of the text or inside a character move back to the nearest valid one.
+    pub fn edit(&mut self, range: Range<usize>, text: &str) {
+        let start = self.char_boundary(range.start);
+        let end = self.char_boundary(range.end.max(range.start));
+        let (from, to) = (self.rope.byte_to_char(start), self.rope.byte_to_char(end));
+        self.rope.remove(from..to);
+        self.rope.insert(from, text);
+        self.cut_into_blocks(Some(Edit { start, old_end: end, new_end: start + text.len() }));
+    }
+
+    fn char_boundary(&self, offset: usize) -> usize {
+        let offset = offset.min(self.len());
+        self.rope.char_to_byte(self.rope.byte_to_char(offset))
+    }
+
+    fn cut_into_blocks(&mut self, edit: Option<Edit>) {
+        if self.is_oversized() {
+            self.blocks = Arc::new([]);
+            return;
+        }
+        let text = self.text();
+        let segments = outline::segments(&text);
+        let keys = keys(&segments);
+        let ends = segments.iter().skip(1).map(|next| next.start).chain([text.len()]);
+        let mut reuse = Reuse { old: &self.blocks, edit, next: 0 };
+        let blocks = segments.iter().zip(ends).zip(keys).map(|((segment, end), key)| {
+            let range = TextRange::new(segment.start, end);
+            let source = reuse.source(&text, range);
+            Block { key, start: segment.start, parent: segment.parent, source }
+        });
+        self.blocks = blocks.collect();
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Edit {
+    start: usize,
+    old_end: usize,
+    new_end: usize,
+}
+
+impl Edit {
+    /// Where a range of the new text was in the old one, if the edit did not touch it.
+    fn old_range(self, new: TextRange) -> Option<TextRange> {
+        if new.end < self.start {
+            return Some(new);
+        }
+        let back = |offset: usize| (offset > self.new_end).then(|| offset - self.new_end + self.old_end);
+        Some(TextRange::new(back(new.start)?, back(new.end)?))
+    }
+}
+
+/// Finds for each new block the old one to take over: whole where the edit left it alone, its tree where the edit lies within.
+struct Reuse<'b> {
+    old: &'b [Block],
+    edit: Option<Edit>,
+    next: usize,
+}
+
+impl Reuse<'_> {
+    fn source(&mut self, text: &str, range: TextRange) -> Arc<BlockSource> {
+        let Some(edit) = self.edit else { return BlockSource::parsed(text[range.start..range.end].to_owned(), None) };
+        if let Some(old) = edit.old_range(range).and_then(|old| self.block_at(old)) {
+            return old.source.clone();
+        }
+        let new_text = &text[range.start..range.end];
+        let edited = self
+            .block_around(edit, range)
+            .filter(|old| old.source.broken.is_empty())
+            .and_then(|old| edited_tree(old, edit, new_text));
+        BlockSource::parsed(new_text.to_owned(), edited.as_ref())
+    }
+
+    /// The old block with exactly this range. New blocks ask in order, so the search goes on where it stopped.
+    fn block_at(&mut self, range: TextRange) -> Option<&Block> {
+        while self.old.get(self.next).is_some_and(|block| block.start < range.start) {
+            self.next += 1;
+        }
+        let block = self.old.get(self.next)?;
+        (block.start == range.start && block.source.text.len() == range.len()).then_some(block)
+    }
+
+    /// The old block that the new `range` grew out of: same start, and the whole edit inside of it.
+    fn block_around(&self, edit: Edit, range: TextRange) -> Option<&Block> {
+        let index = self.old.partition_point(|block| block.start <= edit.start).checked_sub(1)?;
+        let block = &self.old[index];
+        let grown = block.source.text.len() + edit.new_end - edit.start;
+        let inside = edit.old_end <= block.start + block.source.text.len();
+        (block.start == range.start && inside && grown == range.len() + edit.old_end - edit.start).then_some(block)
+    }
+}
+
+/// The tree of an old block, told of an edit inside of it.
+fn edited_tree(block: &Block, edit: Edit, new_text: &str) -> Option<Tree> {
+    let mut tree = block.source.tree.clone()?;
+    let (start, old_end, new_end) = (edit.start - block.start, edit.old_end - block.start, edit.new_end - block.start);
+    tree.edit(&InputEdit {
+        start_byte: start,
+        old_end_byte: old_end,
+        new_end_byte: new_end,
+        start_position: point(&block.source.text, start),
+        old_end_position: point(&block.source.text, old_end),
+        new_end_position: point(new_text, new_end),
+    });
+    Some(tree)
+}
+
+/// tree-sitter counts `\n` only; never mix its rows with LSP lines.
+fn point(text: &str, offset: usize) -> Point {
+    let before = &text.as_bytes()[..offset];
+    let row = before.iter().filter(|&&b| b == b'\n').count();
+    let column = offset - before.iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+    Point { row, column }
+}
+
+fn keys(segments: &[Segment]) -> Vec<BlockKey> {
+    let mut seen = std::collections::HashMap::new();
+    let mut keys: Vec<BlockKey> = Vec::with_capacity(segments.len());
+    for segment in segments {
+        let outer = segment.parent.map_or("", |parent| &keys[parent].path);
+        let path: Arc<str> = match (outer.is_empty(), segment.name.is_empty()) {
+            (true, _) => segment.name.as_str().into(),
+            (false, true) => outer.into(),
+            (false, false) => format!("{outer}.{}", segment.name).into(),
+        };
+        let count = seen.entry((path.clone(), segment.kind)).or_insert(0);
+        keys.push(BlockKey { path, kind: segment.kind, ordinal: *count });
+        *count += 1;
+    }
+    keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn trees(document: &Document) -> Vec<String> {
+        let tree = |block: &Block| block.source.tree.as_ref().map(|tree| tree.root_node().to_sexp());
+        document.blocks().iter().map(|b| format!("{:?} {} {:?}", b.key, b.start, tree(b))).collect()
+    }
+
+    #[test]
+    fn an_edit_keeps_the_other_blocks() {
+        let mut document = Document::new("def a():\n    x = 1\n\ndef b():\n    y = 2\n");
+        let before = document.clone();
+        let digit = document.text().find('1').unwrap_or_default();
+        document.edit(digit..digit + 1, "64");
+        assert!(!Arc::ptr_eq(&before.blocks()[0].source, &document.blocks()[0].source));
+        assert!(Arc::ptr_eq(&before.blocks()[1].source, &document.blocks()[1].source));
+        document.edit(0..0, "\n");
+        assert!(Arc::ptr_eq(&before.blocks()[1].source, &document.blocks()[1].source));
+    }
+
+    #[test]
+    fn offsets_outside_are_moved() {
+        let mut document = Document::new("é");
+        document.edit(1..99, "x");
+        assert_eq!(document.text(), "x");
+    }
+
+    fn piece() -> impl Strategy<Value = &'static str> {
+        prop::sample::select(vec![
+            "\n",
+            "    ",
+            "(",
+            ")",
+            "[",
+            "\"\"\"",
+            "'",
+            "#",
+            "@pl.function\n",
+            "def f(a):\n",
+            "class P:\n",
+            "x = 1\n",
+            "    y = pl.load(a, [0, 0], [64, 64])\n",
+            "😀",
+            "\r\n",
+            "\r",
+            "\\\n",
+            "if x:\n",
+            "64",
+            ",",
+            ":",
+            "\t",
+            "return x\n",
+        ])
+    }
+
+    proptest! {
+        #[test]
+        fn an_edited_document_equals_a_fresh_one(
+            start in prop::collection::vec(piece(), 0..40),
+            edits in prop::collection::vec((0..400_usize, 0..12_usize, prop::collection::vec(piece(), 0..4)), 1..12),
+        ) {
+            let mut document = Document::new(&start.concat());
+            for (at, removed, inserted) in edits {
+                let at = at % (document.len() + 1);
+                document.edit(at..at + removed, &inserted.concat());
+                let fresh = Document::new(&document.text());
+                prop_assert_eq!(trees(&document), trees(&fresh));
+            }
+        }
+    }
+}
