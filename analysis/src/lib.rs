@@ -1,1 +1,14 @@
-//! x
+//! Kernel IR, memory pipeline, code generation and editor features of tilelens, as plain data.
+//!
+//! Data flows one way: text, tree, kernel IR ([`lower`], [`passes`]), plan ([`memory`]), C++ ([`codegen`]), features.
+//! Nothing here knows LSP, does I/O, reads a clock or starts a thread.
+
+pub mod codegen;
+pub mod diagnostics;
+pub mod eval;
+pub mod ir;
+pub mod lower;
+pub mod memory;
+pub mod ops;
+pub mod passes;
+pub mod target;

@@ -1,0 +1,82 @@
+//! The diagnostic codes. Each has a page in `docs/diagnostics/`.
+
+use std::fmt;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    Hint,
+    Info,
+    Warning,
+    Error,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Hint => "hint",
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $severity:ident $title:literal;)*) => {
+        /// What a diagnostic is about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code { $($variant),* }
+
+        impl Code {
+            pub const ALL: &'static [Code] = &[$(Code::$variant),*];
+
+            /// The name in editors, settings and on the command line.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name),* }
+            }
+
+            pub fn severity(self) -> Severity {
+                match self { $(Code::$variant => Severity::$severity),* }
+            }
+
+            /// One line, as in the table of contents of the diagnostics.
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$variant => $title),* }
+            }
+
+            /// The page that explains it, from the project's own pages.
+            pub fn page(self) -> &'static str {
+                match self { $(Code::$variant => include_str!(concat!("../../docs/diagnostics/", $name, ".md"))),* }
+            }
+        }
+    };
+}
+
+codes! {
+    CapacityExceeded "capacity-exceeded" Error "a memory space cannot hold the tiles that live in it";
+    FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only when freed memory is divided again";
+    NotModelled "not-modelled" Hint "tilelens does not model this, and says so instead of guessing";
+    DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
+    UnknownDtype "unknown-dtype" Error "no such element type";
+    ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
+    InvalidOperand "invalid-operand" Error "an operation does not take this operand";
+    Rejected "rejected" Error "the compiler's front end does not accept this";
+    FileTooLarge "file-too-large" Hint "the file is too large to be analysed";
+    Internal "internal" Hint "tilelens failed on this kernel";
+}
+
+impl Code {
+    pub fn from_name(name: &str) -> Option<Code> {
+        Code::ALL.iter().copied().find(|code| code.name() == name)
+    }
+
+    pub fn docs_url(self) -> String {
+        format!("https://github.com/tilelens/tilelens/blob/main/docs/diagnostics/{}.md", self.name())
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

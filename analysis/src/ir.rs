@@ -1,0 +1,360 @@
+//! The kernel IR: one kernel in SSA form, structured control flow, no positions.
+//!
+//! Lowering builds it from author source with implicit carries made explicit; the passes of [`crate::memory`] rewrite it as the
+//! compiler's passes do. Nodes point back to the block's syntax tree through [`Origin`], so that text which
+//! moves changes nothing here.
+
+mod types;
+
+use tilelens_syntax::ast::{ExprId, StmtId};
+
+use crate::ops::OpId;
+pub use types::{BLayout, Dtype, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
+
+/// A fact about the program: known, known up to names, or not known and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known<T> {
+    Known(T),
+    /// Depends on a run-time value, printed as the author wrote it.
+    Symbolic(String),
+    Unknown(Reason),
+}
+
+/// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Reason(pub String);
+
+/// A node of the block's syntax tree that something stems from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Origin {
+    Expr(ExprId),
+    Stmt(StmtId),
+}
+
+/// Index of a variable in [`Kernel::vars`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VarId(pub u32);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// `kernel`, or `main_incore_0` for a scope that the compiler outlines.
+    pub name: String,
+    pub kind: KernelKind,
+    /// The function, or the `with` statement, that this kernel is.
+    pub origin: Origin,
+    /// Where its name stands in the text.
+    pub name_origin: Origin,
+    pub params: Vec<VarId>,
+    pub vars: Vec<Var>,
+    pub body: Vec<Stmt>,
+    /// The author's `pl.MemRef` declarations that the kernel's tiles are bound to.
+    pub allocations: Vec<DeclaredAllocation>,
+    /// What is not modelled. A kernel with notes has no exact plan, but the rest of it is analysed.
+    pub notes: Vec<Note>,
+    /// What the compiler's front end rejects.
+    pub rejections: Vec<Rejection>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KernelKind {
+    /// Not yet split into cube and vector parts.
+    InCore,
+    /// Cube core.
+    Aic,
+    /// Vector core.
+    Aiv,
+}
+
+/// Something that tilelens does not model, and the reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Note {
+    pub at: Origin,
+    pub reason: Reason,
+}
+
+/// Something that the compiler refuses at parse time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejection {
+    pub at: Origin,
+    pub code: crate::diagnostics::Code,
+    pub message: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Var {
+    /// The author's name; for inserted variables the compiler's.
+    pub name: String,
+    pub ty: Type,
+    pub role: Role,
+    /// Made by the compiler, not named by the author.
+    pub inserted: bool,
+    pub origin: Origin,
+}
+
+/// How a variable gets its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    Param,
+    Def,
+    LoopIndex,
+    IterArg,
+    LoopResult,
+    IfResult,
+}
+
+/// `buf = pl.MemRef(slots=N)`: memory that tiles are bound to by annotation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredAllocation {
+    pub name: String,
+    pub slots: u32,
+}
+
+/// Index of a declared allocation in [`Kernel::allocations`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AllocationId(pub u32);
+
+/// The slot of a declared allocation that a tile is bound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binding {
+    pub allocation: AllocationId,
+    pub slot: Scalar,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stmt {
+    /// `var = value`
+    Let {
+        var: VarId,
+        value: Value,
+        origin: Origin,
+    },
+    /// A call for its effect: `pl.store(...)` without a result, synchronisation, …
+    Eval {
+        call: Call,
+        origin: Origin,
+    },
+    For(For),
+    While(While),
+    If(If),
+    /// Last statement of a loop body or branch: the values of the carries or results, in order.
+    Yield {
+        values: Vec<Operand>,
+        origin: Origin,
+    },
+    Return {
+        values: Vec<Operand>,
+        origin: Origin,
+    },
+    Break(Origin),
+    Continue(Origin),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct For {
+    pub kind: LoopKind,
+    pub index: VarId,
+    pub start: Scalar,
+    pub stop: Scalar,
+    pub step: Scalar,
+    pub carries: Vec<Carry>,
+    /// Ends with a [`Stmt::Yield`] of one value per carry, if there are carries.
+    pub body: Vec<Stmt>,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LoopKind {
+    Range,
+    Parallel,
+    /// `pl.unroll`: constant bounds, one copy of the body per iteration.
+    Unroll,
+    /// `pl.pipeline(stage=F)`
+    Pipeline {
+        stages: u32,
+    },
+    Spmd,
+    SplitAiv,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct While {
+    pub condition: Scalar,
+    pub carries: Vec<Carry>,
+    pub body: Vec<Stmt>,
+    pub origin: Origin,
+}
+
+/// A value that a loop hands from one iteration to the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carry {
+    pub init: Operand,
+    /// The name inside of the loop.
+    pub iter: VarId,
+    /// The name behind the loop.
+    pub result: VarId,
+    /// Written with `init_values`, not by rebinding a name.
+    pub explicit: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct If {
+    pub condition: Scalar,
+    /// With results, both branches end with a [`Stmt::Yield`] of one value per result.
+    pub then: Vec<Stmt>,
+    pub otherwise: Vec<Stmt>,
+    /// False where the author wrote no `else` (and none was made for the results).
+    pub has_else: bool,
+    pub results: Vec<VarId>,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    Call(Call),
+    /// `y = x`
+    Copy(VarId),
+    Scalar(Scalar),
+    /// Element of a tuple-typed variable.
+    Element {
+        tuple: VarId,
+        index: u32,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    pub op: OpId,
+    /// In the operand order of the IR (`ir_args` of the operation table).
+    pub args: Vec<Operand>,
+    /// Keyword attributes by name (`ir_attrs`): `target_memory`, `axis`, `mode`, …
+    pub attrs: Vec<(&'static str, Attr)>,
+    pub origin: Origin,
+}
+
+impl Call {
+    pub fn attr(&self, name: &str) -> Option<&Attr> {
+        self.attrs.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// A tile, tensor, tuple or scalar variable.
+    Var(VarId),
+    Scalar(Scalar),
+    /// A list literal: offsets, shapes.
+    List(Vec<Scalar>),
+    Unknown(Reason),
+}
+
+impl Operand {
+    pub fn var(&self) -> Option<VarId> {
+        match self {
+            Operand::Var(var) | Operand::Scalar(Scalar::Var(var)) => Some(*var),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attr {
+    Int(i64),
+    Float(tilelens_syntax::ast::FloatBits),
+    Bool(bool),
+    Str(String),
+    Dtype(Dtype),
+    Space(crate::target::Space),
+    Ints(Vec<i64>),
+    Unknown(Reason),
+}
+
+/// A scalar expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scalar {
+    Int(i64),
+    Float(tilelens_syntax::ast::FloatBits),
+    Bool(bool),
+    Var(VarId),
+    Unary(ScalarUnary, Box<Scalar>),
+    Binary(ScalarBinary, Box<Scalar>, Box<Scalar>),
+    Cast(Dtype, Box<Scalar>),
+    /// Extent of a tensor's axis.
+    Dim {
+        tensor: VarId,
+        axis: u32,
+    },
+    /// A `pl.dynamic("N")` extent.
+    Dynamic(String),
+    /// A call that yields a scalar: `pl.tile.get_block_idx()`, a tile read.
+    Call(Box<Call>),
+    Unknown(Reason),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScalarUnary {
+    Neg,
+    Not,
+    BitNot,
+    Abs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScalarBinary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    FloorMod,
+    Shl,
+    Shr,
+    Min,
+    Max,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+}
+
+impl Scalar {
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Scalar::Int(value) => Some(*value),
+            Scalar::Cast(_, inner) => inner.as_int(),
+            _ => None,
+        }
+    }
+}
+
+impl Kernel {
+    pub fn var(&self, id: VarId) -> &Var {
+        &self.vars[id.0 as usize]
+    }
+
+    pub fn var_mut(&mut self, id: VarId) -> &mut Var {
+        &mut self.vars[id.0 as usize]
+    }
+
+    pub fn add_var(&mut self, var: Var) -> VarId {
+        self.vars.push(var);
+        VarId(self.vars.len() as u32 - 1)
+    }
+
+    pub fn tile(&self, id: VarId) -> Option<&TileType> {
+        match &self.var(id).ty {
+            Type::Tile(tile) => Some(tile),
+            _ => None,
+        }
+    }
+
+    pub fn tensor(&self, id: VarId) -> Option<&TensorType> {
+        match &self.var(id).ty {
+            Type::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+}

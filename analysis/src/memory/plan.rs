@@ -1,0 +1,170 @@
+//! What the memory pipeline decides about one kernel.
+
+use crate::diagnostics::{Code, Severity};
+use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId};
+use crate::target::{Planner, Space, Target};
+
+/// Position of a statement in the walk over a kernel; the unit of lifetimes (`reference/memory.md` §9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Order(pub u32);
+
+/// Index of a buffer in [`Plan::buffers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub u32);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// `kernel`; after a split `kernel_aic` or `kernel_aiv`.
+    pub kernel: String,
+    pub kind: KernelKind,
+    pub origin: Origin,
+    pub name_origin: Origin,
+    pub target: Target,
+    /// The planner that gave the addresses; never [`Planner::Auto`].
+    pub planner: Planner,
+    pub status: Status,
+    /// Why the plan is not exact.
+    pub notes: Vec<Note>,
+    /// In definition order.
+    pub tiles: Vec<PlannedTile>,
+    pub buffers: Vec<Buffer>,
+    /// The spaces that the kernel uses, in the order of [`Space::ON_CHIP`].
+    pub spaces: Vec<SpaceUse>,
+    /// Source node of each order number, for showing lifetimes as lines.
+    pub statements: Vec<Origin>,
+    pub findings: Vec<Finding>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// What the compiler assigns under [`Plan::planner`].
+    Exact,
+    /// Some statements are not modelled; sizes are right, addresses may differ.
+    Partial,
+    NotModelled,
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Exact => "exact",
+            Status::Partial => "partial",
+            Status::NotModelled => "not-modelled",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedTile {
+    pub var: VarId,
+    pub name: String,
+    /// The operation that defines it, `tile.load`; empty for carried names.
+    pub op: &'static str,
+    pub role: Role,
+    pub inserted: bool,
+    pub origin: Origin,
+    pub space: Option<Space>,
+    pub shape: Vec<u64>,
+    pub dtype: Dtype,
+    /// Size of this tile by itself, in bytes.
+    pub bytes: u64,
+    /// `None` for tiles that own no memory (received from the other core).
+    pub buffer: Option<BufferId>,
+    /// Bytes from the start of the space; with `dynamic_offset` that of the whole buffer.
+    pub address: Option<u64>,
+    /// A view or slot that is selected at run time.
+    pub dynamic_offset: bool,
+    /// First and last order number at which the tile itself is defined or used.
+    pub first: Order,
+    pub last: Order,
+}
+
+/// A range of addresses that one reuse group lives in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Buffer {
+    /// The compiler's name, `mem_vec_3`, or the author's for a declared allocation.
+    pub name: String,
+    pub space: Space,
+    /// Bytes.
+    pub size: u64,
+    /// `None` where the plan could not place it.
+    pub address: Option<u64>,
+    pub declared: bool,
+    /// Live intervals of the must-alias groups in it, first and last order number.
+    pub live: Vec<(Order, Order)>,
+}
+
+/// Use of one memory space; all figures in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpaceUse {
+    pub space: Space,
+    /// Highest byte in use, reserved prefix included.
+    pub used: u64,
+    /// `None`: the target gives no limit.
+    pub capacity: Option<Capacity>,
+    /// Most bytes live at once; no plan can use less.
+    pub peak: u64,
+    pub peak_at: Order,
+    pub reserved: u64,
+    pub fit: Fit,
+}
+
+/// Bytes.
+pub type Capacity = u64;
+
+/// The verdict for one space (`design.md` §4); never blended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fit {
+    Fits,
+    /// More is live at once than the space holds: no planner can help.
+    OverAtAnInstant,
+    /// Less is live at once than the space holds, but it was proved that no placement fits.
+    Unpackable,
+    /// This plan does not fit; whether another one does was not decided.
+    Undecided,
+}
+
+/// Something to tell the author, at a node of the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub code: Code,
+    pub severity: Severity,
+    pub at: Origin,
+    pub message: String,
+    pub related: Vec<Related>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    pub at: Origin,
+    pub message: String,
+}
+
+impl Plan {
+    /// A plan without tiles, for a kernel of which nothing can be said.
+    pub fn empty(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
+        Plan {
+            kernel: kernel.name.clone(),
+            kind: kernel.kind,
+            origin: kernel.origin,
+            name_origin: kernel.name_origin,
+            target,
+            planner: if planner == Planner::Auto { Planner::Sequential } else { planner },
+            status: if kernel.notes.is_empty() { Status::Exact } else { Status::Partial },
+            notes: kernel.notes.clone(),
+            tiles: Vec::new(),
+            buffers: Vec::new(),
+            spaces: Vec::new(),
+            statements: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    pub fn buffer(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id.0 as usize]
+    }
+
+    pub fn space(&self, space: Space) -> Option<&SpaceUse> {
+        self.spaces.iter().find(|used| used.space == space)
+    }
+}
