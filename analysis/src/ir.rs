@@ -265,7 +265,21 @@ pub enum Attr {
     Dtype(Dtype),
     Space(crate::target::Space),
     Ints(Vec<i64>),
+    /// [`PIPELINE_STAGES`]
+    Stages(Vec<PipelineStage>),
     Unknown(Reason),
+}
+
+/// Attribute of calls in replicated pipeline bodies: in which copies their tile takes part, the innermost loop first. Tiles
+/// of different stages of one group must not share memory (`reference/memory.md` §9).
+pub const PIPELINE_STAGES: &str = "pipeline_membership";
+
+/// One copy of a replicated pipeline body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PipelineStage {
+    /// One number for each region that is replicated.
+    pub group: u32,
+    pub stage: u32,
 }
 
 /// A scalar expression.
