@@ -4,11 +4,17 @@
 //! Nothing here knows LSP, does I/O, reads a clock or starts a thread.
 
 pub mod codegen;
+mod db;
 pub mod diagnostics;
 pub mod eval;
+mod host;
+pub mod ide;
 pub mod ir;
 pub mod lower;
 pub mod memory;
 pub mod ops;
 pub mod passes;
+pub mod project;
 pub mod target;
+
+pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled, FileId};

@@ -85,6 +85,12 @@ fn with_ellipses(text: &str, ranges: &[TextRange]) -> String {
     repaired
 }
 
+impl Default for Document {
+    fn default() -> Self {
+        Document::new("")
+    }
+}
+
 impl Document {
     pub fn new(text: &str) -> Document {
         let mut document = Document { rope: Rope::from_str(text), blocks: Arc::new([]) };

@@ -1,0 +1,245 @@
+//! The salsa database: what is computed from what, and so what an edit computes again.
+//!
+//! A document is cut into [`Unit`]s. Everything about a kernel depends on the syntax of its own unit and on the constants that it
+//! names, never on positions, so that an edit elsewhere recomputes nothing in it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+
+use tilelens_syntax::ast::{self, Ast, Spans};
+use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
+
+use crate::codegen::{self, Generated};
+use crate::eval::{Constant, FunctionSource, Scope};
+use crate::ir::{Kernel, Reason};
+use crate::memory::{self, Plan};
+use crate::project::Config;
+use crate::{lower, passes};
+
+#[salsa::db]
+#[derive(Clone, Default)]
+pub(crate) struct Database {
+    storage: salsa::Storage<Self>,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+impl Database {
+    /// A database that reports each execution of a query.
+    #[cfg(test)]
+    pub(crate) fn observed(observe: impl Fn(salsa::Event) + Send + Sync + 'static) -> Self {
+        Database { storage: salsa::Storage::new(Some(Box::new(observe))) }
+    }
+}
+
+#[salsa::input]
+pub(crate) struct Settings {
+    #[returns(ref)]
+    pub(crate) config: Config,
+}
+
+#[salsa::input]
+pub(crate) struct SourceFile {
+    #[returns(ref)]
+    pub(crate) path: String,
+    #[returns(ref)]
+    pub(crate) document: Document,
+}
+
+/// A block of a document, without its position.
+#[salsa::tracked]
+pub(crate) struct Unit<'db> {
+    #[returns(copy)]
+    pub(crate) file: SourceFile,
+    #[returns(ref)]
+    pub(crate) key: BlockKey,
+    #[tracked]
+    #[returns(ref)]
+    source: Arc<BlockSource>,
+    #[tracked]
+    #[returns(copy)]
+    pub(crate) parent: Option<Unit<'db>>,
+}
+
+#[salsa::interned]
+pub(crate) struct Name<'db> {
+    #[returns(ref)]
+    text: String,
+}
+
+/// The units of a file, one per block of its document and in the same order.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn units<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
+    let mut units: Vec<Unit<'db>> = Vec::new();
+    for block in file.document(db).blocks() {
+        let parent = block.parent.and_then(|parent| units.get(parent).copied());
+        units.push(Unit::new(db, file, block.key.clone(), block.source.clone(), parent));
+    }
+    units
+}
+
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Parsed {
+    pub(crate) ast: Arc<Ast>,
+    pub(crate) spans: Arc<Spans>,
+}
+
+#[salsa::tracked(returns(ref))]
+pub(crate) fn parsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Parsed {
+    let (ast, spans) = ast::parse(unit.source(db));
+    Parsed { ast: Arc::new(ast), spans: Arc::new(spans) }
+}
+
+/// The syntax of a unit without positions: unchanged by comments and moved text.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn syntax<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Ast> {
+    parsed(db, unit).ast.clone()
+}
+
+/// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
+#[salsa::tracked(returns(clone), cycle_initial = constant_in_terms_of_itself)]
+pub(crate) fn constant<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    scope: Option<Unit<'db>>,
+    name: Name<'db>,
+) -> Option<Constant> {
+    let bound = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, scope)).filter_map(|&unit| {
+        let names = UnitScope { db, unit };
+        bound_value(syntax(db, unit), name.text(db), &names)
+    });
+    let values: Vec<Constant> = bound.collect();
+    match (values.as_slice(), scope) {
+        ([value], _) => Some(value.clone()),
+        ([], Some(scope)) => constant(db, file, scope.parent(db), name),
+        ([], None) => None,
+        _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
+    }
+}
+
+/// The value that the statements of a unit give to a name.
+fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant> {
+    let _ = (ast, name, scope);
+    None
+}
+
+/// True for the statements that bind names of `scope`: its own blocks of statements, and its header if it is a function.
+fn is_statement_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, scope: Option<Unit<'db>>) -> bool {
+    match unit.key(db).kind {
+        BlockKind::Statements => {
+            unit.parent(db) == scope && scope.is_none_or(|scope| scope.key(db).kind == BlockKind::FunctionHeader)
+        }
+        BlockKind::FunctionHeader => Some(unit) == scope,
+        BlockKind::Function | BlockKind::ClassHeader => false,
+    }
+}
+
+fn constant_in_terms_of_itself<'db>(
+    db: &'db dyn salsa::Database,
+    _: salsa::Id,
+    _: SourceFile,
+    _: Option<Unit<'db>>,
+    name: Name<'db>,
+) -> Option<Constant> {
+    Some(Constant::Unknown(Reason(format!("`{}` is defined in terms of itself", name.text(db)))))
+}
+
+/// What a unit sees of the code around it.
+struct UnitScope<'db> {
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+}
+
+impl Scope for UnitScope<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let (db, unit) = (self.db, self.unit);
+        let name = Name::new(db, name.to_owned());
+        // Statements see their own scope: the function whose header they are, or the one they stand in.
+        let scope = if unit.key(db).kind == BlockKind::FunctionHeader { Some(unit) } else { unit.parent(db) };
+        constant(db, unit.file(db), scope, name)
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        let (db, unit) = (self.db, self.unit);
+        let is_named = |candidate: &&Unit<'_>| {
+            let key = candidate.key(db);
+            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(name)
+        };
+        let candidates = units(db, unit.file(db)).iter().filter(is_named).copied();
+        let (mut program, mut module) = (None, None);
+        for candidate in candidates.filter(|candidate| *candidate != unit) {
+            match candidate.parent(db) {
+                parent if parent == unit.parent(db) => program = Some(candidate),
+                None => module = Some(candidate),
+                Some(_) => {}
+            }
+        }
+        program.or(module).map(|found| FunctionSource { ast: syntax(db, found).clone() })
+    }
+}
+
+/// The kernels of a unit, as the author wrote them.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Kernel>> {
+    if unit.key(db).kind != BlockKind::Function {
+        return Arc::default();
+    }
+    let scope = UnitScope { db, unit };
+    let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
+    Arc::new(lowered.unwrap_or_default())
+}
+
+/// A kernel with every tile made explicit, and its plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Planned {
+    pub(crate) kernel: Kernel,
+    pub(crate) plan: Plan,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Planned(Box<Planned>),
+    /// A stage panicked on this kernel; a fault of tilelens.
+    Failed(Box<Kernel>),
+}
+
+#[salsa::tracked(returns(ref))]
+pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Outcome>> {
+    let config = settings.config(db);
+    let mut outcomes = Vec::new();
+    for kernel in kernels(db, unit).iter() {
+        let planned = isolated(|| {
+            let prepared = passes::prepare(kernel.clone(), config.target);
+            let plan = |kernel: Kernel| {
+                let plan = memory::plan(&kernel, config.target, config.planner);
+                Outcome::Planned(Box::new(Planned { kernel, plan }))
+            };
+            prepared.into_iter().map(plan).collect::<Vec<_>>()
+        });
+        match planned {
+            Some(planned) => outcomes.extend(planned),
+            None => outcomes.push(Outcome::Failed(Box::new(kernel.clone()))),
+        }
+    }
+    Arc::new(outcomes)
+}
+
+/// The C++ of each kernel of a unit, in the order of [`plans`].
+#[salsa::tracked(returns(ref))]
+pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Generated>> {
+    let generate = |outcome: &Outcome| match outcome {
+        Outcome::Planned(planned) => isolated(|| codegen::generate(&planned.kernel, &planned.plan)).unwrap_or_default(),
+        Outcome::Failed(_) => Generated::default(),
+    };
+    Arc::new(plans(db, unit, settings).iter().map(generate).collect())
+}
+
+/// Runs a stage so that its panic spoils one kernel only. salsa's own unwinding goes on.
+fn isolated<T>(stage: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(stage)) {
+        Ok(value) => Some(value),
+        Err(payload) if payload.is::<salsa::Cancelled>() => resume_unwind(payload),
+        Err(_) => None,
+    }
+}

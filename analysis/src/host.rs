@@ -1,0 +1,115 @@
+//! The writer and its snapshots.
+
+use rustc_hash::FxHashMap;
+use salsa::Setter;
+use tilelens_syntax::Document;
+
+use crate::db::{Database, Settings, SourceFile};
+use crate::ide;
+use crate::project::Config;
+
+/// An edit came while the query ran; its answer would be stale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cancelled;
+
+pub type Cancellable<T> = Result<T, Cancelled>;
+
+/// A file, for the lifetime of its host.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId(pub(crate) SourceFile);
+
+/// Owns the database and takes the changes. A change waits until every [`Analysis`] is dropped, and cancels their queries.
+pub struct AnalysisHost {
+    db: Database,
+    settings: Settings,
+    files: FxHashMap<String, SourceFile>,
+}
+
+impl Default for AnalysisHost {
+    fn default() -> Self {
+        AnalysisHost::new()
+    }
+}
+
+impl AnalysisHost {
+    pub fn new() -> Self {
+        AnalysisHost::with_database(Database::default())
+    }
+
+    pub(crate) fn with_database(db: Database) -> Self {
+        let settings = Settings::builder(Config::default()).durability(salsa::Durability::HIGH).new(&db);
+        AnalysisHost { db, settings, files: FxHashMap::default() }
+    }
+
+    /// The file of a path (or URI); a new one is empty.
+    pub fn file_id(&mut self, path: &str) -> FileId {
+        if let Some(&file) = self.files.get(path) {
+            return FileId(file);
+        }
+        let file = SourceFile::new(&self.db, path.to_owned(), Document::default());
+        self.files.insert(path.to_owned(), file);
+        FileId(file)
+    }
+
+    pub fn set_document(&mut self, file: FileId, document: Document) {
+        file.0.set_document(&mut self.db).to(document);
+    }
+
+    /// Forgets the text of a file. Its id stays valid.
+    pub fn remove_file(&mut self, file: FileId) {
+        self.set_document(file, Document::default());
+    }
+
+    pub fn set_config(&mut self, config: Config) {
+        if self.settings.config(&self.db) != &config {
+            self.settings.set_config(&mut self.db).with_durability(salsa::Durability::HIGH).to(config);
+        }
+    }
+
+    /// Stops the queries of all snapshots as soon as they look up.
+    pub fn cancel_queries(&mut self) {
+        salsa::Database::trigger_cancellation(&mut self.db);
+    }
+
+    pub fn snapshot(&self) -> Analysis {
+        Analysis { db: self.db.clone(), settings: self.settings }
+    }
+}
+
+/// A view of all files at one moment.
+pub struct Analysis {
+    db: Database,
+    settings: Settings,
+}
+
+macro_rules! features {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident: $ty:ty),*) -> $result:ty = $feature:path;)*) => {
+        impl Analysis {
+            $($(#[$doc])*
+            pub fn $name(&self, file: FileId $(, $arg: $ty)*) -> Cancellable<$result> {
+                let context = ide::Context::new(&self.db, self.settings, file.0);
+                let query = std::panic::AssertUnwindSafe(|| $feature(&context $(, $arg)*));
+                salsa::Cancelled::catch(query).map_err(|_| Cancelled)
+            })*
+        }
+    };
+}
+
+features! {
+    /// What is wrong in a file, and what is not modelled, by position.
+    diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
+    /// What is known of the tile at a byte offset.
+    hover(offset: usize) -> Option<ide::Hover> = ide::hover::hover;
+    /// Space, address and size behind each tile that is defined within a range.
+    inlay_hints(range: tilelens_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
+    /// Use of each memory space above each kernel.
+    code_lenses() -> Vec<ide::CodeLens> = ide::code_lens::code_lenses;
+    /// Programs, kernels and their tiles.
+    document_symbols() -> Vec<ide::Symbol> = ide::symbols::document_symbols;
+    /// The C++ of the kernel around a byte offset.
+    generated_code(offset: usize) -> Option<ide::GeneratedCode> = ide::generated_code::generated_code;
+    /// The C++ of every kernel of a file.
+    generated_codes() -> Vec<ide::GeneratedCode> = ide::generated_code::generated_codes;
+    /// The plan of every kernel, in the form of `tilelens plan --format json`.
+    plans() -> Vec<ide::KernelPlan> = ide::plan_view::plans;
+}

@@ -1,0 +1,61 @@
+//! Above each kernel: how full its memories are, and a way to its C++.
+
+use tilelens_syntax::TextRange;
+
+use crate::db::Outcome;
+use crate::memory::{Plan, SpaceUse, Status};
+
+use super::{Context, layout};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeLens {
+    /// Bytes; the name of the kernel.
+    pub range: TextRange,
+    pub title: String,
+    pub command: LensCommand,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LensCommand {
+    /// Shows the use of memory; a click does nothing.
+    None,
+    ShowGeneratedCode,
+}
+
+pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
+    let mut lenses = Vec::new();
+    if !context.config().code_lens {
+        return lenses;
+    }
+    for placed in context.units() {
+        for outcome in context.plans(placed.unit) {
+            let Outcome::Planned(planned) = outcome else { continue };
+            let range = placed.range(planned.plan.name_origin);
+            lenses.push(CodeLens { range, title: title(&planned.plan), command: LensCommand::None });
+            let title = "show generated C++".to_owned();
+            lenses.push(CodeLens { range, title, command: LensCommand::ShowGeneratedCode });
+        }
+    }
+    lenses
+}
+
+fn title(plan: &Plan) -> String {
+    let spaces: Vec<_> = plan.spaces.iter().map(bar).collect();
+    match (plan.status, spaces.is_empty()) {
+        (Status::NotModelled, _) => "not modelled".to_owned(),
+        (_, true) => "no tiles".to_owned(),
+        (Status::Partial, _) => format!("{} · partly modelled", spaces.join("  ")),
+        (Status::Exact, _) => spaces.join("  "),
+    }
+}
+
+/// `Vec ███░░░░░ 36 %`, or the bytes where the target has no limit.
+fn bar(space: &SpaceUse) -> String {
+    const CELLS: u64 = 8;
+    let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
+        return format!("{} {}", space.space, layout::bytes(space.used));
+    };
+    let filled = (space.used * CELLS).div_ceil(capacity).min(CELLS) as usize;
+    let percent = (space.used * 100).div_ceil(capacity);
+    format!("{} {}{} {percent} %", space.space, "█".repeat(filled), "░".repeat(CELLS as usize - filled))
+}

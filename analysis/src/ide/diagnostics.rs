@@ -1,0 +1,116 @@
+//! Everything that tilelens has to say about a file.
+
+use tilelens_syntax::TextRange;
+
+use crate::db::Outcome;
+use crate::diagnostics::{Code, Severity};
+use crate::ir::{Kernel, Note, Rejection};
+use crate::memory::{Finding, Plan};
+
+use super::{Context, PlacedUnit};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Bytes.
+    pub range: TextRange,
+    pub code: Code,
+    pub severity: Severity,
+    pub message: String,
+    pub related: Vec<RelatedRange>,
+}
+
+/// A further place that belongs to a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RelatedRange {
+    /// Bytes.
+    pub range: TextRange,
+    pub message: String,
+}
+
+/// The diagnostics of a file, in text order.
+pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
+    let mut all = Vec::new();
+    if context.document().is_oversized() {
+        all.push(oversized(context.document().len()));
+    }
+    for placed in context.units() {
+        let outcomes = context.plans(placed.unit);
+        all.extend(outcomes.iter().flat_map(|outcome| of_kernel(&placed, outcome)));
+        all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
+    }
+    all.retain_mut(|diagnostic| match context.config().severity_of(diagnostic.code, diagnostic.severity) {
+        Some(severity) => {
+            diagnostic.severity = severity;
+            true
+        }
+        None => false,
+    });
+    all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
+    all.dedup();
+    all
+}
+
+/// The diagnostics of one kernel.
+pub(crate) fn of_kernel(placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagnostic> {
+    let (kernel, plan) = match outcome {
+        Outcome::Planned(planned) => (&planned.kernel, &planned.plan),
+        Outcome::Failed(kernel) => return vec![failed(placed, kernel)],
+    };
+    let rejections = kernel.rejections.iter().map(|rejection| rejected(placed, rejection));
+    let notes = unmodelled(plan).map(|note| not_modelled(placed, note));
+    let findings = plan.findings.iter().map(|finding| found(placed, finding));
+    rejections.chain(findings).chain(notes).collect()
+}
+
+/// Each reason once.
+fn unmodelled(plan: &Plan) -> impl Iterator<Item = &Note> {
+    let is_first = |(i, note): &(usize, &Note)| !plan.notes[..*i].iter().any(|earlier| earlier.reason == note.reason);
+    plan.notes.iter().enumerate().filter(is_first).map(|(_, note)| note)
+}
+
+fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
+    plain(placed.range(note.at), Code::NotModelled, format!("not modelled: {}", note.reason.0))
+}
+
+fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {
+    plain(placed.range(rejection.at), rejection.code, rejection.message.clone())
+}
+
+fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {
+    let related = finding.related.iter();
+    Diagnostic {
+        range: placed.range(finding.at),
+        code: finding.code,
+        severity: finding.severity,
+        message: finding.message.clone(),
+        related: related.map(|r| RelatedRange { range: placed.range(r.at), message: r.message.clone() }).collect(),
+    }
+}
+
+fn failed(placed: &PlacedUnit<'_>, kernel: &Kernel) -> Diagnostic {
+    let message = format!("tilelens failed on kernel `{}`; please report it with this kernel", kernel.name);
+    plain(placed.range(kernel.name_origin), Code::Internal, message)
+}
+
+fn oversized(bytes: usize) -> Diagnostic {
+    let message = format!("this file has {} MiB; tilelens analyses files of up to 16 MiB", bytes >> 20);
+    plain(TextRange::empty(0), Code::FileTooLarge, message)
+}
+
+/// Kernels of one program share a namespace; the second of a name replaces the first.
+fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) -> Option<Diagnostic> {
+    let Outcome::Planned(planned) = outcome else { return None };
+    let key = placed.unit.key(context.db);
+    if key.ordinal == 0 {
+        return None;
+    }
+    let first = context.units().find(|earlier| earlier.unit.key(context.db).path == key.path)?;
+    let message = format!("kernel `{}` is defined a second time and replaces the first; rename one of them", key.path);
+    let range = TextRange::new(first.start, first.start + first.len);
+    let related = vec![RelatedRange { range, message: "first defined here".to_owned() }];
+    Some(Diagnostic { related, ..plain(placed.range(planned.plan.name_origin), Code::DuplicateKernel, message) })
+}
+
+fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {
+    Diagnostic { range, code, severity: code.severity(), message, related: Vec::new() }
+}

@@ -1,0 +1,50 @@
+//! The C++ of the kernel under the cursor.
+
+use tilelens_syntax::TextRange;
+
+use crate::db::{self, Outcome};
+
+use super::{Context, PlacedUnit};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GeneratedCode {
+    /// `Program.kernel`
+    pub kernel: String,
+    pub text: String,
+    /// Generated line (0-based) and the source range (bytes) that it stems from.
+    pub map: Vec<(u32, TextRange)>,
+}
+
+pub(crate) fn generated_code(context: &Context<'_>, offset: usize) -> Option<GeneratedCode> {
+    let placed = context.units_in(TextRange::empty(offset)).filter(|p| p.start <= offset && offset <= p.start + p.len);
+    let codes = placed.flat_map(|placed| codes(context, &placed));
+    // Of several scopes of one function: the innermost around the cursor, else the first.
+    let mut best: Option<(bool, GeneratedCode)> = None;
+    for (range, code) in codes {
+        let inside = range.touches(offset);
+        if best.as_ref().is_none_or(|(best_inside, _)| inside && !best_inside) {
+            best = Some((inside, code));
+        }
+    }
+    best.map(|(_, code)| code)
+}
+
+pub(crate) fn generated_codes(context: &Context<'_>) -> Vec<GeneratedCode> {
+    context.units().flat_map(|placed| codes(context, &placed)).map(|(_, code)| code).collect()
+}
+
+/// The kernels of a block, each with its range.
+fn codes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<(TextRange, GeneratedCode)> {
+    let generated = db::generated(context.db, placed.unit, context.settings);
+    let both = context.plans(placed.unit).iter().zip(generated.iter());
+    let codes = both.filter_map(|(outcome, generated)| {
+        let Outcome::Planned(planned) = outcome else { return None };
+        let code = GeneratedCode {
+            kernel: context.qualified_name(placed.unit, &planned.plan.kernel),
+            text: generated.text.clone(),
+            map: generated.lines.iter().map(|&(line, origin)| (line, placed.range(origin))).collect(),
+        };
+        Some((placed.range(planned.plan.origin), code))
+    });
+    codes.collect()
+}

@@ -1,0 +1,43 @@
+//! Space, address and size behind the name of each tile where it is defined: `Vec 0x4000 16 KiB`.
+
+use tilelens_syntax::TextRange;
+
+use crate::db::Outcome;
+use crate::ir::Role;
+
+use super::{Context, layout};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InlayHint {
+    /// Byte offset that the hint stands behind.
+    pub offset: usize,
+    pub label: String,
+    pub tooltip: String,
+}
+
+pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayHint> {
+    let mut hints: Vec<InlayHint> = Vec::new();
+    if !context.config().inlay_hints {
+        return hints;
+    }
+    for placed in context.units_in(range) {
+        for outcome in context.plans(placed.unit) {
+            let Outcome::Planned(planned) = outcome else { continue };
+            let plan = &planned.plan;
+            for tile in plan.tiles.iter().filter(|tile| !tile.inserted && tile.role == Role::Def) {
+                let offset = placed.range(tile.origin).end;
+                if offset < range.start || offset > range.end {
+                    continue;
+                }
+                let tooltip = format!("{} under planner {} on {}", plan.kernel, plan.planner, plan.target);
+                let label = layout::place(tile);
+                // Copies made by unrolling stand on the same name; the first speaks for all.
+                if !hints.iter().rev().take(64).any(|hint| hint.offset == offset) {
+                    hints.push(InlayHint { offset, label, tooltip });
+                }
+            }
+        }
+    }
+    hints.sort_by_key(|hint| hint.offset);
+    hints
+}

@@ -1,0 +1,49 @@
+//! How sizes, addresses and lifetimes are written for people.
+
+use crate::memory::{Order, Plan, PlannedTile};
+use crate::target::Space;
+
+use super::{Context, PlacedUnit};
+
+/// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.
+pub(crate) fn bytes(bytes: u64) -> String {
+    const KIB: u64 = 1024;
+    match bytes {
+        _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
+        _ if bytes >= KIB && (bytes * 4).is_multiple_of(KIB) => format!("{} KiB", bytes as f64 / KIB as f64),
+        _ => format!("{bytes} B"),
+    }
+}
+
+/// `Vec 0x4000 16 KiB`; a part that is not known is left out.
+pub(crate) fn place(tile: &PlannedTile) -> String {
+    let mut parts = vec![tile.space.map_or("?", Space::name).to_owned()];
+    if let Some(address) = tile.address {
+        let at_run_time = if tile.dynamic_offset { "+…" } else { "" };
+        parts.push(format!("{address:#x}{at_run_time}"));
+    }
+    parts.push(bytes(tile.bytes));
+    parts.join(" ")
+}
+
+/// `64 / 64 KiB (100 %)`
+pub(crate) fn usage(used: u64, capacity: u64) -> String {
+    let percent = (used * 100).div_ceil(capacity.max(1));
+    format!("{used} of {capacity} bytes ({percent} %)")
+}
+
+/// The 1-based lines from the first to the last statement at which something lives.
+pub(crate) fn lines(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    plan: &Plan,
+    first: Order,
+    last: Order,
+) -> (usize, usize) {
+    let line = |order: Order, fallback: usize| match plan.statements.get(order.0 as usize) {
+        Some(&origin) => context.line(placed.range(origin).start),
+        None => fallback,
+    };
+    let begin = line(first, context.line(placed.range(plan.origin).start));
+    (begin, line(last, begin).max(begin))
+}

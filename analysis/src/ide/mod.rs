@@ -1,0 +1,109 @@
+//! Editor features as pure functions from a file and a position to plain data; one file a feature. No LSP types.
+
+pub mod code_lens;
+pub mod diagnostics;
+pub mod generated_code;
+pub mod hover;
+pub mod inlay_hints;
+mod layout;
+pub mod plan_view;
+pub mod symbols;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use tilelens_syntax::ast::Spans;
+use tilelens_syntax::{BlockKind, Document, TextRange};
+
+pub use code_lens::{CodeLens, LensCommand};
+pub use diagnostics::{Diagnostic, RelatedRange};
+pub use generated_code::GeneratedCode;
+pub use hover::Hover;
+pub use inlay_hints::InlayHint;
+pub use plan_view::KernelPlan;
+pub use symbols::{Symbol, SymbolKind};
+
+use crate::db::{self, Outcome, Settings, SourceFile, Unit};
+use crate::ir::Origin;
+use crate::project::Config;
+
+/// One file of a snapshot, as the features see it.
+pub(crate) struct Context<'db> {
+    pub(crate) db: &'db dyn salsa::Database,
+    pub(crate) settings: Settings,
+    pub(crate) file: SourceFile,
+}
+
+/// A function block at its place in the file.
+pub(crate) struct PlacedUnit<'db> {
+    pub(crate) unit: Unit<'db>,
+    /// Byte offset of the block in the file.
+    pub(crate) start: usize,
+    /// Length of the block in bytes.
+    pub(crate) len: usize,
+    pub(crate) spans: Arc<Spans>,
+}
+
+impl<'db> Context<'db> {
+    pub(crate) fn new(db: &'db dyn salsa::Database, settings: Settings, file: SourceFile) -> Self {
+        Context { db, settings, file }
+    }
+
+    pub(crate) fn config(&self) -> &'db Config {
+        self.settings.config(self.db)
+    }
+
+    pub(crate) fn document(&self) -> &'db Document {
+        self.file.document(self.db)
+    }
+
+    /// The function blocks that touch `range`.
+    pub(crate) fn units_in(&self, range: TextRange) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
+        let units = db::units(self.db, self.file).iter();
+        let blocks = self.document().blocks().iter();
+        units.zip(blocks).filter(|(unit, _)| unit.key(self.db).kind == BlockKind::Function).filter_map(
+            move |(&unit, block)| {
+                let len = block.source.text.len();
+                if !TextRange::new(block.start, block.start + len).intersects(range) {
+                    return None;
+                }
+                let spans = db::parsed(self.db, unit).spans.clone();
+                Some(PlacedUnit { unit, start: block.start, len, spans })
+            },
+        )
+    }
+
+    pub(crate) fn units(&self) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
+        self.units_in(TextRange::new(0, usize::MAX))
+    }
+
+    pub(crate) fn plans(&self, unit: Unit<'db>) -> &'db [Outcome] {
+        db::plans(self.db, unit, self.settings)
+    }
+
+    /// 1-based line of a byte offset.
+    pub(crate) fn line(&self, offset: usize) -> usize {
+        let rope = self.document().rope();
+        rope.byte_to_line(offset.min(rope.len_bytes())) + 1
+    }
+
+    /// `Program.kernel`: the kernel's name with the programs and factories around it.
+    pub(crate) fn qualified_name(&self, unit: Unit<'db>, kernel: &str) -> String {
+        match unit.key(self.db).path.rsplit_once('.') {
+            Some((outer, _)) => format!("{outer}.{kernel}"),
+            None => kernel.to_owned(),
+        }
+    }
+}
+
+impl PlacedUnit<'_> {
+    /// Where a node stands in the file.
+    pub(crate) fn range(&self, origin: Origin) -> TextRange {
+        let range = match origin {
+            Origin::Expr(expr) => self.spans.expr(expr),
+            Origin::Stmt(stmt) => self.spans.stmt(stmt),
+        };
+        range.shifted(self.start)
+    }
+}

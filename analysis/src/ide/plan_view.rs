@@ -1,0 +1,122 @@
+//! The plans of a file in the form of `tilelens plan --format json`.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::db::Outcome;
+use crate::ir::Role;
+use crate::memory::{Plan, PlannedTile, Status};
+use crate::target::Space;
+
+use super::diagnostics::of_kernel;
+use super::{Context, PlacedUnit, layout};
+
+/// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KernelPlan {
+    pub name: String,
+    pub line: usize,
+    pub status: &'static str,
+    pub reasons: Vec<String>,
+    pub target: &'static str,
+    pub planner: &'static str,
+    pub spaces: BTreeMap<&'static str, SpacePlan>,
+    pub tiles: Vec<TilePlan>,
+    pub diagnostics: Vec<PlanDiagnostic>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpacePlan {
+    pub used: u64,
+    pub capacity: Option<u64>,
+    pub peak: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TilePlan {
+    pub name: String,
+    pub line: usize,
+    pub space: Option<&'static str>,
+    pub shape: Vec<u64>,
+    pub dtype: &'static str,
+    pub bytes: u64,
+    pub buffer: Option<String>,
+    pub address: Option<u64>,
+    pub first_line: usize,
+    pub last_line: usize,
+    pub inserted: bool,
+    pub kind: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanDiagnostic {
+    pub code: &'static str,
+    pub severity: &'static str,
+    pub line: usize,
+    pub message: String,
+}
+
+pub(crate) fn plans(context: &Context<'_>) -> Vec<KernelPlan> {
+    let mut plans = Vec::new();
+    for placed in context.units() {
+        for outcome in context.plans(placed.unit) {
+            plans.push(kernel_plan(context, &placed, outcome));
+        }
+    }
+    plans
+}
+
+fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) -> KernelPlan {
+    let failed;
+    let (plan, status) = match outcome {
+        Outcome::Planned(planned) => (&planned.plan, planned.plan.status),
+        Outcome::Failed(kernel) => {
+            failed = Plan::empty(kernel, context.config().target, context.config().planner);
+            (&failed, Status::NotModelled)
+        }
+    };
+    let space = |used: &crate::memory::SpaceUse| {
+        (used.space.name(), SpacePlan { used: used.used, capacity: used.capacity, peak: used.peak })
+    };
+    let diagnostics = of_kernel(placed, outcome).into_iter().map(|diagnostic| PlanDiagnostic {
+        code: diagnostic.code.name(),
+        severity: diagnostic.severity.name(),
+        line: context.line(diagnostic.range.start),
+        message: diagnostic.message,
+    });
+    KernelPlan {
+        name: context.qualified_name(placed.unit, &plan.kernel),
+        line: context.line(placed.range(plan.name_origin).start),
+        status: status.name(),
+        reasons: plan.notes.iter().map(|note| note.reason.0.clone()).collect(),
+        target: plan.target.name(),
+        planner: plan.planner.name(),
+        spaces: plan.spaces.iter().map(space).collect(),
+        tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
+        diagnostics: diagnostics.collect(),
+    }
+}
+
+fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> TilePlan {
+    let (first_line, last_line) = layout::lines(context, placed, plan, tile.first, tile.last);
+    TilePlan {
+        name: tile.name.clone(),
+        line: context.line(placed.range(tile.origin).start),
+        space: tile.space.map(Space::name),
+        shape: tile.shape.clone(),
+        dtype: tile.dtype.name(),
+        bytes: tile.bytes,
+        buffer: tile.buffer.map(|buffer| plan.buffer(buffer).name.clone()),
+        address: tile.address,
+        first_line,
+        last_line,
+        inserted: tile.inserted,
+        kind: match tile.role {
+            Role::Param | Role::Def | Role::LoopIndex => "def",
+            Role::IterArg => "iter_arg",
+            Role::LoopResult => "loop_result",
+            Role::IfResult => "if_result",
+        },
+    }
+}

@@ -1,0 +1,59 @@
+//! Programs, kernels and the tiles in them, for the outline.
+
+use tilelens_syntax::TextRange;
+
+use crate::db::Outcome;
+use crate::ir::Role;
+
+use super::{Context, layout};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    pub name: String,
+    pub detail: String,
+    pub kind: SymbolKind,
+    /// Bytes; the whole definition.
+    pub range: TextRange,
+    /// Bytes; the name.
+    pub selection: TextRange,
+    pub children: Vec<Symbol>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolKind {
+    Kernel,
+    Tile,
+}
+
+pub(crate) fn document_symbols(context: &Context<'_>) -> Vec<Symbol> {
+    let mut symbols = Vec::new();
+    for placed in context.units() {
+        for outcome in context.plans(placed.unit) {
+            let Outcome::Planned(planned) = outcome else { continue };
+            let plan = &planned.plan;
+            let selection = placed.range(plan.name_origin);
+            let whole = placed.range(plan.origin);
+            let tiles = plan.tiles.iter().filter(|tile| !tile.inserted && tile.role == Role::Def).map(|tile| {
+                let range = placed.range(tile.origin);
+                let detail = layout::place(tile);
+                Symbol {
+                    name: tile.name.clone(),
+                    detail,
+                    kind: SymbolKind::Tile,
+                    range,
+                    selection: range,
+                    children: vec![],
+                }
+            });
+            symbols.push(Symbol {
+                name: context.qualified_name(placed.unit, &plan.kernel),
+                detail: format!("{} kernel", plan.target),
+                kind: SymbolKind::Kernel,
+                range: TextRange::new(whole.start.min(selection.start), whole.end.max(selection.end)),
+                selection,
+                children: tiles.collect(),
+            });
+        }
+    }
+    symbols
+}

@@ -1,0 +1,222 @@
+//! Configuration: `tilelens.toml`, `[tool.tilelens]` of `pyproject.toml`, editor settings. All have the same keys.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+use crate::diagnostics::{Code, Severity};
+use crate::target::{Planner, Space, Target};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    pub target: Target,
+    pub planner: Planner,
+    /// Capacities in bytes that replace those of the target.
+    pub capacity: BTreeMap<Space, u64>,
+    /// Severities that replace those of the codes; `None` turns a code off.
+    pub severity: BTreeMap<Code, Option<Severity>>,
+    pub inlay_hints: bool,
+    pub code_lens: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            target: Target::default(),
+            planner: Planner::default(),
+            capacity: BTreeMap::new(),
+            severity: BTreeMap::new(),
+            inlay_hints: true,
+            code_lens: true,
+        }
+    }
+}
+
+/// A setting that was not understood. The rest of the configuration is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// `inlayHints.enable`
+    pub key: String,
+    pub message: String,
+}
+
+/// A setting: its key, what it takes, and how it is put into the configuration.
+struct Setting {
+    key: &'static str,
+    takes: &'static str,
+    set: fn(&mut Config, &Value) -> Option<()>,
+}
+
+const SETTINGS: &[Setting] = &[
+    Setting {
+        key: "target",
+        takes: "\"ascend910b\" or \"ascend950\"",
+        set: |config, value| {
+            config.target = Target::from_name(value.as_str()?)?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "planner",
+        takes: "\"auto\", \"sequential\", \"packed\" or \"dsa-rp\"",
+        set: |config, value| {
+            config.planner = Planner::from_name(value.as_str()?)?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "capacity",
+        takes: "a table of bytes by memory space, such as { Vec = 196608 }",
+        set: |config, value| {
+            let entries = value.as_table()?.iter().map(|(space, bytes)| {
+                let bytes = u64::try_from(bytes.as_integer()?).ok()?;
+                Some((Space::from_name(space)?, bytes))
+            });
+            config.capacity = entries.collect::<Option<_>>()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "severity",
+        takes: "a table of \"error\", \"warning\", \"info\", \"hint\" or \"off\" by diagnostic code",
+        set: |config, value| {
+            let entries = value.as_table()?.iter().map(|(code, severity)| {
+                let severity = match severity.as_str()? {
+                    "error" => Some(Severity::Error),
+                    "warning" => Some(Severity::Warning),
+                    "info" => Some(Severity::Info),
+                    "hint" => Some(Severity::Hint),
+                    "off" => None,
+                    _ => return None,
+                };
+                Some((Code::from_name(code)?, severity))
+            });
+            config.severity = entries.collect::<Option<_>>()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "inlayHints.enable",
+        takes: "true or false",
+        set: |config, value| {
+            config.inlay_hints = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "codeLens.enable",
+        takes: "true or false",
+        set: |config, value| {
+            config.code_lens = value.as_bool()?;
+            Some(())
+        },
+    },
+];
+
+/// Keys that belong to the editor extensions; the server passes over them.
+const CLIENT_KEYS: [&str; 4] = ["server", "trace", "enable", "logLevel"];
+
+impl Config {
+    /// Puts `settings` over this configuration, and returns what was not understood.
+    pub fn apply(&mut self, settings: &Table) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
+        self.apply_under("", settings, &mut problems);
+        problems
+    }
+
+    fn apply_under(&mut self, prefix: &str, settings: &Table, problems: &mut Vec<ConfigProblem>) {
+        for (name, value) in settings {
+            let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+            if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
+                if (setting.set)(self, value).is_none() {
+                    let message = format!("`{key}` takes {}, not {value}", setting.takes);
+                    problems.push(ConfigProblem { key, message });
+                }
+                continue;
+            }
+            match value.as_table() {
+                Some(inner) if SETTINGS.iter().any(|setting| setting.key.starts_with(&format!("{key}."))) => {
+                    self.apply_under(&key, inner, problems);
+                }
+                _ if CLIENT_KEYS.contains(&key.as_str()) => {}
+                _ => {
+                    let message = format!("there is no setting `{key}`; did you mean `{}`?", nearest(&key));
+                    problems.push(ConfigProblem { key, message });
+                }
+            }
+        }
+    }
+
+    /// Puts the text of a `tilelens.toml` over this configuration.
+    pub fn apply_tilelens_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
+        match text.parse::<Table>() {
+            Ok(settings) => self.apply(&settings),
+            Err(error) => vec![ConfigProblem { key: String::new(), message: error.message().to_owned() }],
+        }
+    }
+
+    /// Puts `[tool.tilelens]` of a `pyproject.toml` over this configuration. Other tools report broken TOML there.
+    pub fn apply_pyproject_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
+        let Ok(project) = text.parse::<Table>() else { return Vec::new() };
+        let section = project.get("tool").and_then(|tool| tool.get("tilelens")).and_then(Value::as_table);
+        section.map_or_else(Vec::new, |settings| self.apply(settings))
+    }
+
+    /// The severity in force; `None` where the code is turned off.
+    pub fn severity_of(&self, code: Code, severity: Severity) -> Option<Severity> {
+        self.severity.get(&code).copied().unwrap_or(Some(severity))
+    }
+}
+
+fn nearest(key: &str) -> &'static str {
+    SETTINGS.iter().map(|setting| setting.key).min_by_key(|known| edit_distance(key, known)).unwrap_or("target")
+}
+
+/// Levenshtein's distance.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_applied_and_mistakes_are_named() {
+        let mut config = Config::default();
+        let problems = config.apply_tilelens_toml(
+            "target = \"ascend950\"\nplaner = \"auto\"\nplanner = 3\ncapacity = { Vec = 1024 }\n[inlayHints]\nenable = false\n[severity]\nnot-modelled = \"off\"\n",
+        );
+        assert_eq!(config.target, Target::Ascend950);
+        assert_eq!(config.capacity[&Space::Vec], 1024);
+        assert!(!config.inlay_hints);
+        assert_eq!(config.severity_of(Code::NotModelled, Severity::Hint), None);
+        let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "there is no setting `planer`; did you mean `planner`?",
+                "`planner` takes \"auto\", \"sequential\", \"packed\" or \"dsa-rp\", not 3",
+            ]
+        );
+    }
+
+    #[test]
+    fn pyproject_has_a_section() {
+        let mut config = Config::default();
+        assert!(config.apply_pyproject_toml("[tool.tilelens]\nplanner = \"packed\"\n[tool.ruff]\nx = 1\n").is_empty());
+        assert_eq!(config.planner, Planner::Packed);
+        assert!(config.apply_pyproject_toml("not toml").is_empty());
+    }
+}
