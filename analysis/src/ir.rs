@@ -263,6 +263,9 @@ pub enum Attr {
     Bool(bool),
     Str(String),
     Dtype(Dtype),
+    Pad(Pad),
+    BLayout(BLayout),
+    SLayout(SLayout),
     Space(crate::target::Space),
     Ints(Vec<i64>),
     /// [`PIPELINE_STAGES`]

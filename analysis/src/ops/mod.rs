@@ -1,6 +1,527 @@
 //! The operation catalogue: one row per operation, read by lowering, the passes, the memory pipeline, code generation and the
 //! editor features (`reference/ops.csv`).
 
+mod broadcast;
+mod cross_core;
+mod elementwise;
+mod gather;
+mod matmul;
+mod movement;
+mod reduction;
+mod views;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::ir::{Dtype, Pad};
+use crate::target::Space;
+
 /// An operation of the IR, by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpId(pub u16);
+
+/// What the compiler knows about one operation.
+#[derive(Debug, Clone, Copy)]
+pub struct Op {
+    /// In the IR and in dumps: `tile.add`.
+    pub name: &'static str,
+    /// How authors write it, behind `pl.`, and which calls of that name it is.
+    pub names: &'static [(&'static str, When)],
+    /// Its name before 2026-03-06.
+    pub legacy: Option<&'static str>,
+    pub category: Category,
+    /// Parameters as authors pass them: positional ones in order, then those that only have a keyword.
+    pub params: &'static [Param],
+    /// Operands of the IR call, in order.
+    pub args: &'static [&'static str],
+    pub shape: Shape,
+    pub dtype: DtypeRule,
+    pub view: View,
+    /// Spaces that an operand may be in; the first one is where the compiler moves it otherwise. Others may be anywhere.
+    pub inputs: &'static [(u8, &'static [Space])],
+    pub output: OutputSpace,
+    /// The result is another view of this operand and has no bytes of its own.
+    pub view_of: Option<u8>,
+    /// The result is this operand's buffer, written in place.
+    pub reuses: Option<u8>,
+    pub inplace: Inplace,
+    /// Operands whose buffer the result may not take, beyond [`Op::inplace`].
+    pub no_alias: &'static [u8],
+    /// Operands that are scratch memory.
+    pub scratch: &'static [u8],
+    /// Operands that are not merely read.
+    pub effects: &'static [(u8, Effect)],
+    /// The PTO instruction; empty where it is lowered before, or depends on more than the operation.
+    pub pto: &'static str,
+    pub pipe: PipeRule,
+    pub layout: LayoutNeed,
+    /// What planner DSA_RP may assume about accesses to whole tiles.
+    pub access: Access,
+    pub on_910b: bool,
+    /// What the compiler demands of dtypes and operands, for people.
+    pub constraints: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Category {
+    Elementwise,
+    CompareSelect,
+    Unary,
+    Broadcast,
+    Reduction,
+    Sort,
+    GatherScatter,
+    DataMovement,
+    Layout,
+    View,
+    Matmul,
+    CrossCore,
+    CrossCoreSystem,
+    Distributed,
+    Query,
+}
+
+/// Which calls of a name are this operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    Always,
+    /// The first operand is a tile; with a tensor the name means a tensor operation.
+    TileOperand,
+    /// The second operand is a scalar.
+    ScalarRhs,
+    Keyword(&'static str),
+    WithoutKeyword(&'static str),
+}
+
+/// A parameter as authors pass it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Param {
+    pub name: &'static str,
+    pub keyword_only: bool,
+    pub slot: Slot,
+    pub preset: Preset,
+}
+
+/// Where a parameter goes in the IR call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slot {
+    Arg(u8),
+    Attr(&'static str),
+}
+
+/// What a parameter is when the author leaves it out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    Required,
+    Absent,
+    Bool(bool),
+    Int(i64),
+    Str(&'static str),
+    Space(Space),
+    Dtype(Dtype),
+    Pad(Pad),
+}
+
+const fn pos(name: &'static str, arg: u8, preset: Preset) -> Param {
+    Param { name, keyword_only: false, slot: Slot::Arg(arg), preset }
+}
+
+const fn pos_attr(name: &'static str, preset: Preset) -> Param {
+    Param { name, keyword_only: false, slot: Slot::Attr(name), preset }
+}
+
+const fn key(name: &'static str, arg: u8, preset: Preset) -> Param {
+    Param { name, keyword_only: true, slot: Slot::Arg(arg), preset }
+}
+
+const fn key_attr(name: &'static str, preset: Preset) -> Param {
+    Param { name, keyword_only: true, slot: Slot::Attr(name), preset }
+}
+
+/// Shape of the result. Numbers are operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    Same(u8),
+    /// As the first, and all of them equal.
+    Equal(&'static [u8]),
+    /// As in NumPy: extents equal or 1.
+    Broadcast(&'static [u8]),
+    /// A list literal.
+    Literal(u8),
+    /// As the last operand.
+    Last,
+    /// `[.., 1]`
+    RowReduced,
+    /// `[1, ..]`
+    ColReduced,
+    LastDoubled,
+    /// One bit an element, rows padded to 32 bytes.
+    CompareBits(&'static [u8]),
+    Concat,
+    Matmul {
+        lhs: u8,
+        rhs: u8,
+    },
+    BatchMatmul,
+    /// `[16, N]`: a row, padded to the unit's block.
+    Gemv {
+        lhs: u8,
+        rhs: u8,
+    },
+    /// The axes of operands 1 and 2 exchanged.
+    Transpose,
+    LastTwoSwapped,
+    /// Operand 1 without the axes of operand 4, at least two-dimensional.
+    Slice,
+    /// Operand 1 if there is one, else the last axis scaled by the widths of the element types.
+    Reinterpret,
+    GatherMask,
+    GatherBlocks,
+    GatherRows,
+    /// A tuple: the found indices and their count.
+    GatherCompare,
+    SplitHalved,
+    SplitDoubled,
+    /// As the author annotates it.
+    Annotation,
+    /// A tensor: this operand, written.
+    Tensor(u8),
+    Scalar,
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DtypeRule {
+    Same(u8),
+    Equal(&'static [u8]),
+    Promote(&'static [u8]),
+    Fixed(Dtype),
+    Attr(&'static str),
+    AttrOr(&'static str, u8),
+    /// FP32 for float operands, else INT32.
+    Accumulator,
+    GatherCompare,
+    Annotation,
+    Nothing,
+}
+
+/// Valid shape and layout of the result. Numbers are operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// Valid shape and layout of the operand.
+    Same(u8),
+    /// Layout of the operand, valid throughout.
+    Full(u8),
+    /// Valid throughout, row-major.
+    RowMajor,
+    /// Valid as the list literal says, row-major.
+    Literal(u8),
+    RowReduced,
+    ColReduced,
+    CompareBits,
+    /// Valid throughout, padded with `pad_value`.
+    Padded,
+    Accumulator,
+    Matmul,
+    Gemv,
+    Assemble,
+    Create,
+    Extract,
+    Load,
+    Move,
+    Reshape,
+    Slice,
+    ValidShape,
+    LayoutsSwapped,
+    Reinterpret,
+    GatherRows,
+    SplitHalved,
+    SplitDoubled,
+    Annotation,
+    Nothing,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputSpace {
+    Fixed(Space),
+    /// The space of the first tile operand.
+    InheritFirstTile,
+    /// The attribute `target_memory`, Vec without it.
+    TargetMemory,
+    /// The attribute `target_memory`; without it what the users of the result demand, if that is Vec or Mat, else Vec.
+    TargetMemoryOrDemand,
+    /// No rule in the compiler, or no tile.
+    None,
+}
+
+/// Whether the result may take the buffer of an operand that dies in the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inplace {
+    Allowed,
+    Never,
+    /// Not that of operand 0 when the result's elements are wider.
+    UnlessWidening,
+    /// Never on 910B; elsewhere not those of operands 0 and 1.
+    NeverOn910b,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Write,
+    ReadWrite,
+    /// Read too when an attribute asks for it (`atomic`).
+    ByAttr,
+}
+
+/// The unit of the core that executes the operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PipeRule {
+    V,
+    M,
+    S,
+    Mte2,
+    Mte3,
+    /// By the spaces of operand and result (`reference/memory.md` §4).
+    Route,
+    /// A queue between cores.
+    Fifo,
+    None,
+}
+
+/// Operands and results that the backend wants row-major.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayoutNeed {
+    Any,
+    AllRowMajor,
+    Arg0AndResultRowMajor,
+    ResultRowMajor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reads all of each operand and writes all of the result.
+    Functional,
+    /// Touches no memory.
+    None,
+    Unknown,
+}
+
+/// A vector operation with one result like its first operand; rows say where they differ.
+const OP: Op = Op {
+    name: "",
+    names: &[],
+    legacy: None,
+    category: Category::Elementwise,
+    params: &[],
+    args: &[],
+    shape: Shape::Same(0),
+    dtype: DtypeRule::Same(0),
+    view: View::Same(0),
+    inputs: &[],
+    output: OutputSpace::Fixed(Space::Vec),
+    view_of: None,
+    reuses: None,
+    inplace: Inplace::Allowed,
+    no_alias: &[],
+    scratch: &[],
+    effects: &[],
+    pto: "",
+    pipe: PipeRule::V,
+    layout: LayoutNeed::Any,
+    access: Access::Functional,
+    on_910b: true,
+    constraints: "",
+};
+
+const FILES: [&[Op]; 8] = [
+    movement::ROWS,
+    elementwise::ROWS,
+    broadcast::ROWS,
+    reduction::ROWS,
+    views::ROWS,
+    matmul::ROWS,
+    gather::ROWS,
+    cross_core::ROWS,
+];
+
+const COUNT: usize = {
+    let (mut file, mut count) = (0, 0);
+    while file < FILES.len() {
+        count += FILES[file].len();
+        file += 1;
+    }
+    count
+};
+
+/// All operations; [`OpId`] is the index.
+pub static OPS: [Op; COUNT] = {
+    let mut all = [OP; COUNT];
+    let (mut file, mut next) = (0, 0);
+    while file < FILES.len() {
+        let mut row = 0;
+        while row < FILES[file].len() {
+            all[next] = FILES[file][row];
+            next += 1;
+            row += 1;
+        }
+        file += 1;
+    }
+    all
+};
+
+/// Operations that some stage names. A name that is not in the table does not compile.
+macro_rules! ids {
+    ($($id:ident $name:literal),* $(,)?) => {
+        impl OpId {
+            $(pub const $id: OpId = OpId::row($name);)*
+        }
+    };
+}
+
+ids! {
+    ALLOC "tile.alloc", LOAD "tile.load", STORE "tile.store", MOVE "tile.move", CREATE "tile.create", FULL "tile.full",
+    READ "tile.read", WRITE "tile.write", SLICE "tile.slice", RESHAPE "tile.reshape", EXTRACT "tile.extract",
+    ASSEMBLE "tile.assemble", CONCAT "tile.concat", TRANSPOSE "tile.transpose", TRANSPOSE_VIEW "tile.transpose_view",
+    SET_VALIDSHAPE "tile.set_validshape", REINTERPRET_VIEW "tile.reinterpret_view", FILLPAD "tile.fillpad",
+    CAST "tile.cast", ADD "tile.add", ADDS "tile.adds", SUB "tile.sub", SUBS "tile.subs", MUL "tile.mul", MULS "tile.muls",
+    DIV "tile.div", DIVS "tile.divs", NEG "tile.neg", EXP "tile.exp", SIN "tile.sin", COS "tile.cos",
+    EXPANDS "tile.expands", CMP "tile.cmp", CMPS "tile.cmps", SEL "tile.sel", SELS "tile.sels",
+    MAXIMUM "tile.maximum", MINIMUM "tile.minimum", MAXIMUMS "tile.maximums", MINIMUMS "tile.minimums",
+    MATMUL "tile.matmul", MATMUL_ACC "tile.matmul_acc", MATMUL_BIAS "tile.matmul_bias",
+    BATCH_MATMUL "tile.batch_matmul", BATCH_MATMUL_ACC "tile.batch_matmul_acc",
+    SCATTER_UPDATE "tile.scatter_update", GATHER_COMPARE "tile.gather_compare",
+    GET_BLOCK_IDX "tile.get_block_idx", GET_BLOCK_NUM "tile.get_block_num", GET_SUBBLOCK_IDX "tile.get_subblock_idx",
+    TPOP_FROM_AIC "tile.tpop_from_aic", TPOP_FROM_AIV "tile.tpop_from_aiv",
+    TPUSH_TO_AIC "tile.tpush_to_aic", TPUSH_TO_AIV "tile.tpush_to_aiv",
+    TFREE_TO_AIC "system.tfree_to_aic", TFREE_TO_AIV "system.tfree_to_aiv",
+    RESERVE_BUFFER "system.reserve_buffer", IMPORT_PEER_BUFFER "system.import_peer_buffer",
+    AIC_INITIALIZE_PIPE "system.aic_initialize_pipe", AIV_INITIALIZE_PIPE "system.aiv_initialize_pipe",
+}
+
+impl OpId {
+    /// The row of the operation.
+    pub fn op(self) -> &'static Op {
+        OPS.get(self.0 as usize).unwrap_or(&OPS[0])
+    }
+
+    /// The operation of an IR name (`tile.add`), or of the name it had before 2026-03-06 (`block.add`).
+    pub fn from_name(name: &str) -> Option<OpId> {
+        NAMES.ir.get(name).copied()
+    }
+
+    /// The operation of a name in the table, for constants.
+    pub const fn row(name: &str) -> OpId {
+        let (mut file, mut next) = (0, 0);
+        while file < FILES.len() {
+            let mut row = 0;
+            while row < FILES[file].len() {
+                if same(FILES[file][row].name, name) {
+                    return OpId(next);
+                }
+                next += 1;
+                row += 1;
+            }
+            file += 1;
+        }
+        panic!("no such operation")
+    }
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// What a name behind `pl.` can mean, most specific first: `add` is `tile.adds` for a scalar operand, else `tile.add`.
+/// Empty for names that are no tile operation.
+pub fn candidates(dsl_name: &str) -> &'static [(When, OpId)] {
+    NAMES.dsl.get(dsl_name).map_or(&[], Vec::as_slice)
+}
+
+/// All names behind `pl.`, for completion.
+pub fn dsl_names() -> impl Iterator<Item = (&'static str, OpId)> {
+    OPS.iter().enumerate().flat_map(|(row, op)| op.names.iter().map(move |(name, _)| (*name, OpId(row as u16))))
+}
+
+struct Names {
+    ir: HashMap<&'static str, OpId>,
+    dsl: HashMap<&'static str, Vec<(When, OpId)>>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let mut names = Names { ir: HashMap::new(), dsl: HashMap::new() };
+    for (row, op) in OPS.iter().enumerate() {
+        let id = OpId(row as u16);
+        names.ir.insert(op.name, id);
+        if let Some(legacy) = op.legacy {
+            names.ir.insert(legacy, id);
+        }
+        for (name, when) in op.names {
+            names.dsl.entry(name).or_default().push((*when, id));
+        }
+    }
+    for meanings in names.dsl.values_mut() {
+        meanings.sort_by_key(|(when, _)| match when {
+            When::Keyword(_) | When::WithoutKeyword(_) => 0,
+            When::ScalarRhs => 1,
+            When::TileOperand | When::Always => 2,
+        });
+    }
+    names
+});
+
+impl Op {
+    /// The spaces that an operand may be in; empty where any will do.
+    pub fn input(&self, arg: usize) -> &'static [Space] {
+        self.inputs.iter().find(|(index, _)| *index as usize == arg).map_or(&[], |(_, spaces)| spaces)
+    }
+
+    pub fn effect(&self, arg: usize) -> Option<Effect> {
+        self.effects.iter().find(|(index, _)| *index as usize == arg).map(|(_, effect)| *effect)
+    }
+
+    /// Whether users of the result's space ask the same of the operand: views, transpose and assemble.
+    pub fn inherits_space(&self) -> bool {
+        self.output == OutputSpace::InheritFirstTile
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_operands_of_the_table_are_consistent() {
+        for op in &OPS {
+            assert_eq!(OpId::from_name(op.name).map(|id| id.op().name), Some(op.name));
+            for param in op.params {
+                if let Slot::Arg(arg) = param.slot {
+                    assert!((arg as usize) < op.args.len(), "{}: parameter {} has no operand", op.name, param.name);
+                }
+            }
+            let indices = op.inputs.iter().map(|(arg, _)| arg).chain(op.no_alias).chain(op.scratch);
+            for &index in indices.chain(&op.view_of).chain(&op.reuses) {
+                assert!((index as usize) < op.args.len(), "{}: no operand {index}", op.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_scalar_operand_selects_the_scalar_form() {
+        let meanings = |name| candidates(name).iter().map(|(_, id)| id.op().name).collect::<Vec<_>>();
+        assert_eq!(meanings("add"), ["tile.adds", "tile.add"]);
+        assert_eq!(meanings("tile.load"), ["tile.load"]);
+        assert_eq!(meanings("mrgsort"), ["tile.mrgsort_format1", "tile.mrgsort_format2"]);
+        assert!(meanings("full").is_empty(), "pl.full is the tensor operation");
+    }
+}
