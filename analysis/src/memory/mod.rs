@@ -1,5 +1,6 @@
 //! The memory pipeline: sizes, reuse groups, packing into addresses, limits (`reference/memory.md`).
 
+pub mod packing;
 mod plan;
 
 pub use plan::{Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
