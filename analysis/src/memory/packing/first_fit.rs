@@ -20,7 +20,7 @@ pub enum Order {
     Lifetime,
     /// Earliest first, then largest.
     Start,
-    /// Largest product of size and time alive first, then largest.
+    /// Largest product of size and time alive first, then longest alive.
     Area,
 }
 
@@ -52,7 +52,7 @@ impl Order {
             Order::Size => (!bytes, !lifetime.duration(), ix),
             Order::Lifetime => (!u128::from(lifetime.duration()), !size, ix),
             Order::Start => (u128::from(lifetime.start()), !size, ix),
-            Order::Area => (!(bytes * u128::from(lifetime.duration())), !size, ix),
+            Order::Area => (!(bytes * u128::from(lifetime.duration())), !lifetime.duration(), ix),
         }
     }
 }
