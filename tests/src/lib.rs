@@ -1,1 +1,4 @@
-//! x
+//! What the end-to-end tests and benchmarks share.
+
+pub mod kernels;
+pub mod lsp_client;

@@ -1,0 +1,111 @@
+//! The command line.
+
+mod check;
+mod codegen;
+mod explain;
+mod frame;
+mod plan;
+mod source;
+mod usage;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use tilelens_analysis::project::Config;
+use tilelens_analysis::target::{Planner, Target};
+
+use crate::lsp;
+use crate::settings::Settings;
+
+#[derive(Parser)]
+#[command(name = "tilelens", version, about = "Shows where the tiles of a kernel lie in memory, and what does not fit")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve an editor: the Language Server Protocol on standard input and output
+    Server {
+        /// Accepted because editors pass it; there is no other transport
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
+    /// Report what does not fit, and how full each memory is
+    Check(check::Arguments),
+    /// Print the address of each tile
+    Plan(plan::Arguments),
+    /// Print the generated C++
+    Codegen(codegen::Arguments),
+    /// Explain a diagnostic code
+    Explain(explain::Arguments),
+}
+
+/// What replaces the settings of the workspace.
+#[derive(Args)]
+struct Planning {
+    /// The device that the kernels run on
+    #[arg(long, value_parser = named(Target::ALL.map(Target::name), Target::from_name))]
+    target: Option<Target>,
+    /// How tiles get their addresses
+    #[arg(long, value_parser = named(Planner::ALL.map(Planner::name), Planner::from_name))]
+    planner: Option<Planner>,
+}
+
+/// Takes one of `names`.
+fn named<T, const N: usize>(
+    names: [&'static str; N],
+    from_name: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names).try_map(move |name| from_name(&name).ok_or("not a name"))
+}
+
+impl Planning {
+    /// The settings of the current directory with these over them.
+    fn config(&self) -> Config {
+        let (mut config, problems) = Settings { root: std::env::current_dir().ok(), ..Settings::default() }.resolve();
+        for problem in problems {
+            complain(&problem);
+        }
+        config.target = self.target.unwrap_or(config.target);
+        config.planner = self.planner.unwrap_or(config.planner);
+        config
+    }
+}
+
+/// Wrong arguments, and files that cannot be read.
+const FAILURE: u8 = 2;
+
+pub(crate) fn run() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Server { stdio: _ } => match lsp::serve() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => fail(&format!("the server cannot start: {error}")),
+        },
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Codegen(arguments) => codegen::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+    }
+}
+
+/// Prints to standard output, in colour where it is a terminal. A closed pipe is no error: the reader has seen enough.
+fn print(text: &str) {
+    let mut out = anstream::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn complain(message: &str) {
+    anstream::eprintln!("tilelens: {message}");
+}
+
+fn fail(message: &str) -> ExitCode {
+    complain(message);
+    ExitCode::from(FAILURE)
+}

@@ -1,0 +1,101 @@
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use serde::Serialize;
+use tilelens_analysis::ide::KernelPlan;
+use tilelens_analysis::ide::plan_view::TilePlan;
+
+use super::source::Source;
+use super::{Planning, fail, print, usage};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    file: PathBuf,
+    #[command(flatten)]
+    planning: Planning,
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Table,
+    Json,
+}
+
+/// The object that `--format json` prints. A change that breaks its readers raises `schema`.
+#[derive(Serialize)]
+struct Plans {
+    schema: u32,
+    file: String,
+    kernels: Vec<KernelPlan>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    let source = match Source::read(&arguments.file, &arguments.planning.config()) {
+        Ok(source) => source,
+        Err(message) => return fail(&message),
+    };
+    let kernels = source.ask(|analysis, file| analysis.plans(file));
+    match arguments.format {
+        Format::Table => print(&kernels.iter().map(table).collect::<Vec<_>>().join("\n")),
+        Format::Json => {
+            let plans = Plans { schema: 1, file: arguments.file.display().to_string(), kernels };
+            match serde_json::to_string(&plans) {
+                Ok(json) => print(&format!("{json}\n")),
+                Err(error) => return fail(&format!("the plan cannot be written as JSON: {error}")),
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+const COLUMNS: [&str; 8] = ["tile", "space", "address", "bytes", "shape", "dtype", "buffer", "lines"];
+
+fn table(kernel: &KernelPlan) -> String {
+    let mut text = usage::heading(kernel);
+    let rows: Vec<_> = kernel.tiles.iter().map(row).collect();
+    let widths: Vec<_> = (0..COLUMNS.len())
+        .map(|column| {
+            let cells = rows.iter().map(|row| row[column].chars().count());
+            cells.chain([COLUMNS[column].len()]).max().unwrap_or(0)
+        })
+        .collect();
+    let mut line = |cells: &[String; 8]| {
+        let padded: Vec<_> = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        let _ = writeln!(text, "  {}", padded.join("  ").trim_end());
+    };
+    if !rows.is_empty() {
+        line(&COLUMNS.map(str::to_owned));
+    }
+    rows.iter().for_each(&mut line);
+    text.push_str(&usage::bars(kernel));
+    for reason in &kernel.reasons {
+        let _ = writeln!(text, "  not modelled: {reason}");
+    }
+    for diagnostic in kernel.diagnostics.iter().filter(|diagnostic| diagnostic.severity != "hint") {
+        let _ = writeln!(text, "  {}: line {}: {}", diagnostic.severity, diagnostic.line, diagnostic.message);
+    }
+    text
+}
+
+fn row(tile: &TilePlan) -> [String; 8] {
+    let dims: Vec<_> = tile.shape.iter().map(u64::to_string).collect();
+    let lines = if tile.first_line == tile.last_line {
+        tile.first_line.to_string()
+    } else {
+        format!("{}-{}", tile.first_line, tile.last_line)
+    };
+    [
+        tile.name.clone(),
+        tile.space.unwrap_or("?").to_owned(),
+        tile.address.map_or_else(|| "?".to_owned(), |address| format!("{address:#x}")),
+        tile.bytes.to_string(),
+        format!("[{}]", dims.join(", ")),
+        tile.dtype.to_owned(),
+        tile.buffer.clone().unwrap_or_default(),
+        lines,
+    ]
+}

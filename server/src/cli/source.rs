@@ -1,0 +1,38 @@
+//! A file from disk under analysis.
+
+use std::fs;
+use std::path::Path;
+
+use tilelens_analysis::project::Config;
+use tilelens_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
+use tilelens_syntax::Document;
+
+/// A file and everything that can be asked about it.
+pub(super) struct Source {
+    pub(super) text: String,
+    pub(super) document: Document,
+    analysis: Analysis,
+    file: FileId,
+}
+
+impl Source {
+    /// The error is a sentence for the user.
+    pub(super) fn read(path: &Path, config: &Config) -> Result<Source, String> {
+        let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            format!("{}: not UTF-8 text: byte {at} cannot be read; save the file as UTF-8", path.display())
+        })?;
+        let mut host = AnalysisHost::new();
+        host.set_config(config.clone());
+        let file = host.file_id(&path.to_string_lossy());
+        let document = Document::new(&text);
+        host.set_document(file, document.clone());
+        Ok(Source { text, document, analysis: host.snapshot(), file })
+    }
+
+    /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
+    pub(super) fn ask<T: Default>(&self, feature: impl FnOnce(&Analysis, FileId) -> Cancellable<T>) -> T {
+        feature(&self.analysis, self.file).unwrap_or_default()
+    }
+}

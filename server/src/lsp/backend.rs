@@ -1,0 +1,158 @@
+//! One method per message. A method puts a message on the queue before it first waits, and computes nothing.
+
+use std::path::PathBuf;
+use std::sync::mpsc::Sender;
+use std::sync::{Mutex, OnceLock};
+
+use serde_json::Value;
+use tilelens_analysis::Cancellable;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types::*;
+use tower_lsp::{Client, LanguageServer};
+
+use super::capabilities;
+use super::client::{self, Abilities, Outbox, ToClient};
+use super::ext::{FileText, GeneratedCode, ViewFileTextParams};
+use super::handlers;
+use super::main_loop::Event;
+use super::query::{OnEdit, View, question};
+use crate::settings::{SECTION, Settings};
+
+pub(super) struct Backend {
+    client: Client,
+    events: Sender<Event>,
+    outbox: Outbox,
+    /// Taken by `initialized`, from when on the client may be spoken to.
+    unsent: Mutex<Option<UnboundedReceiver<ToClient>>>,
+    /// Told by `initialize`.
+    abilities: OnceLock<Abilities>,
+}
+
+impl Backend {
+    pub(super) fn new(
+        client: Client,
+        events: Sender<Event>,
+        outbox: Outbox,
+        unsent: UnboundedReceiver<ToClient>,
+    ) -> Self {
+        Backend { client, events, outbox, unsent: Mutex::new(Some(unsent)), abilities: OnceLock::new() }
+    }
+
+    fn post(&self, event: Event) {
+        let _ = self.events.send(event); // the main loop lives as long as the process
+    }
+
+    pub(super) async fn ask<T, F>(&self, uri: Uri, on_edit: OnEdit, compute: F) -> Result<T>
+    where
+        T: Send + 'static,
+        F: Fn(&View) -> Cancellable<T> + Send + 'static,
+    {
+        let (query, answer) = question(uri, on_edit, compute);
+        self.post(Event::Query(query));
+        answer.await.unwrap_or_else(|_| Err(Error::internal_error()))
+    }
+
+    pub(super) async fn view_file_text(&self, params: ViewFileTextParams) -> Result<FileText> {
+        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::view_file_text).await
+    }
+
+    pub(super) async fn generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<GeneratedCode>> {
+        let position = params.position;
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::generated_code(view, position)).await
+    }
+}
+
+impl LanguageServer for Backend {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let encoding = capabilities::negotiate_encoding(&params.capabilities);
+        // tower-lsp lets only one `initialize` through.
+        let _ = self.abilities.set(Abilities::of(&params.capabilities));
+        let root = workspace_root(&params);
+        let editor = section(params.initialization_options.unwrap_or_default());
+        self.post(Event::Initialized { encoding, settings: Settings { root, editor } });
+        Ok(capabilities::initialize_result(encoding))
+    }
+
+    async fn initialized(&self, _: InitializedParams) {
+        let unsent = self.unsent.lock().ok().and_then(|mut unsent| unsent.take());
+        let (Some(unsent), Some(&abilities)) = (unsent, self.abilities.get()) else { return };
+        tokio::spawn(client::deliver(self.client.clone(), abilities, unsent, self.events.clone()));
+        self.outbox.send(ToClient::WatchSettingsFiles);
+        self.outbox.send(ToClient::PullSettings);
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        let TextDocumentItem { uri, version, text, .. } = params.text_document;
+        self.post(Event::Opened { uri, version, text });
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        let VersionedTextDocumentIdentifier { uri, version } = params.text_document;
+        self.post(Event::Changed { uri, version, changes: params.content_changes });
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        self.post(Event::Closed { uri: params.text_document.uri });
+    }
+
+    async fn did_save(&self, _: DidSaveTextDocumentParams) {
+        // The text is known already; what is on disk is not read.
+    }
+
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        if self.abilities.get().is_some_and(|abilities| abilities.configuration) {
+            self.outbox.send(ToClient::PullSettings);
+        } else {
+            self.post(Event::EditorSettings(section(params.settings)));
+        }
+    }
+
+    async fn did_change_watched_files(&self, _: DidChangeWatchedFilesParams) {
+        self.post(Event::FilesChanged);
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::hover(view, position)).await
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let range = params.range;
+        self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| handlers::inlay_hints(view, range)).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::code_lenses).await
+    }
+
+    async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
+        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::document_symbols).await
+    }
+
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
+        if params.command != capabilities::GENERATED_CODE {
+            return Err(Error::invalid_params(format!("tilelens has no command `{}`", params.command)));
+        }
+        let (uri, position): (Uri, Position) = serde_json::from_value(Value::Array(params.arguments))
+            .map_err(|error| Error::invalid_params(format!("`{}` takes [uri, position]: {error}", params.command)))?;
+        let params = TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position };
+        let code = self.generated_code(params).await?;
+        code.map(serde_json::to_value).transpose().map_err(|error| Error::invalid_params(error.to_string()))
+    }
+}
+
+/// The section `tilelens` of `settings`, or all of it for a client that sends the section alone.
+fn section(mut settings: Value) -> Value {
+    settings.get_mut(SECTION).map(Value::take).unwrap_or(settings)
+}
+
+#[expect(deprecated, reason = "clients older than LSP 3.6 know no workspace folders")]
+fn workspace_root(params: &InitializeParams) -> Option<PathBuf> {
+    let folder = params.workspace_folders.as_ref().and_then(|folders| folders.first()).map(|folder| &folder.uri);
+    folder.or(params.root_uri.as_ref())?.to_file_path().map(|path| path.into_owned())
+}

@@ -1,0 +1,81 @@
+//! What this server offers.
+
+use tilelens_syntax::PositionEncoding;
+use tower_lsp::ls_types::{
+    ClientCapabilities, CodeLensOptions, ExecuteCommandOptions, HoverProviderCapability, InitializeResult, OneOf,
+    PositionEncodingKind, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
+};
+
+/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/generatedCode`.
+pub(super) const GENERATED_CODE: &str = "tilelens.generatedCode";
+
+/// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
+pub(super) const SHOW_GENERATED_CODE: &str = "tilelens.showGeneratedCode";
+
+/// UTF-8 when the client offers it, since that is how the text is kept; else the client's first choice.
+pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionEncoding {
+    let offered = capabilities.general.as_ref().and_then(|general| general.position_encodings.as_deref());
+    let mut known = offered.unwrap_or_default().iter().filter_map(|kind| match kind.as_str() {
+        "utf-8" => Some(PositionEncoding::Utf8),
+        "utf-16" => Some(PositionEncoding::Utf16),
+        "utf-32" => Some(PositionEncoding::Utf32),
+        _ => None,
+    });
+    let first = known.next().unwrap_or(PositionEncoding::Utf16);
+    if known.any(|encoding| encoding == PositionEncoding::Utf8) { PositionEncoding::Utf8 } else { first }
+}
+
+pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult {
+    InitializeResult {
+        capabilities: ServerCapabilities {
+            position_encoding: Some(match encoding {
+                PositionEncoding::Utf8 => PositionEncodingKind::UTF8,
+                PositionEncoding::Utf16 => PositionEncodingKind::UTF16,
+                PositionEncoding::Utf32 => PositionEncodingKind::UTF32,
+            }),
+            text_document_sync: Some(TextDocumentSyncCapability::Options(TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(TextDocumentSyncKind::INCREMENTAL),
+                save: Some(TextDocumentSyncSaveOptions::SaveOptions(SaveOptions { include_text: Some(false) })),
+                ..TextDocumentSyncOptions::default()
+            })),
+            hover_provider: Some(HoverProviderCapability::Simple(true)),
+            inlay_hint_provider: Some(OneOf::Left(true)),
+            code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+            document_symbol_provider: Some(OneOf::Left(true)),
+            execute_command_provider: Some(ExecuteCommandOptions {
+                commands: vec![GENERATED_CODE.to_owned()],
+                ..ExecuteCommandOptions::default()
+            }),
+            ..ServerCapabilities::default()
+        },
+        server_info: Some(ServerInfo {
+            name: "tilelens".to_owned(),
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        }),
+        ..InitializeResult::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tower_lsp::ls_types::GeneralClientCapabilities;
+
+    use super::*;
+
+    #[test]
+    fn utf_8_wins_then_the_client() {
+        let negotiated = |offered: Option<&[&'static str]>| {
+            let position_encodings =
+                offered.map(|kinds| kinds.iter().map(|&kind| PositionEncodingKind::from(kind)).collect());
+            let general = Some(GeneralClientCapabilities { position_encodings, ..Default::default() });
+            negotiate_encoding(&ClientCapabilities { general, ..Default::default() })
+        };
+        assert_eq!(negotiated(None), PositionEncoding::Utf16);
+        assert_eq!(negotiated(Some(&[])), PositionEncoding::Utf16);
+        assert_eq!(negotiated(Some(&["utf-16", "utf-8"])), PositionEncoding::Utf8);
+        assert_eq!(negotiated(Some(&["utf-8"])), PositionEncoding::Utf8);
+        assert_eq!(negotiated(Some(&["utf-7", "utf-32", "utf-16"])), PositionEncoding::Utf32);
+    }
+}

@@ -1,0 +1,140 @@
+//! What the server says unasked, in the order in which it is said.
+
+use std::sync::mpsc::Sender;
+
+use serde_json::Value;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tower_lsp::Client;
+use tower_lsp::ls_types::{
+    ClientCapabilities, ConfigurationItem, Diagnostic, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
+    GlobPattern, MessageType, Registration, Uri,
+};
+
+use super::main_loop::Event;
+use crate::settings::{self, SECTION};
+
+pub(super) enum ToClient {
+    Diagnostics {
+        uri: Uri,
+        /// `None` when the document is closed.
+        version: Option<i32>,
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// Shown to the user: something they wrote is not understood.
+    Warning(String),
+    /// Logged: something is wrong with the client or with tilelens.
+    Error(String),
+    /// Hints and lenses that the client shows depend on settings that have changed.
+    Refresh,
+    /// Asks for the section `tilelens` of the client's settings.
+    PullSettings,
+    WatchSettingsFiles,
+}
+
+impl ToClient {
+    /// Says it on standard error as well, where it survives a client without a log.
+    pub(super) fn error(message: String) -> Self {
+        eprintln!("tilelens: {message}");
+        ToClient::Error(message)
+    }
+}
+
+/// The sending end; sending never waits.
+#[derive(Clone)]
+pub(super) struct Outbox(UnboundedSender<ToClient>);
+
+impl Outbox {
+    pub(super) fn new() -> (Outbox, UnboundedReceiver<ToClient>) {
+        let (sender, receiver) = unbounded_channel();
+        (Outbox(sender), receiver)
+    }
+
+    pub(super) fn send(&self, message: ToClient) {
+        let _ = self.0.send(message); // fails at the end of the session only
+    }
+}
+
+/// What this client can do, of the things tilelens asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Abilities {
+    pub(super) configuration: bool,
+    watched_files: bool,
+    inlay_hint_refresh: bool,
+    code_lens_refresh: bool,
+}
+
+impl Abilities {
+    pub(super) fn of(capabilities: &ClientCapabilities) -> Self {
+        let Some(workspace) = &capabilities.workspace else { return Abilities::default() };
+        let is = |flag: Option<bool>| flag == Some(true);
+        Abilities {
+            configuration: is(workspace.configuration),
+            watched_files: is(workspace.did_change_watched_files.and_then(|it| it.dynamic_registration)),
+            inlay_hint_refresh: is(workspace.inlay_hint.as_ref().and_then(|it| it.refresh_support)),
+            code_lens_refresh: is(workspace.code_lens.as_ref().and_then(|it| it.refresh_support)),
+        }
+    }
+}
+
+/// Delivers what is in the outbox. A request to the client runs beside, so that a slow answer holds up nothing.
+pub(super) async fn deliver(
+    client: Client,
+    abilities: Abilities,
+    mut messages: UnboundedReceiver<ToClient>,
+    events: Sender<Event>,
+) {
+    while let Some(message) = messages.recv().await {
+        match message {
+            ToClient::Diagnostics { uri, version, diagnostics } => {
+                client.publish_diagnostics(uri, diagnostics, version).await;
+            }
+            ToClient::Warning(message) => client.show_message(MessageType::WARNING, message).await,
+            ToClient::Error(message) => client.log_message(MessageType::ERROR, message).await,
+            ToClient::Refresh => {
+                tokio::spawn(refresh(client.clone(), abilities));
+            }
+            ToClient::PullSettings if abilities.configuration => {
+                tokio::spawn(pull_settings(client.clone(), events.clone()));
+            }
+            ToClient::WatchSettingsFiles if abilities.watched_files => {
+                tokio::spawn(watch_settings_files(client.clone()));
+            }
+            ToClient::PullSettings | ToClient::WatchSettingsFiles => {}
+        }
+    }
+}
+
+async fn refresh(client: Client, abilities: Abilities) {
+    // An error means that the client does not want to; there is nothing to do about it.
+    if abilities.inlay_hint_refresh {
+        let _ = client.inlay_hint_refresh().await;
+    }
+    if abilities.code_lens_refresh {
+        let _ = client.code_lens_refresh().await;
+    }
+}
+
+async fn pull_settings(client: Client, events: Sender<Event>) {
+    let section = ConfigurationItem { scope_uri: None, section: Some(SECTION.to_owned()) };
+    match client.configuration(vec![section]).await {
+        Ok(mut values) => {
+            let settings = values.pop().filter(|value| !value.is_null());
+            let _ = events.send(Event::EditorSettings(settings.unwrap_or_else(|| Value::Object(Default::default()))));
+        }
+        Err(error) => eprintln!("tilelens: the client did not tell its settings: {error}"),
+    }
+}
+
+async fn watch_settings_files(client: Client) {
+    let watchers = settings::file_names()
+        .map(|name| FileSystemWatcher { glob_pattern: GlobPattern::String(format!("**/{name}")), kind: None })
+        .collect();
+    let registration = Registration {
+        id: "tilelens-settings-files".to_owned(),
+        method: "workspace/didChangeWatchedFiles".to_owned(),
+        register_options: serde_json::to_value(DidChangeWatchedFilesRegistrationOptions { watchers }).ok(),
+    };
+    if let Err(error) = client.register_capability(vec![registration]).await {
+        eprintln!("tilelens: the client does not watch the settings files: {error}");
+    }
+}

@@ -1,0 +1,49 @@
+//! Diagnostics of one version of one document, computed on a worker.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tower_lsp::ls_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Uri};
+
+use super::convert;
+use super::documents::Revision;
+use super::guard::panic_message;
+use super::query::View;
+
+pub(super) struct Diagnosed {
+    pub(super) uri: Uri,
+    pub(super) version: i32,
+    pub(super) revision: Revision,
+    pub(super) outcome: Outcome,
+}
+
+pub(super) enum Outcome {
+    Done(Vec<Diagnostic>),
+    Cancelled,
+}
+
+pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
+    let outcome = match catch_unwind(AssertUnwindSafe(|| view.analysis.diagnostics(view.file))) {
+        Ok(Ok(found)) => {
+            Outcome::Done(found.into_iter().map(|diagnostic| convert::diagnostic(&view, diagnostic)).collect())
+        }
+        Ok(Err(_)) => Outcome::Cancelled,
+        Err(panic) => Outcome::Done(vec![failure(panic_message(panic.as_ref()))]),
+    };
+    Diagnosed { uri: view.uri, version: view.version, revision, outcome }
+}
+
+/// Said at the top of the file: an empty list would read as "no problem".
+fn failure(panic: &str) -> Diagnostic {
+    Diagnostic {
+        severity: Some(DiagnosticSeverity::INFORMATION),
+        code: Some(NumberOrString::String("internal-error".to_owned())),
+        source: Some("tilelens".to_owned()),
+        message: format!("tilelens could not analyse this version of the file, which is a bug: {panic}"),
+        ..Diagnostic::default()
+    }
+}
+
+/// The name under which the analysis knows a document.
+pub(super) fn path_of(uri: &Uri) -> String {
+    uri.to_file_path().map_or_else(|| uri.as_str().to_owned(), |path| path.to_string_lossy().into_owned())
+}

@@ -1,0 +1,130 @@
+//! The open documents: text as the client has it, applied edit by edit.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tilelens_analysis::FileId;
+use tilelens_syntax::{Document, LineCol, PositionEncoding};
+use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
+
+/// Counts every change of anything a result depends on (text, settings); never repeats within a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Revision(u64);
+
+impl Revision {
+    pub(super) fn next(self) -> Revision {
+        Revision(self.0 + 1)
+    }
+}
+
+/// How far the analysis is behind an open document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pending {
+    /// The analysis has not seen the newest text.
+    Text,
+    /// The analysis has the text, the client not its diagnostics.
+    Diagnostics,
+    /// Diagnostics are being computed or are published.
+    Nothing,
+}
+
+pub(super) struct OpenDocument {
+    pub(super) file: FileId,
+    /// The client's version of the text.
+    pub(super) version: i32,
+    pub(super) document: Document,
+    pub(super) revision: Revision,
+    pub(super) pending: Pending,
+}
+
+pub(super) type Documents = HashMap<Uri, OpenDocument>;
+
+/// Applies the changes of one `didChange` in order; each one's positions refer to the result of the one before.
+pub(super) fn apply(document: &mut Document, changes: Vec<TextDocumentContentChangeEvent>, encoding: PositionEncoding) {
+    for TextDocumentContentChangeEvent { range, text, .. } in changes {
+        let Some(range) = range else {
+            replace_all(document, &text);
+            continue;
+        };
+        let offset = |at: Position| document.offset(LineCol { line: at.line, col: at.character }, encoding);
+        let (start, end) = (offset(range.start), offset(range.end));
+        edit(document, start..end.max(start), &text);
+    }
+}
+
+/// Replaces only what differs, so that the rest of the syntax tree and its results survive a full-text change.
+fn replace_all(document: &mut Document, text: &str) {
+    let old = document.text();
+    let prefix = old.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
+    let prefix = (0..=prefix).rev().find(|&at| old.is_char_boundary(at) && text.is_char_boundary(at)).unwrap_or(0);
+    let (old_rest, new_rest) = (&old[prefix..], &text[prefix..]);
+    let suffix = old_rest.bytes().rev().zip(new_rest.bytes().rev()).take_while(|(a, b)| a == b).count();
+    let on_boundary =
+        |n: &usize| old_rest.is_char_boundary(old_rest.len() - n) && new_rest.is_char_boundary(new_rest.len() - n);
+    let suffix = (0..=suffix).rev().find(on_boundary).unwrap_or(0);
+    if (prefix, suffix) != (old.len(), 0) || old.len() != text.len() {
+        edit(document, prefix..old.len() - suffix, &new_rest[..new_rest.len() - suffix]);
+    }
+}
+
+/// The text is right after this whatever the incremental parser does: a panic in it costs one full parse.
+fn edit(document: &mut Document, range: Range<usize>, text: &str) {
+    let before = document.clone();
+    if catch_unwind(AssertUnwindSafe(|| document.edit(range.clone(), text))).is_err() {
+        let mut whole = before.text();
+        whole.replace_range(range, text);
+        *document = Document::new(&whole);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tower_lsp::ls_types::Range;
+
+    use super::*;
+
+    fn change(range: Option<(u32, u32, u32, u32)>, text: &str) -> TextDocumentContentChangeEvent {
+        let range = range.map(|(a, b, c, d)| Range::new(Position::new(a, b), Position::new(c, d)));
+        TextDocumentContentChangeEvent { range, range_length: None, text: text.to_owned() }
+    }
+
+    #[track_caller]
+    fn check(text: &str, changes: Vec<TextDocumentContentChangeEvent>, encoding: PositionEncoding, expected: &str) {
+        let mut document = Document::new(text);
+        apply(&mut document, changes, encoding);
+        assert_eq!(document.text(), expected);
+    }
+
+    #[test]
+    fn changes_build_on_each_other() {
+        let changes = vec![
+            change(Some((0, 0, 0, 0)), "x = 1\n"),
+            change(Some((0, 4, 0, 5)), "22"),
+            change(Some((9, 9, 9, 9)), "#"),
+        ];
+        check("y\n", changes, PositionEncoding::Utf16, "x = 22\ny\n#");
+    }
+
+    #[test]
+    fn columns_count_in_the_negotiated_unit() {
+        for (encoding, col) in [(PositionEncoding::Utf8, 6), (PositionEncoding::Utf16, 4), (PositionEncoding::Utf32, 3)]
+        {
+            check("'😀'a\r\nb", vec![change(Some((0, col, 0, col + 1)), "")], encoding, "'😀'\r\nb");
+        }
+    }
+
+    #[test]
+    fn a_range_that_runs_backwards_inserts() {
+        check("abc", vec![change(Some((0, 2, 0, 1)), "-")], PositionEncoding::Utf16, "ab-c");
+    }
+
+    #[test]
+    fn full_text_replaces_everything() {
+        for (old, new) in
+            [("", ""), ("a", ""), ("", "a"), ("aaa", "aa"), ("é", "è"), ("x😀y", "x😁y"), ("ab\r\n", "ab\n")]
+        {
+            check(old, vec![change(None, new)], PositionEncoding::Utf16, new);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The requests. Each one turns positions into offsets, calls the feature and turns the result into LSP types.
+
+mod code_lens;
+mod document_symbol;
+mod generated_code;
+mod hover;
+mod inlay_hint;
+mod view_file_text;
+
+pub(super) mod test_hooks;
+
+pub(super) use code_lens::code_lenses;
+pub(super) use document_symbol::document_symbols;
+pub(super) use generated_code::generated_code;
+pub(super) use hover::hover;
+pub(super) use inlay_hint::inlay_hints;
+pub(super) use view_file_text::view_file_text;

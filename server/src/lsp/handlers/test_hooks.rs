@@ -1,0 +1,61 @@
+//! Requests with which the end-to-end tests break things on purpose. Only with `TILELENS_TEST_HOOKS=1`:
+//!
+//! * `tilelens/test/panic` `{textDocument}`: a query that panics on its worker
+//! * `tilelens/test/panicInHandler` `{textDocument}`: a handler that panics before it has queued anything
+//! * `tilelens/test/sleep` `{textDocument, milliseconds}`: a query that takes its time and answers with the version;
+//!   like every query it stops when an edit comes, and is then asked again
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use tilelens_analysis::Cancellable;
+use tower_lsp::LspServiceBuilder;
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types::TextDocumentIdentifier;
+
+use crate::lsp::backend::Backend;
+use crate::lsp::ext::ViewFileTextParams;
+use crate::lsp::query::{OnEdit, View};
+
+pub(in crate::lsp) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
+    if std::env::var_os("TILELENS_TEST_HOOKS").is_none_or(|value| value != "1") {
+        return service;
+    }
+    service
+        .custom_method("tilelens/test/panic", Backend::test_panic)
+        .custom_method("tilelens/test/panicInHandler", Backend::test_panic_in_handler)
+        .custom_method("tilelens/test/sleep", Backend::test_sleep)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SleepParams {
+    text_document: TextDocumentIdentifier,
+    milliseconds: u64,
+}
+
+impl Backend {
+    async fn test_panic(&self, params: ViewFileTextParams) -> Result<()> {
+        self.ask(params.text_document.uri, OnEdit::AskAgain, |_| panic!("on request")).await
+    }
+
+    async fn test_panic_in_handler(&self, _: ViewFileTextParams) -> Result<()> {
+        panic!("on request")
+    }
+
+    async fn test_sleep(&self, params: SleepParams) -> Result<i32> {
+        let time = Duration::from_millis(params.milliseconds);
+        self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| be_slow(view, time)).await
+    }
+}
+
+fn be_slow(view: &View, time: Duration) -> Cancellable<i32> {
+    const NAP: Duration = Duration::from_millis(2);
+    let start = Instant::now();
+    while start.elapsed() < time {
+        view.analysis.document_symbols(view.file)?; // notices an edit
+        sleep(NAP);
+    }
+    Ok(view.version)
+}

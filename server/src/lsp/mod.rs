@@ -1,0 +1,78 @@
+//! The language server.
+//!
+//! ```text
+//! stdin thread ── frames ──> tower-lsp ── guard ──> backend ── queue ──> main loop ── snapshots ──> workers
+//!                                <───────────── client (outbox) <────────────┘ <─────── answers ───────┘
+//! ```
+//!
+//! Invariants: the main loop is the only writer and takes messages in wire order; nothing but the main loop touches
+//! [`tilelens_analysis::AnalysisHost`]; nothing here knows what a tile is.
+
+mod backend;
+mod capabilities;
+mod client;
+mod convert;
+mod diagnostics;
+mod documents;
+mod ext;
+mod frames;
+mod guard;
+mod handlers;
+mod main_loop;
+mod query;
+
+use std::io;
+use std::pin::pin;
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use tower_lsp::{LspService, Server};
+
+use backend::Backend;
+use client::Outbox;
+use guard::{Guard, Session};
+use main_loop::MainLoop;
+
+/// Waiting requests cost a slot and no thread; with fewer slots, slow ones would keep edits and cancellations waiting.
+const WAITING_REQUESTS: usize = 4096;
+
+/// Deeply nested source is walked recursively. Only touched pages count.
+const STACK_BYTES: usize = 64 << 20;
+
+/// What is left for the answer to `shutdown` to leave the process after `exit`.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Serves on standard input and output; ends the process.
+pub(crate) fn serve() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .thread_stack_size(STACK_BYTES)
+        .enable_time()
+        .build()?;
+    let stdin = frames::read_stdin(runtime.handle().clone())?;
+    let (events, inbox) = mpsc::channel();
+    let (outbox, unsent) = Outbox::new();
+    let main_loop = MainLoop::new(runtime.handle().clone(), events.clone(), outbox.clone());
+    std::thread::Builder::new()
+        .name("main-loop".into())
+        .stack_size(STACK_BYTES)
+        .spawn(move || main_loop.run(&inbox))?;
+
+    let service = LspService::build(|client| Backend::new(client, events, outbox, unsent))
+        .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
+        .custom_method(ext::GENERATED_CODE, Backend::generated_code);
+    let (service, socket) = handlers::test_hooks::register(service).finish();
+    let session = Arc::new(Session::default());
+    let guard = Guard::new(service, Arc::clone(&session));
+    runtime.block_on(async {
+        let server = Server::new(stdin, tokio::io::stdout(), socket).concurrency_level(WAITING_REQUESTS);
+        let mut server = pin!(server.serve(guard));
+        tokio::select! {
+            () = &mut server => {}
+            // Slow requests are not waited for.
+            () = session.exit() => drop(tokio::time::timeout(GRACE, server).await),
+        }
+    });
+    // A worker may still compute and the main loop still waits: neither is joined.
+    std::process::exit(session.exit_code())
+}

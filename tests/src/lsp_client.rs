@@ -1,0 +1,308 @@
+//! A small language client: starts the real binary and talks to it over its standard input and output.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// A test that waits longer than this has found a hang, however loaded the machine is.
+pub const PATIENCE: Duration = Duration::from_secs(120);
+
+pub struct LspClient {
+    process: Child,
+    stdin: Option<ChildStdin>,
+    inbox: Receiver<Value>,
+    stderr: Arc<Mutex<String>>,
+    next_id: i64,
+    responses: HashMap<i64, Value>,
+    notifications: VecDeque<Value>,
+    /// Answer to `workspace/configuration`.
+    pub settings: Value,
+    /// Methods of the requests that the server made.
+    pub server_requests: Vec<Value>,
+}
+
+impl LspClient {
+    /// Starts the server and nothing else.
+    pub fn spawn(binary: &str) -> LspClient {
+        let mut process = Command::new(binary)
+            .arg("server")
+            .env("TILELENS_TEST_HOOKS", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{binary} does not start: {error}"));
+        let (sender, inbox) = channel();
+        let mut stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
+        thread::spawn(move || {
+            while let Ok(Some(message)) = read_message(&mut stdout) {
+                if sender.send(message).is_err() {
+                    return;
+                }
+            }
+        });
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let mut pipe = BufReader::new(process.stderr.take().expect("stderr is piped"));
+        let copy = Arc::clone(&stderr);
+        thread::spawn(move || {
+            let mut line = String::new();
+            while pipe.read_line(&mut line).is_ok_and(|bytes| bytes > 0) {
+                copy.lock().expect("no holder panics").push_str(&line);
+                line.clear();
+            }
+        });
+        LspClient {
+            stdin: process.stdin.take(),
+            process,
+            inbox,
+            stderr,
+            next_id: 0,
+            responses: HashMap::new(),
+            notifications: VecDeque::new(),
+            settings: json!({}),
+            server_requests: Vec::new(),
+        }
+    }
+
+    /// Starts the server and initializes it as an editor without special abilities.
+    pub fn start(binary: &str) -> LspClient {
+        let mut client = LspClient::spawn(binary);
+        client.initialize(json!({ "capabilities": {} }));
+        client
+    }
+
+    /// Sends `initialize` and `initialized`; returns the server's capabilities.
+    pub fn initialize(&mut self, params: Value) -> Value {
+        let answer = self.request("initialize", params).expect("initialize succeeds");
+        self.notify("initialized", json!({}));
+        answer["capabilities"].clone()
+    }
+
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    pub fn send_raw(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("the input is open");
+        stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the server reads its input");
+    }
+
+    pub fn send(&mut self, message: &Value) {
+        let body = message.to_string();
+        self.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+    }
+
+    pub fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }));
+    }
+
+    /// Sends a request without waiting for its answer.
+    pub fn ask(&mut self, method: &str, params: Value) -> i64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    /// The answer to an earlier request: its result, or its error object.
+    pub fn answer(&mut self, id: i64) -> Result<Value, Value> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(mut response) = self.responses.remove(&id) {
+                return match response.get_mut("error") {
+                    Some(error) => Err(error.take()),
+                    None => Ok(response["result"].take()),
+                };
+            }
+            self.receive(deadline, &format!("the answer to request {id}"));
+        }
+    }
+
+    /// True when the answer is here, without waiting for it.
+    pub fn is_answered(&mut self, id: i64) -> bool {
+        while let Ok(message) = self.inbox.try_recv() {
+            self.file(message);
+        }
+        self.responses.contains_key(&id)
+    }
+
+    pub fn request(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+        let id = self.ask(method, params);
+        self.answer(id)
+    }
+
+    /// The next notification of this method; earlier ones of other methods are kept.
+    pub fn notification(&mut self, method: &str) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(at) = self.notifications.iter().position(|message| message["method"] == method) {
+                return self.notifications.remove(at).expect("just found")["params"].take();
+            }
+            self.receive(deadline, method);
+        }
+    }
+
+    /// Waits until the server has made a request of this method; returns its parameters.
+    pub fn server_request(&mut self, method: &str) -> Value {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(at) = self.server_requests.iter().position(|message| message["method"] == method) {
+                return self.server_requests.remove(at)["params"].take();
+            }
+            self.receive(deadline, method);
+        }
+    }
+
+    /// Diagnostics of exactly this version. Fails when an older one arrives after a newer one.
+    pub fn diagnostics(&mut self, uri: &str, version: i32) -> Vec<Value> {
+        let mut newest = i64::MIN;
+        loop {
+            let mut params = self.notification("textDocument/publishDiagnostics");
+            if params["uri"] != uri {
+                continue;
+            }
+            let found = params["version"].as_i64().expect("an open document's diagnostics have a version");
+            assert!(found >= newest, "diagnostics of version {found} came after those of {newest}");
+            newest = found;
+            if found == i64::from(version) {
+                return match params["diagnostics"].take() {
+                    Value::Array(diagnostics) => diagnostics,
+                    other => panic!("diagnostics are an array, not {other}"),
+                };
+            }
+        }
+    }
+
+    pub fn open(&mut self, uri: &str, version: i32, text: &str) {
+        let document = json!({ "uri": uri, "languageId": "python", "version": version, "text": text });
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    }
+
+    /// `changes`: LSP content changes, applied in order.
+    pub fn change(&mut self, uri: &str, version: i32, changes: Value) {
+        let document = json!({ "uri": uri, "version": version });
+        self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
+    }
+
+    pub fn close(&mut self, uri: &str) {
+        self.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+    }
+
+    /// The server's own copy of a document, and its version.
+    pub fn text(&mut self, uri: &str) -> (String, i64) {
+        let answer = self.request("tilelens/viewFileText", json!({ "textDocument": { "uri": uri } }));
+        let answer = answer.expect("an open document has a text");
+        (answer["text"].as_str().expect("text").to_owned(), answer["version"].as_i64().expect("version"))
+    }
+
+    pub fn stderr(&self) -> String {
+        self.stderr.lock().expect("no holder panics").clone()
+    }
+
+    /// `shutdown`, then `exit`.
+    pub fn shut_down(mut self) -> ExitStatus {
+        self.request("shutdown", Value::Null).expect("shutdown succeeds");
+        self.notify("exit", Value::Null);
+        self.wait()
+    }
+
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for the end of the process. Its input stays open.
+    pub fn wait(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.process.try_wait().expect("a child can be waited for") {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the server does not end; it wrote:\n{}", self.stderr());
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn receive(&mut self, deadline: Instant, wanted: &str) {
+        match self.inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(message) => self.file(message),
+            Err(RecvTimeoutError::Timeout) => panic!("waited in vain for {wanted}; stderr:\n{}", self.stderr()),
+            Err(RecvTimeoutError::Disconnected) => {
+                thread::sleep(Duration::from_millis(50)); // lets the last lines of stderr arrive
+                panic!("the server ended before {wanted}; stderr:\n{}", self.stderr())
+            }
+        }
+    }
+
+    fn file(&mut self, message: Value) {
+        let id = message.get("id").cloned();
+        match (id, message.get("method").is_some()) {
+            (Some(id), true) => {
+                let result = match message["method"].as_str() {
+                    Some("workspace/configuration") => json!([self.settings]),
+                    _ => Value::Null,
+                };
+                self.server_requests.push(message);
+                self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+            }
+            (Some(id), false) => {
+                // An answer without an id answers a message that could not be read.
+                self.responses.insert(id.as_i64().unwrap_or(UNREADABLE), message);
+            }
+            (None, _) => self.notifications.push_back(message),
+        }
+    }
+}
+
+/// The id of the answer to a message whose own id the server could not read.
+pub const UNREADABLE: i64 = -1;
+
+impl Drop for LspClient {
+    fn drop(&mut self) {
+        let _ = self.process.kill(); // it may have ended already
+        let _ = self.process.wait();
+    }
+}
+
+fn read_message(input: &mut impl BufRead) -> io::Result<Option<Value>> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        match line.trim_end().split_once(": ") {
+            Some(("Content-Length", value)) => length = value.parse().map_err(io::Error::other)?,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    let mut body = vec![0; length];
+    input.read_exact(&mut body)?;
+    serde_json::from_slice(&body).map(Some).map_err(io::Error::other)
+}
+
+/// An LSP range.
+pub fn range(start_line: u32, start_col: u32, end_line: u32, end_col: u32) -> Value {
+    json!({
+        "start": { "line": start_line, "character": start_col },
+        "end": { "line": end_line, "character": end_col },
+    })
+}
+
+/// Diagnostics as one line each: `line:column severity code message`.
+pub fn summary(diagnostics: &[Value]) -> String {
+    diagnostics.iter().fold(String::new(), |mut text, diagnostic| {
+        let start = &diagnostic["range"]["start"];
+        let message = diagnostic["message"].as_str().unwrap_or_default().lines().next().unwrap_or_default();
+        let code = diagnostic["code"].as_str().unwrap_or_default();
+        let _ = writeln!(text, "{}:{} {} {code} {message}", start["line"], start["character"], diagnostic["severity"]);
+        text
+    })
+}
