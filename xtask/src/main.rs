@@ -1,1 +1,66 @@
-fn main() {}
+//! Developer commands: `cargo xtask install` and `cargo xtask test`.
+//!
+//! Only what needs more than cargo lives here: the editors. The project is built and run with plain cargo commands.
+
+mod install;
+mod neovim;
+mod test;
+mod vscode;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use xshell::{Shell, cmd};
+
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+enum Task {
+    /// Build the server (release) and install it with its plugin into editors
+    Install(install::Editors),
+    /// Run every test: formatting, clippy, Rust, Neovim end to end, VS Code extension
+    Test {
+        /// Only these steps
+        steps: Vec<test::Step>,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = workspace().and_then(|workspace| match Task::parse() {
+        Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
+        Task::Test { steps } => Ok(test::run(&workspace, &steps)),
+    });
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The checkout, and a shell that stands at its root.
+struct Workspace {
+    shell: Shell,
+    root: PathBuf,
+    /// Where cargo puts its output.
+    target: PathBuf,
+}
+
+fn workspace() -> anyhow::Result<Workspace> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?;
+    let shell = Shell::new()?;
+    let target = root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
+    shell.change_dir(&root);
+    Ok(Workspace { shell, root, target })
+}
+
+impl Workspace {
+    /// Builds the server and answers where it is.
+    fn build_server(&self, profile: &str) -> anyhow::Result<PathBuf> {
+        cmd!(self.shell, "cargo build --package tilelens --profile {profile}").run()?;
+        let folder = if profile == "dev" { "debug" } else { profile };
+        Ok(self.target.join(folder).join(format!("tilelens{}", std::env::consts::EXE_SUFFIX)))
+    }
+}

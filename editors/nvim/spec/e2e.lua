@@ -1,7 +1,6 @@
 --- Drives the plugin and a real server through one session of editing.
 ---
----   TILELENS_SERVER=/path/to/tilelens nvim --headless -u NONE -i NONE -n --cmd 'set rtp^=editors/nvim'
----     -c 'runtime! plugin/tilelens.lua' -c 'luafile editors/nvim/spec/e2e.lua'
+---   cargo xtask test neovim
 ---
 --- Prints TAP, exits 0 when every check holds. Runs on Neovim 0.7 and newer; what a version lacks is skipped by name.
 
@@ -48,6 +47,9 @@ class Overflow:
         out = pl.store(z, [0, 0], out)
         return out
 ]==]
+
+vim.g.tilelens = { server = { path = vim.env.TILELENS_SERVER } }
+vim.cmd('runtime plugin/tilelens.lua')
 
 local client = require('tilelens.client')
 local api = vim.api
@@ -235,6 +237,12 @@ local function session()
     return #client.all() == 0
   end), 'the server stops when asked to')
 end
+
+-- A session that hangs fails rather than holding up whoever waits for it.
+vim.defer_fn(function()
+  io.stdout:write('Bail out! the session takes longer than three minutes\n')
+  vim.cmd('cquit 3')
+end, 180000)
 
 local fine, trace = xpcall(session, debug.traceback)
 if not fine then

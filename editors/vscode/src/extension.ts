@@ -1,0 +1,32 @@
+import * as vscode from "vscode";
+
+import { GeneratedCode } from "./generatedCode";
+import { Session } from "./session";
+
+let session: Session | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const current = new Session(context);
+  session = current;
+  const generated = new GeneratedCode(current);
+  context.subscriptions.push(
+    current,
+    generated,
+    vscode.commands.registerCommand("tilelens.restart", () => current.restart()),
+    vscode.commands.registerCommand("tilelens.showOutput", () => current.output.show()),
+    vscode.commands.registerCommand("tilelens.showGeneratedCode", (uri?: string, position?: vscode.Position) =>
+      generated.show(uri, position),
+    ),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("tilelens.server.path")) {
+        void current.restart();
+      }
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
+  );
+  await current.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await session?.stop();
+}

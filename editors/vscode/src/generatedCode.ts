@@ -1,0 +1,200 @@
+import * as vscode from "vscode";
+
+import { below, fromGenerated, fromSource, shift } from "./lines";
+import type { LineMatch } from "./lines";
+import { generatedCode } from "./protocol";
+import type { Session } from "./session";
+
+const scheme = "tilelens-cpp";
+
+/** Two seconds, and then the next edit brings the text up to date. */
+const maxAttempts = 200;
+
+/** What is shown for one source document. */
+interface View {
+  /** Of the generated document. */
+  uri: vscode.Uri;
+  source: vscode.TextDocument;
+  /** The line that was asked about; edits above move it along with its kernel. */
+  anchor: number;
+  map: LineMatch[];
+}
+
+/** Read-only documents with generated C++, each beside its source: same version of the text, same lines in sight. */
+export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly didChange = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.didChange.event;
+
+  /** By the URI of the generated document. */
+  private readonly views = new Map<string, View>();
+
+  private readonly mark = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor("editor.rangeHighlightBackground"),
+    overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
+  });
+
+  private readonly disposables: vscode.Disposable[];
+
+  constructor(private readonly session: Session) {
+    this.disposables = [
+      this.didChange,
+      this.mark,
+      vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+      vscode.workspace.onDidChangeTextDocument((event) => this.follow(event)),
+      vscode.workspace.onDidCloseTextDocument((document) => this.views.delete(document.uri.toString())),
+      vscode.window.onDidChangeTextEditorSelection((event) => this.markMatches(event.textEditor, true)),
+      vscode.window.onDidChangeTextEditorVisibleRanges((event) => this.scroll(event.textEditor)),
+      session.onDidChangeAnswers(() => this.refresh()),
+    ];
+  }
+
+  dispose(): void {
+    this.disposables.forEach((disposable) => disposable.dispose());
+  }
+
+  /** From a lens with the arguments of the protocol, or from the palette for the cursor. */
+  async show(uri?: string, position?: { line: number }): Promise<void> {
+    const active = vscode.window.activeTextEditor;
+    const source = uri ? await vscode.workspace.openTextDocument(vscode.Uri.parse(uri)) : active?.document;
+    const anchor = position?.line ?? active?.selection.active.line;
+    if (!source || anchor === undefined || source.languageId !== "python") {
+      void vscode.window.showInformationMessage("tilelens: put the cursor into a kernel first");
+      return;
+    }
+    const name = source.uri.path.replace(/^.*\//, "").replace(/\.py$/, "");
+    const generated = vscode.Uri.from({ scheme, path: `/${name}.cpp`, query: source.uri.toString() });
+    const view = this.views.get(generated.toString());
+    if (view) {
+      view.anchor = anchor;
+      this.didChange.fire(generated);
+    } else {
+      this.views.set(generated.toString(), { uri: generated, source, anchor, map: [] });
+    }
+    const document = await vscode.workspace.openTextDocument(generated);
+    await vscode.window.showTextDocument(document, {
+      viewColumn: vscode.ViewColumn.Beside,
+      preserveFocus: true,
+      preview: false,
+    });
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
+    const view = this.views.get(uri.toString());
+    if (!view) {
+      return "// tilelens: run \"Show generated C++\" again\n"; // a window that was restored after a restart
+    }
+    try {
+      return await this.ask(view, token);
+    } catch (error) {
+      view.map = [];
+      return `// tilelens: ${error instanceof Error ? error.message : error}\n`;
+    } finally {
+      // The new text gets into the editor after this function returns.
+      setTimeout(() => this.markActive(), 50);
+    }
+  }
+
+  private async ask(view: View, token: vscode.CancellationToken): Promise<string> {
+    const { client } = this.session;
+    if (!client) {
+      throw new Error("the server is not running");
+    }
+    const { source } = view;
+    const position = { line: view.anchor, character: source.lineAt(view.anchor).firstNonWhitespaceCharacterIndex };
+    const params = { textDocument: { uri: client.code2ProtocolConverter.asUri(source.uri) }, position };
+    // Nothing orders this request after the edit that caused it: an answer about an older text is asked for again.
+    for (let attempt = 0; ; attempt++) {
+      const answer = await client.sendRequest(generatedCode, params, token);
+      if (!answer) {
+        view.map = [];
+        return `// tilelens: no kernel at line ${view.anchor + 1}\n`;
+      }
+      if (answer.version >= source.version || token.isCancellationRequested || attempt === maxAttempts) {
+        view.map = answer.map.map(({ generatedLine, range }) => ({
+          generated: generatedLine,
+          first: range.start.line,
+          last: range.end.line,
+        }));
+        return answer.text;
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  private follow(event: vscode.TextDocumentChangeEvent): void {
+    for (const view of this.views.values()) {
+      if (view.source !== event.document || event.contentChanges.length === 0) {
+        continue;
+      }
+      for (const { range, text } of event.contentChanges) {
+        const removed = range.end.line - range.start.line;
+        const added = text.split(/\r\n|\r|\n/).length - 1;
+        view.anchor = shift(view.anchor, { line: range.start.line, removed, added });
+      }
+      view.anchor = Math.min(view.anchor, event.document.lineCount - 1);
+      this.didChange.fire(view.uri);
+    }
+  }
+
+  private refresh(): void {
+    for (const view of this.views.values()) {
+      this.didChange.fire(view.uri);
+    }
+  }
+
+  /** The view that `editor` is one side of, and the editor of the other side. */
+  private pair(editor: vscode.TextEditor): { view: View; other: vscode.TextEditor; inSource: boolean } | undefined {
+    for (const view of this.views.values()) {
+      const inSource = editor.document === view.source;
+      if (!inSource && editor.document.uri.toString() !== view.uri.toString()) {
+        continue;
+      }
+      const wanted = (inSource ? view.uri : view.source.uri).toString();
+      const other = vscode.window.visibleTextEditors.find((it) => it.document.uri.toString() === wanted);
+      if (other) {
+        return { view, other, inSource };
+      }
+    }
+    return undefined;
+  }
+
+  private markActive(): void {
+    const editor = vscode.window.activeTextEditor;
+    if (editor) {
+      this.markMatches(editor, false);
+    }
+  }
+
+  /** Marks what belongs to the cursor's line on both sides, and brings it into sight on the other. */
+  private markMatches(editor: vscode.TextEditor, reveal: boolean): void {
+    const pair = this.pair(editor);
+    if (!pair || editor !== vscode.window.activeTextEditor) {
+      return;
+    }
+    const line = editor.selection.active.line;
+    const matches = pair.inSource ? fromSource(pair.view.map, line) : fromGenerated(pair.view.map, line);
+    const inSource = matches.map(({ first, last }) => new vscode.Range(first, 0, last, 0));
+    const inGenerated = matches.map(({ generated }) => new vscode.Range(generated, 0, generated, 0));
+    editor.setDecorations(this.mark, pair.inSource ? inSource : inGenerated);
+    const there = pair.inSource ? inGenerated : inSource;
+    pair.other.setDecorations(this.mark, there);
+    if (reveal && there[0]) {
+      pair.other.revealRange(there[0], vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    }
+  }
+
+  /** Only the active side leads, so that the two do not chase each other. */
+  private scroll(editor: vscode.TextEditor): void {
+    const top = editor.visibleRanges[0]?.start.line;
+    const pair = this.pair(editor);
+    if (!pair || top === undefined || editor !== vscode.window.activeTextEditor) {
+      return;
+    }
+    const match = below(pair.view.map, pair.inSource ? "first" : "generated", top);
+    if (match) {
+      const line = pair.inSource ? match.generated : match.first;
+      pair.other.revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
+    }
+  }
+}

@@ -1,0 +1,19 @@
+import { RequestType } from "vscode-languageclient/node";
+import type { Position, Range, TextDocumentPositionParams } from "vscode-languageclient/node";
+
+/** The C++ of one kernel, and which of its lines come from where in the source. */
+export interface GeneratedCodeResult {
+  kernel: string;
+  language: "cpp";
+  text: string;
+  /** Of the source document, when the text was made. */
+  version: number;
+  map: { generatedLine: number; range: Range }[];
+}
+
+/** The C++ of the kernel around a position; null where there is no kernel. */
+export const generatedCode = new RequestType<TextDocumentPositionParams, GeneratedCodeResult | null, void>(
+  "tilelens/generatedCode",
+);
+
+export type { Position };

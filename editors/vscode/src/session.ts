@@ -1,0 +1,107 @@
+import * as vscode from "vscode";
+import { LanguageClient, State } from "vscode-languageclient/node";
+
+import { findServer } from "./server";
+import { StatusItem } from "./status";
+
+const documents = [
+  { language: "python", scheme: "file" },
+  { language: "python", scheme: "untitled" },
+];
+
+/** One server for the window, from its start to its end, over restarts. */
+export class Session implements vscode.Disposable {
+  readonly output = vscode.window.createOutputChannel("tilelens", { log: true });
+  private readonly trace = vscode.window.createOutputChannel("tilelens trace");
+  private readonly status = new StatusItem(documents);
+  private readonly didChangeAnswers = new vscode.EventEmitter<void>();
+  private readonly configuration = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration("tilelens")) {
+      this.didChangeAnswers.fire();
+    }
+  });
+  /** Starts and stops, one after the other: two quick restarts must not leave two servers. */
+  private queue = Promise.resolve();
+  private current?: LanguageClient;
+
+  /** What the server answers about a document may differ now, though no text changed. */
+  readonly onDidChangeAnswers = this.didChangeAnswers.event;
+
+  constructor(private readonly context: vscode.ExtensionContext) {}
+
+  /** The client, when there is a server that answers. */
+  get client(): LanguageClient | undefined {
+    return this.current?.state === State.Running ? this.current : undefined;
+  }
+
+  start(): Promise<void> {
+    return this.enqueue(() => this.startNow());
+  }
+
+  stop(): Promise<void> {
+    return this.enqueue(() => this.stopNow());
+  }
+
+  restart(): Promise<void> {
+    return this.enqueue(async () => {
+      await this.stopNow();
+      await this.startNow();
+    });
+  }
+
+  dispose(): void {
+    this.configuration.dispose();
+    this.didChangeAnswers.dispose();
+    this.status.dispose();
+    this.trace.dispose();
+    this.output.dispose();
+  }
+
+  private enqueue(work: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(work).catch((error) => this.fail(String(error)));
+    return this.queue;
+  }
+
+  private async startNow(): Promise<void> {
+    this.status.starting();
+    const server = await findServer(this.context, this.output);
+    if (typeof server === "string") {
+      this.fail(server);
+      return;
+    }
+    const client = new LanguageClient(
+      "tilelens",
+      "tilelens",
+      { command: server.path, args: ["server"] },
+      {
+        documentSelector: documents,
+        outputChannel: this.output,
+        traceOutputChannel: this.trace,
+        initializationOptions: vscode.workspace.getConfiguration().get("tilelens"),
+        synchronize: { configurationSection: "tilelens" },
+      },
+    );
+    this.current = client;
+    client.onDidChangeState(({ newState }) => {
+      if (newState === State.Running) {
+        this.status.running(server.version);
+      } else if (newState === State.Stopped) {
+        this.status.stopped();
+      }
+      this.didChangeAnswers.fire();
+    });
+    await client.start();
+  }
+
+  private async stopNow(): Promise<void> {
+    const client = this.current;
+    this.current = undefined;
+    // A client that failed to start refuses to stop.
+    await client?.dispose().catch((error) => this.output.warn(`stopping: ${error}`));
+  }
+
+  private fail(reason: string): void {
+    this.output.error(reason);
+    this.status.failed(reason);
+  }
+}

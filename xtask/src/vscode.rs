@@ -1,0 +1,51 @@
+//! The VS Code extension: dependencies, type check, bundle, package.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use xshell::cmd;
+
+use crate::Workspace;
+
+const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+const CODE: &str = if cfg!(windows) { "code.cmd" } else { "code" };
+
+/// Type check, unit tests, bundle and package, without a server inside.
+pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    let _folder = shell.push_dir("editors/vscode");
+    install_dependencies(workspace)?;
+    cmd!(shell, "{NPM} run --silent check").run()?;
+    cmd!(shell, "{NPM} test --silent").run()?;
+    cmd!(shell, "{NPM} run --silent package").run()?;
+    Ok(())
+}
+
+/// Packages the extension with `server` inside; answers where the `.vsix` is.
+pub(crate) fn package(workspace: &Workspace, server: &Path) -> anyhow::Result<PathBuf> {
+    let shell = &workspace.shell;
+    let _folder = shell.push_dir("editors/vscode");
+    install_dependencies(workspace)?;
+    shell.copy_file(server, format!("server/tilelens{}", env::consts::EXE_SUFFIX))?;
+    let packaged = cmd!(shell, "{NPM} run --silent package").run();
+    shell.remove_path("server")?;
+    packaged?;
+    Ok(shell.current_dir().join("tilelens.vsix"))
+}
+
+/// Installs the `.vsix` with VS Code's own command; false when there is no such command on PATH.
+pub(crate) fn install(workspace: &Workspace, vsix: &Path) -> anyhow::Result<bool> {
+    let shell = &workspace.shell;
+    if cmd!(shell, "{CODE} --version").quiet().ignore_stdout().ignore_stderr().run().is_err() {
+        return Ok(false);
+    }
+    cmd!(shell, "{CODE} --install-extension {vsix} --force").run()?;
+    Ok(true)
+}
+
+/// No install script is needed, and some of them reach for servers outside of the registry.
+fn install_dependencies(workspace: &Workspace) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    cmd!(shell, "{NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error").run()?;
+    Ok(())
+}
