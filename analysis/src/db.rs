@@ -10,7 +10,7 @@ use tilelens_syntax::ast::{self, Ast, Spans};
 use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated};
-use crate::eval::{Constant, FunctionSource, Scope};
+use crate::eval::{self, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Reason};
 use crate::memory::{self, Plan};
 use crate::project::Config;
@@ -107,7 +107,7 @@ pub(crate) fn constant<'db>(
 ) -> Option<Constant> {
     let bound = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, scope)).filter_map(|&unit| {
         let names = UnitScope { db, unit };
-        bound_value(syntax(db, unit), name.text(db), &names)
+        eval::bound_value(syntax(db, unit), name.text(db), &names)
     });
     let values: Vec<Constant> = bound.collect();
     match (values.as_slice(), scope) {
@@ -116,12 +116,6 @@ pub(crate) fn constant<'db>(
         ([], None) => None,
         _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
     }
-}
-
-/// The value that the statements of a unit give to a name.
-fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant> {
-    let _ = (ast, name, scope);
-    None
 }
 
 /// True for the statements that bind names of `scope`: its own blocks of statements, and its header if it is a function.

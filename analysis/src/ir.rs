@@ -9,7 +9,7 @@ mod types;
 use tilelens_syntax::ast::{ExprId, StmtId};
 
 use crate::ops::OpId;
-pub use types::{BLayout, Dtype, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
+pub use types::{BLayout, Dtype, Layout, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
 /// A fact about the program: known, known up to names, or not known and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

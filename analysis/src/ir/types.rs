@@ -39,6 +39,73 @@ pub struct TileView {
     pub pad: Option<Pad>,
 }
 
+/// The layout of a tile's elements: order of its boxes, order inside of a box, bytes of a box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Layout {
+    pub blayout: BLayout,
+    pub slayout: SLayout,
+    pub fractal: u32,
+}
+
+impl Layout {
+    /// The layout of a tile that states none (`reference/memory.md` §3).
+    pub fn implicit(shape: &[u64], space: Option<Space>) -> Layout {
+        let flat = match shape {
+            [rows, 1] if *rows > 1 => BLayout::ColMajor,
+            _ => BLayout::RowMajor,
+        };
+        let (blayout, slayout, fractal) = match space {
+            Some(Space::Mat | Space::Left) => (BLayout::ColMajor, SLayout::RowMajor, 512),
+            Some(Space::Right) => (flat, SLayout::ColMajor, 512),
+            Some(Space::Acc) => (BLayout::ColMajor, SLayout::RowMajor, 1024),
+            Some(Space::LeftScale) => (BLayout::RowMajor, SLayout::RowMajor, 32),
+            Some(Space::RightScale) => (BLayout::ColMajor, SLayout::ColMajor, 32),
+            None | Some(Space::Vec | Space::Bias | Space::Ddr | Space::ScalarLocal) => (flat, SLayout::NoneBox, 512),
+        };
+        Layout { blayout, slayout, fractal }
+    }
+}
+
+impl TileType {
+    /// The layout that is stated, or implied by shape and space.
+    pub fn layout(&self) -> Layout {
+        let implicit = Layout::implicit(&self.shape, self.space);
+        Layout {
+            blayout: self.view.blayout.unwrap_or(implicit.blayout),
+            slayout: self.view.slayout.unwrap_or(implicit.slayout),
+            fractal: self.view.fractal.unwrap_or(implicit.fractal),
+        }
+    }
+
+    /// The part that holds data.
+    pub fn valid_shape(&self) -> Vec<Scalar> {
+        match &self.view.valid_shape {
+            Some(valid) => valid.clone(),
+            None => self.shape.iter().map(|&extent| Scalar::Int(extent as i64)).collect(),
+        }
+    }
+
+    /// Forgets a view that says no more than shape and space do, as the compiler does; a view that says more states all of
+    /// its layout.
+    pub fn canonicalize(&mut self) {
+        let full =
+            self.valid_shape().iter().zip(&self.shape).all(|(valid, &extent)| valid.as_int() == Some(extent as i64));
+        if full {
+            self.view.valid_shape = None;
+        }
+        let pad = self.view.pad.filter(|&pad| pad != Pad::Null);
+        let layout = self.layout();
+        self.view.pad = pad;
+        if full && pad.is_none() && layout == Layout::implicit(&self.shape, self.space) {
+            self.view = TileView::default();
+            return;
+        }
+        self.view.blayout = Some(layout.blayout);
+        self.view.slayout = Some(layout.slayout);
+        self.view.fractal = Some(layout.fractal);
+    }
+}
+
 /// Order of the blocks of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BLayout {
