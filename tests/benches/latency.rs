@@ -1,1 +1,202 @@
-fn main() {}
+//! Time from a keystroke to its diagnostics, measured at the pipes of the real server.
+//!
+//! `cargo bench -p tilelens-tests --bench latency [-- --edits 300] [--soak]`
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tilelens_tests::kernels::{Layout, source};
+use tilelens_tests::lsp_client::{LspClient, range};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_tilelens-e2e");
+const URI: &str = "file:///work/kernel.py";
+
+/// Lines, about, and kernels.
+const SIZES: [(usize, usize); 3] = [(100, 3), (1_000, 30), (10_000, 300)];
+const LAYOUTS: [(Layout, &str); 2] = [(Layout::ClassPerKernel, "a class per kernel"), (Layout::OneClass, "one class")];
+const WARM_UP: usize = 20;
+const SOAK_EDITS: usize = 10_000;
+
+struct Options {
+    edits: usize,
+    /// Also measure memory after [`SOAK_EDITS`] edits.
+    soak: bool,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    let edits = arguments.iter().position(|it| it == "--edits").and_then(|at| arguments.get(at + 1)?.parse().ok());
+    let options = Options { edits: edits.unwrap_or(300), soak: arguments.iter().any(|it| it == "--soak") };
+    println!("edit -> publishDiagnostics of that version, milliseconds; load {}", load());
+    for (layout, layout_name) in LAYOUTS {
+        println!("\n{layout_name}");
+        println!("{:>6} {:>8}  {:14} {:>8} {:>8} {:>8} {:>8}", "lines", "kernels", "edit", "p50", "p95", "p99", "max");
+        for (_, kernels) in SIZES {
+            measure(kernels, layout, &options);
+        }
+    }
+}
+
+fn measure(kernels: usize, layout: Layout, options: &Options) {
+    let text = source(kernels, layout);
+    let lines = text.lines().count();
+    let cold_starts = (0..5).map(|_| cold_start(&text)).collect();
+    let mut driver = Driver::start(&text);
+    let rss = rss_mib(driver.client.id());
+    let mut all = Vec::new();
+    let mut by_kind: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
+    for edit in 0..WARM_UP + options.edits {
+        for (kind, time) in driver.round() {
+            if edit >= WARM_UP {
+                by_kind.entry(kind).or_default().push(time);
+                all.push(time);
+            }
+        }
+        if all.len() >= options.edits {
+            break;
+        }
+    }
+    for (kind, times) in by_kind {
+        row(lines, kernels, kind, times);
+    }
+    row(lines, kernels, "all", all);
+    row(lines, kernels, "first diagnost.", cold_starts);
+    for (request, times) in driver.requests() {
+        row(lines, kernels, request, times);
+    }
+    println!("{lines:>6} {kernels:>8}  memory {rss:.1} MiB, after the edits {:.1} MiB", rss_mib(driver.client.id()));
+    if options.soak {
+        let before = rss_mib(driver.client.id());
+        for _ in 0..SOAK_EDITS {
+            driver.digit();
+        }
+        let after = rss_mib(driver.client.id());
+        println!("{lines:>6} {kernels:>8}  memory {before:.1} MiB, after {SOAK_EDITS} more edits {after:.1} MiB");
+    }
+}
+
+/// From the start of the process to the first diagnostics.
+fn cold_start(text: &str) -> Duration {
+    let start = Instant::now();
+    Driver::start(text);
+    start.elapsed()
+}
+
+fn row(lines: usize, kernels: usize, what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let percentile = |percent: usize| {
+        let index = (times.len() * percent).div_ceil(100).max(1) - 1;
+        times.get(index).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+    };
+    println!(
+        "{lines:>6} {kernels:>8}  {what:14} {:8.2} {:8.2} {:8.2} {:8.2}",
+        percentile(50),
+        percentile(95),
+        percentile(99),
+        percentile(100)
+    );
+}
+
+struct Driver {
+    client: LspClient,
+    version: i32,
+    lines: Vec<String>,
+    /// Lines with a shape whose last digit is typed over.
+    shapes: Vec<u32>,
+    turn: usize,
+}
+
+impl Driver {
+    fn start(text: &str) -> Driver {
+        let mut client = LspClient::start(BINARY);
+        client.open(URI, 1, text);
+        client.diagnostics(URI, 1);
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let shapes = lines.iter().zip(0..).filter(|(line, _)| line.ends_with("[64, 64])")).map(|(_, at)| at).collect();
+        Driver { client, version: 1, lines, shapes, turn: 0 }
+    }
+
+    /// Sends one change and waits for its diagnostics.
+    fn edit(&mut self, range: Value, text: &str) -> Duration {
+        self.version += 1;
+        let start = Instant::now();
+        self.client.change(URI, self.version, json!([{ "range": range, "text": text }]));
+        self.client.diagnostics(URI, self.version);
+        start.elapsed()
+    }
+
+    /// A line with a shape, another one each time.
+    fn shape_line(&mut self) -> u32 {
+        self.turn += 1;
+        self.shapes[self.turn * 7919 % self.shapes.len()]
+    }
+
+    /// Types a digit over the `64` of a shape, then the old one again.
+    fn digit(&mut self) -> [Duration; 2] {
+        let line = self.shape_line();
+        let end = self.lines[line as usize].len() as u32 - 2;
+        let digit = range(line, end - 2, line, end);
+        [self.edit(digit.clone(), "32"), self.edit(digit, "64")]
+    }
+
+    /// One edit of each kind, and its undo.
+    fn round(&mut self) -> Vec<(&'static str, Duration)> {
+        let mut times = Vec::new();
+        let [typed, undone] = self.digit();
+        times.extend([("digit", typed), ("undo digit", undone)]);
+
+        times.push(("newline at top", self.edit(range(0, 0, 0, 0), "\n")));
+        times.push(("undo newline", self.edit(range(0, 0, 1, 0), "")));
+
+        let line = self.shape_line();
+        let end = self.lines[line as usize].len() as u32;
+        times.push(("open bracket", self.edit(range(line, end - 1, line, end), "")));
+        times.push(("close bracket", self.edit(range(line, end - 1, line, end - 1), ")")));
+
+        let pasted = source(15, Layout::ClassPerKernel);
+        let count = pasted.lines().count() as u32;
+        let bottom = self.lines.len() as u32;
+        times.push(("paste 500", self.edit(range(bottom, 0, bottom, 0), &pasted)));
+        times.push(("undo paste", self.edit(range(bottom, 0, bottom + count, 0), "")));
+        times
+    }
+
+    /// Hover, hints and lenses on a file that is analysed already.
+    fn requests(&mut self) -> Vec<(&'static str, Vec<Duration>)> {
+        let document = json!({ "uri": URI });
+        let line = self.shapes[self.shapes.len() / 2];
+        let view = range(line.saturating_sub(30), 0, line + 30, 0);
+        let position = json!({ "line": line, "character": 9 });
+        [
+            ("hover", "textDocument/hover", json!({ "textDocument": document, "position": position })),
+            ("inlay hints", "textDocument/inlayHint", json!({ "textDocument": document, "range": view })),
+            ("code lenses", "textDocument/codeLens", json!({ "textDocument": document })),
+            ("generated C++", "tilelens/generatedCode", json!({ "textDocument": document, "position": position })),
+        ]
+        .into_iter()
+        .map(|(name, method, params)| {
+            let time = |_| {
+                let start = Instant::now();
+                self.client.request(method, params.clone()).unwrap_or_else(|error| panic!("{method}: {error}"));
+                start.elapsed()
+            };
+            (name, (0..100).map(time).collect())
+        })
+        .collect()
+    }
+}
+
+/// Resident memory of a process, where the system tells it.
+fn rss_mib(process: u32) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
+    kib.map_or(f64::NAN, |kib| kib / 1024.0)
+}
+
+fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split(' ').next().unwrap_or("unknown").to_owned()
+}

@@ -12,7 +12,7 @@ pub enum Layout {
 }
 
 /// Statements of a kernel; 33 lines with its class and blank lines, as long as a kernel usually is.
-const STEPS: [&str; 24] = [
+const STEPS: [&str; 26] = [
     "a = pl.load(x, [0, 0], [64, 64])",
     "b = pl.load(y, [0, 0], [64, 64])",
     "s0 = pl.add(a, b)",
@@ -36,7 +36,9 @@ const STEPS: [&str; 24] = [
     "h = pl.cast(p, pl.FP16)",
     "g = pl.cast(h, pl.FP32)",
     "r = pl.sub(g, b)",
-    "out = pl.store(r, [0, 64], out)",
+    "# scaled",
+    "z = pl.mul(r, 0.5)",
+    "out = pl.store(z, [0, 64], out)",
 ];
 
 const TENSOR: &str = "pl.Tensor[[4096, 4096], pl.FP32]";

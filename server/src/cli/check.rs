@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::thread;
+use std::{fs, thread};
 
 use ignore::WalkBuilder;
 use tilelens_analysis::diagnostics::Severity;
@@ -63,9 +63,13 @@ fn find(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     let mut files = Vec::new();
     let mut failures = Vec::new();
     for path in paths {
+        if let Err(error) = fs::metadata(path) {
+            failures.push(format!("{}: {error}", path.display()));
+            continue;
+        }
         for entry in WalkBuilder::new(path).sort_by_file_path(Path::cmp).build() {
             match entry {
-                Err(error) => failures.push(unreadable(path, &error)),
+                Err(error) => failures.push(error.to_string()),
                 Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {}
                 Ok(entry) if entry.depth() == 0 || entry.path().extension().is_some_and(|it| it == "py") => {
                     files.push(entry.into_path());
@@ -76,14 +80,6 @@ fn find(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
     }
     files.dedup();
     (files, failures)
-}
-
-fn unreadable(path: &Path, error: &ignore::Error) -> String {
-    match error.io_error() {
-        // The walk's own words name the path twice.
-        Some(cause) if !path.exists() => format!("{}: {cause}", path.display()),
-        _ => error.to_string(),
-    }
 }
 
 /// Works on a few threads, takes the results in the order of the items.

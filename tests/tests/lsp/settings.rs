@@ -1,1 +1,89 @@
+//! Settings reach the analysis, from whichever place they come.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tilelens_tests::lsp_client::LspClient;
+
+use crate::{BINARY, URI};
+
+/// An empty workspace of its own for each test.
+fn workspace(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&root); // absent on the first run
+    fs::create_dir_all(&root).expect("the target directory is writable");
+    root
+}
+
+fn folder(root: &Path) -> Value {
+    json!([{ "uri": format!("file://{}", root.display()), "name": "workspace" }])
+}
+
+/// The message that the user gets to see, which names what is in force.
+fn warning(client: &mut LspClient) -> String {
+    client.notification("window/showMessage")["message"].as_str().expect("a message").to_owned()
+}
+
+#[test]
+fn the_file_in_the_workspace_counts_and_mistakes_in_it_are_told() {
+    for (name, text) in [
+        ("tilelens.toml", "planer = \"packed\"\n"),
+        ("pyproject.toml", "[project]\nname = \"x\"\n[tool.tilelens]\nplaner = \"packed\"\n"),
+    ] {
+        let root = workspace(name);
+        fs::write(root.join(name), text).expect("the workspace is writable");
+        let mut client = LspClient::spawn(BINARY);
+        client.initialize(json!({ "capabilities": {}, "workspaceFolders": folder(&root) }));
+        let message = warning(&mut client);
+        assert!(message.contains(name) && message.contains("did you mean `planner`?"), "{message}");
+    }
+}
+
+#[test]
+fn a_changed_file_is_read_again_and_documents_are_diagnosed_again() {
+    let root = workspace("watched");
+    let mut client = LspClient::spawn(BINARY);
+    let watching = json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
+    client.initialize(json!({ "capabilities": watching, "workspaceFolders": folder(&root) }));
+    let registration = client.server_request("client/registerCapability");
+    assert!(registration.to_string().contains("**/tilelens.toml"), "{registration}");
+    client.open(URI, 1, "x = 1\n");
+    client.diagnostics(URI, 1);
+    fs::write(root.join("tilelens.toml"), "target = \"ascend1\"\n").expect("the workspace is writable");
+    let change = json!({ "uri": format!("file://{}/tilelens.toml", root.display()), "type": 1 });
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
+    assert!(warning(&mut client).contains("`target` takes"));
+    client.diagnostics(URI, 1);
+}
+
+#[test]
+fn the_editor_is_asked_for_its_section_at_the_start_and_after_each_change() {
+    let mut client = LspClient::spawn(BINARY);
+    client.settings = json!({ "target": "ascend2" });
+    let capabilities = json!({
+        "workspace": { "configuration": true, "inlayHint": { "refreshSupport": true }, "codeLens": { "refreshSupport": true } },
+    });
+    client.initialize(json!({ "capabilities": capabilities }));
+    assert_eq!(client.server_request("workspace/configuration")["items"][0]["section"], "tilelens");
+    assert!(warning(&mut client).contains("\"ascend2\""));
+    client.settings = json!({ "target": "ascend3", "planner": null });
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": null }));
+    assert!(warning(&mut client).contains("\"ascend3\""));
+    client.server_request("workspace/inlayHint/refresh");
+    client.server_request("workspace/codeLens/refresh");
+}
+
+#[test]
+fn an_editor_that_cannot_be_asked_sends_its_settings() {
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": {}, "initializationOptions": { "target": "ascend4" } }));
+    assert!(warning(&mut client).contains("\"ascend4\""));
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilelens": { "target": "ascend5" } } }));
+    assert!(warning(&mut client).contains("\"ascend5\""));
+    for nonsense in [Value::Null, json!(1), json!([]), json!({ "tilelens": "x" })] {
+        client.notify("workspace/didChangeConfiguration", json!({ "settings": nonsense }));
+    }
+    client.open(URI, 1, "x = 1\n");
+    client.diagnostics(URI, 1);
+}
