@@ -1,6 +1,9 @@
 //! tree-sitter nodes to [`Ast`].
 
-use tree_sitter::{Node, TreeCursor};
+use std::num::NonZeroU16;
+use std::sync::LazyLock;
+
+use tree_sitter::{Language, Node, TreeCursor};
 
 use super::*;
 
@@ -12,6 +15,57 @@ pub(super) fn lower(root: Node<'_>, source: &BlockSource) -> (Ast, Spans) {
         Lowering { text: &source.text, broken: &source.broken, ast: Ast::default(), spans: Spans::default(), depth: 0 };
     lowering.ast.body = lowering.statements(root);
     (lowering.ast, lowering.spans)
+}
+
+type FieldId = Option<NonZeroU16>;
+
+macro_rules! fields {
+    ($($field:ident $name:literal;)*) => {
+        /// Ids of the grammar's fields; looking a field up by its name costs as much as the rest of the lowering.
+        struct Fields { $($field: FieldId),* }
+
+        fn fields() -> &'static Fields {
+            static FIELDS: LazyLock<Fields> = LazyLock::new(|| {
+                let language = Language::from(tree_sitter_python::LANGUAGE);
+                Fields { $($field: language.field_id_for_name($name)),* }
+            });
+            &FIELDS
+        }
+    };
+}
+
+fields! {
+    alias "alias";
+    alternative "alternative";
+    argument "argument";
+    arguments "arguments";
+    attribute "attribute";
+    body "body";
+    condition "condition";
+    consequence "consequence";
+    function "function";
+    key "key";
+    left "left";
+    module_name "module_name";
+    name "name";
+    object "object";
+    operator "operator";
+    operators "operators";
+    parameters "parameters";
+    return_type "return_type";
+    right "right";
+    subscript "subscript";
+    superclasses "superclasses";
+    annotation "type";
+    value "value";
+}
+
+fn children_by_field<'t>(
+    node: Node<'t>,
+    field: FieldId,
+    cursor: &mut TreeCursor<'t>,
+) -> impl Iterator<Item = Node<'t>> {
+    field.into_iter().flat_map(move |field| node.children_by_field_id(field, cursor).collect::<Vec<_>>())
 }
 
 struct Lowering<'t> {
@@ -69,11 +123,11 @@ impl<'t> Lowering<'t> {
     }
 
     fn body_of(&mut self, node: Node<'_>) -> Vec<StmtId> {
-        self.field(node, "body").map_or_else(Vec::new, |body| self.statements(body))
+        self.field(node, fields().body).map_or_else(Vec::new, |body| self.statements(body))
     }
 
-    fn field<'n>(&self, node: Node<'n>, name: &str) -> Option<Node<'n>> {
-        node.child_by_field_name(name)
+    fn field<'n>(&self, node: Node<'n>, field: FieldId) -> Option<Node<'n>> {
+        node.child_by_field_id(field?.get())
     }
 
     fn statement(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
@@ -84,13 +138,13 @@ impl<'t> Lowering<'t> {
             "decorated_definition" => self.decorated(node),
             "if_statement" => self.if_statement(node),
             "for_statement" => Stmt::For {
-                target: self.field_expr(node, "left"),
-                iter: self.field_expr(node, "right"),
+                target: self.field_expr(node, fields().left),
+                iter: self.field_expr(node, fields().right),
                 body: self.body_of(node),
                 or_else: self.else_body(node),
             },
             "while_statement" => Stmt::While {
-                condition: self.field_expr(node, "condition"),
+                condition: self.field_expr(node, fields().condition),
                 body: self.body_of(node),
                 or_else: self.else_body(node),
             },
@@ -154,22 +208,24 @@ impl<'t> Lowering<'t> {
     }
 
     fn assignment(&mut self, node: Node<'_>) -> Stmt {
-        let mut targets = vec![self.field_expr(node, "left")];
-        let annotation = self.field(node, "type").map(|annotation| self.expr(annotation));
-        let mut right = self.field(node, "right");
+        let mut targets = vec![self.field_expr(node, fields().left)];
+        let annotation = self.field(node, fields().annotation).map(|annotation| self.expr(annotation));
+        let mut right = self.field(node, fields().right);
         while let Some(inner) = right.filter(|right| right.kind() == "assignment") {
-            targets.push(self.field_expr(inner, "left"));
-            right = self.field(inner, "right");
+            targets.push(self.field_expr(inner, fields().left));
+            right = self.field(inner, fields().right);
         }
         Stmt::Assign { targets, annotation, value: right.map(|value| self.expr(value)) }
     }
 
     fn augmented(&mut self, node: Node<'_>) -> Stmt {
-        let operator = self.field(node, "operator").map_or("", |operator| self.text(operator));
+        let operator = self.field(node, fields().operator).map_or("", |operator| self.text(operator));
         match binary_op(operator.trim_end_matches('=')) {
-            Some(op) => {
-                Stmt::AugAssign { target: self.field_expr(node, "left"), op, value: self.field_expr(node, "right") }
-            }
+            Some(op) => Stmt::AugAssign {
+                target: self.field_expr(node, fields().left),
+                op,
+                value: self.field_expr(node, fields().right),
+            },
             None => Stmt::Error,
         }
     }
@@ -193,9 +249,9 @@ impl<'t> Lowering<'t> {
     fn function(&mut self, node: Node<'_>, decorators: Vec<ExprId>) -> Stmt {
         Stmt::Function(Function {
             decorators,
-            name: self.field_expr(node, "name"),
-            params: self.field(node, "parameters").map_or_else(Vec::new, |params| self.params(params)),
-            returns: self.field(node, "return_type").map(|returns| self.expr(returns)),
+            name: self.field_expr(node, fields().name),
+            params: self.field(node, fields().parameters).map_or_else(Vec::new, |params| self.params(params)),
+            returns: self.field(node, fields().return_type).map(|returns| self.expr(returns)),
             body: self.body_of(node),
         })
     }
@@ -210,10 +266,12 @@ impl<'t> Lowering<'t> {
                     continue;
                 }
                 "identifier" | "list_splat_pattern" | "dictionary_splat_pattern" => (Some(child), None, None),
-                "default_parameter" | "typed_default_parameter" => {
-                    (self.field(child, "name"), self.field(child, "type"), self.field(child, "value"))
-                }
-                "typed_parameter" => (child.named_child(0), self.field(child, "type"), None),
+                "default_parameter" | "typed_default_parameter" => (
+                    self.field(child, fields().name),
+                    self.field(child, fields().annotation),
+                    self.field(child, fields().value),
+                ),
+                "typed_parameter" => (child.named_child(0), self.field(child, fields().annotation), None),
                 _ => continue,
             };
             let Some(name) = name else { continue };
@@ -239,15 +297,15 @@ impl<'t> Lowering<'t> {
     fn class(&mut self, node: Node<'_>, decorators: Vec<ExprId>) -> Stmt {
         Stmt::Class {
             decorators,
-            name: self.field_expr(node, "name"),
-            bases: self.field(node, "superclasses").map_or_else(Vec::new, |bases| self.args(bases)),
+            name: self.field_expr(node, fields().name),
+            bases: self.field(node, fields().superclasses).map_or_else(Vec::new, |bases| self.args(bases)),
             body: self.body_of(node),
         }
     }
 
     fn if_statement(&mut self, node: Node<'_>) -> Stmt {
-        let condition = self.field_expr(node, "condition");
-        let body = self.field(node, "consequence").map_or_else(Vec::new, |body| self.statements(body));
+        let condition = self.field_expr(node, fields().condition);
+        let body = self.field(node, fields().consequence).map_or_else(Vec::new, |body| self.statements(body));
         let alternatives: Vec<_> =
             self.children(node).into_iter().filter(|c| matches!(c.kind(), "elif_clause" | "else_clause")).collect();
         let mut or_else = Vec::new();
@@ -256,8 +314,10 @@ impl<'t> Lowering<'t> {
                 "else_clause" => self.body_of(clause),
                 _ => {
                     let nested = Stmt::If {
-                        condition: self.field_expr(clause, "condition"),
-                        body: self.field(clause, "consequence").map_or_else(Vec::new, |body| self.statements(body)),
+                        condition: self.field_expr(clause, fields().condition),
+                        body: self
+                            .field(clause, fields().consequence)
+                            .map_or_else(Vec::new, |body| self.statements(body)),
                         or_else,
                     };
                     vec![self.add_stmt(nested, range(clause))]
@@ -268,7 +328,7 @@ impl<'t> Lowering<'t> {
     }
 
     fn else_body(&mut self, node: Node<'_>) -> Vec<StmtId> {
-        self.field(node, "alternative").map_or_else(Vec::new, |clause| self.body_of(clause))
+        self.field(node, fields().alternative).map_or_else(Vec::new, |clause| self.body_of(clause))
     }
 
     fn with(&mut self, node: Node<'_>) -> Stmt {
@@ -282,12 +342,12 @@ impl<'t> Lowering<'t> {
     }
 
     fn with_item(&mut self, node: Node<'_>) -> Option<WithItem> {
-        let value = self.field(node, "value")?;
+        let value = self.field(node, fields().value)?;
         if value.kind() != "as_pattern" {
             return Some(WithItem { context: self.expr(value), target: None });
         }
         let context = self.expr(value.named_child(0)?);
-        let alias = self.field(value, "alias").and_then(|alias| alias.named_child(0));
+        let alias = self.field(value, fields().alias).and_then(|alias| alias.named_child(0));
         Some(WithItem { context, target: alias.map(|alias| self.expr(alias)) })
     }
 
@@ -300,7 +360,7 @@ impl<'t> Lowering<'t> {
     }
 
     fn import_from(&mut self, node: Node<'_>) -> Stmt {
-        let module = self.field(node, "module_name");
+        let module = self.field(node, fields().module_name);
         let path = module.map_or("", |module| self.text(module));
         let name = path.trim_start_matches(['.', ' ']);
         let level = path[..path.len() - name.len()].matches('.').count() as u32;
@@ -322,25 +382,26 @@ impl<'t> Lowering<'t> {
     fn aliased(&self, node: Node<'_>) -> (String, Option<String>) {
         let owned = |node: Node<'_>| self.text(node).to_owned();
         match node.kind() {
-            "aliased_import" => {
-                (self.field(node, "name").map(owned).unwrap_or_default(), self.field(node, "alias").map(owned))
-            }
+            "aliased_import" => (
+                self.field(node, fields().name).map(owned).unwrap_or_default(),
+                self.field(node, fields().alias).map(owned),
+            ),
             _ => (owned(node), None),
         }
     }
 
     // Expressions
 
-    fn field_expr(&mut self, node: Node<'_>, name: &str) -> ExprId {
-        match self.field(node, name) {
+    fn field_expr(&mut self, node: Node<'_>, field: FieldId) -> ExprId {
+        match self.field(node, field) {
             Some(child) => self.expr(child),
             None => self.add_expr(Expr::Error, TextRange::empty(node.end_byte())),
         }
     }
 
-    fn field_exprs(&mut self, node: Node<'_>, name: &str) -> Vec<ExprId> {
+    fn field_exprs(&mut self, node: Node<'_>, field: FieldId) -> Vec<ExprId> {
         let mut cursor = node.walk();
-        let children: Vec<_> = node.children_by_field_name(name, &mut cursor).collect();
+        let children: Vec<_> = children_by_field(node, field, &mut cursor).collect();
         children.into_iter().map(|child| self.expr(child)).collect()
     }
 
@@ -379,20 +440,25 @@ impl<'t> Lowering<'t> {
             "false" => Expr::Bool(false),
             "none" => Expr::None,
             "ellipsis" => Expr::Ellipsis,
-            "attribute" | "member_type" => match (self.field(node, "object"), self.field(node, "attribute")) {
-                (Some(object), Some(name)) => {
-                    let name = self.text(name).to_owned();
-                    Expr::Attribute { value: self.expr(object), name }
+            "attribute" | "member_type" => {
+                match (self.field(node, fields().object), self.field(node, fields().attribute)) {
+                    (Some(object), Some(name)) => {
+                        let name = self.text(name).to_owned();
+                        Expr::Attribute { value: self.expr(object), name }
+                    }
+                    _ => Expr::Error,
                 }
-                _ => Expr::Error,
-            },
+            }
             "call" => {
-                let func = self.field_expr(node, "function");
-                Expr::Call { func, args: self.field(node, "arguments").map_or_else(Vec::new, |args| self.args(args)) }
+                let func = self.field_expr(node, fields().function);
+                Expr::Call {
+                    func,
+                    args: self.field(node, fields().arguments).map_or_else(Vec::new, |args| self.args(args)),
+                }
             }
             "subscript" => {
-                let value = self.field_expr(node, "value");
-                let indices = self.field_exprs(node, "subscript");
+                let value = self.field_expr(node, fields().value);
+                let indices = self.field_exprs(node, fields().subscript);
                 Expr::Subscript { value, index: self.one_or_tuple(indices, node) }
             }
             "generic_type" => self.generic_type(node),
@@ -401,19 +467,23 @@ impl<'t> Lowering<'t> {
             "list" | "list_pattern" => Expr::List(self.exprs(node)),
             "dictionary" => self.dictionary(node),
             "unary_operator" | "not_operator" => {
-                let op = match self.field(node, "operator").map_or("not", |operator| self.text(operator)) {
+                let op = match self.field(node, fields().operator).map_or("not", |operator| self.text(operator)) {
                     "-" => UnaryOp::Neg,
                     "+" => UnaryOp::Pos,
                     "~" => UnaryOp::Invert,
                     _ => UnaryOp::Not,
                 };
-                Expr::Unary { op, operand: self.field_expr(node, "argument") }
+                Expr::Unary { op, operand: self.field_expr(node, fields().argument) }
             }
             "binary_operator" | "union_type" => self.binary(node),
             "boolean_operator" => {
-                let operator = self.field(node, "operator").map_or("", |operator| self.text(operator));
+                let operator = self.field(node, fields().operator).map_or("", |operator| self.text(operator));
                 let op = if operator == "or" { BoolOp::Or } else { BoolOp::And };
-                Expr::Bool2 { op, left: self.field_expr(node, "left"), right: self.field_expr(node, "right") }
+                Expr::Bool2 {
+                    op,
+                    left: self.field_expr(node, fields().left),
+                    right: self.field_expr(node, fields().right),
+                }
             }
             "comparison_operator" => self.comparison(node),
             "conditional_expression" => match self.exprs(node).as_slice() {
@@ -466,20 +536,27 @@ impl<'t> Lowering<'t> {
 
     fn dictionary(&mut self, node: Node<'_>) -> Expr {
         let pairs: Vec<_> = self.children(node).into_iter().filter(|child| child.kind() == "pair").collect();
-        Expr::Dict(pairs.into_iter().map(|p| (self.field_expr(p, "key"), self.field_expr(p, "value"))).collect())
+        Expr::Dict(
+            pairs.into_iter().map(|p| (self.field_expr(p, fields().key), self.field_expr(p, fields().value))).collect(),
+        )
     }
 
     fn binary(&mut self, node: Node<'_>) -> Expr {
-        match self.field(node, "operator").and_then(|operator| binary_op(self.text(operator))) {
-            Some(op) => Expr::Binary { op, left: self.field_expr(node, "left"), right: self.field_expr(node, "right") },
+        match self.field(node, fields().operator).and_then(|operator| binary_op(self.text(operator))) {
+            Some(op) => Expr::Binary {
+                op,
+                left: self.field_expr(node, fields().left),
+                right: self.field_expr(node, fields().right),
+            },
             None => Expr::Other("union_type"),
         }
     }
 
     fn comparison(&mut self, node: Node<'_>) -> Expr {
         let mut cursor = node.walk();
-        let operators: Vec<_> =
-            node.children_by_field_name("operators", &mut cursor).map(|operator| compare_op(operator.kind())).collect();
+        let operators: Vec<_> = children_by_field(node, fields().operators, &mut cursor)
+            .map(|operator| compare_op(operator.kind()))
+            .collect();
         let operands = self.exprs(node);
         match operands.split_first() {
             Some((&left, rest)) if rest.len() == operators.len() && operators.iter().all(Option::is_some) => {
@@ -497,8 +574,8 @@ impl<'t> Lowering<'t> {
         for child in self.children(node) {
             args.push(match child.kind() {
                 "keyword_argument" => Arg {
-                    keyword: self.field(child, "name").map(|name| self.text(name).to_owned()),
-                    value: self.field_expr(child, "value"),
+                    keyword: self.field(child, fields().name).map(|name| self.text(name).to_owned()),
+                    value: self.field_expr(child, fields().value),
                 },
                 _ => Arg { keyword: None, value: self.expr(child) },
             });
