@@ -105,7 +105,7 @@ fn complain(message: &str) {
     anstream::eprintln!("tilelens: {message}");
 }
 
-fn fail(message: &str) -> ExitCode {
+pub(crate) fn fail(message: &str) -> ExitCode {
     complain(message);
     ExitCode::from(FAILURE)
 }

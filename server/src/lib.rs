@@ -6,8 +6,18 @@ mod lsp;
 mod settings;
 
 use std::process::ExitCode;
+use std::thread;
+
+/// For every thread that walks syntax: deeply nested source is walked recursively. Only touched pages count.
+const STACK_BYTES: usize = 64 << 20;
 
 /// Reads the arguments of the process and does what they say.
 pub fn main() -> ExitCode {
-    cli::run()
+    let program = thread::Builder::new().stack_size(STACK_BYTES).spawn(cli::run);
+    match program.map(thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        // The panic itself is on standard error already.
+        Ok(Err(_)) => cli::fail("this is a bug; please report it"),
+        Err(error) => cli::fail(&format!("no thread can be started: {error}")),
+    }
 }

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
@@ -13,6 +13,7 @@ use tilelens_analysis::project::Config;
 
 use super::source::Source;
 use super::{FAILURE, Planning, complain, frame, print, usage};
+use crate::STACK_BYTES;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -28,9 +29,6 @@ pub(super) struct Arguments {
 
 /// More bring little: a file takes less time to analyse than a thread to start.
 const THREADS: usize = 2;
-
-/// Deeply nested source is walked recursively. Only touched pages count.
-const STACK_BYTES: usize = 64 << 20;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let config = arguments.planning.config();
@@ -78,7 +76,8 @@ fn find(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
             }
         }
     }
-    files.dedup();
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.clone()));
     (files, failures)
 }
 

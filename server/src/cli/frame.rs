@@ -12,7 +12,7 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
         Severity::Info => Level::INFO,
-        Severity::Hint => Level::HELP,
+        Severity::Hint => Level::HELP.with_name("hint"),
     };
     let (shown, first_line) = shown(text, document, diagnostic);
     let within = |range: TextRange| {

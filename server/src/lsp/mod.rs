@@ -33,11 +33,10 @@ use client::Outbox;
 use guard::{Guard, Session};
 use main_loop::MainLoop;
 
+use crate::STACK_BYTES;
+
 /// Waiting requests cost a slot and no thread; with fewer slots, slow ones would keep edits and cancellations waiting.
 const WAITING_REQUESTS: usize = 4096;
-
-/// Deeply nested source is walked recursively. Only touched pages count.
-const STACK_BYTES: usize = 64 << 20;
 
 /// What is left for the answer to `shutdown` to leave the process after `exit`.
 const GRACE: Duration = Duration::from_millis(500);
