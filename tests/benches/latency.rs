@@ -63,14 +63,16 @@ fn measure(kernels: usize, layout: Layout, options: &Options) {
     }
     row(lines, kernels, "all", all);
     row(lines, kernels, "first diagnost.", cold_starts);
+    row(lines, kernels, "burst of 3,000", vec![driver.burst()]);
     for (request, times) in driver.requests() {
         row(lines, kernels, request, times);
     }
     println!("{lines:>6} {kernels:>8}  memory {rss:.1} MiB, after the edits {:.1} MiB", rss_mib(driver.client.id()));
     if options.soak {
         let before = rss_mib(driver.client.id());
-        for _ in 0..SOAK_EDITS {
-            driver.digit();
+        let last = driver.version + SOAK_EDITS as i32;
+        while driver.version < last {
+            driver.round();
         }
         let after = rss_mib(driver.client.id());
         println!("{lines:>6} {kernels:>8}  memory {before:.1} MiB, after {SOAK_EDITS} more edits {after:.1} MiB");
@@ -161,6 +163,22 @@ impl Driver {
         times.push(("paste 500", self.edit(range(bottom, 0, bottom, 0), &pasted)));
         times.push(("undo paste", self.edit(range(bottom, 0, bottom + count, 0), "")));
         times
+    }
+
+    /// 3,000 edits written without waiting; the time until the diagnostics of the last one.
+    fn burst(&mut self) -> Duration {
+        let line = self.shape_line();
+        let end = self.lines[line as usize].len() as u32 - 2;
+        let start = Instant::now();
+        for _ in 0..1_500 {
+            for text in ["32", "64"] {
+                self.version += 1;
+                let change = json!([{ "range": range(line, end - 2, line, end), "text": text }]);
+                self.client.change(URI, self.version, change);
+            }
+        }
+        self.client.diagnostics(URI, self.version);
+        start.elapsed()
     }
 
     /// Hover, hints and lenses on a file that is analysed already.

@@ -138,11 +138,17 @@ impl LspClient {
         self.answer(id)
     }
 
-    /// The next notification of this method; earlier ones of other methods are kept.
+    /// The next notification of this method; others are kept.
     pub fn notification(&mut self, method: &str) -> Value {
+        self.notification_that(method, |_| true)
+    }
+
+    /// The next notification of this method with such parameters; others are kept.
+    fn notification_that(&mut self, method: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + PATIENCE;
+        let is_it = |message: &Value| message["method"] == method && is_wanted(&message["params"]);
         loop {
-            if let Some(at) = self.notifications.iter().position(|message| message["method"] == method) {
+            if let Some(at) = self.notifications.iter().position(is_it) {
                 return self.notifications.remove(at).expect("just found")["params"].take();
             }
             self.receive(deadline, method);
@@ -164,10 +170,7 @@ impl LspClient {
     pub fn diagnostics(&mut self, uri: &str, version: i32) -> Vec<Value> {
         let mut newest = i64::MIN;
         loop {
-            let mut params = self.notification("textDocument/publishDiagnostics");
-            if params["uri"] != uri {
-                continue;
-            }
+            let mut params = self.notification_that("textDocument/publishDiagnostics", |params| params["uri"] == uri);
             let found = params["version"].as_i64().expect("an open document's diagnostics have a version");
             assert!(found >= newest, "diagnostics of version {found} came after those of {newest}");
             newest = found;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tilelens_analysis::AnalysisHost;
+use tilelens_analysis::project::Config;
 use tilelens_syntax::{Document, PositionEncoding};
 use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::Error;
@@ -54,6 +55,8 @@ pub(super) struct MainLoop {
     revision: Revision,
     encoding: PositionEncoding,
     settings: Settings,
+    /// What the settings came to; `None` before the first time.
+    config: Option<Config>,
     runtime: Handle,
     events: Sender<Event>,
     outbox: Outbox,
@@ -67,6 +70,7 @@ impl MainLoop {
             revision: Revision::default(),
             encoding: PositionEncoding::Utf16,
             settings: Settings::default(),
+            config: None,
             runtime,
             events,
             outbox,
@@ -144,7 +148,14 @@ impl MainLoop {
         for problem in problems {
             self.outbox.send(ToClient::Warning(problem));
         }
-        self.host.set_config(config);
+        if self.config.as_ref() == Some(&config) {
+            return;
+        }
+        if self.config.is_some() {
+            self.outbox.send(ToClient::Refresh);
+        }
+        self.host.set_config(config.clone());
+        self.config = Some(config);
         let revision = self.next_revision();
         for open in self.documents.values_mut() {
             open.revision = revision;
@@ -152,7 +163,6 @@ impl MainLoop {
                 open.pending = Pending::Diagnostics;
             }
         }
-        self.outbox.send(ToClient::Refresh);
     }
 
     fn next_revision(&mut self) -> Revision {

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use proptest::collection::vec;
+use proptest::prelude::*;
 use serde_json::{Value, json};
+use tilelens_tests::kernels::{Layout, source};
 use tilelens_tests::lsp_client::{LspClient, UNREADABLE, range};
 
 use crate::{BINARY, URI, with_document};
@@ -152,4 +155,80 @@ fn requests_before_initialize_are_refused() {
     client.initialize(json!({ "capabilities": {} }));
     client.open(URI, 1, "x");
     assert_alive(&mut client, "x");
+}
+
+/// Messages of a client that has lost its mind, over two documents.
+#[derive(Debug, Clone)]
+enum Message {
+    Open(usize),
+    Change(usize, u32, &'static str),
+    Close(usize),
+    Ask(usize, usize),
+    CancelLast,
+    Raw(&'static str),
+}
+
+const METHODS: [&str; 7] = [
+    "textDocument/hover",
+    "textDocument/inlayHint",
+    "textDocument/codeLens",
+    "textDocument/documentSymbol",
+    "tilelens/generatedCode",
+    "tilelens/test/panic",
+    "tilelens/test/panicInHandler",
+];
+
+fn messages() -> impl Strategy<Value = Vec<Message>> {
+    let document = 0..2_usize;
+    let text = prop::sample::select(vec!["", "\n", "(", "x = 1\n", "\"\"\"", "😀"]);
+    let raw = prop::sample::select(vec![
+        "Content-Length: 3\r\n\r\n{]}",
+        "Content-Length: 2\r\n\r\n{}",
+        "Content-Length: x\r\n\r\n",
+        "garbage\r\n\r\n",
+    ]);
+    let message = prop_oneof![
+        2 => document.clone().prop_map(Message::Open),
+        6 => (document.clone(), 0..120_u32, text).prop_map(|(document, line, text)| Message::Change(document, line, text)),
+        1 => document.clone().prop_map(Message::Close),
+        6 => (document, 0..METHODS.len()).prop_map(|(document, method)| Message::Ask(document, method)),
+        1 => Just(Message::CancelLast),
+        1 => raw.prop_map(Message::Raw),
+    ];
+    vec(message, 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_request_of_any_session_is_answered(messages in messages()) {
+        const URIS: [&str; 2] = ["file:///work/a.py", "untitled:Untitled-1"];
+        let text = source(3, Layout::OneClass);
+        let mut client = LspClient::start(BINARY);
+        let mut asked = Vec::new();
+        for (message, version) in messages.iter().zip(1..) {
+            match *message {
+                Message::Open(document) => client.open(URIS[document], version, &text),
+                Message::Change(document, line, text) => {
+                    client.change(URIS[document], version, json!([{ "range": range(line, 4, line, 9), "text": text }]));
+                }
+                Message::Close(document) => client.close(URIS[document]),
+                Message::Ask(document, method) => {
+                    let params = json!({
+                        "textDocument": { "uri": URIS[document] },
+                        "position": { "line": version, "character": 9 },
+                        "range": range(0, 0, 50, 0),
+                    });
+                    asked.push(client.ask(METHODS[method], params));
+                }
+                Message::CancelLast => client.notify("$/cancelRequest", json!({ "id": asked.last() })),
+                Message::Raw(bytes) => client.send_raw(bytes.as_bytes()),
+            }
+        }
+        for id in asked {
+            let _ = client.answer(id); // panics when there is none
+        }
+        prop_assert_eq!(client.shut_down().code(), Some(0));
+    }
 }

@@ -50,10 +50,10 @@ fn a_changed_file_is_read_again_and_documents_are_diagnosed_again() {
     assert!(registration.to_string().contains("**/tilelens.toml"), "{registration}");
     client.open(URI, 1, "x = 1\n");
     client.diagnostics(URI, 1);
-    fs::write(root.join("tilelens.toml"), "target = \"ascend1\"\n").expect("the workspace is writable");
+    fs::write(root.join("tilelens.toml"), "target = \"ascend950\"\nplanner = 1\n").expect("the workspace is writable");
     let change = json!({ "uri": format!("file://{}/tilelens.toml", root.display()), "type": 1 });
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
-    assert!(warning(&mut client).contains("`target` takes"));
+    assert!(warning(&mut client).contains("`planner` takes"));
     client.diagnostics(URI, 1);
 }
 
@@ -67,7 +67,7 @@ fn the_editor_is_asked_for_its_section_at_the_start_and_after_each_change() {
     client.initialize(json!({ "capabilities": capabilities }));
     assert_eq!(client.server_request("workspace/configuration")["items"][0]["section"], "tilelens");
     assert!(warning(&mut client).contains("\"ascend2\""));
-    client.settings = json!({ "target": "ascend3", "planner": null });
+    client.settings = json!({ "target": "ascend950", "planner": "ascend3" });
     client.notify("workspace/didChangeConfiguration", json!({ "settings": null }));
     assert!(warning(&mut client).contains("\"ascend3\""));
     client.server_request("workspace/inlayHint/refresh");

@@ -30,6 +30,39 @@ fn a_flood_of_edits_leaves_the_right_text() {
 }
 
 #[test]
+fn a_request_sees_exactly_the_edits_before_it() {
+    let mut client = with_document(&source(3, Layout::OneClass));
+    let asked: Vec<_> = (2..202)
+        .map(|version| {
+            client.change(URI, version, json!([{ "range": range(0, 0, 1, 0), "text": format!("# {version}\n") }]));
+            (version, client.ask("tilelens/viewFileText", json!({ "textDocument": { "uri": URI } })))
+        })
+        .collect();
+    for (version, id) in asked {
+        let answer = client.answer(id).expect("an open document has a text");
+        assert_eq!(answer["version"], version);
+        assert!(answer["text"].as_str().is_some_and(|text| text.starts_with(&format!("# {version}\n"))));
+    }
+}
+
+#[test]
+fn an_edit_of_one_document_loses_no_diagnostics_of_another() {
+    let mut client = LspClient::start(BINARY);
+    let text = source(30, Layout::ClassPerKernel);
+    let uris: Vec<_> = (0..8).map(|index| format!("file:///work/{index}.py")).collect();
+    for uri in &uris {
+        client.open(uri, 1, &text);
+    }
+    for version in 2..30 {
+        client.change(&uris[0], version, json!([{ "range": range(0, 0, 0, 0), "text": "#\n" }]));
+    }
+    for uri in &uris[1..] {
+        client.diagnostics(uri, 1);
+    }
+    client.diagnostics(&uris[0], 29);
+}
+
+#[test]
 fn full_and_incremental_changes_mix() {
     let mut client = with_document("one\n");
     client.change(URI, 2, json!([{ "text": "a = 1\r\nb = 2\r\n" }, { "range": range(1, 4, 1, 5), "text": "33" }]));
