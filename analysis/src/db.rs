@@ -3,6 +3,7 @@
 //! A document is cut into [`Unit`]s. Everything about a kernel depends on the syntax of its own unit and on the constants that it
 //! names, never on positions, so that an edit elsewhere recomputes nothing in it.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use tilelens_syntax::ast::{self, Ast, Spans};
 use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated};
-use crate::eval::{self, Constant, FunctionSource, Scope};
+use crate::eval::{self, Binding, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Reason};
 use crate::memory::{self, Plan};
 use crate::project::Config;
-use crate::{lower, passes};
+use crate::{imports, lower, passes};
 
 #[salsa::db]
 #[derive(Clone, Default)]
@@ -45,6 +46,13 @@ pub(crate) struct SourceFile {
     pub(crate) path: String,
     #[returns(ref)]
     pub(crate) document: Document,
+}
+
+/// The files that are known, by path.
+#[salsa::input(singleton)]
+pub(crate) struct Workspace {
+    #[returns(ref)]
+    pub(crate) files: BTreeMap<String, SourceFile>,
 }
 
 /// A block of a document, without its position.
@@ -105,17 +113,39 @@ pub(crate) fn constant<'db>(
     scope: Option<Unit<'db>>,
     name: Name<'db>,
 ) -> Option<Constant> {
-    let bound = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, scope)).filter_map(|&unit| {
-        let names = UnitScope { db, unit };
-        eval::bound_value(syntax(db, unit), name.text(db), &names)
-    });
-    let values: Vec<Constant> = bound.collect();
+    let statements = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, scope));
+    let values: Vec<Constant> = statements.filter_map(|&unit| bound_value(db, unit, name.text(db))).collect();
     match (values.as_slice(), scope) {
         ([value], _) => Some(value.clone()),
         ([], Some(scope)) => constant(db, file, scope.parent(db), name),
         ([], None) => None,
         _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
     }
+}
+
+/// The value that the statements of a unit give to a name; an import leads to the file that it names.
+fn bound_value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str) -> Option<Constant> {
+    let ast = syntax(db, unit);
+    if let Binding::Import { level, module, original } = eval::binding(ast, name)
+        && let Some(file) = module_file(db, unit.file(db), level, Name::new(db, module.clone()))
+    {
+        let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));
+        return Some(constant(db, file, None, Name::new(db, original.clone())).unwrap_or_else(missing));
+    }
+    eval::bound_value(ast, name, &UnitScope { db, unit })
+}
+
+/// The file of the workspace that an import in `file` leads to.
+#[salsa::tracked(returns(copy))]
+fn module_file<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    level: u32,
+    module: Name<'db>,
+) -> Option<SourceFile> {
+    let files = Workspace::try_get(db)?.files(db);
+    let candidates = imports::candidates(file.path(db), level, module.text(db));
+    candidates.iter().find_map(|path| files.get(path).copied())
 }
 
 /// True for the statements that bind names of `scope`: its own blocks of statements, and its header if it is a function.

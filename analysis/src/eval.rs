@@ -178,7 +178,10 @@ pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant>
             unknown(format!("`{original}` is imported from `{module}`, which tilelens does not read"))
         }
         Binding::ImportModule(module) => unknown(format!("`{name}` is the module `{module}`")),
-        Binding::Param(_) => unknown(format!("`{name}` is a parameter of the enclosing function")),
+        Binding::Param(Some(default)) => Some(evaluate(ast, default, scope)),
+        Binding::Param(None) => {
+            unknown(format!("`{name}` is a parameter of the enclosing function, without a default"))
+        }
         Binding::Definition => unknown(format!("`{name}` is a function or class")),
         Binding::Several => unknown(format!("`{name}` is assigned more than once, or under a condition")),
     }

@@ -1,12 +1,13 @@
 //! The writer and its snapshots.
 
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
 use salsa::Setter;
 use tilelens_syntax::Document;
 
-use crate::db::{Database, Settings, SourceFile};
-use crate::ide;
+use crate::db::{Database, Settings, SourceFile, Workspace};
 use crate::project::Config;
+use crate::{ide, imports};
 
 /// An edit came while the query ran; its answer would be stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct FileId(pub(crate) SourceFile);
 pub struct AnalysisHost {
     db: Database,
     settings: Settings,
-    files: FxHashMap<String, SourceFile>,
+    workspace: Workspace,
 }
 
 impl Default for AnalysisHost {
@@ -38,17 +39,31 @@ impl AnalysisHost {
 
     pub(crate) fn with_database(db: Database) -> Self {
         let settings = Settings::builder(Config::default()).durability(salsa::Durability::HIGH).new(&db);
-        AnalysisHost { db, settings, files: FxHashMap::default() }
+        let workspace = Workspace::new(&db, BTreeMap::new());
+        AnalysisHost { db, settings, workspace }
     }
 
     /// The file of a path (or URI); a new one is empty.
     pub fn file_id(&mut self, path: &str) -> FileId {
-        if let Some(&file) = self.files.get(path) {
+        if let Some(&file) = self.workspace.files(&self.db).get(path) {
             return FileId(file);
         }
         let file = SourceFile::new(&self.db, path.to_owned(), Document::default());
-        self.files.insert(path.to_owned(), file);
+        let mut files = self.workspace.files(&self.db).clone();
+        files.insert(path.to_owned(), file);
+        self.workspace.set_files(&mut self.db).to(files);
         FileId(file)
+    }
+
+    /// Whether the file of a path is known.
+    pub fn knows(&self, path: &str) -> bool {
+        self.workspace.files(&self.db).contains_key(path)
+    }
+
+    /// For each from-import of a file, the paths that it may lead to, nearest first. Hand in the text of the first that
+    /// exists, and its constants are known.
+    pub fn imports(&self, file: FileId) -> Vec<Vec<String>> {
+        imports::of_file(&self.db, file.0)
     }
 
     pub fn set_document(&mut self, file: FileId, document: Document) {

@@ -9,6 +9,7 @@ pub mod diagnostics;
 pub mod eval;
 mod host;
 pub mod ide;
+mod imports;
 pub mod ir;
 pub mod lower;
 pub mod memory;
