@@ -96,7 +96,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
   }
 
   private async ask(view: View, token: vscode.CancellationToken): Promise<string> {
-    const { client } = this.session;
+    const client = await this.session.ready();
     if (!client) {
       throw new Error("the server is not running");
     }

@@ -29,9 +29,16 @@ export class Session implements vscode.Disposable {
 
   constructor(private readonly context: vscode.ExtensionContext) {}
 
-  /** The client, when there is a server that answers. */
-  get client(): LanguageClient | undefined {
-    return this.current?.state === State.Running ? this.current : undefined;
+  /** The client, once its server knows the open documents; undefined when there is no server. */
+  async ready(): Promise<LanguageClient | undefined> {
+    const client = this.current;
+    if (!client || client.state === State.Stopped) {
+      return undefined;
+    }
+    await client.start();
+    // A starting client announces the open documents in promises of its own; a request must not overtake them.
+    await new Promise(setImmediate);
+    return client;
   }
 
   start(): Promise<void> {
