@@ -1,7 +1,8 @@
 import * as vscode from "vscode";
-import { LanguageClient, State } from "vscode-languageclient/node";
+import { DidChangeConfigurationNotification, LanguageClient, State } from "vscode-languageclient/node";
 
 import { findServer } from "./server";
+import { section } from "./settings";
 import { StatusItem } from "./status";
 
 const documents = [
@@ -17,7 +18,7 @@ export class Session implements vscode.Disposable {
   private readonly didChangeAnswers = new vscode.EventEmitter<void>();
   private readonly configuration = vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration("tilelens")) {
-      this.didChangeAnswers.fire();
+      void this.sendSettings();
     }
   });
   /** Starts and stops, one after the other: two quick restarts must not leave two servers. */
@@ -64,6 +65,12 @@ export class Session implements vscode.Disposable {
     this.output.dispose();
   }
 
+  private async sendSettings(): Promise<void> {
+    const client = await this.ready();
+    await client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { tilelens: section() } });
+    this.didChangeAnswers.fire();
+  }
+
   private enqueue(work: () => Promise<void>): Promise<void> {
     this.queue = this.queue.then(work).catch((error) => this.fail(String(error)));
     return this.queue;
@@ -84,8 +91,13 @@ export class Session implements vscode.Disposable {
         documentSelector: documents,
         outputChannel: this.output,
         traceOutputChannel: this.trace,
-        initializationOptions: vscode.workspace.getConfiguration().get("tilelens"),
-        synchronize: { configurationSection: "tilelens" },
+        initializationOptions: section(),
+        middleware: {
+          workspace: {
+            configuration: ({ items }) =>
+              items.map((item) => section(item.scopeUri ? vscode.Uri.parse(item.scopeUri) : undefined)),
+          },
+        },
       },
     );
     this.current = client;

@@ -1,5 +1,7 @@
 import * as vscode from "vscode";
 
+import { chosen } from "./settings";
+
 /** Target, planner and health of the server, in the language status of Python documents. */
 export class StatusItem implements vscode.Disposable {
   private readonly item: vscode.LanguageStatusItem;
@@ -45,8 +47,8 @@ export class StatusItem implements vscode.Disposable {
   }
 
   private showPlan(): void {
-    const settings = vscode.workspace.getConfiguration("tilelens");
-    this.item.text = `tilelens: ${settings.get("target")}, ${settings.get("planner")}`;
+    const plan = [chosen<string>("target") ?? "target of the project", chosen<string>("planner") ?? "planner of the project"];
+    this.item.text = `tilelens: ${plan.join(", ")}`;
   }
 }
 

@@ -43,8 +43,8 @@ local function check_clients()
   for _, lsp_client in ipairs(running) do
     report.ok(('serving %s'):format(lsp_client.config.root_dir or 'single files'))
   end
-  for name, value in pairs({ target = tilelens.settings().target, planner = tilelens.settings().planner }) do
-    report.info(('%s: %s'):format(name, value))
+  for _, name in ipairs({ 'target', 'planner' }) do
+    report.info(('%s: %s'):format(name, tilelens.settings()[name] or 'what tilelens.toml or pyproject.toml says'))
   end
 end
 

@@ -2,13 +2,6 @@ local client = require('tilelens.client')
 
 local M = {}
 
-local defaults = {
-  target = 'ascend910b',
-  planner = 'auto',
-  inlayHints = { enable = true },
-  codeLens = { enable = true },
-}
-
 --- What `:Tilelens <name>` accepts.
 local choices = {
   target = { 'ascend910b', 'ascend950' },
@@ -21,10 +14,11 @@ local function warn(message)
   vim.notify('tilelens: ' .. message, vim.log.levels.WARN)
 end
 
---- The settings that the server gets: the defaults, `vim.g.tilelens`, then what `:Tilelens` changed in this session.
+--- The settings that the server gets: `vim.g.tilelens`, then what `:Tilelens` changed in this session. Defaults stay out
+--- of it: they would hide what `tilelens.toml` says.
 function M.settings()
   if not current then
-    current = vim.tbl_deep_extend('force', defaults, vim.g.tilelens or {})
+    current = vim.tbl_deep_extend('force', vim.empty_dict(), vim.g.tilelens or {})
     current.server = nil -- where the binary is found is no business of the server
   end
   return current
@@ -88,10 +82,10 @@ end
 
 local function on_attach(buf)
   local settings = M.settings()
-  if settings.inlayHints.enable and vim.lsp.inlay_hint then
+  if vim.lsp.inlay_hint and vim.tbl_get(settings, 'inlayHints', 'enable') ~= false then
     vim.lsp.inlay_hint.enable(true, { bufnr = buf })
   end
-  if settings.codeLens.enable then
+  if vim.tbl_get(settings, 'codeLens', 'enable') ~= false then
     show_lenses(buf)
   end
 end
@@ -233,7 +227,7 @@ for name in pairs(choices) do
     if value then
       M.set(name, value)
     else
-      vim.notify(('tilelens: %s is %s'):format(name, M.settings()[name]))
+      vim.notify(('tilelens: the %s is %s'):format(name, M.settings()[name] or 'what the project says'))
     end
   end
 end
