@@ -55,6 +55,7 @@ macro_rules! codes {
 codes! {
     CapacityExceeded "capacity-exceeded" Error "a memory space cannot hold the tiles that live in it";
     FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only when freed memory is divided again";
+    PipelineDepth "pipeline-depth" Hint "fewer buffers of a pipeline fit than it has stages";
     NotModelled "not-modelled" Hint "tilelens does not model this, and says so instead of guessing";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
     UnknownDtype "unknown-dtype" Error "no such element type";

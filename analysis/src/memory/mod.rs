@@ -1,14 +1,193 @@
 //! The memory pipeline: sizes, reuse groups, packing into addresses, limits (`reference/memory.md`).
+//!
+//! [`bases`] says which memory each tile has before any sharing, [`aliases`] makes loops write in place, [`lifetimes`] says when
+//! each must-alias group is live. Then [`reuse`], [`repairs`] and [`addresses`] do what the compiler's allocator does, or [`packed`]
+//! places by lifetime. [`check`] looks at every plan before anybody else does.
 
+mod addresses;
+mod aliases;
+mod bases;
+mod check;
+mod lifetimes;
+mod limits;
+mod packed;
 pub mod packing;
 mod plan;
+mod reads;
+mod repairs;
+mod report;
+mod reuse;
+mod sizes;
+#[cfg(test)]
+mod tests;
 
 pub use plan::{Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
 
-use crate::ir::Kernel;
+use crate::ir::{Kernel, VarId};
 use crate::target::{Planner, Target};
+
+use addresses::{Layout, Reserved};
+use bases::{Bases, Unplaced};
+use lifetimes::{Group, Lifetimes, Live};
+use packed::Packed;
+use reads::Inits;
+use repairs::Repairs;
+use reuse::{Constraints, Degraded};
+
+/// More tiles than this are not planned: sharing compares them in pairs.
+const MOST_GROUPS: usize = 8192;
 
 /// Plans the memory of a kernel for which [`crate::passes::prepare`] has made every tile explicit.
 pub fn plan(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
-    Plan::empty(kernel, target, planner)
+    if !reads::well_formed(kernel) {
+        return report::ill_formed(kernel, target, planner);
+    }
+    let inits = Inits::of(kernel);
+    let (mut bases, unplaced) = bases::assign(kernel, target);
+    aliases::materialize(kernel, &inits, target, &mut bases);
+    let draft = Draft::new(kernel, target, inits, bases, unplaced);
+    if draft.groups.len() > MOST_GROUPS {
+        return report::too_many(kernel, target, planner, draft.groups.len());
+    }
+    match planner {
+        Planner::Sequential => draft.sequential().into_plan(&draft, planner),
+        Planner::Packed | Planner::DsaRp => draft.packed().into_plan(&draft, planner),
+        Planner::Auto => draft.auto(),
+    }
+}
+
+/// A kernel with its must-alias groups, to be given addresses.
+struct Draft<'k> {
+    kernel: &'k Kernel,
+    target: Target,
+    inits: Inits,
+    bases: Bases,
+    unplaced: Vec<Unplaced>,
+    lifetimes: Lifetimes<'k>,
+    groups: Vec<Group>,
+    constraints: Constraints,
+    reserved: Reserved,
+}
+
+/// Addresses for a draft.
+struct Placement {
+    bases: Bases,
+    repairs: Repairs,
+    layout: Layout,
+    /// Groups by buffer, the representative first.
+    buffers: Vec<Vec<usize>>,
+    degraded: Vec<Degraded>,
+    /// How packing by lifetime ended, where that was tried.
+    packed: Option<Packed>,
+    /// Which tiles must not meet in memory, for the check.
+    needed: Needed,
+}
+
+/// Tiles and when they are needed, and the memory that makes some of them one.
+struct Needed {
+    tiles: Vec<(VarId, Live)>,
+    groups: Bases,
+    /// Tiles of different branches count as live where their common result is.
+    alternatives: bool,
+}
+
+impl<'k> Draft<'k> {
+    fn new(kernel: &'k Kernel, target: Target, inits: Inits, bases: Bases, unplaced: Vec<Unplaced>) -> Draft<'k> {
+        let lifetimes = Lifetimes::of(kernel, &inits, &bases);
+        let groups = lifetimes::groups(&lifetimes, &bases);
+        let constraints = Constraints::of(kernel, target, &bases, &lifetimes, &groups);
+        Draft { kernel, target, inits, unplaced, lifetimes, groups, constraints, reserved: Reserved::of(kernel), bases }
+    }
+
+    /// As the compiler does by default: MemoryReuse, then one range after the other.
+    fn sequential(&self) -> Placement {
+        let kernel = self.kernel;
+        let reserved = |space| self.reserved.in_space(space);
+        let sharing =
+            reuse::share(self.target, &self.bases, &self.lifetimes, &self.groups, &self.constraints, reserved);
+        let mut bases = self.bases.clone();
+        if repairs::rebase(kernel, &self.groups, &sharing.buffers, &mut bases) {
+            repairs::align_carries(kernel, &kernel.body, &mut bases);
+        }
+        let repairs = self.repair(&mut bases);
+        let memories = kernel_memories(kernel, &self.lifetimes, &bases);
+        let layout = addresses::sequential(&bases, memories, self.reserved);
+        let lives = self.lifetimes.defined.iter().filter_map(|var| Some((*var, self.lifetimes.live(*var)?)));
+        let tiles = lives.filter(|(var, _)| self.bases.get(*var).is_some()).collect();
+        let needed = Needed { tiles, groups: self.bases.clone(), alternatives: true };
+        Placement { bases, repairs, layout, buffers: sharing.buffers, degraded: sharing.degraded, packed: None, needed }
+    }
+
+    /// Every must-alias group by its lifetime.
+    fn packed(&self) -> Placement {
+        let kernel = self.kernel;
+        let mut bases = self.bases.clone();
+        let repairs = self.repair(&mut bases);
+        let lifetimes = Lifetimes::of(kernel, &self.inits, &bases);
+        let groups = lifetimes::groups(&lifetimes, &bases);
+        let constraints = Constraints::of(kernel, self.target, &bases, &lifetimes, &groups);
+        let input = packed::Input {
+            kernel,
+            target: self.target,
+            bases: &bases,
+            lifetimes: &lifetimes,
+            groups: &groups,
+            constraints: &constraints,
+            moves: &repairs.moves,
+            reserved: self.reserved,
+        };
+        let packed = packed::pack(&input);
+        let buffers = (0..self.groups.len()).map(|index| vec![index]).collect();
+        let layout = packed.as_ref().map(|packed| packed.layout.clone()).unwrap_or_default();
+        let tiles = packed::tiles(kernel, &bases, &lifetimes).collect();
+        let needed = Needed { tiles, groups: bases.clone(), alternatives: false };
+        Placement { layout, repairs, buffers, degraded: Vec::new(), packed, bases, needed }
+    }
+
+    fn repair(&self, bases: &mut Bases) -> Repairs {
+        aliases::coalesce_accumulators(self.kernel, &self.inits, self.target, bases);
+        let repairs = repairs::fix_yields(self.kernel, bases);
+        repairs::follow_renames(self.kernel, bases);
+        repairs
+    }
+
+    /// Sequential while it fits; packed where only that does.
+    fn auto(&self) -> Plan {
+        let mut sequential = self.sequential();
+        if sequential.fits(self.target) {
+            return sequential.into_plan(self, Planner::Sequential);
+        }
+        let packed = self.packed();
+        if packed.packed.is_some() && packed.fits(self.target) {
+            let warnings = report::only_packed(self, &sequential, &packed);
+            let mut plan = packed.into_plan(self, Planner::Packed);
+            plan.findings.splice(0..0, warnings);
+            return plan;
+        }
+        sequential.packed = packed.packed;
+        sequential.into_plan(self, Planner::Sequential)
+    }
+}
+
+impl Placement {
+    fn fits(&self, target: Target) -> bool {
+        self.layout.used.iter().all(|(space, used)| target.capacity(*space).is_none_or(|capacity| *used <= capacity))
+    }
+
+    fn into_plan(mut self, draft: &Draft, planner: Planner) -> Plan {
+        if self.packed.is_none() && !self.fits(draft.target) {
+            // Only to say whether another placement would help.
+            self.packed = draft.packed().packed;
+        }
+        report::plan(draft, &self, planner)
+    }
+}
+
+/// The memory of every tile that the kernel names.
+fn kernel_memories<'a>(
+    kernel: &'a Kernel,
+    lifetimes: &'a Lifetimes,
+    bases: &'a Bases,
+) -> impl Iterator<Item = bases::MemRef> + 'a {
+    packed::tiles(kernel, bases, lifetimes).filter_map(|(var, _)| bases.get(var))
 }

@@ -1,0 +1,120 @@
+//! One address range after the other (`reference/memory.md` §10, the compiler's AllocateMemoryAddr).
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{Attr, Call, Kernel, KernelKind, Stmt, Value};
+use crate::memory::bases::{BaseId, Bases, MemRef};
+use crate::memory::sizes;
+use crate::ops::OpId;
+use crate::target::Space;
+
+/// Memory at the start of a space that tiles are placed behind: the rings of pipes between the cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Reserved {
+    pub space: Option<Space>,
+    /// Bytes from the start of the space.
+    pub end: u64,
+    /// Among it is the ring that the compiler itself made when it split a kernel.
+    pub ring: bool,
+}
+
+impl Reserved {
+    /// What the `system.reserve_buffer` calls of the kernel take.
+    pub(super) fn of(kernel: &Kernel) -> Reserved {
+        let mut reserved = Reserved::default();
+        reserve(&kernel.name, &kernel.body, &mut reserved);
+        let space = match kernel.kind {
+            KernelKind::Aic => Space::Mat,
+            KernelKind::Aiv | KernelKind::InCore => Space::Vec,
+        };
+        Reserved { space: (reserved.end > 0).then_some(space), ..reserved }
+    }
+
+    pub(super) fn in_space(self, space: Space) -> u64 {
+        if self.space == Some(space) { self.end } else { 0 }
+    }
+}
+
+fn reserve(kernel: &str, block: &[Stmt], reserved: &mut Reserved) {
+    for stmt in block {
+        match stmt {
+            Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } if call.op == OpId::RESERVE_BUFFER => {
+                let base = attr(call, "base").unwrap_or(reserved.end);
+                let size = attr(call, "size").unwrap_or(0);
+                // A high base wastes what is below it: only the highest end counts.
+                reserved.end = reserved.end.max(sizes::aligned(base.saturating_add(size)));
+                reserved.ring |= is_ring(kernel, call);
+            }
+            Stmt::For(each) => reserve(kernel, &each.body, reserved),
+            Stmt::While(each) => reserve(kernel, &each.body, reserved),
+            Stmt::If(branch) => {
+                reserve(kernel, &branch.then, reserved);
+                reserve(kernel, &branch.otherwise, reserved);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `k_c2v_slot_buffer` in `k_aiv`.
+fn is_ring(kernel: &str, call: &Call) -> bool {
+    let Some(Attr::Str(name)) = call.attr("name") else { return false };
+    let mixed = kernel.strip_suffix("_aic").or_else(|| kernel.strip_suffix("_aiv"));
+    let direction = mixed.and_then(|mixed| name.strip_prefix(mixed));
+    matches!(direction, Some("_c2v_slot_buffer" | "_v2c_slot_buffer"))
+}
+
+/// Negative numbers mean: wherever.
+fn attr(call: &Call, name: &str) -> Option<u64> {
+    match call.attr(name) {
+        Some(Attr::Int(value)) => u64::try_from(*value).ok(),
+        _ => None,
+    }
+}
+
+/// Where each base starts, and how much of each space that takes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Layout {
+    /// Address and bytes of the bases in use.
+    pub placed: FxHashMap<BaseId, Range>,
+    /// Bytes from the start of a space, as far as anything reaches; of the spaces in use.
+    pub used: FxHashMap<Space, u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Range {
+    pub address: u64,
+    pub size: u64,
+}
+
+/// Lines the bases of `memories` up in the text order of their names, behind what is reserved.
+pub(super) fn sequential(bases: &Bases, memories: impl Iterator<Item = MemRef>, reserved: Reserved) -> Layout {
+    let mut layout = Layout::default();
+    for (base, size) in in_text_order(bases, sizes_of(bases, memories)) {
+        let space = bases.base(base).space;
+        let top = layout.used.entry(space).or_insert(reserved.in_space(space));
+        layout.placed.insert(base, Range { address: *top, size });
+        *top = sizes::aligned(top.saturating_add(size));
+    }
+    layout
+}
+
+/// The bases on chip with their sizes: of the largest member, or of the whole declared allocation.
+pub(super) fn sizes_of(bases: &Bases, memories: impl Iterator<Item = MemRef>) -> FxHashMap<BaseId, u64> {
+    let mut sizes: FxHashMap<BaseId, u64> = FxHashMap::default();
+    for memory in memories {
+        let base = bases.base(memory.base);
+        if base.space != Space::Ddr {
+            let size = sizes.entry(memory.base).or_insert(base.declared.unwrap_or(0));
+            *size = memory.size.max(*size);
+        }
+    }
+    sizes
+}
+
+/// `mem_vec_10` before `mem_vec_3`.
+fn in_text_order(bases: &Bases, sizes: FxHashMap<BaseId, u64>) -> Vec<(BaseId, u64)> {
+    let mut named: Vec<(BaseId, u64)> = sizes.into_iter().collect();
+    named.sort_unstable_by(|(a, _), (b, _)| (&bases.base(*a).name, a).cmp(&(&bases.base(*b).name, b)));
+    named
+}

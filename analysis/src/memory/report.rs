@@ -1,0 +1,338 @@
+//! Writes a placement down as a [`Plan`].
+
+use rustc_hash::FxHashMap;
+
+use crate::diagnostics::Code;
+use crate::ir::{Kernel, Note, Origin, Reason, Role, Stmt, VarId};
+use crate::memory::addresses::Range;
+use crate::memory::bases::{Base, BaseId, MemRef, Offset};
+use crate::memory::check::{self, Checked};
+use crate::memory::lifetimes::Live;
+use crate::memory::limits::{self, Overflow, Peak};
+use crate::memory::plan::{Buffer, BufferId, Finding, Order, Plan, PlannedTile, SpaceUse, Status};
+use crate::memory::repairs::RepairMove;
+use crate::memory::reuse::Degraded;
+use crate::memory::{Draft, Placement, sizes};
+use crate::target::{Planner, Space, Target};
+
+pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Plan {
+    let mut plan = Plan::empty(draft.kernel, draft.target, planner);
+    plan.notes.extend(notes(draft, placement));
+    plan.statements = draft.lifetimes.statements.clone();
+    plan.spaces = spaces(draft, placement);
+    let mut writer = Writer { draft, placement, plan: &mut plan, buffers: FxHashMap::default() };
+    writer.buffers();
+    writer.tiles();
+    plan.findings.extend(degraded(draft, placement));
+    plan.findings.extend(overflows(draft, placement, &plan.spaces));
+    plan.status = if plan.notes.is_empty() { Status::Exact } else { Status::Partial };
+    let checked = Checked {
+        tiles: placement.needed.tiles.clone(),
+        groups: &placement.needed.groups,
+        alternatives: placement.needed.alternatives.then_some(&draft.lifetimes),
+        bases: &placement.bases,
+        layout: &placement.layout,
+        spaces: &plan.spaces,
+    };
+    match check::check(&checked) {
+        Ok(()) => plan,
+        Err(violation) => refused(plan, draft.kernel, format!("the plan failed its check: {violation}")),
+    }
+}
+
+/// A plan that nobody shall see the addresses of.
+fn refused(mut plan: Plan, kernel: &Kernel, why: String) -> Plan {
+    plan.status = Status::NotModelled;
+    for tile in &mut plan.tiles {
+        (tile.address, tile.buffer) = (None, None);
+    }
+    plan.buffers.clear();
+    plan.spaces.clear();
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why.clone()) });
+    let message = format!("{why}; please report it with this kernel");
+    plan.findings = vec![Finding {
+        code: Code::Internal,
+        severity: Code::Internal.severity(),
+        at: kernel.name_origin,
+        message,
+        related: Vec::new(),
+    }];
+    plan
+}
+
+pub(super) fn too_many(kernel: &Kernel, target: Target, planner: Planner, groups: usize) -> Plan {
+    let why = format!("{groups} tiles in one kernel (at most {} are planned)", super::MOST_GROUPS);
+    unplanned(kernel, target, planner, why)
+}
+
+pub(super) fn ill_formed(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
+    unplanned(kernel, target, planner, "this kernel (its IR names a variable that does not exist)".to_owned())
+}
+
+fn unplanned(kernel: &Kernel, target: Target, planner: Planner, why: String) -> Plan {
+    let mut plan = Plan::empty(kernel, target, planner);
+    plan.status = Status::NotModelled;
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why) });
+    plan
+}
+
+/// Why the plan may differ from the compiler's.
+fn notes(draft: &Draft, placement: &Placement) -> Vec<Note> {
+    let kernel = draft.kernel;
+    let unplaced = draft.unplaced.iter().map(|unplaced| (kernel.var(unplaced.var).origin, unplaced.why.clone()));
+    let copies = placement.repairs.failures.iter().map(|failure| {
+        let name = &kernel.var(failure.source).name;
+        (failure.at, format!("`{name}` ends up in another accumulator than the value that it replaces, and the compiler cannot copy one to the other"))
+    });
+    let mut notes: Vec<(Origin, String)> = unplaced.chain(copies).collect();
+    while_carries(kernel, &kernel.body, &mut notes);
+    notes.into_iter().map(|(at, why)| Note { at, reason: Reason(why) }).collect()
+}
+
+/// The compiler gives a tile that a `while` carries three unrelated buffers and never copies between them.
+fn while_carries(kernel: &Kernel, block: &[Stmt], notes: &mut Vec<(Origin, String)>) {
+    for stmt in block {
+        match stmt {
+            Stmt::While(each) => {
+                let carried = each.carries.iter().filter(|carry| kernel.tile(carry.iter).is_some());
+                notes.extend(carried.map(|carry| {
+                    let name = &kernel.var(carry.iter).name;
+                    (
+                        each.origin,
+                        format!(
+                            "`{name}` is carried through a `while` loop, which the compiler's memory planning ignores"
+                        ),
+                    )
+                }));
+                while_carries(kernel, &each.body, notes);
+            }
+            Stmt::For(each) => while_carries(kernel, &each.body, notes),
+            Stmt::If(branch) => {
+                while_carries(kernel, &branch.then, notes);
+                while_carries(kernel, &branch.otherwise, notes);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn peak(draft: &Draft, space: Space) -> Peak {
+    limits::peak(&draft.groups, |group| draft.bases.base(group.base).space == space)
+}
+
+fn spaces(draft: &Draft, placement: &Placement) -> Vec<SpaceUse> {
+    let in_use = |space: Space| {
+        let used = *placement.layout.used.get(&space)?;
+        let reserved = draft.reserved.in_space(space);
+        let packed = placement.packed.as_ref().and_then(|packed| packed.fits.get(&space).copied());
+        Some(limits::space_use(draft.target, space, used, reserved, &peak(draft, space), packed))
+    };
+    Space::ON_CHIP.into_iter().filter_map(in_use).collect()
+}
+
+fn overflows(draft: &Draft, placement: &Placement, spaces: &[SpaceUse]) -> Vec<Finding> {
+    let over = spaces.iter().filter(|used| used.capacity.is_some_and(|capacity| used.used > capacity));
+    over.map(|used| {
+        let peak = peak(draft, used.space);
+        overflow(draft, placement, used.space, used.used, &peak).exceeded()
+    })
+    .collect()
+}
+
+/// Where the compiler gives a pipeline fewer buffers than it has stages.
+fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Finding> {
+    placement.degraded.iter().filter_map(|degraded| {
+        let Degraded::Depth { space, pipeline, wanted, fits, slot } = *degraded else { return None };
+        let free = draft.target.capacity(space)?.saturating_sub(draft.reserved.in_space(space));
+        let needs = slot.saturating_mul(wanted);
+        let help = if needs > free {
+            format!("shrink the tile to at most {} bytes, or use {fits} stages", free / wanted.max(1))
+        } else {
+            format!("make other tiles that live beside it smaller or fewer, or use {fits} stages")
+        };
+        let message = format!(
+            "{space}: {fits} of the {wanted} buffers of pipeline group {pipeline} fit ({slot} bytes a stage, {free} bytes free), \
+             so stages {fits} apart share a buffer and wait for each other; {help}"
+        );
+        let code = Code::PipelineDepth;
+        Some(Finding { code, severity: code.severity(), at: draft.kernel.name_origin, message, related: Vec::new() })
+    })
+}
+
+/// A warning for every space that only fits packed.
+pub(super) fn only_packed(draft: &Draft, sequential: &Placement, packed: &Placement) -> Vec<Finding> {
+    let warn = |space: Space| {
+        let needs = *sequential.layout.used.get(&space)?;
+        if needs <= draft.target.capacity(space)? {
+            return None;
+        }
+        let peak = peak(draft, space);
+        let fits = packed.layout.used.get(&space).copied().unwrap_or(0);
+        Some(overflow(draft, sequential, space, needs, &peak).fits_only_packed(fits))
+    };
+    Space::ON_CHIP.into_iter().filter_map(warn).collect()
+}
+
+fn overflow<'a>(draft: &'a Draft, placement: &'a Placement, space: Space, used: u64, peak: &'a Peak) -> Overflow<'a> {
+    let packed = placement.packed.as_ref();
+    let packed = packed.and_then(|packed| Some((*packed.layout.used.get(&space)?, *packed.fits.get(&space)?)));
+    Overflow {
+        kernel: draft.kernel,
+        bases: &draft.bases,
+        groups: &draft.groups,
+        space,
+        capacity: draft.target.capacity(space).unwrap_or(u64::MAX),
+        used,
+        reserved: draft.reserved.in_space(space),
+        ring: draft.reserved.ring,
+        peak,
+        buffers: &placement.buffers,
+        packed,
+    }
+}
+
+struct Writer<'a, 'k> {
+    draft: &'a Draft<'k>,
+    placement: &'a Placement,
+    plan: &'a mut Plan,
+    buffers: FxHashMap<BaseId, BufferId>,
+}
+
+impl Writer<'_, '_> {
+    /// In order of space and address.
+    fn buffers(&mut self) {
+        let base = |id: BaseId| -> &Base { self.placement.bases.base(id) };
+        let mut placed: Vec<(BaseId, Range)> =
+            self.placement.layout.placed.iter().map(|(base, range)| (*base, *range)).collect();
+        placed.sort_unstable_by_key(|(id, range)| (base(*id).space, range.address, *id));
+        let mut live: FxHashMap<BaseId, Vec<(Order, Order)>> = FxHashMap::default();
+        for group in &self.draft.groups {
+            if let Some(memory) = self.placement.bases.get(group.first()) {
+                live.entry(memory.base).or_default().push((group.live.def, group.live.last));
+            }
+        }
+        for (id, range) in placed {
+            self.buffers.insert(id, BufferId(self.plan.buffers.len() as u32));
+            self.plan.buffers.push(Buffer {
+                name: base(id).name.clone(),
+                space: base(id).space,
+                size: range.size,
+                address: Some(range.address),
+                declared: base(id).declared.is_some(),
+                live: live.remove(&id).unwrap_or_default(),
+            });
+        }
+    }
+
+    fn tiles(&mut self) {
+        let mut moves = self.placement.repairs.moves.clone();
+        moves.sort_by_key(|repair| repair.before);
+        let mut moves = moves.into_iter().peekable();
+        let mut order = 0;
+        self.block(&self.draft.kernel.body, &mut order, &mut moves);
+    }
+
+    fn block(
+        &mut self,
+        block: &[Stmt],
+        order: &mut u32,
+        moves: &mut std::iter::Peekable<std::vec::IntoIter<RepairMove>>,
+    ) {
+        for stmt in block {
+            match stmt {
+                Stmt::Let { var, .. } => {
+                    self.tile(*var);
+                    *order += 1;
+                }
+                Stmt::Eval { .. } | Stmt::Return { .. } => *order += 1,
+                Stmt::Yield { .. } => {
+                    while let Some(repair) = moves.next_if(|repair| repair.before.0 <= *order) {
+                        self.repair(repair);
+                    }
+                    *order += 1;
+                }
+                Stmt::For(each) => {
+                    each.carries.iter().for_each(|carry| self.tile(carry.iter));
+                    self.block(&each.body, order, moves);
+                    each.carries.iter().for_each(|carry| self.tile(carry.result));
+                }
+                Stmt::While(each) => {
+                    each.carries.iter().for_each(|carry| self.tile(carry.iter));
+                    self.block(&each.body, order, moves);
+                    each.carries.iter().for_each(|carry| self.tile(carry.result));
+                }
+                Stmt::If(branch) => {
+                    self.block(&branch.then, order, moves);
+                    self.block(&branch.otherwise, order, moves);
+                    branch.results.iter().for_each(|result| self.tile(*result));
+                }
+                Stmt::Break(_) | Stmt::Continue(_) => {}
+            }
+        }
+    }
+
+    fn tile(&mut self, id: VarId) {
+        let draft = self.draft;
+        let var = draft.kernel.var(id);
+        let Some(tile) = draft.kernel.tile(id) else { return };
+        let carried = matches!(var.role, Role::IterArg | Role::LoopResult | Role::IfResult);
+        let none = Live { def: Order(0), last: Order(0) };
+        let live = draft.lifetimes.live(id).or_else(|| draft.lifetimes.seen(id)).unwrap_or(none);
+        let op = draft.lifetimes.call(id).filter(|_| !carried).map_or("", |call| call.op.op().name);
+        let row = PlannedTile {
+            var: id,
+            name: var.name.clone(),
+            op,
+            role: var.role,
+            inserted: var.inserted,
+            origin: var.origin,
+            space: tile.space,
+            shape: tile.shape.clone(),
+            dtype: tile.dtype,
+            bytes: tile.space.and_then(|space| sizes::tile_bytes(tile, space, draft.target)).unwrap_or(0),
+            buffer: None,
+            address: None,
+            dynamic_offset: false,
+            first: live.def,
+            last: live.last,
+        };
+        self.add(row, self.placement.bases.get(id));
+    }
+
+    fn repair(&mut self, repair: RepairMove) {
+        let source = self.draft.kernel.var(repair.source);
+        let Some(tile) = self.draft.kernel.tile(repair.source) else { return };
+        let space = self.placement.bases.base(repair.to.base).space;
+        let row = PlannedTile {
+            var: repair.source,
+            name: format!("{}_mv", source.name),
+            op: "tile.move",
+            role: Role::Def,
+            inserted: true,
+            origin: repair.at,
+            space: Some(space),
+            shape: tile.shape.clone(),
+            dtype: tile.dtype,
+            bytes: sizes::tile_bytes(tile, space, self.draft.target).unwrap_or(0),
+            buffer: None,
+            address: None,
+            dynamic_offset: false,
+            first: repair.before,
+            last: repair.before,
+        };
+        self.add(row, Some(repair.to));
+    }
+
+    fn add(&mut self, mut row: PlannedTile, memory: Option<MemRef>) {
+        let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
+        if let Some((memory, range)) = placed {
+            row.buffer = self.buffers.get(&memory.base).copied();
+            row.dynamic_offset = memory.offset == Offset::Dynamic;
+            row.address = match memory.offset {
+                Offset::Known(offset) => range.address.checked_add(offset),
+                Offset::Dynamic => Some(range.address),
+            };
+        }
+        self.plan.tiles.push(row);
+    }
+}

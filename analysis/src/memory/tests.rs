@@ -1,0 +1,344 @@
+//! Kernels built by hand, with the addresses that the rules of `reference/memory.md` give them.
+
+mod build;
+
+use expect_test::{Expect, expect};
+
+use crate::ir::Dtype::{self, *};
+use crate::memory::{Plan, Status, plan};
+use crate::target::Space::*;
+use crate::target::{Planner, Target};
+use build::Build;
+
+/// One line a tile, one a space, one a finding.
+fn show(plan: &Plan) -> String {
+    let mut text = format!("{} {}\n", plan.planner, plan.status.name());
+    for tile in &plan.tiles {
+        let space = tile.space.map_or("?", |space| space.name());
+        let address = tile.address.map_or("-".to_owned(), |address| address.to_string());
+        let buffer = tile.buffer.map_or("-", |buffer| plan.buffer(buffer).name.as_str());
+        let (first, last) = (tile.first.0, tile.last.0);
+        text.push_str(&format!("{}: {space} {address} +{} {buffer} [{first}, {last}]\n", tile.name, tile.bytes));
+    }
+    for space in &plan.spaces {
+        text.push_str(&format!("{}: {} used, peak {}, {:?}\n", space.space, space.used, space.peak, space.fit));
+    }
+    for finding in &plan.findings {
+        text.push_str(&format!("{}[{}] {}\n", finding.severity.name(), finding.code, finding.message));
+        for related in &finding.related {
+            text.push_str(&format!("  {}\n", related.message));
+        }
+    }
+    text
+}
+
+fn check(build: Build, planner: Planner, expected: Expect) {
+    expected.assert_eq(&show(&plan(&build.kernel(), Target::Ascend910b, planner)));
+}
+
+/// `[64, 64]` in the vector unit's memory: 16384 bytes.
+const SQUARE: (crate::target::Space, [u64; 2], Dtype) = (Vec, [64, 64], Fp32);
+
+#[test]
+fn results_take_the_buffers_of_operands_that_die() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let a = k.call("a", "tile.load", &[x], SQUARE);
+    let b = k.call("b", "tile.load", &[x], SQUARE);
+    let c = k.call("c", "tile.add", &[a, b], SQUARE);
+    let d = k.call("d", "tile.mul", &[c, b], SQUARE);
+    let e = k.call("e", "tile.exp", &[d], SQUARE);
+    k.store(e, x);
+    check(
+        k,
+        Planner::Sequential,
+        expect![[r#"
+        sequential exact
+        a: Vec 0 +16384 mem_vec_1 [0, 2]
+        b: Vec 16384 +16384 mem_vec_2 [1, 3]
+        c: Vec 0 +16384 mem_vec_1 [2, 3]
+        d: Vec 0 +16384 mem_vec_1 [3, 4]
+        e: Vec 0 +16384 mem_vec_1 [4, 5]
+        Vec: 32768 used, peak 32768, Fits
+    "#]],
+    );
+}
+
+#[test]
+fn operations_that_cannot_work_in_place_get_a_buffer_of_their_own() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let a = k.call("a", "tile.load", &[x], SQUARE);
+    let b = k.call("b", "tile.recip", &[a], SQUARE);
+    let c = k.call("c", "tile.cast", &[b], (Vec, [64, 64], Fp16));
+    let d = k.call("d", "tile.cast", &[c], SQUARE);
+    k.store(d, x);
+    check(
+        k,
+        Planner::Sequential,
+        expect![[r#"
+        sequential exact
+        a: Vec 0 +16384 mem_vec_1 [0, 1]
+        b: Vec 16384 +16384 mem_vec_2 [1, 2]
+        c: Vec 16384 +8192 mem_vec_2 [2, 3]
+        d: Vec 0 +16384 mem_vec_1 [3, 4]
+        Vec: 32768 used, peak 16384, Fits
+    "#]],
+    );
+}
+
+#[test]
+fn buffers_follow_each_other_in_the_text_order_of_their_names() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let tiles: std::vec::Vec<_> =
+        (0..12).map(|n| k.call(&format!("t{n}"), "tile.load", &[x], (Vec, [8 * (n + 1), 8], Fp32))).collect();
+    for tile in tiles {
+        k.store(tile, x);
+    }
+    check(
+        k,
+        Planner::Sequential,
+        expect![[r#"
+        sequential exact
+        t0: Vec 0 +256 mem_vec_1 [0, 12]
+        t1: Vec 8704 +512 mem_vec_2 [1, 13]
+        t2: Vec 9216 +768 mem_vec_3 [2, 14]
+        t3: Vec 9984 +1024 mem_vec_4 [3, 15]
+        t4: Vec 11008 +1280 mem_vec_5 [4, 16]
+        t5: Vec 12288 +1536 mem_vec_6 [5, 17]
+        t6: Vec 13824 +1792 mem_vec_7 [6, 18]
+        t7: Vec 15616 +2048 mem_vec_8 [7, 19]
+        t8: Vec 17664 +2304 mem_vec_9 [8, 20]
+        t9: Vec 256 +2560 mem_vec_10 [9, 21]
+        t10: Vec 2816 +2816 mem_vec_11 [10, 22]
+        t11: Vec 5632 +3072 mem_vec_12 [11, 23]
+        Vec: 19968 used, peak 19968, Fits
+    "#]],
+    );
+}
+
+#[test]
+fn a_loop_writes_its_carry_in_place() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let acc = k.call("acc", "tile.load", &[x], SQUARE);
+    let (iter, result) = k.begin_for("acc", acc);
+    let t = k.call("t", "tile.load", &[x], SQUARE);
+    let sum = k.call("acc", "tile.add", &[iter, t], SQUARE);
+    k.end_for(&[sum]);
+    k.store(result, x);
+    check(
+        k,
+        Planner::Sequential,
+        expect![[r#"
+        sequential exact
+        acc: Vec 0 +16384 mem_vec_1 [0, 4]
+        acc: Vec 0 +16384 mem_vec_1 [1, 3]
+        t: Vec 16384 +16384 mem_vec_2 [1, 2]
+        acc: Vec 0 +16384 mem_vec_1 [2, 3]
+        acc: Vec 0 +16384 mem_vec_1 [3, 4]
+        Vec: 32768 used, peak 32768, Fits
+    "#]],
+    );
+}
+
+#[test]
+fn a_carry_that_cannot_be_written_in_place_is_copied() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let acc = k.call("acc", "tile.load", &[x], SQUARE);
+    let (iter, result) = k.begin_for("acc", acc);
+    let next = k.call("acc", "tile.recip", &[iter], SQUARE);
+    k.end_for(&[next]);
+    k.store(result, x);
+    check(
+        k,
+        Planner::Sequential,
+        expect![[r#"
+        sequential exact
+        acc: Vec 0 +16384 mem_vec_1 [0, 3]
+        acc: Vec 0 +16384 mem_vec_1 [1, 2]
+        acc: Vec 16384 +16384 mem_vec_2 [1, 2]
+        acc_mv: Vec 0 +16384 mem_vec_1 [2, 2]
+        acc: Vec 0 +16384 mem_vec_1 [2, 3]
+        Vec: 32768 used, peak 32768, Fits
+    "#]],
+    );
+}
+
+#[test]
+fn alternatives_of_a_branch_share_a_buffer() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let a = k.call("a", "tile.load", &[x], SQUARE);
+    k.begin_if();
+    let then = k.call("y", "tile.exp", &[a], SQUARE);
+    k.begin_else(&[then]);
+    let otherwise = k.call("y", "tile.neg", &[a], SQUARE);
+    let result = k.end_if("y", &[otherwise], SQUARE);
+    let z = k.call("z", "tile.load", &[x], SQUARE);
+    let sum = k.call("sum", "tile.add", &[result, z], SQUARE);
+    k.store(sum, x);
+    check(
+        k,
+        Planner::Sequential,
+        expect![[r#"
+        sequential exact
+        a: Vec 0 +16384 mem_vec_1 [0, 3]
+        y: Vec 16384 +16384 mem_vec_2 [1, 6]
+        y: Vec 0 +16384 mem_vec_1 [3, 6]
+        y_mv: Vec 16384 +16384 mem_vec_2 [4, 4]
+        y: Vec 16384 +16384 mem_vec_2 [4, 6]
+        z: Vec 32768 +16384 mem_vec_5 [5, 6]
+        sum: Vec 0 +16384 mem_vec_1 [6, 7]
+        Vec: 49152 used, peak 49152, Fits
+    "#]],
+    );
+}
+
+/// `seeds/002`: an operand of 64 KiB, then two of 32 KiB that live together.
+fn chained() -> Build {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let left = |columns| (Left, [128, columns], Fp16);
+    let a = k.call("a_l0", "tile.move", &[x], left(256));
+    let b = k.call("b_l0", "tile.move", &[x], (Right, [256, 64], Fp16));
+    let ab = k.call("ab", "tile.matmul", &[a, b], (Acc, [128, 64], Fp32));
+    let ab_l1 = k.call("ab_l1", "tile.move", &[ab], (Mat, [128, 128], Fp16));
+    let ab_l0 = k.call("ab_l0", "tile.move", &[ab_l1], left(128));
+    let e_l0 = k.call("e_l0", "tile.move", &[x], left(128));
+    let c = k.call("c_l0", "tile.move", &[x], (Right, [128, 64], Fp16));
+    let abc = k.call("abc", "tile.matmul", &[ab_l0, c], (Acc, [128, 64], Fp32));
+    let total = k.call("total", "tile.matmul_acc", &[abc, e_l0, c], (Acc, [128, 64], Fp32));
+    k.store(total, x);
+    k
+}
+
+#[test]
+fn the_sequential_planner_never_divides_a_freed_range() {
+    check(
+        chained(),
+        Planner::Sequential,
+        expect![[r#"
+            sequential exact
+            a_l0: Left 0 +65536 mem_left_1 [0, 2]
+            b_l0: Right 0 +32768 mem_right_2 [1, 2]
+            ab: Acc 0 +32768 mem_acc_3 [2, 3]
+            ab_l1: Mat 0 +32768 mem_mat_4 [3, 4]
+            ab_l0: Left 0 +32768 mem_left_1 [4, 7]
+            e_l0: Left 65536 +32768 mem_left_6 [5, 8]
+            c_l0: Right 0 +16384 mem_right_2 [6, 8]
+            abc: Acc 0 +32768 mem_acc_3 [7, 8]
+            total: Acc 0 +32768 mem_acc_3 [8, 9]
+            Mat: 32768 used, peak 32768, Fits
+            Left: 98304 used, peak 65536, Undecided
+            Right: 32768 used, peak 32768, Fits
+            Acc: 32768 used, peak 32768, Fits
+            error[capacity-exceeded] Left buffer usage (98304 bytes) exceeds platform limit (65536 bytes). At most 65536 bytes are live at once: packed by lifetime the tiles fit in 65536 bytes, with memory_planner=DSA_RP
+              65536 bytes of Left for `a_l0` and `ab_l0`
+              32768 bytes of Left for `e_l0`
+        "#]],
+    );
+}
+
+#[test]
+fn the_packed_planner_divides_a_freed_range() {
+    check(
+        chained(),
+        Planner::Packed,
+        expect![[r#"
+        packed exact
+        a_l0: Left 0 +65536 mem_left_1 [0, 2]
+        b_l0: Right 0 +32768 mem_right_2 [1, 2]
+        ab: Acc 0 +32768 mem_acc_3 [2, 3]
+        ab_l1: Mat 0 +32768 mem_mat_4 [3, 4]
+        ab_l0: Left 0 +32768 mem_left_5 [4, 7]
+        e_l0: Left 32768 +32768 mem_left_6 [5, 8]
+        c_l0: Right 0 +16384 mem_right_7 [6, 8]
+        abc: Acc 0 +32768 mem_acc_8 [7, 8]
+        total: Acc 0 +32768 mem_acc_8 [8, 9]
+        Mat: 32768 used, peak 32768, Fits
+        Left: 65536 used, peak 65536, Fits
+        Right: 32768 used, peak 32768, Fits
+        Acc: 32768 used, peak 32768, Fits
+    "#]],
+    );
+}
+
+#[test]
+fn the_auto_planner_warns_where_only_packed_fits() {
+    check(
+        chained(),
+        Planner::Auto,
+        expect![[r#"
+            packed exact
+            a_l0: Left 0 +65536 mem_left_1 [0, 2]
+            b_l0: Right 0 +32768 mem_right_2 [1, 2]
+            ab: Acc 0 +32768 mem_acc_3 [2, 3]
+            ab_l1: Mat 0 +32768 mem_mat_4 [3, 4]
+            ab_l0: Left 0 +32768 mem_left_5 [4, 7]
+            e_l0: Left 32768 +32768 mem_left_6 [5, 8]
+            c_l0: Right 0 +16384 mem_right_7 [6, 8]
+            abc: Acc 0 +32768 mem_acc_8 [7, 8]
+            total: Acc 0 +32768 mem_acc_8 [8, 9]
+            Mat: 32768 used, peak 32768, Fits
+            Left: 65536 used, peak 65536, Fits
+            Right: 32768 used, peak 32768, Fits
+            Acc: 32768 used, peak 32768, Fits
+            warning[fits-only-packed] Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler accepts this kernel with memory_planner=DSA_RP only
+              65536 bytes of Left for `a_l0` and `ab_l0`
+              32768 bytes of Left for `e_l0`
+        "#]],
+    );
+}
+
+#[test]
+fn too_much_at_once_is_an_error_whatever_the_planner() {
+    let kernel = || {
+        let mut k = Build::new();
+        let x = k.param("x");
+        let a = k.call("a", "tile.load", &[x], (Vec, [128, 256], Fp32));
+        let b = k.call("b", "tile.load", &[x], (Vec, [128, 256], Fp32));
+        let c = k.call("c", "tile.add", &[a, b], (Vec, [128, 256], Fp32));
+        k.store(c, x);
+        k
+    };
+    check(
+        kernel(),
+        Planner::Auto,
+        expect![[r#"
+        sequential exact
+        a: Vec 0 +131072 mem_vec_1 [0, 2]
+        b: Vec 131072 +131072 mem_vec_2 [1, 2]
+        c: Vec 0 +131072 mem_vec_1 [2, 3]
+        Vec: 262144 used, peak 262144, OverAtAnInstant
+        error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there, for example in `a` (131072 bytes), or end the use of a tile earlier
+          `a` takes 131072 bytes of Vec at the peak
+          `b` takes 131072 bytes of Vec at the peak
+    "#]],
+    );
+    check(
+        kernel(),
+        Planner::Packed,
+        expect![[r#"
+        packed exact
+        a: Vec 0 +131072 mem_vec_1 [0, 2]
+        b: Vec 131072 +131072 mem_vec_2 [1, 2]
+        c: Vec 0 +131072 mem_vec_3 [2, 3]
+        Vec: 262144 used, peak 262144, OverAtAnInstant
+        error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there, for example in `a` (131072 bytes), or end the use of a tile earlier
+          `a` takes 131072 bytes of Vec at the peak
+          `b` takes 131072 bytes of Vec at the peak
+    "#]],
+    );
+}
+
+#[test]
+fn an_ir_that_names_unknown_variables_is_not_planned() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    k.store(crate::ir::VarId(77), x);
+    let plan = plan(&k.kernel(), Target::Ascend910b, Planner::Auto);
+    assert_eq!(plan.status, Status::NotModelled);
+}
