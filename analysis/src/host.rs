@@ -66,7 +66,9 @@ impl AnalysisHost {
         imports::of_file(&self.db, file.0)
     }
 
-    pub fn set_document(&mut self, file: FileId, document: Document) {
+    /// Takes a settled document; one with edits since is settled first.
+    pub fn set_document(&mut self, file: FileId, mut document: Document) {
+        document.settle();
         file.0.set_document(&mut self.db).to(document);
     }
 

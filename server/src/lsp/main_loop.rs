@@ -173,6 +173,7 @@ impl MainLoop {
     /// A write: waits until every snapshot is dropped, after it has cancelled what runs on them.
     fn hand_texts_to_analysis(&mut self) {
         for open in self.documents.values_mut().filter(|open| open.pending == Pending::Text) {
+            open.document.settle();
             self.host.set_document(open.file, open.document.clone());
             open.pending = Pending::Diagnostics;
         }
