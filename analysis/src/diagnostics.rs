@@ -62,6 +62,10 @@ codes! {
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";
     Rejected "rejected" Error "the compiler's front end does not accept this";
+    NoInstruction "no-instruction" Hint "tilelens has no C++ for this operation or form";
+    NoAddress "no-address" Hint "generated C++ needs an address that the memory plan does not give";
+    EventsExhausted "events-exhausted" Warning "more events are pending between two pipes than the hardware has";
+    UnpairedFlag "unpaired-flag" Warning "a written flag is set without a wait, or waited for without a set";
     FileTooLarge "file-too-large" Hint "the file is too large to be analysed";
     Internal "internal" Hint "tilelens failed on this kernel";
 }

@@ -1,7 +1,27 @@
 //! The C++ of a kernel, in the form of `seeds/003` as `reference/codegen.md` completes it.
+//!
+//! Stages: instruction selection ([`selection`]) turns the IR into a sequence of instructions on tiles at addresses
+//! ([`sequence`]); [`sync`] orders the instructions of different pipes; [`kernel`] prints. Nothing is guessed: what has no
+//! instruction or no address is a finding, and a comment in the text.
+
+mod context;
+mod emitter;
+mod expr;
+mod isa;
+mod kernel;
+pub mod model;
+mod selection;
+pub mod sequence;
+mod sync;
+#[cfg(test)]
+mod tests;
+mod types;
 
 use crate::ir::{Kernel, Origin};
 use crate::memory::{Finding, Plan};
+
+use sequence::Program;
+pub use types::TileForm;
 
 /// Generated text, and which source node each of its lines stems from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -13,8 +33,33 @@ pub struct Generated {
     pub findings: Vec<Finding>,
 }
 
+/// The form of the text. The default is that of `seeds/003`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// Includes and definitions in front, so that the text is a file of its own.
+    pub prelude: bool,
+    pub extern_c: bool,
+    /// Wait for the last store before the kernel ends.
+    pub drain: bool,
+    /// Move the wrapper before every load and store, also where it is in place.
+    pub always_assign: bool,
+}
+
 /// The C++ of a prepared kernel at the addresses of its plan.
 pub fn generate(kernel: &Kernel, plan: &Plan) -> Generated {
-    let _ = (kernel, plan);
-    Generated::default()
+    generate_as(kernel, plan, Options::default())
+}
+
+/// [`generate`] in another form.
+pub fn generate_as(kernel: &Kernel, plan: &Plan, options: Options) -> Generated {
+    let (program, findings) = program(kernel, plan);
+    let (text, lines) = kernel::print(&program, options, kernel.origin);
+    Generated { text, lines, findings }
+}
+
+/// The instructions of a kernel with their synchronisation.
+pub fn program(kernel: &Kernel, plan: &Plan) -> (Program, Vec<Finding>) {
+    let (mut program, mut findings) = selection::select(kernel, plan);
+    findings.extend(sync::synchronise(&mut program));
+    (program, findings)
 }

@@ -1,0 +1,194 @@
+//! Which instruction an operation is, and in which order its operands are printed (`reference/codegen.md` §4).
+
+use Slot::*;
+
+/// One printed operand behind the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    /// Operand of the IR call.
+    Arg(u8),
+    /// Element of a list operand of the IR call.
+    Item(u8, u8),
+    /// Scratch operand: written as well as read. Missing ones get a tile of their own.
+    Tmp(u8),
+    /// `mode` as `RoundMode::CAST_…`
+    Round,
+    /// `cmp_type` as `CmpMode::…`
+    Compare,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Row {
+    /// In the IR, without `tile.`.
+    op: &'static str,
+    pub(super) instruction: &'static str,
+    pub(super) slots: &'static [Slot],
+    /// The instruction library refuses column-major tiles here; they are passed as one row at the same address.
+    pub(super) row_major: bool,
+}
+
+const fn row(op: &'static str, instruction: &'static str, slots: &'static [Slot]) -> Row {
+    Row { op, instruction, slots, row_major: false }
+}
+
+const fn scalar(op: &'static str, instruction: &'static str) -> Row {
+    Row { op, instruction, slots: &[Arg(0), Arg(1)], row_major: true }
+}
+
+const UNARY: &[Slot] = &[Arg(0)];
+const BINARY: &[Slot] = &[Arg(0), Arg(1)];
+const TERNARY: &[Slot] = &[Arg(0), Arg(1), Arg(2)];
+const REDUCTION: &[Slot] = &[Arg(0), Tmp(1)];
+
+const ROWS: &[Row] = &[
+    row("abs", "TABS", UNARY),
+    row("add", "TADD", BINARY),
+    row("addc", "TADDC", TERNARY),
+    scalar("adds", "TADDS"),
+    row("addsc", "TADDSC", TERNARY),
+    row("and", "TAND", BINARY),
+    scalar("ands", "TANDS"),
+    row("assemble", "TINSERT", &[Arg(1), Item(2, 0), Item(2, 1)]),
+    row("cast", "TCVT", &[Arg(0), Round]),
+    row("cmp", "TCMP", &[Arg(0), Arg(1), Compare]),
+    row("cmps", "TCMPS", &[Arg(0), Arg(1), Compare]),
+    row("col_expand", "TCOLEXPAND", &[Arg(1)]),
+    row("col_expand_add", "TCOLEXPANDADD", BINARY),
+    row("col_expand_div", "TCOLEXPANDDIV", BINARY),
+    row("col_expand_mul", "TCOLEXPANDMUL", BINARY),
+    row("col_expand_sub", "TCOLEXPANDSUB", BINARY),
+    row("col_max", "TCOLMAX", UNARY),
+    row("col_min", "TCOLMIN", UNARY),
+    row("col_sum", "TCOLSUM", UNARY),
+    row("concat", "TCONCAT", BINARY),
+    row("div", "TDIV", BINARY),
+    scalar("divs", "TDIVS"),
+    row("exp", "TEXP", UNARY),
+    row("expands", "TEXPANDS", &[Arg(1)]),
+    row("extract", "TEXTRACT", TERNARY),
+    row("fillpad", "TFILLPAD", UNARY),
+    row("full", "TEXPANDS", &[Arg(1)]),
+    row("gemv", "TGEMV", BINARY),
+    row("gemv_acc", "TGEMV_ACC", TERNARY),
+    row("gemv_bias", "TGEMV_BIAS", TERNARY),
+    row("log", "TLOG", UNARY),
+    scalar("lrelu", "TLRELU"),
+    row("matmul", "TMATMUL", BINARY),
+    row("matmul_acc", "TMATMUL_ACC", TERNARY),
+    row("matmul_bias", "TMATMUL_BIAS", TERNARY),
+    row("maximum", "TMAX", BINARY),
+    scalar("maximums", "TMAXS"),
+    row("minimum", "TMIN", BINARY),
+    scalar("minimums", "TMINS"),
+    row("move", "TMOV", UNARY),
+    row("mul", "TMUL", BINARY),
+    scalar("muls", "TMULS"),
+    row("neg", "TNEG", UNARY),
+    row("not", "TNOT", UNARY),
+    row("or", "TOR", BINARY),
+    scalar("ors", "TORS"),
+    row("prelu", "TPRELU", &[Arg(0), Arg(1), Tmp(2)]),
+    row("recip", "TRECIP", UNARY),
+    row("relu", "TRELU", UNARY),
+    row("rem", "TREM", &[Arg(0), Arg(1), Tmp(2)]),
+    row("rems", "TREMS", &[Arg(0), Arg(1), Tmp(2)]),
+    row("reshape", "TRESHAPE", UNARY),
+    row("row_expand", "TROWEXPAND", &[Arg(1)]),
+    row("row_expand_add", "TROWEXPANDADD", BINARY),
+    row("row_expand_div", "TROWEXPANDDIV", BINARY),
+    row("row_expand_mul", "TROWEXPANDMUL", BINARY),
+    row("row_expand_sub", "TROWEXPANDSUB", BINARY),
+    row("row_max", "TROWMAX", REDUCTION),
+    row("row_min", "TROWMIN", REDUCTION),
+    row("row_sum", "TROWSUM", REDUCTION),
+    row("rsqrt", "TRSQRT", UNARY),
+    row("sel", "TSEL", &[Arg(0), Arg(1), Arg(2), Tmp(3)]),
+    row("sels", "TSELS", &[Arg(0), Arg(1), Tmp(2), Arg(3)]),
+    row("shl", "TSHL", BINARY),
+    scalar("shls", "TSHLS"),
+    row("shr", "TSHR", BINARY),
+    scalar("shrs", "TSHRS"),
+    row("slice", "TEXTRACT", &[Arg(0), Item(2, 0), Item(2, 1)]),
+    row("sqrt", "TSQRT", UNARY),
+    row("sub", "TSUB", BINARY),
+    row("subc", "TSUBC", TERNARY),
+    scalar("subs", "TSUBS"),
+    row("subsc", "TSUBSC", TERNARY),
+    row("transpose", "TTRANS", &[Arg(0), Tmp(3)]),
+    row("xor", "TXOR", &[Arg(0), Arg(1), Tmp(2)]),
+    row("xors", "TXORS", &[Arg(0), Arg(1), Tmp(2)]),
+];
+
+/// The instruction of an operation (`tile.add`; `block.add` before March 2026). Loads, stores and what has no instruction
+/// of its own are not in the table.
+pub(super) fn instruction(op: &str) -> Option<&'static Row> {
+    let op = op.strip_prefix("tile.").or_else(|| op.strip_prefix("block."))?;
+    let at = ROWS.binary_search_by_key(&op, |row| row.op).ok()?;
+    ROWS.get(at)
+}
+
+/// The instruction of `block.sum`, `block.max`, `block.min` (before March 2026): along axis 1 a row reduction with
+/// scratch, along axis 0 a column reduction.
+pub(super) fn axis_reduction(op: &str, axis: i64) -> Option<&'static Row> {
+    let (across_columns, across_rows) = match op.strip_prefix("tile.").or_else(|| op.strip_prefix("block."))? {
+        "sum" => ("tile.row_sum", "tile.col_sum"),
+        "max" => ("tile.row_max", "tile.col_max"),
+        "min" => ("tile.row_min", "tile.col_min"),
+        _ => return None,
+    };
+    match axis {
+        1 => instruction(across_columns),
+        0 => instruction(across_rows),
+        _ => None,
+    }
+}
+
+/// `mode` of a cast.
+pub(super) fn round_mode(mode: i64) -> Option<&'static str> {
+    let modes = [
+        "RoundMode::CAST_NONE",
+        "RoundMode::CAST_RINT",
+        "RoundMode::CAST_ROUND",
+        "RoundMode::CAST_FLOOR",
+        "RoundMode::CAST_CEIL",
+        "RoundMode::CAST_TRUNC",
+        "RoundMode::CAST_ODD",
+    ];
+    usize::try_from(mode).ok().and_then(|mode| modes.get(mode)).copied()
+}
+
+/// `cmp_type` of a comparison.
+pub(super) fn compare_mode(mode: i64) -> Option<&'static str> {
+    let modes = ["CmpMode::EQ", "CmpMode::NE", "CmpMode::LT", "CmpMode::LE", "CmpMode::GT", "CmpMode::GE"];
+    usize::try_from(mode).ok().and_then(|mode| modes.get(mode)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(ROWS.is_sorted_by_key(|row| row.op));
+    }
+
+    #[test]
+    fn maps_the_operations_of_the_seed() {
+        let of = |op| instruction(op).map(|row| row.instruction);
+        assert_eq!(of("block.add"), Some("TADD"));
+        assert_eq!(of("tile.divs"), Some("TDIVS"));
+        assert_eq!(of("block.sqrt"), Some("TSQRT"));
+        assert_eq!(of("tile.sort32"), None);
+        assert_eq!(axis_reduction("block.sum", 0).map(|row| row.instruction), Some("TCOLSUM"));
+        assert_eq!(axis_reduction("block.sum", 1).map(|row| row.instruction), Some("TROWSUM"));
+        assert_eq!(axis_reduction("block.sum", 2), None);
+    }
+
+    #[test]
+    fn modes_are_names() {
+        assert_eq!(round_mode(2), Some("RoundMode::CAST_ROUND"));
+        assert_eq!(round_mode(7), None);
+        assert_eq!(compare_mode(5), Some("CmpMode::GE"));
+        assert_eq!(compare_mode(-1), None);
+    }
+}

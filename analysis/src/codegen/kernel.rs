@@ -1,0 +1,290 @@
+//! The text of a kernel: prologue, body, epilogue (`seeds/003`, `reference/codegen.md` §2, §6).
+
+use crate::ir::Origin;
+
+use super::Options;
+use super::emitter::Emitter;
+use super::sequence::{
+    Access, Arg, ArgKind, BranchResult, Branches, Carry, Declare, Declared, Head, Instr, Loop, Operand, Program, Step,
+    Sync, Tile, Wrapper,
+};
+use super::types;
+
+const PRELUDE: &str = include_str!("prelude.hpp");
+
+pub(super) fn print(program: &Program, options: Options, origin: Origin) -> (String, Vec<(u32, Origin)>) {
+    let mut printer = Printer { program, options, out: Emitter::default() };
+    if options.prelude {
+        printer.out.block(PRELUDE);
+        printer.out.line("");
+    }
+    printer.signature(origin);
+    printer.arguments();
+    printer.tensors();
+    printer.tiles();
+    printer.out.line("// Function body");
+    printer.steps(&program.body);
+    printer.epilogue();
+    printer.out.finish()
+}
+
+struct Printer<'a> {
+    program: &'a Program,
+    options: Options,
+    out: Emitter,
+}
+
+impl Printer<'_> {
+    fn signature(&mut self, origin: Origin) {
+        let linkage = if self.options.extern_c { "extern \"C\" " } else { "" };
+        let function = &self.program.function;
+        self.out.line_from(
+            origin,
+            &format!("{linkage}__aicore__ __attribute__((always_inline)) void {function}(__gm__ int64_t* args)"),
+        );
+        self.out.line("{");
+        self.out.indent();
+    }
+
+    fn epilogue(&mut self) {
+        if self.options.drain {
+            let cube = self.program.tiles.iter().any(|tile| tile.form.space != crate::target::Space::Vec);
+            let pipe = if cube { "PIPE_FIX" } else { "PIPE_MTE3" };
+            self.out.line(&format!("set_flag({pipe}, PIPE_S, EVENT_ID7);"));
+            self.out.line(&format!("wait_flag({pipe}, PIPE_S, EVENT_ID7);"));
+        }
+        self.out.dedent();
+        self.out.line("}");
+    }
+
+    fn arguments(&mut self) {
+        self.out.line("// Unpack arguments");
+        for (slot, arg) in self.program.args.iter().enumerate() {
+            let Arg { name, dtype, kind, origin } = arg;
+            let ty = types::dtype(*dtype).unwrap_or("void");
+            let line = match kind {
+                ArgKind::Tensor(_) => format!("__gm__ {ty}* {name} = reinterpret_cast<__gm__ {ty}*>(args[{slot}]);"),
+                ArgKind::Scalar => format!("{ty} {name} = *reinterpret_cast<__gm__ {ty}*>(&args[{slot}]);"),
+            };
+            self.out.line_from(*origin, &line);
+        }
+        self.out.line("");
+    }
+
+    fn tensors(&mut self) {
+        let is_tensor = |arg: &Arg| matches!(arg.kind, ArgKind::Tensor(_));
+        if !self.program.args.iter().any(is_tensor) {
+            return;
+        }
+        self.out.line("// Global tensor declarations");
+        for (index, arg) in self.program.args.iter().enumerate() {
+            let ArgKind::Tensor(extents) = &arg.kind else { continue };
+            let mut accessed = false;
+            for wrapper in self.program.wrappers.iter().filter(|wrapper| wrapper.arg == index) {
+                self.tensor(arg, wrapper);
+                accessed = true;
+            }
+            if !accessed && let Some(wrapper) = whole(index, &arg.name, extents) {
+                self.tensor(arg, &wrapper);
+            }
+        }
+    }
+
+    fn tensor(&mut self, arg: &Arg, wrapper: &Wrapper) {
+        let Arg { name, dtype, origin, .. } = arg;
+        let number = if wrapper.number == 0 { String::new() } else { format!("_{}", wrapper.number) };
+        let element = types::dtype(*dtype).unwrap_or("void");
+        let (shape, stride) = (format!("{name}ShapeDim5{number}"), format!("{name}StrideDim5{number}"));
+        let ty = format!("{name}GlobalType{number}");
+        let layout = if wrapper.transposed { ", Layout::DN" } else { "" };
+        self.out.line_from(*origin, &format!("using {shape} = {};", types::shape(&wrapper.window)));
+        self.out.line_from(*origin, &format!("using {stride} = {};", types::stride(&wrapper.strides)));
+        self.out.line_from(*origin, &format!("using {ty} = GlobalTensor<{element}, {shape}, {stride}{layout}>;"));
+        self.out.line_from(*origin, &format!("{ty} {}({name});", wrapper.name));
+        self.out.line("");
+    }
+
+    fn tiles(&mut self) {
+        let mut tiles = self.program.tiles.iter().filter(|tile| tile.declared == Declared::Prologue).peekable();
+        if tiles.peek().is_none() {
+            return;
+        }
+        self.out.line("// Tile type definitions and allocations");
+        for tile in tiles {
+            self.tile(tile);
+            self.out.line("");
+        }
+    }
+
+    fn tile(&mut self, tile: &Tile) {
+        let Tile { name, form, valid: (rows, cols), address, origin, .. } = tile;
+        self.out.line_from(*origin, &format!("using {name}Type = {};", form.spelling()));
+        self.out.line_from(*origin, &format!("{name}Type {name}({rows}, {cols});"));
+        if let Some(address) = address {
+            self.out.line_from(*origin, &format!("TASSIGN({name}, {address:#x});"));
+        }
+    }
+
+    fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Instr(instr) => self.instr(instr),
+                Step::Local { name, ty, value, origin } => {
+                    self.out.line_from(*origin, &format!("{ty} {name} = {value};"));
+                }
+                Step::Loop(node) => self.repeat(node),
+                Step::If(node) => self.branches(node),
+                Step::Sync(sync, Some(origin)) => self.out.line_from(*origin, &sync_line(*sync)),
+                Step::Sync(sync, None) => self.out.line(&sync_line(*sync)),
+                Step::Missing { what, origin } => self.out.line_from(*origin, &format!("// Not generated: {what}")),
+            }
+        }
+    }
+
+    fn instr(&mut self, instr: &Instr) {
+        if let Some(access) = &instr.access
+            && (access.assign || self.options.always_assign)
+        {
+            self.out.line_from(instr.origin, &self.move_wrapper(access));
+        }
+        if let Some(text) = &instr.text {
+            return self.out.line_from(instr.origin, text);
+        }
+        let operands: Vec<&str> = instr.operands.iter().map(|operand| self.operand(operand)).collect();
+        self.out.line_from(instr.origin, &format!("{}({});", instr.name, operands.join(", ")));
+    }
+
+    fn operand<'b>(&'b self, operand: &'b Operand) -> &'b str {
+        match operand {
+            Operand::Tile(tile) => &self.program.tile(*tile).name,
+            Operand::Wrapper(wrapper) => &self.program.wrappers[*wrapper].name,
+            Operand::Text(text) => text,
+        }
+    }
+
+    /// `TASSIGN(xGlobal, x + 0 * 128 + 0);`
+    fn move_wrapper(&self, access: &Access) -> String {
+        let wrapper = &self.program.wrappers[access.wrapper];
+        let mut line = format!("TASSIGN({}, {}", wrapper.name, access.pointer);
+        for (offset, stride) in access.offsets.iter().zip(&wrapper.strides) {
+            line.push_str(" + ");
+            line.push_str(&offset.text);
+            if *stride != 1 {
+                line.push_str(&format!(" * {stride}"));
+            }
+        }
+        line.push_str(");");
+        line
+    }
+
+    fn repeat(&mut self, node: &Loop) {
+        let origin = node.origin;
+        for Carry { name, ty, init, .. } in &node.carries {
+            self.out.line_from(origin, &format!("{ty} {name} = {init};"));
+        }
+        let head = match &node.head {
+            Head::For { name, start, stop, step, .. } => {
+                format!("for (int64_t {name} = {}; {name} < {}; {name} += {}) {{", start.text, stop.text, step.text)
+            }
+            Head::While { condition } => format!("while ({}) {{", bare(condition)),
+        };
+        self.out.line_from(origin, &head);
+        self.out.indent();
+        self.steps(&node.body);
+        self.next_values(&node.carries);
+        self.out.dedent();
+        self.out.line("}");
+    }
+
+    /// The assignments run one after the other: a value that is read after its carried variable was assigned is kept
+    /// in a temporary.
+    fn next_values(&mut self, carries: &[Carry]) {
+        let mut values: Vec<(&Carry, String)> = Vec::new();
+        let mut assigned: Vec<&str> = Vec::new();
+        for carry in carries {
+            let Some(next) = &carry.next else { continue };
+            if assigned.iter().any(|name| mentions(next, name)) {
+                let temporary = format!("{}_next", carry.name);
+                self.out.line_from(carry.yielded, &format!("auto {temporary} = {next};"));
+                values.push((carry, temporary));
+            } else {
+                values.push((carry, next.clone()));
+            }
+            assigned.push(&carry.name);
+        }
+        for (carry, value) in values {
+            self.out.line_from(carry.yielded, &format!("{} = {value};", carry.name));
+        }
+    }
+
+    fn branches(&mut self, node: &Branches) {
+        for result in &node.results {
+            match &result.declare {
+                Declare::Tile(tile) => self.tile(self.program.tile(*tile)),
+                Declare::Value(ty) => self.out.line_from(node.origin, &format!("{ty} {};", result.name)),
+            }
+        }
+        if !node.results.is_empty() {
+            self.out.line("");
+        }
+        self.out.line_from(node.origin, &format!("if ({}) {{", bare(&node.condition)));
+        self.branch(&node.then, &node.results, |result| result.then.as_deref(), node.origin);
+        if let Some(otherwise) = &node.otherwise {
+            self.out.line("} else {");
+            self.branch(otherwise, &node.results, |result| result.otherwise.as_deref(), node.origin);
+        }
+        self.out.line("}");
+    }
+
+    fn branch(
+        &mut self,
+        steps: &[Step],
+        results: &[BranchResult],
+        value: fn(&BranchResult) -> Option<&str>,
+        origin: Origin,
+    ) {
+        self.out.indent();
+        self.steps(steps);
+        for result in results {
+            if let Some(value) = value(result) {
+                self.out.line_from(origin, &format!("{} = {value};", result.name));
+            }
+        }
+        self.out.dedent();
+    }
+}
+
+/// A tensor that is never accessed is declared as a whole.
+fn whole(arg: usize, name: &str, extents: &[Option<u64>]) -> Option<Wrapper> {
+    let window = extents.iter().copied().collect::<Option<Vec<u64>>>()?;
+    let strides = types::row_major_strides(extents)?;
+    let valid = (1..=5).contains(&window.len());
+    valid.then(|| Wrapper { arg, name: format!("{name}Global"), number: 0, window, strides, transposed: false })
+}
+
+fn sync_line(sync: Sync) -> String {
+    match sync {
+        Sync::Set { src, dst, event } => format!("set_flag({}, {}, EVENT_ID{event});", src.name(), dst.name()),
+        Sync::Wait { src, dst, event } => format!("wait_flag({}, {}, EVENT_ID{event});", src.name(), dst.name()),
+        Sync::Barrier(Some(pipe)) => format!("pipe_barrier({});", pipe.name()),
+        Sync::Barrier(None) => "pipe_barrier(PIPE_ALL);".to_string(),
+    }
+}
+
+/// A condition without the parentheses that go around every operator.
+fn bare(condition: &str) -> &str {
+    let Some(inner) = condition.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return condition };
+    let mut depth = 0i32;
+    for c in inner.chars() {
+        depth += i32::from(c == '(') - i32::from(c == ')');
+        if depth < 0 {
+            return condition;
+        }
+    }
+    inner
+}
+
+/// Whether the identifier occurs in the text.
+fn mentions(text: &str, name: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
+}

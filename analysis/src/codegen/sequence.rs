@@ -1,0 +1,345 @@
+//! A kernel as instructions: what instruction selection makes, synchronisation completes, and the printer prints.
+
+use crate::ir::{Dtype, Origin, VarId};
+use crate::target::Space;
+
+use super::types::TileForm;
+
+/// A queue of instructions of one hardware unit. Queues run side by side; each takes its instructions in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Pipe {
+    /// Scalar unit.
+    S,
+    /// Vector unit.
+    V,
+    /// Cube unit.
+    M,
+    /// L1 to L0.
+    Mte1,
+    /// Global memory to on chip.
+    Mte2,
+    /// Vec to global memory.
+    Mte3,
+    /// Out of L0C.
+    Fix,
+}
+
+impl Pipe {
+    pub const ALL: [Pipe; 7] = [Pipe::S, Pipe::V, Pipe::M, Pipe::Mte1, Pipe::Mte2, Pipe::Mte3, Pipe::Fix];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Pipe::S => "PIPE_S",
+            Pipe::V => "PIPE_V",
+            Pipe::M => "PIPE_M",
+            Pipe::Mte1 => "PIPE_MTE1",
+            Pipe::Mte2 => "PIPE_MTE2",
+            Pipe::Mte3 => "PIPE_MTE3",
+            Pipe::Fix => "PIPE_FIX",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Pipe> {
+        Pipe::ALL.into_iter().find(|pipe| pipe.name() == name || pipe.name().strip_prefix("PIPE_") == Some(name))
+    }
+
+    /// Whether an instruction starts only when the one before it has finished. On the two compute units they overlap.
+    pub fn in_order(self) -> bool {
+        !matches!(self, Pipe::V | Pipe::M)
+    }
+}
+
+/// Hardware events of one pair of pipes.
+pub const EVENTS: u8 = 8;
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Program {
+    pub function: String,
+    pub args: Vec<Arg>,
+    pub wrappers: Vec<Wrapper>,
+    pub tiles: Vec<Tile>,
+    pub body: Vec<Step>,
+}
+
+/// A parameter; its slot in `args` is its place in the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arg {
+    pub name: String,
+    pub dtype: Dtype,
+    pub kind: ArgKind,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ArgKind {
+    /// Extents in elements, where constant.
+    Tensor(Vec<Option<u64>>),
+    Scalar,
+}
+
+/// A `GlobalTensor`: one window of a tensor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrapper {
+    /// Index in [`Program::args`].
+    pub arg: usize,
+    pub name: String,
+    /// Number of the window of that tensor, from 0.
+    pub number: u32,
+    /// Extents in elements, as many as the tensor has.
+    pub window: Vec<u64>,
+    /// In elements.
+    pub strides: Vec<u64>,
+    /// The last two dimensions are stored exchanged.
+    pub transposed: bool,
+}
+
+/// Index in [`Program::tiles`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TileId(pub u32);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tile {
+    pub name: String,
+    pub form: TileForm,
+    /// Rows and columns that hold data.
+    pub valid: (String, String),
+    /// Bytes from the start of the space.
+    pub address: Option<u64>,
+    pub bytes: u64,
+    pub declared: Declared,
+    /// Not named by the author.
+    pub inserted: bool,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Declared {
+    Prologue,
+    /// In front of the branches whose result it is.
+    BeforeIf,
+    /// With a loop, as a copy of its first value.
+    ByLoop,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    Instr(Instr),
+    /// `auto name = value;`
+    Local {
+        name: String,
+        /// `auto`, or a type.
+        ty: String,
+        value: String,
+        origin: Origin,
+    },
+    Loop(Box<Loop>),
+    If(Box<Branches>),
+    /// The author's own have an origin.
+    Sync(Sync, Option<Origin>),
+    /// Stands for what could not be generated.
+    Missing {
+        what: String,
+        origin: Origin,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instr {
+    /// Number in text order.
+    pub id: u32,
+    pub name: &'static str,
+    /// Destination first.
+    pub operands: Vec<Operand>,
+    pub pipe: Pipe,
+    pub reads: Vec<TileId>,
+    pub writes: Vec<TileId>,
+    /// For loads and stores.
+    pub access: Option<Access>,
+    /// A call that is no instruction: element reads and writes.
+    pub text: Option<String>,
+    pub inserted: bool,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    Tile(TileId),
+    /// Index in [`Program::wrappers`].
+    Wrapper(usize),
+    Text(String),
+}
+
+/// The part of a tensor that a load reads or a store writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    pub wrapper: usize,
+    /// The tensors that it can be: indices in [`Program::args`].
+    pub tensors: Vec<usize>,
+    pub pointer: String,
+    /// Elements, one per dimension.
+    pub offsets: Vec<Offset>,
+    pub store: bool,
+    /// The wrapper must be moved to the offset first.
+    pub assign: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offset {
+    pub text: String,
+    /// As a sum over loop variables, where it is one.
+    pub affine: Option<Affine>,
+}
+
+/// `constant + Σ factor · variable`
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Affine {
+    pub constant: i64,
+    /// Ascending by variable, no zero factors.
+    pub terms: Vec<(VarId, i64)>,
+}
+
+impl Affine {
+    pub fn constant(value: i64) -> Affine {
+        Affine { constant: value, terms: Vec::new() }
+    }
+
+    pub fn variable(var: VarId) -> Affine {
+        Affine { constant: 0, terms: vec![(var, 1)] }
+    }
+
+    pub fn add(&self, other: &Affine, factor: i64) -> Option<Affine> {
+        let mut sum = self.clone();
+        sum.constant = sum.constant.checked_add(other.constant.checked_mul(factor)?)?;
+        for (var, times) in &other.terms {
+            let times = times.checked_mul(factor)?;
+            match sum.terms.binary_search_by_key(var, |term| term.0) {
+                Ok(at) => sum.terms[at].1 = sum.terms[at].1.checked_add(times)?,
+                Err(at) => sum.terms.insert(at, (*var, times)),
+            }
+        }
+        sum.terms.retain(|term| term.1 != 0);
+        Some(sum)
+    }
+
+    pub fn scale(&self, factor: i64) -> Option<Affine> {
+        Affine::default().add(self, factor)
+    }
+
+    pub fn factor(&self, var: VarId) -> i64 {
+        self.terms.binary_search_by_key(&var, |term| term.0).map_or(0, |at| self.terms[at].1)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loop {
+    pub head: Head,
+    pub carries: Vec<Carry>,
+    pub body: Vec<Step>,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Head {
+    For { var: VarId, name: String, start: Bound, stop: Bound, step: Bound },
+    While { condition: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bound {
+    pub text: String,
+    pub value: Option<i64>,
+}
+
+impl Loop {
+    /// Number of iterations, where it is constant.
+    pub fn trips(&self) -> Option<u64> {
+        let Head::For { start, stop, step, .. } = &self.head else { return None };
+        let (start, stop, step) = (start.value?, stop.value?, step.value?);
+        if step <= 0 {
+            return None;
+        }
+        Some(stop.saturating_sub(start).max(0).unsigned_abs().div_ceil(step.unsigned_abs()))
+    }
+}
+
+/// A value that is handed to the next iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carry {
+    pub name: String,
+    /// `auto`, or the type of a scalar.
+    pub ty: String,
+    pub init: String,
+    /// `None`: the same value, or another view of the same bytes.
+    pub next: Option<String>,
+    pub tile: Option<CarriedTile>,
+    /// Node of the `yield`.
+    pub yielded: Origin,
+}
+
+/// A tile handle that the loop re-points; no data moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CarriedTile {
+    pub iter: TileId,
+    pub init: TileId,
+    pub next: TileId,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branches {
+    pub condition: String,
+    pub results: Vec<BranchResult>,
+    pub then: Vec<Step>,
+    pub otherwise: Option<Vec<Step>>,
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BranchResult {
+    pub name: String,
+    pub declare: Declare,
+    /// Value of each branch; `None` where the result is in place already.
+    pub then: Option<String>,
+    pub otherwise: Option<String>,
+    /// For tiles: the handle and what it is re-pointed to.
+    pub tiles: Option<(TileId, TileId, TileId)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Declare {
+    Tile(TileId),
+    /// A scalar or a pointer, by its C++ type.
+    Value(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sync {
+    /// `set_flag(src, dst, event)`
+    Set { src: Pipe, dst: Pipe, event: u8 },
+    /// `wait_flag(src, dst, event)`
+    Wait { src: Pipe, dst: Pipe, event: u8 },
+    /// `pipe_barrier(pipe)`; `None` is `PIPE_ALL`.
+    Barrier(Option<Pipe>),
+}
+
+impl Program {
+    pub fn tile(&self, id: TileId) -> &Tile {
+        &self.tiles[id.0 as usize]
+    }
+}
+
+/// The unit that an instruction with these operands runs on (`reference/memory.md` §4).
+pub(super) fn pipe_of(op: &str, result: Option<Space>, sources: &[Space]) -> Pipe {
+    let source = sources.first().copied();
+    match op {
+        "tile.load" => return Pipe::Mte2,
+        "tile.store" => return if source == Some(Space::Acc) { Pipe::Fix } else { Pipe::Mte3 },
+        _ => {}
+    }
+    match (source, result) {
+        (_, Some(Space::Vec)) if sources.iter().all(|space| *space == Space::Vec) => Pipe::V,
+        (Some(Space::Mat), _) => Pipe::Mte1,
+        (Some(Space::Acc), _) if op == "tile.move" || op == "tile.extract" || op == "tile.assemble" => Pipe::Fix,
+        (Some(Space::Left | Space::Right | Space::Acc | Space::Bias), _) => Pipe::M,
+        _ => Pipe::V,
+    }
+}

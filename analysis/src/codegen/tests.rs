@@ -1,0 +1,5 @@
+//! Tests of the stages together: the seed's text, and the recorded sequences of the last compiler that generated C++.
+
+mod conformance;
+mod fixture;
+mod seed;
