@@ -4,6 +4,7 @@
 //! compiler's passes do. Nodes point back to the block's syntax tree through [`Origin`], so that text which
 //! moves changes nothing here.
 
+mod display;
 mod types;
 
 use tilelens_syntax::ast::{ExprId, StmtId};

@@ -1,0 +1,287 @@
+//! Kernels as text, close to the compiler's dumps.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use super::{
+    Attr, BLayout, Call, Carry, Kernel, KernelKind, Layout, LoopKind, Operand, Pad, SLayout, Scalar, ScalarBinary,
+    ScalarUnary, Stmt, TileType, Type, Value, VarId,
+};
+
+impl Display for Kernel {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            KernelKind::InCore => "InCore",
+            KernelKind::Aic => "AIC",
+            KernelKind::Aiv => "AIV",
+        };
+        let names = Names::of(self);
+        writeln!(f, "{kind} {}", self.name)?;
+        for &param in &self.params {
+            writeln!(f, "    param {}: {}", names.var(param), names.ty(&self.var(param).ty))?;
+        }
+        names.block(f, &self.body, 1)?;
+        for note in &self.notes {
+            writeln!(f, "    not modelled: {}", note.reason.0)?;
+        }
+        for rejection in &self.rejections {
+            writeln!(f, "    {}: {}", rejection.code, rejection.message)?;
+        }
+        Ok(())
+    }
+}
+
+/// Names of the variables; versions of one name are told apart by a number.
+struct Names<'k> {
+    kernel: &'k Kernel,
+    names: Vec<String>,
+}
+
+impl Names<'_> {
+    fn of(kernel: &Kernel) -> Names<'_> {
+        let mut seen = rustc_hash::FxHashMap::<&str, u32>::default();
+        let names = kernel.vars.iter().map(|var| {
+            let version = seen.entry(&var.name).or_default();
+            *version += 1;
+            if *version == 1 { var.name.clone() } else { format!("{}.{version}", var.name) }
+        });
+        Names { kernel, names: names.collect() }
+    }
+
+    fn var(&self, var: VarId) -> &str {
+        self.names.get(var.0 as usize).map_or("?", String::as_str)
+    }
+
+    fn block(&self, f: &mut Formatter<'_>, body: &[Stmt], depth: usize) -> fmt::Result {
+        body.iter().try_for_each(|stmt| self.stmt(f, stmt, depth))
+    }
+
+    fn stmt(&self, f: &mut Formatter<'_>, stmt: &Stmt, depth: usize) -> fmt::Result {
+        let indent = "    ".repeat(depth);
+        match stmt {
+            Stmt::Let { var, value, .. } => {
+                let ty = self.ty(&self.kernel.var(*var).ty);
+                writeln!(f, "{indent}{}: {ty} = {}", self.var(*var), self.value(value))
+            }
+            Stmt::Eval { call, .. } => writeln!(f, "{indent}{}", self.call(call)),
+            Stmt::For(looped) => {
+                let kind = match looped.kind {
+                    LoopKind::Range => "range".to_owned(),
+                    LoopKind::Parallel => "parallel".to_owned(),
+                    LoopKind::Unroll => "unroll".to_owned(),
+                    LoopKind::Pipeline { stages } => format!("pipeline[{stages}]"),
+                    LoopKind::Spmd => "spmd".to_owned(),
+                    LoopKind::SplitAiv => "split_aiv".to_owned(),
+                };
+                let bounds = [&looped.start, &looped.stop, &looped.step].map(|bound| self.scalar(bound)).join(", ");
+                let carries = self.carries(&looped.carries);
+                writeln!(f, "{indent}for {} in {kind}({bounds}){carries}:", self.var(looped.index))?;
+                self.block(f, &looped.body, depth + 1)
+            }
+            Stmt::While(looped) => {
+                let condition = self.scalar(&looped.condition);
+                writeln!(f, "{indent}while {condition}{}:", self.carries(&looped.carries))?;
+                self.block(f, &looped.body, depth + 1)
+            }
+            Stmt::If(branch) => {
+                let results: Vec<_> = branch.results.iter().map(|&result| self.var(result)).collect();
+                let results = if results.is_empty() { String::new() } else { format!(" -> {}", results.join(", ")) };
+                writeln!(f, "{indent}if {}{results}:", self.scalar(&branch.condition))?;
+                self.block(f, &branch.then, depth + 1)?;
+                if !branch.otherwise.is_empty() {
+                    writeln!(f, "{indent}else:")?;
+                    self.block(f, &branch.otherwise, depth + 1)?;
+                }
+                Ok(())
+            }
+            Stmt::Yield { values, .. } => writeln!(f, "{indent}yield {}", self.operands(values)),
+            Stmt::Return { values, .. } => writeln!(f, "{indent}return {}", self.operands(values)),
+            Stmt::Break(_) => writeln!(f, "{indent}break"),
+            Stmt::Continue(_) => writeln!(f, "{indent}continue"),
+        }
+    }
+
+    /// ` (acc = init -> result)`
+    fn carries(&self, carries: &[Carry]) -> String {
+        let parts = carries.iter().map(|carry| {
+            format!("{} = {} -> {}", self.var(carry.iter), self.operand(&carry.init), self.var(carry.result))
+        });
+        let parts: Vec<_> = parts.collect();
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+
+    fn value(&self, value: &Value) -> String {
+        match value {
+            Value::Call(call) => self.call(call),
+            Value::Copy(var) => self.var(*var).to_owned(),
+            Value::Scalar(scalar) => self.scalar(scalar),
+            Value::Element { tuple, index } => format!("{}[{index}]", self.var(*tuple)),
+        }
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let mut text = format!("{}({}", call.op.op().name, self.operands(&call.args));
+        for (name, value) in &call.attrs {
+            let separator = if text.ends_with('(') { "" } else { ", " };
+            let _ = write!(text, "{separator}{name}={}", attr(value));
+        }
+        text + ")"
+    }
+
+    fn operands(&self, operands: &[Operand]) -> String {
+        operands.iter().map(|operand| self.operand(operand)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn operand(&self, operand: &Operand) -> String {
+        match operand {
+            Operand::Var(var) => self.var(*var).to_owned(),
+            Operand::Scalar(scalar) => self.scalar(scalar),
+            Operand::List(list) => self.list(list),
+            Operand::Unknown(reason) => format!("<{}>", reason.0),
+        }
+    }
+
+    fn list(&self, list: &[Scalar]) -> String {
+        format!("[{}]", list.iter().map(|scalar| self.scalar(scalar)).collect::<Vec<_>>().join(", "))
+    }
+
+    fn scalar(&self, scalar: &Scalar) -> String {
+        match scalar {
+            Scalar::Int(value) => value.to_string(),
+            Scalar::Float(value) => format!("{:?}", value.get()),
+            Scalar::Bool(value) => value.to_string(),
+            Scalar::Var(var) => self.var(*var).to_owned(),
+            Scalar::Unary(op, operand) => {
+                let sign = match op {
+                    ScalarUnary::Neg => "-",
+                    ScalarUnary::Not => "not ",
+                    ScalarUnary::BitNot => "~",
+                    ScalarUnary::Abs => "abs ",
+                };
+                format!("{sign}{}", self.scalar(operand))
+            }
+            Scalar::Binary(op, left, right) => {
+                let (left, right) = (self.scalar(left), self.scalar(right));
+                match op {
+                    ScalarBinary::Min => format!("min({left}, {right})"),
+                    ScalarBinary::Max => format!("max({left}, {right})"),
+                    _ => format!("({left} {} {right})", sign(*op)),
+                }
+            }
+            Scalar::Cast(dtype, operand) => format!("{dtype}({})", self.scalar(operand)),
+            Scalar::Dim { tensor, axis } => format!("dim({}, {axis})", self.var(*tensor)),
+            Scalar::Dynamic(name) => name.clone(),
+            Scalar::Call(call) => self.call(call),
+            Scalar::Unknown(reason) => format!("<{}>", reason.0),
+        }
+    }
+
+    fn ty(&self, ty: &Type) -> String {
+        match ty {
+            Type::Tile(tile) => self.tile(tile),
+            Type::Tensor(tensor) => {
+                let dtype = tensor.dtype.map_or("?", |dtype| dtype.name());
+                let shape = if tensor.rank_known { self.list(&tensor.shape) } else { "?".to_owned() };
+                let out = if tensor.is_output { "Out " } else { "" };
+                format!("{out}Tensor[{shape}, {dtype}]")
+            }
+            Type::Scalar(dtype) => format!("Scalar[{dtype}]"),
+            Type::Tuple(types) => format!("({})", types.iter().map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", ")),
+            Type::Unknown(_) => "?".to_owned(),
+        }
+    }
+
+    fn tile(&self, tile: &TileType) -> String {
+        let mut text = format!("Tile[{:?}, {}", tile.shape, tile.dtype);
+        if let Some(binding) = &tile.binding {
+            let name = self.kernel.allocations.get(binding.allocation.0 as usize).map_or("?", |known| &known.name);
+            let _ = write!(text, ", {name}[{}]", self.scalar(&binding.slot));
+        }
+        if let Some(space) = tile.space {
+            let _ = write!(text, ", {space}");
+        }
+        if let Some(valid) = &tile.view.valid_shape {
+            let _ = write!(text, ", valid={}", self.list(valid));
+        }
+        let implicit = Layout::implicit(&tile.shape, tile.space);
+        let layout = tile.layout();
+        if layout.blayout != implicit.blayout {
+            let _ = write!(text, ", blayout={}", blayout(layout.blayout));
+        }
+        if layout.slayout != implicit.slayout {
+            let _ = write!(text, ", slayout={}", slayout(layout.slayout));
+        }
+        if layout.fractal != implicit.fractal {
+            let _ = write!(text, ", fractal={}", layout.fractal);
+        }
+        if let Some(value) = tile.view.pad {
+            let _ = write!(text, ", pad={}", pad(value));
+        }
+        text + "]"
+    }
+}
+
+fn attr(attr: &Attr) -> String {
+    match attr {
+        Attr::Int(value) => value.to_string(),
+        Attr::Float(value) => format!("{:?}", value.get()),
+        Attr::Bool(value) => value.to_string(),
+        Attr::Str(value) => format!("{value:?}"),
+        Attr::Dtype(dtype) => dtype.to_string(),
+        Attr::Pad(value) => pad(*value).to_owned(),
+        Attr::BLayout(value) => blayout(*value).to_owned(),
+        Attr::SLayout(value) => slayout(*value).to_owned(),
+        Attr::Space(space) => space.to_string(),
+        Attr::Ints(values) => format!("{values:?}"),
+        Attr::Stages(stages) => {
+            stages.iter().map(|at| format!("{}:{}", at.group, at.stage)).collect::<Vec<_>>().join(";")
+        }
+        Attr::Unknown(reason) => format!("<{}>", reason.0),
+    }
+}
+
+fn blayout(layout: BLayout) -> &'static str {
+    match layout {
+        BLayout::RowMajor => "row_major",
+        BLayout::ColMajor => "col_major",
+    }
+}
+
+fn slayout(layout: SLayout) -> &'static str {
+    match layout {
+        SLayout::NoneBox => "none_box",
+        SLayout::RowMajor => "row_major",
+        SLayout::ColMajor => "col_major",
+    }
+}
+
+fn pad(pad: Pad) -> &'static str {
+    match pad {
+        Pad::Null => "null",
+        Pad::Zero => "zero",
+        Pad::Max => "max",
+        Pad::Min => "min",
+    }
+}
+
+fn sign(op: ScalarBinary) -> &'static str {
+    match op {
+        ScalarBinary::Add => "+",
+        ScalarBinary::Sub => "-",
+        ScalarBinary::Mul => "*",
+        ScalarBinary::Div => "/",
+        ScalarBinary::FloorDiv => "//",
+        ScalarBinary::FloorMod => "%",
+        ScalarBinary::Shl => "<<",
+        ScalarBinary::Shr => ">>",
+        ScalarBinary::Min => "min",
+        ScalarBinary::Max => "max",
+        ScalarBinary::Eq => "==",
+        ScalarBinary::Ne => "!=",
+        ScalarBinary::Lt => "<",
+        ScalarBinary::Le => "<=",
+        ScalarBinary::Gt => ">",
+        ScalarBinary::Ge => ">=",
+        ScalarBinary::And => "and",
+        ScalarBinary::Or => "or",
+    }
+}

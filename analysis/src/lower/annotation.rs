@@ -1,0 +1,296 @@
+//! Types that authors write: parameters, and annotations of locals (`reference/language.md` §4).
+
+use tilelens_syntax::ast::{Arg, Expr, ExprId};
+
+use super::body::{Lowering, Term};
+use crate::diagnostics::Code;
+use crate::eval::Constant;
+use crate::ir::{
+    AllocationId, BLayout, Binding, DeclaredAllocation, Dtype, Pad, Reason, SLayout, Scalar, TensorLayout, TensorType,
+    TileType, TileView, Type,
+};
+
+/// What an annotation says; fields of a tile that it leaves out are `None`.
+pub(super) enum Annotation {
+    Type(Type),
+    /// `pl.Out[T]` or `pl.InOut[T]`
+    Output(Type),
+    /// `pl.Ptr`, a string, `pl.UnknownType`: nothing to check.
+    Nothing,
+}
+
+impl Lowering<'_> {
+    pub(super) fn annotation(&mut self, annotation: ExprId) -> Annotation {
+        let ast = self.ast;
+        let (head, elements) = match ast.expr(annotation) {
+            Expr::Subscript { value, index } => {
+                let elements = match ast.expr(*index) {
+                    Expr::Tuple(elements) => elements.clone(),
+                    _ => vec![*index],
+                };
+                (*value, elements)
+            }
+            // The call forms of early 2026: `pl.Tensor((64, 128), pl.FP32)`.
+            Expr::Call { func, args } => (*func, args.iter().map(|arg| arg.value).collect()),
+            Expr::Str(_) => return Annotation::Nothing,
+            _ => (annotation, Vec::new()),
+        };
+        let Some(path) = ast.dotted(head) else { return Annotation::Nothing };
+        match path.last().copied().unwrap_or_default() {
+            wrapper @ ("Out" | "InOut") => match elements.first().map(|&inner| self.annotation(inner)) {
+                Some(Annotation::Type(mut ty)) => {
+                    if let Type::Tensor(tensor) = &mut ty {
+                        tensor.is_output = true;
+                    }
+                    Annotation::Output(ty)
+                }
+                Some(other) => other,
+                None => Annotation::Type(Type::Unknown(Reason(format!("`pl.{wrapper}` without a type")))),
+            },
+            "Tensor" | "DistributedTensor" => Annotation::Type(self.tensor_annotation(&elements)),
+            "Tile" => Annotation::Type(self.tile_annotation(&elements)),
+            "Scalar" => Annotation::Type(match elements.first().map(|&dtype| self.dtype(dtype)) {
+                Some(Ok(dtype)) => Type::Scalar(dtype),
+                Some(Err(reason)) => Type::Unknown(reason),
+                None => Type::Unknown(Reason("a scalar without an element type".to_owned())),
+            }),
+            "Tuple" | "tuple" => {
+                let types = elements.iter().map(|&element| match self.annotation(element) {
+                    Annotation::Type(ty) | Annotation::Output(ty) => ty,
+                    Annotation::Nothing => Type::Unknown(Reason("a type that says nothing".to_owned())),
+                });
+                Annotation::Type(Type::Tuple(types.collect()))
+            }
+            "Ptr" | "MemRefType" | "UnknownType" => Annotation::Nothing,
+            "TaskId" => Annotation::Type(Type::Scalar(Dtype::TaskId)),
+            "Array" => Annotation::Type(Type::Unknown(Reason("arrays are not modelled".to_owned()))),
+            other => Annotation::Type(Type::Unknown(Reason(format!("the type `{other}` is not modelled")))),
+        }
+    }
+
+    fn tensor_annotation(&mut self, elements: &[ExprId]) -> Type {
+        let mut tensor = TensorType {
+            shape: Vec::new(),
+            dtype: None,
+            layout: TensorLayout::Nd,
+            is_output: false,
+            rank_known: false,
+        };
+        if let Some(&shape) = elements.first()
+            && let Ok(shape) = self.extents(shape)
+        {
+            tensor.shape = shape;
+            tensor.rank_known = true;
+        }
+        if let Some(&dtype) = elements.get(1) {
+            tensor.dtype = self.dtype(dtype).ok();
+        }
+        for &extra in elements.iter().skip(2) {
+            let name = match self.ast.expr(extra) {
+                Expr::Call { args, .. } => keyword(args, "layout").and_then(|layout| self.ast.dotted(layout)),
+                _ => self.ast.dotted(extra),
+            };
+            match name.as_deref().and_then(|path| path.last().copied()) {
+                Some("NZ") => tensor.layout = TensorLayout::Nz,
+                Some("DN") => tensor.layout = TensorLayout::Dn,
+                _ => {}
+            }
+        }
+        Type::Tensor(tensor)
+    }
+
+    fn tile_annotation(&mut self, elements: &[ExprId]) -> Type {
+        let unknown = |reason: String| Type::Unknown(Reason(reason));
+        let (Some(&shape_at), Some(&dtype_at)) = (elements.first(), elements.get(1)) else {
+            return unknown("a tile type without shape or element type".to_owned());
+        };
+        let shape = match self.extents(shape_at).and_then(|extents| self.constant_shape(&extents, shape_at)) {
+            Ok(shape) => shape,
+            Err(reason) => return Type::Unknown(reason),
+        };
+        let dtype = match self.dtype(dtype_at) {
+            Ok(dtype) => dtype,
+            Err(reason) => return Type::Unknown(reason),
+        };
+        let mut tile = TileType { shape, dtype, space: None, view: TileView::default(), binding: None };
+        for &extra in elements.iter().skip(2) {
+            match self.tile_extra(extra, &mut tile) {
+                Ok(()) => {}
+                Err(reason) => self.note(extra, reason.0),
+            }
+        }
+        Type::Tile(tile)
+    }
+
+    fn tile_extra(&mut self, extra: ExprId, tile: &mut TileType) -> Result<(), Reason> {
+        if let Expr::Call { func, args } = self.ast.expr(extra)
+            && let Some(path) = self.ast.dotted(*func)
+            && path.last() == Some(&"TileView")
+        {
+            return self.tile_view(args, tile);
+        }
+        let (allocation, slot) = match self.ast.expr(extra) {
+            Expr::Subscript { value, index } => (*value, Some(*index)),
+            _ => (extra, None),
+        };
+        match self.constant(allocation) {
+            Constant::Space(space) => {
+                tile.space = Some(space);
+                Ok(())
+            }
+            Constant::Allocation { name: Some(name), slots } => {
+                let slot = match slot.map(|slot| self.expression(slot)) {
+                    None => Scalar::Int(0),
+                    Some(Term::Scalar(slot)) => slot,
+                    Some(Term::Unknown(reason)) => return Err(reason),
+                    Some(_) => return Err(Reason("the slot of an allocation is no integer".to_owned())),
+                };
+                let allocation = self.allocation(name, slots);
+                tile.binding = Some(Binding { allocation, slot });
+                Ok(())
+            }
+            Constant::Unknown(reason) => Err(reason),
+            _ => Err(Reason("this part of a tile type is not modelled".to_owned())),
+        }
+    }
+
+    fn allocation(&mut self, name: String, slots: u32) -> AllocationId {
+        let known = self.state.allocations.iter().position(|allocation| allocation.name == name);
+        let index = known.unwrap_or_else(|| {
+            self.state.allocations.push(DeclaredAllocation { name, slots });
+            self.state.allocations.len() - 1
+        });
+        AllocationId(index as u32)
+    }
+
+    fn tile_view(&mut self, args: &[Arg], tile: &mut TileType) -> Result<(), Reason> {
+        for arg in args {
+            match arg.keyword.as_deref() {
+                Some("valid_shape") => tile.view.valid_shape = Some(self.extents(arg.value)?),
+                Some("blayout") => tile.view.blayout = self.member(arg.value).as_deref().and_then(blayout),
+                Some("slayout") => tile.view.slayout = self.member(arg.value).as_deref().and_then(slayout),
+                Some("fractal") => match self.constant(arg.value) {
+                    Constant::Int(fractal) => tile.view.fractal = u32::try_from(fractal).ok(),
+                    _ => return Err(Reason("`fractal` is no constant".to_owned())),
+                },
+                Some("pad") => tile.view.pad = self.member(arg.value).as_deref().and_then(pad),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The last part of a member of an enumeration: `zero` of `pl.PadValue.zero`.
+    fn member(&self, expr: ExprId) -> Option<String> {
+        match self.constant(expr) {
+            Constant::Member(name) => name.rsplit('.').next().map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    pub(super) fn dtype(&mut self, expr: ExprId) -> Result<Dtype, Reason> {
+        match self.constant(expr) {
+            Constant::Dtype(dtype) => Ok(dtype),
+            Constant::Member(name) if !name.contains('.') => Err(self.unknown_dtype(expr, &name)),
+            Constant::Unknown(reason) => Err(reason),
+            _ => Err(Reason("this is no element type".to_owned())),
+        }
+    }
+
+    pub(super) fn unknown_dtype(&mut self, at: ExprId, name: &str) -> Reason {
+        let known = Dtype::ALL.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
+        self.reject(at, Code::UnknownDtype, format!("there is no element type `pl.{name}`; there are {known}"));
+        Reason(format!("there is no element type `pl.{name}`"))
+    }
+
+    /// The extents that an expression gives: a list of numbers and names, or something that has such a list as its value.
+    pub(super) fn extents(&mut self, expr: ExprId) -> Result<Vec<Scalar>, Reason> {
+        match self.expression(expr) {
+            Term::List(elements) => elements
+                .into_iter()
+                .map(|element| match element {
+                    Term::Scalar(scalar) => Ok(scalar),
+                    Term::Unknown(reason) => Err(reason),
+                    Term::Constant(Constant::Dynamic(name)) => Ok(Scalar::Dynamic(name)),
+                    _ => Err(Reason("an extent is no integer".to_owned())),
+                })
+                .collect(),
+            Term::Unknown(reason) => Err(reason),
+            _ => Err(Reason("a shape is no list".to_owned())),
+        }
+    }
+
+    /// The extents as numbers. A shape that depends on run-time values is rejected by the compiler.
+    pub(super) fn constant_shape(&mut self, extents: &[Scalar], at: ExprId) -> Result<Vec<u64>, Reason> {
+        let mut shape = Vec::with_capacity(extents.len());
+        for extent in extents {
+            match extent {
+                Scalar::Int(extent) if *extent > 0 => shape.push(*extent as u64),
+                Scalar::Int(extent) => {
+                    let message = format!("an extent of a tile is {extent}; it must be positive");
+                    self.reject(at, Code::InvalidOperand, message);
+                    return Err(Reason("the tile has no positive shape".to_owned()));
+                }
+                Scalar::Unknown(reason) => return Err(reason.clone()),
+                runtime => {
+                    let what = self.describe(runtime);
+                    let message = format!(
+                        "the shape of a tile must be constant, but {what} is known at run time only; give the largest shape here and the actual extent as `valid_shape`"
+                    );
+                    self.reject(at, Code::ShapeNotConstant, message);
+                    return Err(Reason(format!("the tile's shape depends on {what}")));
+                }
+            }
+        }
+        Ok(shape)
+    }
+}
+
+fn keyword(args: &[Arg], name: &str) -> Option<ExprId> {
+    args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value)
+}
+
+pub(super) fn blayout(name: &str) -> Option<BLayout> {
+    match name {
+        "row_major" => Some(BLayout::RowMajor),
+        "col_major" => Some(BLayout::ColMajor),
+        _ => None,
+    }
+}
+
+pub(super) fn slayout(name: &str) -> Option<SLayout> {
+    match name {
+        "none_box" => Some(SLayout::NoneBox),
+        "row_major" => Some(SLayout::RowMajor),
+        "col_major" => Some(SLayout::ColMajor),
+        _ => None,
+    }
+}
+
+pub(super) fn pad(name: &str) -> Option<Pad> {
+    match name {
+        "null" => Some(Pad::Null),
+        "zero" => Some(Pad::Zero),
+        "max" => Some(Pad::Max),
+        "min" => Some(Pad::Min),
+        _ => None,
+    }
+}
+
+/// The type of an assignment with an annotation: what the annotation leaves out is inferred (`reference/language.md` §4).
+pub(super) fn merge(annotated: Type, inferred: &Type) -> Type {
+    match (annotated, inferred) {
+        (Type::Unknown(_), inferred) => inferred.clone(),
+        (annotated, Type::Unknown(_)) => annotated,
+        (Type::Tile(mut annotated), Type::Tile(inferred)) => {
+            annotated.space = annotated.space.or(inferred.space);
+            if annotated.view == TileView::default() {
+                annotated.view = inferred.view.clone();
+            }
+            annotated.canonicalize();
+            Type::Tile(annotated)
+        }
+        (Type::Scalar(annotated), Type::Scalar(Dtype::Index)) => Type::Scalar(annotated),
+        (_, inferred) => inferred.clone(),
+    }
+}

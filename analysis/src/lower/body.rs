@@ -1,0 +1,813 @@
+//! Statements of a kernel's body, read as the compiler's parser reads them.
+
+use rustc_hash::FxHashMap;
+use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId, WithItem};
+
+use super::annotation::{self, Annotation};
+use super::draft::{Draft, ExplicitCarry, Statement};
+use crate::diagnostics::Code;
+use crate::eval::{self, Constant, Scope};
+use crate::ir::{
+    Call, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Type, Value,
+    Var, VarId,
+};
+
+/// The value of an expression of a kernel's body.
+#[derive(Debug, Clone)]
+pub(super) enum Term {
+    /// A tile, tensor, tuple or unknown thing that has a name.
+    Var(VarId),
+    Scalar(Scalar),
+    List(Vec<Term>),
+    /// Something of the code around the kernel that is no number.
+    Constant(Constant),
+    Unknown(Reason),
+}
+
+/// The right side of an assignment.
+pub(super) enum Rhs {
+    Call(Call, Type),
+    Term(Term),
+}
+
+/// What lowering builds. Kept apart from the syntax, since an inlined function brings its own.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) vars: Vec<Var>,
+    pub(super) params: Vec<VarId>,
+    /// Innermost last.
+    pub(super) scopes: Vec<FxHashMap<String, Term>>,
+    /// The statement lists that are open, innermost last.
+    pub(super) open: Vec<Vec<Statement>>,
+    /// Names and types that the open loops and branches yield, innermost last.
+    yields: Vec<Vec<(String, Type)>>,
+    loops: Vec<LoopKind>,
+    pub(super) allocations: Vec<DeclaredAllocation>,
+    pub(super) notes: Vec<Note>,
+    pub(super) rejections: Vec<Rejection>,
+    temporaries: u32,
+    pub(super) depth: u32,
+    /// The value that an inlined function returns.
+    pub(super) returned: Option<Term>,
+}
+
+pub(super) struct Lowering<'a> {
+    pub(super) ast: &'a Ast,
+    pub(super) scope: &'a dyn Scope,
+    /// The call that is being inlined.
+    pub(super) site: Option<Origin>,
+    pub(super) state: State,
+}
+
+/// Statements and expressions that are nested deeper are not modelled.
+pub(super) const DEEPEST: u32 = 150;
+
+impl<'a> Lowering<'a> {
+    pub(super) fn new(ast: &'a Ast, scope: &'a dyn Scope) -> Self {
+        let state = State { scopes: vec![FxHashMap::default()], open: vec![Vec::new()], ..State::default() };
+        Lowering { ast, scope, site: None, state }
+    }
+
+    /// The kernel that a function is.
+    pub(super) fn function(&mut self, function: &Function) {
+        for param in &function.params {
+            let Some(name) = self.ast.name(param.name) else { continue };
+            if name == "self" && param.annotation.is_none() {
+                continue;
+            }
+            let ty = match param.annotation.map(|annotation| self.annotation(annotation)) {
+                Some(Annotation::Type(ty) | Annotation::Output(ty)) => ty,
+                Some(Annotation::Nothing) => Type::Unknown(Reason(format!("`{name}` has no type"))),
+                None => {
+                    let message =
+                        format!("`{name}` has no type; write `{name}: pl.Tensor[[M, N], pl.FP32]` or the like");
+                    self.reject(param.name, Code::Rejected, message);
+                    Type::Unknown(Reason(format!("`{name}` has no type")))
+                }
+            };
+            self.param(name, ty, Origin::Expr(param.name));
+        }
+        self.block(&function.body);
+    }
+
+    pub(super) fn param(&mut self, name: &str, ty: Type, origin: Origin) -> VarId {
+        let var = self.var(Var { name: name.to_owned(), ty, role: Role::Param, inserted: false, origin });
+        self.state.params.push(var);
+        self.bind(name, Term::Var(var));
+        var
+    }
+
+    pub(super) fn finish(self) -> (Draft, State) {
+        let mut state = self.state;
+        let body = state.open.drain(..).next().unwrap_or_default();
+        let draft = Draft { vars: std::mem::take(&mut state.vars), params: std::mem::take(&mut state.params), body };
+        (draft, state)
+    }
+
+    // Names, places and messages.
+
+    pub(super) fn var(&mut self, var: Var) -> VarId {
+        self.state.vars.push(var);
+        VarId(self.state.vars.len() as u32 - 1)
+    }
+
+    pub(super) fn bind(&mut self, name: &str, term: Term) {
+        if let Some(scope) = self.state.scopes.last_mut() {
+            scope.insert(name.to_owned(), term);
+        }
+    }
+
+    pub(super) fn lookup(&self, name: &str) -> Option<&Term> {
+        self.state.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    pub(super) fn ty(&self, var: VarId) -> &Type {
+        &self.state.vars[var.0 as usize].ty
+    }
+
+    pub(super) fn at_expr(&self, expr: ExprId) -> Origin {
+        self.site.unwrap_or(Origin::Expr(expr))
+    }
+
+    fn at_stmt(&self, stmt: StmtId) -> Origin {
+        self.site.unwrap_or(Origin::Stmt(stmt))
+    }
+
+    pub(super) fn note(&mut self, at: ExprId, reason: String) {
+        let at = self.at_expr(at);
+        self.note_at(at, reason);
+    }
+
+    pub(super) fn note_at(&mut self, at: Origin, reason: String) {
+        let note = Note { at, reason: Reason(reason) };
+        if !self.state.notes.contains(&note) {
+            self.state.notes.push(note);
+        }
+    }
+
+    pub(super) fn reject(&mut self, at: ExprId, code: Code, message: String) {
+        let at = self.at_expr(at);
+        self.reject_at(at, code, message);
+    }
+
+    fn reject_at(&mut self, at: Origin, code: Code, message: String) {
+        let rejection = Rejection { at, code, message };
+        if !self.state.rejections.contains(&rejection) {
+            self.state.rejections.push(rejection);
+        }
+    }
+
+    pub(super) fn emit(&mut self, statement: Statement) {
+        if let Some(open) = self.state.open.last_mut() {
+            open.push(statement);
+        }
+    }
+
+    /// Lowers statements into a list of their own and a scope of their own, whose names stay visible behind it if they `leak`.
+    fn nested(&mut self, leak: bool, lower: impl FnOnce(&mut Self)) -> Vec<Statement> {
+        self.state.open.push(Vec::new());
+        self.state.scopes.push(FxHashMap::default());
+        lower(self);
+        if let Some(names) = self.state.scopes.pop()
+            && leak
+            && let Some(outer) = self.state.scopes.last_mut()
+        {
+            outer.extend(names);
+        }
+        self.state.open.pop().unwrap_or_default()
+    }
+
+    /// A variable for the result of a call that is an operand of another one.
+    pub(super) fn temporary(&mut self, call: Call, ty: Type) -> VarId {
+        let origin = call.origin;
+        let name = format!("t__tmp_v{}", self.state.temporaries);
+        self.state.temporaries += 1;
+        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
+        self.emit(Statement::Let { var, value: Value::Call(call), ty, origin });
+        var
+    }
+
+    // Statements.
+
+    pub(super) fn block(&mut self, body: &[StmtId]) {
+        if self.state.depth >= DEEPEST {
+            if let Some(&stmt) = body.first() {
+                self.note_at(self.at_stmt(stmt), "the code is nested too deeply".to_owned());
+            }
+            return;
+        }
+        self.state.depth += 1;
+        for &stmt in body {
+            self.statement(stmt);
+        }
+        self.state.depth -= 1;
+    }
+
+    fn statement(&mut self, id: StmtId) {
+        let at = self.at_stmt(id);
+        match self.ast.stmt(id) {
+            Stmt::Assign { targets, annotation, value } => self.assignment(at, targets, *annotation, *value),
+            Stmt::AugAssign { target, op, .. } => {
+                let name = self.ast.name(*target).unwrap_or("x");
+                let sign = sign(*op);
+                self.reject_at(
+                    at,
+                    Code::Rejected,
+                    format!("the compiler does not accept `{sign}=`; write `{name} = {name} {sign} ...` for scalars, or an operation such as `pl.add` for tiles"),
+                );
+            }
+            Stmt::Expr(expr) => self.effect(at, *expr),
+            Stmt::For { target, iter, body, .. } => self.for_loop(at, *target, *iter, body),
+            Stmt::While { condition, body, .. } => {
+                let condition = self.condition(*condition);
+                self.state.loops.push(LoopKind::Range);
+                let body = self.nested(true, |this| this.block(body));
+                self.state.loops.pop();
+                self.emit(Statement::While { condition, carries: Vec::new(), body, origin: at });
+            }
+            Stmt::If { condition, body, or_else, .. } => self.branch(at, *condition, body, or_else),
+            Stmt::With { items, body } => self.with(at, items, body),
+            Stmt::Return(value) => self.returned(at, *value),
+            Stmt::Break => {
+                self.loop_control(at, "break");
+                self.emit(Statement::Break(at));
+            }
+            Stmt::Continue => {
+                self.loop_control(at, "continue");
+                self.emit(Statement::Continue(at));
+            }
+            Stmt::Pass => {}
+            Stmt::Error => self.note_at(at, "the statement does not parse".to_owned()),
+            Stmt::Function(_) => self.unsupported(at, "a function inside of a kernel"),
+            Stmt::Class { .. } => self.unsupported(at, "a class inside of a kernel"),
+            Stmt::Import(_) | Stmt::ImportFrom { .. } => self.unsupported(at, "an import inside of a kernel"),
+            Stmt::Other { keyword, .. } => self.unsupported(at, &format!("`{keyword}`")),
+        }
+    }
+
+    fn unsupported(&mut self, at: Origin, what: &str) {
+        let message = format!(
+            "the compiler does not accept {what}; a kernel is made of assignments, operations, `for`, `while`, `if`, `with` and `return`"
+        );
+        self.reject_at(at, Code::Rejected, message);
+    }
+
+    fn loop_control(&mut self, at: Origin, keyword: &str) {
+        let message = match self.state.loops.last() {
+            None => format!("`{keyword}` stands outside of a loop"),
+            Some(LoopKind::Parallel) => format!("`{keyword}` is not possible in `pl.parallel`; use `pl.range`"),
+            Some(LoopKind::Unroll) => format!("`{keyword}` is not possible in `pl.unroll`; use `pl.range`"),
+            Some(LoopKind::SplitAiv) => format!("`{keyword}` is not possible in `pl.split_aiv`, which is no loop"),
+            Some(_) => return,
+        };
+        self.reject_at(at, Code::Rejected, message);
+    }
+
+    /// The arguments of `pl.yield_(...)`, if the expression is one.
+    fn yielded(&self, expr: ExprId) -> Option<&'a [Arg]> {
+        match self.ast.expr(expr) {
+            Expr::Call { func, args } => match self.ast.expr(*func) {
+                Expr::Attribute { name, .. } if name == "yield_" => Some(args),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn assignment(&mut self, at: Origin, targets: &[ExprId], annotation: Option<ExprId>, value: Option<ExprId>) {
+        let Some(value) = value else {
+            let message = "a declaration without a value; assign a value in the same statement".to_owned();
+            return self.reject_at(at, Code::Rejected, message);
+        };
+        let [target] = targets else {
+            let message = "the compiler does not accept `a = b = ...`; write one assignment for each name".to_owned();
+            return self.reject_at(at, Code::Rejected, message);
+        };
+        if let Some(args) = self.yielded(value) {
+            let targets = self.ast.elements(*target).map_or_else(|| vec![*target], <[ExprId]>::to_vec);
+            return self.yield_to(at, &targets, args);
+        }
+        match self.ast.expr(*target) {
+            Expr::Name(name) => {
+                let rhs = self.rhs(value);
+                self.assign(at, *target, name, annotation, rhs);
+            }
+            Expr::Tuple(elements) | Expr::List(elements) => {
+                let rhs = self.rhs(value);
+                self.unpack(at, elements, rhs);
+            }
+            Expr::Subscript { value: base, index } => self.subscript_write(at, *base, *index, value),
+            _ => {
+                let message =
+                    "the target of an assignment must be a name, a tuple of names, or a part of a tile".to_owned();
+                self.reject(*target, Code::Rejected, message);
+            }
+        }
+    }
+
+    /// Gives a name a value. A name that is known here keeps its variable.
+    pub(super) fn assign(&mut self, at: Origin, target: ExprId, name: &str, annotation: Option<ExprId>, rhs: Rhs) {
+        if name.contains("__") {
+            let message = format!("`{name}` contains `__`, which the compiler keeps for its own names; rename it");
+            self.reject(target, Code::Rejected, message);
+        }
+        let (value, inferred) = match rhs {
+            Rhs::Call(call, ty) => (Value::Call(call), ty),
+            Rhs::Term(Term::Var(var)) => (Value::Copy(var), self.ty(var).clone()),
+            Rhs::Term(Term::Scalar(scalar)) => {
+                let ty = match self.scalar_dtype(&scalar) {
+                    Some(dtype) => Type::Scalar(dtype),
+                    None => Type::Scalar(Dtype::Index),
+                };
+                (Value::Scalar(scalar), ty)
+            }
+            // A list, a constant or something unknown has no variable of its own: the name stands for it.
+            Rhs::Term(term) => return self.bind(name, term),
+        };
+        let ty = match annotation.map(|annotation| (annotation, self.annotation(annotation))) {
+            Some((at, Annotation::Type(annotated))) => {
+                self.check_annotation(at, name, &annotated, &inferred);
+                annotation::merge(annotated, &inferred)
+            }
+            _ => inferred,
+        };
+        let origin = self.at_expr(target);
+        let var = self.variable(target, name, &ty, origin);
+        self.emit(Statement::Let { var, value, ty, origin });
+        self.bind(name, Term::Var(var));
+        let _ = at;
+    }
+
+    /// The variable that an assignment to `name` writes.
+    fn variable(&mut self, target: ExprId, name: &str, ty: &Type, origin: Origin) -> VarId {
+        if let Some(&Term::Var(known)) = self.lookup(name)
+            && self.state.vars[known.0 as usize].role != Role::IterArg
+        {
+            if let Some((was, is)) = conflict(self.ty(known), ty) {
+                let message = format!("`{name}` was {was} and becomes {is}; the compiler wants another name for it");
+                self.reject(target, Code::Rejected, message);
+            }
+            return known;
+        }
+        self.var(Var { name: name.to_owned(), ty: ty.clone(), role: Role::Def, inserted: false, origin })
+    }
+
+    fn check_annotation(&mut self, at: ExprId, name: &str, annotated: &Type, inferred: &Type) {
+        if let Some((says, is)) = conflict(annotated, inferred) {
+            self.reject(at, Code::Rejected, format!("`{name}` is annotated as {says}, but its value is {is}"));
+        }
+    }
+
+    fn unpack(&mut self, at: Origin, elements: &[ExprId], rhs: Rhs) {
+        let tuple = match rhs {
+            Rhs::Call(call, ty) => {
+                let name = "_tuple_tmp".to_owned();
+                let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin: at });
+                self.emit(Statement::Let { var, value: Value::Call(call), ty, origin: at });
+                Term::Var(var)
+            }
+            Rhs::Term(term) => term,
+        };
+        for (index, &element) in elements.iter().enumerate() {
+            let Some(name) = self.ast.name(element) else {
+                self.reject(element, Code::Rejected, "only names can be unpacked into".to_owned());
+                continue;
+            };
+            match &tuple {
+                Term::List(values) => {
+                    let value = values.get(index).cloned();
+                    let value =
+                        value.unwrap_or_else(|| Term::Unknown(Reason(format!("`{name}` has no value in its tuple"))));
+                    self.assign(at, element, name, None, Rhs::Term(value));
+                }
+                Term::Var(tuple) => self.assign_element(element, name, *tuple, index as u32),
+                Term::Unknown(reason) => self.bind(name, Term::Unknown(reason.clone())),
+                Term::Scalar(_) | Term::Constant(_) => {
+                    let reason = Reason(format!("`{name}` is taken out of something that is no tuple"));
+                    self.bind(name, Term::Unknown(reason));
+                }
+            }
+        }
+    }
+
+    fn assign_element(&mut self, target: ExprId, name: &str, tuple: VarId, index: u32) {
+        let ty = match self.ty(tuple) {
+            Type::Tuple(types) => types.get(index as usize).cloned(),
+            Type::Unknown(reason) => Some(Type::Unknown(reason.clone())),
+            _ => None,
+        };
+        let ty = ty.unwrap_or_else(|| Type::Unknown(Reason(format!("`{name}` has no value in its tuple"))));
+        let origin = self.at_expr(target);
+        let var = self.variable(target, name, &ty, origin);
+        self.emit(Statement::Let { var, value: Value::Element { tuple, index }, ty, origin });
+        self.bind(name, Term::Var(var));
+    }
+
+    fn yield_to(&mut self, at: Origin, targets: &[ExprId], args: &[Arg]) {
+        let terms: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
+        let types: Vec<Type> = terms.iter().map(|term| self.term_type(term)).collect();
+        let values = terms.into_iter().map(|term| self.operand(term)).collect();
+        self.emit(Statement::Yield { values, origin: at });
+        for (&target, ty) in targets.iter().zip(types) {
+            let Some(name) = self.ast.name(target) else { continue };
+            if let Some(names) = self.state.yields.last_mut()
+                && !names.iter().any(|(known, _)| known == name)
+            {
+                names.push((name.to_owned(), ty));
+            }
+        }
+    }
+
+    fn effect(&mut self, at: Origin, expr: ExprId) {
+        if let Some(args) = self.yielded(expr) {
+            return self.yield_to(at, &[], args);
+        }
+        match self.ast.expr(expr) {
+            Expr::Str(_) | Expr::Ellipsis => return,
+            Expr::Error => return self.note_at(at, "the statement does not parse".to_owned()),
+            Expr::Call { func, .. } => {
+                let path = self.ast.dotted(*func).unwrap_or_default();
+                if let ["pl", "static_print" | "static_assert" | "dump_tag" | "func_attr"] = path.as_slice() {
+                    return;
+                }
+            }
+            _ => {}
+        }
+        match self.rhs(expr) {
+            Rhs::Call(call, _) => self.emit(Statement::Eval { call, origin: at }),
+            Rhs::Term(_) => {}
+        }
+    }
+
+    fn returned(&mut self, at: Origin, value: Option<ExprId>) {
+        let Some(value) = value else {
+            if self.site.is_none() {
+                self.emit(Statement::Return { values: Vec::new(), origin: at });
+            }
+            return;
+        };
+        if self.site.is_some() {
+            self.state.returned = Some(self.expression(value));
+            return;
+        }
+        let values = match self.ast.expr(value) {
+            Expr::Tuple(elements) => elements.clone(),
+            _ => vec![value],
+        };
+        let terms: Vec<Term> = values.into_iter().map(|value| self.expression(value)).collect();
+        let values = terms.into_iter().map(|term| self.operand(term)).collect();
+        self.emit(Statement::Return { values, origin: at });
+    }
+
+    fn condition(&mut self, condition: ExprId) -> Scalar {
+        match self.expression(condition) {
+            Term::Scalar(scalar) => {
+                if let Some(dtype) = self.scalar_dtype(&scalar)
+                    && dtype != Dtype::Bool
+                {
+                    let message =
+                        format!("the condition is of type {dtype}; compare it with something, as in `x != 0`");
+                    self.reject(condition, Code::Rejected, message);
+                }
+                scalar
+            }
+            Term::Var(var) => match self.ty(var) {
+                Type::Scalar(_) | Type::Unknown(_) => Scalar::Var(var),
+                _ => {
+                    let message =
+                        "the condition is no scalar; compare scalars, or read an element of the tile".to_owned();
+                    self.reject(condition, Code::Rejected, message);
+                    Scalar::Unknown(Reason("the condition is no scalar".to_owned()))
+                }
+            },
+            Term::Constant(Constant::Bool(value)) => Scalar::Bool(value),
+            Term::Unknown(reason) => Scalar::Unknown(reason),
+            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason("the condition is no scalar".to_owned())),
+        }
+    }
+
+    fn branch(&mut self, at: Origin, condition: ExprId, then: &[StmtId], or_else: &[StmtId]) {
+        let condition = self.condition(condition);
+        let mut names = Vec::new();
+        self.scan_yields(then, &mut names);
+        self.scan_yields(or_else, &mut names);
+        let leak = names.is_empty();
+        self.state.yields.push(Vec::new());
+        let then = self.nested(leak, |this| this.block(then));
+        let otherwise = (!or_else.is_empty()).then(|| self.nested(leak, |this| this.block(or_else)));
+        let yielded = self.state.yields.pop().unwrap_or_default();
+        let mut results = Vec::new();
+        for (name, annotation) in names {
+            let captured = yielded.iter().find(|(known, _)| *known == name).map(|(_, ty)| ty.clone());
+            let inferred =
+                captured.unwrap_or_else(|| Type::Unknown(Reason(format!("`{name}` is yielded in no branch"))));
+            let ty = match annotation.map(|annotation| self.annotation(annotation)) {
+                Some(Annotation::Type(annotated)) => annotation::merge(annotated, &inferred),
+                _ => inferred,
+            };
+            let var = self.var(Var { name: name.clone(), ty, role: Role::IfResult, inserted: false, origin: at });
+            results.push(var);
+            self.bind(&name, Term::Var(var));
+        }
+        self.emit(Statement::If { condition, then, otherwise, results, origin: at });
+    }
+
+    /// The names that the statements of a branch yield to, in order.
+    fn scan_yields(&self, body: &[StmtId], names: &mut Vec<(String, Option<ExprId>)>) {
+        for &stmt in body {
+            match self.ast.stmt(stmt) {
+                Stmt::Assign { targets, annotation, value: Some(value) } if self.yielded(*value).is_some() => {
+                    for &target in targets {
+                        let targets = self.ast.elements(target).map_or_else(|| vec![target], <[ExprId]>::to_vec);
+                        for name in targets.into_iter().filter_map(|target| self.ast.name(target)) {
+                            if !names.iter().any(|(known, _)| known == name) {
+                                names.push((name.to_owned(), *annotation));
+                            }
+                        }
+                    }
+                }
+                Stmt::With { body, .. } => self.scan_yields(body, names),
+                _ => {}
+            }
+        }
+    }
+
+    fn for_loop(&mut self, at: Origin, target: ExprId, iter: ExprId, body: &[StmtId]) {
+        let Expr::Call { func, args } = self.ast.expr(iter) else {
+            return self.no_iterator(iter);
+        };
+        let path = self.ast.dotted(*func).unwrap_or_default();
+        let ["pl", iterator] = path.as_slice() else { return self.no_iterator(iter) };
+        let kind = match *iterator {
+            "range" => LoopKind::Range,
+            "parallel" => LoopKind::Parallel,
+            "unroll" => LoopKind::Unroll,
+            "pipeline" => match self.stages(iter, args) {
+                Some(stages) => LoopKind::Pipeline { stages },
+                None => return,
+            },
+            "while_" => return self.while_with_carries(at, target, args, body),
+            "spmd" | "split_aiv" => {
+                self.note(iter, format!("`pl.{iterator}` inside of a kernel"));
+                let origin = self.at_expr(target);
+                let name = self.ast.name(target).unwrap_or_default().to_owned();
+                let var = self.var(Var {
+                    name: name.clone(),
+                    ty: Type::Scalar(Dtype::Index),
+                    role: Role::Def,
+                    inserted: false,
+                    origin,
+                });
+                let value = Value::Scalar(Scalar::Unknown(Reason(format!("the index of `pl.{iterator}`"))));
+                self.emit(Statement::Let { var, value, ty: Type::Scalar(Dtype::Index), origin });
+                self.bind(&name, Term::Var(var));
+                return self.block(body);
+            }
+            _ => return self.no_iterator(iter),
+        };
+        let (index, carried) = match self.ast.expr(target) {
+            Expr::Name(_) => (target, None),
+            Expr::Tuple(parts) => match parts.as_slice() {
+                [index, carried] if self.ast.elements(*carried).is_some() => (*index, Some(*carried)),
+                _ => return self.reject(target, Code::Rejected, LOOP_TARGET.to_owned()),
+            },
+            _ => return self.reject(target, Code::Rejected, LOOP_TARGET.to_owned()),
+        };
+        let Some(name) = self.ast.name(index) else {
+            return self.reject(index, Code::Rejected, LOOP_TARGET.to_owned());
+        };
+        let bounds = self.bounds(iter, kind, args);
+        let inits = keyword(args, "init_values").map(|inits| self.ast.elements(inits).unwrap_or_default().to_vec());
+        let inits: Vec<Term> = inits.unwrap_or_default().into_iter().map(|init| self.expression(init)).collect();
+
+        let origin = self.at_expr(index);
+        let index = self.var(Var {
+            name: name.to_owned(),
+            ty: Type::Scalar(Dtype::Index),
+            role: Role::LoopIndex,
+            inserted: false,
+            origin,
+        });
+        let (carries, body) =
+            self.carrying_loop(at, Some((name, index)), carried, inits, kind, |this| this.block(body));
+        self.emit(Statement::For { kind, index, bounds, carries, body, origin: at });
+    }
+
+    /// Lowers the body of a loop whose carries are written with `init_values`, and binds their results behind it.
+    fn carrying_loop(
+        &mut self,
+        at: Origin,
+        index: Option<(&str, VarId)>,
+        carried: Option<ExprId>,
+        inits: Vec<Term>,
+        kind: LoopKind,
+        lower: impl FnOnce(&mut Self),
+    ) -> (Vec<ExplicitCarry>, Vec<Statement>) {
+        let names = carried.map(|carried| self.ast.elements(carried).unwrap_or_default()).unwrap_or_default();
+        if let Some(carried) = carried
+            && names.len() != inits.len()
+        {
+            let message = format!("the loop carries {} names but has {} `init_values`", names.len(), inits.len());
+            self.reject(carried, Code::Rejected, message);
+        }
+        let types: Vec<Type> = inits.iter().map(|init| self.term_type(init)).collect();
+        let inits: Vec<Operand> = inits.into_iter().map(|init| self.operand(init)).collect();
+        let mut iters = Vec::new();
+        self.state.yields.push(Vec::new());
+        self.state.loops.push(kind);
+        let body = self.nested(carried.is_none(), |this| {
+            if let Some((name, index)) = index {
+                this.bind(name, Term::Var(index));
+            }
+            for (&name, ty) in names.iter().zip(&types) {
+                let origin = this.at_expr(name);
+                let Some(name) = this.ast.name(name) else { continue };
+                let name = name.to_owned();
+                let iter = Var { name: name.clone(), ty: ty.clone(), role: Role::IterArg, inserted: false, origin };
+                let iter = this.var(iter);
+                this.bind(&name, Term::Var(iter));
+                iters.push((name, iter));
+            }
+            lower(this);
+        });
+        self.state.loops.pop();
+        let yielded = self.state.yields.pop().unwrap_or_default();
+        if carried.is_some() && yielded.len() != iters.len() {
+            self.note_at(at, "a loop with `init_values` whose body does not yield a value for each of them".to_owned());
+        }
+        let mut carries = Vec::new();
+        for (at_carry, ((name, iter), (init, ty))) in iters.into_iter().zip(inits.into_iter().zip(types)).enumerate() {
+            let outer = yielded.get(at_carry).map(|(name, _)| name.clone());
+            let bound = outer.is_some();
+            let name = outer.unwrap_or_else(|| format!("{name}_out"));
+            let result = Var { name: name.clone(), ty, role: Role::LoopResult, inserted: false, origin: at };
+            let result = self.var(result);
+            if bound {
+                self.bind(&name, Term::Var(result));
+            }
+            carries.push(ExplicitCarry { init, iter, result });
+        }
+        (carries, body)
+    }
+
+    fn while_with_carries(&mut self, at: Origin, target: ExprId, args: &[Arg], body: &[StmtId]) {
+        let inits = keyword(args, "init_values").map(|inits| self.ast.elements(inits).unwrap_or_default().to_vec());
+        let inits: Vec<Term> = inits.unwrap_or_default().into_iter().map(|init| self.expression(init)).collect();
+        let condition = body.first().and_then(|&first| match self.ast.stmt(first) {
+            Stmt::Expr(expr) => match self.ast.expr(*expr) {
+                Expr::Call { func, args } if self.ast.dotted(*func)? == ["pl", "cond"] => {
+                    args.first().map(|arg| arg.value)
+                }
+                _ => None,
+            },
+            _ => None,
+        });
+        let Some(condition) = condition else {
+            let message = "the first statement in `pl.while_` must be `pl.cond(...)`".to_owned();
+            return self.reject_at(at, Code::Rejected, message);
+        };
+        let mut tested = Scalar::Bool(true);
+        let rest = body.get(1..).unwrap_or_default();
+        let (carries, body) = self.carrying_loop(at, None, Some(target), inits, LoopKind::Range, |this| {
+            tested = this.condition(condition);
+            this.block(rest);
+        });
+        self.emit(Statement::While { condition: tested, carries, body, origin: at });
+    }
+
+    fn no_iterator(&mut self, iter: ExprId) {
+        let message =
+            "a loop runs over `pl.range`, `pl.parallel`, `pl.unroll`, `pl.pipeline` or `pl.while_`".to_owned();
+        self.reject(iter, Code::Rejected, message);
+    }
+
+    fn stages(&mut self, iter: ExprId, args: &[Arg]) -> Option<u32> {
+        let Some(stage) = keyword(args, "stage") else {
+            self.reject(
+                iter,
+                Code::Rejected,
+                "`pl.pipeline` needs `stage=`, the number of buffers in flight".to_owned(),
+            );
+            return Some(1);
+        };
+        match self.expression(stage) {
+            Term::Scalar(Scalar::Int(stages)) if stages >= 1 => u32::try_from(stages).ok(),
+            Term::Unknown(reason) => {
+                self.note(stage, reason.0);
+                Some(1)
+            }
+            _ => {
+                self.reject(
+                    stage,
+                    Code::Rejected,
+                    "`stage` of `pl.pipeline` must be a constant of at least 1".to_owned(),
+                );
+                Some(1)
+            }
+        }
+    }
+
+    fn bounds(&mut self, iter: ExprId, kind: LoopKind, args: &[Arg]) -> [Scalar; 3] {
+        let positional: Vec<ExprId> = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value).collect();
+        let mut values = positional.iter().map(|&bound| match self.expression(bound) {
+            Term::Scalar(scalar) => scalar,
+            Term::Var(var) => Scalar::Var(var),
+            Term::Unknown(reason) => Scalar::Unknown(reason),
+            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason("the bound is no integer".to_owned())),
+        });
+        let mut next = || values.next();
+        let bounds = match positional.len() {
+            0 => [Scalar::Int(0), Scalar::Unknown(Reason("the loop has no bound".to_owned())), Scalar::Int(1)],
+            1 => [Some(Scalar::Int(0)), next(), Some(Scalar::Int(1))].map(known),
+            2 => [next(), next(), Some(Scalar::Int(1))].map(known),
+            _ => [next(), next(), next()].map(known),
+        };
+        if kind == LoopKind::Unroll {
+            for bound in &bounds {
+                match bound {
+                    Scalar::Int(_) => {}
+                    Scalar::Unknown(reason) => self.note(iter, reason.0.clone()),
+                    runtime => {
+                        let what = self.describe(runtime);
+                        let message =
+                            format!("`pl.unroll` needs constant bounds, but {what} is known at run time only");
+                        self.reject(iter, Code::Rejected, message);
+                    }
+                }
+            }
+        }
+        bounds
+    }
+
+    fn with(&mut self, at: Origin, items: &[WithItem], body: &[StmtId]) {
+        for item in items {
+            let path = match self.ast.expr(item.context) {
+                Expr::Call { func, .. } => self.ast.dotted(*func).unwrap_or_default(),
+                _ => Vec::new(),
+            };
+            match path.as_slice() {
+                ["pl", "scope" | "manual_scope" | "at"] => {}
+                ["pl", name] => self.note_at(at, format!("`with pl.{name}` inside of a kernel")),
+                _ => self.unsupported(at, "a `with` over something else than a scope of `pl`"),
+            }
+        }
+        self.block(body);
+    }
+
+    // Constants of the code around the kernel.
+
+    pub(super) fn constant(&self, expr: ExprId) -> Constant {
+        eval::evaluate(self.ast, expr, self.scope)
+    }
+}
+
+const LOOP_TARGET: &str =
+    "the target of a loop is a name, or `i, (x, y)` with `init_values=(a, b)` where the loop carries values";
+
+fn known(bound: Option<Scalar>) -> Scalar {
+    bound.unwrap_or(Scalar::Int(0))
+}
+
+pub(super) fn keyword(args: &[Arg], name: &str) -> Option<ExprId> {
+    args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value)
+}
+
+/// Two types that one name cannot have, for people; `None` where they agree or are not known.
+fn conflict(one: &Type, other: &Type) -> Option<(String, String)> {
+    let differ = match (one, other) {
+        (Type::Tile(one), Type::Tile(other)) => one.shape != other.shape || one.dtype != other.dtype,
+        (Type::Tile(_), Type::Tensor(_) | Type::Scalar(_)) => true,
+        (Type::Tensor(_), Type::Tile(_) | Type::Scalar(_)) => true,
+        (Type::Scalar(_), Type::Tile(_) | Type::Tensor(_)) => true,
+        _ => false,
+    };
+    differ.then(|| (kind_of(one), kind_of(other)))
+}
+
+pub(super) fn kind_of(ty: &Type) -> String {
+    match ty {
+        Type::Tile(tile) => format!("a tile of {:?} {}", tile.shape, tile.dtype),
+        Type::Tensor(_) => "a tensor".to_owned(),
+        Type::Scalar(dtype) => format!("a scalar of type {dtype}"),
+        Type::Tuple(_) => "a tuple".to_owned(),
+        Type::Unknown(_) => "something unknown".to_owned(),
+    }
+}
+
+pub(super) fn sign(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "+",
+        BinaryOp::Sub => "-",
+        BinaryOp::Mul => "*",
+        BinaryOp::MatMul => "@",
+        BinaryOp::Div => "/",
+        BinaryOp::FloorDiv => "//",
+        BinaryOp::Mod => "%",
+        BinaryOp::Pow => "**",
+        BinaryOp::Shl => "<<",
+        BinaryOp::Shr => ">>",
+        BinaryOp::BitAnd => "&",
+        BinaryOp::BitOr => "|",
+        BinaryOp::BitXor => "^",
+    }
+}

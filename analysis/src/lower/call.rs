@@ -1,0 +1,421 @@
+//! Calls of operations: which row of the table a call is, and its arguments in the order of the IR.
+
+use tilelens_syntax::ast::{Arg, ExprId, Stmt};
+
+use super::annotation::{blayout, pad, slayout};
+use super::body::{Lowering, Rhs, Term};
+use super::deduce::{self, Problem};
+use super::{Kind, kind};
+use crate::diagnostics::Code;
+use crate::eval::Constant;
+use crate::ir::{Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, TensorType, Type};
+use crate::ops::{self, OpId, Param, Preset, Slot, When};
+use crate::target::Space;
+
+fn unknown(reason: impl Into<String>) -> Rhs {
+    Rhs::Term(Term::Unknown(Reason(reason.into())))
+}
+
+impl Lowering<'_> {
+    pub(super) fn call(&mut self, expr: ExprId, func: ExprId, args: &[Arg]) -> Rhs {
+        let Some(path) = self.ast.dotted(func) else {
+            self.note(expr, "calls the result of an expression".to_owned());
+            return unknown("calls the result of an expression");
+        };
+        match path.as_slice() {
+            ["pl", "const"] | ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => {
+                Rhs::Term(super::expression::from_constant(self.constant(expr)))
+            }
+            ["pl", "dim"] | ["pl", "tensor", "dim"] => Rhs::Term(self.dim(args)),
+            ["pl", "min" | "max"] | ["pl", "tile", "min" | "max"] => {
+                let op = if path.last() == Some(&"min") { ScalarBinary::Min } else { ScalarBinary::Max };
+                match args {
+                    [left, right] => {
+                        let (left, right) = (self.scalar(left.value), self.scalar(right.value));
+                        Rhs::Term(Term::Scalar(super::scalar::binary(op, left, right)))
+                    }
+                    _ => self.not_modelled(expr, &path),
+                }
+            }
+            ["pl", "get_block_idx" | "get_block_num" | "get_subblock_idx"] => {
+                let name = format!("tile.{}", path[1]);
+                self.operation(expr, &name, ops::candidates(&name), args)
+            }
+            ["pl", name] => self.operation(expr, name, ops::candidates(name), args),
+            ["pl", "tensor", name] => {
+                let what = format!("pl.tensor.{name}");
+                self.tensor_level(expr, &what, args)
+            }
+            ["pl", ..] => {
+                let name = path[1..].join(".");
+                self.operation(expr, &name, ops::candidates(&name), args)
+            }
+            ["pld", ..] => {
+                let name = path.join(".");
+                self.operation(expr, &name, ops::candidates(&name), args)
+            }
+            ["self", name] | [name] => self.function_call(expr, name, args),
+            ["math", ..] => Rhs::Term(super::expression::from_constant(self.constant(expr))),
+            _ => self.not_modelled(expr, &path),
+        }
+    }
+
+    fn not_modelled(&mut self, at: ExprId, path: &[&str]) -> Rhs {
+        let reason = format!("`{}`", path.join("."));
+        self.note(at, reason.clone());
+        unknown(format!("{reason} is not modelled"))
+    }
+
+    fn dim(&mut self, args: &[Arg]) -> Term {
+        let (Some(tensor), Some(axis)) = (args.first(), args.get(1)) else {
+            return Term::Unknown(Reason("`pl.tensor.dim` takes a tensor and an axis".to_owned()));
+        };
+        let tensor = self.expression(tensor.value);
+        let axis = self.scalar(axis.value);
+        match (tensor, axis) {
+            (Term::Var(tensor), Scalar::Int(axis)) => {
+                let rank = match self.ty(tensor) {
+                    Type::Tensor(ty) if ty.rank_known => ty.shape.len() as i64,
+                    _ => 0,
+                };
+                let axis = if axis < 0 { axis + rank } else { axis };
+                Term::Scalar(self.extent_of(tensor, u32::try_from(axis).unwrap_or(0)))
+            }
+            (Term::Unknown(reason), _) => Term::Unknown(reason),
+            _ => Term::Scalar(Scalar::Unknown(Reason("an extent of a tensor".to_owned()))),
+        }
+    }
+
+    fn function_call(&mut self, expr: ExprId, name: &str, args: &[Arg]) -> Rhs {
+        // Python's functions of constants: `len(TILE)`, `abs(i)`.
+        if matches!(name, "abs") && args.len() == 1 {
+            let operand = self.scalar(args[0].value);
+            return Rhs::Term(Term::Scalar(Scalar::Unary(ScalarUnary::Abs, Box::new(operand))));
+        }
+        let Some(source) = self.scope.function(name) else {
+            let constant = self.constant(expr);
+            if !matches!(constant, Constant::Unknown(_)) {
+                return Rhs::Term(super::expression::from_constant(constant));
+            }
+            self.note(expr, format!("calls `{name}`, which is not defined in this file"));
+            return unknown(format!("`{name}` is not defined in this file"));
+        };
+        let function = match source.ast.body.as_slice() {
+            [only] => match source.ast.stmt(*only) {
+                Stmt::Function(function) => function,
+                _ => return unknown(format!("`{name}` is no function")),
+            },
+            _ => return unknown(format!("`{name}` is no function")),
+        };
+        if kind(&source.ast, function) != Kind::Inline {
+            let constant = self.constant(expr);
+            if !matches!(constant, Constant::Unknown(_)) {
+                return Rhs::Term(super::expression::from_constant(constant));
+            }
+            self.note(expr, format!("calls the function `{name}`"));
+            return unknown(format!("calls `{name}`"));
+        }
+        if self.state.depth > 100 {
+            self.note(expr, format!("`{name}` is inlined too deeply"));
+            return unknown(format!("`{name}` is inlined too deeply"));
+        }
+        let values: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
+        let mut names = Vec::new();
+        for param in &function.params {
+            let param = source.ast.name(param.name).unwrap_or_default();
+            if param != "self" {
+                names.push(param.to_owned());
+            }
+        }
+        if names.len() != values.len() || args.iter().any(|arg| arg.keyword.is_some()) {
+            let message =
+                format!("`{name}` takes {} arguments by position, but is given {}", names.len(), values.len());
+            self.reject(expr, Code::InvalidOperand, message);
+            return unknown(message_of_arguments(name));
+        }
+        let site = self.at_expr(expr);
+        let mut inner =
+            Lowering { ast: &source.ast, scope: self.scope, site: Some(site), state: std::mem::take(&mut self.state) };
+        inner.state.scopes.push(names.into_iter().zip(values).collect());
+        inner.state.depth += 10;
+        let returned = inner.inlined_body(&function.body);
+        inner.state.depth -= 10;
+        // The names of an inlined function stay visible behind the call.
+        if let Some(names) = inner.state.scopes.pop()
+            && let Some(outer) = inner.state.scopes.last_mut()
+        {
+            outer.extend(names);
+        }
+        self.state = inner.state;
+        match returned {
+            Some(term) => Rhs::Term(term),
+            None => unknown(format!("`{name}` returns nothing")),
+        }
+    }
+
+    fn operation(&mut self, expr: ExprId, name: &str, candidates: &[(When, OpId)], args: &[Arg]) -> Rhs {
+        let positional: Vec<Term> =
+            args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| self.expression(arg.value)).collect();
+        let mut keywords: Vec<(&str, ExprId, Term)> = Vec::new();
+        for arg in args {
+            if let Some(key) = arg.keyword.as_deref()
+                && !matches!(key, "span" | "attrs")
+            {
+                let term = self.expression(arg.value);
+                keywords.push((key, arg.value, term));
+            }
+        }
+        let first = positional.first().or(keywords.first().map(|(_, _, term)| term)).map(|term| self.term_type(term));
+        if name == "cast"
+            && let Some(Type::Scalar(_)) = first
+        {
+            return Rhs::Term(self.scalar_cast(&positional));
+        }
+        if let Some(Type::Unknown(reason)) = &first
+            && !candidates.is_empty()
+        {
+            return unknown(reason.0.clone());
+        }
+        let is_tile = matches!(first, Some(Type::Tile(_)));
+        let second_is_scalar = match positional.get(1).or(keywords.first().map(|(_, _, term)| term)) {
+            Some(term) if positional.len() > 1 || positional.len() == 1 => {
+                matches!(self.term_type(term), Type::Scalar(_))
+            }
+            _ => false,
+        };
+        let applies = |when: When| match when {
+            When::Always => true,
+            When::TileOperand => is_tile,
+            When::ScalarRhs => is_tile && second_is_scalar,
+            When::Keyword(key) => keywords.iter().any(|(name, ..)| *name == key),
+            When::WithoutKeyword(key) => !keywords.iter().any(|(name, ..)| *name == key),
+        };
+        let Some(&(_, op)) = candidates.iter().find(|(when, _)| applies(*when)) else {
+            let what = if name.starts_with("pld.") { name.to_owned() } else { format!("pl.{name}") };
+            return match first {
+                Some(Type::Scalar(_)) if !candidates.is_empty() => {
+                    let message = format!("`{what}` works on tiles; scalars are computed with Python's operators");
+                    self.reject(expr, Code::InvalidOperand, message);
+                    unknown(format!("`{what}` of a scalar"))
+                }
+                first => self.tensor_level_of(expr, &what, first, &positional),
+            };
+        };
+        if is_tile_only(op) && matches!(first, Some(Type::Tensor(_))) {
+            return self.tensor_level_of(expr, &format!("pl.{name}"), first, &positional);
+        }
+        match self.arrange(expr, op, positional, keywords) {
+            Some(call) => self.deduced(call, expr),
+            None => unknown(format!("the arguments of `pl.{name}`")),
+        }
+    }
+
+    fn scalar_cast(&mut self, positional: &[Term]) -> Term {
+        match positional {
+            [Term::Scalar(value), Term::Constant(Constant::Dtype(dtype)), ..] => {
+                Term::Scalar(Scalar::Cast(*dtype, Box::new(value.clone())))
+            }
+            _ => Term::Scalar(Scalar::Unknown(Reason("a cast of a scalar".to_owned()))),
+        }
+    }
+
+    fn tensor_level(&mut self, expr: ExprId, what: &str, args: &[Arg]) -> Rhs {
+        let positional: Vec<Term> =
+            args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| self.expression(arg.value)).collect();
+        let first = positional.first().map(|term| self.term_type(term));
+        self.tensor_level_of(expr, what, first, &positional)
+    }
+
+    /// An operation on tensors, or one that is not in the table.
+    fn tensor_level_of(&mut self, expr: ExprId, what: &str, first: Option<Type>, positional: &[Term]) -> Rhs {
+        let name = what.rsplit('.').next().unwrap_or_default();
+        match (name, first, positional) {
+            ("read", Some(Type::Tensor(TensorType { dtype: Some(dtype), .. })), _) => {
+                let element = Scalar::Unknown(Reason("an element of a tensor".to_owned()));
+                return Rhs::Term(Term::Scalar(Scalar::Cast(dtype, Box::new(element))));
+            }
+            ("read", Some(Type::Tensor(_)), _) => {
+                return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason("an element of a tensor".to_owned()))));
+            }
+            // Effects on global memory and order only.
+            ("write" | "prefetch" | "barrier" | "sync" | "wait" | "notify" | "print" | "dump", ..) => {}
+            _ => self.note(expr, format!("tensor-level `{what}`")),
+        }
+        unknown(format!("tensor-level `{what}` is not modelled"))
+    }
+
+    /// The call with its arguments in the order of the IR.
+    fn arrange(
+        &mut self,
+        at: ExprId,
+        op: OpId,
+        positional: Vec<Term>,
+        keywords: Vec<(&str, ExprId, Term)>,
+    ) -> Option<Call> {
+        let row = op.op();
+        let by_position: Vec<&Param> = row.params.iter().filter(|param| !param.keyword_only).collect();
+        if positional.len() > by_position.len() {
+            let message = format!(
+                "`{}` takes at most {} arguments by position, but is given {}",
+                row.name,
+                by_position.len(),
+                positional.len()
+            );
+            self.reject(at, Code::InvalidOperand, message);
+            return None;
+        }
+        let mut given: Vec<(&Param, Term)> = by_position.into_iter().zip(positional).collect();
+        for (name, value, term) in keywords {
+            let param =
+                row.params.iter().find(|param| param.name == name || renamed(row.name, name) == Some(param.name));
+            match param {
+                Some(param) => given.push((param, term)),
+                None => {
+                    let known: Vec<_> = row.params.iter().map(|param| param.name).collect();
+                    let reason = format!("`{}` has no parameter `{name}`; it has {}", row.name, known.join(", "));
+                    self.note(value, reason);
+                }
+            }
+        }
+        let mut args: Vec<Option<Operand>> = vec![None; row.args.len()];
+        let mut attrs = Vec::new();
+        for param in row.params {
+            let value = given.iter().find(|(known, _)| known.name == param.name).map(|(_, term)| term.clone());
+            let value = value.filter(|term| !matches!(term, Term::Constant(Constant::None)));
+            match (param.slot, value) {
+                (Slot::Arg(arg), Some(term)) => {
+                    if let Some(slot) = args.get_mut(arg as usize) {
+                        *slot = Some(self.operand(term));
+                    }
+                }
+                (Slot::Attr(name), Some(term)) => attrs.push((name, attribute(name, term))),
+                (Slot::Attr(name), None) => attrs.extend(preset(param.preset).map(|attr| (name, attr))),
+                (Slot::Arg(_), None) => {}
+            }
+            let is_given = given.iter().any(|(known, _)| known.name == param.name);
+            if param.preset == Preset::Required && !is_given {
+                let message = format!("`{}` needs `{}`", row.name, param.name);
+                self.reject(at, Code::InvalidOperand, message);
+                return None;
+            }
+        }
+        // A load is valid throughout its window unless it says otherwise.
+        if op == OpId::LOAD
+            && let Some([.., shapes, valid]) = args.get_mut(..4)
+            && valid.is_none()
+        {
+            *valid = shapes.clone();
+        }
+        while args.last().is_some_and(Option::is_none) {
+            args.pop();
+        }
+        let args = args.into_iter().map(|arg| arg.unwrap_or_else(|| Operand::List(Vec::new()))).collect();
+        Some(self.make_call(op, args, attrs, at))
+    }
+
+    /// The call with the type of its result; what is wrong with it is said here.
+    pub(super) fn deduced(&mut self, call: Call, at: ExprId) -> Rhs {
+        let ty = match deduce::result(&call, &self.state.vars) {
+            Ok(ty) => ty,
+            Err(Problem::Unknown(reason)) => Type::Unknown(reason),
+            Err(Problem::NotModelled(what)) => {
+                self.note(at, what.clone());
+                Type::Unknown(Reason(what))
+            }
+            Err(Problem::NotConstant(extent)) => {
+                let what = self.describe(&extent);
+                let message = format!(
+                    "the shape of a tile must be constant, but {what} is known at run time only; give the largest shape here and the actual extent as `valid_shape`"
+                );
+                self.reject(at, Code::ShapeNotConstant, message);
+                Type::Unknown(Reason(format!("the tile's shape depends on {what}")))
+            }
+            Err(Problem::UnknownDtype(name)) => Type::Unknown(self.unknown_dtype(at, &name)),
+            Err(Problem::Invalid(message)) => {
+                self.reject(at, Code::InvalidOperand, message.clone());
+                Type::Unknown(Reason(message))
+            }
+        };
+        if call.op == OpId::LOAD
+            && let Some(Attr::Space(space)) = call.attr("target_memory")
+            && !matches!(space, Space::Vec | Space::Mat)
+        {
+            let message = format!(
+                "a load goes to Vec or Mat; load to Mat and write `pl.move(tile, target_memory=pl.Mem.{space})`"
+            );
+            self.reject(at, Code::InvalidOperand, message);
+        }
+        Rhs::Call(call, ty)
+    }
+}
+
+fn message_of_arguments(name: &str) -> String {
+    format!("`{name}` is called with other arguments than it declares")
+}
+
+/// Operations whose first operand is a tile although other names of theirs say nothing about it.
+fn is_tile_only(op: OpId) -> bool {
+    let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
+    first_is_tile && op != OpId::LOAD
+}
+
+/// Parameters that have, or had, another name.
+fn renamed(op: &str, name: &str) -> Option<&'static str> {
+    match (op, name) {
+        (_, "valid_shapes") => Some("valid_shape"),
+        ("tile.load" | "tile.create" | "tile.move" | "tile.extract", "memory_space" | "target_space") => {
+            Some("target_memory")
+        }
+        _ => None,
+    }
+}
+
+fn preset(preset: Preset) -> Option<Attr> {
+    Some(match preset {
+        Preset::Required | Preset::Absent => return None,
+        Preset::Bool(value) => Attr::Bool(value),
+        Preset::Int(value) => Attr::Int(value),
+        Preset::Str(value) => Attr::Str(value.to_owned()),
+        Preset::Space(space) => Attr::Space(space),
+        Preset::Dtype(dtype) => Attr::Dtype(dtype),
+        Preset::Pad(pad) => Attr::Pad(pad),
+    })
+}
+
+/// Rounding modes of `pl.cast`, by their number.
+const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil", "trunc", "odd"];
+
+fn attribute(name: &str, term: Term) -> Attr {
+    let unknown = || Attr::Unknown(Reason(format!("the value of `{name}` is not known")));
+    match term {
+        Term::Scalar(Scalar::Int(value)) => Attr::Int(value),
+        Term::Scalar(Scalar::Float(value)) => Attr::Float(value),
+        Term::Scalar(Scalar::Bool(value)) => Attr::Bool(value),
+        Term::Constant(Constant::Dtype(dtype)) => Attr::Dtype(dtype),
+        Term::Constant(Constant::Space(space)) => Attr::Space(space),
+        Term::Constant(Constant::Str(text)) if name == "mode" => {
+            ROUNDING.iter().position(|mode| *mode == text).map_or_else(unknown, |mode| Attr::Int(mode as i64))
+        }
+        Term::Constant(Constant::Str(text)) => Attr::Str(text),
+        Term::Constant(Constant::Member(member)) => {
+            let last = member.rsplit('.').next().unwrap_or_default();
+            let attr = match name {
+                "pad_value" => pad(last).map(Attr::Pad),
+                "blayout" => blayout(last).map(Attr::BLayout),
+                "slayout" => slayout(last).map(Attr::SLayout),
+                "atomic" => Some(Attr::Int(i64::from(last == "Add"))),
+                _ => Some(Attr::Str(last.to_owned())),
+            };
+            attr.unwrap_or_else(unknown)
+        }
+        Term::List(elements) => {
+            let ints = elements.into_iter().map(|element| match element {
+                Term::Scalar(Scalar::Int(value)) => Some(value),
+                _ => None,
+            });
+            ints.collect::<Option<Vec<_>>>().map_or_else(unknown, Attr::Ints)
+        }
+        Term::Unknown(reason) => Attr::Unknown(reason),
+        Term::Var(_) | Term::Scalar(_) | Term::Constant(_) => unknown(),
+    }
+}

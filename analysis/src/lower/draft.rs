@@ -1,0 +1,66 @@
+//! A kernel as the author wrote it, before SSA form: names may be assigned again and carries may be implicit.
+
+use crate::ir::{Call, LoopKind, Operand, Origin, Scalar, Type, Value, Var, VarId};
+
+/// Variables here are the author's: one per name and scope, as the compiler's parser counts them.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) vars: Vec<Var>,
+    pub(super) params: Vec<VarId>,
+    pub(super) body: Vec<Statement>,
+}
+
+#[derive(Debug)]
+pub(super) enum Statement {
+    /// `ty` is the type of this assignment, which may differ from the variable's in its view.
+    Let {
+        var: VarId,
+        value: Value,
+        ty: Type,
+        origin: Origin,
+    },
+    Eval {
+        call: Call,
+        origin: Origin,
+    },
+    For {
+        kind: LoopKind,
+        index: VarId,
+        bounds: [Scalar; 3],
+        carries: Vec<ExplicitCarry>,
+        body: Vec<Statement>,
+        origin: Origin,
+    },
+    While {
+        condition: Scalar,
+        carries: Vec<ExplicitCarry>,
+        body: Vec<Statement>,
+        origin: Origin,
+    },
+    If {
+        condition: Scalar,
+        then: Vec<Statement>,
+        otherwise: Option<Vec<Statement>>,
+        /// Written with `pl.yield_`.
+        results: Vec<VarId>,
+        origin: Origin,
+    },
+    Yield {
+        values: Vec<Operand>,
+        origin: Origin,
+    },
+    Return {
+        values: Vec<Operand>,
+        origin: Origin,
+    },
+    Break(Origin),
+    Continue(Origin),
+}
+
+/// A carry written with `init_values`.
+#[derive(Debug)]
+pub(super) struct ExplicitCarry {
+    pub(super) init: Operand,
+    pub(super) iter: VarId,
+    pub(super) result: VarId,
+}

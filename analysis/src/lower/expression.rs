@@ -1,0 +1,526 @@
+//! Expressions of a kernel's body (`reference/language.md` §6).
+
+use tilelens_syntax::ast::{BinaryOp, BoolOp, CompareOp, Expr, ExprId, StmtId, UnaryOp};
+
+use super::body::{DEEPEST, Lowering, Rhs, Term, kind_of, sign};
+use super::scalar;
+use crate::diagnostics::Code;
+use crate::eval::Constant;
+use crate::ir::{Attr, Call, Dtype, Operand, Origin, Reason, Scalar, ScalarBinary, ScalarUnary, Type, VarId};
+use crate::ops::OpId;
+
+fn unknown(reason: impl Into<String>) -> Term {
+    Term::Unknown(Reason(reason.into()))
+}
+
+impl Lowering<'_> {
+    /// The value of an expression; a call that yields one gets a variable of its own.
+    pub(super) fn expression(&mut self, expr: ExprId) -> Term {
+        match self.rhs(expr) {
+            Rhs::Call(call, ty) => Term::Var(self.temporary(call, ty)),
+            Rhs::Term(term) => term,
+        }
+    }
+
+    /// The value of the right side of an assignment.
+    pub(super) fn rhs(&mut self, expr: ExprId) -> Rhs {
+        if self.state.depth >= DEEPEST {
+            self.note(expr, "the expression is nested too deeply".to_owned());
+            return Rhs::Term(unknown("the expression is nested too deeply"));
+        }
+        self.state.depth += 1;
+        let rhs = match self.ast.expr(expr) {
+            Expr::Call { func, args } => self.call(expr, *func, args),
+            Expr::Subscript { value, index } => self.subscript(expr, *value, *index),
+            _ => Rhs::Term(self.term(expr)),
+        };
+        self.state.depth -= 1;
+        rhs
+    }
+
+    fn term(&mut self, expr: ExprId) -> Term {
+        match self.ast.expr(expr) {
+            Expr::Name(name) => match self.lookup(name) {
+                Some(Term::Var(var)) => self.of_variable(*var),
+                Some(term) => term.clone(),
+                None => from_constant(self.constant(expr)),
+            },
+            Expr::Int(value) => match i64::try_from(*value) {
+                Ok(value) => Term::Scalar(Scalar::Int(value)),
+                Err(_) => unknown(format!("{value} is too large")),
+            },
+            Expr::Float(value) => Term::Scalar(Scalar::Float(*value)),
+            Expr::Bool(value) => Term::Scalar(Scalar::Bool(*value)),
+            Expr::Str(value) => Term::Constant(Constant::Str(value.clone())),
+            Expr::None => Term::Constant(Constant::None),
+            Expr::Tuple(elements) | Expr::List(elements) => {
+                Term::List(elements.iter().map(|&element| self.expression(element)).collect())
+            }
+            Expr::Attribute { value, name } => self.attribute(expr, *value, name),
+            Expr::Unary { op, operand } => self.unary(expr, *op, *operand),
+            Expr::Binary { op, left, right } => self.binary(expr, *op, *left, *right),
+            Expr::Compare { left, rest } => match rest.as_slice() {
+                [(op, right)] => self.compare(expr, *left, *op, *right),
+                _ => {
+                    let message = "the compiler takes one comparison at a time; join two with `and`".to_owned();
+                    self.reject(expr, Code::Rejected, message);
+                    unknown("a chain of comparisons")
+                }
+            },
+            Expr::Bool2 { op, left, right } => {
+                let op = if *op == BoolOp::And { ScalarBinary::And } else { ScalarBinary::Or };
+                let (left, right) = (self.scalar(*left), self.scalar(*right));
+                Term::Scalar(Scalar::Binary(op, Box::new(left), Box::new(right)))
+            }
+            Expr::Ternary { .. } => self.not_accepted(expr, "`a if c else b`", "write an `if` statement"),
+            Expr::Other(kind) => {
+                let what = format!("a {}", kind.replace('_', " "));
+                self.not_accepted(expr, &what, "compute the value outside of the kernel")
+            }
+            Expr::Error => {
+                self.note(expr, "the expression does not parse".to_owned());
+                unknown("the expression does not parse")
+            }
+            Expr::Slice { .. } | Expr::Dict(_) | Expr::Starred(_) | Expr::Ellipsis => {
+                unknown("the expression has no value")
+            }
+            // Both are for `rhs`.
+            Expr::Call { .. } | Expr::Subscript { .. } => self.expression(expr),
+        }
+    }
+
+    fn not_accepted(&mut self, at: ExprId, what: &str, instead: &str) -> Term {
+        self.reject(at, Code::Rejected, format!("the compiler does not accept {what} in a kernel; {instead}"));
+        unknown(format!("{what} is not accepted"))
+    }
+
+    fn of_variable(&self, var: VarId) -> Term {
+        match self.ty(var) {
+            Type::Scalar(_) => Term::Scalar(Scalar::Var(var)),
+            _ => Term::Var(var),
+        }
+    }
+
+    /// `expr` as a scalar; anything else counts as unknown.
+    pub(super) fn scalar(&mut self, expr: ExprId) -> Scalar {
+        let term = self.expression(expr);
+        self.to_scalar(term)
+    }
+
+    fn to_scalar(&self, term: Term) -> Scalar {
+        match term {
+            Term::Scalar(scalar) => scalar,
+            Term::Var(var) if matches!(self.ty(var), Type::Scalar(_)) => Scalar::Var(var),
+            Term::Constant(Constant::Dynamic(name)) => Scalar::Dynamic(name),
+            Term::Unknown(reason) => Scalar::Unknown(reason),
+            _ => Scalar::Unknown(Reason("a scalar is expected here".to_owned())),
+        }
+    }
+
+    pub(super) fn scalar_dtype(&self, value: &Scalar) -> Option<Dtype> {
+        scalar::dtype(value, &self.state.vars)
+    }
+
+    pub(super) fn term_type(&self, term: &Term) -> Type {
+        match term {
+            Term::Var(var) => self.ty(*var).clone(),
+            Term::Scalar(value) => Type::Scalar(self.scalar_dtype(value).unwrap_or(Dtype::Index)),
+            Term::List(elements) => Type::Tuple(elements.iter().map(|element| self.term_type(element)).collect()),
+            Term::Constant(_) => Type::Unknown(Reason("a constant of the code around the kernel".to_owned())),
+            Term::Unknown(reason) => Type::Unknown(reason.clone()),
+        }
+    }
+
+    /// The term as an operand of a call.
+    pub(super) fn operand(&self, term: Term) -> Operand {
+        match term {
+            Term::Var(var) => Operand::Var(var),
+            Term::Scalar(scalar) => Operand::Scalar(scalar),
+            Term::List(elements) => {
+                Operand::List(elements.into_iter().map(|element| self.to_scalar(element)).collect())
+            }
+            Term::Constant(Constant::Dynamic(name)) => Operand::Scalar(Scalar::Dynamic(name)),
+            Term::Constant(_) => Operand::Unknown(Reason("a constant that is no number".to_owned())),
+            Term::Unknown(reason) => Operand::Unknown(reason),
+        }
+    }
+
+    fn attribute(&mut self, expr: ExprId, value: ExprId, name: &str) -> Term {
+        let Some(Term::Var(var)) = self.ast.name(value).and_then(|value| self.lookup(value)).cloned() else {
+            return from_constant(self.constant(expr));
+        };
+        match (name, self.ty(var)) {
+            ("shape", Type::Tensor(tensor)) if tensor.rank_known => {
+                Term::List((0..tensor.shape.len() as u32).map(|axis| Term::Scalar(self.extent_of(var, axis))).collect())
+            }
+            ("shape", Type::Tile(tile)) => {
+                Term::List(tile.shape.iter().map(|&extent| Term::Scalar(Scalar::Int(extent as i64))).collect())
+            }
+            ("dtype", Type::Tensor(tensor)) => match tensor.dtype {
+                Some(dtype) => Term::Constant(Constant::Dtype(dtype)),
+                None => unknown("the element type of the tensor is known at run time only"),
+            },
+            ("dtype", Type::Tile(tile)) => Term::Constant(Constant::Dtype(tile.dtype)),
+            _ => unknown(format!("the attribute `{name}` is not modelled")),
+        }
+    }
+
+    /// Extent of an axis of a tensor: a number where the type gives one.
+    pub(super) fn extent_of(&self, tensor: VarId, axis: u32) -> Scalar {
+        match self.ty(tensor) {
+            Type::Tensor(ty) => match ty.shape.get(axis as usize) {
+                Some(Scalar::Int(extent)) => Scalar::Int(*extent),
+                _ => Scalar::Dim { tensor, axis },
+            },
+            _ => Scalar::Dim { tensor, axis },
+        }
+    }
+
+    /// Whether an expression is made of constants of the code around the kernel, so that Python's own arithmetic applies.
+    fn is_closed(&self, expr: ExprId) -> bool {
+        match self.ast.expr(expr) {
+            Expr::Int(_) | Expr::Float(_) | Expr::Bool(_) => true,
+            Expr::Name(name) => self.lookup(name).is_none(),
+            Expr::Binary { left, right, .. } => self.is_closed(*left) && self.is_closed(*right),
+            Expr::Unary { operand, .. } => self.is_closed(*operand),
+            _ => false,
+        }
+    }
+
+    fn unary(&mut self, expr: ExprId, op: UnaryOp, operand: ExprId) -> Term {
+        if matches!(op, UnaryOp::Neg) && self.is_closed(operand) {
+            return from_constant(self.constant(expr));
+        }
+        let operand = match self.expression(operand) {
+            Term::Unknown(reason) => return Term::Unknown(reason),
+            Term::Var(var) => return self.operator_on(expr, var, if op == UnaryOp::Neg { "-" } else { "not" }),
+            term => self.to_scalar(term),
+        };
+        Term::Scalar(match (op, operand) {
+            (UnaryOp::Pos, operand) => operand,
+            (UnaryOp::Neg, Scalar::Int(value)) => value.checked_neg().map_or(Scalar::Int(value), Scalar::Int),
+            (UnaryOp::Neg, operand) => Scalar::Unary(ScalarUnary::Neg, Box::new(operand)),
+            (UnaryOp::Not, operand) => Scalar::Unary(ScalarUnary::Not, Box::new(operand)),
+            (UnaryOp::Invert, operand) => Scalar::Unary(ScalarUnary::BitNot, Box::new(operand)),
+        })
+    }
+
+    fn binary(&mut self, expr: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Term {
+        if self.is_closed(expr) {
+            return from_constant(self.constant(expr));
+        }
+        let operands = [left, right].map(|side| self.expression(side));
+        for operand in &operands {
+            match operand {
+                Term::Unknown(reason) => return Term::Unknown(reason.clone()),
+                Term::Var(var) => return self.operator_on(expr, *var, sign(op)),
+                Term::List(_) => return from_constant(self.constant(expr)),
+                Term::Scalar(_) | Term::Constant(_) => {}
+            }
+        }
+        let Some(operator) = scalar::operator(op) else {
+            let sign = sign(op);
+            return self.not_accepted(expr, &format!("`{sign}`"), "the operators are + - * / // % << >>");
+        };
+        let [left, right] = operands.map(|operand| self.to_scalar(operand));
+        Term::Scalar(scalar::binary(operator, left, right))
+    }
+
+    /// An operator with an operand that is no scalar.
+    fn operator_on(&mut self, at: ExprId, operand: VarId, sign: &str) -> Term {
+        let ty = self.ty(operand).clone();
+        if let Type::Unknown(reason) = ty {
+            return Term::Unknown(reason);
+        }
+        let operation = match sign {
+            "+" => "pl.add(a, b)",
+            "-" => "pl.sub(a, b)",
+            "*" => "pl.mul(a, b)",
+            "/" => "pl.div(a, b)",
+            "@" => "pl.matmul(a, b)",
+            _ => "an operation of `pl`",
+        };
+        let message = format!("`{sign}` works on scalars, but this operand is {}; write `{operation}`", kind_of(&ty));
+        self.reject(at, Code::Rejected, message);
+        unknown("an operator on a tile")
+    }
+
+    fn compare(&mut self, at: ExprId, left: ExprId, op: CompareOp, right: ExprId) -> Term {
+        let operands = [left, right].map(|side| self.expression(side));
+        for operand in &operands {
+            if let Term::Var(var) = operand {
+                return self.operator_on(at, *var, "a comparison");
+            }
+        }
+        let Some(operator) = scalar::comparison(op) else {
+            return self.not_accepted(at, "`is` and `in`", "the comparisons are == != < <= > >=");
+        };
+        let [left, right] = operands.map(|operand| self.to_scalar(operand));
+        Term::Scalar(scalar::binary(operator, left, right))
+    }
+
+    // Subscripts.
+
+    fn subscript(&mut self, expr: ExprId, value: ExprId, index: ExprId) -> Rhs {
+        let base = self.expression(value);
+        match base {
+            Term::List(elements) => Rhs::Term(self.element_of(elements, index)),
+            Term::Constant(_) => Rhs::Term(from_constant(self.constant(expr))),
+            Term::Unknown(reason) => Rhs::Term(Term::Unknown(reason)),
+            Term::Scalar(_) => {
+                let message = "a scalar has no elements".to_owned();
+                self.reject(expr, Code::Rejected, message);
+                Rhs::Term(unknown("a scalar has no elements"))
+            }
+            Term::Var(var) => match self.ty(var).clone() {
+                Type::Tile(tile) => self.tile_subscript(expr, var, &tile, index),
+                Type::Tensor(tensor) => {
+                    let indices = self.indices(index);
+                    let is_read = indices.len() == tensor.shape.len() && tensor.rank_known;
+                    let has_slice = indices.iter().any(|&index| matches!(self.ast.expr(index), Expr::Slice { .. }));
+                    if is_read && !has_slice {
+                        return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason("an element of a tensor".to_owned()))));
+                    }
+                    self.note(expr, "tensor-level slice".to_owned());
+                    Rhs::Term(unknown("a tensor-level slice is not modelled"))
+                }
+                Type::Tuple(types) => match self.expression(index) {
+                    Term::Scalar(Scalar::Int(at)) if usize::try_from(at).is_ok_and(|at| at < types.len()) => {
+                        Rhs::Term(self.tuple_element(expr, var, at as u32, &types))
+                    }
+                    _ => {
+                        self.reject(
+                            index,
+                            Code::Rejected,
+                            "the index of a tuple must be a constant inside of it".to_owned(),
+                        );
+                        Rhs::Term(unknown("the index of a tuple is not known"))
+                    }
+                },
+                Type::Unknown(reason) => Rhs::Term(Term::Unknown(reason)),
+                Type::Scalar(_) => Rhs::Term(unknown("a scalar has no elements")),
+            },
+        }
+    }
+
+    fn tuple_element(&mut self, at: ExprId, tuple: VarId, index: u32, types: &[Type]) -> Term {
+        use super::draft::Statement;
+        use crate::ir::{Role, Value, Var};
+        let origin = self.at_expr(at);
+        let ty = types[index as usize].clone();
+        let name = format!("{}_{index}", self.state.vars[tuple.0 as usize].name);
+        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
+        self.emit(Statement::Let { var, value: Value::Element { tuple, index }, ty, origin });
+        self.of_variable(var)
+    }
+
+    fn element_of(&mut self, elements: Vec<Term>, index: ExprId) -> Term {
+        match self.expression(index) {
+            Term::Scalar(Scalar::Int(at)) => {
+                let at = if at < 0 { at + elements.len() as i64 } else { at };
+                let element = usize::try_from(at).ok().and_then(|at| elements.get(at)).cloned();
+                element.unwrap_or_else(|| unknown("the index is outside of the list"))
+            }
+            Term::Unknown(reason) => Term::Unknown(reason),
+            _ => unknown("the index of a list is known at run time only"),
+        }
+    }
+
+    fn indices(&self, index: ExprId) -> Vec<ExprId> {
+        match self.ast.expr(index) {
+            Expr::Tuple(indices) => indices.clone(),
+            _ => vec![index],
+        }
+    }
+
+    fn tile_subscript(&mut self, at: ExprId, var: VarId, tile: &crate::ir::TileType, index: ExprId) -> Rhs {
+        let indices = self.indices(index);
+        if indices.len() > tile.shape.len() {
+            let message = format!("{} indices, but the tile has {} axes", indices.len(), tile.shape.len());
+            self.reject(at, Code::InvalidOperand, message);
+            return Rhs::Term(unknown("too many indices"));
+        }
+        let is_slice = |index: &ExprId| matches!(self.ast.expr(*index), Expr::Slice { .. });
+        if indices.len() == tile.shape.len() && !indices.iter().any(is_slice) {
+            let offsets: Vec<Scalar> = indices.into_iter().map(|index| self.scalar(index)).collect();
+            let call = self.make_call(OpId::READ, vec![Operand::Var(var), Operand::List(offsets)], Vec::new(), at);
+            return self.deduced(call, at);
+        }
+        let Some(window) = self.window(&indices, tile) else {
+            return Rhs::Term(unknown("a slice that is not modelled"));
+        };
+        let drop_dims: Vec<Scalar> = window.dropped.iter().map(|&axis| Scalar::Int(axis as i64)).collect();
+        let narrow = window.valid != window.extents;
+        let mut args = vec![Operand::Var(var), Operand::List(window.extents), Operand::List(window.offsets)];
+        if narrow || !drop_dims.is_empty() {
+            args.push(Operand::List(if narrow { window.valid } else { Vec::new() }));
+        }
+        if !drop_dims.is_empty() {
+            args.push(Operand::List(drop_dims));
+        }
+        let call = self.make_call(OpId::SLICE, args, Vec::new(), at);
+        self.deduced(call, at)
+    }
+
+    /// The window of a tile that indices and slices select.
+    fn window(&mut self, indices: &[ExprId], tile: &crate::ir::TileType) -> Option<Window> {
+        let valid_of = tile.valid_shape();
+        let mut window = Window::default();
+        for (axis, &extent) in tile.shape.iter().enumerate() {
+            let whole = Scalar::Int(extent as i64);
+            let valid = valid_of.get(axis).cloned().unwrap_or_else(|| whole.clone());
+            match indices.get(axis).map(|&index| (index, self.ast.expr(index))) {
+                None => window.push(Scalar::Int(0), whole, valid),
+                Some((index, Expr::Slice { lower, upper, step })) => {
+                    if step.is_some() {
+                        self.reject(index, Code::Rejected, "a slice of a tile has no step".to_owned());
+                        return None;
+                    }
+                    let lower_at = lower.unwrap_or(index);
+                    let lower = lower.map_or(Scalar::Int(0), |lower| self.scalar(lower));
+                    let Scalar::Int(from) = lower else {
+                        if !matches!(lower, Scalar::Unknown(_)) {
+                            let message = "the lower bound of a slice of a tile must be constant; `pl.slice(tile, shape, offset)` takes an offset that is known at run time only";
+                            self.reject(lower_at, Code::Rejected, message.to_owned());
+                        }
+                        return None;
+                    };
+                    let upper = upper.map(|upper| self.scalar(upper));
+                    match upper {
+                        None => {
+                            let rest = scalar::binary(ScalarBinary::Sub, whole, Scalar::Int(from));
+                            let valid = scalar::binary(ScalarBinary::Sub, valid, Scalar::Int(from));
+                            window.push(Scalar::Int(from), rest, valid);
+                        }
+                        Some(Scalar::Int(to)) => {
+                            let to = to.min(extent as i64);
+                            let upper = scalar::binary(ScalarBinary::Min, Scalar::Int(to), valid);
+                            let valid = scalar::binary(ScalarBinary::Sub, upper, Scalar::Int(from));
+                            window.push(Scalar::Int(from), Scalar::Int(to - from), valid);
+                        }
+                        Some(runtime) => {
+                            let rest = scalar::binary(ScalarBinary::Sub, whole, Scalar::Int(from));
+                            let upper = scalar::binary(ScalarBinary::Min, runtime, valid);
+                            let valid = scalar::binary(ScalarBinary::Sub, upper, Scalar::Int(from));
+                            window.push(Scalar::Int(from), rest, valid);
+                        }
+                    }
+                }
+                Some((index, _)) => {
+                    let at = self.scalar(index);
+                    window.push(at, Scalar::Int(1), Scalar::Int(1));
+                    window.dropped.push(axis);
+                }
+            }
+        }
+        Some(window)
+    }
+
+    /// `dst[i:j, :] = src`, which stands for `dst = pl.assemble(dst, src, offsets)`.
+    pub(super) fn subscript_write(&mut self, at: Origin, base: ExprId, index: ExprId, value: ExprId) {
+        let Some(name) = self.ast.name(base) else {
+            let message = "only a named tile or tensor can be written in parts".to_owned();
+            return self.reject(base, Code::Rejected, message);
+        };
+        let target = match self.expression(base) {
+            Term::Var(var) => var,
+            Term::Unknown(_) => return,
+            _ => {
+                let message = format!("`{name}` is no tile; only tiles and tensors can be written in parts");
+                return self.reject(base, Code::Rejected, message);
+            }
+        };
+        let tile = match self.ty(target).clone() {
+            Type::Tile(tile) => tile,
+            Type::Tensor(_) => return self.note(base, "tensor-level write to a part of a tensor".to_owned()),
+            _ => return,
+        };
+        let indices = self.indices(index);
+        let Some(window) = self.window(&indices, &tile) else {
+            return self.note(base, "a write to this part of a tile".to_owned());
+        };
+        let source = match self.expression(value) {
+            Term::Var(source) if matches!(self.ty(source), Type::Tile(_)) => source,
+            Term::Unknown(reason) => return self.note(value, reason.0),
+            Term::Var(source) if matches!(self.ty(source), Type::Unknown(_)) => return,
+            _ => {
+                let message = "what is written to a part of a tile must be a tile".to_owned();
+                return self.reject(value, Code::InvalidOperand, message);
+            }
+        };
+        let rank = match self.ty(source) {
+            Type::Tile(source) => source.shape.len(),
+            _ => 0,
+        };
+        if rank != tile.shape.len() {
+            return self.note(base, "a write of a tile with fewer axes".to_owned());
+        }
+        let args = vec![Operand::Var(target), Operand::Var(source), Operand::List(window.offsets)];
+        let call = self.make_call(OpId::ASSEMBLE, args, Vec::new(), base);
+        let rhs = self.deduced(call, base);
+        let name = name.to_owned();
+        self.assign(at, base, &name, None, rhs);
+    }
+
+    pub(super) fn make_call(&self, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>, at: ExprId) -> Call {
+        Call { op, args, attrs, origin: self.at_expr(at) }
+    }
+
+    /// A scalar as the author would name it, for messages.
+    pub(super) fn describe(&self, value: &Scalar) -> String {
+        match value {
+            Scalar::Var(var) => format!("`{}`", self.state.vars[var.0 as usize].name),
+            Scalar::Dim { tensor, axis } => {
+                format!("extent {axis} of `{}`", self.state.vars[tensor.0 as usize].name)
+            }
+            Scalar::Dynamic(name) => format!("`{name}`"),
+            Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => self.describe(operand),
+            Scalar::Binary(_, left, right) => {
+                if left.as_int().is_some() {
+                    self.describe(right)
+                } else {
+                    self.describe(left)
+                }
+            }
+            Scalar::Int(value) => value.to_string(),
+            Scalar::Float(_) | Scalar::Bool(_) | Scalar::Call(_) | Scalar::Unknown(_) => "this value".to_owned(),
+        }
+    }
+
+    /// Lowers the body of a function in place of a call.
+    pub(super) fn inlined_body(&mut self, body: &[StmtId]) -> Option<Term> {
+        let outer = self.state.returned.take();
+        self.block(body);
+        std::mem::replace(&mut self.state.returned, outer)
+    }
+}
+
+#[derive(Default)]
+struct Window {
+    offsets: Vec<Scalar>,
+    extents: Vec<Scalar>,
+    valid: Vec<Scalar>,
+    /// Axes with a single index.
+    dropped: Vec<usize>,
+}
+
+impl Window {
+    fn push(&mut self, offset: Scalar, extent: Scalar, valid: Scalar) {
+        self.offsets.push(offset);
+        self.extents.push(extent);
+        self.valid.push(valid);
+    }
+}
+
+pub(super) fn from_constant(constant: Constant) -> Term {
+    match constant {
+        Constant::Int(value) => Term::Scalar(Scalar::Int(value)),
+        Constant::Float(value) => Term::Scalar(Scalar::Float(value)),
+        Constant::Bool(value) => Term::Scalar(Scalar::Bool(value)),
+        Constant::List(elements) | Constant::Tuple(elements) => {
+            Term::List(elements.into_iter().map(from_constant).collect())
+        }
+        Constant::Unknown(reason) => Term::Unknown(reason),
+        other => Term::Constant(other),
+    }
+}

@@ -1,0 +1,110 @@
+//! Scalar expressions: operators, folding, element types.
+
+use std::cmp::Ordering;
+
+use tilelens_syntax::ast::{BinaryOp, CompareOp};
+
+use crate::eval;
+use crate::ir::{Dtype, Scalar, ScalarBinary, Type, Var};
+
+pub(super) fn operator(op: BinaryOp) -> Option<ScalarBinary> {
+    Some(match op {
+        BinaryOp::Add => ScalarBinary::Add,
+        BinaryOp::Sub => ScalarBinary::Sub,
+        BinaryOp::Mul => ScalarBinary::Mul,
+        BinaryOp::Div => ScalarBinary::Div,
+        BinaryOp::FloorDiv => ScalarBinary::FloorDiv,
+        BinaryOp::Mod => ScalarBinary::FloorMod,
+        BinaryOp::Shl => ScalarBinary::Shl,
+        BinaryOp::Shr => ScalarBinary::Shr,
+        BinaryOp::MatMul | BinaryOp::Pow | BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => return None,
+    })
+}
+
+pub(super) fn comparison(op: CompareOp) -> Option<ScalarBinary> {
+    Some(match op {
+        CompareOp::Eq => ScalarBinary::Eq,
+        CompareOp::Ne => ScalarBinary::Ne,
+        CompareOp::Lt => ScalarBinary::Lt,
+        CompareOp::Le => ScalarBinary::Le,
+        CompareOp::Gt => ScalarBinary::Gt,
+        CompareOp::Ge => ScalarBinary::Ge,
+        CompareOp::Is | CompareOp::IsNot | CompareOp::In | CompareOp::NotIn => return None,
+    })
+}
+
+/// The expression, folded where both operands are integers.
+pub(super) fn binary(op: ScalarBinary, left: Scalar, right: Scalar) -> Scalar {
+    match fold(op, &left, &right) {
+        Some(folded) => folded,
+        None => Scalar::Binary(op, Box::new(left), Box::new(right)),
+    }
+}
+
+pub(super) fn fold(op: ScalarBinary, left: &Scalar, right: &Scalar) -> Option<Scalar> {
+    let (Scalar::Int(left), Scalar::Int(right)) = (left, right) else { return None };
+    let (left, right) = (*left, *right);
+    let arithmetic = |op| eval::integers(op, left, right).map(Scalar::Int);
+    match op {
+        ScalarBinary::Add => arithmetic(BinaryOp::Add),
+        ScalarBinary::Sub => arithmetic(BinaryOp::Sub),
+        ScalarBinary::Mul => arithmetic(BinaryOp::Mul),
+        ScalarBinary::FloorDiv => arithmetic(BinaryOp::FloorDiv),
+        ScalarBinary::FloorMod => arithmetic(BinaryOp::Mod),
+        ScalarBinary::Shl => arithmetic(BinaryOp::Shl),
+        ScalarBinary::Shr => arithmetic(BinaryOp::Shr),
+        ScalarBinary::Min => Some(Scalar::Int(left.min(right))),
+        ScalarBinary::Max => Some(Scalar::Int(left.max(right))),
+        ScalarBinary::Eq => Some(Scalar::Bool(left == right)),
+        ScalarBinary::Ne => Some(Scalar::Bool(left != right)),
+        ScalarBinary::Lt => Some(Scalar::Bool(left < right)),
+        ScalarBinary::Le => Some(Scalar::Bool(left <= right)),
+        ScalarBinary::Gt => Some(Scalar::Bool(left > right)),
+        ScalarBinary::Ge => Some(Scalar::Bool(left >= right)),
+        ScalarBinary::Div | ScalarBinary::And | ScalarBinary::Or => None,
+    }
+}
+
+/// The element type of a scalar expression; `None` where it is not known.
+pub(super) fn dtype(scalar: &Scalar, vars: &[Var]) -> Option<Dtype> {
+    match scalar {
+        Scalar::Int(_) | Scalar::Dim { .. } | Scalar::Dynamic(_) => Some(Dtype::Index),
+        Scalar::Float(_) => Some(Dtype::Fp32),
+        Scalar::Bool(_) => Some(Dtype::Bool),
+        Scalar::Cast(dtype, _) => Some(*dtype),
+        Scalar::Var(var) => match vars.get(var.0 as usize).map(|var| &var.ty) {
+            Some(Type::Scalar(dtype)) => Some(*dtype),
+            _ => None,
+        },
+        Scalar::Unary(_, operand) => dtype(operand, vars),
+        Scalar::Binary(op, left, right) => match op {
+            ScalarBinary::Eq
+            | ScalarBinary::Ne
+            | ScalarBinary::Lt
+            | ScalarBinary::Le
+            | ScalarBinary::Gt
+            | ScalarBinary::Ge
+            | ScalarBinary::And
+            | ScalarBinary::Or => Some(Dtype::Bool),
+            _ => Some(promoted(dtype(left, vars)?, dtype(right, vars)?)),
+        },
+        Scalar::Call(_) | Scalar::Unknown(_) => None,
+    }
+}
+
+/// The common type of two operands: float before integer, wide before narrow, signed before unsigned, else the first.
+pub(super) fn promoted(left: Dtype, right: Dtype) -> Dtype {
+    if left.is_float() != right.is_float() {
+        return if left.is_float() { left } else { right };
+    }
+    match left.logical_bits().cmp(&right.logical_bits()) {
+        Ordering::Less => right,
+        Ordering::Greater => left,
+        Ordering::Equal if !left.is_float() && !is_signed(left) && is_signed(right) => right,
+        Ordering::Equal => left,
+    }
+}
+
+fn is_signed(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::Int4 | Dtype::Int8 | Dtype::Int16 | Dtype::Int32 | Dtype::Int64)
+}

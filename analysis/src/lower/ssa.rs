@@ -1,0 +1,589 @@
+//! SSA form, as the compiler's ConvertToSSA makes it: carries of a loop in the order explicit, rebound, escaping, each sorted
+//! by name; one result of an `if` per name that its branches bind differently. The numbering of buffers depends on this order
+//! (`reference/memory.md` §7).
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::draft::{Draft, ExplicitCarry, Statement};
+use crate::ir::{
+    Call, Carry, For, If, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var, VarId, While,
+};
+
+pub(super) struct Converted {
+    pub(super) vars: Vec<Var>,
+    pub(super) params: Vec<VarId>,
+    pub(super) body: Vec<Stmt>,
+    pub(super) notes: Vec<Note>,
+}
+
+pub(super) fn convert(draft: Draft) -> Converted {
+    let mut converter = Converter {
+        author: &draft.vars,
+        params: &draft.params,
+        vars: Vec::new(),
+        current: FxHashMap::default(),
+        needed_later: FxHashSet::default(),
+        notes: Vec::new(),
+    };
+    let params = draft.params.iter().map(|&param| {
+        let var = &draft.vars[param.0 as usize];
+        (param, var.clone())
+    });
+    let params: Vec<VarId> = params.map(|(param, var)| converter.define(param, var)).collect();
+    let mut body = converter.sequence(&draft.body);
+    forward_constants(&mut body, converter.vars.len());
+    Converted { vars: converter.vars, params, body, notes: converter.notes }
+}
+
+struct Converter<'d> {
+    /// The author's variables.
+    author: &'d [Var],
+    params: &'d [VarId],
+    /// Versions.
+    vars: Vec<Var>,
+    /// The version that each of the author's variables has here.
+    current: FxHashMap<VarId, VarId>,
+    /// The author's variables that statements behind the present one read.
+    needed_later: FxHashSet<VarId>,
+    notes: Vec<Note>,
+}
+
+impl Converter<'_> {
+    fn author(&self, var: VarId) -> &Var {
+        &self.author[var.0 as usize]
+    }
+
+    fn version(&mut self, var: Var) -> VarId {
+        self.vars.push(var);
+        VarId(self.vars.len() as u32 - 1)
+    }
+
+    fn define(&mut self, author: VarId, version: Var) -> VarId {
+        let id = self.version(version);
+        self.current.insert(author, id);
+        id
+    }
+
+    fn sequence(&mut self, statements: &[Statement]) -> Vec<Stmt> {
+        // The compiler looks ahead in sequences only; a body of one statement sees what follows around it.
+        if let [only] = statements {
+            return vec![self.statement(only)];
+        }
+        let mut later = vec![FxHashSet::default()];
+        for statement in statements.iter().rev() {
+            let mut needed = live_in(statement);
+            let mut assigned = FxHashSet::default();
+            collect_assigned(std::slice::from_ref(statement), &mut assigned);
+            needed.extend(later.last().into_iter().flatten().filter(|var| !assigned.contains(*var)));
+            later.push(needed);
+        }
+        later.pop();
+        let mut converted = Vec::with_capacity(statements.len());
+        for statement in statements {
+            self.needed_later = later.pop().unwrap_or_default();
+            converted.push(self.statement(statement));
+        }
+        converted
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Stmt {
+        match statement {
+            Statement::Let { var, value, ty, origin } => {
+                let value = self.value(value);
+                let ty = self.ty(ty);
+                let version = Var { ty, role: Role::Def, origin: *origin, ..self.author(*var).clone() };
+                let var = self.define(*var, version);
+                Stmt::Let { var, value, origin: *origin }
+            }
+            Statement::Eval { call, origin } => Stmt::Eval { call: self.call(call), origin: *origin },
+            Statement::For { kind, index, bounds, carries, body, origin } => {
+                let [start, stop, step] = bounds.each_ref().map(|bound| self.scalar(bound));
+                let (index, carries, body) = self.loop_body(Some(*index), carries, body, *origin);
+                let index = index.unwrap_or(VarId(0));
+                Stmt::For(For { kind: *kind, index, start, stop, step, carries, body, origin: *origin })
+            }
+            Statement::While { condition, carries, body, origin } => self.while_loop(condition, carries, body, *origin),
+            Statement::If { condition, then, otherwise, results, origin } => {
+                self.branch(condition, then, otherwise.as_deref(), results, *origin)
+            }
+            Statement::Yield { values, origin } => Stmt::Yield { values: self.operands(values), origin: *origin },
+            Statement::Return { values, origin } => Stmt::Return { values: self.operands(values), origin: *origin },
+            Statement::Break(origin) => Stmt::Break(*origin),
+            Statement::Continue(origin) => Stmt::Continue(*origin),
+        }
+    }
+
+    fn while_loop(
+        &mut self,
+        condition: &Scalar,
+        carries: &[ExplicitCarry],
+        body: &[Statement],
+        origin: Origin,
+    ) -> Stmt {
+        let before = self.current.clone();
+        let opened = self.open_loop(None, carries, body, origin);
+        let condition = self.scalar(condition);
+        let (_, carries, body) = self.close_loop(opened, before, carries, body, origin);
+        Stmt::While(While { condition, carries, body, origin })
+    }
+
+    fn loop_body(
+        &mut self,
+        index: Option<VarId>,
+        explicit: &[ExplicitCarry],
+        body: &[Statement],
+        origin: Origin,
+    ) -> (Option<VarId>, Vec<Carry>, Vec<Stmt>) {
+        let before = self.current.clone();
+        let opened = self.open_loop(index, explicit, body, origin);
+        self.close_loop(opened, before, explicit, body, origin)
+    }
+
+    /// Makes the carries and lets the body see them.
+    fn open_loop(
+        &mut self,
+        index: Option<VarId>,
+        explicit: &[ExplicitCarry],
+        body: &[Statement],
+        origin: Origin,
+    ) -> OpenLoop {
+        let needed_later = self.needed_later.clone();
+        let mut assigned = FxHashSet::default();
+        collect_assigned(body, &mut assigned);
+        assigned.retain(|var| Some(*var) != index && !explicit.iter().any(|carry| carry.iter == *var));
+        let by_name = |vars: Vec<VarId>| {
+            let mut vars = vars;
+            vars.sort_by(|a, b| self.author(*a).name.cmp(&self.author(*b).name).then(a.cmp(b)));
+            vars
+        };
+        let is_bound = |var: &VarId| self.current.contains_key(var);
+        let rebound = by_name(assigned.iter().copied().filter(is_bound).collect());
+        let escaping = assigned.iter().copied().filter(|var| !is_bound(var) && needed_later.contains(var));
+        let escaping = by_name(escaping.collect());
+
+        let mut carries = Vec::new();
+        let mut inside = Vec::new();
+        for carry in explicit {
+            let init = self.operand(&carry.init);
+            let ty = self.operand_type(&init).unwrap_or_else(|| self.author(carry.iter).ty.clone());
+            let iter = self.carried(carry.iter, ty.clone(), Role::IterArg, origin);
+            let result = self.carried(carry.result, ty, Role::LoopResult, origin);
+            inside.push((carry.iter, iter));
+            carries.push(Carry { init, iter, result, explicit: true });
+        }
+        for &var in &rebound {
+            let init = self.current[&var];
+            let ty = self.vars[init.0 as usize].ty.clone();
+            let iter = self.carried(var, ty.clone(), Role::IterArg, origin);
+            let result = self.carried(var, ty, Role::LoopResult, origin);
+            inside.push((var, iter));
+            carries.push(Carry { init: Operand::Var(init), iter, result, explicit: false });
+        }
+        for &var in &escaping {
+            let ty = self.author(var).ty.clone();
+            let init = self.initial_value(&ty).map_or_else(
+                || {
+                    let reason = format!("`{}` is used behind the loop that defines it", self.author(var).name);
+                    if !matches!(ty, Type::Scalar(_)) {
+                        self.notes.push(Note { at: origin, reason: Reason(reason.clone()) });
+                    }
+                    Operand::Unknown(Reason(reason))
+                },
+                Operand::Var,
+            );
+            let iter = self.carried(var, ty.clone(), Role::IterArg, origin);
+            let result = self.carried(var, ty, Role::LoopResult, origin);
+            inside.push((var, iter));
+            carries.push(Carry { init, iter, result, explicit: false });
+        }
+        let index = index.map(|index| {
+            let version = Var { role: Role::LoopIndex, ..self.author(index).clone() };
+            self.define(index, version)
+        });
+        self.current.extend(inside);
+        OpenLoop { index, carries, rebound: rebound.into_iter().chain(escaping).collect() }
+    }
+
+    /// Converts the body and gives the names their values behind the loop.
+    fn close_loop(
+        &mut self,
+        opened: OpenLoop,
+        before: FxHashMap<VarId, VarId>,
+        explicit: &[ExplicitCarry],
+        body: &[Statement],
+        origin: Origin,
+    ) -> (Option<VarId>, Vec<Carry>, Vec<Stmt>) {
+        let OpenLoop { index, carries, rebound } = opened;
+        let mut body = self.sequence(body);
+        let after = std::mem::replace(&mut self.current, before);
+        let mut yielded = match body.last() {
+            Some(Stmt::Yield { .. }) => match body.pop() {
+                Some(Stmt::Yield { values, .. }) => values,
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        };
+        yielded.extend(rebound.iter().filter_map(|var| after.get(var)).map(|&var| Operand::Var(var)));
+        if !yielded.is_empty() {
+            body.push(Stmt::Yield { values: yielded, origin });
+        }
+        let (written, implicit) = carries.split_at(explicit.len());
+        for (var, carry) in rebound.iter().zip(implicit) {
+            self.current.insert(*var, carry.result);
+        }
+        for (carry, converted) in explicit.iter().zip(written) {
+            self.current.insert(carry.result, converted.result);
+        }
+        (index, carries, body)
+    }
+
+    fn carried(&mut self, author: VarId, ty: Type, role: Role, origin: Origin) -> VarId {
+        let version = Var { ty, role, origin, ..self.author(author).clone() };
+        self.version(version)
+    }
+
+    /// What a name that a loop defines has before it: an output parameter, or a variable, of the very same type.
+    fn initial_value(&self, ty: &Type) -> Option<VarId> {
+        if !matches!(ty, Type::Tensor(_)) {
+            return None;
+        }
+        let outputs = self.params.iter().filter(|param| match &self.author(**param).ty {
+            Type::Tensor(tensor) => tensor.is_output,
+            _ => false,
+        });
+        let versions = outputs.filter_map(|param| self.current.get(param));
+        versions.copied().find(|version| self.vars[version.0 as usize].ty == *ty)
+    }
+
+    fn branch(
+        &mut self,
+        condition: &Scalar,
+        then: &[Statement],
+        otherwise: Option<&[Statement]>,
+        results: &[VarId],
+        origin: Origin,
+    ) -> Stmt {
+        let condition = self.scalar(condition);
+        let before = self.current.clone();
+        let mut then = self.sequence(then);
+        let in_then = std::mem::replace(&mut self.current, before.clone());
+        let converted = otherwise.map(|otherwise| self.sequence(otherwise));
+        let in_else = std::mem::replace(&mut self.current, before.clone());
+        let has_else = converted.is_some();
+        let mut otherwise = converted.unwrap_or_default();
+
+        let mut merged: Vec<VarId> = in_then
+            .iter()
+            .filter(|(var, version)| match before.get(*var) {
+                Some(old) => *version != old || in_else.get(*var).is_some_and(|other| other != old),
+                None => in_else.contains_key(*var),
+            })
+            .map(|(var, _)| *var)
+            .collect();
+        merged.sort_by(|a, b| self.author(*a).name.cmp(&self.author(*b).name).then(a.cmp(b)));
+
+        if merged.is_empty() {
+            let results = results.iter().map(|&result| self.explicit_result(result, origin)).collect();
+            return Stmt::If(If { condition, then, otherwise, has_else, results, origin });
+        }
+        if !results.is_empty() {
+            let name = &self.author(merged[0]).name;
+            let reason = format!(
+                "the branches yield values and also rebind `{name}`, which the compiler cannot merge; yield `{name}` too"
+            );
+            self.notes.push(Note { at: origin, reason: Reason(reason) });
+        }
+        let mut results = Vec::new();
+        let (mut from_then, mut from_else) = (Vec::new(), Vec::new());
+        for var in merged {
+            let version = |branch: &FxHashMap<VarId, VarId>| branch.get(&var).or(before.get(&var)).copied();
+            let (Some(in_then), Some(in_else)) = (version(&in_then), version(&in_else)) else { continue };
+            let ty = self.vars[in_then.0 as usize].ty.clone();
+            let result = self.carried(var, ty, Role::IfResult, origin);
+            self.current.insert(var, result);
+            results.push(result);
+            from_then.push(Operand::Var(in_then));
+            from_else.push(Operand::Var(in_else));
+        }
+        let replace_yield = |body: &mut Vec<Stmt>, values| {
+            if matches!(body.last(), Some(Stmt::Yield { .. })) {
+                body.pop();
+            }
+            body.push(Stmt::Yield { values, origin });
+        };
+        replace_yield(&mut then, from_then);
+        replace_yield(&mut otherwise, from_else);
+        Stmt::If(If { condition, then, otherwise, has_else, results, origin })
+    }
+
+    fn explicit_result(&mut self, result: VarId, origin: Origin) -> VarId {
+        let version = Var { role: Role::IfResult, origin, ..self.author(result).clone() };
+        self.define(result, version)
+    }
+
+    fn operand_type(&self, operand: &Operand) -> Option<Type> {
+        operand.var().and_then(|var| self.vars.get(var.0 as usize)).map(|var| var.ty.clone())
+    }
+
+    fn value(&mut self, value: &Value) -> Value {
+        match value {
+            Value::Call(call) => Value::Call(self.call(call)),
+            Value::Copy(var) => match self.current.get(var) {
+                Some(&var) => Value::Copy(var),
+                None => Value::Scalar(Scalar::Unknown(self.unbound(*var))),
+            },
+            Value::Scalar(scalar) => Value::Scalar(self.scalar(scalar)),
+            Value::Element { tuple, index } => match self.current.get(tuple) {
+                Some(&tuple) => Value::Element { tuple, index: *index },
+                None => Value::Scalar(Scalar::Unknown(self.unbound(*tuple))),
+            },
+        }
+    }
+
+    fn unbound(&self, var: VarId) -> Reason {
+        Reason(format!("`{}` has no value on every way to here", self.author(var).name))
+    }
+
+    fn call(&mut self, call: &Call) -> Call {
+        Call { args: self.operands(&call.args), ..call.clone() }
+    }
+
+    fn operands(&mut self, operands: &[Operand]) -> Vec<Operand> {
+        operands.iter().map(|operand| self.operand(operand)).collect()
+    }
+
+    fn operand(&mut self, operand: &Operand) -> Operand {
+        match operand {
+            Operand::Var(var) => match self.current.get(var) {
+                Some(&var) => Operand::Var(var),
+                None => Operand::Unknown(self.unbound(*var)),
+            },
+            Operand::Scalar(scalar) => Operand::Scalar(self.scalar(scalar)),
+            Operand::List(list) => Operand::List(list.iter().map(|scalar| self.scalar(scalar)).collect()),
+            Operand::Unknown(reason) => Operand::Unknown(reason.clone()),
+        }
+    }
+
+    fn scalar(&mut self, scalar: &Scalar) -> Scalar {
+        match scalar {
+            Scalar::Var(var) => match self.current.get(var) {
+                Some(&var) => Scalar::Var(var),
+                None => Scalar::Unknown(self.unbound(*var)),
+            },
+            Scalar::Dim { tensor, axis } => match self.current.get(tensor) {
+                Some(&tensor) => Scalar::Dim { tensor, axis: *axis },
+                None => Scalar::Unknown(self.unbound(*tensor)),
+            },
+            Scalar::Unary(op, operand) => Scalar::Unary(*op, Box::new(self.scalar(operand))),
+            Scalar::Binary(op, left, right) => {
+                Scalar::Binary(*op, Box::new(self.scalar(left)), Box::new(self.scalar(right)))
+            }
+            Scalar::Cast(dtype, operand) => Scalar::Cast(*dtype, Box::new(self.scalar(operand))),
+            Scalar::Call(call) => Scalar::Call(Box::new(self.call(call))),
+            Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) | Scalar::Dynamic(_) | Scalar::Unknown(_) => {
+                scalar.clone()
+            }
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) -> Type {
+        match ty {
+            Type::Tile(tile) => Type::Tile(self.tile(tile)),
+            Type::Tuple(elements) => Type::Tuple(elements.iter().map(|element| self.ty(element)).collect()),
+            Type::Tensor(_) | Type::Scalar(_) | Type::Unknown(_) => ty.clone(),
+        }
+    }
+
+    fn tile(&mut self, tile: &TileType) -> TileType {
+        let mut tile = tile.clone();
+        if let Some(valid) = &mut tile.view.valid_shape {
+            *valid = valid.iter().map(|extent| self.scalar(extent)).collect();
+        }
+        if let Some(binding) = &mut tile.binding {
+            binding.slot = self.scalar(&binding.slot);
+        }
+        tile
+    }
+}
+
+struct OpenLoop {
+    index: Option<VarId>,
+    carries: Vec<Carry>,
+    /// The author's variables of the implicit carries, in their order.
+    rebound: Vec<VarId>,
+}
+
+/// The author's variables that a statement assigns, at any depth.
+fn collect_assigned(statements: &[Statement], assigned: &mut FxHashSet<VarId>) {
+    for statement in statements {
+        match statement {
+            Statement::Let { var, .. } => {
+                assigned.insert(*var);
+            }
+            Statement::For { carries, body, .. } | Statement::While { carries, body, .. } => {
+                collect_assigned(body, assigned);
+                assigned.extend(carries.iter().map(|carry| carry.result));
+            }
+            Statement::If { then, otherwise, results, .. } => {
+                collect_assigned(then, assigned);
+                collect_assigned(otherwise.as_deref().unwrap_or_default(), assigned);
+                assigned.extend(results);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The author's variables that a statement needs from before it.
+fn live_in(statement: &Statement) -> FxHashSet<VarId> {
+    let mut used = FxHashSet::default();
+    match statement {
+        Statement::Let { value, .. } => uses_of_value(value, &mut used),
+        Statement::Eval { call, .. } => uses_of_operands(&call.args, &mut used),
+        Statement::Yield { values, .. } | Statement::Return { values, .. } => uses_of_operands(values, &mut used),
+        Statement::For { index, bounds, carries, body, .. } => {
+            let mut inside = live_in_sequence(body);
+            inside.remove(index);
+            for carry in carries {
+                inside.remove(&carry.iter);
+                uses_of_operand(&carry.init, &mut used);
+            }
+            bounds.iter().for_each(|bound| uses_of_scalar(bound, &mut used));
+            used.extend(inside);
+        }
+        Statement::While { condition, carries, body, .. } => {
+            let mut inside = live_in_sequence(body);
+            uses_of_scalar(condition, &mut inside);
+            for carry in carries {
+                inside.remove(&carry.iter);
+                uses_of_operand(&carry.init, &mut used);
+            }
+            used.extend(inside);
+        }
+        Statement::If { condition, then, otherwise, .. } => {
+            uses_of_scalar(condition, &mut used);
+            used.extend(live_in_sequence(then));
+            used.extend(live_in_sequence(otherwise.as_deref().unwrap_or_default()));
+        }
+        Statement::Break(_) | Statement::Continue(_) => {}
+    }
+    used
+}
+
+fn live_in_sequence(statements: &[Statement]) -> FxHashSet<VarId> {
+    let (mut defined, mut needed) = (FxHashSet::default(), FxHashSet::default());
+    for statement in statements {
+        needed.extend(live_in(statement).into_iter().filter(|var| !defined.contains(var)));
+        collect_assigned(std::slice::from_ref(statement), &mut defined);
+    }
+    needed
+}
+
+fn uses_of_value(value: &Value, used: &mut FxHashSet<VarId>) {
+    match value {
+        Value::Call(call) => uses_of_operands(&call.args, used),
+        Value::Copy(var) | Value::Element { tuple: var, .. } => {
+            used.insert(*var);
+        }
+        Value::Scalar(scalar) => uses_of_scalar(scalar, used),
+    }
+}
+
+fn uses_of_operands(operands: &[Operand], used: &mut FxHashSet<VarId>) {
+    operands.iter().for_each(|operand| uses_of_operand(operand, used));
+}
+
+fn uses_of_operand(operand: &Operand, used: &mut FxHashSet<VarId>) {
+    match operand {
+        Operand::Var(var) => {
+            used.insert(*var);
+        }
+        Operand::Scalar(scalar) => uses_of_scalar(scalar, used),
+        Operand::List(list) => list.iter().for_each(|scalar| uses_of_scalar(scalar, used)),
+        Operand::Unknown(_) => {}
+    }
+}
+
+fn uses_of_scalar(scalar: &Scalar, used: &mut FxHashSet<VarId>) {
+    match scalar {
+        Scalar::Var(var) | Scalar::Dim { tensor: var, .. } => {
+            used.insert(*var);
+        }
+        Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => uses_of_scalar(operand, used),
+        Scalar::Binary(_, left, right) => {
+            uses_of_scalar(left, used);
+            uses_of_scalar(right, used);
+        }
+        Scalar::Call(call) => uses_of_operands(&call.args, used),
+        Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) | Scalar::Dynamic(_) | Scalar::Unknown(_) => {}
+    }
+}
+
+/// Puts the value of scalar variables that are constant where they are used, as the compiler's Simplify does.
+fn forward_constants(body: &mut [Stmt], vars: usize) {
+    let mut known = vec![None; vars];
+    forward_in(body, &mut known);
+}
+
+fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { var, value, .. } => {
+                match value {
+                    Value::Call(call) => forward_operands(&mut call.args, known),
+                    Value::Scalar(scalar) => forward_scalar(scalar, known),
+                    Value::Copy(_) | Value::Element { .. } => {}
+                }
+                if let Value::Scalar(scalar @ (Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_))) = value {
+                    known[var.0 as usize] = Some(scalar.clone());
+                }
+            }
+            Stmt::Eval { call, .. } => forward_operands(&mut call.args, known),
+            Stmt::For(looped) => {
+                for bound in [&mut looped.start, &mut looped.stop, &mut looped.step] {
+                    forward_scalar(bound, known);
+                }
+                forward_in(&mut looped.body, known);
+            }
+            Stmt::While(looped) => {
+                forward_scalar(&mut looped.condition, known);
+                forward_in(&mut looped.body, known);
+            }
+            Stmt::If(branch) => {
+                forward_scalar(&mut branch.condition, known);
+                forward_in(&mut branch.then, known);
+                forward_in(&mut branch.otherwise, known);
+            }
+            Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}
+        }
+    }
+}
+
+fn forward_operands(operands: &mut [Operand], known: &[Option<Scalar>]) {
+    for operand in operands {
+        match operand {
+            Operand::Scalar(scalar) => forward_scalar(scalar, known),
+            Operand::List(list) => list.iter_mut().for_each(|scalar| forward_scalar(scalar, known)),
+            Operand::Var(_) | Operand::Unknown(_) => {}
+        }
+    }
+}
+
+fn forward_scalar(scalar: &mut Scalar, known: &[Option<Scalar>]) {
+    match scalar {
+        Scalar::Var(var) => {
+            if let Some(Some(value)) = known.get(var.0 as usize) {
+                *scalar = value.clone();
+            }
+        }
+        Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => forward_scalar(operand, known),
+        Scalar::Binary(op, left, right) => {
+            forward_scalar(left, known);
+            forward_scalar(right, known);
+            if let Some(folded) = super::scalar::fold(*op, left, right) {
+                *scalar = folded;
+            }
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,379 @@
+//! Kernels as authors write them, and what lowering makes of them.
+
+use expect_test::{Expect, expect};
+use tilelens_syntax::{BlockKind, Document, ast};
+
+use super::kernels;
+use crate::eval::{self, Constant, FunctionSource, Scope};
+
+struct Module<'d>(&'d Document);
+
+impl Scope for Module<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
+        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
+        Some(FunctionSource { ast: ast::parse(&found.source).0.into() })
+    }
+}
+
+/// Lowers the kernels of a module.
+fn check_module(text: &str, expect: Expect) {
+    let document = Document::new(text);
+    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+    let kernels = functions.flat_map(|block| kernels(&ast::parse(&block.source).0, &Module(&document)));
+    expect.assert_eq(&kernels.map(|kernel| kernel.to_string()).collect::<String>());
+}
+
+/// Lowers the body of a kernel with two tensors, a scalar and an output.
+fn check(body: &str, expect: Expect) {
+    let signature = "    def k(a: pl.Tensor[[512, 512], pl.FP32], b: pl.Tensor[[512, 512], pl.FP16], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):\n";
+    let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
+    let text = format!("TILE = [64, 128]\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n{signature}{body}");
+    let document = Document::new(&text);
+    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+    let kernels = functions.flat_map(|block| kernels(&ast::parse(&block.source).0, &Module(&document)));
+    let text = kernels.map(|kernel| kernel.to_string()).collect::<String>();
+    let lines = text.lines().filter(|line| !line.starts_with("InCore") && !line.starts_with("    param"));
+    expect.assert_eq(&lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect::<String>());
+}
+
+#[test]
+fn a_kernel_of_a_program() {
+    check_module(
+        "
+import pypto.language as pl
+
+ROWS = 32 * 2
+
+@pl.program
+class Add:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, a: pl.Tensor[[64, 128], pl.FP32], out: pl.Out[pl.Tensor[[64, 128], pl.FP32]]):
+        x = pl.load(a, [0, 0], [ROWS, 128])
+        y = pl.add(x, 1.0)
+        out = pl.store(y, [0, 0], out)
+        return out
+
+def plain_python(x):
+    return x
+",
+        expect![[r#"
+            InCore kernel
+                param a: Tensor[[64, 128], FP32]
+                param out: Out Tensor[[64, 128], FP32]
+                x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+                y: Tile[[64, 128], FP32, Vec] = tile.adds(x, 1.0)
+                out.2: Out Tensor[[64, 128], FP32] = tile.store(y, [0, 0], out, atomic=0)
+                return out.2
+        "#]],
+    );
+}
+
+#[test]
+fn nested_calls_get_names_of_their_own() {
+    check(
+        "x = pl.exp(pl.mul(pl.load(a, [0, 0], TILE), 2.0))\npl.store(pl.neg(x), [0, 0], out)",
+        expect![[r#"
+        t__tmp_v0: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+        t__tmp_v1: Tile[[64, 128], FP32, Vec] = tile.muls(t__tmp_v0, 2.0)
+        x: Tile[[64, 128], FP32, Vec] = tile.exp(t__tmp_v1)
+        t__tmp_v2: Tile[[64, 128], FP32, Vec] = tile.neg(x)
+        tile.store(t__tmp_v2, [0, 0], out, atomic=0)
+    "#]],
+    );
+}
+
+#[test]
+fn a_name_that_a_loop_rebinds_is_carried() {
+    check(
+        "
+acc = pl.tile.full([64, 64], dtype=pl.FP32, value=0.0)
+for i in pl.range(0, 512, 64):
+    x = pl.load(a, [i, 0], [64, 64])
+    acc = pl.add(acc, x)
+    out = pl.store(acc, [i, 0], out)
+out = pl.store(acc, [0, 0], out)
+return out",
+        expect![[r#"
+            acc: Tile[[64, 64], FP32, Vec] = tile.full([64, 64], 0.0, dtype=FP32)
+            for i in range(0, 512, 64) (acc.2 = acc -> acc.3, out.2 = out -> out.3):
+                x: Tile[[64, 64], FP32, Vec] = tile.load(a, [i, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                acc.4: Tile[[64, 64], FP32, Vec] = tile.add(acc.2, x)
+                out.4: Out Tensor[[512, 512], FP32] = tile.store(acc.4, [i, 0], out.2, atomic=0)
+                yield acc.4, out.4
+            out.5: Out Tensor[[512, 512], FP32] = tile.store(acc.3, [0, 0], out.3, atomic=0)
+            return out.5
+        "#]],
+    );
+}
+
+#[test]
+fn carries_can_be_written() {
+    check(
+        "
+first = pl.load(a, [0, 0], [64, 64])
+for i, (acc,) in pl.range(1, 8, init_values=(first,)):
+    x = pl.load(a, [i * 64, 0], [64, 64])
+    total = pl.yield_(pl.add(acc, x))
+pl.store(total, [0, 0], out)",
+        expect![[r#"
+            first: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+            for i in range(1, 8, 1) (acc = first -> total):
+                x: Tile[[64, 64], FP32, Vec] = tile.load(a, [(i * 64), 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                t__tmp_v0: Tile[[64, 64], FP32, Vec] = tile.add(acc, x)
+                yield t__tmp_v0
+            tile.store(total, [0, 0], out, atomic=0)
+        "#]],
+    );
+}
+
+#[test]
+fn branches_merge_what_they_bind_differently() {
+    check(
+        "
+x = pl.load(a, [0, 0], [64, 64])
+if n > 4:
+    y = pl.exp(x)
+    x = pl.neg(x)
+else:
+    y = pl.abs(x)
+pl.store(pl.add(x, y), [0, 0], out)",
+        expect![[r#"
+            x: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+            if (n > 4) -> x.3, y.3:
+                y: Tile[[64, 64], FP32, Vec] = tile.exp(x)
+                x.2: Tile[[64, 64], FP32, Vec] = tile.neg(x)
+                yield x.2, y
+            else:
+                y.2: Tile[[64, 64], FP32, Vec] = tile.abs(x)
+                yield x, y.2
+            t__tmp_v0: Tile[[64, 64], FP32, Vec] = tile.add(x.3, y.3)
+            tile.store(t__tmp_v0, [0, 0], out, atomic=0)
+        "#]],
+    );
+    check(
+        "
+x = pl.load(a, [0, 0], [64, 64])
+if n > 4:
+    t = pl.exp(x)
+    y = pl.yield_(t)
+else:
+    y = pl.yield_(x)
+pl.store(y, [0, 0], out)",
+        expect![[r#"
+            x: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+            if (n > 4) -> y:
+                t: Tile[[64, 64], FP32, Vec] = tile.exp(x)
+                yield t
+            else:
+                yield x
+            tile.store(y, [0, 0], out, atomic=0)
+        "#]],
+    );
+}
+
+#[test]
+fn subscripts_are_slices_reads_and_writes() {
+    check(
+        "
+x = pl.load(a, [0, 0], [64, 64])
+left = x[0:16, :]
+row = x[3]
+v = x[1, 2]
+x[16:32, 0:64] = left",
+        expect![[r#"
+            x: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+            left: Tile[[16, 64], FP32, Vec] = tile.slice(x, [16, 64], [0, 0])
+            row: Tile[[1, 64], FP32, Vec] = tile.slice(x, [1, 64], [3, 0], [], [0])
+            v: Scalar[FP32] = tile.read(x, [1, 2])
+            x.2: Tile[[64, 64], FP32, Vec] = tile.assemble(x, left, [16, 0])
+        "#]],
+    );
+}
+
+#[test]
+fn annotations_bind_memory() {
+    check_module(
+        "
+buf = pl.MemRef(slots=2)
+
+@pl.function(type=pl.FunctionType.AIV)
+def kernel(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+    for i in pl.range(4):
+        x: pl.Tile[[64, 64], pl.FP32, buf[i % 2], pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])
+        out = pl.store(x, [0, 0], out)
+",
+        expect![[r#"
+            AIV kernel
+                param a: Tensor[[64, 64], FP32]
+                param out: Out Tensor[[64, 64], FP32]
+                for i in range(0, 4, 1) (out.2 = out -> out.3):
+                    x: Tile[[64, 64], FP32, buf[(i % 2)], Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                    out.4: Out Tensor[[64, 64], FP32] = tile.store(x, [0, 0], out.2, atomic=0)
+                    yield out.4
+        "#]],
+    );
+}
+
+#[test]
+fn layouts_follow_from_operation_and_space() {
+    check(
+        "
+x = pl.load(b, [0, 0], [64, 128], target_memory=pl.Mem.Mat)
+y = pl.load(b, [0, 0], [128, 64], target_memory=pl.Mem.Mat)
+l = pl.move(x, target_memory=pl.Mem.Left)
+c = pl.matmul(l, pl.move(y, pl.Mem.Right))
+v = pl.load(a, [0, 0], [64, 64], valid_shape=[n, 64])
+tmp = pl.create_tile([64, 64], dtype=pl.FP32)
+s = pl.row_sum(v, tmp)
+r = pl.reshape(pl.load(a, [0, 0], [64, 1]), [1, 64])
+m = pl.cmp(v, tmp, cmp_type=2)",
+        expect![[r#"
+            x: Tile[[64, 128], FP16, Mat] = tile.load(b, [0, 0], [64, 128], [64, 128], target_memory=Mat, clamp=false)
+            y: Tile[[128, 64], FP16, Mat] = tile.load(b, [0, 0], [128, 64], [128, 64], target_memory=Mat, clamp=false)
+            l: Tile[[64, 128], FP16, Left] = tile.move(x, target_memory=Left)
+            t__tmp_v0: Tile[[128, 64], FP16, Right] = tile.move(y, target_memory=Right)
+            c: Tile[[64, 64], FP32, Acc] = tile.matmul(l, t__tmp_v0)
+            v: Tile[[64, 64], FP32, Vec, valid=[n, 64]] = tile.load(a, [0, 0], [64, 64], [n, 64], target_memory=Vec, clamp=false)
+            tmp: Tile[[64, 64], FP32, Vec] = tile.create([64, 64], dtype=FP32, target_memory=Vec)
+            s: Tile[[64, 1], FP32, Vec, valid=[n, 1]] = tile.row_sum(v, tmp)
+            t__tmp_v1: Tile[[64, 1], FP32, Vec] = tile.load(a, [0, 0], [64, 1], [64, 1], target_memory=Vec, clamp=false)
+            r: Tile[[1, 64], FP32, Vec] = tile.reshape(t__tmp_v1, [1, 64])
+            m: Tile[[64, 32], UINT8, Vec] = tile.cmp(v, tmp, cmp_type=2)
+        "#]],
+    );
+}
+
+#[test]
+fn inline_functions_are_put_in_place() {
+    check_module(
+        "
+@pl.inline
+def square(x):
+    y = pl.mul(x, x)
+    return y
+
+@pl.function(type=pl.FunctionType.InCore)
+def kernel(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+    x = pl.load(a, [0, 0], [64, 64])
+    out = pl.store(square(x), [0, 0], out)
+",
+        expect![[r#"
+            InCore kernel
+                param a: Tensor[[64, 64], FP32]
+                param out: Out Tensor[[64, 64], FP32]
+                x: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                y: Tile[[64, 64], FP32, Vec] = tile.mul(x, x)
+                out.2: Out Tensor[[64, 64], FP32] = tile.store(y, [0, 0], out, atomic=0)
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_compiler_refuses() {
+    check(
+        "x = pl.load(a, [0, 0], [n, 64])",
+        expect![[r#"
+        x: ? = tile.load(a, [0, 0], [n, 64], [n, 64], target_memory=Vec, clamp=false)
+        shape-not-constant: the shape of a tile must be constant, but `n` is known at run time only; give the largest shape here and the actual extent as `valid_shape`
+    "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], TILE)\ny = x + x",
+        expect![[r#"
+        x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+        rejected: `+` works on scalars, but this operand is a tile of [64, 128] FP32; write `pl.add(a, b)`
+    "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], TILE)\nx += 1",
+        expect![[r#"
+        x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+        rejected: the compiler does not accept `+=`; write `x = x + ...` for scalars, or an operation such as `pl.add` for tiles
+    "#]],
+    );
+    check(
+        "k = 3 if n > 4 else 2",
+        expect![[r#"
+        rejected: the compiler does not accept `a if c else b` in a kernel; write an `if` statement
+    "#]],
+    );
+    check(
+        "my__tile = pl.load(a, [0, 0], TILE)",
+        expect![[r#"
+        my__tile: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+        rejected: `my__tile` contains `__`, which the compiler keeps for its own names; rename it
+    "#]],
+    );
+    check(
+        "x = pl.create_tile(TILE, dtype=pl.FP31)",
+        expect![[r#"
+        x: ? = tile.create([64, 128], dtype="FP31", target_memory=Vec)
+        invalid-operand: there is no element type `pl.FP31`; there are BOOL, INT4, INT8, INT16, INT32, INT64, UINT4, UINT8, UINT16, UINT32, UINT64, FP4, FP8E4M3FN, FP8E5M2, FP8E8M0, FP16, FP32, BF16, HF4, HF8, INDEX, TASK_ID
+    "#]],
+    );
+    check(
+        "x = pl.load(b, [0, 0], TILE, target_memory=pl.Mem.Left)",
+        expect![[r#"
+        x: Tile[[64, 128], FP16, Left, blayout=row_major, slayout=none_box] = tile.load(b, [0, 0], [64, 128], [64, 128], target_memory=Left, clamp=false)
+        invalid-operand: a load goes to Vec or Mat; load to Mat and write `pl.move(tile, target_memory=pl.Mem.Left)`
+    "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], TILE)\nx = pl.load(a, [0, 0], [8, 8])",
+        expect![[r#"
+        x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+        x.2: Tile[[8, 8], FP32, Vec] = tile.load(a, [0, 0], [8, 8], [8, 8], target_memory=Vec, clamp=false)
+        rejected: `x` was a tile of [64, 128] FP32 and becomes a tile of [8, 8] FP32; the compiler wants another name for it
+    "#]],
+    );
+    check(
+        "x = pl.reshape(pl.load(a, [0, 0], TILE), [64, 64])",
+        expect![[r#"
+        t__tmp_v0: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+        x: ? = tile.reshape(t__tmp_v0, [64, 64])
+        invalid-operand: `tile.reshape`: [64, 128] and [64, 64] do not have the same number of elements
+    "#]],
+    );
+    check(
+        "for i in range(4):\n    pass",
+        expect![[r#"
+        rejected: a loop runs over `pl.range`, `pl.parallel`, `pl.unroll`, `pl.pipeline` or `pl.while_`
+    "#]],
+    );
+}
+
+#[test]
+fn what_is_not_known_is_a_note() {
+    check(
+        "x = pl.load(a, [0, 0], [SIZE, 64])\ny = pl.exp(x)",
+        expect![[r#"
+        x: ? = tile.load(a, [0, 0], [<`SIZE` is not defined in this file>, 64], [<`SIZE` is not defined in this file>, 64], target_memory=Vec, clamp=false)
+        not modelled: `SIZE` is not defined in this file
+    "#]],
+    );
+    check(
+        "x = pl.full([64, 64], dtype=pl.FP32, value=0)\ny = pl.add(a, b)",
+        expect![[r#"
+        not modelled: tensor-level `pl.full`
+        not modelled: tensor-level `pl.add`
+    "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], TILE",
+        expect![[r#"
+        not modelled: the statement does not parse
+    "#]],
+    );
+    check(
+        "x = helper(a)\ny = pl.exp(x)",
+        expect![[r#"
+        not modelled: calls `helper`, which is not defined in this file
+    "#]],
+    );
+}
