@@ -313,9 +313,9 @@ fn what_the_compiler_refuses() {
     check(
         "x = pl.create_tile(TILE, dtype=pl.FP31)",
         expect![[r#"
-        x: ? = tile.create([64, 128], dtype="FP31", target_memory=Vec)
-        invalid-operand: there is no element type `pl.FP31`; there are BOOL, INT4, INT8, INT16, INT32, INT64, UINT4, UINT8, UINT16, UINT32, UINT64, FP4, FP8E4M3FN, FP8E5M2, FP8E8M0, FP16, FP32, BF16, HF4, HF8, INDEX, TASK_ID
-    "#]],
+            x: ? = tile.create([64, 128], dtype="FP31", target_memory=Vec)
+            unknown-dtype: there is no element type `pl.FP31`; there are BOOL, INT4, INT8, INT16, INT32, INT64, UINT4, UINT8, UINT16, UINT32, UINT64, FP4, FP8E4M3FN, FP8E5M2, FP8E8M0, FP16, FP32, BF16, HF4, HF8, INDEX, TASK_ID
+        "#]],
     );
     check(
         "x = pl.load(b, [0, 0], TILE, target_memory=pl.Mem.Left)",
