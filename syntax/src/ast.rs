@@ -332,7 +332,7 @@ impl Spans {
 
 /// The view of a block. Never fails: what does not parse becomes `Error` nodes.
 pub fn parse(source: &BlockSource) -> (Ast, Spans) {
-    match &source.tree {
+    match source.tree() {
         Some(tree) => lower::lower(tree.root_node(), source),
         None => Default::default(),
     }

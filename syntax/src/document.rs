@@ -1,7 +1,7 @@
 //! A text under edit: a rope, and its blocks with their trees.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ropey::Rope;
 use tree_sitter::{InputEdit, Point, Tree};
@@ -44,13 +44,17 @@ pub struct BlockKey {
     pub ordinal: u32,
 }
 
-/// Text and tree of a block; positions count from the start of the block.
-#[derive(Clone)]
+/// Text and tree of a block; positions count from the start of the block. The text is parsed when the tree is first asked for.
 pub struct BlockSource {
     pub text: String,
-    pub tree: Option<Tree>,
-    /// Logical lines with a bracket that is never closed. The tree shows `...` in their place, so that they hide no other line.
-    pub broken: Vec<TextRange>,
+    parsed: OnceLock<ParsedText>,
+    /// The tree of the text that this one grew out of, told of the edit.
+    before: Option<Tree>,
+}
+
+struct ParsedText {
+    tree: Option<Tree>,
+    broken: Vec<TextRange>,
 }
 
 impl PartialEq for BlockSource {
@@ -69,14 +73,37 @@ impl std::fmt::Debug for BlockSource {
 }
 
 impl BlockSource {
-    fn parsed(text: String, old: Option<&Tree>) -> Arc<BlockSource> {
-        let tree = parser::parse(&text, old);
-        if !tree.as_ref().is_some_and(|tree| tree.root_node().has_error()) {
-            return Arc::new(BlockSource { text, tree, broken: Vec::new() });
-        }
-        let broken = outline::unclosed_lines(&text);
-        let tree = if broken.is_empty() { tree } else { parser::parse(&with_ellipses(&text, &broken), None) };
-        Arc::new(BlockSource { text, tree, broken })
+    fn new(text: &str, before: Option<Tree>) -> Arc<BlockSource> {
+        Arc::new(BlockSource { text: text.to_owned(), parsed: OnceLock::new(), before })
+    }
+
+    pub fn tree(&self) -> Option<&Tree> {
+        self.parsed().tree.as_ref()
+    }
+
+    /// Logical lines with a bracket that is never closed. The tree shows `...` in their place, so that they hide no other line.
+    pub fn broken(&self) -> &[TextRange] {
+        &self.parsed().broken
+    }
+
+    fn parsed(&self) -> &ParsedText {
+        self.parsed.get_or_init(|| {
+            let tree = parser::parse(&self.text, self.before.as_ref());
+            if !tree.as_ref().is_some_and(|tree| tree.root_node().has_error()) {
+                return ParsedText { tree, broken: Vec::new() };
+            }
+            let broken = outline::unclosed_lines(&self.text);
+            if broken.is_empty() {
+                return ParsedText { tree, broken };
+            }
+            ParsedText { tree: parser::parse(&with_ellipses(&self.text, &broken), None), broken }
+        })
+    }
+
+    /// The tree, if it is there and shows the text as it is.
+    fn whole_tree(&self) -> Option<&Tree> {
+        let parsed = self.parsed.get()?;
+        parsed.tree.as_ref().filter(|_| parsed.broken.is_empty())
     }
 }
 
@@ -214,16 +241,13 @@ struct Reuse<'b> {
 
 impl Reuse<'_> {
     fn source(&mut self, text: &str, range: TextRange) -> Arc<BlockSource> {
-        let Some(edit) = self.edit else { return BlockSource::parsed(text[range.start..range.end].to_owned(), None) };
+        let new_text = &text[range.start..range.end];
+        let Some(edit) = self.edit else { return BlockSource::new(new_text, None) };
         if let Some(old) = edit.old_range(range).and_then(|old| self.block_at(old)) {
             return old.source.clone();
         }
-        let new_text = &text[range.start..range.end];
-        let edited = self
-            .block_around(edit, range)
-            .filter(|old| old.source.broken.is_empty())
-            .and_then(|old| edited_tree(old, edit, new_text));
-        BlockSource::parsed(new_text.to_owned(), edited.as_ref())
+        let before = self.block_around(edit, range).and_then(|old| edited_tree(old, edit, new_text));
+        BlockSource::new(new_text, before)
     }
 
     /// The old block with exactly this range. New blocks ask in order, so the search goes on where it stopped.
@@ -247,7 +271,7 @@ impl Reuse<'_> {
 
 /// The tree of an old block, told of an edit inside of it.
 fn edited_tree(block: &Block, edit: Edit, new_text: &str) -> Option<Tree> {
-    let mut tree = block.source.tree.clone()?;
+    let mut tree = block.source.whole_tree()?.clone();
     let (start, old_end, new_end) = (edit.start - block.start, edit.old_end - block.start, edit.new_end - block.start);
     tree.edit(&InputEdit {
         start_byte: start,
@@ -291,7 +315,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn trees(document: &Document) -> Vec<String> {
-        let tree = |block: &Block| block.source.tree.as_ref().map(|tree| tree.root_node().to_sexp());
+        let tree = |block: &Block| block.source.tree().map(|tree| tree.root_node().to_sexp());
         document.blocks().iter().map(|b| format!("{:?} {} {:?}", b.key, b.start, tree(b))).collect()
     }
 
@@ -352,6 +376,7 @@ mod tests {
         ) {
             let mut document = Document::new(&start.concat());
             for (at, removed, inserted, settles) in edits {
+                trees(&document); // else there is nothing to edit in place
                 let at = at % (document.len() + 1);
                 document.edit(at..at + removed, &inserted.concat());
                 if settles {

@@ -11,8 +11,13 @@ use super::*;
 const DEEPEST: usize = 150;
 
 pub(super) fn lower(root: Node<'_>, source: &BlockSource) -> (Ast, Spans) {
-    let mut lowering =
-        Lowering { text: &source.text, broken: &source.broken, ast: Ast::default(), spans: Spans::default(), depth: 0 };
+    let mut lowering = Lowering {
+        text: &source.text,
+        broken: source.broken(),
+        ast: Ast::default(),
+        spans: Spans::default(),
+        depth: 0,
+    };
     lowering.ast.body = lowering.statements(root);
     (lowering.ast, lowering.spans)
 }
