@@ -66,6 +66,8 @@ codes! {
     NoAddress "no-address" Hint "generated C++ needs an address that the memory plan does not give";
     EventsExhausted "events-exhausted" Warning "more events are pending between two pipes than the hardware has";
     UnpairedFlag "unpaired-flag" Warning "a written flag is set without a wait, or waited for without a set";
+    NoCastPath "no-cast-path" Error "the vector unit cannot convert between these element types";
+    OperandTooLarge "operand-too-large" Error "one operand of a matrix product is larger than its memory";
     FileTooLarge "file-too-large" Hint "the file is too large to be analysed";
     Internal "internal" Hint "tilelens failed on this kernel";
 }

@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Attr, Call, Kernel, KernelKind, Operand, Stmt, Value, VarId};
+use crate::ir::{Attr, Call, Kernel, KernelKind, Operand, PIPELINE_STAGES, Stmt, Value, VarId};
 use crate::memory::aliases::never_in_place;
 use crate::memory::bases::{BaseId, Bases};
 use crate::memory::lifetimes::{Group, Lifetimes};
@@ -154,9 +154,15 @@ fn widens(kernel: &Kernel, result: VarId, call: &Call) -> bool {
     }
 }
 
-/// `pipeline_membership`: `group:stage` pairs that unrolling a pipeline leaves on its copies.
+/// The stages of its pipelines that a copy belongs to; dumps write them as `group:stage` pairs.
 fn stages_of(call: &Call) -> Vec<Stage> {
-    let Some(Attr::Str(packed)) = call.attr("pipeline_membership") else { return Vec::new() };
+    let packed = match call.attr(PIPELINE_STAGES) {
+        Some(Attr::Stages(stages)) => {
+            return stages.iter().map(|of| Stage { pipeline: of.group.into(), stage: of.stage.into() }).collect();
+        }
+        Some(Attr::Str(packed)) => packed,
+        _ => return Vec::new(),
+    };
     let stage = |pair: &str| {
         let (pipeline, stage) = pair.split_once(':')?;
         Some(Stage { pipeline: pipeline.parse().ok()?, stage: stage.parse().ok()? })

@@ -1,11 +1,41 @@
 //! The compiler's passes between author source and memory planning: each makes tiles explicit that the author did not
 //! write (moves, scratch, copies) or chooses their space and layout (`reference/memory.md` §5, §6).
 
+mod backend_layouts;
+mod cast;
+mod composite;
+mod flatten;
+mod io_order;
+mod l0_tile;
+mod layout;
+mod matmul_l0;
+mod mixed;
+mod pipeline;
+mod simplify;
+mod spaces;
+mod tile_slice;
+mod unroll;
+mod walk;
+
 use crate::ir::Kernel;
 use crate::target::Target;
 
 /// Runs the passes in the compiler's order. A kernel that uses both cores becomes two.
-pub fn prepare(kernel: Kernel, target: Target) -> Vec<Kernel> {
-    let _ = target;
-    vec![kernel]
+pub fn prepare(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
+    unroll::run(&mut kernel);
+    simplify::run(&mut kernel);
+    spaces::declare(&mut kernel);
+    composite::run(&mut kernel);
+    flatten::run(&mut kernel);
+    cast::run(&mut kernel, target);
+    matmul_l0::run(&mut kernel, target);
+    tile_slice::run(&mut kernel);
+    spaces::infer(&mut kernel);
+    backend_layouts::run(&mut kernel);
+    let mut kernels = mixed::run(kernel, target);
+    for kernel in &mut kernels {
+        pipeline::run(kernel);
+        io_order::run(kernel);
+    }
+    kernels
 }

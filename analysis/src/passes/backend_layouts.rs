@@ -1,0 +1,147 @@
+//! ResolveBackendOpLayouts: operations that take row-major tiles only get their other operands reshaped, where that costs
+//! nothing (`[N, 1]` is `[1, N]`), or copied; results go back the same way.
+
+use super::layout;
+use super::{spaces, walk};
+use crate::ir::{
+    Attr, BLayout, Call, Kernel, Layout, Operand, Origin, Role, SLayout, Scalar, Stmt, TileType, TileView, Type, Value,
+    Var, VarId,
+};
+use crate::ops::{LayoutNeed, OpId};
+use crate::target::Space;
+
+pub(super) fn run(kernel: &mut Kernel) {
+    let body = std::mem::take(&mut kernel.body);
+    let mut repair = Repair { kernel, next: 0 };
+    kernel.body = walk::expand_leaves(body, &mut |stmt, out| repair.stmt(stmt, out));
+}
+
+struct Repair<'a> {
+    kernel: &'a mut Kernel,
+    /// Number of the next inserted variable.
+    next: u32,
+}
+
+impl Repair<'_> {
+    fn stmt(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
+        match stmt {
+            Stmt::Let { var, value: Value::Call(call), origin } => self.definition(var, call, origin, out),
+            Stmt::Eval { mut call, origin } => {
+                self.operands(&mut call, "layout_fix", out);
+                out.push(Stmt::Eval { call, origin });
+            }
+            other => out.push(other),
+        }
+    }
+
+    fn definition(&mut self, var: VarId, mut call: Call, origin: Origin, out: &mut Vec<Stmt>) {
+        let name = base_name(&self.kernel.var(var).name).to_owned();
+        let Some(result) = self.kernel.tile(var).cloned() else {
+            return out.push(Stmt::Let { var, value: Value::Call(call), origin });
+        };
+        self.operands(&mut call, &name, out);
+        let needs_result = call.op.op().layout != LayoutNeed::Any && !is_row_major(&result);
+        if !needs_result {
+            return out.push(Stmt::Let { var, value: Value::Call(call), origin });
+        }
+        let shape = self.result_shape(&call, &result);
+        let (at, wanted) = (call.origin, result.layout());
+        let mut ty = TileType {
+            shape,
+            binding: None,
+            view: TileView { valid_shape: None, ..result.view.clone() },
+            ..result.clone()
+        };
+        let layout = layout::of_result(self.kernel, &call, &ty);
+        layout::set(&mut ty, layout);
+        let row_major = self.add(format!("{name}__row_major_tmp_v{}", self.next), ty, at);
+        out.push(Stmt::Let { var: row_major, value: Value::Call(call), origin });
+        let restore = match result.shape.as_slice() {
+            [_, 1] => reshape(row_major, &result.shape, at),
+            _ => layout_move(row_major, result.space, wanted, at),
+        };
+        out.push(Stmt::Let { var, value: Value::Call(restore), origin });
+    }
+
+    /// Shape of the repaired call's result: that of its first repaired tile operand.
+    fn result_shape(&self, call: &Call, result: &TileType) -> Vec<u64> {
+        match result.shape.as_slice() {
+            [rows, 1] if self.reads_a_row(call) => vec![1, *rows],
+            shape => shape.to_vec(),
+        }
+    }
+
+    fn reads_a_row(&self, call: &Call) -> bool {
+        call.args
+            .iter()
+            .filter_map(|arg| self.kernel.tile(arg.var()?))
+            .any(|tile| matches!(tile.shape.as_slice(), [1, _]))
+    }
+
+    /// Replaces the operands that the operation cannot take as they lie.
+    fn operands(&mut self, call: &mut Call, name: &str, out: &mut Vec<Stmt>) {
+        let constrained = match call.op.op().layout {
+            LayoutNeed::AllRowMajor => call.args.len(),
+            LayoutNeed::Arg0AndResultRowMajor => 1,
+            LayoutNeed::ResultRowMajor | LayoutNeed::Any => 0,
+        };
+        for index in 0..constrained.min(call.args.len()) {
+            let Some(source) = call.args[index].var() else { continue };
+            let Some(tile) = self.kernel.tile(source).cloned() else { continue };
+            if is_row_major(&tile) {
+                continue;
+            }
+            let repair = match tile.shape.as_slice() {
+                [rows, 1] => reshape(source, &[1, *rows], call.origin),
+                _ => layout_move(source, tile.space, layout::ROW_MAJOR, call.origin),
+            };
+            let mut ty = TileType { binding: None, ..tile };
+            if let [rows, 1] = ty.shape.as_slice() {
+                ty = TileType { shape: vec![1, *rows], view: TileView { valid_shape: None, ..ty.view }, ..ty };
+            }
+            let layout = layout::of_result(self.kernel, &repair, &ty);
+            layout::set(&mut ty, layout);
+            let origin = call.origin;
+            let repaired = self.add(format!("{name}__rm_a{index}_tmp_v{}", self.next), ty, origin);
+            out.push(Stmt::Let { var: repaired, value: Value::Call(repair), origin });
+            call.args[index] = Operand::Var(repaired);
+        }
+    }
+
+    fn add(&mut self, name: String, ty: TileType, origin: Origin) -> VarId {
+        self.next += 1;
+        self.kernel.add_var(Var { name, ty: Type::Tile(ty), role: Role::Def, inserted: true, origin })
+    }
+}
+
+fn is_row_major(tile: &TileType) -> bool {
+    tile.layout().blayout == BLayout::RowMajor
+}
+
+fn reshape(source: VarId, shape: &[u64], origin: Origin) -> Call {
+    let shape = shape.iter().map(|extent| Scalar::Int(i64::try_from(*extent).unwrap_or(i64::MAX))).collect();
+    Call { op: OpId::RESHAPE, args: vec![Operand::Var(source), Operand::List(shape)], attrs: Vec::new(), origin }
+}
+
+fn layout_move(source: VarId, space: Option<Space>, layout: Layout, origin: Origin) -> Call {
+    let blayout = match layout.blayout {
+        BLayout::RowMajor => "row_major",
+        BLayout::ColMajor => "col_major",
+    };
+    let slayout = match layout.slayout {
+        SLayout::NoneBox => "none_box",
+        SLayout::RowMajor => "row_major",
+        SLayout::ColMajor => "col_major",
+    };
+    let attrs = vec![
+        (spaces::TARGET_MEMORY, Attr::Space(space.unwrap_or(Space::Vec))),
+        ("blayout", Attr::Str(blayout.into())),
+        ("slayout", Attr::Str(slayout.into())),
+    ];
+    Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin }
+}
+
+/// The author's part of a name that the compiler has extended.
+pub(super) fn base_name(name: &str) -> &str {
+    name.split_once("__").map_or(name, |(base, _)| base)
+}

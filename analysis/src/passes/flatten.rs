@@ -1,0 +1,149 @@
+//! FlattenTileNdTo2D: tiles of more than two axes become two-dimensional ones of the same bytes, and a transposition gets
+//! the scratch tile that its instruction needs.
+
+use super::spaces;
+use super::walk;
+use crate::ir::{
+    Attr, Call, Kernel, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, Stmt, TileType, TileView, Type,
+    Value, Var, VarId,
+};
+use crate::ops::{OpId, Shape};
+use crate::target::Space;
+
+pub(super) fn run(kernel: &mut Kernel) {
+    let body = std::mem::take(&mut kernel.body);
+    let shapes: Vec<Option<Vec<u64>>> =
+        (0..kernel.vars.len()).map(|var| shape_of_many_axes(kernel, VarId(var as u32))).collect();
+    let body = walk::expand_leaves(body, &mut |stmt, out| flatten_stmt(kernel, &shapes, stmt, out));
+    for var in &mut kernel.vars {
+        if let Type::Tile(tile) = &mut var.ty {
+            flatten_tile(tile);
+        }
+    }
+    kernel.body = body;
+}
+
+fn shape_of_many_axes(kernel: &Kernel, var: VarId) -> Option<Vec<u64>> {
+    kernel.tile(var).filter(|tile| tile.shape.len() > 2).map(|tile| tile.shape.clone())
+}
+
+/// All axes but the last become one.
+fn flatten_tile(tile: &mut TileType) {
+    if tile.shape.len() <= 2 {
+        return;
+    }
+    tile.shape = merge(&tile.shape);
+    tile.view.valid_shape = tile.view.valid_shape.take().and_then(|extents| {
+        let (last, leading) = extents.split_last()?;
+        let product =
+            leading.iter().cloned().reduce(|product, extent| walk::fold_binary(ScalarBinary::Mul, product, extent))?;
+        Some(vec![product, last.clone()])
+    });
+}
+
+fn merge(shape: &[u64]) -> Vec<u64> {
+    let Some((last, leading)) = shape.split_last() else { return Vec::new() };
+    vec![leading.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent)), *last]
+}
+
+fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, out: &mut Vec<Stmt>) {
+    let (var, mut call, origin) = match stmt {
+        Stmt::Let { var, value: Value::Call(call), origin } => (Some(var), call, origin),
+        Stmt::Eval { call, origin } => (None, call, origin),
+        other => return out.push(other),
+    };
+    let shape_of = |var: VarId| shapes.get(var.0 as usize).and_then(Option::as_ref);
+    let operand = call.args.first().and_then(Operand::var);
+    let operand_shape = operand.and_then(shape_of);
+    let result_shape = var.and_then(shape_of);
+
+    if let Some(what) = unsupported(kernel, &call, var, operand_shape, result_shape) {
+        kernel.notes.push(Note { at: call.origin, reason: Reason(what.into()) });
+    }
+    match (call.op, operand_shape, result_shape) {
+        (OpId::TRANSPOSE, None, _) if call.args.len() == 3 => {
+            if let Some(scratch) = operand.and_then(|source| transpose_scratch(kernel, source, &call, origin, out)) {
+                call.args.push(Operand::Var(scratch));
+            }
+        }
+        (OpId::CREATE | OpId::FULL, _, Some(shape)) => {
+            if let Some(literal) = call.args.first_mut() {
+                *literal = Operand::List(merge(shape).into_iter().map(int).collect());
+            }
+        }
+        (OpId::ASSEMBLE, Some(shape), _) => fold_offset(&mut call, shape),
+        _ => {}
+    }
+    out.push(match var {
+        Some(var) => Stmt::Let { var, value: Value::Call(call), origin },
+        None => Stmt::Eval { call, origin },
+    });
+}
+
+/// What the compiler does with more axes and this pass does not.
+fn unsupported(
+    kernel: &Kernel,
+    call: &Call,
+    result: Option<VarId>,
+    operand_shape: Option<&Vec<u64>>,
+    result_shape: Option<&Vec<u64>>,
+) -> Option<&'static str> {
+    if matches!(call.op, OpId::BATCH_MATMUL | OpId::BATCH_MATMUL_ACC) {
+        return Some("`batch_matmul` is unrolled by the compiler");
+    }
+    if operand_shape.is_none() && result_shape.is_none() {
+        return None;
+    }
+    let in_mat = || result.and_then(|var| kernel.tile(var)).is_some_and(|tile| tile.space == Some(Space::Mat));
+    match call.op {
+        OpId::TRANSPOSE => Some("a transposition of more than two axes"),
+        OpId::RESHAPE if result_shape.is_some() => Some("a reshape to more than two axes"),
+        OpId::LOAD if in_mat() => Some("a load of more than two axes into Mat"),
+        _ if call.op.op().shape == Shape::ColReduced => Some("a reduction of the first of more than two axes"),
+        _ => None,
+    }
+}
+
+/// The instruction keeps its intermediate state in a tile like the source.
+fn transpose_scratch(
+    kernel: &mut Kernel,
+    source: VarId,
+    call: &Call,
+    origin: Origin,
+    out: &mut Vec<Stmt>,
+) -> Option<VarId> {
+    let source = kernel.tile(source)?;
+    let space = source.space.unwrap_or(Space::Vec);
+    let shape = source.shape.clone();
+    let create = Call {
+        op: OpId::CREATE,
+        args: vec![Operand::List(shape.iter().copied().map(int).collect())],
+        attrs: vec![("dtype", Attr::Dtype(source.dtype)), (spaces::TARGET_MEMORY, Attr::Space(space))],
+        origin: call.origin,
+    };
+    let ty = TileType { shape, dtype: source.dtype, space: Some(space), view: TileView::default(), binding: None };
+    let var =
+        Var { name: "transpose_tmp".into(), ty: Type::Tile(ty), role: Role::Def, inserted: true, origin: call.origin };
+    let scratch = kernel.add_var(var);
+    out.push(Stmt::Let { var: scratch, value: Value::Call(create), origin });
+    Some(scratch)
+}
+
+/// The offset of an assembled part, in the flattened target.
+fn fold_offset(call: &mut Call, shape: &[u64]) {
+    let Some(Operand::List(offset)) = call.args.get_mut(2) else { return };
+    if offset.len() != shape.len() {
+        return;
+    }
+    let Some((last, leading)) = offset.split_last() else { return };
+    let mut row = Scalar::Int(0);
+    for (index, extent) in leading.iter().zip(shape) {
+        row = walk::fold_binary(ScalarBinary::Mul, row, int(*extent));
+        row = walk::fold_binary(ScalarBinary::Add, row, index.clone());
+    }
+    *offset = vec![row, last.clone()];
+}
+
+fn int(extent: u64) -> Scalar {
+    Scalar::Int(i64::try_from(extent).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,232 @@
+//! The tile of a matrix product that the compiler would compute at once: the cheapest one by its cost model (cycles of loads,
+//! multiplications and of draining the accumulator; compiler at e2d0f78ae).
+
+use crate::target::{Space, Target};
+
+/// Extents of the cube's smallest block.
+const BLOCK: i64 = 16;
+
+/// A product `[m, k] x [k, n]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Extents {
+    pub(super) m: i64,
+    pub(super) n: i64,
+    pub(super) k: i64,
+}
+
+/// Bytes of one element.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ElementBytes {
+    pub(super) left: i64,
+    pub(super) right: i64,
+    pub(super) acc: i64,
+}
+
+/// What the cost model knows of a target.
+struct Costs {
+    /// Bytes per cycle from L1 into the operand memories.
+    left_bandwidth: f64,
+    right_bandwidth: f64,
+    /// Bytes per cycle out of the accumulator.
+    drain_bandwidth: f64,
+    /// Cycles for each tile, for each row at least, and for each row of an uneven width.
+    drain_fixed: f64,
+    drain_row: f64,
+    drain_penalty: f64,
+    /// Cycles for each multiplication.
+    head: i64,
+    fp32_passes: i64,
+}
+
+const COSTS_910B: Costs = Costs {
+    left_bandwidth: 129.7,
+    right_bandwidth: 85.4,
+    drain_bandwidth: 118.0,
+    drain_fixed: 164.0,
+    drain_row: 4.45,
+    drain_penalty: 2.6,
+    head: 21,
+    fp32_passes: 2,
+};
+
+const COSTS_950: Costs = Costs {
+    left_bandwidth: 206.3,
+    right_bandwidth: 223.8,
+    drain_bandwidth: 30.0,
+    drain_fixed: 343.4,
+    drain_row: 4.59,
+    drain_penalty: 0.26,
+    head: 25,
+    fp32_passes: 8,
+};
+
+/// Bytes of a row of an operand block.
+const FRACTAL_BYTES: i64 = 32;
+
+/// What stays in place while the others pass by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stationary {
+    Accumulator,
+    Left,
+    Right,
+}
+
+struct Search<'a> {
+    problem: Extents,
+    bytes: ElementBytes,
+    /// Rows that the accumulator is padded to.
+    acc_rows: i64,
+    target: Target,
+    costs: &'a Costs,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    tile: Extents,
+    cycles: i64,
+    padded: i64,
+    load: f64,
+}
+
+/// The best tile, or `None` where the compiler leaves the product alone because it has no legal one.
+pub(super) fn choose(problem: Extents, bytes: ElementBytes, acc_rows: i64, target: Target) -> Option<Extents> {
+    if [problem.m, problem.n, problem.k].into_iter().any(|extent| extent < BLOCK) || problem.k % BLOCK != 0 {
+        return None;
+    }
+    let costs = match target {
+        Target::Ascend910b => &COSTS_910B,
+        Target::Ascend950 => &COSTS_950,
+    };
+    let search = Search { problem, bytes, acc_rows, target, costs };
+    let mut best = search.best(Stationary::Accumulator)?;
+    if best.tile == problem {
+        return Some(best.tile);
+    }
+    for stationary in [Stationary::Left, Stationary::Right] {
+        if let Some(candidate) = search.best(stationary)
+            && candidate.cycles < best.cycles
+        {
+            best = candidate;
+        }
+    }
+    Some(best.tile)
+}
+
+impl Search<'_> {
+    fn capacity(&self, space: Space, bytes: i64, copies: i64) -> i64 {
+        let capacity = self.target.capacity(space).unwrap_or(0);
+        i64::try_from(capacity).unwrap_or(i64::MAX) / (bytes.max(1) * copies)
+    }
+
+    fn best(&self, stationary: Stationary) -> Option<Candidate> {
+        let copies = |held: Stationary| if stationary == held { 1 } else { 2 };
+        let left = self.capacity(Space::Left, self.bytes.left, copies(Stationary::Left));
+        let right = self.capacity(Space::Right, self.bytes.right, copies(Stationary::Right));
+        let acc = self.capacity(Space::Acc, self.bytes.acc, 1);
+        let mut best: Option<Candidate> = None;
+        for m in (BLOCK..=self.problem.m).step_by(BLOCK as usize) {
+            let rows = round_up(m, self.acc_rows);
+            if rows > acc / BLOCK {
+                break;
+            }
+            let widest = self.problem.n.min(acc / rows);
+            for n in (BLOCK..=widest).step_by(BLOCK as usize) {
+                let deepest = (left / m).min(right / n).min(self.problem.k);
+                for k in (BLOCK..=deepest).step_by(BLOCK as usize) {
+                    if stationary != Stationary::Accumulator && k != self.problem.k {
+                        continue;
+                    }
+                    let candidate = self.score(Extents { m, n, k }, stationary);
+                    if best.is_none_or(|best| self.is_better(candidate, best)) {
+                        best = Some(candidate);
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    fn score(&self, tile: Extents, stationary: Stationary) -> Candidate {
+        let Extents { m, n, k } = self.problem;
+        let load = self.load(tile, stationary);
+        let compute = load.max(self.multiply(tile) as f64);
+        let padded = round_up(m, tile.m) * round_up(n, tile.n) * round_up(k, tile.k);
+        Candidate { tile, cycles: (compute + self.drain(tile)).round() as i64, padded, load }
+    }
+
+    fn multiply(&self, tile: Extents) -> i64 {
+        let Extents { m, n, k } = self.problem;
+        let row = (FRACTAL_BYTES / self.bytes.left).max(1);
+        let passes = if self.bytes.left == 4 { self.costs.fp32_passes } else { (self.bytes.left / 2).max(1) };
+        let full = k / tile.k;
+        let rest = k - full * tile.k;
+        let blocks = full + i64::from(rest > 0);
+        let rows = full * ceil_div(tile.k, row) + if rest > 0 { ceil_div(rest, row) } else { 0 };
+        let one = blocks * self.costs.head + passes * ceil_div(tile.m, BLOCK) * rows * ceil_div(tile.n, BLOCK);
+        ceil_div(m, tile.m) * ceil_div(n, tile.n) * one
+    }
+
+    fn load(&self, tile: Extents, stationary: Stationary) -> f64 {
+        let Extents { m, n, k } = self.problem;
+        let (across, down) = (ceil_div(n, tile.n) as f64, ceil_div(m, tile.m) as f64);
+        let left = self.bytes.left as f64 * m as f64 * k as f64;
+        let right = self.bytes.right as f64 * k as f64 * n as f64;
+        let (left_bandwidth, right_bandwidth) = (self.costs.left_bandwidth, self.costs.right_bandwidth);
+        let hold_left = left / left_bandwidth + (right * down) / right_bandwidth;
+        let hold_right = (left * across) / left_bandwidth + right / right_bandwidth;
+        match stationary {
+            Stationary::Left => hold_left,
+            Stationary::Right => hold_right,
+            Stationary::Accumulator if tile.k >= k => hold_left.min(hold_right),
+            Stationary::Accumulator => (left * across) / left_bandwidth + (right * down) / right_bandwidth,
+        }
+    }
+
+    fn drain(&self, tile: Extents) -> f64 {
+        let count = (ceil_div(self.problem.m, tile.m) * ceil_div(self.problem.n, tile.n)) as f64;
+        let columns = ceil_div(tile.n, (FRACTAL_BYTES / self.bytes.acc).max(1));
+        let odd = columns >> columns.trailing_zeros();
+        let bytes = (self.bytes.acc * tile.n) as f64;
+        let row =
+            self.costs.drain_row.max(bytes / self.costs.drain_bandwidth) + self.costs.drain_penalty * (odd - 1) as f64;
+        count * (self.costs.drain_fixed + tile.m as f64 * row)
+    }
+
+    fn is_better(&self, a: Candidate, b: Candidate) -> bool {
+        let blocks = |candidate: Candidate| ceil_div(self.problem.k, candidate.tile.k);
+        let area = |candidate: Candidate| candidate.tile.m * candidate.tile.n;
+        (a.cycles.cmp(&b.cycles))
+            .then(a.padded.cmp(&b.padded))
+            .then(blocks(a).cmp(&blocks(b)))
+            .then(a.load.total_cmp(&b.load))
+            .then(area(b).cmp(&area(a)))
+            .then(b.tile.k.cmp(&a.tile.k))
+            .is_lt()
+    }
+}
+
+fn ceil_div(a: i64, b: i64) -> i64 {
+    (a + b - 1) / b
+}
+
+fn round_up(a: i64, b: i64) -> i64 {
+    ceil_div(a, b) * b
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tiles that the compiler has chosen for FP16 operands (`conformance/pypto`: 043, gen_004, gen_078, gen_118, gen_149).
+    #[test]
+    fn tiles_are_those_of_the_compiler() {
+        let fp16 = ElementBytes { left: 2, right: 2, acc: 4 };
+        let fp32 = ElementBytes { left: 4, right: 4, acc: 4 };
+        let on_910b = |m, n, k, bytes| choose(Extents { m, n, k }, bytes, 16, Target::Ascend910b);
+        assert_eq!(on_910b(128, 128, 512, fp16), Some(Extents { m: 128, n: 128, k: 128 }));
+        assert_eq!(on_910b(128, 16, 256, fp16), Some(Extents { m: 128, n: 16, k: 128 }));
+        assert_eq!(on_910b(64, 64, 128, fp16), Some(Extents { m: 64, n: 64, k: 128 }));
+        assert_eq!(on_910b(128, 128, 128, fp32), Some(Extents { m: 128, n: 128, k: 64 }));
+        assert_eq!(on_910b(8, 64, 64, fp16), None);
+    }
+}

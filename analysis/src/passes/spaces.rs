@@ -1,0 +1,416 @@
+//! InferTileMemorySpace: the memory space of every tile, and the moves that bring operands to where an operation needs them
+//! (`reference/memory.md` §5).
+//!
+//! Runs on kernels that are not yet split into cores; those that the author writes for one core say their spaces.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::layout;
+use super::walk;
+use crate::ir::{
+    Attr, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Role, Stmt, TileType, Type, Value, Var, VarId,
+    While,
+};
+use crate::ops::{LayoutNeed, OpId, OutputSpace};
+use crate::target::Space;
+
+pub(super) const TARGET_MEMORY: &str = "target_memory";
+
+/// Gives every tile the space and layout that its own operation says, as the compiler does when it reads the source.
+pub(super) fn declare(kernel: &mut Kernel) {
+    let body = std::mem::take(&mut kernel.body);
+    declare_body(kernel, &body);
+    kernel.body = body;
+}
+
+fn declare_body(kernel: &mut Kernel, body: &[Stmt]) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { var, value, .. } => declare_value(kernel, *var, value),
+            Stmt::For(inner) => {
+                inner.carries.iter().for_each(|carry| declare_carry(kernel, carry));
+                declare_body(kernel, &inner.body);
+            }
+            Stmt::While(inner) => {
+                inner.carries.iter().for_each(|carry| declare_carry(kernel, carry));
+                declare_body(kernel, &inner.body);
+            }
+            Stmt::If(inner) => {
+                declare_body(kernel, &inner.then);
+                declare_body(kernel, &inner.otherwise);
+                for (slot, result) in inner.results.iter().enumerate() {
+                    for branch in [&inner.then, &inner.otherwise] {
+                        let from = walk::yielded(branch).get(slot).and_then(Operand::var);
+                        declare_as(kernel, *result, from);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn declare_value(kernel: &mut Kernel, var: VarId, value: &Value) {
+    match value {
+        Value::Copy(source) => declare_as(kernel, var, Some(*source)),
+        Value::Call(call) => {
+            if let Some(space) = declared_space(kernel, call) {
+                set_missing_space(kernel, var, space);
+            }
+            if kernel.tile(var).is_some_and(|tile| !layout::is_written(tile)) {
+                layout::refresh(kernel, var, call);
+            }
+        }
+        Value::Scalar(_) | Value::Element { .. } => {}
+    }
+}
+
+fn declare_carry(kernel: &mut Kernel, carry: &Carry) {
+    let init = carry.init.var();
+    declare_as(kernel, carry.iter, init);
+    declare_as(kernel, carry.result, init);
+}
+
+fn declare_as(kernel: &mut Kernel, var: VarId, source: Option<VarId>) {
+    if let Some(space) = source.and_then(|source| kernel.tile(source)).and_then(|tile| tile.space) {
+        set_missing_space(kernel, var, space);
+    }
+}
+
+fn set_missing_space(kernel: &mut Kernel, var: VarId, space: Space) {
+    if let Type::Tile(tile) = &mut kernel.var_mut(var).ty {
+        tile.space.get_or_insert(space);
+    }
+}
+
+fn declared_space(kernel: &Kernel, call: &Call) -> Option<Space> {
+    match call.op.op().output {
+        OutputSpace::Fixed(space) => Some(space),
+        OutputSpace::TargetMemory => Some(target_memory(call).unwrap_or(Space::Vec)),
+        OutputSpace::TargetMemoryOrDemand => target_memory(call),
+        OutputSpace::InheritFirstTile => {
+            call.args.iter().filter_map(|arg| kernel.tile(arg.var()?)).find_map(|tile| tile.space)
+        }
+        OutputSpace::None => None,
+    }
+}
+
+pub(super) fn target_memory(call: &Call) -> Option<Space> {
+    match call.attr(TARGET_MEMORY) {
+        Some(Attr::Space(space)) => Some(*space),
+        _ => None,
+    }
+}
+
+/// The pass.
+pub(super) fn infer(kernel: &mut Kernel) {
+    if kernel.kind != KernelKind::InCore {
+        return;
+    }
+    let body = std::mem::take(&mut kernel.body);
+    let demands = Demands::of(kernel, &body);
+    let mut spaces = Spaces { kernel, demands: &demands, of: FxHashMap::default() };
+    spaces.body(&body);
+    let of = spaces.of;
+    if of.is_empty() {
+        kernel.body = body;
+        return;
+    }
+    let needed = needed_moves(kernel, &body, &of);
+    retype(kernel, &of);
+    kernel.body = Moves { kernel, needed, of, made: FxHashMap::default() }.body(body);
+}
+
+/// What the users of each variable ask for.
+struct Demands(FxHashMap<VarId, Space>);
+
+impl Demands {
+    fn of(kernel: &Kernel, body: &[Stmt]) -> Demands {
+        let mut demands = Demands(FxHashMap::default());
+        let mut inherited = Vec::new();
+        walk::visit(body, &mut |stmt| {
+            let Some(call) = walk::call_of(stmt) else { return };
+            let op = call.op.op();
+            for (index, arg) in call.args.iter().enumerate() {
+                if let (Some(space), Some(var)) = (op.input(index).first(), plain_var(kernel, arg)) {
+                    demands.record(var, *space);
+                }
+            }
+            if let (true, Stmt::Let { var, .. }) = (op.inherits_space(), stmt) {
+                let is_shaped = |var: &VarId| matches!(kernel.var(*var).ty, Type::Tile(_) | Type::Tensor(_));
+                let source = call.args.iter().filter_map(|arg| plain_var(kernel, arg)).find(is_shaped);
+                inherited.extend(source.map(|source| (*var, source)));
+            }
+        });
+        // Uses come after definitions, so that one sweep from the end reaches every producer.
+        for (var, source) in inherited.into_iter().rev() {
+            if let Some(space) = demands.0.get(&var).copied() {
+                demands.record(source, space);
+            }
+        }
+        demands
+    }
+
+    /// Vec is what everything else overrides; between others the first one stays.
+    fn record(&mut self, var: VarId, space: Space) {
+        let known = self.0.entry(var).or_insert(space);
+        if *known == Space::Vec {
+            *known = space;
+        }
+    }
+}
+
+/// An operand that is a variable, and not one that a loop carries: the compiler looks past those here.
+fn plain_var(kernel: &Kernel, operand: &Operand) -> Option<VarId> {
+    operand.var().filter(|var| kernel.var(*var).role != Role::IterArg)
+}
+
+/// The space of each tile, found by walking forward.
+struct Spaces<'a> {
+    kernel: &'a Kernel,
+    demands: &'a Demands,
+    of: FxHashMap<VarId, Space>,
+}
+
+impl Spaces<'_> {
+    fn body(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::Let { var, value, .. } => self.definition(*var, value),
+                Stmt::For(inner) => self.for_loop(inner),
+                Stmt::While(inner) => self.body(&inner.body),
+                Stmt::If(inner) => self.if_else(inner),
+                _ => {}
+            }
+        }
+    }
+
+    fn definition(&mut self, var: VarId, value: &Value) {
+        let Some(tile) = self.kernel.tile(var) else { return };
+        let space = match value {
+            Value::Call(call) => Some(self.result(var, tile, call)),
+            Value::Copy(source) => self.of.get(source).copied(),
+            Value::Scalar(_) | Value::Element { .. } => None,
+        };
+        if let Some(space) = space {
+            self.of.insert(var, space);
+        }
+    }
+
+    fn result(&self, var: VarId, tile: &TileType, call: &Call) -> Space {
+        let op = call.op.op();
+        if !op.name.starts_with("tile.") {
+            return Space::Vec;
+        }
+        match op.output {
+            OutputSpace::Fixed(space) => space,
+            OutputSpace::TargetMemory => target_memory(call).unwrap_or(Space::Vec),
+            OutputSpace::InheritFirstTile => self.inherited(call),
+            OutputSpace::TargetMemoryOrDemand => match (target_memory(call), self.demands.0.get(&var)) {
+                (Some(space), _) => space,
+                // Memory outside of the chip reaches these two only; others take a move from there.
+                (None, Some(space @ (Space::Vec | Space::Mat))) => *space,
+                (None, _) => self.inherited(call),
+            },
+            OutputSpace::None => tile.space.filter(|space| *space != Space::Ddr).unwrap_or(Space::Vec),
+        }
+    }
+
+    fn inherited(&self, call: &Call) -> Space {
+        let known = call.args.iter().filter_map(|arg| self.of.get(&arg.var()?)).next();
+        known.copied().unwrap_or(Space::Vec)
+    }
+
+    fn for_loop(&mut self, inner: &For) {
+        for carry in &inner.carries {
+            let Some(init) = carry.init.var() else { continue };
+            if self.kernel.tile(carry.iter).is_none() {
+                continue;
+            }
+            if let Some(space) = self.known(init) {
+                self.of.insert(carry.iter, space);
+            }
+        }
+        self.body(&inner.body);
+        for (carry, value) in inner.carries.iter().zip(walk::yielded(&inner.body)) {
+            if self.kernel.tile(carry.result).is_none() {
+                continue;
+            }
+            let Some(space) = plain_var(self.kernel, value).and_then(|value| self.known(value)) else { continue };
+            self.of.insert(carry.result, space);
+            self.of.insert(carry.iter, space);
+            // A seed that was created in Vec follows the accumulator that the body makes of it.
+            if let Some(init) = plain_var(self.kernel, &carry.init).filter(|init| self.kernel.tile(*init).is_some()) {
+                self.of.insert(init, space);
+            }
+        }
+    }
+
+    fn if_else(&mut self, inner: &If) {
+        self.body(&inner.then);
+        self.body(&inner.otherwise);
+        for (slot, result) in inner.results.iter().enumerate() {
+            let Some(tile) = self.kernel.tile(*result) else { continue };
+            let branch =
+                |body: &[Stmt]| walk::yielded(body).get(slot).and_then(Operand::var).and_then(|var| self.known(var));
+            let space = match (branch(&inner.then), branch(&inner.otherwise)) {
+                (Some(then), Some(otherwise)) if then != otherwise => continue,
+                (then, otherwise) => then.or(otherwise).or(tile.space),
+            };
+            if let Some(space) = space {
+                self.of.insert(*result, space);
+            }
+        }
+    }
+
+    fn known(&self, var: VarId) -> Option<Space> {
+        self.of.get(&var).copied().or_else(|| self.kernel.tile(var)?.space)
+    }
+}
+
+/// Tiles that some operation cannot take from where they are, and where it wants them.
+fn needed_moves(kernel: &Kernel, body: &[Stmt], of: &FxHashMap<VarId, Space>) -> FxHashSet<(VarId, Space)> {
+    let mut needed = FxHashSet::default();
+    walk::visit(body, &mut |stmt| {
+        let Some(call) = walk::call_of(stmt) else { return };
+        for (index, arg) in call.args.iter().enumerate() {
+            let allowed = call.op.op().input(index);
+            let (Some(first), Some(var)) = (allowed.first(), plain_var(kernel, arg)) else { continue };
+            if of.get(&var).is_some_and(|space| !allowed.contains(space)) {
+                needed.insert((var, *first));
+            }
+        }
+    });
+    needed
+}
+
+/// A tile that changes its space takes the layout of the new one; what describes its data stays.
+fn retype(kernel: &mut Kernel, of: &FxHashMap<VarId, Space>) {
+    for (var, space) in of {
+        let Type::Tile(tile) = &mut kernel.var_mut(*var).ty else { continue };
+        if tile.space == Some(*space) {
+            continue;
+        }
+        tile.space = Some(*space);
+        let layout = Layout::implicit(&tile.shape, tile.space);
+        layout::set(tile, layout);
+    }
+}
+
+struct Moves<'a> {
+    kernel: &'a mut Kernel,
+    needed: FxHashSet<(VarId, Space)>,
+    of: FxHashMap<VarId, Space>,
+    /// Moves that are visible at this point: those of this statement list and the ones around it.
+    made: FxHashMap<(VarId, Space), VarId>,
+}
+
+impl Moves<'_> {
+    fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let mut made_here = Vec::new();
+        let mut out = Vec::with_capacity(body.len());
+        for stmt in body {
+            self.insert_before(&stmt, &mut made_here, &mut out);
+            out.push(self.stmt(stmt));
+        }
+        for key in made_here {
+            self.made.remove(&key);
+        }
+        out
+    }
+
+    fn stmt(&mut self, mut stmt: Stmt) -> Stmt {
+        match stmt {
+            Stmt::For(inner) => return Stmt::For(For { body: self.body(inner.body), ..inner }),
+            Stmt::While(inner) => return Stmt::While(While { body: self.body(inner.body), ..inner }),
+            Stmt::If(inner) => {
+                let then = self.body(inner.then);
+                return Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner });
+            }
+            _ => {}
+        }
+        if let Some(call) = walk::call_of_mut(&mut stmt) {
+            let op = call.op.op();
+            for (index, arg) in call.args.iter_mut().enumerate() {
+                let (Some(space), Some(var)) = (op.input(index).first(), arg.var()) else { continue };
+                if let Some(moved) = self.made.get(&(var, *space)) {
+                    *arg = Operand::Var(*moved);
+                }
+            }
+        }
+        if let Stmt::Let { var, value: Value::Call(call), .. } = &mut stmt {
+            self.retarget(*var, call);
+            if call.args.iter().any(|arg| arg.var().is_some_and(|var| self.kernel.tile(var).is_some())) {
+                layout::refresh(self.kernel, *var, call);
+            }
+        }
+        stmt
+    }
+
+    /// Keeps the attribute of creates and loads in step with the space that was chosen for them.
+    fn retarget(&self, var: VarId, call: &mut Call) {
+        if call.op.op().output != OutputSpace::TargetMemoryOrDemand {
+            return;
+        }
+        let Some(space) = self.of.get(&var) else { return };
+        match call.attrs.iter_mut().find(|(name, _)| *name == TARGET_MEMORY) {
+            Some((_, attr)) => *attr = Attr::Space(*space),
+            None => call.attrs.push((TARGET_MEMORY, Attr::Space(*space))),
+        }
+    }
+
+    fn insert_before(&mut self, stmt: &Stmt, made_here: &mut Vec<(VarId, Space)>, out: &mut Vec<Stmt>) {
+        let Some(call) = walk::call_of(stmt) else { return };
+        let op = call.op.op();
+        for (index, arg) in call.args.iter().enumerate() {
+            let (Some(space), Some(var)) = (op.input(index).first(), plain_var(self.kernel, arg)) else { continue };
+            let key = (var, *space);
+            if !self.needed.contains(&key) || self.made.contains_key(&key) {
+                continue;
+            }
+            let wants_row_major = match op.layout {
+                LayoutNeed::AllRowMajor => true,
+                LayoutNeed::Arg0AndResultRowMajor => index == 0,
+                LayoutNeed::ResultRowMajor | LayoutNeed::Any => false,
+            };
+            // The path from the accumulator to Vec delivers rows, whatever the order was in Acc.
+            let unpacks = self.of.get(&var) == Some(&Space::Acc) && *space == Space::Vec;
+            let mut attrs = vec![(TARGET_MEMORY, Attr::Space(*space))];
+            if wants_row_major || unpacks {
+                attrs.push(("blayout", Attr::Str("row_major".into())));
+            }
+            if (wants_row_major && *space == Space::Vec) || unpacks {
+                attrs.push(("slayout", Attr::Str("none_box".into())));
+            }
+            let moved = insert_move(self.kernel, var, *space, attrs, stmt, out);
+            self.made.insert(key, moved);
+            made_here.push(key);
+        }
+    }
+}
+
+/// Appends `<name>_<Space> = tile.move(<name>, …)` for the statement that needs it.
+fn insert_move(
+    kernel: &mut Kernel,
+    source: VarId,
+    space: Space,
+    attrs: Vec<(&'static str, Attr)>,
+    consumer: &Stmt,
+    out: &mut Vec<Stmt>,
+) -> VarId {
+    let Some(call) = walk::call_of(consumer) else { return source };
+    let origin = call.origin;
+    let call = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin };
+    let var = kernel.var(source);
+    let name = format!("{}_{space}", var.name);
+    let mut ty = var.ty.clone();
+    if let Type::Tile(tile) = &mut ty {
+        tile.space = Some(space);
+        tile.binding = None;
+        let layout = layout::of_result(kernel, &call, tile);
+        layout::set(tile, layout);
+    }
+    let moved = kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin });
+    out.push(Stmt::Let { var: moved, value: Value::Call(call), origin });
+    moved
+}

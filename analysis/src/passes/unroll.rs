@@ -1,0 +1,96 @@
+//! UnrollLoops: `pl.unroll` becomes one copy of its body for each iteration.
+
+use super::walk::{self, Substitution};
+use crate::ir::{For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Scalar, Stmt, While};
+
+/// Above this the compiler refuses the loop.
+const MAX_ITERATIONS: i64 = 1024;
+/// Above this tilelens gives up, so that nested loops cannot exhaust memory.
+const MAX_VARIABLES: usize = 200_000;
+
+pub(super) fn run(kernel: &mut Kernel) {
+    let body = std::mem::take(&mut kernel.body);
+    let mut unroll = Unroll { kernel, results: Substitution::default() };
+    let body = unroll.body(body);
+    kernel.body = body;
+}
+
+struct Unroll<'a> {
+    kernel: &'a mut Kernel,
+    /// What the results of loops that are gone stand for.
+    results: Substitution,
+}
+
+impl Unroll<'_> {
+    fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let mut out = Vec::with_capacity(body.len());
+        for stmt in body {
+            self.stmt(stmt, &mut out);
+        }
+        out
+    }
+
+    fn stmt(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
+        match stmt {
+            Stmt::For(inner) if inner.kind == LoopKind::Unroll => self.for_loop(inner, out),
+            Stmt::For(mut inner) => {
+                self.results.apply_to_header(&mut inner);
+                out.push(Stmt::For(For { body: self.body(inner.body), ..inner }));
+            }
+            Stmt::While(mut inner) => {
+                inner.condition = self.results.scalar(&inner.condition);
+                inner.carries.iter_mut().for_each(|carry| carry.init = self.results.operand(&carry.init));
+                out.push(Stmt::While(While { body: self.body(inner.body), ..inner }));
+            }
+            Stmt::If(mut inner) => {
+                inner.condition = self.results.scalar(&inner.condition);
+                let then = self.body(inner.then);
+                out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
+            }
+            mut leaf => {
+                self.results.apply(std::slice::from_mut(&mut leaf));
+                out.push(leaf);
+            }
+        }
+    }
+
+    fn for_loop(&mut self, mut inner: For, out: &mut Vec<Stmt>) {
+        self.results.apply_to_header(&mut inner);
+        let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step);
+        let (Some(start), Some(step), Some(trips)) = (walk::constant(&inner.start), walk::constant(&inner.step), trips)
+        else {
+            return self.keep(inner, "bounds of `pl.unroll` that are not constant", out);
+        };
+        if trips > MAX_ITERATIONS || self.kernel.vars.len() > MAX_VARIABLES {
+            return self.keep(inner, "`pl.unroll` over this many iterations", out);
+        }
+        let mut values: Vec<Operand> = inner.carries.iter().map(|carry| carry.init.clone()).collect();
+        for iteration in 0..trips {
+            let index = start.saturating_add(iteration.saturating_mul(step));
+            let mut substitution = Substitution::default();
+            substitution.set(inner.index, Operand::Scalar(Scalar::Int(index)));
+            for (carry, value) in inner.carries.iter().zip(&values) {
+                substitution.set(carry.iter, value.clone());
+            }
+            let copy = walk::copy(self.kernel, &inner.body, &mut substitution);
+            let mut copy = self.body(copy);
+            if let Some(Stmt::Yield { values: yielded, .. }) = copy.last() {
+                values = yielded.clone();
+                copy.pop();
+            }
+            out.extend(copy);
+        }
+        for (carry, value) in inner.carries.iter().zip(values) {
+            self.results.set(carry.result, value);
+        }
+    }
+
+    fn keep(&mut self, inner: For, what: &str, out: &mut Vec<Stmt>) {
+        note(self.kernel, inner.origin, what);
+        out.push(Stmt::For(For { body: self.body(inner.body), kind: LoopKind::Range, ..inner }));
+    }
+}
+
+fn note(kernel: &mut Kernel, at: Origin, what: &str) {
+    kernel.notes.push(Note { at, reason: Reason(what.into()) });
+}

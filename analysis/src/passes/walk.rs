@@ -1,0 +1,408 @@
+//! Walking, substituting and copying statements.
+
+use rustc_hash::FxHashMap;
+
+use crate::ir::{
+    Call, Carry, For, If, Kernel, Operand, Scalar, ScalarBinary, ScalarUnary, Stmt, Type, Value, VarId, While,
+};
+
+/// Replaces every statement that holds no other by what `emit` makes of it, in program order.
+pub(super) fn expand_leaves(body: Vec<Stmt>, emit: &mut impl FnMut(Stmt, &mut Vec<Stmt>)) -> Vec<Stmt> {
+    let mut out = Vec::with_capacity(body.len());
+    for stmt in body {
+        match stmt {
+            Stmt::For(inner) => out.push(Stmt::For(For { body: expand_leaves(inner.body, emit), ..inner })),
+            Stmt::While(inner) => out.push(Stmt::While(While { body: expand_leaves(inner.body, emit), ..inner })),
+            Stmt::If(inner) => out.push(Stmt::If(If {
+                then: expand_leaves(inner.then, emit),
+                otherwise: expand_leaves(inner.otherwise, emit),
+                ..inner
+            })),
+            leaf => emit(leaf, &mut out),
+        }
+    }
+    out
+}
+
+/// Visits every statement, outer statements before those inside of them.
+pub(super) fn visit<'a>(body: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
+    for stmt in body {
+        see(stmt);
+        match stmt {
+            Stmt::For(inner) => visit(&inner.body, see),
+            Stmt::While(inner) => visit(&inner.body, see),
+            Stmt::If(inner) => {
+                visit(&inner.then, see);
+                visit(&inner.otherwise, see);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The call that a statement makes at its top, if it makes one.
+pub(super) fn call_of(stmt: &Stmt) -> Option<&Call> {
+    match stmt {
+        Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => Some(call),
+        _ => None,
+    }
+}
+
+/// As [`call_of`], to change it.
+pub(super) fn call_of_mut(stmt: &mut Stmt) -> Option<&mut Call> {
+    match stmt {
+        Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => Some(call),
+        _ => None,
+    }
+}
+
+/// The values that a body hands on at its end.
+pub(super) fn yielded(body: &[Stmt]) -> &[Operand] {
+    match body.last() {
+        Some(Stmt::Yield { values, .. }) => values,
+        _ => &[],
+    }
+}
+
+/// Visits the variables that a statement reads, those of nested statements included.
+pub(super) fn visit_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+    match stmt {
+        Stmt::Let { value, .. } => value_uses(value, see),
+        Stmt::Eval { call, .. } => call_uses(call, see),
+        Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
+            values.iter().for_each(|value| operand_uses(value, see))
+        }
+        Stmt::For(inner) => {
+            visit_header_uses(stmt, see);
+            inner.body.iter().for_each(|stmt| visit_uses(stmt, see));
+        }
+        Stmt::While(inner) => {
+            visit_header_uses(stmt, see);
+            inner.body.iter().for_each(|stmt| visit_uses(stmt, see));
+        }
+        Stmt::If(inner) => {
+            visit_header_uses(stmt, see);
+            inner.then.iter().chain(&inner.otherwise).for_each(|stmt| visit_uses(stmt, see));
+        }
+        Stmt::Break(_) | Stmt::Continue(_) => {}
+    }
+}
+
+/// Visits the variables that a loop or branch reads before it enters its body.
+pub(super) fn visit_header_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+    match stmt {
+        Stmt::For(inner) => {
+            [&inner.start, &inner.stop, &inner.step].into_iter().for_each(|bound| scalar_uses(bound, see));
+            inner.carries.iter().for_each(|carry| operand_uses(&carry.init, see));
+        }
+        Stmt::While(inner) => {
+            scalar_uses(&inner.condition, see);
+            inner.carries.iter().for_each(|carry| operand_uses(&carry.init, see));
+        }
+        Stmt::If(inner) => scalar_uses(&inner.condition, see),
+        _ => {}
+    }
+}
+
+/// Visits the variables that a statement defines, those of nested statements included.
+pub(super) fn visit_definitions(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+    match stmt {
+        Stmt::Let { var, .. } => see(*var),
+        Stmt::For(inner) => {
+            see(inner.index);
+            inner.carries.iter().for_each(|carry| [carry.iter, carry.result].into_iter().for_each(&mut *see));
+            inner.body.iter().for_each(|stmt| visit_definitions(stmt, see));
+        }
+        Stmt::While(inner) => {
+            inner.carries.iter().for_each(|carry| [carry.iter, carry.result].into_iter().for_each(&mut *see));
+            inner.body.iter().for_each(|stmt| visit_definitions(stmt, see));
+        }
+        Stmt::If(inner) => {
+            inner.results.iter().copied().for_each(&mut *see);
+            inner.then.iter().chain(&inner.otherwise).for_each(|stmt| visit_definitions(stmt, see));
+        }
+        _ => {}
+    }
+}
+
+fn value_uses(value: &Value, see: &mut impl FnMut(VarId)) {
+    match value {
+        Value::Call(call) => call_uses(call, see),
+        Value::Copy(var) | Value::Element { tuple: var, .. } => see(*var),
+        Value::Scalar(scalar) => scalar_uses(scalar, see),
+    }
+}
+
+fn call_uses(call: &Call, see: &mut impl FnMut(VarId)) {
+    call.args.iter().for_each(|arg| operand_uses(arg, see));
+}
+
+fn operand_uses(operand: &Operand, see: &mut impl FnMut(VarId)) {
+    match operand {
+        Operand::Var(var) => see(*var),
+        Operand::Scalar(scalar) => scalar_uses(scalar, see),
+        Operand::List(list) => list.iter().for_each(|scalar| scalar_uses(scalar, see)),
+        Operand::Unknown(_) => {}
+    }
+}
+
+fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
+    match scalar {
+        Scalar::Var(var) | Scalar::Dim { tensor: var, .. } => see(*var),
+        Scalar::Unary(_, inner) | Scalar::Cast(_, inner) => scalar_uses(inner, see),
+        Scalar::Binary(_, left, right) => {
+            scalar_uses(left, see);
+            scalar_uses(right, see);
+        }
+        Scalar::Call(call) => call_uses(call, see),
+        Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) | Scalar::Dynamic(_) | Scalar::Unknown(_) => {}
+    }
+}
+
+/// What variables stand for in a copy of statements.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Substitution(FxHashMap<VarId, Operand>);
+
+impl Substitution {
+    pub(super) fn set(&mut self, var: VarId, value: Operand) {
+        self.0.insert(var, value);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn operand(&self, operand: &Operand) -> Operand {
+        match operand {
+            Operand::Var(var) => self.0.get(var).cloned().unwrap_or(Operand::Var(*var)),
+            Operand::Scalar(scalar) => match scalar {
+                Scalar::Var(var) if self.0.contains_key(var) => self.0[var].clone(),
+                _ => Operand::Scalar(self.scalar(scalar)),
+            },
+            Operand::List(list) => Operand::List(list.iter().map(|scalar| self.scalar(scalar)).collect()),
+            Operand::Unknown(reason) => Operand::Unknown(reason.clone()),
+        }
+    }
+
+    pub(super) fn scalar(&self, scalar: &Scalar) -> Scalar {
+        match scalar {
+            Scalar::Var(var) => match self.0.get(var) {
+                Some(Operand::Scalar(value)) => value.clone(),
+                Some(Operand::Var(value)) => Scalar::Var(*value),
+                Some(Operand::Unknown(reason)) => Scalar::Unknown(reason.clone()),
+                Some(Operand::List(_)) | None => Scalar::Var(*var),
+            },
+            Scalar::Dim { tensor, axis } => Scalar::Dim { tensor: self.var(*tensor), axis: *axis },
+            Scalar::Unary(op, inner) => fold_unary(*op, self.scalar(inner)),
+            Scalar::Cast(dtype, inner) => Scalar::Cast(*dtype, Box::new(self.scalar(inner))),
+            Scalar::Binary(op, left, right) => fold_binary(*op, self.scalar(left), self.scalar(right)),
+            Scalar::Call(call) => Scalar::Call(Box::new(self.call(call))),
+            known => known.clone(),
+        }
+    }
+
+    /// A variable that can only stand for another one: a tile, a tensor, a tuple.
+    fn var(&self, var: VarId) -> VarId {
+        self.0.get(&var).and_then(Operand::var).unwrap_or(var)
+    }
+
+    pub(super) fn call(&self, call: &Call) -> Call {
+        Call { args: call.args.iter().map(|arg| self.operand(arg)).collect(), ..call.clone() }
+    }
+
+    fn value(&self, value: &Value) -> Value {
+        match value {
+            Value::Call(call) => Value::Call(self.call(call)),
+            Value::Scalar(scalar) => Value::Scalar(self.scalar(scalar)),
+            Value::Copy(var) => match self.0.get(var) {
+                Some(Operand::Scalar(scalar)) => Value::Scalar(scalar.clone()),
+                _ => Value::Copy(self.var(*var)),
+            },
+            Value::Element { tuple, index } => Value::Element { tuple: self.var(*tuple), index: *index },
+        }
+    }
+
+    fn ty(&self, ty: &Type) -> Type {
+        let mut ty = ty.clone();
+        if let Type::Tile(tile) = &mut ty {
+            if let Some(valid) = &mut tile.view.valid_shape {
+                valid.iter_mut().for_each(|extent| *extent = self.scalar(extent));
+            }
+            if let Some(binding) = &mut tile.binding {
+                binding.slot = self.scalar(&binding.slot);
+            }
+        }
+        ty
+    }
+
+    /// Applies the substitution to what a loop reads before its first iteration.
+    pub(super) fn apply_to_header(&self, inner: &mut For) {
+        for bound in [&mut inner.start, &mut inner.stop, &mut inner.step] {
+            *bound = self.scalar(bound);
+        }
+        inner.carries.iter_mut().for_each(|carry| carry.init = self.operand(&carry.init));
+    }
+
+    /// Applies the substitution to statements in place; definitions stay.
+    pub(super) fn apply(&self, body: &mut [Stmt]) {
+        if self.is_empty() {
+            return;
+        }
+        for stmt in body {
+            match stmt {
+                Stmt::Let { value, .. } => *value = self.value(value),
+                Stmt::Eval { call, .. } => *call = self.call(call),
+                Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
+                    values.iter_mut().for_each(|value| *value = self.operand(value))
+                }
+                Stmt::For(inner) => {
+                    self.apply_to_header(inner);
+                    self.apply(&mut inner.body);
+                }
+                Stmt::While(inner) => {
+                    inner.condition = self.scalar(&inner.condition);
+                    inner.carries.iter_mut().for_each(|carry| carry.init = self.operand(&carry.init));
+                    self.apply(&mut inner.body);
+                }
+                Stmt::If(inner) => {
+                    inner.condition = self.scalar(&inner.condition);
+                    self.apply(&mut inner.then);
+                    self.apply(&mut inner.otherwise);
+                }
+                Stmt::Break(_) | Stmt::Continue(_) => {}
+            }
+        }
+    }
+}
+
+/// A copy of `body` with variables of its own for everything that it defines.
+pub(super) fn copy(kernel: &mut Kernel, body: &[Stmt], substitution: &mut Substitution) -> Vec<Stmt> {
+    body.iter().map(|stmt| copy_stmt(kernel, stmt, substitution)).collect()
+}
+
+fn copy_stmt(kernel: &mut Kernel, stmt: &Stmt, substitution: &mut Substitution) -> Stmt {
+    match stmt {
+        Stmt::Let { var, value, origin } => {
+            let value = substitution.value(value);
+            Stmt::Let { var: copy_var(kernel, *var, substitution), value, origin: *origin }
+        }
+        Stmt::For(inner) => {
+            let bounds = [&inner.start, &inner.stop, &inner.step].map(|bound| substitution.scalar(bound));
+            let inits: Vec<_> = inner.carries.iter().map(|carry| substitution.operand(&carry.init)).collect();
+            let index = copy_var(kernel, inner.index, substitution);
+            let iters: Vec<_> = inner.carries.iter().map(|carry| copy_var(kernel, carry.iter, substitution)).collect();
+            let body = copy(kernel, &inner.body, substitution);
+            let carries = copy_carries(kernel, &inner.carries, inits, iters, substitution);
+            let [start, stop, step] = bounds;
+            Stmt::For(For { kind: inner.kind, index, start, stop, step, carries, body, origin: inner.origin })
+        }
+        Stmt::While(inner) => {
+            let inits: Vec<_> = inner.carries.iter().map(|carry| substitution.operand(&carry.init)).collect();
+            let iters: Vec<_> = inner.carries.iter().map(|carry| copy_var(kernel, carry.iter, substitution)).collect();
+            let condition = substitution.scalar(&inner.condition);
+            let body = copy(kernel, &inner.body, substitution);
+            let carries = copy_carries(kernel, &inner.carries, inits, iters, substitution);
+            Stmt::While(While { condition, carries, body, origin: inner.origin })
+        }
+        Stmt::If(inner) => {
+            let condition = substitution.scalar(&inner.condition);
+            let then = copy(kernel, &inner.then, substitution);
+            let otherwise = copy(kernel, &inner.otherwise, substitution);
+            let results = inner.results.iter().map(|result| copy_var(kernel, *result, substitution)).collect();
+            Stmt::If(If { condition, then, otherwise, has_else: inner.has_else, results, origin: inner.origin })
+        }
+        leaf => {
+            let mut leaf = leaf.clone();
+            substitution.apply(std::slice::from_mut(&mut leaf));
+            leaf
+        }
+    }
+}
+
+fn copy_carries(
+    kernel: &mut Kernel,
+    carries: &[Carry],
+    inits: Vec<Operand>,
+    iters: Vec<VarId>,
+    substitution: &mut Substitution,
+) -> Vec<Carry> {
+    let mut copies = Vec::with_capacity(carries.len());
+    for ((carry, init), iter) in carries.iter().zip(inits).zip(iters) {
+        let result = copy_var(kernel, carry.result, substitution);
+        copies.push(Carry { init, iter, result, explicit: carry.explicit });
+    }
+    copies
+}
+
+fn copy_var(kernel: &mut Kernel, var: VarId, substitution: &mut Substitution) -> VarId {
+    let mut copied = kernel.var(var).clone();
+    copied.ty = substitution.ty(&copied.ty);
+    let copy = kernel.add_var(copied);
+    substitution.set(var, Operand::Var(copy));
+    copy
+}
+
+/// `left op right`, computed where both are constants.
+pub(super) fn fold_binary(op: ScalarBinary, left: Scalar, right: Scalar) -> Scalar {
+    let folded = match (left.as_int(), right.as_int()) {
+        (Some(a), Some(b)) => fold_ints(op, a, b),
+        (Some(0), None) if op == ScalarBinary::Add => return right,
+        (None, Some(0)) if matches!(op, ScalarBinary::Add | ScalarBinary::Sub) => return left,
+        _ => None,
+    };
+    folded.unwrap_or_else(|| Scalar::Binary(op, Box::new(left), Box::new(right)))
+}
+
+fn fold_ints(op: ScalarBinary, a: i64, b: i64) -> Option<Scalar> {
+    Some(match op {
+        ScalarBinary::Add => Scalar::Int(a.checked_add(b)?),
+        ScalarBinary::Sub => Scalar::Int(a.checked_sub(b)?),
+        ScalarBinary::Mul => Scalar::Int(a.checked_mul(b)?),
+        ScalarBinary::FloorDiv => Scalar::Int(floor_div(a, b)?),
+        ScalarBinary::FloorMod => Scalar::Int(a.checked_sub(floor_div(a, b)?.checked_mul(b)?)?),
+        ScalarBinary::Min => Scalar::Int(a.min(b)),
+        ScalarBinary::Max => Scalar::Int(a.max(b)),
+        ScalarBinary::Eq => Scalar::Bool(a == b),
+        ScalarBinary::Ne => Scalar::Bool(a != b),
+        ScalarBinary::Lt => Scalar::Bool(a < b),
+        ScalarBinary::Le => Scalar::Bool(a <= b),
+        ScalarBinary::Gt => Scalar::Bool(a > b),
+        ScalarBinary::Ge => Scalar::Bool(a >= b),
+        ScalarBinary::Div | ScalarBinary::Shl | ScalarBinary::Shr | ScalarBinary::And | ScalarBinary::Or => {
+            return None;
+        }
+    })
+}
+
+fn floor_div(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
+fn fold_unary(op: ScalarUnary, inner: Scalar) -> Scalar {
+    match (op, inner.as_int(), &inner) {
+        (ScalarUnary::Neg, Some(value), _) if value != i64::MIN => Scalar::Int(-value),
+        (ScalarUnary::Not, _, Scalar::Bool(value)) => Scalar::Bool(!value),
+        _ => Scalar::Unary(op, Box::new(inner)),
+    }
+}
+
+/// How often a loop with constant bounds runs.
+pub(super) fn trip_count(start: &Scalar, stop: &Scalar, step: &Scalar) -> Option<i64> {
+    let (start, stop, step) = (constant(start)?, constant(stop)?, constant(step)?);
+    let (from, to, by) = match step {
+        1.. => (start, stop, step),
+        0 => return None,
+        _ => (stop, start, step.checked_neg()?),
+    };
+    let distance = to.checked_sub(from)?;
+    Some(if distance <= 0 { 0 } else { distance.checked_add(by - 1)? / by })
+}
+
+/// The value of a scalar that is a constant, or the negation of one.
+pub(super) fn constant(scalar: &Scalar) -> Option<i64> {
+    match scalar {
+        Scalar::Unary(ScalarUnary::Neg, inner) => inner.as_int()?.checked_neg(),
+        _ => scalar.as_int(),
+    }
+}
