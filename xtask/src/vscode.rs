@@ -26,6 +26,7 @@ pub(crate) fn package(workspace: &Workspace, server: &Path) -> anyhow::Result<Pa
     let shell = &workspace.shell;
     let _folder = shell.push_dir("editors/vscode");
     install_dependencies(workspace)?;
+    shell.create_dir("server")?;
     shell.copy_file(server, format!("server/tilelens{}", env::consts::EXE_SUFFIX))?;
     let packaged = cmd!(shell, "{NPM} run --silent package").run();
     shell.remove_path("server")?;
