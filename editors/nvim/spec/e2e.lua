@@ -27,10 +27,7 @@ local function eventually(condition)
 end
 
 --- Three tiles of 64 KiB live together in 184 KiB, until COLS gets smaller.
-local example = vim.env.TILELENS_PLUGIN .. '/../../docs/examples/overflow.py'
-
-vim.g.tilelens = { server = { path = vim.env.TILELENS_SERVER } }
-vim.cmd('runtime plugin/tilelens.lua')
+local example = vim.env.TILELENS_EXAMPLE
 
 local client = require('tilelens.client')
 local api = vim.api
@@ -107,8 +104,7 @@ local function hover_at(buf, text)
 end
 
 local function session()
-  vim.cmd('filetype on')
-  vim.cmd('edit ' .. vim.fn.fnameescape(vim.fn.resolve(example)))
+  vim.cmd('edit ' .. vim.fn.fnameescape(example))
   local source = api.nvim_get_current_buf()
 
   ok(eventually(function()
