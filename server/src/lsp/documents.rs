@@ -1,7 +1,6 @@
 //! The open documents: text as the client has it, applied edit by edit.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tilelens_analysis::FileId;
@@ -43,38 +42,17 @@ pub(super) type Documents = HashMap<Uri, OpenDocument>;
 /// Applies the changes of one `didChange` in order; each one's positions refer to the result of the one before.
 pub(super) fn apply(document: &mut Document, changes: Vec<TextDocumentContentChangeEvent>, encoding: PositionEncoding) {
     for TextDocumentContentChangeEvent { range, text, .. } in changes {
-        let Some(range) = range else {
-            replace_all(document, &text);
-            continue;
-        };
         let offset = |at: Position| document.offset(LineCol { line: at.line, col: at.character }, encoding);
-        let (start, end) = (offset(range.start), offset(range.end));
-        edit(document, start..end.max(start), &text);
+        let (start, end) = range.map_or((0, document.len()), |range| (offset(range.start), offset(range.end)));
+        document.edit(start..end.max(start), &text);
     }
 }
 
-/// Replaces only what differs, so that the rest of the syntax tree and its results survive a full-text change.
-fn replace_all(document: &mut Document, text: &str) {
-    let old = document.text();
-    let prefix = old.bytes().zip(text.bytes()).take_while(|(a, b)| a == b).count();
-    let prefix = (0..=prefix).rev().find(|&at| old.is_char_boundary(at) && text.is_char_boundary(at)).unwrap_or(0);
-    let (old_rest, new_rest) = (&old[prefix..], &text[prefix..]);
-    let suffix = old_rest.bytes().rev().zip(new_rest.bytes().rev()).take_while(|(a, b)| a == b).count();
-    let on_boundary =
-        |n: &usize| old_rest.is_char_boundary(old_rest.len() - n) && new_rest.is_char_boundary(new_rest.len() - n);
-    let suffix = (0..=suffix).rev().find(on_boundary).unwrap_or(0);
-    if (prefix, suffix) != (old.len(), 0) || old.len() != text.len() {
-        edit(document, prefix..old.len() - suffix, &new_rest[..new_rest.len() - suffix]);
-    }
-}
-
-/// The text is right after this whatever the incremental parser does: a panic in it costs one full parse.
-fn edit(document: &mut Document, range: Range<usize>, text: &str) {
-    let before = document.clone();
-    if catch_unwind(AssertUnwindSafe(|| document.edit(range.clone(), text))).is_err() {
-        let mut whole = before.text();
-        whole.replace_range(range, text);
-        *document = Document::new(&whole);
+/// Readies a document for analysis. The text is right after this whatever the incremental parser does: a panic in it
+/// costs one full parse.
+pub(super) fn settle(document: &mut Document) {
+    if catch_unwind(AssertUnwindSafe(|| document.settle())).is_err() {
+        *document = Document::new(&document.text());
     }
 }
 

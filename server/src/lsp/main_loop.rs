@@ -80,20 +80,20 @@ impl MainLoop {
     pub(super) fn run(mut self, inbox: &Receiver<Event>) {
         while let Ok(event) = inbox.recv() {
             let turn = Instant::now();
-            self.handle_guarded(event);
+            self.guarded(|this| this.handle(event));
             while turn.elapsed() < LONGEST_TURN
                 && let Ok(event) = inbox.try_recv()
             {
-                self.handle_guarded(event);
+                self.guarded(|this| this.handle(event));
             }
-            self.hand_texts_to_analysis();
-            self.start_diagnostics();
+            self.guarded(Self::hand_texts_to_analysis);
+            self.guarded(Self::start_diagnostics);
         }
     }
 
     /// The session outlives a bug in the handling of one message.
-    fn handle_guarded(&mut self, event: Event) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.handle(event))) {
+    fn guarded(&mut self, step: impl FnOnce(&mut Self)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(self))) {
             self.outbox.send(ToClient::error(format!("a message was lost: {}", panic_message(panic.as_ref()))));
         }
     }
@@ -173,7 +173,7 @@ impl MainLoop {
     /// A write: waits until every snapshot is dropped, after it has cancelled what runs on them.
     fn hand_texts_to_analysis(&mut self) {
         for open in self.documents.values_mut().filter(|open| open.pending == Pending::Text) {
-            open.document.settle();
+            documents::settle(&mut open.document);
             self.host.set_document(open.file, open.document.clone());
             open.pending = Pending::Diagnostics;
         }
