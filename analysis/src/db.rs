@@ -203,10 +203,16 @@ impl Scope for UnitScope<'_> {
     }
 }
 
+/// Whether a unit is worth parsing: kernels are decorated functions. Plain Python costs this look only.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn may_hold_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    unit.key(db).kind == BlockKind::Function && unit.source(db).text.contains('@')
+}
+
 /// The kernels of a unit, as the author wrote them.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Kernel>> {
-    if unit.key(db).kind != BlockKind::Function {
+    if !may_hold_kernels(db, unit) {
         return Arc::default();
     }
     let scope = UnitScope { db, unit };

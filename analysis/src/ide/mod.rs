@@ -14,7 +14,7 @@ mod tests;
 use std::sync::Arc;
 
 use tilelens_syntax::ast::Spans;
-use tilelens_syntax::{BlockKind, Document, TextRange};
+use tilelens_syntax::{Document, TextRange};
 
 pub use code_lens::{CodeLens, LensCommand};
 pub use diagnostics::{Diagnostic, RelatedRange};
@@ -58,20 +58,19 @@ impl<'db> Context<'db> {
         self.file.document(self.db)
     }
 
-    /// The function blocks that touch `range`.
+    /// The function blocks that touch `range` and may hold kernels.
     pub(crate) fn units_in(&self, range: TextRange) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
         let units = db::units(self.db, self.file).iter();
         let blocks = self.document().blocks().iter();
-        units.zip(blocks).filter(|(unit, _)| unit.key(self.db).kind == BlockKind::Function).filter_map(
-            move |(&unit, block)| {
-                let len = block.source.text.len();
-                if !TextRange::new(block.start, block.start + len).intersects(range) {
-                    return None;
-                }
-                let spans = db::parsed(self.db, unit).spans.clone();
-                Some(PlacedUnit { unit, start: block.start, len, spans })
-            },
-        )
+        units.zip(blocks).filter_map(move |(&unit, block)| {
+            let len = block.source.text.len();
+            let touched = TextRange::new(block.start, block.start + len).intersects(range);
+            if !touched || !db::may_hold_kernels(self.db, unit) {
+                return None;
+            }
+            let spans = db::parsed(self.db, unit).spans.clone();
+            Some(PlacedUnit { unit, start: block.start, len, spans })
+        })
     }
 
     pub(crate) fn units(&self) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {

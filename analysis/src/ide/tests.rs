@@ -1,1 +1,122 @@
+//! What an edit computes again.
 
+use std::sync::{Arc, Mutex};
+
+use tilelens_syntax::Document;
+
+use crate::db::Database;
+use crate::{AnalysisHost, FileId};
+
+/// A host whose query executions are logged by query name.
+struct Observed {
+    host: AnalysisHost,
+    file: FileId,
+    document: Document,
+    log: Arc<Mutex<Vec<String>>>,
+}
+
+impl Observed {
+    fn open(text: &str) -> Observed {
+        let log = Arc::new(Mutex::new(Vec::new()));
+        let sink = log.clone();
+        let db = Database::observed(move |event| {
+            if let salsa::EventKind::WillExecute { database_key } = event.kind
+                && let Ok(mut log) = sink.lock()
+            {
+                log.push(format!("{database_key:?}"));
+            }
+        });
+        let mut host = AnalysisHost::with_database(db);
+        let file = host.file_id("kernels.py");
+        let document = Document::new(text);
+        host.set_document(file, document.clone());
+        let mut observed = Observed { host, file, document, log };
+        observed.queries();
+        observed
+    }
+
+    fn replace(&mut self, from: &str, to: &str) {
+        let at = self.document.text().find(from).expect("the fixture has the text");
+        self.document.edit(at..at + from.len(), to);
+        self.document.settle();
+        self.host.set_document(self.file, self.document.clone());
+    }
+
+    /// Names of the queries that run for all features, in sorted order, with how often each ran.
+    fn queries(&mut self) -> Vec<(String, usize)> {
+        let analysis = self.host.snapshot();
+        analysis.diagnostics(self.file).expect("no edit comes in between");
+        analysis.code_lenses(self.file).expect("no edit comes in between");
+        drop(analysis);
+        let log = std::mem::take(&mut *self.log.lock().expect("no query panics"));
+        let mut counts = std::collections::BTreeMap::new();
+        for entry in log {
+            let name = entry.split('(').next().unwrap_or("").to_owned();
+            *counts.entry(name).or_insert(0) += 1;
+        }
+        counts.into_iter().collect()
+    }
+}
+
+fn thirty_kernels() -> String {
+    let mut text = "import pypto.language as pl\n\nN = 64\n\n@pl.program\nclass P:\n".to_owned();
+    for i in 0..30 {
+        text += &format!(
+            "    @pl.function(type=pl.FunctionType.InCore)\n    def k{i}(self, a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:\n        x{i} = pl.load(a, [0, 0], [N, 64])\n        out = pl.store(x{i}, [0, 0], out)\n        return out\n\n"
+        );
+    }
+    text
+}
+
+fn ran(queries: &[(String, usize)], query: &str) -> usize {
+    queries.iter().find(|(name, _)| name == query).map_or(0, |(_, count)| *count)
+}
+
+#[test]
+fn an_edit_in_one_of_thirty_kernels_plans_that_kernel_only() {
+    let mut observed = Observed::open(&thirty_kernels());
+    observed.replace("x7 = pl.load(a, [0, 0], [N, 64])", "x7 = pl.load(a, [0, 0], [32, 64])");
+    let queries = observed.queries();
+    for query in ["parsed", "syntax", "kernels", "plans"] {
+        assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
+    }
+    assert_eq!(ran(&queries, "constant"), 0, "{queries:?}");
+}
+
+#[test]
+fn a_comment_is_parsed_and_nothing_else() {
+    let mut observed = Observed::open(&thirty_kernels());
+    observed.replace("        x7 = pl", "        # a note\n        x7 = pl");
+    let queries = observed.queries();
+    assert_eq!(ran(&queries, "parsed"), 1, "{queries:?}");
+    assert_eq!(ran(&queries, "kernels") + ran(&queries, "plans"), 0, "{queries:?}");
+}
+
+#[test]
+fn a_new_line_above_computes_nothing_of_a_kernel() {
+    let mut observed = Observed::open(&thirty_kernels());
+    observed.replace("import pypto", "\n\nimport pypto");
+    let queries = observed.queries();
+    assert_eq!(ran(&queries, "kernels") + ran(&queries, "plans"), 0, "{queries:?}");
+}
+
+#[test]
+fn a_constant_plans_the_kernels_that_use_it() {
+    let mut observed = Observed::open(&thirty_kernels());
+    observed.replace("N = 64", "N = 32");
+    let queries = observed.queries();
+    assert_eq!((ran(&queries, "kernels"), ran(&queries, "plans")), (30, 30), "{queries:?}");
+}
+
+#[test]
+fn constants_come_from_other_files() {
+    let mut host = AnalysisHost::new();
+    let config = host.file_id("/w/config.py");
+    host.set_document(config, Document::new("ROWS = COLS // 2\nCOLS = 128\n"));
+    let kernels = host.file_id("/w/kernels.py");
+    let text = thirty_kernels().replace("N = 64\n", "from .config import ROWS as N\n");
+    host.set_document(kernels, Document::new(&text));
+    assert!(host.imports(kernels).contains(&vec!["/w/config.py".to_owned(), "/w/config/__init__.py".to_owned()]));
+    let plans = host.snapshot().plans(kernels).expect("no edit comes in between");
+    assert_eq!(plans[0].tiles[0].shape, [64, 64]);
+}

@@ -106,7 +106,8 @@ fn loads_and_stores_can_always_move_their_wrapper() {
             wait_flag(PIPE_V, PIPE_MTE3, EVENT_ID0);
             TASSIGN(outputGlobal, output + 0 * 64 + 0);
             TSTORE(outputGlobal, tile_z);
-        }"#]].assert_eq(&body.join("\n"));
+        }"#]]
+    .assert_eq(&body.join("\n"));
 }
 
 /// The seed's wrappers have the shape of the whole tensor; the instruction library wants that of the window.

@@ -1,0 +1,51 @@
+//! The kernels of `docs/examples` are what the README shows: two are over capacity in the ways that their names say, the others fit.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use expect_test::expect;
+use tilelens_analysis::AnalysisHost;
+use tilelens_syntax::Document;
+
+fn examples() -> Vec<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/examples");
+    let entries = std::fs::read_dir(folder).expect("docs/examples is part of the repository");
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
+    files.sort();
+    files
+}
+
+#[test]
+fn examples_say_what_they_promise() {
+    let mut shown = String::new();
+    for path in examples() {
+        let text = std::fs::read_to_string(&path).expect("an example is a text file");
+        let mut host = AnalysisHost::new();
+        let file = host.file_id(&path.to_string_lossy());
+        host.set_document(file, Document::new(&text));
+        let analysis = host.snapshot();
+        for plan in analysis.plans(file).expect("nothing is edited") {
+            let spaces: Vec<_> = plan.spaces.iter().map(|(name, space)| format!("{name} {}", space.used)).collect();
+            let _ = writeln!(shown, "{} {} {}: {}", plan.name, plan.status, plan.planner, spaces.join(", "));
+            for diagnostic in &plan.diagnostics {
+                let first = diagnostic.message.lines().next().unwrap_or("");
+                let _ = writeln!(shown, "    line {} {}: {first}", diagnostic.line, diagnostic.code);
+            }
+        }
+    }
+    expect![[r#"
+        OptionalBias.apply exact sequential: Vec 132096
+        ChainedMatmul.chained exact packed: Acc 32768, Left 65536, Mat 98304, Right 32768
+            line 34 fits-only-packed: Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler accepts this kernel with memory_planner=DSA_RP only
+        ScaleAdd.scale_add exact sequential: Vec 131072
+        MatmulKLoop.matmul exact sequential: Acc 65536, Mat 65536
+        MatmulMoves.matmul exact sequential: Acc 65536, Left 32768, Mat 65536, Right 32768
+        OnlineSoftmax.attend exact sequential: Vec 20800
+        Gate.gate exact sequential: Vec 196608
+            line 22 capacity-exceeded: Vec buffer usage (196608 bytes) exceeds platform limit (188416 bytes). 196608 bytes are live at once, so no placement fits: save 8192 bytes there, for example in `value` (65536 bytes), or end the use of a tile earlier
+        PingPong.exponent exact sequential: Vec 98304
+        RmsNorm.rmsnorm exact sequential: Vec 102432
+        Softmax.softmax exact sequential: Vec 65664
+    "#]].assert_eq(&shown);
+}
