@@ -24,6 +24,9 @@ const MINIMALLOC: [(&str, &str); 11] = [
 ];
 
 fn main() {
+    exact();
+    lowest();
+    kernels();
     orders();
     small();
     scaling();
@@ -41,6 +44,69 @@ fn millis(time: Duration) -> f64 {
 
 fn minimalloc() -> impl Iterator<Item = (&'static str, Problem)> {
     MINIMALLOC.iter().map(|&(name, text)| (name, csv::read(text, CAPACITY).expect("a benchmark is well-formed")))
+}
+
+/// MiniMalloc's instances at their capacity: all of the ladder, one thread.
+fn exact() {
+    println!(
+        "MiniMalloc's instances at capacity {CAPACITY}: bound, orders, exact search, validation; milliseconds, best of 3"
+    );
+    println!("{:>3} {:>7} {:>8} {:>8} {:>8} {:>8}  verdict", "", "buffers", "bound", "height", "nodes", "ms");
+    let mut sum = Duration::ZERO;
+    for (name, problem) in minimalloc() {
+        let run = || time(|| pack(&problem, &Budget::new(Goal::Fit, 2_000_000)));
+        let (outcome, best) = (0..3).map(|_| run()).min_by_key(|(_, time)| *time).expect("three runs");
+        sum += best;
+        print_outcome(name, &problem, &outcome, best);
+    }
+    println!("{:>3} {:>46.1}\n", "sum", millis(sum));
+}
+
+fn print_outcome(name: &str, problem: &Problem, outcome: &Outcome, time: Duration) {
+    let (count, bound, height) = (problem.buffers().len(), outcome.bound.bytes, outcome.placement.height);
+    let nodes = outcome.nodes;
+    println!("{name:>3} {count:>7} {bound:>8} {height:>8} {nodes:>8} {:>9.1}  {:?}", millis(time), outcome.verdict);
+}
+
+/// The lowest packing that a budget finds, and what is proved about it.
+fn lowest() {
+    println!("MiniMalloc's instances as low as 400,000 nodes go, one run");
+    println!("{:>3} {:>7} {:>8} {:>8} {:>8} {:>9}  verdict", "", "buffers", "bound", "height", "nodes", "ms");
+    for (name, problem) in minimalloc() {
+        let (outcome, time) = time(|| pack(&problem, &Budget::new(Goal::Lowest, 400_000)));
+        print_outcome(name, &problem, &outcome, time);
+    }
+    println!();
+}
+
+/// The buffer sets of real kernels.
+fn kernels() {
+    println!("PyPTO kernels, lowest packing within 20,000 nodes; microseconds, best of 5");
+    println!(
+        "{:>12} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "", "buffers", "capacity", "shared", "bound", "height", "nodes", "us"
+    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/benchmarks/pypto");
+    let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "csv")).collect();
+    files.sort();
+    for path in files {
+        let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        let capacity = if name.contains("vec") { 188_416 } else { 65_536 };
+        let text = std::fs::read_to_string(&path).expect("a readable file");
+        let problem = csv::read(&text, capacity).expect("a benchmark is well-formed");
+        let run = || time(|| pack(&problem, &Budget::new(Goal::Lowest, 20_000)));
+        let (outcome, best) = (0..5).map(|_| run()).min_by_key(|(_, time)| *time).expect("five runs");
+        let shared =
+            Conflicts::of(&problem, MOST_PAIRS).map_or(0, |conflicts| share_then_bump(&problem, &conflicts).height);
+        let (count, bound, height) = (problem.buffers().len(), outcome.bound.bytes, outcome.placement.height);
+        let micros = best.as_secs_f64() * 1e6;
+        println!(
+            "{name:>12} {count:>7} {capacity:>8} {shared:>8} {bound:>8} {height:>8} {:>8} {micros:>8.1}",
+            outcome.nodes
+        );
+    }
+    println!();
 }
 
 /// First-fit heights, to compare with `reference/packing.md` section 1.

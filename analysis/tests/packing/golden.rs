@@ -1,5 +1,6 @@
 //! `tests/conformance/packing/cases.json`: what is known of each case, found by enumerating every offset.
 
+use expect_test::expect;
 use serde_json::Value;
 use tilelens_analysis::memory::packing::*;
 
@@ -106,10 +107,61 @@ fn the_known_optimum_passes_the_validator() {
 }
 
 #[test]
-fn floors_are_not_above_the_optimum() {
+fn the_optimum_is_found_and_proved() {
     for case in Case::all() {
-        let outcome = pack(&case.problem, &Budget::new(Goal::Lowest, 0));
+        let outcome = pack(&case.problem, &Budget::new(Goal::Lowest, 100_000));
         let optimum = case.expected("optimum").unwrap();
-        assert!(outcome.floor <= optimum && optimum <= outcome.placement.height, "{}", case.name);
+        assert_eq!((outcome.placement.height, outcome.floor), (optimum, optimum), "{}", case.name);
+        assert_eq!(validate(&case.problem.with_capacity(optimum), &outcome.placement.offsets), Ok(()));
     }
+}
+
+#[test]
+fn verdicts() {
+    let text: String = Case::all()
+        .iter()
+        .map(|case| {
+            let outcome = pack(&case.problem, &Budget::new(Goal::Fit, 100_000));
+            let fits = matches!(outcome.verdict, Verdict::Fits { .. });
+            assert_eq!(Some(fits), case.expect["fits"].as_bool(), "{}", case.name);
+            let core = match outcome.verdict {
+                Verdict::Fits { .. } => Vec::new(),
+                _ => explain::irreducible(&case.problem, 100_000, None).unwrap().buffers,
+            };
+            format!("{}: {:?} {:?}\n", case.name, outcome.verdict, case.ids(&core))
+        })
+        .collect();
+    expect![[r#"
+        seed-chained-matmul-l0a: Fits { optimal: true } []
+        seed-mirror-consumer-stationary: Fits { optimal: true } []
+        minimalloc-readme: Fits { optimal: true } []
+        minimalloc-readme-11: OverCapacity { overshoot: 1 } ["b2", "b3", "b5"]
+        order-trap-4: Fits { optimal: true } []
+        order-trap-5: Fits { optimal: true } []
+        gap-above-bound-7: Fragmented ["a", "b", "c", "d", "e", "f", "g"]
+        touching-lifetimes: Fits { optimal: true } []
+        alignment-gap: Fits { optimal: true } []
+        pin-fragments: Fragmented ["pin", "x"]
+        reserved-floor: Fits { optimal: true } []
+        no-alias-pair: Fragmented ["src", "dst"]
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn fixes_of_the_readme_example() {
+    let all = Case::all();
+    let case = all.iter().find(|case| case.name == "minimalloc-readme-11").unwrap();
+    let fixes = explain::fixes(&case.problem, &Budget::new(Goal::Fit, 10_000));
+    let text: String = fixes
+        .iter()
+        .map(|fix| format!("{} {:?} {}\n", case.problem.buffer(fix.buffer).id, fix.change, fix.height))
+        .collect();
+    expect![[r#"
+        b3 Remove 8
+        b3 Halve 10
+        b5 Remove 8
+        b5 Halve 10
+    "#]]
+    .assert_eq(&text);
 }

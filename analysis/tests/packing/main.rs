@@ -1,4 +1,5 @@
 //! The packing library from outside: golden cases, brute force, properties.
 
+mod brute_force;
 mod golden;
 mod properties;

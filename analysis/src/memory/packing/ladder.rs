@@ -6,10 +6,14 @@ use super::first_fit::{Order, Placement, first_fit_in, sweep};
 use super::floor::floor;
 use super::liveness::{self, Bound};
 use super::problem::{BufferIx, Problem};
+use super::search::{self, search};
 use super::validate::validate;
 
 /// Pairs of conflicting buffers up to which [`pack`] tries more than one order: about 10 ms each.
 const FEW_PAIRS: usize = 200_000;
+
+/// Nodes per buffer for the first look at the height of the bound.
+const NODES_AT_BOUND: u64 = 16;
 
 /// When to be content with a packing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,12 +53,9 @@ pub enum Verdict {
         /// Bytes by which the live set exceeds what is free of reserved ranges.
         overshoot: u64,
     },
-    /// There is room at every instant, and yet no packing within the capacity.
-    Fragmented {
-        /// Buffers that cannot be packed even by themselves, and of which any fewer can where `irreducible`.
-        subset: Vec<BufferIx>,
-        irreducible: bool,
-    },
+    /// There is room at every instant, and yet no packing within the capacity: [`explain::irreducible`](super::explain::irreducible)
+    /// says for which buffers.
+    Fragmented,
     /// The budget ended first: the lowest packing is somewhere in `[floor, height]` of the [`Outcome`].
     Undecided,
 }
@@ -86,20 +87,120 @@ pub struct Outcome {
 pub fn pack(problem: &Problem, budget: &Budget) -> Outcome {
     let bound = liveness::bound(problem);
     let floor = floor(problem, &bound);
-    let goal = match budget.goal {
-        Goal::Fit => floor.max(problem.capacity()),
-        Goal::Lowest => floor,
-    };
-    let Found { placement, method } = checked(problem, heuristics(problem, goal));
-    let overshoot = bound.bytes.saturating_sub(liveness::usable_capacity(problem));
-    let verdict = if placement.height <= problem.capacity() {
-        Verdict::Fits { optimal: placement.height == floor }
-    } else if overshoot > 0 {
-        Verdict::OverCapacity { overshoot }
-    } else {
-        Verdict::Undecided
-    };
-    Outcome { verdict, placement, method, bound, floor, nodes: 0 }
+    let mut climb = Climb { problem, budget, floor, best: Found::bump(problem), nodes: 0 };
+    let conflicts = climb.first_fit();
+    if let Some(conflicts) = conflicts {
+        climb.search(&conflicts);
+    }
+    let verdict = climb.verdict(&bound);
+    let Climb { floor, best, nodes, .. } = climb;
+    let Found { placement, method } = checked(problem, best);
+    Outcome { verdict, placement, method, bound, floor, nodes }
+}
+
+struct Climb<'a> {
+    problem: &'a Problem,
+    budget: &'a Budget<'a>,
+    /// Nothing is lower.
+    floor: u64,
+    best: Found,
+    nodes: u64,
+}
+
+impl Climb<'_> {
+    /// Whether nobody wants to know more.
+    fn done(&self) -> bool {
+        let height = self.best.placement.height;
+        height <= self.floor || self.budget.goal == Goal::Fit && height <= self.problem.capacity()
+    }
+
+    /// The cheap guesses. Returns the conflicts, if there is a point in going on with them.
+    fn first_fit(&mut self) -> Option<Conflicts> {
+        if self.done() {
+            return None;
+        }
+        let problem = self.problem;
+        let Some(conflicts) = Conflicts::of(problem, FEW_PAIRS) else {
+            self.best.improve(Method::FirstFit(Order::Start), sweep(problem));
+            return None;
+        };
+        for order in Order::ALL {
+            self.best.improve(Method::FirstFit(order), first_fit_in(problem, &conflicts, &order.sorted(problem)));
+            if self.done() {
+                return None;
+            }
+        }
+        // What shares whole groups stacks them; taken by ascending offset, first-fit can only be lower.
+        let shared = share_then_bump(problem, &conflicts);
+        let mut order: Vec<BufferIx> = problem.indices().collect();
+        order.sort_by_key(|ix| shared.offsets[ix.index()]);
+        self.best.improve(Method::ShareThenBump, first_fit_in(problem, &conflicts, &order));
+        (!self.done()).then_some(conflicts)
+    }
+
+    fn search(&mut self, conflicts: &Conflicts) {
+        let capacity = self.problem.capacity();
+        // At the bound there is least freedom, so that an answer often comes at once; it ends everything.
+        if self.floor != capacity && (self.floor < capacity || self.budget.goal == Goal::Lowest) {
+            let briefly = NODES_AT_BOUND * self.problem.buffers().len() as u64;
+            self.search_at(conflicts, self.floor, briefly.min(self.budget.nodes / 4));
+        }
+        if self.floor <= capacity && capacity < self.best.placement.height {
+            self.search_at(conflicts, capacity, self.budget.nodes);
+        }
+        if self.budget.goal == Goal::Lowest {
+            self.tighten(conflicts);
+        }
+    }
+
+    /// Halves the interval between what is proved and what is found. A height that is not decided within its share of the
+    /// budget is passed over: lower ones would only take longer.
+    fn tighten(&mut self, conflicts: &Conflicts) {
+        let share = self.budget.nodes / 16;
+        let mut lowest = self.floor;
+        while !self.done() && self.nodes < self.budget.nodes {
+            lowest = lowest.max(self.floor);
+            let Some(range) = self.best.placement.height.checked_sub(lowest + 1) else { return };
+            let height = lowest + range / 2;
+            if self.search_at(conflicts, height, share) {
+                return;
+            }
+            if height < self.best.placement.height {
+                lowest = search::next_height(self.problem, height);
+            }
+        }
+    }
+
+    /// Decides whether there is a packing of `height`, with at most `nodes`; says whether somebody cancelled.
+    fn search_at(&mut self, conflicts: &Conflicts, height: u64, nodes: u64) -> bool {
+        if self.done() {
+            return false;
+        }
+        let nodes = nodes.min(self.budget.nodes - self.nodes);
+        let answer = search(self.problem, conflicts, height, nodes, self.budget.cancel);
+        self.nodes += answer.nodes;
+        match answer.found {
+            search::Found::Packed(offsets) => self.best.improve(Method::Search, Placement::new(self.problem, offsets)),
+            search::Found::Impossible => self.floor = self.floor.max(search::next_height(self.problem, height)),
+            search::Found::Stopped => return self.budget.cancel.is_some_and(|cancel| cancel()),
+        }
+        false
+    }
+
+    fn verdict(&self, bound: &Bound) -> Verdict {
+        let capacity = self.problem.capacity();
+        let height = self.best.placement.height;
+        let overshoot = bound.bytes.saturating_sub(liveness::usable_capacity(self.problem));
+        if height <= capacity {
+            Verdict::Fits { optimal: height <= self.floor }
+        } else if overshoot > 0 {
+            Verdict::OverCapacity { overshoot }
+        } else if self.floor > capacity {
+            Verdict::Fragmented
+        } else {
+            Verdict::Undecided
+        }
+    }
 }
 
 struct Found {
@@ -108,6 +209,10 @@ struct Found {
 }
 
 impl Found {
+    fn bump(problem: &Problem) -> Self {
+        Self { placement: bump(problem), method: Method::Bump }
+    }
+
     fn improve(&mut self, method: Method, placement: Placement) {
         if placement.height < self.placement.height {
             *self = Self { placement, method };
@@ -119,29 +224,5 @@ impl Found {
 fn checked(problem: &Problem, found: Found) -> Found {
     let verdict = validate(&problem.with_capacity(found.placement.height), &found.placement.offsets);
     debug_assert_eq!(verdict, Ok(()), "{:?}", found.method);
-    if verdict.is_ok() { found } else { Found { placement: bump(problem), method: Method::Bump } }
-}
-
-/// The first cheap placement not above `goal`, or else the lowest.
-fn heuristics(problem: &Problem, goal: u64) -> Found {
-    let mut best = Found { placement: bump(problem), method: Method::Bump };
-    if best.placement.height <= goal {
-        return best;
-    }
-    let Some(conflicts) = Conflicts::of(problem, FEW_PAIRS) else {
-        best.improve(Method::FirstFit(Order::Start), sweep(problem));
-        return best;
-    };
-    for order in Order::ALL {
-        best.improve(Method::FirstFit(order), first_fit_in(problem, &conflicts, &order.sorted(problem)));
-        if best.placement.height <= goal {
-            return best;
-        }
-    }
-    // What shares whole groups stacks them; taken by ascending offset, first-fit can only be lower.
-    let shared = share_then_bump(problem, &conflicts);
-    let mut order: Vec<BufferIx> = problem.indices().collect();
-    order.sort_by_key(|ix| shared.offsets[ix.index()]);
-    best.improve(Method::ShareThenBump, first_fit_in(problem, &conflicts, &order));
-    best
+    if verdict.is_ok() { found } else { Found::bump(problem) }
 }

@@ -13,12 +13,14 @@
 mod baseline;
 mod conflicts;
 pub mod csv;
+pub mod explain;
 mod first_fit;
 mod floor;
 mod free_list;
 mod ladder;
 pub mod liveness;
 mod problem;
+mod search;
 mod validate;
 
 pub use baseline::{bump, share_then_bump};

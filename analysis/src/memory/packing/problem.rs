@@ -240,6 +240,31 @@ impl Problem {
         }
     }
 
+    /// The same with one buffer changed, or without it. The change may make nothing larger.
+    pub(super) fn with_buffer(&self, ix: BufferIx, changed: Option<Buffer>) -> Self {
+        match changed {
+            Some(buffer) => {
+                let mut problem = self.clone();
+                problem.buffers[ix.index()] = buffer;
+                problem
+            }
+            None => self.subset(&self.indices().filter(|&other| other != ix).collect::<Vec<_>>()),
+        }
+    }
+
+    /// The same with more no-alias pairs; what names no pair of buffers, or two fixed ones that overlap, is left out.
+    pub(super) fn with_no_alias(&self, pairs: impl IntoIterator<Item = (BufferIx, BufferIx)>) -> Self {
+        let mut problem = self.clone();
+        let bytes = |ix: BufferIx| self.buffers.get(ix.index()).and_then(|b| Some((b.fixed?, b.fixed? + b.size)));
+        let contradicts = |a, b| bytes(a).zip(bytes(b)).is_some_and(|(a, b)| a.0 < b.1 && b.0 < a.1);
+        let known = |ix: BufferIx| ix.index() < self.buffers.len();
+        let usable = pairs.into_iter().filter(|&(a, b)| a != b && known(a) && known(b) && !contradicts(a, b));
+        problem.no_alias.extend(usable.map(|(a, b)| (a.min(b), a.max(b))));
+        problem.no_alias.sort_unstable();
+        problem.no_alias.dedup();
+        problem
+    }
+
     /// The lowest height in which `bytes` fit beside what is reserved.
     pub fn height_around_reserved(&self, bytes: u64) -> u64 {
         let mut height = bytes;

@@ -1,0 +1,111 @@
+//! The exact search: whether there is a packing of a given height, in the manner of MiniMalloc (M. D. Moffitt, "MiniMalloc: A
+//! Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023).
+//!
+//! Buffers are placed by ascending offset, each as low as those below it allow. Every packing can be pushed down into that form,
+//! so a search over it that finds nothing is a proof. Where buffers that do not meet any more are left, their parts of the
+//! program are searched one by one.
+
+mod instance;
+mod tree;
+
+use instance::Instance;
+use tree::{Tree, Walk};
+
+use super::conflicts::Conflicts;
+use super::problem::{BufferIx, Problem};
+
+/// Buffers in one part of the program above which the search is not begun: it goes as deep as there are buffers.
+pub(super) const MOST_BUFFERS: usize = 1_000;
+
+/// What buffers at the same offset are ordered by, largest first. No one order is good for every problem, so that all of them
+/// take turns, each with as many nodes as all turns before.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Preorder {
+    /// Time alive, area, most bytes live beside it.
+    WidthAreaTotal,
+    TotalAreaWidth,
+    TotalWidthArea,
+}
+
+const PREORDERS: [Preorder; 3] = [Preorder::WidthAreaTotal, Preorder::TotalAreaWidth, Preorder::TotalWidthArea];
+
+/// Whether there is a packing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Found {
+    Packed(Vec<u64>),
+    /// There is none.
+    Impossible,
+    /// The nodes ran out, or somebody cancelled.
+    Stopped,
+}
+
+pub(super) struct Answer {
+    pub(super) found: Found,
+    pub(super) nodes: u64,
+}
+
+pub(super) type Cancel<'a> = Option<&'a dyn Fn() -> bool>;
+
+/// Searches for a packing no higher than `height` with at most `nodes` placements tried, each costing about a microsecond.
+pub(super) fn search(problem: &Problem, conflicts: &Conflicts, height: u64, nodes: u64, cancel: Cancel) -> Answer {
+    let mut offsets = vec![0; problem.buffers().len()];
+    let mut spent = 0;
+    let mut stopped = false;
+    for part in instance::parts(problem) {
+        let (found, nodes) = search_part(problem, conflicts, &part, height, nodes - spent, cancel);
+        spent += nodes;
+        match found {
+            Found::Impossible => return Answer { found, nodes: spent },
+            // A later part may still be impossible, cheaply.
+            Found::Stopped => stopped = true,
+            Found::Packed(part_offsets) => {
+                for (ix, offset) in part.iter().zip(part_offsets) {
+                    offsets[ix.index()] = offset;
+                }
+            }
+        }
+    }
+    Answer { found: if stopped { Found::Stopped } else { Found::Packed(offsets) }, nodes: spent }
+}
+
+/// Offsets in the order of `part`.
+fn search_part(
+    problem: &Problem,
+    conflicts: &Conflicts,
+    part: &[BufferIx],
+    height: u64,
+    nodes: u64,
+    cancel: Cancel,
+) -> (Found, u64) {
+    if part.len() > MOST_BUFFERS {
+        return (Found::Stopped, 0);
+    }
+    let Some(instance) = Instance::new(problem, conflicts, part, height.min(i64::MAX as u64)) else {
+        return (Found::Impossible, 0);
+    };
+    let mut spent = 0;
+    let mut turn = 4 * part.len() as u64;
+    loop {
+        for preorder in PREORDERS {
+            let mut tree = Tree::new(&instance, preorder, turn.min(nodes - spent), cancel);
+            let walk = tree.walk();
+            spent += tree.nodes();
+            match walk {
+                Walk::Packed => return (Found::Packed(instance.offsets(&tree.placed())), spent),
+                Walk::Failed => return (Found::Impossible, spent),
+                Walk::Stopped if spent >= nodes || cancel.is_some_and(|cancel| cancel()) => {
+                    return (Found::Stopped, spent);
+                }
+                Walk::Stopped => {}
+            }
+        }
+        turn *= 2;
+    }
+}
+
+/// The lowest height above `height` that a packing can have.
+pub(super) fn next_height(problem: &Problem, height: u64) -> u64 {
+    let all: Vec<BufferIx> = problem.indices().collect();
+    let granule = instance::granule(problem, &all);
+    (height / granule + 1) * granule
+}
