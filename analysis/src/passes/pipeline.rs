@@ -94,6 +94,7 @@ impl Lower<'_> {
             let copies = self.copies(&inner, rest, step, &Scalar::Int(rest_start), values);
             out.extend(copies.body);
             for (carry, value) in inner.carries.iter().zip(copies.values) {
+                self.kernel.var_mut(carry.result).role = Role::Def;
                 out.push(Stmt::Let { var: carry.result, value: as_value(value), origin: inner.origin });
             }
         }

@@ -4,24 +4,37 @@
 use rustc_hash::FxHashMap;
 
 use super::walk::{self, Substitution};
-use crate::ir::{For, If, Kernel, LoopKind, Operand, Scalar, ScalarBinary, ScalarUnary, Stmt, Value, VarId, While};
+use crate::ir::{
+    Dtype, For, If, Kernel, LoopKind, Operand, Role, Scalar, ScalarBinary, ScalarUnary, Stmt, Type, Value, VarId, While,
+};
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    let mut fold = Fold { results: Substitution::default(), ranges: FxHashMap::default() };
+    let mut fold = Fold { kernel, results: Substitution::default(), ranges: FxHashMap::default(), renamed: Vec::new() };
     let mut body = fold.body(body);
+    for result in fold.renamed {
+        kernel.var_mut(result).role = Role::Def;
+    }
     drop_unread_results(&mut body);
     kernel.body = body;
 }
 
-struct Fold {
+struct Fold<'a> {
+    kernel: &'a Kernel,
     /// What the results of statements that are gone stand for.
     results: Substitution,
     /// Least and greatest value of scalars, where known.
-    ranges: FxHashMap<VarId, (i64, i64)>,
+    ranges: FxHashMap<VarId, Range>,
+    /// Results of loops that never run: plain names for what went in.
+    renamed: Vec<VarId>,
 }
 
-impl Fold {
+/// Least and greatest value; the extremes of `i64` mean that there is no bound.
+type Range = (i64, i64);
+
+const UNBOUNDED: Range = (i64::MIN, i64::MAX);
+
+impl Fold<'_> {
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
         let mut out = Vec::with_capacity(body.len());
         for stmt in body {
@@ -68,6 +81,7 @@ impl Fold {
                         Operand::Scalar(scalar) => Value::Scalar(scalar.clone()),
                         Operand::List(_) | Operand::Unknown(_) => continue,
                     };
+                    self.renamed.push(carry.result);
                     out.push(Stmt::Let { var: carry.result, value, origin: inner.origin });
                 }
             }
@@ -100,9 +114,60 @@ impl Fold {
                 self.lift(body, &inner.results, out);
             }
             None => {
-                let then = self.body(inner.then);
-                out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
+                let then = self.branch(inner.then, &inner.condition, true);
+                let otherwise = self.branch(inner.otherwise, &inner.condition, false);
+                out.push(Stmt::If(If { then, otherwise, ..inner }));
             }
+        }
+    }
+
+    /// A branch, in which `condition` is known to be `holds`.
+    fn branch(&mut self, body: Vec<Stmt>, condition: &Scalar, holds: bool) -> Vec<Stmt> {
+        let before = self.ranges.clone();
+        self.assume(condition, holds);
+        let body = self.body(body);
+        self.ranges = before;
+        body
+    }
+
+    fn assume(&mut self, condition: &Scalar, holds: bool) {
+        use ScalarBinary::*;
+        match condition {
+            Scalar::Unary(ScalarUnary::Not, inner) => self.assume(inner, !holds),
+            Scalar::Binary(And, left, right) if holds => {
+                self.assume(left, true);
+                self.assume(right, true);
+            }
+            Scalar::Binary(Or, left, right) if !holds => {
+                self.assume(left, false);
+                self.assume(right, false);
+            }
+            Scalar::Binary(op, left, right) => {
+                let op = if holds { Some(*op) } else { negation(*op) };
+                let Some(op) = op else { return };
+                self.narrow(left, op, right);
+                if let Some(mirrored) = mirrored(op) {
+                    self.narrow(right, mirrored, left);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Learns from `scalar op bound`.
+    fn narrow(&mut self, scalar: &Scalar, op: ScalarBinary, bound: &Scalar) {
+        let (Scalar::Var(var), Some((low, high))) = (without_casts(scalar), self.range(bound)) else { return };
+        let (least, greatest) = self.range(&Scalar::Var(*var)).unwrap_or(UNBOUNDED);
+        let narrowed = match op {
+            ScalarBinary::Lt => (least, greatest.min(high.saturating_sub(1))),
+            ScalarBinary::Le => (least, greatest.min(high)),
+            ScalarBinary::Gt => (least.max(low.saturating_add(1)), greatest),
+            ScalarBinary::Ge => (least.max(low), greatest),
+            ScalarBinary::Eq => (least.max(low), greatest.min(high)),
+            _ => return,
+        };
+        if narrowed.0 <= narrowed.1 {
+            self.ranges.insert(*var, narrowed);
         }
     }
 
@@ -115,6 +180,15 @@ impl Fold {
             body.pop();
         }
         out.extend(body);
+    }
+
+    /// An index counts from zero.
+    fn natural_range(&self, var: VarId) -> Option<Range> {
+        match self.kernel.var(var).ty {
+            Type::Scalar(Dtype::Index) => Some((0, i64::MAX)),
+            Type::Scalar(dtype) if !dtype.is_float() => Some(UNBOUNDED),
+            _ => None,
+        }
     }
 
     fn truth(&self, condition: &Scalar) -> Option<bool> {
@@ -137,17 +211,17 @@ impl Fold {
         }
     }
 
-    fn range(&self, scalar: &Scalar) -> Option<(i64, i64)> {
+    fn range(&self, scalar: &Scalar) -> Option<Range> {
         use ScalarBinary::*;
         match scalar {
             Scalar::Int(value) => Some((*value, *value)),
             Scalar::Cast(dtype, inner) if !dtype.is_float() => self.range(inner),
-            Scalar::Var(var) => self.ranges.get(var).copied(),
+            Scalar::Var(var) => self.ranges.get(var).copied().or_else(|| self.natural_range(*var)),
             Scalar::Binary(op @ (Add | Sub | Mul), left, right) => {
                 let (a, b) = (self.range(left)?, self.range(right)?);
-                match op {
-                    Add => Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?)),
-                    Sub => Some((a.0.checked_sub(b.1)?, a.1.checked_sub(b.0)?)),
+                Some(match op {
+                    Add => (add(a.0, b.0), add(a.1, b.1)),
+                    Sub => (sub(a.0, b.1), sub(a.1, b.0)),
                     _ => {
                         let products = [
                             a.0.checked_mul(b.0)?,
@@ -155,22 +229,83 @@ impl Fold {
                             a.1.checked_mul(b.0)?,
                             a.1.checked_mul(b.1)?,
                         ];
-                        Some((products.into_iter().min()?, products.into_iter().max()?))
+                        (products.into_iter().min()?, products.into_iter().max()?)
                     }
-                }
+                })
             }
             _ => None,
         }
     }
 }
 
+/// No bound stays no bound.
+fn add(a: i64, b: i64) -> i64 {
+    if is_no_bound(a) {
+        a
+    } else if is_no_bound(b) {
+        b
+    } else {
+        a.saturating_add(b)
+    }
+}
+
+fn sub(a: i64, b: i64) -> i64 {
+    match (is_no_bound(a), b) {
+        (true, _) => a,
+        (_, i64::MIN) => i64::MAX,
+        (_, i64::MAX) => i64::MIN,
+        _ => a.saturating_sub(b),
+    }
+}
+
+fn is_no_bound(value: i64) -> bool {
+    matches!(value, i64::MIN | i64::MAX)
+}
+
+/// Casts between integers keep the value.
+fn without_casts(mut scalar: &Scalar) -> &Scalar {
+    while let Scalar::Cast(dtype, inner) = scalar {
+        if dtype.is_float() {
+            break;
+        }
+        scalar = inner;
+    }
+    scalar
+}
+
+/// What holds when `a op b` does not.
+fn negation(op: ScalarBinary) -> Option<ScalarBinary> {
+    use ScalarBinary::*;
+    Some(match op {
+        Lt => Ge,
+        Le => Gt,
+        Gt => Le,
+        Ge => Lt,
+        Ne => Eq,
+        _ => return None,
+    })
+}
+
+/// The operation of `b op a` that says the same as `a op b`.
+fn mirrored(op: ScalarBinary) -> Option<ScalarBinary> {
+    use ScalarBinary::*;
+    Some(match op {
+        Lt => Gt,
+        Le => Ge,
+        Gt => Lt,
+        Ge => Le,
+        Eq => Eq,
+        _ => return None,
+    })
+}
+
 /// The values that the index of a loop with constant bounds takes.
-fn index_range(inner: &For) -> Option<(i64, i64)> {
+fn index_range(inner: &For) -> Option<Range> {
     let (start, stop) = (walk::constant(&inner.start)?, walk::constant(&inner.stop)?);
     (stop > start && walk::constant(&inner.step)? > 0).then(|| (start, stop - 1))
 }
 
-fn compare(op: ScalarBinary, (a, b): (i64, i64), (c, d): (i64, i64)) -> Option<bool> {
+fn compare(op: ScalarBinary, (a, b): Range, (c, d): Range) -> Option<bool> {
     let decide = |always: bool, never: bool| match (always, never) {
         (true, _) => Some(true),
         (_, true) => Some(false),
