@@ -48,7 +48,7 @@ pub(crate) struct SourceFile {
     pub(crate) document: Document,
 }
 
-/// The files that are known, by path.
+/// The files whose text is known, by path.
 #[salsa::input(singleton)]
 pub(crate) struct Workspace {
     #[returns(ref)]
@@ -143,9 +143,7 @@ fn module_file<'db>(
     level: u32,
     module: Name<'db>,
 ) -> Option<SourceFile> {
-    let files = Workspace::try_get(db)?.files(db);
-    let candidates = imports::candidates(file.path(db), level, module.text(db));
-    candidates.iter().find_map(|path| files.get(path).copied())
+    imports::known(db, &imports::candidates(file.path(db), level, module.text(db)))
 }
 
 /// True for the statements that bind names of `scope`: its own blocks of statements, and its header if it is a function.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
 use salsa::Setter;
 use tilelens_syntax::Document;
 
@@ -23,6 +24,8 @@ pub struct FileId(pub(crate) SourceFile);
 pub struct AnalysisHost {
     db: Database,
     settings: Settings,
+    /// Every file that was ever named; salsa does not free inputs.
+    ids: FxHashMap<String, SourceFile>,
     workspace: Workspace,
 }
 
@@ -40,41 +43,33 @@ impl AnalysisHost {
     pub(crate) fn with_database(db: Database) -> Self {
         let settings = Settings::builder(Config::default()).durability(salsa::Durability::HIGH).new(&db);
         let workspace = Workspace::new(&db, BTreeMap::new());
-        AnalysisHost { db, settings, workspace }
+        AnalysisHost { db, settings, ids: FxHashMap::default(), workspace }
     }
 
     /// The file of a path (or URI); a new one is empty.
     pub fn file_id(&mut self, path: &str) -> FileId {
-        if let Some(&file) = self.workspace.files(&self.db).get(path) {
-            return FileId(file);
-        }
-        let file = SourceFile::new(&self.db, path.to_owned(), Document::default());
-        let mut files = self.workspace.files(&self.db).clone();
-        files.insert(path.to_owned(), file);
-        self.workspace.set_files(&mut self.db).to(files);
-        FileId(file)
-    }
-
-    /// Whether the file of a path is known.
-    pub fn knows(&self, path: &str) -> bool {
-        self.workspace.files(&self.db).contains_key(path)
-    }
-
-    /// For each from-import of a file, the paths that it may lead to, nearest first. Hand in the text of the first that
-    /// exists, and its constants are known.
-    pub fn imports(&self, file: FileId) -> Vec<Vec<String>> {
-        imports::of_file(&self.db, file.0)
+        let file = self.ids.entry(path.to_owned());
+        FileId(*file.or_insert_with(|| SourceFile::new(&self.db, path.to_owned(), Document::default())))
     }
 
     /// Takes a settled document; one with edits since is settled first.
     pub fn set_document(&mut self, file: FileId, mut document: Document) {
         document.settle();
         file.0.set_document(&mut self.db).to(document);
+        let path = file.0.path(&self.db);
+        if !self.workspace.files(&self.db).contains_key(path) {
+            let mut files = self.workspace.files(&self.db).clone();
+            files.insert(path.clone(), file.0);
+            self.workspace.set_files(&mut self.db).to(files);
+        }
     }
 
     /// Forgets the text of a file. Its id stays valid.
     pub fn remove_file(&mut self, file: FileId) {
-        self.set_document(file, Document::default());
+        file.0.set_document(&mut self.db).to(Document::default());
+        let mut files = self.workspace.files(&self.db).clone();
+        files.remove(file.0.path(&self.db));
+        self.workspace.set_files(&mut self.db).to(files);
     }
 
     pub fn set_config(&mut self, config: Config) {
@@ -110,6 +105,15 @@ macro_rules! features {
             })*
         }
     };
+}
+
+impl Analysis {
+    /// For each import that a file and its imports need and that is not known yet, the paths that it may lead to, nearest first.
+    /// Hand in the text of the first that exists, and its constants are known.
+    pub fn unknown_imports(&self, file: FileId) -> Cancellable<Vec<Vec<String>>> {
+        let query = std::panic::AssertUnwindSafe(|| imports::unknown(&self.db, file.0));
+        salsa::Cancelled::catch(query).map_err(|_| Cancelled)
+    }
 }
 
 features! {

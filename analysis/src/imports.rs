@@ -3,7 +3,7 @@
 use tilelens_syntax::BlockKind;
 use tilelens_syntax::ast::Stmt;
 
-use crate::db::{self, SourceFile};
+use crate::db::{self, SourceFile, Workspace};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -27,13 +27,35 @@ fn parent(path: &str) -> Option<&str> {
     path.rsplit_once(['/', '\\']).map(|(folder, _)| folder)
 }
 
-/// For each from-import at the top level of a file, the files that it may lead to, nearest first.
-pub(crate) fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
-    let mut imports = Vec::new();
-    for &unit in db::units(db, file) {
-        if unit.key(db).kind != BlockKind::Statements {
-            continue;
+/// The first candidate whose text is known.
+pub(crate) fn known(db: &dyn salsa::Database, candidates: &[String]) -> Option<SourceFile> {
+    let files = Workspace::try_get(db)?.files(db);
+    candidates.iter().find_map(|path| files.get(path).copied())
+}
+
+/// The candidates of each import that a file, and the files that it leads to, need and that is not known.
+pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
+    let mut unknown = Vec::new();
+    let mut reached = vec![file];
+    let mut next = 0;
+    while let Some(&file) = reached.get(next) {
+        next += 1;
+        for candidates in of_file(db, file) {
+            match known(db, &candidates) {
+                Some(imported) if !reached.contains(&imported) => reached.push(imported),
+                Some(_) => {}
+                None => unknown.push(candidates),
+            }
         }
+    }
+    unknown
+}
+
+/// The candidates of each from-import at the top level of a file.
+fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
+    let mut imports = Vec::new();
+    let statements = db::units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
+    for &unit in statements {
         for (_, stmt) in db::syntax(db, unit).stmts() {
             if let Stmt::ImportFrom { level, module, .. } = stmt {
                 imports.push(candidates(file.path(db), *level, module));

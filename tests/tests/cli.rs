@@ -155,3 +155,40 @@ fn mistakes_in_the_settings_file_are_told() {
     assert_eq!(run.code, Some(0));
     assert!(run.stderr.contains("did you mean `planner`?"), "{}", run.stderr);
 }
+
+const IMPORTING: &str = "import pypto.language as pl
+from .config import ROWS
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[512, 256], pl.FP32], out: pl.Out[pl.Tensor[[512, 256], pl.FP32]]) -> pl.Tensor[[512, 256], pl.FP32]:
+        x = pl.load(a, [0, 0], [ROWS, 256])
+        out = pl.store(x, [0, 0], out)
+        return out
+";
+
+#[test]
+fn constants_are_read_from_other_files() {
+    let files = [
+        ("k.py", IMPORTING),
+        ("config.py", "from limits import HALF\nROWS = HALF * 2\n"),
+        ("limits.py", "HALF = 128\n"),
+    ];
+    let root = directory("imports", &files.map(|(name, text)| (name, text.as_bytes())));
+    check(&root, &["check", "k.py"], &expect![[r#"
+        error[capacity-exceeded]: Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `x` alone has 262144 bytes; split it into parts of at most 188416 bytes
+          ╭▸ k.py:8:9
+          │
+        8 │         x = pl.load(a, [0, 0], [ROWS, 256])
+          │         ━
+          │         │
+          ╰╴        `x` takes 262144 bytes of Vec at the peak
+
+        k.py: P.k line 7 (ascend910b, sequential)
+          Vec        ████████████████████   262144 / 188416    140 %
+
+        1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
+        exit 1
+    "#]]);
+}

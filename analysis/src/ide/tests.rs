@@ -111,12 +111,14 @@ fn a_constant_plans_the_kernels_that_use_it() {
 #[test]
 fn constants_come_from_other_files() {
     let mut host = AnalysisHost::new();
-    let config = host.file_id("/w/config.py");
-    host.set_document(config, Document::new("ROWS = COLS // 2\nCOLS = 128\n"));
     let kernels = host.file_id("/w/kernels.py");
     let text = thirty_kernels().replace("N = 64\n", "from .config import ROWS as N\n");
     host.set_document(kernels, Document::new(&text));
-    assert!(host.imports(kernels).contains(&vec!["/w/config.py".to_owned(), "/w/config/__init__.py".to_owned()]));
+    let config = ["/w/config.py".to_owned(), "/w/config/__init__.py".to_owned()];
+    assert_eq!(host.snapshot().unknown_imports(kernels).expect("no edit comes in between"), [config]);
+    let config = host.file_id("/w/config.py");
+    host.set_document(config, Document::new("ROWS = COLS // 2\nCOLS = 128\n"));
+    assert!(host.snapshot().unknown_imports(kernels).expect("no edit comes in between").is_empty());
     let plans = host.snapshot().plans(kernels).expect("no edit comes in between");
     assert_eq!(plans[0].tiles[0].shape, [64, 64]);
 }

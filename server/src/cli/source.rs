@@ -1,11 +1,13 @@
 //! A file from disk under analysis.
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use tilelens_analysis::project::Config;
 use tilelens_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
 use tilelens_syntax::Document;
+
+use crate::imports;
 
 /// A file and everything that can be asked about it.
 pub(super) struct Source {
@@ -25,9 +27,11 @@ impl Source {
         })?;
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
-        let file = host.file_id(&path.to_string_lossy());
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let file = host.file_id(&absolute.to_string_lossy());
         let document = Document::new(&text);
         host.set_document(file, document.clone());
+        imports::load(&mut host, file, &workspace_of(&absolute));
         Ok(Source { text, document, analysis: host.snapshot(), file })
     }
 
@@ -35,4 +39,10 @@ impl Source {
     pub(super) fn ask<T: Default>(&self, feature: impl FnOnce(&Analysis, FileId) -> Cancellable<T>) -> T {
         feature(&self.analysis, self.file).unwrap_or_default()
     }
+}
+
+/// The current directory where the file lies below it, else the folder of the file.
+fn workspace_of(file: &Path) -> PathBuf {
+    let folder = file.parent().unwrap_or(file);
+    env::current_dir().ok().filter(|current| file.starts_with(current)).unwrap_or_else(|| folder.to_owned())
 }

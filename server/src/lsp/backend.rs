@@ -78,7 +78,7 @@ impl LanguageServer for Backend {
         let unsent = self.unsent.lock().ok().and_then(|mut unsent| unsent.take());
         let (Some(unsent), Some(&abilities)) = (unsent, self.abilities.get()) else { return };
         tokio::spawn(client::deliver(self.client.clone(), abilities, unsent, self.events.clone()));
-        self.outbox.send(ToClient::WatchSettingsFiles);
+        self.outbox.send(ToClient::WatchFiles);
         self.outbox.send(ToClient::PullSettings);
     }
 

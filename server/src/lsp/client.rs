@@ -28,7 +28,7 @@ pub(super) enum ToClient {
     Refresh,
     /// Asks for the section `tilelens` of the client's settings.
     PullSettings,
-    WatchSettingsFiles,
+    WatchFiles,
 }
 
 impl ToClient {
@@ -96,10 +96,10 @@ pub(super) async fn deliver(
             ToClient::PullSettings if abilities.configuration => {
                 tokio::spawn(pull_settings(client.clone(), events.clone()));
             }
-            ToClient::WatchSettingsFiles if abilities.watched_files => {
-                tokio::spawn(watch_settings_files(client.clone()));
+            ToClient::WatchFiles if abilities.watched_files => {
+                tokio::spawn(watch_files(client.clone()));
             }
-            ToClient::PullSettings | ToClient::WatchSettingsFiles => {}
+            ToClient::PullSettings | ToClient::WatchFiles => {}
         }
     }
 }
@@ -125,16 +125,18 @@ async fn pull_settings(client: Client, events: Sender<Event>) {
     }
 }
 
-async fn watch_settings_files(client: Client) {
+async fn watch_files(client: Client) {
+    // Python files may be imported for their constants.
     let watchers = settings::file_names()
+        .chain(["*.py"])
         .map(|name| FileSystemWatcher { glob_pattern: GlobPattern::String(format!("**/{name}")), kind: None })
         .collect();
     let registration = Registration {
-        id: "tilelens-settings-files".to_owned(),
+        id: "tilelens-files".to_owned(),
         method: "workspace/didChangeWatchedFiles".to_owned(),
         register_options: serde_json::to_value(DidChangeWatchedFilesRegistrationOptions { watchers }).ok(),
     };
     if let Err(error) = client.register_capability(vec![registration]).await {
-        eprintln!("tilelens: the client does not watch the settings files: {error}");
+        eprintln!("tilelens: the client does not watch files: {error}");
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct Diagnosed {
     pub(super) version: i32,
     pub(super) revision: Revision,
     pub(super) outcome: Outcome,
+    /// Candidates of each import that is not known yet.
+    pub(super) imports: Vec<Vec<String>>,
 }
 
 pub(super) enum Outcome {
@@ -29,7 +31,9 @@ pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
         Ok(Err(_)) => Outcome::Cancelled,
         Err(panic) => Outcome::Done(vec![failure(panic_message(panic.as_ref()))]),
     };
-    Diagnosed { uri: view.uri, version: view.version, revision, outcome }
+    let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
+    let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
+    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports }
 }
 
 /// Said at the top of the file: an empty list would read as "no problem".

@@ -1,13 +1,14 @@
 //! The single writer. One thread owns the documents and the analysis and takes messages in wire order; everything that
 //! computes runs on snapshots elsewhere.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tilelens_analysis::AnalysisHost;
 use tilelens_analysis::project::Config;
+use tilelens_analysis::{AnalysisHost, FileId};
 use tilelens_syntax::{Document, PositionEncoding};
 use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::Error;
@@ -18,6 +19,7 @@ use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
 use super::guard::panic_message;
 use super::query::{Query, View};
+use crate::imports;
 use crate::settings::Settings;
 
 /// Everything that reaches the main loop.
@@ -44,6 +46,11 @@ pub(super) enum Event {
     FilesChanged,
     Query(Box<dyn Query>),
     Diagnosed(Diagnosed),
+    /// The text of a file that is not open, for its constants.
+    Imported {
+        path: String,
+        text: String,
+    },
 }
 
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
@@ -57,6 +64,10 @@ pub(super) struct MainLoop {
     settings: Settings,
     /// What the settings came to; `None` before the first time.
     config: Option<Config>,
+    /// Candidates of imports that were looked for, found or not.
+    sought: HashSet<Vec<String>>,
+    /// Files that are known because others import them.
+    imported: Vec<FileId>,
     runtime: Handle,
     events: Sender<Event>,
     outbox: Outbox,
@@ -71,6 +82,8 @@ impl MainLoop {
             encoding: PositionEncoding::Utf16,
             settings: Settings::default(),
             config: None,
+            sought: HashSet::new(),
+            imported: Vec::new(),
             runtime,
             events,
             outbox,
@@ -112,9 +125,16 @@ impl MainLoop {
                 self.settings.editor = editor;
                 self.apply_settings();
             }
-            Event::FilesChanged => self.apply_settings(),
+            Event::FilesChanged => {
+                self.apply_settings();
+                self.forget_imports();
+            }
             Event::Query(query) => self.ask(query),
-            Event::Diagnosed(diagnosed) => self.publish(diagnosed),
+            Event::Diagnosed(diagnosed) => {
+                self.look_for(&diagnosed.imports);
+                self.publish(diagnosed);
+            }
+            Event::Imported { path, text } => self.import(&path, &text),
         }
     }
 
@@ -140,6 +160,7 @@ impl MainLoop {
     fn close(&mut self, uri: Uri) {
         let Some(open) = self.documents.remove(&uri) else { return };
         self.host.remove_file(open.file);
+        self.forget_imports(); // it may be one, read from disk now
         self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
     }
 
@@ -156,6 +177,11 @@ impl MainLoop {
         }
         self.host.set_config(config.clone());
         self.config = Some(config);
+        self.diagnose_all();
+    }
+
+    /// Something that every document depends on has changed.
+    fn diagnose_all(&mut self) {
         let revision = self.next_revision();
         for open in self.documents.values_mut() {
             open.revision = revision;
@@ -224,8 +250,45 @@ impl MainLoop {
         }
     }
 
+    /// Reads imports that are new, on a worker.
+    fn look_for(&mut self, imports: &[Vec<String>]) {
+        for candidates in imports {
+            if !self.sought.insert(candidates.clone()) {
+                continue;
+            }
+            let Some(root) = self.settings.root.clone() else { return };
+            let (candidates, events) = (candidates.clone(), self.events.clone());
+            self.runtime.spawn_blocking(move || {
+                if let Some((path, text)) = imports::read_first(&candidates, &root) {
+                    let _ = events.send(Event::Imported { path, text }); // fails at the end of the session only
+                }
+            });
+        }
+    }
+
+    fn import(&mut self, path: &str, text: &str) {
+        let file = self.host.file_id(path);
+        if self.documents.values().any(|open| open.file == file) {
+            return;
+        }
+        self.host.set_document(file, Document::new(text));
+        self.imported.push(file);
+        self.diagnose_all();
+    }
+
+    /// They are read again by the next diagnostics.
+    fn forget_imports(&mut self) {
+        for file in std::mem::take(&mut self.imported) {
+            if !self.documents.values().any(|open| open.file == file) {
+                self.host.remove_file(file);
+            }
+        }
+        self.sought.clear();
+        self.diagnose_all();
+    }
+
     /// Passes diagnostics on, unless they are older than the document.
-    fn publish(&mut self, Diagnosed { uri, version, revision, outcome }: Diagnosed) {
+    fn publish(&mut self, Diagnosed { uri, version, revision, outcome, imports: _ }: Diagnosed) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
             Outcome::Done(diagnostics) => {

@@ -87,3 +87,22 @@ fn an_editor_that_cannot_be_asked_sends_its_settings() {
     client.open(URI, 1, "x = 1\n");
     client.diagnostics(URI, 1);
 }
+
+#[test]
+fn constants_of_imported_files_count_and_follow_the_disk() {
+    let root = workspace("imports");
+    let write = |text| fs::write(root.join("config.py"), text).expect("the workspace is writable");
+    write("ROWS = 256\n");
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": {}, "workspaceFolders": folder(&root) }));
+    let uri = format!("file://{}/k.py", root.display());
+    let text = "import pypto.language as pl\nfrom config import ROWS\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 256], pl.FP32], out: pl.Out[pl.Tensor[[512, 256], pl.FP32]]) -> pl.Tensor[[512, 256], pl.FP32]:\n        x = pl.load(a, [0, 0], [ROWS, 256])\n        out = pl.store(x, [0, 0], out)\n        return out\n";
+    client.open(&uri, 1, text);
+    let codes =
+        |client: &mut LspClient| client.notification("textDocument/publishDiagnostics")["diagnostics"].to_string();
+    // The first answer comes before the import is read.
+    while !codes(&mut client).contains("capacity-exceeded") {}
+    write("ROWS = 128\n");
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 2 }] }));
+    while codes(&mut client) != "[]" {}
+}
