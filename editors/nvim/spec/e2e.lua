@@ -103,6 +103,17 @@ local function hover_at(buf, text)
   return result and vim.inspect(result.contents) or ''
 end
 
+--- The lens for the generated C++ that is shown on the line with `text`, or on a decorator right above it.
+local function lens_above(buf, text)
+  local line = line_with(buf, text)
+  for _, lens in ipairs(vim.lsp.codelens.get(buf)) do
+    local offers = lens.command and lens.command.command == 'tilelens.showGeneratedCode'
+    if offers and (lens.range.start.line == line or lens.range.start.line == line - 1) then
+      return lens
+    end
+  end
+end
+
 local function session()
   vim.cmd('edit ' .. vim.fn.fnameescape(example))
   local source = api.nvim_get_current_buf()
@@ -145,13 +156,10 @@ local function session()
     skip('inlay hints show the new size', 'Neovim 0.10')
   end
 
-  local lens
-  if vim.fn.exists('##LspAttach') == 1 then
+  local has_lenses = vim.fn.exists('##LspAttach') == 1
+  if has_lenses then
     ok(eventually(function()
-      lens = vim.tbl_filter(function(candidate)
-        return candidate.command and candidate.command.command == 'tilelens.showGeneratedCode'
-      end, vim.lsp.codelens.get(source))[1]
-      return lens ~= nil
+      return lens_above(source, 'def gate') ~= nil
     end), 'a code lens offers the generated C++', vim.lsp.codelens.get(source))
   else
     skip('a code lens offers the generated C++', 'Neovim 0.8')
@@ -192,8 +200,12 @@ local function session()
 
   api.nvim_win_close(window, true)
   ok(generated_buffer() == nil, 'the view closes')
-  if lens then
-    vim.lsp.commands[lens.command.command](lens.command)
+  if has_lenses then
+    ok(eventually(function()
+      return lens_above(source, 'def gate') ~= nil
+    end), 'the lens has moved with its kernel', vim.lsp.codelens.get(source))
+    local command = lens_above(source, 'def gate').command
+    vim.lsp.commands[command.command](command)
     ok(eventually(function()
       local buf = generated_buffer()
       return buf and text_of(buf):match('TLOAD') ~= nil
