@@ -22,6 +22,7 @@ use super::types::{self, TileForm};
 pub(super) fn select(kernel: &Kernel, plan: &Plan) -> (Program, Vec<Finding>) {
     let mut selector = Selector::new(kernel, plan);
     selector.parameters();
+    selector.offsets_are_natural(&kernel.body);
     let (body, _) = selector.block(&kernel.body);
     selector.finish(body)
 }
@@ -173,6 +174,24 @@ impl<'a> Selector<'a> {
                 kind: ArgKind::Scalar,
                 origin: var.origin,
             }));
+        }
+    }
+
+    /// A value that an access which certainly happens uses as offset is not negative.
+    fn offsets_are_natural(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            let call = match stmt {
+                Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => call,
+                _ => continue,
+            };
+            if !matches!(call.op.op().name, "tile.load" | "tile.store") {
+                continue;
+            }
+            for offset in list(call.args.get(1)).unwrap_or_default() {
+                if let Scalar::Var(var) = offset {
+                    self.context.mark_natural(*var);
+                }
+            }
         }
     }
 
