@@ -171,12 +171,16 @@ struct Ordering<'a> {
     blocks: Vec<Block>,
     /// Instructions of each pipe.
     of_pipe: [Bits; PIPES],
+    /// The tiles whose bytes each tile can stand for.
+    stands_for: Vec<Vec<TileId>>,
     /// For each instruction those whose bytes it may touch, if one of them writes.
     conflicts: Vec<Bits>,
     pairs: Vec<Pair>,
     barriers: Vec<Barrier>,
     arrivals: Vec<Vec<Vec<Arrival>>>,
     saved: Vec<Vec<Option<Saved>>>,
+    /// For a body that is executed again, [`Self::saved`] of the iteration before.
+    previous: Vec<Vec<Option<Saved>>>,
     issued: Vec<u32>,
     /// Bodies that are being executed for the second time.
     second: Vec<bool>,
@@ -196,19 +200,22 @@ impl<'a> Ordering<'a> {
             let pipe: &mut Bits = &mut of_pipe[node.instr.pipe as usize];
             pipe.set(node.instr.id);
         }
-        let conflicts = conflicts(program, &nodes, &of_pipe);
+        let stands_for = stands_for(program);
+        let conflicts = conflicts(program, &stands_for, &nodes, &of_pipe);
         let arrivals = blocks.iter().map(|block| vec![Vec::new(); block.items.len() + 1]).collect();
-        let saved = blocks.iter().map(|block| vec![None; block.items.len()]).collect();
+        let saved: Vec<Vec<Option<Saved>>> = blocks.iter().map(|block| vec![None; block.items.len()]).collect();
         let second = vec![false; blocks.len()];
         Ordering {
             program,
             nodes,
             blocks,
             of_pipe,
+            stands_for,
             conflicts,
             pairs: Vec::new(),
             barriers: Vec::new(),
             arrivals,
+            previous: saved.clone(),
             saved,
             issued: Vec::new(),
             second,
@@ -308,6 +315,7 @@ impl<'a> Ordering<'a> {
             let mut exit = first;
             self.second[body] = true;
             loop {
+                self.previous[body].clone_from(&self.saved[body]);
                 let end = self.block(body, head.clone());
                 exit.meet(&end);
                 let mut next = head.clone();
@@ -339,20 +347,24 @@ impl<'a> Ordering<'a> {
                 Arrival::Barrier(pipe) => state.0[*pipe as usize].or(&self.of_pipe[*pipe as usize]),
                 Arrival::Flag(pair) => {
                     let Pair { src, dst, block, item, .. } = self.pairs[*pair];
-                    if let Some(delivered) = self.delivered(src, block, item) {
-                        state.0[dst as usize].or(&delivered);
+                    if let Some(saved) = &self.saved[block][item] {
+                        state.0[dst as usize].or(&self.snapshot(src, saved));
                     }
                 }
             }
         }
     }
 
-    /// What a flag of pipe `src` behind an item says: all that the pipe had begun and all that it knew, unless it has been
-    /// issued again since.
-    fn delivered(&self, src: Pipe, block: BlockId, item: usize) -> Option<Bits> {
-        self.saved[block][item].as_ref().map(|saved| self.snapshot(src, saved))
+    /// What a flag of pipe `src` between the two ends of a place says. One that is waited for at the end of a body was set in
+    /// the iteration before.
+    fn delivered(&self, src: Pipe, place: Place) -> Option<Bits> {
+        let Place { block, item, gap } = place;
+        let carried = gap == self.blocks[block].items.len();
+        let saved = if carried { &self.previous[block][item] } else { &self.saved[block][item] };
+        saved.as_ref().map(|saved| self.snapshot(src, saved))
     }
 
+    /// All that the pipe had begun then and all that it knew, unless it has been issued again since.
     fn snapshot(&self, src: Pipe, saved: &Saved) -> Bits {
         let mut bits = saved.state.0[src as usize].clone();
         bits.or(&self.of_pipe[src as usize]);
@@ -421,7 +433,7 @@ impl<'a> Ordering<'a> {
             }
             // A flag may make a barrier superfluous, never the other way round.
             let gain = |(src, place): &(Pipe, Place)| {
-                let bits = self.delivered(*src, place.block, place.item);
+                let bits = self.delivered(*src, *place);
                 (*src != pipe, bits.map_or(0, |bits| bits.common(&unknown)))
             };
             let Some((src, place)) = candidates.iter().max_by_key(|candidate| gain(candidate)).copied() else { return };
@@ -467,7 +479,7 @@ impl<'a> Ordering<'a> {
                 self.additions += 1;
             }
         }
-        if let Some(delivered) = self.delivered(src, block, item) {
+        if let Some(delivered) = self.delivered(src, place) {
             state.0[dst as usize].or(&delivered);
         }
     }
@@ -491,7 +503,7 @@ impl<'a> Ordering<'a> {
     /// iterations of the loop at `carried` in their paths.
     fn conflict(&self, a: &Node, b: &Node, carried: Option<usize>) -> bool {
         let (Some(first), Some(second)) = (&a.instr.access, &b.instr.access) else { return true };
-        if on_chip_conflict(self.program, a.instr, b.instr) {
+        if on_chip_conflict(self.program, &self.stands_for, a.instr, b.instr) {
             return true;
         }
         let common = a.path.iter().zip(&b.path).take_while(|(a, b)| a.0 == b.0).count();
@@ -554,16 +566,16 @@ fn repeats_of(node: &Loop) -> Repeats {
 
 // ---- bytes
 
-/// The address ranges that each tile can stand for; handles have those of everything that they are pointed to.
-fn ranges(program: &Program) -> Vec<Vec<TileId>> {
-    let mut stands_for: Vec<Vec<TileId>> = (0..program.tiles.len()).map(|tile| vec![TileId(tile as u32)]).collect();
+/// A tile stands for itself, a handle for everything that it is pointed to.
+fn stands_for(program: &Program) -> Vec<Vec<TileId>> {
+    let mut found: Vec<Vec<TileId>> = (0..program.tiles.len()).map(|tile| vec![TileId(tile as u32)]).collect();
     let mut moves = Vec::new();
     handle_moves(&program.body, &mut moves);
     loop {
         let mut changed = false;
         for &(handle, value) in &moves {
-            for tile in stands_for[value.0 as usize].clone() {
-                let of_handle = &mut stands_for[handle.0 as usize];
+            for tile in found[value.0 as usize].clone() {
+                let of_handle = &mut found[handle.0 as usize];
                 if !of_handle.contains(&tile) {
                     of_handle.push(tile);
                     changed = true;
@@ -571,7 +583,7 @@ fn ranges(program: &Program) -> Vec<Vec<TileId>> {
             }
         }
         if !changed {
-            return stands_for;
+            return found;
         }
     }
 }
@@ -605,17 +617,20 @@ fn overlap(program: &Program, a: TileId, b: TileId) -> bool {
     a.form.space == b.form.space && start_a < start_b + b.bytes && start_b < start_a + a.bytes
 }
 
-/// Without handles; used where both instructions are loads or stores.
-fn on_chip_conflict(program: &Program, a: &Instr, b: &Instr) -> bool {
-    let touches =
-        |left: &[TileId], right: &[TileId]| left.iter().any(|a| right.iter().any(|b| overlap(program, *a, *b)));
+/// Whether a tile that one of them writes can share bytes with a tile of the other.
+fn on_chip_conflict(program: &Program, stands_for: &[Vec<TileId>], a: &Instr, b: &Instr) -> bool {
+    let touches = |left: &[TileId], right: &[TileId]| {
+        let all =
+            |tiles: &[TileId]| tiles.iter().flat_map(|tile| stands_for[tile.0 as usize].clone()).collect::<Vec<_>>();
+        let right = all(right);
+        all(left).iter().any(|a| right.iter().any(|b| overlap(program, *a, *b)))
+    };
     touches(&a.writes, &b.writes) || touches(&a.writes, &b.reads) || touches(&a.reads, &b.writes)
 }
 
-fn conflicts(program: &Program, nodes: &[Node], of_pipe: &[Bits; PIPES]) -> Vec<Bits> {
+fn conflicts(program: &Program, stands_for: &[Vec<TileId>], nodes: &[Node], of_pipe: &[Bits; PIPES]) -> Vec<Bits> {
     let count = nodes.len();
     let tiles = program.tiles.len();
-    let stands_for = ranges(program);
     // Accesses by the tile whose bytes they touch.
     let mut writers = vec![Bits::new(count, false); tiles];
     let mut users = vec![Bits::new(count, false); tiles];

@@ -2,4 +2,5 @@
 
 mod conformance;
 mod fixture;
+mod random;
 mod seed;
