@@ -159,7 +159,7 @@ fn check(path: &Path, config: &Config) -> Result<Report, String> {
     for kernel in source.ask(|analysis, file| analysis.plans(file)) {
         report.kernels += 1;
         report.exact += usize::from(kernel.status == "exact");
-        let _ = write!(report.text, "{shown_path}: {}{}", usage::heading(&kernel), usage::bars(&kernel));
+        let _ = write!(report.text, "{}{}", usage::heading(&shown_path, &kernel), usage::bars(&kernel));
     }
     if !report.text.is_empty() {
         report.text.push('\n');

@@ -27,8 +27,11 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
     let source = text.get(shown.start..shown.end).unwrap_or_default();
     let snippet = Snippet::source(source).path(path).line_start(first_line).annotation(primary).annotations(related);
     let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.name());
-    let renderer = Renderer::styled().decor_style(DecorStyle::Unicode);
-    format!("{}\n\n", renderer.render(&[title.element(snippet)]))
+    // What is only a hint takes one line, so that it hides no error.
+    let is_hint = diagnostic.severity == Severity::Hint;
+    let renderer = Renderer::styled().decor_style(DecorStyle::Unicode).short_message(is_hint);
+    let gap = if is_hint { "\n" } else { "\n\n" };
+    format!("{}{gap}", renderer.render(&[title.element(snippet)]))
 }
 
 /// The lines that the annotations stand in, and the number of the first. The renderer's cost follows the text it is

@@ -39,10 +39,11 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Err(message) => return fail(&message),
     };
     let kernels = source.ask(|analysis, file| analysis.plans(file));
+    let path = arguments.file.display().to_string();
     match arguments.format {
-        Format::Table => print(&kernels.iter().map(table).collect::<Vec<_>>().join("\n")),
+        Format::Table => print(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n")),
         Format::Json => {
-            let plans = Plans { schema: 1, file: arguments.file.display().to_string(), kernels };
+            let plans = Plans { schema: 1, file: path, kernels };
             match serde_json::to_string(&plans) {
                 Ok(json) => print(&format!("{json}\n")),
                 Err(error) => return fail(&format!("the plan cannot be written as JSON: {error}")),
@@ -54,8 +55,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 
 const COLUMNS: [&str; 8] = ["tile", "space", "address", "bytes", "shape", "dtype", "buffer", "lines"];
 
-fn table(kernel: &KernelPlan) -> String {
-    let mut text = usage::heading(kernel);
+fn table(path: &str, kernel: &KernelPlan) -> String {
+    let mut text = usage::heading(path, kernel);
     let rows: Vec<_> = kernel.tiles.iter().map(row).collect();
     let widths: Vec<_> = (0..COLUMNS.len())
         .map(|column| {

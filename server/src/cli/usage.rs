@@ -14,13 +14,14 @@ const OVER: Style = AnsiColor::BrightRed.on_default().effects(Effects::BOLD);
 /// A bar is this many characters wide when the memory is full.
 const CELLS: u64 = 20;
 
-/// One line: the kernel and what it was planned for.
-pub(super) fn heading(kernel: &KernelPlan) -> String {
+/// One line: where the kernel is, and what it was planned for.
+pub(super) fn heading(path: &str, kernel: &KernelPlan) -> String {
     let status = match kernel.status {
         "exact" => String::new(),
         other => format!(", {other}"),
     };
-    format!("{BOLD}{}{BOLD:#} line {} ({}, {}{status})\n", kernel.name, kernel.line, kernel.target, kernel.planner)
+    let KernelPlan { name, line, target, planner, .. } = kernel;
+    format!("{path}:{line}: {BOLD}{name}{BOLD:#} ({target}, {planner}{status})\n")
 }
 
 /// One line for each memory space that the kernel uses.
@@ -35,15 +36,19 @@ fn bar(space: &SpacePlan) -> String {
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
         return format!("{} bytes, no limit known", space.used);
     };
-    // Rounded up: what is used never looks free, what is over never looks full.
-    let filled = (space.used.saturating_mul(CELLS)).div_ceil(capacity);
+    // Only a full memory looks full, only an empty one empty.
+    let filled = match space.used {
+        0 => 0,
+        used if used >= capacity => CELLS,
+        used => (used.saturating_mul(CELLS) / capacity).max(1),
+    };
     let percent = (space.used.saturating_mul(100)).div_ceil(capacity);
     let style = match percent {
         0..90 => FITS,
         90..=100 => FULL,
         _ => OVER,
     };
-    let (filled, free) = (filled.min(CELLS) as usize, CELLS.saturating_sub(filled) as usize);
+    let (filled, free) = (filled as usize, (CELLS - filled) as usize);
     let cells = format!("{style}{}{style:#}{}", "█".repeat(filled), "░".repeat(free));
     format!("{cells} {:>8} / {capacity:<8} {percent:>4} %", space.used)
 }
