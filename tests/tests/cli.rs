@@ -38,11 +38,14 @@ fn directory(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
     root
 }
 
-/// Standard output, then standard error, then the exit code.
+/// Standard output, then standard error, then the exit code. What is behind 90 characters of a line is prose that may
+/// change.
 #[track_caller]
 fn check(directory: &Path, arguments: &[&str], expected: &Expect) {
     let Run { code, stdout, stderr } = tilelens(directory, arguments);
-    expected.assert_eq(&format!("{stdout}{stderr}exit {}\n", code.expect("no signal")));
+    let all = format!("{stdout}{stderr}exit {}", code.expect("no signal"));
+    let lines = all.lines().map(|line| line.chars().take(90).collect::<String>() + "\n");
+    expected.assert_eq(&lines.collect::<String>());
 }
 
 #[test]
@@ -176,19 +179,146 @@ fn constants_are_read_from_other_files() {
         ("limits.py", "HALF = 128\n"),
     ];
     let root = directory("imports", &files.map(|(name, text)| (name, text.as_bytes())));
-    check(&root, &["check", "k.py"], &expect![[r#"
-        error[capacity-exceeded]: Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `x` alone has 262144 bytes; split it into parts of at most 188416 bytes
-          ╭▸ k.py:8:9
-          │
-        8 │         x = pl.load(a, [0, 0], [ROWS, 256])
-          │         ━
-          │         │
-          ╰╴        `x` takes 262144 bytes of Vec at the peak
+    check(
+        &root,
+        &["check", "k.py"],
+        &expect![[r#"
+            error[capacity-exceeded]: Vec buffer usage (262144 bytes) exceeds platform limit (188416 b
+              ╭▸ k.py:8:9
+              │
+            8 │         x = pl.load(a, [0, 0], [ROWS, 256])
+              │         ━
+              │         │
+              ╰╴        `x` takes 262144 bytes of Vec at the peak
 
-        k.py: P.k line 7 (ascend910b, sequential)
-          Vec        ████████████████████   262144 / 188416    140 %
+            k.py:7: P.k (ascend910b, sequential)
+              Vec        ████████████████████   262144 / 188416    140 %
+
+            1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
+            exit 1
+        "#]],
+    );
+}
+
+const OVERFLOW: &[u8] = include_bytes!("../../docs/examples/overflow.py");
+const CHAINED: &[u8] = include_bytes!("../../docs/examples/chained_matmul.py");
+
+#[test]
+fn an_overflow_is_shown_with_its_peak_and_a_bar() {
+    let root = directory("overflow", &[("overflow.py", OVERFLOW)]);
+    check(
+        &root,
+        &["check", "overflow.py"],
+        &expect![[r#"
+        error[capacity-exceeded]: Vec buffer usage (196608 bytes) exceeds platform limit (188416 b
+           ╭▸ overflow.py:22:9
+           │
+        20 │         value = pl.load(x, [0, 0], [ROWS, COLS])
+           │         ───── `value` takes 65536 bytes of Vec at the peak
+        21 │         gate = pl.load(g, [0, 0], [ROWS, COLS])
+           │         ──── `gate` takes 65536 bytes of Vec at the peak
+        22 │         squashed = pl.exp(gate)
+           │         ━━━━━━━━
+           │         │
+           ╰╴        `squashed` takes 65536 bytes of Vec at the peak
+
+        overflow.py:14: Gate.gate (ascend910b, sequential)
+          Vec        ████████████████████   196608 / 188416    105 %
 
         1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
         exit 1
-    "#]]);
+    "#]],
+    );
+    assert_eq!(tilelens(&root, &["check", "--exit-zero", "overflow.py"]).code, Some(0));
+}
+
+#[test]
+fn what_fits_only_packed_is_a_warning_unless_the_planner_is_given() {
+    let root = directory("chained", &[("chained.py", CHAINED)]);
+    let verdict = |planner: &str| {
+        let run = tilelens(&root, &["check", "--planner", planner, "chained.py"]);
+        let first = run.stdout.lines().next().unwrap_or_default().to_owned();
+        (run.code, first.split(':').next().unwrap_or_default().to_owned())
+    };
+    assert_eq!(verdict("auto"), (Some(0), "warning[fits-only-packed]".to_owned()));
+    assert_eq!(verdict("sequential"), (Some(1), "error[capacity-exceeded]".to_owned()));
+    assert_eq!(verdict("packed"), (Some(0), "chained.py".to_owned()));
+}
+
+#[test]
+fn a_larger_target_has_room() {
+    let root = directory("target", &[("overflow.py", OVERFLOW)]);
+    assert_eq!(tilelens(&root, &["check", "--target", "ascend950", "overflow.py"]).code, Some(0));
+}
+
+#[test]
+fn plans_are_tables_too() {
+    let root = directory("plan", &[("chained.py", CHAINED)]);
+    check(
+        &root,
+        &["plan", "--planner", "packed", "chained.py"],
+        &expect![[r#"
+        chained.py:15: ChainedMatmul.chained (ascend910b, packed)
+          tile   space  address  bytes  shape       dtype  buffer        lines
+          a_l1   Mat    0x0      65536  [128, 256]  FP16   mem_mat_6     24-26
+          b_l1   Mat    0x10000  32768  [256, 64]   FP16   mem_mat_7     25-27
+          a_l0   Left   0x0      65536  [128, 256]  FP16   mem_left_8    26-28
+          b_l0   Right  0x0      32768  [256, 64]   FP16   mem_right_9   27-28
+          ab     Acc    0x0      32768  [128, 64]   FP32   mem_acc_10    28-29
+          ab_l1  Mat    0x0      32768  [128, 64]   FP32   mem_mat_11    29-33
+          c_l1   Mat    0x8000   16384  [64, 64]    FP32   mem_mat_12    30-35
+          e_l1   Mat    0xc000   32768  [128, 64]   FP32   mem_mat_13    31-34
+          d_l1   Mat    0x14000  16384  [64, 64]    FP32   mem_mat_14    32-37
+          ab_l0  Left   0x0      32768  [128, 64]   FP32   mem_left_15   33-36
+          e_l0   Left   0x8000   32768  [128, 64]   FP32   mem_left_16   34-38
+          c_l0   Right  0x0      16384  [64, 64]    FP32   mem_right_17  35-36
+          abc    Acc    0x0      32768  [128, 64]   FP32   mem_acc_18    36-38
+          d_l0   Right  0x0      16384  [64, 64]    FP32   mem_right_19  37-38
+          total  Acc    0x0      32768  [128, 64]   FP32   mem_acc_18    38-39
+          Acc        █████░░░░░░░░░░░░░░░    32768 / 131072     25 %
+          Left       ████████████████████    65536 / 65536     100 %
+          Mat        ███░░░░░░░░░░░░░░░░░    98304 / 524288     19 %
+          Right      ██████████░░░░░░░░░░    32768 / 65536      50 %
+        exit 0
+    "#]],
+    );
+}
+
+/// The keys that issue 2 promises to the readers of `plan --format json`.
+#[test]
+fn plans_have_the_promised_keys() {
+    let root = directory("keys", &[("overflow.py", OVERFLOW)]);
+    let run = tilelens(&root, &["plan", "overflow.py", "--format", "json"]);
+    let plan: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
+    let keys = |value: &Value| {
+        let mut keys: Vec<_> = value.as_object().expect("an object").keys().cloned().collect();
+        keys.sort();
+        keys.join(" ")
+    };
+    let kernel = &plan["kernels"][0];
+    assert_eq!(keys(&plan), "file kernels schema");
+    assert_eq!(keys(kernel), "diagnostics line name planner reasons spaces status target tiles");
+    assert_eq!(keys(&kernel["spaces"]["Vec"]), "capacity peak used");
+    assert_eq!(
+        keys(&kernel["tiles"][0]),
+        "address buffer bytes dtype first_line inserted kind last_line line name shape space"
+    );
+    assert_eq!(keys(&kernel["diagnostics"][0]), "code line message severity");
+}
+
+#[test]
+fn code_is_generated_for_the_kernel_that_is_named() {
+    let root = directory("codegen", &[("a.py", OVERFLOW), ("b:c.py", CHAINED)]);
+    let whole = tilelens(&root, &["codegen", "a.py"]);
+    assert_eq!(whole.code, Some(0));
+    for name in ["gate", "Gate.gate"] {
+        assert_eq!(tilelens(&root, &["codegen", &format!("a.py:{name}")]).stdout, whole.stdout);
+    }
+    let wrong = tilelens(&root, &["codegen", "a.py:ate"]);
+    assert_eq!(
+        (wrong.code, wrong.stderr.trim_end()),
+        (Some(2), "tilelens: a.py: no kernel `ate`; there are Gate.gate")
+    );
+    assert!(tilelens(&root, &["codegen", "b:c.py"]).stdout.contains("runChained"));
+    assert_eq!(tilelens(&root, &["codegen", "b:c.py:chained"]).code, Some(0));
 }

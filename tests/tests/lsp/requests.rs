@@ -1,1 +1,166 @@
+//! The features, over the wire, on a kernel that is over capacity: what an author sees and does.
 
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use tilelens_tests::lsp_client::{LspClient, range, summary};
+
+use crate::{BINARY, URI, with_document};
+
+const KERNEL: &str = "\
+import pypto.language as pl
+
+COLS = 256
+
+@pl.program
+class Gate:
+    # 値 😀
+    @pl.function(type=pl.FunctionType.InCore)
+    def gate(self, x: pl.Tensor[[64, COLS], pl.FP32], out: pl.Out[pl.Tensor[[64, COLS], pl.FP32]]) -> pl.Tensor[[64, COLS], pl.FP32]:
+        a = pl.load(x, [0, 0], [64, COLS])
+        b = pl.exp(a)
+        c = pl.mul(a, b)
+        out = pl.store(pl.add(c, a), [0, 0], out)
+        return out
+";
+
+/// Line (from 0) of the definition of `a`.
+const A: u32 = 9;
+
+fn document() -> Value {
+    json!({ "uri": URI })
+}
+
+fn at(line: u32, character: u32) -> Value {
+    json!({ "textDocument": document(), "position": { "line": line, "character": character } })
+}
+
+fn result(client: &mut LspClient, method: &str, params: Value) -> Value {
+    client.request(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+}
+
+/// What is behind 100 characters of a line is prose that may change.
+#[track_caller]
+fn check(actual: &str, expected: &Expect) {
+    let lines: Vec<String> = actual.lines().map(|line| line.chars().take(100).collect()).collect();
+    expected.assert_eq(&(lines.join("\n") + "\n"));
+}
+
+/// Replaces the value of `COLS`.
+fn set_columns(client: &mut LspClient, version: i32, old: &str, new: &str) {
+    let end = 7 + old.len() as u32;
+    client.change(URI, version, json!([{ "range": range(2, 7, 2, end), "text": new }]));
+}
+
+#[test]
+fn an_overflow_appears_and_disappears_while_typing() {
+    let mut client = with_document(KERNEL);
+    assert_eq!(summary(&client.diagnostics(URI, 1)), "");
+    set_columns(&mut client, 2, "256", "512");
+    let found = client.diagnostics(URI, 2);
+    check(
+        &summary(&found),
+        &expect![[r#"
+            10:8 1 capacity-exceeded Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 2621
+        "#]],
+    );
+    let error = &found[0];
+    assert_eq!(error["source"], "tilelens");
+    assert!(error["codeDescription"]["href"].as_str().is_some_and(|page| page.ends_with("capacity-exceeded.md")));
+    let live = error["relatedInformation"].as_array().expect("the buffers at the peak");
+    let names: Vec<_> = live.iter().filter_map(|it| it["message"].as_str()?.split(' ').next()).collect();
+    assert_eq!(names, ["`a`", "`b`"]);
+    assert!(live.iter().all(|related| related["location"]["uri"] == URI));
+    set_columns(&mut client, 3, "512", "128");
+    assert_eq!(summary(&client.diagnostics(URI, 3)), "");
+}
+
+#[test]
+fn hover_on_a_tile_tells_where_it_lies() {
+    let mut client = with_document(KERNEL);
+    let hover = result(&mut client, "textDocument/hover", at(A, 8));
+    assert_eq!(hover["range"], range(A, 8, A, 9));
+    assert_eq!(hover["contents"]["kind"], "markdown");
+    let text = hover["contents"]["value"].as_str().expect("markdown");
+    for part in ["Vec", "0x0", "65536 bytes", "ascend910b"] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    assert_eq!(result(&mut client, "textDocument/hover", at(0, 3)), Value::Null);
+}
+
+#[test]
+fn hints_stand_behind_the_tiles_of_the_visible_range() {
+    let mut client = with_document(KERNEL);
+    let mut hints = |start, end| {
+        let params = json!({ "textDocument": document(), "range": range(start, 0, end, 0) });
+        let hints = result(&mut client, "textDocument/inlayHint", params);
+        let line =
+            |hint: &Value| format!("{}:{} {}", hint["position"]["line"], hint["position"]["character"], hint["label"]);
+        hints.as_array().expect("hints").iter().map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(hints(0, 100).len(), 3);
+    assert_eq!(hints(A, A + 1), [r#"9:9 "Vec 0x0 64 KiB""#]);
+    assert!(hints(0, 3).is_empty());
+}
+
+#[test]
+fn a_lens_leads_to_the_generated_code() {
+    let mut client = with_document(KERNEL);
+    let lenses = result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() }));
+    let lenses = lenses.as_array().expect("lenses");
+    let show = lenses.iter().find(|lens| lens["command"]["command"] == "tilelens.showGeneratedCode").expect("the lens");
+    let arguments = show["command"]["arguments"].clone();
+    assert_eq!(arguments[0], URI);
+    let command = json!({ "command": "tilelens.generatedCode", "arguments": arguments });
+    let by_command = result(&mut client, "workspace/executeCommand", command);
+    let by_request = result(&mut client, "tilelens/generatedCode", at(A, 8));
+    assert_eq!(by_command, by_request);
+    assert_eq!((&by_request["kernel"], &by_request["language"]), (&json!("Gate.gate"), &json!("cpp")));
+    assert_eq!(by_request["version"], 1);
+    let text = by_request["text"].as_str().expect("text");
+    assert!(text.contains("TASSIGN(a, 0x0)"), "{text}");
+    let lines = text.lines().count() as u64;
+    let map = by_request["map"].as_array().expect("a map");
+    assert!(map.iter().all(|entry| entry["generatedLine"].as_u64().is_some_and(|line| line < lines)));
+    assert!(map.iter().any(|entry| entry["range"]["start"]["line"] == A));
+    assert_eq!(result(&mut client, "tilelens/generatedCode", at(0, 0)), Value::Null);
+}
+
+#[test]
+fn the_outline_has_kernels_with_their_tiles() {
+    let mut client = with_document(KERNEL);
+    let symbols = result(&mut client, "textDocument/documentSymbol", json!({ "textDocument": document() }));
+    let names = |symbols: &Value| -> Vec<String> {
+        let symbols = symbols.as_array().expect("symbols").iter();
+        symbols.filter_map(|symbol| symbol["name"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(names(&symbols), ["Gate.gate"]);
+    assert_eq!(names(&symbols[0]["children"])[..3], ["a", "b", "c"]);
+}
+
+#[test]
+fn settings_change_what_is_shown() {
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": {}, "initializationOptions": { "target": "ascend950" } }));
+    client.open(URI, 1, &KERNEL.replace("256", "384")); // 192 KiB
+    assert_eq!(summary(&client.diagnostics(URI, 1)), "");
+    let settings = json!({ "tilelens": { "target": "ascend910b", "inlayHints": { "enable": false }, "codeLens": { "enable": false } } });
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
+    assert!(summary(&client.diagnostics(URI, 1)).contains("capacity-exceeded"));
+    let hints = json!({ "textDocument": document(), "range": range(0, 0, 100, 0) });
+    assert_eq!(result(&mut client, "textDocument/inlayHint", hints), json!([]));
+    assert_eq!(result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() })), json!([]));
+}
+
+/// Columns in the answers count in the negotiated unit: the tile stands behind `值` and an emoji.
+#[test]
+fn answers_use_the_negotiated_encoding() {
+    for (encoding, columns) in
+        [("utf-8", 8 + 3 + 2 + 4 + 2), ("utf-16", 8 + 1 + 2 + 2 + 2), ("utf-32", 8 + 1 + 2 + 1 + 2)]
+    {
+        let mut client = LspClient::spawn(BINARY);
+        client.initialize(json!({ "capabilities": { "general": { "positionEncodings": [encoding] } } }));
+        client.open(URI, 1, &KERNEL.replace("        b = pl.exp(a)\n", "        '值😀'; b = pl.exp(a)\n"));
+        let hover = result(&mut client, "textDocument/hover", at(A + 1, columns));
+        assert_eq!(hover["range"], range(A + 1, columns, A + 1, columns + 1), "{encoding}");
+    }
+}

@@ -1,7 +1,5 @@
 use tilelens_analysis::Cancellable;
-use tower_lsp::ls_types::{
-    InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip, MarkupContent, MarkupKind, Range,
-};
+use tower_lsp::ls_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip, Range};
 
 use crate::lsp::query::View;
 
@@ -12,10 +10,7 @@ pub(in crate::lsp) fn inlay_hints(view: &View, range: Range) -> Cancellable<Opti
         label: InlayHintLabel::String(hint.label),
         kind: Some(InlayHintKind::TYPE),
         text_edits: None,
-        tooltip: Some(InlayHintTooltip::MarkupContent(MarkupContent {
-            kind: MarkupKind::Markdown,
-            value: hint.tooltip,
-        })),
+        tooltip: Some(InlayHintTooltip::String(hint.tooltip)),
         padding_left: Some(true),
         padding_right: None,
         data: None,
