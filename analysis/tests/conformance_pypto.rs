@@ -1,0 +1,206 @@
+//! The plan of every kernel that the PyPTO compiler was run on, compared with what it decided (`tests/conformance/pypto`).
+//!
+//! A kernel is exact when every tile that the author wrote agrees in name, space, bytes and address, in the order of
+//! definition, each space's use agrees, and so does the verdict.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use tilelens_analysis::AnalysisHost;
+use tilelens_analysis::ide::KernelPlan;
+use tilelens_analysis::project::Config;
+use tilelens_analysis::target::{Planner, Target};
+use tilelens_syntax::Document;
+
+/// Kernels that are not exact yet, `NAME BACKEND` a line. The list may only become shorter.
+const INEXACT: &str = "tests/conformance/pypto-inexact.txt";
+
+fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+fn programs() -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(repository("tests/conformance/pypto")).expect("the conformance kernels");
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
+    paths.sort();
+    paths
+}
+
+fn plans(text: &str, target: Target, planner: Planner) -> Vec<KernelPlan> {
+    let mut host = AnalysisHost::new();
+    host.set_config(Config { target, planner, ..Config::default() });
+    let file = host.file_id("kernel.py");
+    host.set_document(file, Document::new(text));
+    host.snapshot().plans(file).unwrap_or_default()
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    Exact,
+    NotModelled(String),
+    MissedError(String),
+    FalseError(String),
+    Wrong(String),
+}
+
+impl Verdict {
+    fn name(&self) -> &'static str {
+        match self {
+            Verdict::Exact => "exact",
+            Verdict::NotModelled(_) => "not modelled",
+            Verdict::MissedError(_) => "missed error",
+            Verdict::FalseError(_) => "false error",
+            Verdict::Wrong(_) => "wrong",
+        }
+    }
+
+    fn why(&self) -> &str {
+        match self {
+            Verdict::Exact => "",
+            Verdict::NotModelled(why) | Verdict::MissedError(why) | Verdict::FalseError(why) | Verdict::Wrong(why) => {
+                why
+            }
+        }
+    }
+}
+
+/// Name, space, bytes and address.
+type Row = (String, Option<String>, Option<u64>, Option<u64>);
+
+fn judge(expected: &Value, plans: &[KernelPlan]) -> Verdict {
+    let errors = || plans.iter().flat_map(|plan| &plan.diagnostics).filter(|d| d.severity == "error");
+    let unsure = plans.iter().find(|plan| plan.status != "exact");
+    let reason = |plan: &KernelPlan| plan.reasons.first().cloned().unwrap_or_default();
+    if expected["ok"] != true {
+        if errors().next().is_some() {
+            return Verdict::Exact;
+        }
+        return match unsure {
+            Some(plan) => Verdict::NotModelled(reason(plan)),
+            None => Verdict::MissedError(expected["error"].as_str().unwrap_or_default().to_owned()),
+        };
+    }
+    if let Some(error) = errors().next() {
+        return Verdict::FalseError(error.message.clone());
+    }
+    let by_name: BTreeMap<&str, &KernelPlan> =
+        plans.iter().map(|plan| (plan.name.rsplit('.').next().unwrap_or_default(), plan)).collect();
+    let functions = expected["functions"].as_object().into_iter().flatten();
+    for (name, wanted) in functions {
+        let verdict = judge_function(name, wanted, by_name.get(name.as_str()).copied(), unsure.map(reason));
+        if verdict != Verdict::Exact {
+            return verdict;
+        }
+    }
+    Verdict::Exact
+}
+
+fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure: Option<String>) -> Verdict {
+    let tiles = wanted["tiles"].as_array().map_or(&[][..], Vec::as_slice);
+    if tiles.is_empty() {
+        return Verdict::Exact;
+    }
+    let Some(plan) = plan else {
+        return unsure.map_or_else(|| Verdict::Wrong(format!("no kernel {name}")), Verdict::NotModelled);
+    };
+    if plan.status != "exact" {
+        return Verdict::NotModelled(plan.reasons.first().cloned().unwrap_or_default());
+    }
+    let compiler: Vec<Row> =
+        tiles.iter().filter(|tile| tile["inserted"] != true && tile["kind"] == "def").map(row).collect();
+    let ours: Vec<Row> = plan
+        .tiles
+        .iter()
+        .filter(|tile| !tile.inserted && tile.kind == "def")
+        .map(|tile| (tile.name.clone(), tile.space.map(str::to_owned), Some(tile.bytes), tile.address))
+        .collect();
+    let differs = (0..compiler.len().max(ours.len())).find(|index| compiler.get(*index) != ours.get(*index));
+    if let Some(index) = differs {
+        let (theirs, ours) = (compiler.get(index), ours.get(index));
+        return Verdict::Wrong(format!("{name}: tile {index}: compiler {theirs:?}, tilelens {ours:?}"));
+    }
+    for (space, wanted) in wanted["spaces"].as_object().into_iter().flatten() {
+        let used = plan.spaces.get(space.as_str()).map(|space| space.used);
+        if used != wanted["used"].as_u64() {
+            return Verdict::Wrong(format!("{name}: {space} uses {}, tilelens {used:?}", wanted["used"]));
+        }
+    }
+    Verdict::Exact
+}
+
+fn row(tile: &Value) -> Row {
+    let text = |key: &str| tile[key].as_str().map(str::to_owned);
+    (text("name").unwrap_or_default(), text("space"), tile["bytes"].as_u64(), tile["address"].as_u64())
+}
+
+#[test]
+fn sequential_plans_are_those_of_the_compiler() {
+    let only = std::env::var("KERNEL").ok();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut inexact = Vec::new();
+    for path in programs() {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if only.as_ref().is_some_and(|only| !name.contains(only)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let answers: Value =
+            serde_json::from_str(&std::fs::read_to_string(path.with_extension("json")).unwrap()).unwrap();
+        for expected in answers["results"].as_array().unwrap().iter().filter(|result| result["planner"] == "PYPTO") {
+            let backend = expected["backend"].as_str().unwrap();
+            let target = if backend == "950" { Target::Ascend950 } else { Target::Ascend910b };
+            let plans = plans(&text, target, Planner::Sequential);
+            let verdict = judge(expected, &plans);
+            *counts.entry(verdict.name()).or_default() += 1;
+            if verdict != Verdict::Exact {
+                println!("{:13} {name} {backend}: {}", verdict.name(), verdict.why());
+                inexact.push(format!("{name} {backend}"));
+            }
+            if only.is_some() {
+                show(expected, &plans);
+            }
+        }
+    }
+    let total: usize = counts.values().sum();
+    println!("{counts:?}; exact {} of {total}", counts.get("exact").unwrap_or(&0));
+    if only.is_some() {
+        return;
+    }
+    assert!(total >= 300, "{total} kernels");
+    assert!(!counts.contains_key("false error"), "the compiler accepts what tilelens calls an error");
+    expect_test::expect_file![repository(INEXACT)].assert_eq(&(inexact.join("\n") + "\n"));
+}
+
+/// Both plans side by side, for `KERNEL=name cargo test -p tilelens-analysis --test conformance_pypto -- --nocapture`.
+fn show(expected: &Value, plans: &[KernelPlan]) {
+    let wanted = if expected["functions"].is_object() { &expected["functions"] } else { &expected["overflowed_plan"] };
+    println!("compiler: {}", expected["error"]);
+    for (name, function) in wanted.as_object().into_iter().flatten() {
+        println!("  {name} {} {}", function["type"], function["spaces"]);
+        for tile in function["tiles"].as_array().into_iter().flatten() {
+            let mark = if tile["inserted"] == true { '+' } else { ' ' };
+            let (kind, op) = (tile["kind"].as_str().unwrap_or_default(), tile["op"].as_str().unwrap_or_default());
+            let (name, space) = (tile["name"].as_str().unwrap_or_default(), tile["space"].as_str().unwrap_or_default());
+            println!(
+                "   {mark}{name:16} {space:5} {:>7} +{:<7} {:14} {op} {kind}",
+                tile["address"], tile["bytes"], tile["buffer"]
+            );
+        }
+    }
+    println!("tilelens:");
+    for plan in plans {
+        println!("  {} {} {:?}", plan.name, plan.status, plan.reasons);
+        for tile in &plan.tiles {
+            let mark = if tile.inserted { '+' } else { ' ' };
+            let (address, buffer) =
+                (tile.address.map_or(-1, |address| address as i64), tile.buffer.as_deref().unwrap_or("-"));
+            let space = tile.space.unwrap_or("?");
+            println!("   {mark}{:16} {space:5} {address:>7} +{:<7} {buffer:14} {}", tile.name, tile.bytes, tile.kind);
+        }
+        for diagnostic in &plan.diagnostics {
+            println!("   {}[{}] {}: {}", diagnostic.severity, diagnostic.code, diagnostic.line, diagnostic.message);
+        }
+    }
+}
