@@ -68,6 +68,7 @@ codes! {
     UnpairedFlag "unpaired-flag" Warning "a written flag is set without a wait, or waited for without a set";
     NoCastPath "no-cast-path" Error "the vector unit cannot convert between these element types";
     OperandTooLarge "operand-too-large" Error "one operand of a matrix product is larger than its memory";
+    SlotOverwritten "slot-overwritten" Error "a slot of a declared allocation is written while its tile is still needed";
     FileTooLarge "file-too-large" Hint "the file is too large to be analysed";
     Internal "internal" Hint "tilelens failed on this kernel";
 }

@@ -171,8 +171,9 @@ impl Lowering<'_> {
         {
             return Rhs::Term(self.scalar_cast(&positional));
         }
+        let dispatches = candidates.iter().any(|(when, _)| matches!(when, When::TileOperand | When::ScalarRhs));
         if let Some(Type::Unknown(reason)) = &first
-            && !candidates.is_empty()
+            && dispatches
         {
             return unknown(reason.0.clone());
         }

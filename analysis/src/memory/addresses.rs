@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Attr, Call, Kernel, KernelKind, Stmt, Value};
+use crate::ir::{Attr, Call, Kernel, KernelKind, Scalar, Stmt, Value};
 use crate::memory::bases::{BaseId, Bases, MemRef};
 use crate::memory::sizes;
 use crate::ops::OpId;
@@ -30,6 +30,17 @@ impl Reserved {
         Reserved { space: (reserved.end > 0).then_some(space), ..reserved }
     }
 
+    fn add(&mut self, kernel: &str, call: &Call) {
+        if call.op != OpId::RESERVE_BUFFER {
+            return;
+        }
+        let base = attr(call, "base").unwrap_or(self.end);
+        let size = attr(call, "size").unwrap_or(0);
+        // A high base wastes what is below it: only the highest end counts.
+        self.end = self.end.max(sizes::aligned(base.saturating_add(size)));
+        self.ring |= is_ring(kernel, call);
+    }
+
     pub(super) fn in_space(self, space: Space) -> u64 {
         if self.space == Some(space) { self.end } else { 0 }
     }
@@ -38,13 +49,8 @@ impl Reserved {
 fn reserve(kernel: &str, block: &[Stmt], reserved: &mut Reserved) {
     for stmt in block {
         match stmt {
-            Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } if call.op == OpId::RESERVE_BUFFER => {
-                let base = attr(call, "base").unwrap_or(reserved.end);
-                let size = attr(call, "size").unwrap_or(0);
-                // A high base wastes what is below it: only the highest end counts.
-                reserved.end = reserved.end.max(sizes::aligned(base.saturating_add(size)));
-                reserved.ring |= is_ring(kernel, call);
-            }
+            Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => reserved.add(kernel, call),
+            Stmt::Let { value: Value::Scalar(Scalar::Call(call)), .. } => reserved.add(kernel, call),
             Stmt::For(each) => reserve(kernel, &each.body, reserved),
             Stmt::While(each) => reserve(kernel, &each.body, reserved),
             Stmt::If(branch) => {

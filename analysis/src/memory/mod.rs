@@ -8,6 +8,7 @@ mod addresses;
 mod aliases;
 mod bases;
 mod check;
+mod declared;
 mod lifetimes;
 mod limits;
 mod packed;

@@ -7,6 +7,7 @@ use crate::ir::{Kernel, Note, Origin, Reason, Role, Stmt, VarId};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, MemRef, Offset};
 use crate::memory::check::{self, Checked};
+use crate::memory::declared;
 use crate::memory::lifetimes::Live;
 use crate::memory::limits::{self, Overflow, Peak};
 use crate::memory::plan::{Buffer, BufferId, Finding, Order, Plan, PlannedTile, SpaceUse, Status};
@@ -23,6 +24,7 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     let mut writer = Writer { draft, placement, plan: &mut plan, buffers: FxHashMap::default() };
     writer.buffers();
     writer.tiles();
+    plan.findings.extend(declared::check(draft.kernel, &draft.bases, &draft.lifetimes));
     plan.findings.extend(degraded(draft, placement));
     plan.findings.extend(overflows(draft, placement, &plan.spaces));
     plan.status = if plan.notes.is_empty() { Status::Exact } else { Status::Partial };
@@ -241,7 +243,7 @@ impl Writer<'_, '_> {
         for stmt in block {
             match stmt {
                 Stmt::Let { var, .. } => {
-                    self.tile(*var);
+                    self.tile(*var, Role::Def);
                     *order += 1;
                 }
                 Stmt::Eval { .. } | Stmt::Return { .. } => *order += 1,
@@ -252,38 +254,38 @@ impl Writer<'_, '_> {
                     *order += 1;
                 }
                 Stmt::For(each) => {
-                    each.carries.iter().for_each(|carry| self.tile(carry.iter));
+                    each.carries.iter().for_each(|carry| self.tile(carry.iter, Role::IterArg));
                     self.block(&each.body, order, moves);
-                    each.carries.iter().for_each(|carry| self.tile(carry.result));
+                    each.carries.iter().for_each(|carry| self.tile(carry.result, Role::LoopResult));
                 }
                 Stmt::While(each) => {
-                    each.carries.iter().for_each(|carry| self.tile(carry.iter));
+                    each.carries.iter().for_each(|carry| self.tile(carry.iter, Role::IterArg));
                     self.block(&each.body, order, moves);
-                    each.carries.iter().for_each(|carry| self.tile(carry.result));
+                    each.carries.iter().for_each(|carry| self.tile(carry.result, Role::LoopResult));
                 }
                 Stmt::If(branch) => {
                     self.block(&branch.then, order, moves);
                     self.block(&branch.otherwise, order, moves);
-                    branch.results.iter().for_each(|result| self.tile(*result));
+                    branch.results.iter().for_each(|result| self.tile(*result, Role::IfResult));
                 }
                 Stmt::Break(_) | Stmt::Continue(_) => {}
             }
         }
     }
 
-    fn tile(&mut self, id: VarId) {
+    /// `role` is how the variable comes about here: the compiler may assign what was the result of a loop.
+    fn tile(&mut self, id: VarId, role: Role) {
         let draft = self.draft;
         let var = draft.kernel.var(id);
         let Some(tile) = draft.kernel.tile(id) else { return };
-        let carried = matches!(var.role, Role::IterArg | Role::LoopResult | Role::IfResult);
         let none = Live { def: Order(0), last: Order(0) };
         let live = draft.lifetimes.live(id).or_else(|| draft.lifetimes.seen(id)).unwrap_or(none);
-        let op = draft.lifetimes.call(id).filter(|_| !carried).map_or("", |call| call.op.op().name);
+        let op = draft.lifetimes.call(id).filter(|_| role == Role::Def).map_or("", |call| call.op.op().name);
         let row = PlannedTile {
             var: id,
             name: var.name.clone(),
             op,
-            role: var.role,
+            role,
             inserted: var.inserted,
             origin: var.origin,
             space: tile.space,

@@ -173,13 +173,24 @@ fn stages_of(call: &Call) -> Vec<Stage> {
 fn hazard(kernel: &Kernel, target: Target) -> Hazard {
     let mut hazard = Hazard::default();
     if target == Target::Ascend910b && kernel.kind == KernelKind::Aiv {
-        let mut received = FxHashSet::default();
+        let mut received = Received::default();
         trace_hazard(&kernel.body, &mut received, &mut hazard);
+        if !received.split {
+            return Hazard::default();
+        }
     }
     hazard
 }
 
-fn trace_hazard(block: &[Stmt], received: &mut FxHashSet<VarId>, hazard: &mut Hazard) {
+/// Tiles that come from the cube core.
+#[derive(Default)]
+struct Received {
+    tiles: FxHashSet<VarId>,
+    /// In halves, one for each vector unit.
+    split: bool,
+}
+
+fn trace_hazard(block: &[Stmt], received: &mut Received, hazard: &mut Hazard) {
     for stmt in block {
         match stmt {
             Stmt::Let { var, value: Value::Call(call), .. } => {
@@ -191,9 +202,10 @@ fn trace_hazard(block: &[Stmt], received: &mut FxHashSet<VarId>, hazard: &mut Ha
                     hazard.loaded.insert(*var);
                 }
                 if call.op == OpId::TPOP_FROM_AIC {
-                    received.insert(*var);
+                    received.tiles.insert(*var);
+                    received.split |= matches!(call.attr("split"), Some(Attr::Int(mode)) if *mode != 0);
                 }
-                if inputs.any(|input| received.contains(&input)) {
+                if inputs.any(|input| received.tiles.contains(&input)) {
                     hazard.reads_received.insert(*var);
                 }
             }

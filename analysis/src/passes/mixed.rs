@@ -18,6 +18,9 @@ use crate::target::{Space, Target};
 const SLOTS: u64 = 2;
 
 pub(super) fn run(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
+    if target == Target::Ascend910b && sets_up_a_queue(&kernel) {
+        add_queue_parameter(&mut kernel);
+    }
     if kernel.kind != KernelKind::InCore {
         return vec![kernel];
     }
@@ -28,6 +31,17 @@ pub(super) fn run(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
         Core::Both => return split(kernel, target, &popped),
     }
     vec![kernel]
+}
+
+/// Whether the author wrote one side of a pair of kernels.
+fn sets_up_a_queue(kernel: &Kernel) -> bool {
+    let mut found = false;
+    walk::visit(&kernel.body, &mut |stmt| {
+        if let Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } = stmt {
+            found |= matches!(call.op, OpId::AIC_INITIALIZE_PIPE | OpId::AIV_INITIALIZE_PIPE);
+        }
+    });
+    found
 }
 
 /// The core that runs a statement.
@@ -216,7 +230,7 @@ impl<'a> Lane<'a> {
         self.kernel.body = self.queue_setup(traffic);
         self.kernel.body.extend(body);
         if target == Target::Ascend910b {
-            self.add_queue_parameter();
+            add_queue_parameter(&mut self.kernel);
         }
         self.kernel
     }
@@ -336,21 +350,6 @@ impl<'a> Lane<'a> {
         vec![Stmt::Eval { call: Call { op: OpId::RESERVE_BUFFER, args: Vec::new(), attrs, origin }, origin }]
     }
 
-    /// On 910B the queues go through global memory, which the kernel gets as one more parameter.
-    fn add_queue_parameter(&mut self) {
-        let ty = TensorType {
-            shape: Vec::new(),
-            dtype: Some(Dtype::Fp32),
-            layout: TensorLayout::Nd,
-            is_output: false,
-            rank_known: false,
-        };
-        let origin = self.source.name_origin;
-        let name = "__gm_pipe_buffer".into();
-        let param = self.kernel.add_var(Var { name, ty: Type::Tensor(ty), role: Role::Param, inserted: true, origin });
-        self.kernel.params.push(param);
-    }
-
     /// Both vector units run the kernel: the first does the work, the second goes through it with empty tiles.
     fn for_both_units(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
         let origin = self.source.origin;
@@ -369,6 +368,20 @@ impl<'a> Lane<'a> {
             Stmt::If(If { condition, then: body, otherwise: replay, has_else: true, results: Vec::new(), origin }),
         ]
     }
+}
+
+/// On 910B the queues go through global memory, which the kernel gets as one more parameter.
+fn add_queue_parameter(kernel: &mut Kernel) {
+    let ty = TensorType {
+        shape: Vec::new(),
+        dtype: Some(Dtype::Fp32),
+        layout: TensorLayout::Nd,
+        is_output: false,
+        rank_known: false,
+    };
+    let (origin, name) = (kernel.name_origin, "__gm_pipe_buffer".into());
+    let param = kernel.add_var(Var { name, ty: Type::Tensor(ty), role: Role::Param, inserted: true, origin });
+    kernel.params.push(param);
 }
 
 /// One statement of the second unit's empty run.
