@@ -170,7 +170,8 @@ fn sequential_plans_are_those_of_the_compiler() {
     }
     assert!(total >= 300, "{total} kernels");
     assert!(!counts.contains_key("false error"), "the compiler accepts what tilelens calls an error");
-    expect_test::expect_file![repository(INEXACT)].assert_eq(&(inexact.join("\n") + "\n"));
+    expect_test::expect_file![repository(INEXACT)]
+        .assert_eq(&inexact.iter().map(|name| format!("{name}\n")).collect::<String>());
 }
 
 /// Both plans side by side, for `KERNEL=name cargo test -p tilelens-analysis --test conformance_pypto -- --nocapture`.
