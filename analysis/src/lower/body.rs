@@ -461,16 +461,7 @@ impl<'a> Lowering<'a> {
 
     fn condition(&mut self, condition: ExprId) -> Scalar {
         match self.expression(condition) {
-            Term::Scalar(scalar) => {
-                if let Some(dtype) = self.scalar_dtype(&scalar)
-                    && dtype != Dtype::Bool
-                {
-                    let message =
-                        format!("the condition is of type {dtype}; compare it with something, as in `x != 0`");
-                    self.reject(condition, Code::Rejected, message);
-                }
-                scalar
-            }
+            Term::Scalar(scalar) => scalar,
             Term::Var(var) => match self.ty(var) {
                 Type::Scalar(_) | Type::Unknown(_) => Scalar::Var(var),
                 _ => {

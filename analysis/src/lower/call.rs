@@ -9,7 +9,7 @@ use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, TensorType, Type};
-use crate::ops::{self, OpId, Param, Preset, Slot, When};
+use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::target::Space;
 
 fn unknown(reason: impl Into<String>) -> Rhs {
@@ -295,6 +295,10 @@ impl Lowering<'_> {
             }
             let is_given = given.iter().any(|(known, _)| known.name == param.name);
             if param.preset == Preset::Required && !is_given {
+                if row.category == Category::Distributed {
+                    self.note(at, format!("`{}` without `{}`", row.name, param.name));
+                    return None;
+                }
                 let message = format!("`{}` needs `{}`", row.name, param.name);
                 self.reject(at, Code::InvalidOperand, message);
                 return None;

@@ -40,7 +40,10 @@ impl Deduction<'_> {
             Shape::Tensor(arg) => match self.operand_type(arg) {
                 Some(Type::Tensor(tensor)) => Ok(Type::Tensor(tensor.clone())),
                 Some(Type::Unknown(reason)) => Err(Problem::Unknown(reason.clone())),
-                _ => Err(self.invalid(format!("operand `{}` is no tensor", self.arg_name(arg)))),
+                Some(Type::Tile(_) | Type::Scalar(_)) => {
+                    Err(self.invalid(format!("operand `{}` is no tensor", self.arg_name(arg))))
+                }
+                _ => Err(Problem::Unknown(Reason(format!("operand `{}` is not known", self.arg_name(arg))))),
             },
             Shape::Annotation => self.annotated(),
             Shape::GatherCompare => self.gather_compare(),
