@@ -6,12 +6,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{spaces, walk};
+use super::{layout, spaces, walk};
 use crate::ir::{
-    Attr, Call, Dtype, If, Kernel, KernelKind, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary,
-    Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId,
+    Attr, Call, Dtype, For, If, Kernel, KernelKind, LoopKind, Note, Operand, Origin, Reason, Role, Scalar,
+    ScalarBinary, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
 };
-use crate::ops::{OpId, OutputSpace};
+use crate::ops::{OpId, OutputSpace, PipeRule, Shape};
 use crate::target::{Space, Target};
 
 /// Tiles that fit into a queue.
@@ -125,18 +125,19 @@ fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>) -> Core {
 }
 
 fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<Kernel> {
-    if let Some(at) = first_mixed_body(&kernel, popped) {
-        note(&mut kernel, at, "a loop or branch that uses both the cube and the vector core");
-        return vec![kernel];
-    }
-    if let Some(at) = divided_region(&kernel) {
-        note(&mut kernel, at, "`pl.split_aiv` in a kernel that uses both cores");
+    if let Some((at, what)) = not_modelled(&kernel, popped) {
+        note(&mut kernel, at, what);
     }
     if let Some(at) = crosses_through_memory(&kernel, popped) {
         note(&mut kernel, at, "a tensor that one core stores and the other loads");
     }
     let cube = Lane::new(&kernel, Core::Cube, popped).kernel(target);
     let mut vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
+    if reads_undefined(&cube) || reads_undefined(&vector) {
+        let at = kernel.name_origin;
+        note(&mut kernel, at, "a value that one core makes and the other reads without a move");
+        return vec![kernel];
+    }
     vector.rejections.clear();
     vec![cube, vector]
 }
@@ -145,24 +146,27 @@ fn note(kernel: &mut Kernel, at: Origin, what: &str) {
     kernel.notes.push(Note { at, reason: Reason(what.into()) });
 }
 
-fn first_mixed_body(kernel: &Kernel, popped: &FxHashSet<VarId>) -> Option<Origin> {
-    kernel.body.iter().find_map(|stmt| {
-        let origin = match stmt {
-            Stmt::For(inner) => inner.origin,
-            Stmt::While(inner) => inner.origin,
-            Stmt::If(inner) => inner.origin,
-            _ => return None,
-        };
-        (stmt_core(kernel, stmt, popped) == Core::Both).then_some(origin)
-    })
-}
-
-/// A region whose work is divided between the two vector units.
-fn divided_region(kernel: &Kernel) -> Option<Origin> {
+/// What the compiler does with a kernel for both cores and this pass does not.
+fn not_modelled(kernel: &Kernel, popped: &FxHashSet<VarId>) -> Option<(Origin, &'static str)> {
     let mut found = None;
-    walk::visit(&kernel.body, &mut |stmt| match stmt {
-        Stmt::For(inner) if inner.kind == LoopKind::SplitAiv && found.is_none() => found = Some(inner.origin),
-        _ => {}
+    walk::visit(&kernel.body, &mut |stmt| {
+        let what = match stmt {
+            Stmt::For(inner) if inner.kind == LoopKind::SplitAiv => {
+                Some((inner.origin, "`pl.split_aiv` in a kernel that uses both cores"))
+            }
+            Stmt::For(inner) if matches!(inner.kind, LoopKind::Pipeline { .. }) => {
+                let mixed = stmt_core(kernel, stmt, popped) == Core::Both;
+                mixed.then_some((inner.origin, "a pipeline that uses both the cube and the vector core"))
+            }
+            leaf => {
+                let call = walk::call_of(leaf).filter(|call| call.op.op().pipe == PipeRule::Fifo);
+                call.filter(|call| matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled))
+                    .map(|call| (call.origin, "tiles that are divided between the two vector units"))
+            }
+        };
+        if found.is_none() {
+            found = what;
+        }
     });
     found
 }
@@ -218,12 +222,10 @@ impl<'a> Lane<'a> {
     }
 
     fn kernel(mut self, target: Target) -> Kernel {
-        let mut body = Vec::with_capacity(self.source.body.len());
-        for stmt in &self.source.body {
-            self.stmt(stmt, &mut body);
-        }
+        let mut body = self.body(&self.source.body, target);
         self.stands_for.apply(&mut body);
-        let body = drop_dead(body);
+        let mut body = repair(&self.kernel.params, body);
+        self.tensors_as_given(&mut body);
         let traffic = self.traffic();
         let needs_replay = self.core == Core::Vector && target == Target::Ascend910b;
         let body = if needs_replay { self.for_both_units(body) } else { body };
@@ -235,55 +237,54 @@ impl<'a> Lane<'a> {
         self.kernel
     }
 
-    fn stmt(&mut self, stmt: &Stmt, out: &mut Vec<Stmt>) {
+    fn body(&mut self, body: &[Stmt], target: Target) -> Vec<Stmt> {
+        let mut out = Vec::with_capacity(body.len());
+        for stmt in body {
+            self.stmt(stmt, target, &mut out);
+        }
+        out
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, target: Target, out: &mut Vec<Stmt>) {
+        let core = stmt_core(self.source, stmt, self.popped);
         match stmt {
             Stmt::Return { .. } if self.core == Core::Cube => {}
-            Stmt::Return { values, origin } => {
-                let values = values.iter().map(|value| self.returned(value)).collect();
-                out.push(Stmt::Return { values, origin: *origin });
+            _ if core == Core::Shared || core == self.core => out.push(stmt.clone()),
+            _ if core != Core::Both => {}
+            Stmt::Let { var, value: Value::Call(call), origin } => self.crossing(*var, call, *origin, target, out),
+            Stmt::For(inner) => {
+                out.push(Stmt::For(For { body: self.body(&inner.body, target), ..header_of(inner) }));
             }
-            Stmt::Let { var, value: Value::Call(call), origin } => {
-                let core = call_core(self.source, call, self.popped);
-                if core == Core::Both {
-                    self.crossing(*var, call, *origin, out);
-                } else if core == Core::Shared || core == self.core {
-                    out.push(stmt.clone());
-                }
+            Stmt::While(inner) => out.push(Stmt::While(While {
+                condition: inner.condition.clone(),
+                carries: inner.carries.clone(),
+                body: self.body(&inner.body, target),
+                origin: inner.origin,
+            })),
+            Stmt::If(inner) => {
+                let then = self.body(&inner.then, target);
+                let otherwise = self.body(&inner.otherwise, target);
+                let (condition, results) = (inner.condition.clone(), inner.results.clone());
+                out.push(Stmt::If(If {
+                    condition,
+                    then,
+                    otherwise,
+                    has_else: inner.has_else,
+                    results,
+                    origin: inner.origin,
+                }));
             }
-            other => {
-                let core = stmt_core(self.source, other, self.popped);
-                if core == Core::Shared || core == self.core {
-                    out.push(other.clone());
-                }
-            }
+            _ => {}
         }
     }
 
-    /// What a kernel returns is the tensor that it was given, where the other core has stored to it.
-    fn returned(&self, value: &Operand) -> Operand {
-        let Some(mut var) = value.var() else { return value.clone() };
-        let mut stores: FxHashMap<VarId, (VarId, Core)> = FxHashMap::default();
-        walk::visit(&self.source.body, &mut |stmt| {
-            if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
-                && let (OpId::STORE, Some(tensor)) = (call.op, call.args.get(2).and_then(Operand::var))
-            {
-                stores.insert(*var, (tensor, call_core(self.source, call, self.popped)));
-            }
-        });
-        while let Some((tensor, core)) = stores.remove(&var) {
-            if core == self.core {
-                break;
-            }
-            var = tensor;
-        }
-        Operand::Var(var)
-    }
-
-    fn crossing(&mut self, var: VarId, call: &Call, origin: Origin, out: &mut Vec<Stmt>) {
+    fn crossing(&mut self, var: VarId, call: &Call, origin: Origin, target: Target, out: &mut Vec<Stmt>) {
         let Some(source) = call.args.first().and_then(Operand::var) else { return };
         let to = Core::of_space(spaces::target_memory(call).unwrap_or(Space::Vec));
         if to != self.core {
             let op = if self.core == Core::Cube { OpId::TPUSH_TO_AIV } else { OpId::TPUSH_TO_AIC };
+            let packs = self.core == Core::Vector && target == Target::Ascend950;
+            let source = if packs { self.packed(source, call, origin, out) } else { source };
             let push = Call {
                 op,
                 args: vec![Operand::Var(source)],
@@ -312,6 +313,39 @@ impl<'a> Lane<'a> {
             out.push(Stmt::Let { var, value: Value::Call(place), origin });
         }
         self.stands_for.set(source, Operand::Var(received));
+    }
+
+    /// On 950 a tile goes to the cube in the order of its boxes: `<name>_nz = tile.move(…)`.
+    fn packed(&mut self, source: VarId, call: &Call, origin: Origin, out: &mut Vec<Stmt>) -> VarId {
+        let attrs = vec![
+            (spaces::TARGET_MEMORY, Attr::Space(Space::Vec)),
+            ("blayout", Attr::Str("col_major".into())),
+            ("slayout", Attr::Str("row_major".into())),
+        ];
+        let pack = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: call.origin };
+        let var = self.kernel.var(source);
+        let name = format!("{}_nz", var.name);
+        let mut ty = var.ty.clone();
+        if let Type::Tile(tile) = &mut ty {
+            tile.binding = None;
+            let layout = layout::of_result(&self.kernel, &pack, tile);
+            layout::set(tile, layout);
+        }
+        let packed = self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: call.origin });
+        out.push(Stmt::Let { var: packed, value: Value::Call(pack), origin });
+        packed
+    }
+
+    /// A tensor that the other core has stored to is the parameter itself here.
+    fn tensors_as_given(&self, body: &mut [Stmt]) {
+        let mut given: FxHashMap<VarId, VarId> = self.source.params.iter().map(|param| (*param, *param)).collect();
+        trace_tensors(&self.source.body, &mut given);
+        let defined = definitions(&self.source.params, body);
+        let mut as_given = walk::Substitution::default();
+        for (var, param) in given.into_iter().filter(|(var, _)| !defined.contains(var)) {
+            as_given.set(var, Operand::Var(param));
+        }
+        as_given.apply(body);
     }
 
     fn traffic(&self) -> Traffic {
@@ -384,6 +418,41 @@ fn add_queue_parameter(kernel: &mut Kernel) {
     kernel.params.push(param);
 }
 
+/// Follows tensor parameters through stores, loops and branches.
+fn trace_tensors(body: &[Stmt], given: &mut FxHashMap<VarId, VarId>) {
+    let from =
+        |given: &FxHashMap<VarId, VarId>, value: Option<VarId>| value.and_then(|value| given.get(&value).copied());
+    for stmt in body {
+        match stmt {
+            Stmt::Let { var, value, .. } => {
+                let source = match value {
+                    Value::Call(call) if call.op == OpId::STORE => call.args.get(2).and_then(Operand::var),
+                    Value::Copy(source) => Some(*source),
+                    _ => None,
+                };
+                given.extend(from(given, source).map(|param| (*var, param)));
+            }
+            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
+                for carry in carries {
+                    if let Some(param) = from(given, carry.init.var()) {
+                        given.extend([(carry.iter, param), (carry.result, param)]);
+                    }
+                }
+                trace_tensors(body, given);
+            }
+            Stmt::If(inner) => {
+                trace_tensors(&inner.then, given);
+                trace_tensors(&inner.otherwise, given);
+                for (slot, result) in inner.results.iter().enumerate() {
+                    let yielded = walk::yielded(&inner.then).get(slot).and_then(Operand::var);
+                    given.extend(from(given, yielded).map(|param| (*result, param)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 /// One statement of the second unit's empty run.
 fn replay_leaf(kernel: &mut Kernel, passed_through: &mut walk::Substitution, mut stmt: Stmt, out: &mut Vec<Stmt>) {
     passed_through.apply(std::slice::from_mut(&mut stmt));
@@ -413,6 +482,141 @@ fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
     let mut attrs = vec![("dtype", Attr::Dtype(tile.dtype))];
     attrs.extend(tile.space.map(|space| (spaces::TARGET_MEMORY, Attr::Space(space))));
     Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: call.origin }
+}
+
+fn header_of(inner: &For) -> For {
+    For {
+        kind: inner.kind,
+        index: inner.index,
+        start: inner.start.clone(),
+        stop: inner.stop.clone(),
+        step: inner.step.clone(),
+        carries: inner.carries.clone(),
+        body: Vec::new(),
+        origin: inner.origin,
+    }
+}
+
+fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
+    let mut defined: FxHashSet<VarId> = params.iter().copied().collect();
+    body.iter().for_each(|stmt| {
+        walk::visit_definitions(stmt, &mut |var| {
+            defined.insert(var);
+        })
+    });
+    defined
+}
+
+fn reads_undefined(kernel: &Kernel) -> bool {
+    let defined = definitions(&kernel.params, &kernel.body);
+    let mut undefined = false;
+    kernel.body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| undefined |= !defined.contains(&var)));
+    undefined
+}
+
+/// Takes out of loops and branches what only the other core carries.
+fn repair(params: &[VarId], body: Vec<Stmt>) -> Vec<Stmt> {
+    let mut body = body;
+    drop_unread_carries(&mut body);
+    let defined = definitions(params, &body);
+    keep_carried(&mut body, &defined);
+    let defined = definitions(params, &body);
+    drop_undefined_results(&mut body, &defined);
+    let mut body = drop_dead(body);
+    drop_unread_carries(&mut body);
+    drop_dead(body)
+}
+
+/// Carries that neither the body nor what follows the loop reads.
+fn drop_unread_carries(body: &mut [Stmt]) {
+    let mut read_later: FxHashSet<VarId> = FxHashSet::default();
+    for stmt in body.iter_mut().rev() {
+        let mut read_here = Vec::new();
+        walk::visit_uses(stmt, &mut |var| read_here.push(var));
+        match stmt {
+            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
+                drop_unread_carries(body);
+                let mut read_inside = FxHashSet::default();
+                body.iter().filter(|stmt| !matches!(stmt, Stmt::Yield { .. })).for_each(|stmt| {
+                    walk::visit_uses(stmt, &mut |var| {
+                        read_inside.insert(var);
+                    })
+                });
+                let keep: Vec<bool> = carries
+                    .iter()
+                    .map(|carry| read_inside.contains(&carry.iter) || read_later.contains(&carry.result))
+                    .collect();
+                keep_slots(body, &keep);
+                let mut kept = keep.iter();
+                carries.retain(|_| kept.next().copied().unwrap_or(true));
+            }
+            Stmt::If(inner) => {
+                drop_unread_carries(&mut inner.then);
+                drop_unread_carries(&mut inner.otherwise);
+            }
+            _ => {}
+        }
+        read_later.extend(read_here);
+    }
+}
+
+/// Drops values from the yield at the end of a body; one without values goes.
+fn keep_slots(body: &mut Vec<Stmt>, keep: &[bool]) {
+    let Some(Stmt::Yield { values, .. }) = body.last_mut() else { return };
+    let mut kept = keep.iter();
+    values.retain(|_| kept.next().copied().unwrap_or(true));
+    if values.is_empty() {
+        body.pop();
+    }
+}
+
+/// A carry whose next value the other core makes keeps the one that it has.
+fn keep_carried(body: &mut [Stmt], defined: &FxHashSet<VarId>) {
+    for stmt in body {
+        match stmt {
+            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
+                keep_carried(body, defined);
+                if let Some(Stmt::Yield { values, .. }) = body.last_mut() {
+                    for (value, carry) in values.iter_mut().zip(carries) {
+                        if value.var().is_some_and(|var| !defined.contains(&var)) {
+                            *value = Operand::Var(carry.iter);
+                        }
+                    }
+                }
+            }
+            Stmt::If(inner) => {
+                keep_carried(&mut inner.then, defined);
+                keep_carried(&mut inner.otherwise, defined);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Results of branches that the other core makes.
+fn drop_undefined_results(body: &mut [Stmt], defined: &FxHashSet<VarId>) {
+    for stmt in body {
+        match stmt {
+            Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => drop_undefined_results(body, defined),
+            Stmt::If(inner) => {
+                drop_undefined_results(&mut inner.then, defined);
+                drop_undefined_results(&mut inner.otherwise, defined);
+                let is_defined = |branch: &[Stmt], slot: usize| {
+                    walk::yielded(branch)
+                        .get(slot)
+                        .is_none_or(|value| value.var().is_none_or(|var| defined.contains(&var)))
+                };
+                let keep: Vec<bool> = (0..inner.results.len())
+                    .map(|slot| is_defined(&inner.then, slot) && is_defined(&inner.otherwise, slot))
+                    .collect();
+                keep_slots(&mut inner.then, &keep);
+                keep_slots(&mut inner.otherwise, &keep);
+                let mut kept = keep.iter();
+                inner.results.retain(|_| kept.next().copied().unwrap_or(true));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Removes definitions that nothing with an effect needs.

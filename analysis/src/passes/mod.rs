@@ -17,6 +17,9 @@ mod tile_slice;
 mod unroll;
 mod walk;
 
+#[cfg(test)]
+mod tests;
+
 use crate::ir::Kernel;
 use crate::target::Target;
 
