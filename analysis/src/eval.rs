@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use tilelens_syntax::ast::{
-    Arg, Ast, BinaryOp, BoolOp, CompareOp, Expr, ExprId, FloatBits, Function, ParamKind, Stmt, StmtId, UnaryOp,
+    Arg, Ast, BinaryOp, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, Function, ParamKind, Stmt, StmtId, UnaryOp,
 };
 
 use crate::ir::{Dtype, Reason};
@@ -23,6 +23,8 @@ pub enum Constant {
     Member(String),
     List(Vec<Constant>),
     Tuple(Vec<Constant>),
+    /// Unknown values stay inside, so that the other keys are known.
+    Dict(Vec<(Constant, Constant)>),
     /// `pl.dynamic("N")`
     Dynamic(String),
     /// `pl.MemRef()` bound to a name, or `pl.MemRef("name")`.
@@ -40,6 +42,25 @@ pub trait Scope {
 
     /// The function of that name in the enclosing program (`self.name`) or module, for inlining and signatures.
     fn function(&self, name: &str) -> Option<FunctionSource>;
+
+    /// What a dialect makes of a dotted name; `None` where it is none of its names.
+    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+        let _ = path;
+        None
+    }
+
+    /// What a dialect makes of a call; `None` where it is none of its functions, and then nothing asks for `arguments`.
+    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        let _ = (path, arguments);
+        None
+    }
+}
+
+/// An argument of a call that is evaluated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argument {
+    pub keyword: Option<String>,
+    pub value: Constant,
 }
 
 /// The syntax of another function of the same file.
@@ -251,9 +272,17 @@ impl Evaluator<'_> {
             }
             Expr::Other(kind) => unknown(format!("tilelens does not run a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
-            Expr::Slice { .. } | Expr::Dict(_) | Expr::Starred(_) | Expr::Ellipsis => {
-                unknown("the expression is no constant")
+            Expr::Dict(pairs) => {
+                Constant::Dict(pairs.iter().map(|&(key, value)| (this.value(key), this.value(value))).collect())
             }
+            Expr::Comprehension { element, clauses } => {
+                let mut elements = Vec::new();
+                match this.comprehend(*element, clauses, &mut elements) {
+                    Ok(()) => Constant::List(elements),
+                    Err(reason) => Constant::Unknown(reason),
+                }
+            }
+            Expr::Slice { .. } | Expr::Starred(_) | Expr::Ellipsis => unknown("the expression is no constant"),
         }
     }
 
@@ -265,6 +294,58 @@ impl Evaluator<'_> {
                 value => Ok(value),
             })
             .collect()
+    }
+
+    /// Adds the elements of a comprehension, whose outer clauses are bound already.
+    fn comprehend(&self, element: ExprId, clauses: &[Clause], elements: &mut Vec<Constant>) -> Result<(), Reason> {
+        let Some((clause, inner)) = clauses.split_first() else {
+            if elements.len() == LONGEST {
+                return Err(Reason(format!("the list has more than {LONGEST} elements")));
+            }
+            elements.push(self.value(element));
+            return Ok(());
+        };
+        match clause {
+            Clause::If(condition) => {
+                let condition = self.value(*condition);
+                match truth(&condition) {
+                    Some(true) => self.comprehend(element, inner, elements),
+                    Some(false) => Ok(()),
+                    None => Err(match condition {
+                        Constant::Unknown(reason) => reason,
+                        _ => Reason("a condition of the list is not known".to_owned()),
+                    }),
+                }
+            }
+            Clause::For { target, iter } => {
+                let items = match self.value(*iter) {
+                    Constant::List(items) | Constant::Tuple(items) => items,
+                    Constant::Unknown(reason) => return Err(reason),
+                    _ => return Err(Reason("goes through something that is no list or tuple".to_owned())),
+                };
+                for item in items {
+                    let mut arguments = self.bound(*target, item)?;
+                    arguments.extend_from_slice(self.arguments);
+                    Evaluator { arguments: &arguments, ..*self }.comprehend(element, inner, elements)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The names that a target of `for` binds.
+    fn bound(&self, target: ExprId, item: Constant) -> Result<Vec<(String, Constant)>, Reason> {
+        if let Some(name) = self.ast.name(target) {
+            return Ok(vec![(name.to_owned(), item)]);
+        }
+        let (Some(targets), Constant::Tuple(items) | Constant::List(items)) = (self.ast.elements(target), item) else {
+            return Err(Reason("goes through a list by something else than names".to_owned()));
+        };
+        if targets.len() != items.len() {
+            return Err(Reason("goes through tuples of another length".to_owned()));
+        }
+        let pairs = targets.iter().zip(items).map(|(&target, item)| self.bound(target, item));
+        Ok(pairs.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     fn name(&self, name: &str) -> Constant {
@@ -280,6 +361,9 @@ impl Evaluator<'_> {
 
     fn attribute(&self, expr: ExprId) -> Constant {
         let Some(path) = self.ast.dotted(expr) else { return unknown("an attribute of an expression is not modelled") };
+        if let Some(value) = self.scope.dialect_name(&path) {
+            return value;
+        }
         match path.as_slice() {
             ["math", "inf"] => Constant::Float(FloatBits::new(f64::INFINITY)),
             ["math", "pi"] => Constant::Float(FloatBits::new(std::f64::consts::PI)),
@@ -300,6 +384,13 @@ impl Evaluator<'_> {
 
     fn call(&self, func: ExprId, args: &[Arg]) -> Constant {
         let Some(path) = self.ast.dotted(func) else { return unknown("calls the result of an expression") };
+        let arguments = || {
+            let argument = |arg: &Arg| Argument { keyword: arg.keyword.clone(), value: self.value(arg.value) };
+            args.iter().map(argument).collect()
+        };
+        if let Some(value) = self.scope.dialect_call(&path, &arguments) {
+            return value;
+        }
         let keyword = |name: &str| args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value);
         let first = args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value);
         match path.as_slice() {
@@ -375,6 +466,11 @@ impl Evaluator<'_> {
             Constant::List(elements) => (elements, true),
             Constant::Tuple(elements) => (elements, false),
             Constant::Unknown(_) => return value,
+            Constant::Dict(pairs) => {
+                let key = self.value(index);
+                let entry = pairs.iter().find(|(candidate, _)| *candidate == key);
+                return entry.map_or_else(|| unknown("the key is not in the dictionary"), |(_, value)| value.clone());
+            }
             _ => return unknown("indexes something that is no list or tuple"),
         };
         if let Expr::Slice { lower, upper, step: None } = self.ast.expr(index) {
@@ -445,6 +541,7 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::Str(value) => Some(!value.is_empty()),
         Constant::None => Some(false),
         Constant::List(elements) | Constant::Tuple(elements) => Some(!elements.is_empty()),
+        Constant::Dict(pairs) => Some(!pairs.is_empty()),
         Constant::Dtype(_) | Constant::Space(_) | Constant::Member(_) => Some(true),
         Constant::Dynamic(_) | Constant::Allocation { .. } | Constant::Unknown(_) => None,
     }
@@ -724,6 +821,16 @@ mod tests {
         check("x = pl.FP16.get_byte() * 3", expect!["Int(6)"]);
         check("x = pl.Mem.Vec", expect!["Space(Vec)"]);
         check("x = pl.MemRef(slots=2)", expect![[r#"Allocation { name: Some("x"), slots: 2 }"#]]);
+    }
+
+    #[test]
+    fn comprehensions_nest() {
+        check(
+            "x = [(a, b) for a in [1, 2] for (b, c) in [(3, 4), (5, 6)] if c > 4]",
+            expect!["List([Tuple([Int(1), Int(5)]), Tuple([Int(2), Int(5)])])"],
+        );
+        check("x = {\"a\": 1, \"b\": foo()}[\"a\"]", expect!["Int(1)"]);
+        check("x = [a for a in foo()]", expect!["unknown: calls `foo`, which tilelens does not run"]);
     }
 
     #[test]

@@ -84,7 +84,12 @@ pub enum Expr {
         otherwise: ExprId,
     },
     Starred(ExprId),
-    /// Python that tilelens does not look into, by its tree-sitter name: `lambda`, `list_comprehension`, …
+    /// `[element for … in … if …]`, or the same as a generator.
+    Comprehension {
+        element: ExprId,
+        clauses: Vec<Clause>,
+    },
+    /// Python that tilelens does not look into, by its tree-sitter name: `lambda`, `await`, …
     Other(&'static str),
     /// A place where the text does not parse.
     Error,
@@ -94,6 +99,13 @@ pub enum Expr {
 pub struct Arg {
     pub keyword: Option<String>,
     pub value: ExprId,
+}
+
+/// A part of a comprehension, in the order of the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Clause {
+    For { target: ExprId, iter: ExprId },
+    If(ExprId),
 }
 
 /// A float compared by its bits.

@@ -495,6 +495,7 @@ impl<'t> Lowering<'t> {
                 &[then, condition, otherwise] => Expr::Ternary { then, condition, otherwise },
                 _ => Expr::Error,
             },
+ "list_comprehension" | "generator_expression" => self.comprehension(node),
             "list_splat" | "list_splat_pattern" | "splat_type" => match self.exprs(node).first() {
                 Some(&inner) => Expr::Starred(inner),
                 None => Expr::Error,
@@ -544,6 +545,25 @@ impl<'t> Lowering<'t> {
         Expr::Dict(
             pairs.into_iter().map(|p| (self.field_expr(p, fields().key), self.field_expr(p, fields().value))).collect(),
         )
+    }
+
+    fn comprehension(&mut self, node: Node<'_>) -> Expr {
+        let element = self.field_expr(node, "body");
+        let mut clauses = Vec::new();
+        for child in self.children(node) {
+            match child.kind() {
+                "for_in_clause" => clauses.push(Clause::For {
+                    target: self.field_expr(child, "left"),
+                    iter: self.field_expr(child, "right"),
+                }),
+                "if_clause" => match self.exprs(child).as_slice() {
+                    &[condition] => clauses.push(Clause::If(condition)),
+                    _ => return Expr::Error,
+                },
+                _ => {}
+            }
+        }
+        Expr::Comprehension { element, clauses }
     }
 
     fn binary(&mut self, node: Node<'_>) -> Expr {
@@ -682,9 +702,7 @@ fn keyword(kind: &str) -> &'static str {
 fn other_expr(kind: &str) -> &'static str {
     match kind {
         "lambda" => "lambda",
-        "list_comprehension" => "list comprehension",
         "set_comprehension" | "dictionary_comprehension" => "comprehension",
-        "generator_expression" => "generator expression",
         "named_expression" => "assignment expression",
         "await" => "await",
         "yield" => "yield",
