@@ -11,11 +11,15 @@ use tilelens_syntax::ast::{self, Ast, Spans};
 use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated};
-use crate::eval::{self, Binding, Constant, FunctionSource, Scope};
+use crate::eval::{self, Argument, Binding, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Reason};
 use crate::memory::{self, Plan};
 use crate::project::Config;
 use crate::{imports, lower, passes};
+
+mod tlx;
+
+pub(crate) use tlx::{TlxKernel, tlx_kernel};
 
 #[salsa::db]
 #[derive(Clone, Default)]
@@ -198,6 +202,14 @@ impl Scope for UnitScope<'_> {
             }
         }
         program.or(module).map(|found| FunctionSource { ast: syntax(db, found).clone() })
+    }
+
+    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+        tlx::dialect_name(self, path)
+    }
+
+    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        tlx::dialect_call(self, path, arguments)
     }
 }
 

@@ -69,6 +69,20 @@ codes! {
     NoCastPath "no-cast-path" Error "the vector unit cannot convert between these element types";
     OperandTooLarge "operand-too-large" Error "one operand of a matrix product is larger than its memory";
     SlotOverwritten "slot-overwritten" Error "a slot of a declared allocation is written while its tile is still needed";
+    StorageMismatch "storage-mismatch" Error "an allocation is in another storage than what it reuses";
+    UnusedSpec "unused-spec" Warning "no allocation uses a storage alias spec";
+    SpecTooSmall "spec-too-small" Error "the explicit size of a storage alias spec is below what its buffers need";
+    InvalidOverlap "invalid-overlap" Error "an overlap definition that the compiler refuses";
+    NotDivisible "not-divisible" Error "a buffer of an overlap tree would not start at a multiple of its size";
+    OverlappingBuffers "overlapping-buffers" Error "buffers that are meant to be apart overlap";
+    MissingLeaf "missing-leaf" Warning "a buffer of a spec is not in the overlap definition";
+    CountMismatch "count-mismatch" Warning "the members of a reuse group have different numbers of buffers";
+    BackingShape "backing-shape" Warning "the size of a spec is no power of two";
+    IndexOutOfRange "index-out-of-range" Error "a constant index is outside of a buffer";
+    InvalidShape "invalid-shape" Error "a buffer's shape has no place in its memory";
+    UnsupportedTarget "unsupported-target" Error "the architecture does not have this";
+    ReuseAdvice "reuse-advice" Hint "memory could be shared in another way";
+    LegacyReuse "legacy-reuse" Hint "`reuse=<buffer>` is the older form of sharing";
     FileTooLarge "file-too-large" Hint "the file is too large to be analysed";
     Internal "internal" Hint "tilelens failed on this kernel";
 }

@@ -17,5 +17,6 @@ pub mod ops;
 pub mod passes;
 pub mod project;
 pub mod target;
+pub mod tlx;
 
 pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled, FileId};

@@ -6,6 +6,8 @@ use toml::{Table, Value};
 
 use crate::diagnostics::{Code, Severity};
 use crate::target::{Planner, Space, Target};
+use crate::tlx::Rules;
+use crate::tlx::budgets::Arch;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -17,6 +19,9 @@ pub struct Config {
     pub severity: BTreeMap<Code, Option<Severity>>,
     pub inlay_hints: bool,
     pub code_lens: bool,
+    /// The GPU of TLX kernels whose scenario names none.
+    pub tlx_arch: Arch,
+    pub tlx_rules: Rules,
 }
 
 impl Default for Config {
@@ -28,6 +33,8 @@ impl Default for Config {
             severity: BTreeMap::new(),
             inlay_hints: true,
             code_lens: true,
+            tlx_arch: Arch::default(),
+            tlx_rules: Rules::default(),
         }
     }
 }
@@ -108,6 +115,22 @@ const SETTINGS: &[Setting] = &[
         takes: "true or false",
         set: |config, value| {
             config.code_lens = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "tlx.arch",
+        takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
+        set: |config, value| {
+            config.tlx_arch = Arch::from_name(value.as_str()?)?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "tlx.rules",
+        takes: "\"compiler\" or \"seed\"",
+        set: |config, value| {
+            config.tlx_rules = Rules::from_name(value.as_str()?)?;
             Some(())
         },
     },

@@ -5,7 +5,7 @@ use tilelens_syntax::TextRange;
 use crate::db::Outcome;
 use crate::memory::{Plan, SpaceUse, Status};
 
-use super::{Context, layout};
+use super::{Context, layout, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeLens {
@@ -28,6 +28,7 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
         return lenses;
     }
     for placed in context.units() {
+        lenses.extend(context.tlx(placed.unit).map(|kernel| tlx::code_lens(&placed, kernel)));
         for outcome in context.plans(placed.unit) {
             let Outcome::Planned(planned) = outcome else { continue };
             let range = placed.range(planned.plan.name_origin);

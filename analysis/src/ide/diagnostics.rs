@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Note, Rejection};
 use crate::memory::{Finding, Plan};
 
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -36,6 +36,7 @@ pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
     for placed in context.units() {
         let outcomes = context.plans(placed.unit);
         all.extend(outcomes.iter().flat_map(|outcome| of_kernel(&placed, outcome)));
+        all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
         all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
     }
     all.retain_mut(|diagnostic| match context.config().severity_of(diagnostic.code, diagnostic.severity) {
@@ -68,7 +69,7 @@ fn unmodelled(plan: &Plan) -> impl Iterator<Item = &Note> {
     plan.notes.iter().enumerate().filter(is_first).map(|(_, note)| note)
 }
 
-fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
+pub(super) fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
     plain(placed.range(note.at), Code::NotModelled, format!("not modelled: {}", note.reason.0))
 }
 
@@ -76,7 +77,7 @@ fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {
     plain(placed.range(rejection.at), rejection.code, rejection.message.clone())
 }
 
-fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {
+pub(super) fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {
     let related = finding.related.iter();
     Diagnostic {
         range: placed.range(finding.at),

@@ -10,7 +10,7 @@ use crate::ir::Role;
 use crate::memory::{Plan, PlannedTile};
 use crate::target::Space;
 
-use super::{Context, PlacedUnit, layout};
+use super::{Context, PlacedUnit, layout, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
@@ -21,6 +21,9 @@ pub struct Hover {
 
 pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
+    if let Some(kernel) = context.tlx(placed.unit) {
+        return tlx::hover(context, &placed, kernel, offset);
+    }
     let (range, name) = name_at(context, &placed, offset)?;
     for outcome in context.plans(placed.unit) {
         let Outcome::Planned(planned) = outcome else { continue };

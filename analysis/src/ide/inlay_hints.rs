@@ -5,7 +5,7 @@ use tilelens_syntax::TextRange;
 use crate::db::Outcome;
 use crate::ir::Role;
 
-use super::{Context, layout};
+use super::{Context, layout, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
@@ -21,6 +21,7 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
         return hints;
     }
     for placed in context.units_in(range) {
+        hints.extend(context.tlx(placed.unit).into_iter().flat_map(|kernel| tlx::inlay_hints(&placed, kernel, range)));
         for outcome in context.plans(placed.unit) {
             let Outcome::Planned(planned) = outcome else { continue };
             let plan = &planned.plan;

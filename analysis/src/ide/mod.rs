@@ -8,6 +8,7 @@ pub mod inlay_hints;
 mod layout;
 pub mod plan_view;
 pub mod symbols;
+pub mod tlx;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +25,7 @@ pub use inlay_hints::InlayHint;
 pub use plan_view::KernelPlan;
 pub use symbols::{Symbol, SymbolKind};
 
-use crate::db::{self, Outcome, Settings, SourceFile, Unit};
+use crate::db::{self, Outcome, Settings, SourceFile, TlxKernel, Unit};
 use crate::ir::Origin;
 use crate::project::Config;
 
@@ -79,6 +80,11 @@ impl<'db> Context<'db> {
 
     pub(crate) fn plans(&self, unit: Unit<'db>) -> &'db [Outcome] {
         db::plans(self.db, unit, self.settings)
+    }
+
+    /// The TLX kernel that a unit is.
+    pub(crate) fn tlx(&self, unit: Unit<'db>) -> Option<&'db TlxKernel> {
+        db::tlx_kernel(self.db, unit, self.settings).as_deref()
     }
 
     /// 1-based line of a byte offset.

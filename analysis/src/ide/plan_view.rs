@@ -10,6 +10,7 @@ use crate::memory::{Plan, PlannedTile, Status};
 use crate::target::Space;
 
 use super::diagnostics::of_kernel;
+use super::tlx::{self, SpecView};
 use super::{Context, PlacedUnit, layout};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
@@ -23,6 +24,9 @@ pub struct KernelPlan {
     pub planner: &'static str,
     pub spaces: BTreeMap<&'static str, SpacePlan>,
     pub tiles: Vec<TilePlan>,
+    /// Storage alias specs of TLX kernels.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub specs: Vec<SpecView>,
     pub diagnostics: Vec<PlanDiagnostic>,
 }
 
@@ -63,6 +67,7 @@ pub(crate) fn plans(context: &Context<'_>) -> Vec<KernelPlan> {
         for outcome in context.plans(placed.unit) {
             plans.push(kernel_plan(context, &placed, outcome));
         }
+        plans.extend(context.tlx(placed.unit).map(|tlx| tlx::kernel_plan(context, &placed, tlx)));
     }
     plans
 }
@@ -94,6 +99,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
         planner: plan.planner.name(),
         spaces: plan.spaces.iter().map(space).collect(),
         tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
+        specs: Vec::new(),
         diagnostics: diagnostics.collect(),
     }
 }

@@ -5,7 +5,7 @@ use tilelens_syntax::TextRange;
 use crate::db::Outcome;
 use crate::ir::Role;
 
-use super::{Context, layout};
+use super::{Context, layout, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
@@ -28,6 +28,7 @@ pub enum SymbolKind {
 pub(crate) fn document_symbols(context: &Context<'_>) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     for placed in context.units() {
+        symbols.extend(context.tlx(placed.unit).map(|kernel| tlx::symbol(context, &placed, kernel)));
         for outcome in context.plans(placed.unit) {
             let Outcome::Planned(planned) = outcome else { continue };
             let plan = &planned.plan;

@@ -81,6 +81,9 @@ impl Lowering<'_> {
                 self.note(expr, "the expression does not parse".to_owned());
                 unknown("the expression does not parse")
             }
+            Expr::Comprehension { .. } => {
+                self.not_accepted(expr, "a comprehension", "compute the value outside of the kernel")
+            }
             Expr::Slice { .. } | Expr::Dict(_) | Expr::Starred(_) | Expr::Ellipsis => {
                 unknown("the expression has no value")
             }

@@ -495,7 +495,7 @@ impl<'t> Lowering<'t> {
                 &[then, condition, otherwise] => Expr::Ternary { then, condition, otherwise },
                 _ => Expr::Error,
             },
- "list_comprehension" | "generator_expression" => self.comprehension(node),
+            "list_comprehension" | "generator_expression" => self.comprehension(node),
             "list_splat" | "list_splat_pattern" | "splat_type" => match self.exprs(node).first() {
                 Some(&inner) => Expr::Starred(inner),
                 None => Expr::Error,
@@ -548,13 +548,13 @@ impl<'t> Lowering<'t> {
     }
 
     fn comprehension(&mut self, node: Node<'_>) -> Expr {
-        let element = self.field_expr(node, "body");
+        let element = self.field_expr(node, fields().body);
         let mut clauses = Vec::new();
         for child in self.children(node) {
             match child.kind() {
                 "for_in_clause" => clauses.push(Clause::For {
-                    target: self.field_expr(child, "left"),
-                    iter: self.field_expr(child, "right"),
+                    target: self.field_expr(child, fields().left),
+                    iter: self.field_expr(child, fields().right),
                 }),
                 "if_clause" => match self.exprs(child).as_slice() {
                     &[condition] => clauses.push(Clause::If(condition)),

@@ -1,0 +1,261 @@
+//! TLX kernels in the database: the scenarios of each function, the kernel under one of them, its memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tilelens_syntax::BlockKind;
+
+use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
+use crate::ir::Reason;
+use crate::tlx::language::{self, Imports};
+use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
+use crate::tlx::{self, front, kernel};
+
+use super::{Name, Settings, SourceFile, Unit, UnitScope, isolated, parsed, syntax, units};
+
+/// What the module of a file imports of Triton.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn imports<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
+    let mut imports = Imports::default();
+    for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
+        if unit.source(db).text.contains("triton") {
+            imports.add(syntax(db, unit));
+        }
+    }
+    Arc::new(imports)
+}
+
+/// The texts of the scenario comments of a unit. Other comments change nothing here.
+#[salsa::tracked(returns(ref))]
+fn comments<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
+    let text = &unit.source(db).text;
+    if !text.contains("tilelens:") {
+        return Arc::default();
+    }
+    Arc::new(scenario::comments(text, &parsed(db, unit).spans))
+}
+
+/// The names of the `@triton.jit` functions of a file.
+#[salsa::tracked(returns(ref))]
+fn jit_functions<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Unit<'db>>> {
+    let functions = units(db, file).iter().filter(|&&unit| is_jit(db, unit));
+    let named = functions.filter_map(|&unit| Some((unit.key(db).path.rsplit('.').next()?.to_owned(), unit)));
+    Arc::new(named.collect())
+}
+
+#[salsa::tracked(returns(copy))]
+fn is_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    if unit.key(db).kind != BlockKind::Function {
+        return false;
+    }
+    let ast = syntax(db, unit);
+    scenario::function(ast).is_some_and(|function| scenario::is_jit(ast, imports(db, unit.file(db)), function))
+}
+
+/// Calls and launches of jit functions in a unit. Those of jit functions are evaluated under their scenarios elsewhere.
+#[salsa::tracked(returns(ref))]
+fn calls_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Call>> {
+    let functions = jit_functions(db, unit.file(db));
+    let scope = FunctionScope { db, unit };
+    Arc::new(scenario::calls(syntax(db, unit), &scope, &|name| functions.contains_key(name)))
+}
+
+/// Where each jit function of a file is called or launched.
+#[salsa::tracked(returns(ref))]
+fn callers<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Vec<Unit<'db>>>> {
+    let mut callers: BTreeMap<String, Vec<Unit<'db>>> = BTreeMap::new();
+    for &unit in units(db, file) {
+        for call in calls_in(db, unit).iter() {
+            let units = callers.entry(call.callee.clone()).or_default();
+            if !units.contains(&unit) {
+                units.push(unit);
+            }
+        }
+    }
+    Arc::new(callers)
+}
+
+#[salsa::tracked(returns(clone))]
+fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Vec<Unit<'db>> {
+    callers(db, file).get(name.text(db)).cloned().unwrap_or_default()
+}
+
+/// Values under which a jit function may be compiled: what its comments say, its autotune configurations, those of its callers.
+/// Empty where nothing says anything.
+#[salsa::tracked(returns(ref), cycle_initial = no_scenarios)]
+pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Scenario>> {
+    let scope = UnitScope { db, unit };
+    let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
+    let bases = match configurations {
+        Some(Ok(scenarios)) => scenarios,
+        Some(Err(_)) => Vec::new(),
+        None => from_callers(db, unit),
+    };
+    Arc::new(scenario::combine(comments(db, unit), bases))
+}
+
+fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Arc<Vec<Scenario>> {
+    Arc::default()
+}
+
+/// The scenarios of the jit functions that call this one, through the arguments of the call.
+fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
+    let mut found: Vec<Scenario> = Vec::new();
+    let ast = syntax(db, unit);
+    let Some(function) = scenario::function(ast) else { return found };
+    let Some(name) = ast.name(function.name) else { return found };
+    for caller in callers_of(db, unit.file(db), Name::new(db, name.to_owned())) {
+        if caller == unit || !is_jit(db, caller) {
+            continue;
+        }
+        let outer = UnitScope { db, unit: caller };
+        let caller_name = caller.key(db).path.clone();
+        for scenario in scenarios(db, caller).iter() {
+            let scope = ScenarioScope { scenario, outer: &outer };
+            let calls = scenario::calls(syntax(db, caller), &scope, &|callee| callee == name);
+            for call in calls {
+                let mut values = call.values(ast, function, "");
+                for (parameter, (value, from)) in &mut values {
+                    let origin = scenario.values.get(parameter).map(|(_, origin)| origin.clone());
+                    let _ = value;
+                    *from = origin.map_or_else(|| format!("`{caller_name}`"), |origin| format!("{origin} of `{caller_name}`"));
+                }
+                let scenario = Scenario { values, arch: scenario.arch };
+                if !found.contains(&scenario) && found.len() < scenario::MOST_SCENARIOS {
+                    found.push(scenario);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Arguments on which all launches and calls agree, by parameter.
+fn launch_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeMap<String, (Constant, String)> {
+    let ast = syntax(db, unit);
+    let Some(function) = scenario::function(ast) else { return BTreeMap::new() };
+    let Some(name) = ast.name(function.name) else { return BTreeMap::new() };
+    let mut agreed: Option<BTreeMap<String, (Constant, String)>> = None;
+    for caller in callers_of(db, unit.file(db), Name::new(db, name.to_owned())) {
+        for call in calls_in(db, caller).iter().filter(|call| call.callee == name) {
+            let values = call.values(ast, function, &format!("the launch in `{}`", caller.key(db).path));
+            match &mut agreed {
+                None => agreed = Some(values),
+                Some(agreed) => agreed.retain(|name, (value, _)| values.get(name).is_some_and(|(other, _)| other == value)),
+            }
+        }
+    }
+    agreed.unwrap_or_default()
+}
+
+/// A TLX kernel under the scenario that is in force, and its memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TlxKernel {
+    pub(crate) kernel: kernel::Kernel,
+    pub(crate) plan: tlx::Plan,
+    /// Scenarios there are, this one included.
+    pub(crate) scenarios: usize,
+}
+
+/// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Option<Arc<TlxKernel>> {
+    let imports = imports(db, unit.file(db));
+    if !imports.has_tlx() || !is_jit(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
+        return None;
+    }
+    let launch = launch_values(db, unit);
+    let scope = UnitScope { db, unit };
+    let ast = syntax(db, unit);
+    let scenarios = scenarios(db, unit);
+    let read = |scenario: &Scenario| isolated(|| front::read(ast, &scope, imports, scenario, &launch)).flatten();
+    let mut first = None;
+    for scenario in scenarios.iter() {
+        let kernel = read(scenario)?;
+        if kernel.contradiction.is_none() {
+            first = Some(kernel);
+            break;
+        }
+        first = first.or(Some(kernel));
+    }
+    let kernel = match first {
+        Some(kernel) => kernel,
+        None => read(&Scenario::default())?,
+    };
+    let config = settings.config(db);
+    let plan = isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules))?;
+    Some(Arc::new(TlxKernel { kernel, plan, scenarios: scenarios.len() }))
+}
+
+/// What the body of a function sees: its own names, then those around it.
+struct FunctionScope<'db> {
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+}
+
+impl Scope for FunctionScope<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let (db, unit) = (self.db, self.unit);
+        if unit.key(db).kind == BlockKind::Function
+            && let Some(value) = eval::bound_value(syntax(db, unit), name, &Locals { function: self, without: name })
+        {
+            return Some(value);
+        }
+        UnitScope { db, unit }.constant(name)
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        UnitScope { db: self.db, unit: self.unit }.function(name)
+    }
+
+    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+        UnitScope { db: self.db, unit: self.unit }.dialect_name(path)
+    }
+
+    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        UnitScope { db: self.db, unit: self.unit }.dialect_call(path, arguments)
+    }
+}
+
+/// The names of a function while one of them is evaluated, which is one local assignment deep.
+struct Locals<'a, 'db> {
+    function: &'a FunctionScope<'db>,
+    without: &'a str,
+}
+
+impl Scope for Locals<'_, '_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        if name == self.without {
+            return Some(Constant::Unknown(Reason(format!("`{name}` is defined in terms of itself"))));
+        }
+        let (db, unit) = (self.function.db, self.function.unit);
+        let scope = UnitScope { db, unit };
+        eval::bound_value(syntax(db, unit), name, &scope).or_else(|| scope.constant(name))
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        self.function.function(name)
+    }
+
+    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+        self.function.dialect_name(path)
+    }
+
+    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        self.function.dialect_call(path, arguments)
+    }
+}
+
+pub(super) fn dialect_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {
+    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
+    language::name(&imports.canonical(path)?)
+}
+
+pub(super) fn dialect_call(
+    unit_scope: &UnitScope<'_>,
+    path: &[&str],
+    arguments: &dyn Fn() -> Vec<Argument>,
+) -> Option<Constant> {
+    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
+    language::call(&imports.canonical(path)?, arguments)
+}

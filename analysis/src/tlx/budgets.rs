@@ -1,0 +1,136 @@
+//! What each architecture has: shared memory per block, tensor memory per SM.
+
+use std::fmt;
+
+use super::sizes::TMEM_COLUMNS;
+
+/// A GPU architecture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Arch(&'static Row);
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Row {
+    name: &'static str,
+    /// Bytes of dynamic shared memory that one block may have.
+    smem: u64,
+    /// 32-bit columns; 0 where there is no tensor memory.
+    tmem: u64,
+    vendor: Vendor,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Vendor {
+    Nvidia,
+    Amd,
+}
+
+const fn nvidia(name: &'static str, smem: u64, tmem: u64) -> Row {
+    Row { name, smem, tmem, vendor: Vendor::Nvidia }
+}
+
+const fn amd(name: &'static str, smem: u64) -> Row {
+    Row { name, smem, tmem: 0, vendor: Vendor::Amd }
+}
+
+/// CUDA programming guide, "compute capabilities"; the AMD compiler's `TargetFeatures`.
+const ARCHITECTURES: [Row; 15] = [
+    nvidia("sm_70", 98_304, 0),
+    nvidia("sm_75", 65_536, 0),
+    nvidia("sm_80", 166_912, 0),
+    nvidia("sm_86", 101_376, 0),
+    nvidia("sm_87", 166_912, 0),
+    nvidia("sm_89", 101_376, 0),
+    nvidia("sm_90", 232_448, 0),
+    nvidia("sm_100", 232_448, TMEM_COLUMNS),
+    nvidia("sm_103", 232_448, TMEM_COLUMNS),
+    nvidia("sm_107", 232_448, 576),
+    nvidia("sm_110", 232_448, TMEM_COLUMNS),
+    nvidia("sm_120", 101_376, 0),
+    amd("gfx942", 65_536),
+    amd("gfx950", 163_840),
+    amd("gfx1250", 327_680),
+];
+
+impl Arch {
+    /// `sm_100`, `sm100`, `sm_100a`, `gfx950`.
+    pub fn from_name(name: &str) -> Option<Arch> {
+        let name = name.to_ascii_lowercase();
+        let name = match name.strip_prefix("sm") {
+            Some(capability) => format!("sm_{}", capability.trim_start_matches('_').trim_end_matches(['a', 'f'])),
+            None => name,
+        };
+        ARCHITECTURES.iter().find(|row| row.name == name).map(Arch)
+    }
+
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Bytes per block.
+    pub fn smem(self) -> u64 {
+        self.0.smem
+    }
+
+    /// Columns per SM.
+    pub fn tmem(self) -> u64 {
+        self.0.tmem
+    }
+
+    pub fn is_amd(self) -> bool {
+        self.0.vendor == Vendor::Amd
+    }
+
+    /// The names that scenarios and configuration take.
+    pub fn names() -> String {
+        ARCHITECTURES.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Default for Arch {
+    /// The first one with tensor memory.
+    fn default() -> Self {
+        Arch(&ARCHITECTURES[7])
+    }
+}
+
+impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Columns that are requested for a total: the hardware gives powers of two from 32 on, and 576 where it has them.
+pub fn requested_columns(columns: u64) -> u64 {
+    match columns {
+        0 => 0,
+        1..=512 => columns.next_power_of_two().max(32),
+        513..=576 => 576,
+        _ => columns,
+    }
+}
+
+/// The words with which a launch fails.
+pub fn out_of_resource(resource: &str, required: u64, limit: u64) -> String {
+    format!(
+        "out of resource: {resource}, Required: {required}, Hardware limit: {limit}. Reducing block sizes or `num_stages` may help."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn architectures_by_name() {
+        assert_eq!(Arch::default().name(), "sm_100");
+        assert_eq!(Arch::from_name("sm_90a").map(Arch::smem), Some(232_448));
+        assert_eq!(Arch::from_name("SM100").map(Arch::tmem), Some(512));
+        assert_eq!(Arch::from_name("gfx950").map(Arch::is_amd), Some(true));
+        assert_eq!(Arch::from_name("sm_1"), None);
+    }
+
+    #[test]
+    fn columns_are_requested_in_powers_of_two() {
+        assert_eq!([0, 1, 33, 300, 513, 600].map(requested_columns), [0, 32, 64, 512, 576, 600]);
+    }
+}

@@ -1,0 +1,138 @@
+//! The real footprint: a spec and all that aliases it become one allocation of the largest type among them
+//! (`RewriteLocalAlias.cpp` of the compiler), so the printed size of a spec is not what it takes.
+
+use crate::ir::Reason;
+
+use super::kernel::{Backing, BufferId, Kernel, Known, SpecId};
+use super::language::Storage;
+use super::plan::{Place, SpecPlan};
+use super::sizes::Sized;
+
+/// One allocation of the compiled kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Footprint {
+    pub owner: Owner,
+    pub storage: Storage,
+    /// Bytes or columns.
+    pub extent: u64,
+    /// Rows of tensor memory.
+    pub rows: u64,
+    /// False where it is allocated under a condition that is not known.
+    pub certain: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    Spec(SpecId),
+    Buffer(BufferId),
+}
+
+/// Every allocation of a kernel, and the reasons for those that are not known.
+pub fn footprints(kernel: &Kernel, specs: &[SpecPlan], places: &[Known<Place>]) -> (Vec<Footprint>, Vec<Reason>) {
+    let mut known = Vec::new();
+    let mut unknown: Vec<Reason> = Vec::new();
+    let mut add = |footprint: Known<Footprint>| match footprint {
+        Ok(footprint) => known.push(footprint),
+        Err(reason) if unknown.contains(&reason) => {}
+        Err(reason) => unknown.push(reason),
+    };
+    for plan in specs {
+        add(of_spec(kernel, plan, places));
+    }
+    for id in kernel.buffer_ids() {
+        match &kernel.buffer(id).backing {
+            Backing::Own => add(of_buffer(kernel, id, places)),
+            Backing::Unknown(reason) => add(Err(reason.clone())),
+            Backing::Spec(_) | Backing::Alias(_) => {}
+        }
+    }
+    (known, unknown)
+}
+
+fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<Place>]) -> Known<Footprint> {
+    let spec = kernel.spec(plan.spec);
+    let storage = spec.storage.clone()?;
+    let mut extent = plan.extent.clone()?;
+    let mut rows = plan.size.as_ref().map_or(128, |size| if size.shape.len() == 2 { size.shape[0] } else { 0 });
+    for user in kernel.users(plan.spec) {
+        include_aliases(kernel, user, places, &mut extent, &mut rows)?;
+    }
+    Ok(Footprint { owner: Owner::Spec(plan.spec), storage, extent, rows, certain: spec.certain })
+}
+
+fn of_buffer(kernel: &Kernel, id: BufferId, places: &[Known<Place>]) -> Known<Footprint> {
+    let sized = sized(places, id)?;
+    let (mut extent, mut rows) = (sized.allocated(), sized.rows());
+    include_aliases(kernel, id, places, &mut extent, &mut rows)?;
+    let certain = kernel.buffer(id).certain;
+    Ok(Footprint { owner: Owner::Buffer(id), storage: sized.storage, extent, rows, certain })
+}
+
+/// The class takes the largest of its members.
+fn include_aliases(
+    kernel: &Kernel,
+    base: BufferId,
+    places: &[Known<Place>],
+    extent: &mut u64,
+    rows: &mut u64,
+) -> Known<()> {
+    // An alias comes behind its base, so that the walk ends.
+    for id in kernel.buffer_ids().filter(|&id| id > base) {
+        if kernel.buffer(id).backing != Backing::Alias(base) {
+            continue;
+        }
+        let alias = sized(places, id)?;
+        let units = alias.unit.saturating_mul(alias.num);
+        if units > *extent {
+            *extent = units;
+            *rows = alias.rows();
+        }
+        include_aliases(kernel, id, places, extent, rows)?;
+    }
+    Ok(())
+}
+
+fn sized(places: &[Known<Place>], id: BufferId) -> Known<&Sized> {
+    match places.get(id.0 as usize) {
+        Some(Ok(place)) => Ok(&place.sized),
+        Some(Err(reason)) => Err(reason.clone()),
+        None => Err(Reason("the buffer is not known".to_owned())),
+    }
+}
+
+/// Use of one memory by a whole kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Total {
+    /// Bytes or columns of all that is known, conditional ones included.
+    pub all: u64,
+    /// Bytes or columns of what is allocated in any case.
+    pub certain: u64,
+}
+
+pub fn smem(footprints: &[Footprint]) -> Total {
+    let sum = |certain_only: bool| {
+        let counted = footprints.iter().filter(|f| f.storage != Storage::Tmem && (f.certain || !certain_only));
+        counted.fold(0, |sum: u64, footprint| sum.saturating_add(footprint.extent))
+    };
+    Total { all: sum(false), certain: sum(true) }
+}
+
+/// Columns: allocations of 64 rows lie beside each other in the two halves of the rows, and all start at multiples of 4.
+pub fn tmem(footprints: &[Footprint]) -> Total {
+    let columns = |certain_only: bool| {
+        let counted = footprints.iter().filter(|f| f.storage == Storage::Tmem && (f.certain || !certain_only));
+        let mut halves = [0_u64; 2];
+        for footprint in counted {
+            let columns = footprint.extent.saturating_add(3) / 4 * 4;
+            if footprint.rows == 64 {
+                let half = usize::from(halves[1] < halves[0]);
+                halves[half] = halves[half].saturating_add(columns);
+            } else {
+                let start = halves[0].max(halves[1]);
+                halves = [start.saturating_add(columns); 2];
+            }
+        }
+        halves[0].max(halves[1])
+    };
+    Total { all: columns(false), certain: columns(true) }
+}

@@ -1,0 +1,210 @@
+//! A TLX kernel as its memory sees it: specs, buffers, reuse groups, and where buffers are indexed. No positions.
+
+use tilelens_syntax::ast::ExprId;
+
+use crate::eval::Constant;
+use crate::ir::{Note, Origin, Reason};
+use crate::memory::Finding;
+
+use super::budgets::Arch;
+use super::language::{Dtype, Storage};
+
+/// Something that is known, or the reason why it is not.
+pub type Known<T> = Result<T, Reason>;
+
+/// Index of a spec in [`Kernel::specs`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpecId(pub u32);
+
+/// Index of a buffer in [`Kernel::buffers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub u32);
+
+/// Index of a group in [`Kernel::groups`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupId(pub u32);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    pub name: String,
+    pub origin: Origin,
+    pub name_origin: Origin,
+    pub specs: Vec<Spec>,
+    /// In program order.
+    pub buffers: Vec<Buffer>,
+    pub groups: Vec<Group>,
+    pub overlaps: Vec<Overlap>,
+    pub indices: Vec<Index>,
+    pub params: Vec<Param>,
+    /// Named by a scenario; else the architecture is the configured one.
+    pub arch: Option<Arch>,
+    /// The body has `tlx.async_tasks`, whose tasks run at the same time.
+    pub warp_specialized: bool,
+    /// A `tl.static_assert` that the scenario does not satisfy.
+    pub contradiction: Option<ExprId>,
+    /// What the front end of the compiler refuses.
+    pub findings: Vec<Finding>,
+    pub notes: Vec<Note>,
+}
+
+/// `tlx.storage_alias_spec(…)`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spec {
+    pub name: String,
+    /// The call.
+    pub at: Origin,
+    /// The name that it is bound to.
+    pub name_at: Origin,
+    pub storage: Known<Storage>,
+    /// `buffer_size_bytes`, where it is given.
+    pub explicit: Option<Known<u64>>,
+    /// False under a condition that is not known.
+    pub certain: bool,
+}
+
+/// `tlx.local_alloc(…)`, or the memory of barriers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Buffer {
+    pub name: String,
+    pub at: Origin,
+    pub name_at: Origin,
+    pub storage: Known<Storage>,
+    /// Without the count of buffers.
+    pub shape: Known<Vec<u64>>,
+    pub dtype: Known<Dtype>,
+    pub num: Known<u64>,
+    pub backing: Backing,
+    pub kind: BufferKind,
+    /// How a product over two CTAs lays it out.
+    pub pair: Pair,
+    pub has_layout: bool,
+    pub certain: bool,
+    /// Something reads its name.
+    pub used: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Backing {
+    /// Memory of its own.
+    Own,
+    Spec(SpecId),
+    /// `reuse=<buffer>`, the older form: the same address as another buffer.
+    Alias(BufferId),
+    Unknown(Reason),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BufferKind {
+    Data,
+    Barrier,
+}
+
+/// Tensor-memory layouts that only a product with `two_ctas=True` gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Pair {
+    #[default]
+    None,
+    /// The 64-row operand in tensor memory.
+    Lhs,
+    /// The 64-row accumulator.
+    Rhs,
+}
+
+/// `tlx.reuse_group(…)`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    pub at: Origin,
+    pub kind: Known<GroupKind>,
+    pub size: Known<u64>,
+    pub elements: Vec<Element>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GroupKind {
+    Shared,
+    Distinct,
+}
+
+impl GroupKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            GroupKind::Shared => "shared",
+            GroupKind::Distinct => "distinct",
+        }
+    }
+
+    pub fn from_constant(value: &Constant) -> Option<GroupKind> {
+        let Constant::Member(name) = value else { return None };
+        match name.strip_prefix("tlx.reuse_group_type.")? {
+            "shared" => Some(GroupKind::Shared),
+            "distinct" => Some(GroupKind::Distinct),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Element {
+    Leaf {
+        buffer: BufferId,
+        /// The argument.
+        at: Origin,
+        /// A view of the buffer, and not the buffer.
+        view: bool,
+    },
+    Group(GroupId),
+    Unknown(Reason),
+}
+
+/// `spec.set_buffer_overlap(group)`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Overlap {
+    pub at: Origin,
+    pub spec: SpecId,
+    pub group: Known<GroupId>,
+    pub certain: bool,
+}
+
+/// `buffer[3]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    pub at: Origin,
+    pub buffer: BufferId,
+    pub index: i64,
+}
+
+/// A parameter, its value under the scenario, and where the value is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Param {
+    pub name: String,
+    pub at: Origin,
+    pub value: Constant,
+    pub from: Option<String>,
+}
+
+impl Kernel {
+    pub fn spec(&self, id: SpecId) -> &Spec {
+        &self.specs[id.0 as usize]
+    }
+
+    pub fn buffer(&self, id: BufferId) -> &Buffer {
+        &self.buffers[id.0 as usize]
+    }
+
+    pub fn group(&self, id: GroupId) -> &Group {
+        &self.groups[id.0 as usize]
+    }
+
+    pub fn buffer_ids(&self) -> impl Iterator<Item = BufferId> + use<> {
+        (0..self.buffers.len() as u32).map(BufferId)
+    }
+
+    pub fn spec_ids(&self) -> impl Iterator<Item = SpecId> + use<> {
+        (0..self.specs.len() as u32).map(SpecId)
+    }
+
+    /// The allocations of a spec, in program order.
+    pub fn users(&self, spec: SpecId) -> impl Iterator<Item = BufferId> + '_ {
+        self.buffer_ids().filter(move |&id| self.buffer(id).backing == Backing::Spec(spec))
+    }
+}

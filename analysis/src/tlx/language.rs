@@ -1,0 +1,348 @@
+//! The names of Triton and TLX: modules under any import name, element types, storage kinds, and functions of constants.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use tilelens_syntax::ast::{Ast, Stmt, StmtId};
+
+use crate::eval::{Argument, Constant};
+use crate::ir::Reason;
+
+/// Where the names of a module come from: `tlx` → `triton.language.extra.tlx`. Only those of Triton are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Imports(BTreeMap<String, String>);
+
+/// The modules of Triton by the prefix that this crate writes for them; longer paths first.
+const MODULES: [(&str, &str); 3] =
+    [("triton.language.extra.tlx", "tlx"), ("triton.language", "tl"), ("triton", "triton")];
+
+impl Imports {
+    /// Adds what the statements of a block import.
+    pub fn add(&mut self, ast: &Ast) {
+        self.add_body(ast, &ast.body);
+    }
+
+    fn add_body(&mut self, ast: &Ast, body: &[StmtId]) {
+        for &stmt in body {
+            match ast.stmt(stmt) {
+                Stmt::Import(modules) => {
+                    for module in modules {
+                        match &module.alias {
+                            Some(alias) => self.bind(alias, &module.module),
+                            None => {
+                                let root = module.module.split('.').next().unwrap_or_default();
+                                self.bind(root, root);
+                            }
+                        }
+                    }
+                }
+                Stmt::ImportFrom { level: 0, module, names } => {
+                    for name in names {
+                        self.bind(name.bound(), &format!("{module}.{}", name.name));
+                    }
+                }
+                Stmt::If { body, or_else, .. } => {
+                    self.add_body(ast, body);
+                    self.add_body(ast, or_else);
+                }
+                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body),
+                _ => {}
+            }
+        }
+    }
+
+    fn bind(&mut self, name: &str, path: &str) {
+        if path == "triton" || path.starts_with("triton.") {
+            self.0.insert(name.to_owned(), path.to_owned());
+        }
+    }
+
+    /// False for files that no TLX kernel can be in.
+    pub fn has_tlx(&self) -> bool {
+        self.0.values().any(|path| path.starts_with("triton.language.extra.tlx"))
+    }
+
+    /// `tlx.local_alloc`, `tl.cdiv`, `triton.jit`: a dotted name under the usual names of its modules.
+    pub fn canonical(&self, path: &[&str]) -> Option<String> {
+        let (first, rest) = path.split_first()?;
+        let mut full = self.0.get(*first)?.clone();
+        for part in rest {
+            full.push('.');
+            full.push_str(part);
+        }
+        MODULES.iter().find_map(|(module, short)| {
+            let inner = full.strip_prefix(module)?;
+            (inner.is_empty() || inner.starts_with('.')).then(|| format!("{short}{inner}"))
+        })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Class {
+    Float,
+    Fp8,
+    Int,
+}
+
+/// An element type of Triton.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dtype {
+    /// `bfloat16`, as in `tl.bfloat16`.
+    pub name: &'static str,
+    pub bits: u32,
+    /// `bf16`, as in MLIR.
+    pub mlir: &'static str,
+    class: Class,
+}
+
+const fn dtype(name: &'static str, bits: u32, mlir: &'static str, class: Class) -> Dtype {
+    Dtype { name, bits, mlir, class }
+}
+
+const DTYPES: [Dtype; 18] = [
+    dtype("float64", 64, "f64", Class::Float),
+    dtype("float32", 32, "f32", Class::Float),
+    dtype("float16", 16, "f16", Class::Float),
+    dtype("bfloat16", 16, "bf16", Class::Float),
+    dtype("float8e4nv", 8, "f8E4M3FN", Class::Fp8),
+    dtype("float8e5", 8, "f8E5M2", Class::Fp8),
+    dtype("float8e4b8", 8, "f8E4M3FNUZ", Class::Fp8),
+    dtype("float8e5b16", 8, "f8E5M2FNUZ", Class::Fp8),
+    dtype("float8e4b15", 8, "i8", Class::Fp8),
+    dtype("int64", 64, "i64", Class::Int),
+    dtype("int32", 32, "i32", Class::Int),
+    dtype("int16", 16, "i16", Class::Int),
+    dtype("int8", 8, "i8", Class::Int),
+    dtype("int1", 1, "i1", Class::Int),
+    dtype("uint64", 64, "i64", Class::Int),
+    dtype("uint32", 32, "i32", Class::Int),
+    dtype("uint16", 16, "i16", Class::Int),
+    dtype("uint8", 8, "i8", Class::Int),
+];
+
+/// Short names that scenarios may use beside Triton's own.
+const SHORT_DTYPES: [(&str, &str); 20] = [
+    ("f64", "float64"),
+    ("fp64", "float64"),
+    ("f32", "float32"),
+    ("fp32", "float32"),
+    ("f16", "float16"),
+    ("fp16", "float16"),
+    ("bf16", "bfloat16"),
+    ("fp8", "float8e4nv"),
+    ("f8", "float8e4nv"),
+    ("e4m3", "float8e4nv"),
+    ("e5m2", "float8e5"),
+    ("fp8e4nv", "float8e4nv"),
+    ("fp8e5", "float8e5"),
+    ("i64", "int64"),
+    ("i32", "int32"),
+    ("i16", "int16"),
+    ("i8", "int8"),
+    ("u32", "uint32"),
+    ("u16", "uint16"),
+    ("u8", "uint8"),
+];
+
+impl Dtype {
+    /// The 64-bit integers that barriers are made of.
+    pub const BARRIER: Dtype = DTYPES[9];
+
+    pub fn from_name(name: &str) -> Option<Dtype> {
+        let name = SHORT_DTYPES.iter().find(|(short, _)| *short == name).map_or(name, |(_, name)| name);
+        DTYPES.iter().copied().find(|dtype| dtype.name == name)
+    }
+
+    /// Bytes of an element in shared memory: bits rounded up.
+    pub fn bytes(self) -> u64 {
+        u64::from(self.bits.div_ceil(8))
+    }
+
+    /// 8-bit integers in tensor memory hold the scales of a scaled product.
+    pub fn is_scale(self) -> bool {
+        self.bits == 8 && self.class == Class::Int
+    }
+
+    pub fn constant(self) -> Constant {
+        Constant::Member(format!("tl.{}", self.name))
+    }
+
+    pub fn from_constant(value: &Constant) -> Option<Dtype> {
+        match value {
+            Constant::Member(name) => Dtype::from_name(name.strip_prefix("tl.")?),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// Where a buffer lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Storage {
+    /// Shared memory, counted in bytes.
+    Smem,
+    /// Tensor memory, counted in 32-bit columns.
+    Tmem,
+    /// Shared memory of a cluster; no allocation may use it.
+    SmemCluster,
+}
+
+impl Storage {
+    pub fn name(self) -> &'static str {
+        match self {
+            Storage::Smem => "smem",
+            Storage::Tmem => "tmem",
+            Storage::SmemCluster => "smemCluster",
+        }
+    }
+
+    /// `bytes` or `columns`.
+    pub fn units(self) -> &'static str {
+        match self {
+            Storage::Smem | Storage::SmemCluster => "bytes",
+            Storage::Tmem => "columns",
+        }
+    }
+
+    pub fn from_constant(value: &Constant) -> Option<Storage> {
+        let Constant::Member(name) = value else { return None };
+        match name.strip_prefix("tlx.storage_kind.")? {
+            "smem" => Some(Storage::Smem),
+            "tmem" => Some(Storage::Tmem),
+            "smemCluster" => Some(Storage::SmemCluster),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a dotted name of Triton stands for, given its canonical form.
+pub fn name(canonical: &str) -> Option<Constant> {
+    match canonical.split_once('.') {
+        Some(("tl", name)) => Dtype::from_name(name).filter(|dtype| dtype.name == name).map(Dtype::constant),
+        Some(("tlx", name)) if name.starts_with("storage_kind.") || name.starts_with("reuse_group_type.") => {
+            Some(Constant::Member(canonical.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// The value of a Triton function of constants, given its canonical name; `None` for all others.
+pub fn call(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+    let function = match canonical {
+        "tl.constexpr" | "tl.tuple" | "triton.Config" => first,
+        "tl.cdiv" | "triton.cdiv" => cdiv,
+        "tl.next_power_of_2" | "triton.next_power_of_2" => next_power_of_2,
+        "tlx.dtype_of" => dtype_of,
+        "tlx.size_of" => size_of,
+        "tl.make_tensor_descriptor" | "tlx.make_tensor_descriptor" => descriptor,
+        _ => return None,
+    };
+    Some(function(&arguments()))
+}
+
+fn unknown(reason: impl Into<String>) -> Constant {
+    Constant::Unknown(Reason(reason.into()))
+}
+
+fn first(arguments: &[Argument]) -> Constant {
+    arguments.first().map_or_else(|| unknown("called without arguments"), |argument| argument.value.clone())
+}
+
+fn integer(argument: Option<&Argument>) -> Result<i64, Constant> {
+    match argument.map(|argument| &argument.value) {
+        Some(Constant::Int(value)) => Ok(*value),
+        Some(Constant::Bool(value)) => Ok(i64::from(*value)),
+        Some(Constant::Unknown(reason)) => Err(Constant::Unknown(reason.clone())),
+        _ => Err(unknown("takes an integer")),
+    }
+}
+
+fn cdiv(arguments: &[Argument]) -> Constant {
+    let operands = integer(arguments.first()).and_then(|a| Ok((a, integer(arguments.get(1))?)));
+    match operands {
+        Ok((a, b)) if b > 0 => a.checked_add(b - 1).map_or_else(|| unknown("too large"), |sum| Constant::Int(sum.div_euclid(b))),
+        Ok(_) => unknown("divides by something that is not positive"),
+        Err(unknown) => unknown,
+    }
+}
+
+fn next_power_of_2(arguments: &[Argument]) -> Constant {
+    match integer(arguments.first()) {
+        Ok(value) if (1..=1 << 40).contains(&value) => Constant::Int((value as u64).next_power_of_two() as i64),
+        Ok(_) => unknown("the next power of two of something out of range"),
+        Err(unknown) => unknown,
+    }
+}
+
+fn dtype_of(arguments: &[Argument]) -> Constant {
+    match arguments.first().map(|argument| &argument.value) {
+        Some(value) if Dtype::from_constant(value).is_some() => value.clone(),
+        Some(Constant::Unknown(reason)) => Constant::Unknown(reason.clone()),
+        _ => unknown("the element type of something that has none"),
+    }
+}
+
+fn size_of(arguments: &[Argument]) -> Constant {
+    match arguments.first().map(|argument| &argument.value) {
+        Some(Constant::Unknown(reason)) => Constant::Unknown(reason.clone()),
+        Some(value) => match Dtype::from_constant(value) {
+            Some(dtype) => Constant::Int(dtype.bytes() as i64),
+            None => unknown("the size of something that is no element type"),
+        },
+        None => unknown("called without arguments"),
+    }
+}
+
+/// A descriptor stands for its element type, which is that of its base pointer.
+fn descriptor(arguments: &[Argument]) -> Constant {
+    let base = arguments.iter().find(|argument| argument.keyword.as_deref() == Some("base"));
+    let base = base.or(arguments.first().filter(|argument| argument.keyword.is_none()));
+    match base.map(|argument| &argument.value) {
+        Some(value) if Dtype::from_constant(value).is_some() => value.clone(),
+        Some(Constant::Unknown(reason)) => Constant::Unknown(reason.clone()),
+        _ => unknown("a descriptor over something that has no element type"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tilelens_syntax::{Document, ast};
+
+    use super::*;
+
+    fn canonical(imports: &str, path: &str) -> Option<String> {
+        let document = Document::new(imports);
+        let (ast, _) = ast::parse(&document.blocks()[0].source);
+        let mut imports = Imports::default();
+        imports.add(&ast);
+        imports.canonical(&path.split('.').collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn modules_have_any_name() {
+        for (imports, path) in [
+            ("import triton.language.extra.tlx as tlx", "tlx.local_alloc"),
+            ("import triton.language.extra.tlx as T", "T.local_alloc"),
+            ("from triton.language.extra import tlx as x", "x.local_alloc"),
+            ("from triton.language.extra.tlx import local_alloc as alloc", "alloc"),
+            ("import triton", "triton.language.extra.tlx.local_alloc"),
+            ("try:\n    import triton.language.extra.tlx as tlx\nexcept ImportError:\n    tlx = None", "tlx.local_alloc"),
+        ] {
+            assert_eq!(canonical(imports, path).as_deref(), Some("tlx.local_alloc"), "{imports}");
+        }
+        assert_eq!(canonical("import blackwell_fa as tlx", "tlx.local_alloc"), None);
+        assert_eq!(canonical("from triton import jit", "jit").as_deref(), Some("triton.jit"));
+        assert_eq!(canonical("import triton.language as tl", "tl.float32").as_deref(), Some("tl.float32"));
+    }
+}

@@ -1,0 +1,50 @@
+//! TLX: storage alias specs, reuse groups and the buffers under them, by the compiler's own steps.
+//!
+//! One module a step: [`front`] reads a kernel under one scenario, [`sizes`] sizes its specs, [`tree`] and [`offsets`] lay out
+//! their overlap definitions, [`rewriting`] maps indices to slots, [`footprint`] is what is allocated in the end,
+//! [`budgets`] what there is to have, [`checks`] and [`advice`] what to tell the author. [`plan`] calls them in order.
+
+pub mod advice;
+pub mod budgets;
+pub mod checks;
+pub mod footprint;
+pub mod front;
+pub mod kernel;
+pub mod language;
+pub mod offsets;
+pub mod plan;
+pub mod rewriting;
+pub mod scenario;
+pub mod sizes;
+pub mod tree;
+
+pub use kernel::{Backing, BufferId, Kernel, SpecId};
+pub use plan::{Plan, plan};
+
+/// Which description of the passes is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Rules {
+    /// The compiler as it is (facebookexperimental/triton, 2026-08).
+    #[default]
+    Compiler,
+    /// The design document of 2026-02 (`seeds/004`): bytes everywhere, no alignment, explicit sizes that widen the stride.
+    Seed,
+}
+
+impl Rules {
+    pub fn name(self) -> &'static str {
+        match self {
+            Rules::Compiler => "compiler",
+            Rules::Seed => "seed",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Rules> {
+        [Rules::Compiler, Rules::Seed].into_iter().find(|rules| rules.name() == name)
+    }
+}
+
+/// The smallest multiple of `align` that is not below `value`.
+fn align_up(value: u64, align: u64) -> u64 {
+    value.checked_next_multiple_of(align.max(1)).unwrap_or(u64::MAX)
+}
