@@ -46,7 +46,10 @@ fn is_expressible(case: &Value) -> bool {
             && matches!(encoding["mode"].as_str(), None | Some("DEFAULT"))
             && matches!(encoding["colStride"].as_u64(), None | Some(1))
     };
-    has_answer && !list(&case["specs"]).is_empty() && case["kind"] != "pytest-api" && list(&case["allocs"]).iter().all(by_source)
+    has_answer
+        && !list(&case["specs"]).is_empty()
+        && case["kind"] != "pytest-api"
+        && list(&case["allocs"]).iter().all(by_source)
 }
 
 fn tree(node: &Value) -> String {
@@ -121,8 +124,10 @@ fn difference(case: &Value, plan: &Value) -> Option<String> {
     let kernels = list(plan);
     if let Some(wanted) = wanted_message(case) {
         let said = kernels.iter().flat_map(|kernel| list(&kernel["diagnostics"]));
-        let mut said = said.filter(|diagnostic| diagnostic["severity"] == "error" || diagnostic["severity"] == "warning");
-        let is_said = said.any(|diagnostic| diagnostic["message"].as_str().is_some_and(|message| message.contains(&wanted)));
+        let mut said =
+            said.filter(|diagnostic| diagnostic["severity"] == "error" || diagnostic["severity"] == "warning");
+        let is_said =
+            said.any(|diagnostic| diagnostic["message"].as_str().is_some_and(|message| message.contains(&wanted)));
         return (!is_said).then(|| format!("nothing says `{wanted}`"));
     }
     let specs: Vec<&Value> = kernels.iter().flat_map(|kernel| list(&kernel["specs"])).collect();

@@ -15,7 +15,7 @@ use super::{Name, Settings, SourceFile, Unit, UnitScope, isolated, parsed, synta
 
 /// What the module of a file imports of Triton.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn imports<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
+pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
     let mut imports = Imports::default();
     for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
         if unit.source(db).text.contains("triton") {
@@ -118,7 +118,8 @@ fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scena
                 for (parameter, (value, from)) in &mut values {
                     let origin = scenario.values.get(parameter).map(|(_, origin)| origin.clone());
                     let _ = value;
-                    *from = origin.map_or_else(|| format!("`{caller_name}`"), |origin| format!("{origin} of `{caller_name}`"));
+                    *from = origin
+                        .map_or_else(|| format!("`{caller_name}`"), |origin| format!("{origin} of `{caller_name}`"));
                 }
                 let scenario = Scenario { values, arch: scenario.arch };
                 if !found.contains(&scenario) && found.len() < scenario::MOST_SCENARIOS {
@@ -141,7 +142,9 @@ fn launch_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeMap
             let values = call.values(ast, function, &format!("the launch in `{}`", caller.key(db).path));
             match &mut agreed {
                 None => agreed = Some(values),
-                Some(agreed) => agreed.retain(|name, (value, _)| values.get(name).is_some_and(|(other, _)| other == value)),
+                Some(agreed) => {
+                    agreed.retain(|name, (value, _)| values.get(name).is_some_and(|(other, _)| other == value))
+                }
             }
         }
     }
@@ -159,7 +162,11 @@ pub(crate) struct TlxKernel {
 
 /// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Option<Arc<TlxKernel>> {
+pub(crate) fn tlx_kernel<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    settings: Settings,
+) -> Option<Arc<TlxKernel>> {
     let imports = imports(db, unit.file(db));
     if !imports.has_tlx() || !is_jit(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
         return None;

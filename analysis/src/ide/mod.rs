@@ -8,9 +8,9 @@ pub mod inlay_hints;
 mod layout;
 pub mod plan_view;
 pub mod symbols;
-pub mod tlx;
 #[cfg(test)]
 mod tests;
+pub mod tlx;
 
 use std::sync::Arc;
 

@@ -57,7 +57,8 @@ pub(crate) fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagn
             range: placed.range(crate::ir::Origin::Expr(condition)),
             code: Code::NotModelled,
             severity: Code::NotModelled.severity(),
-            message: "no known scenario satisfies this static_assert, so the sizes shown may never be compiled".to_owned(),
+            message: "no known scenario satisfies this static_assert, so the sizes shown may never be compiled"
+                .to_owned(),
             related: Vec::new(),
         });
     }
@@ -81,7 +82,8 @@ pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &
     let (kernel, plan) = (&tlx.kernel, &tlx.plan);
     let reasons = kernel.notes.iter().map(|note| &note.reason).chain(&plan.unknown);
     let mut spaces = BTreeMap::new();
-    let mut space = |name, used, capacity| spaces.insert(name, SpacePlan { used, capacity: Some(capacity), peak: used });
+    let mut space =
+        |name, used, capacity| spaces.insert(name, SpacePlan { used, capacity: Some(capacity), peak: used });
     space("smem", plan.smem.all, plan.arch.smem());
     if plan.arch.tmem() > 0 {
         space("tmem", requested_columns(plan.tmem.all), plan.arch.tmem());
@@ -327,14 +329,22 @@ fn describe_buffer(tlx: &TlxKernel, id: BufferId) -> String {
     let (storage, units) = (sized.storage, sized.storage.units());
     let shape: Vec<_> = sized.shape.iter().map(u64::to_string).collect();
     let what = if buffer.kind == BufferKind::Barrier { "barriers" } else { "buffers" };
-    let _ = writeln!(text, "```python\n{}: {} {what} of ({}) tl.{}\n```\n", buffer.name, sized.num, shape.join(", "), sized.dtype);
+    let _ = writeln!(
+        text,
+        "```python\n{}: {} {what} of ({}) tl.{}\n```\n",
+        buffer.name,
+        sized.num,
+        shape.join(", "),
+        sized.dtype
+    );
     let _ = writeln!(text, "| | |\n|---|---|\n| storage | {storage} |\n| one buffer | {} {units} |", sized.unit);
     let _ = writeln!(text, "| {} | {} |", backing(tlx, buffer).0, backing(tlx, buffer).1);
     if let Some(placement) = place.placement {
         let _ = writeln!(text, "| offset, stride | {}, {} {units} |", placement.offset, placement.stride);
         let rewriting = place.rewriting;
         if !rewriting.is_identity() {
-            let inner = if rewriting.group_size > 1 { format!(" + i % {}", rewriting.group_size) } else { String::new() };
+            let inner =
+                if rewriting.group_size > 1 { format!(" + i % {}", rewriting.group_size) } else { String::new() };
             let slots = format!("{} · i + {}{inner}", rewriting.scale, rewriting.offset_slots);
             let _ = writeln!(text, "| slot of `{}[i]` | {slots} of {} |", buffer.name, rewriting.new_num);
         }
@@ -376,7 +386,8 @@ fn describe_spec(tlx: &TlxKernel, id: SpecId) -> String {
     }
     if let Ok(extent) = plan.extent {
         let wasted = advice::unused(&tlx.kernel, &tlx.plan, id, extent);
-        let _ = writeln!(text, "| allocated in the end | {extent} {units} |\n| belongs to no buffer | {wasted} {units} |");
+        let _ =
+            writeln!(text, "| allocated in the end | {extent} {units} |\n| belongs to no buffer | {wasted} {units} |");
     }
     if let Some(stride) = plan.stride {
         let _ = writeln!(text, "| one buffer of all | {stride} {units} |");

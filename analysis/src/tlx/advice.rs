@@ -43,12 +43,13 @@ fn legacy(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
 /// A shared group at the root whose members would fit beside each other.
 fn unshare(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, tree: &Tree, findings: &mut Vec<Finding>) {
     let Node::Group { kind: GroupKind::Shared, size: 1, children } = &tree.root else { return };
-    let (Ok(extent), Ok(storage), [_, _, ..]) = (&spec.extent, &kernel.spec(spec.spec).storage, children.as_slice()) else {
+    let (Ok(extent), Ok(storage), [_, _, ..]) = (&spec.extent, &kernel.spec(spec.spec).storage, children.as_slice())
+    else {
         return;
     };
-    let end = children.iter().fold(0, |end, child| {
-        align_up(end, tree.child_align(child)).saturating_add(tree.node_size(child))
-    });
+    let end = children
+        .iter()
+        .fold(0, |end, child| align_up(end, tree.child_align(child)).saturating_add(tree.node_size(child)));
     let stride = align_up(end, tree.align());
     let needed = stride.saturating_mul(copies(kernel, plan, spec.spec));
     let (used, limit) = match storage {

@@ -6,6 +6,7 @@ use crate::diagnostics::{Code, Severity};
 use crate::ir::Origin;
 use crate::memory::{Finding, Related};
 
+use super::Rules;
 use super::advice;
 use super::budgets::{out_of_resource, requested_columns};
 use super::footprint::{Footprint, Owner, Total};
@@ -15,7 +16,6 @@ use super::offsets::Placement;
 use super::plan::{Place, Plan, SpecPlan, Trouble};
 use super::rewriting::NotRewritable;
 use super::tree::Node;
-use super::Rules;
 
 pub(super) fn finding(code: Code, at: Origin, message: String) -> Finding {
     Finding { code, severity: code.severity(), at, message, related: Vec::new() }
@@ -132,7 +132,11 @@ fn overlap_definition(kernel: &Kernel, overlap: &Overlap, rules: Rules, findings
             Backing::Unknown(_) => {}
             _ => say(format!(
                 "all elements in the reuse_group tree must be allocated via tlx.storage_alias_local_alloc, but found an element that is not: {}",
-                if view { format!("this is a view of `{name}`") } else { format!("allocate `{name}` with `reuse={}`", kernel.spec(overlap.spec).name) }
+                if view {
+                    format!("this is a view of `{name}`")
+                } else {
+                    format!("allocate `{name}` with `reuse={}`", kernel.spec(overlap.spec).name)
+                }
             )),
         }
     }
@@ -188,10 +192,9 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
                 "storage_alias_spec buffer_size_bytes {} is too small for computed shape, requires at least {} bytes",
                 size.bytes, size.required
             ),
-            Rules::Seed => format!(
-                "shared_buffer_def size {} is too small, requires at least {} bytes",
-                size.bytes, size.required
-            ),
+            Rules::Seed => {
+                format!("shared_buffer_def size {} is too small, requires at least {} bytes", size.bytes, size.required)
+            }
         };
         findings.push(finding(Code::SpecTooSmall, spec.at, message));
     }
@@ -251,7 +254,10 @@ fn not_rewritable(
             "DIV0: a buffer of `{name}` is narrower than one column of 32 bits, and the compiler divides by its 0 columns; make it at least 4 bytes wide"
         ),
         (NotRewritable::Stride, Rules::Seed) => {
-            format!("bytes_between_buffers must be multiple of buffer size ({} and {unit}) for `{name}`", placement.stride)
+            format!(
+                "bytes_between_buffers must be multiple of buffer size ({} and {unit}) for `{name}`",
+                placement.stride
+            )
         }
         (NotRewritable::Offset, Rules::Seed) => {
             format!("buffer_offset must be multiple of buffer size ({} and {unit}) for `{name}`", placement.offset)
@@ -282,7 +288,8 @@ fn counts(kernel: &Kernel, plan: &Plan, spec: SpecId, leaves: &[BufferId], findi
     for &(leaf, num, group_size) in &counted {
         let buffer = kernel.buffer(leaf);
         if !num.is_multiple_of(group_size) {
-            let message = format!("`{}` has {num} buffers, which do not make whole groups of {group_size}", buffer.name);
+            let message =
+                format!("`{}` has {num} buffers, which do not make whole groups of {group_size}", buffer.name);
             findings.push(finding(Code::CountMismatch, buffer.at, message));
         } else if num / group_size != first_num / first_size {
             let message = format!(
@@ -364,7 +371,10 @@ impl Pairs<'_> {
             second.name, range_b.0, range_b.1, first.name, range_a.0, range_a.1
         );
         if self.plan.place(b).is_some_and(|place| place.rewriting.group_size > 1) {
-            let _ = write!(message, "; with `group_size` the compiler spreads the buffers, so leave it out and index by hand");
+            let _ = write!(
+                message,
+                "; with `group_size` the compiler spreads the buffers, so leave it out and index by hand"
+            );
         }
         // Groups that overlap across buffer indices are harmless where those indices are never live together.
         let severity = if kind == GroupKind::Distinct { Severity::Error } else { Severity::Warning };

@@ -187,16 +187,18 @@ fn params(
         let name = ast.name(param.name)?.to_owned();
         let annotation = param.annotation.and_then(|annotation| ast.dotted(annotation));
         let is_constexpr = annotation.and_then(|path| imports.canonical(&path)).as_deref() == Some("tl.constexpr");
-        let default = param.default.filter(|_| is_constexpr).map(|default| {
-            (eval::evaluate(ast, default, scope), "the default of the parameter".to_owned())
-        });
+        let default = param
+            .default
+            .filter(|_| is_constexpr)
+            .map(|default| (eval::evaluate(ast, default, scope), "the default of the parameter".to_owned()));
         let found = scenario.values.get(&name).cloned();
         let found = found.or(default).or_else(|| asserted.remove(&name)).or_else(|| launch.get(&name).cloned());
         let (value, from) = match found {
             Some((value, from)) => (value, Some(from)),
             None => {
                 let example = if is_constexpr { "128" } else { "bf16" };
-                let reason = format!("`{name}` has no value here; a comment `# tilelens: {name}={example}` gives it one");
+                let reason =
+                    format!("`{name}` has no value here; a comment `# tilelens: {name}={example}` gives it one");
                 (Constant::Unknown(Reason(reason)), None)
             }
         };
@@ -452,7 +454,8 @@ impl Front<'_> {
         let ast = frame.ast;
         match ast.expr(target) {
             Expr::Name(name) => {
-                let is_number = matches!(value, Value::Constant(Constant::Int(_) | Constant::Bool(_) | Constant::Float(_)));
+                let is_number =
+                    matches!(value, Value::Constant(Constant::Int(_) | Constant::Bool(_) | Constant::Float(_)));
                 let plain = is_number && !is_constexpr;
                 frame.names.insert(name.clone(), Bound { value, plain });
             }
@@ -475,7 +478,9 @@ impl Front<'_> {
             Expr::Attribute { value: base, name } => {
                 let base = self.value(frame, *base);
                 if matches!(base, Value::Spec(_)) && (name == "storage" || name == "buffer_size_bytes") {
-                    let message = format!("AttributeError: `{name}` of a storage_alias_spec cannot be changed; give it to the constructor");
+                    let message = format!(
+                        "AttributeError: `{name}` of a storage_alias_spec cannot be changed; give it to the constructor"
+                    );
                     self.refuse(frame, target, Code::Rejected, message);
                 }
             }
@@ -785,7 +790,11 @@ impl Front<'_> {
             "tlx.alloc_barriers" | "tlx.alloc_warp_barrier" => self.barriers(frame, expr, args),
             "tlx.clc_create_context" => self.clc_context(frame, expr, args),
             "tlx.local_view" => self.local_view(frame, expr, args),
-            "tlx.local_slice" | "tlx.subslice" | "tlx.local_trans" | "tlx.local_reshape" | "tlx.local_reinterpret"
+            "tlx.local_slice"
+            | "tlx.subslice"
+            | "tlx.local_trans"
+            | "tlx.local_reshape"
+            | "tlx.local_reinterpret"
             | "tlx.remote_view" => {
                 let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
                 match values.into_iter().next() {
@@ -930,7 +939,9 @@ impl Front<'_> {
         }
         let backing = self.backing(frame, reuse, &mut storage);
         if let (Ok(Storage::SmemCluster), Some(storage_arg)) = (&storage, storage_arg) {
-            let message = "an allocation cannot live in smemCluster: the compiler takes it for tensor memory; use smem or tmem".to_owned();
+            let message =
+                "an allocation cannot live in smemCluster: the compiler takes it for tensor memory; use smem or tmem"
+                    .to_owned();
             self.refuse(frame, storage_arg, Code::Rejected, message);
         }
         self.naming = naming;
@@ -1047,12 +1058,8 @@ impl Front<'_> {
     }
 
     fn reuse_group(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let mut group = Group {
-            at: self.at(frame, expr),
-            kind: Ok(GroupKind::Shared),
-            size: Ok(1),
-            elements: Vec::new(),
-        };
+        let mut group =
+            Group { at: self.at(frame, expr), kind: Ok(GroupKind::Shared), size: Ok(1), elements: Vec::new() };
         for arg in args {
             let value = self.value(frame, arg.value);
             match (arg.keyword.as_deref(), value) {
@@ -1195,7 +1202,8 @@ impl Front<'_> {
             let rows = self.kernel.buffer(acc).shape.as_ref().ok().and_then(|shape| shape.first().copied());
             if rows == Some(64) && self.kernel.buffer(acc).storage == Ok(Storage::Tmem) {
                 self.kernel.buffers[acc.0 as usize].pair = Pair::Rhs;
-                if let Some(lhs) = buffer(named("A", 0)).filter(|&lhs| self.kernel.buffer(lhs).storage == Ok(Storage::Tmem))
+                if let Some(lhs) =
+                    buffer(named("A", 0)).filter(|&lhs| self.kernel.buffer(lhs).storage == Ok(Storage::Tmem))
                 {
                     self.kernel.buffers[lhs.0 as usize].pair = Pair::Lhs;
                 }

@@ -271,7 +271,9 @@ fn integer(argument: Option<&Argument>) -> Result<i64, Constant> {
 fn cdiv(arguments: &[Argument]) -> Constant {
     let operands = integer(arguments.first()).and_then(|a| Ok((a, integer(arguments.get(1))?)));
     match operands {
-        Ok((a, b)) if b > 0 => a.checked_add(b - 1).map_or_else(|| unknown("too large"), |sum| Constant::Int(sum.div_euclid(b))),
+        Ok((a, b)) if b > 0 => {
+            a.checked_add(b - 1).map_or_else(|| unknown("too large"), |sum| Constant::Int(sum.div_euclid(b)))
+        }
         Ok(_) => unknown("divides by something that is not positive"),
         Err(unknown) => unknown,
     }
@@ -337,7 +339,10 @@ mod tests {
             ("from triton.language.extra import tlx as x", "x.local_alloc"),
             ("from triton.language.extra.tlx import local_alloc as alloc", "alloc"),
             ("import triton", "triton.language.extra.tlx.local_alloc"),
-            ("try:\n    import triton.language.extra.tlx as tlx\nexcept ImportError:\n    tlx = None", "tlx.local_alloc"),
+            (
+                "try:\n    import triton.language.extra.tlx as tlx\nexcept ImportError:\n    tlx = None",
+                "tlx.local_alloc",
+            ),
         ] {
             assert_eq!(canonical(imports, path).as_deref(), Some("tlx.local_alloc"), "{imports}");
         }

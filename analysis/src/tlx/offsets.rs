@@ -1,8 +1,8 @@
 //! Step 2 of the compiler: where each buffer of a tree starts, and how far its buffers are apart.
 
+use super::align_up;
 use super::kernel::{BufferId, GroupKind};
 use super::tree::{Node, Tree};
-use super::align_up;
 
 /// Place of a leaf, in bytes or columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

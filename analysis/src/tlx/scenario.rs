@@ -234,7 +234,8 @@ mod tests {
     #[test]
     fn a_comment_picks_the_configurations_that_agree() {
         let base = |m: i64| {
-            let values = [("M", m), ("N", 64)].map(|(name, value)| (name.to_owned(), (Constant::Int(value), String::new())));
+            let values =
+                [("M", m), ("N", 64)].map(|(name, value)| (name.to_owned(), (Constant::Int(value), String::new())));
             Scenario { values: values.into(), arch: None }
         };
         let combined = combine(&["M=128 D=64".to_owned()], vec![base(64), base(128)]);

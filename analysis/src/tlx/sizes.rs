@@ -99,7 +99,13 @@ impl SpecSize {
 }
 
 /// The size of a spec from its users in program order, which are at least one. `E` is `buffer_size_bytes`.
-pub fn spec_size(users: &[&Sized], tree: Option<&Tree>, explicit: Option<u64>, storage: Storage, rules: Rules) -> SpecSize {
+pub fn spec_size(
+    users: &[&Sized],
+    tree: Option<&Tree>,
+    explicit: Option<u64>,
+    storage: Storage,
+    rules: Rules,
+) -> SpecSize {
     let whole = |sized: &&Sized| sized.bytes().saturating_mul(sized.num);
     let computed = match (rules, storage) {
         (Rules::Seed, _) => linear(users.iter().map(whole).max().unwrap_or(0)),

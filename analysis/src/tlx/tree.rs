@@ -38,7 +38,13 @@ const SMEM_ALIGNMENT: u64 = 128;
 const DEEPEST: u32 = 64;
 
 impl Tree {
-    pub fn of(kernel: &Kernel, root: GroupId, users: &[(BufferId, Sized)], storage: Storage, rules: Rules) -> Known<Tree> {
+    pub fn of(
+        kernel: &Kernel,
+        root: GroupId,
+        users: &[(BufferId, Sized)],
+        storage: Storage,
+        rules: Rules,
+    ) -> Known<Tree> {
         let root = node(kernel, root, users, storage, rules, DEEPEST)?;
         Ok(Tree { root, storage, rules })
     }
