@@ -133,6 +133,10 @@ fn spaces(draft: &Draft, placement: &Placement) -> Vec<SpaceUse> {
 }
 
 fn overflows(draft: &Draft, placement: &Placement, spaces: &[SpaceUse]) -> Vec<Finding> {
+    // The compiler stops at an operand that alone is too large, and no other tile is to blame then.
+    if draft.kernel.rejections.iter().any(|rejection| rejection.code == Code::OperandTooLarge) {
+        return Vec::new();
+    }
     let over = spaces.iter().filter(|used| used.capacity.is_some_and(|capacity| used.used > capacity));
     over.map(|used| {
         let peak = peak(draft, used.space);
@@ -157,7 +161,11 @@ fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Findin
              so stages {fits} apart share a buffer and wait for each other; {help}"
         );
         let code = Code::PipelineDepth;
-        Some(Finding { code, severity: code.severity(), at: draft.kernel.name_origin, message, related: Vec::new() })
+        let stages = |group: &usize| draft.constraints.stages(*group).iter().any(|stage| stage.pipeline == pipeline);
+        let here = |group: &usize| draft.bases.base(draft.groups[*group].base).space == space;
+        let first = (0..draft.groups.len()).find(|group| here(group) && stages(group));
+        let at = first.map_or(draft.kernel.name_origin, |group| draft.kernel.var(draft.groups[group].first()).origin);
+        Some(Finding { code, severity: code.severity(), at, message, related: Vec::new() })
     })
 }
 
