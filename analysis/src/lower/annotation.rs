@@ -3,6 +3,7 @@
 use tilelens_syntax::ast::{Arg, Expr, ExprId};
 
 use super::body::{Lowering, Term};
+use super::deduce;
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{
@@ -224,7 +225,7 @@ impl Lowering<'_> {
     pub(super) fn constant_shape(&mut self, extents: &[Scalar], at: ExprId) -> Result<Vec<u64>, Reason> {
         let mut shape = Vec::with_capacity(extents.len());
         for extent in extents {
-            match extent {
+            match &deduce::known(extent, &self.state.constants) {
                 Scalar::Int(extent) if *extent > 0 => shape.push(*extent as u64),
                 Scalar::Int(extent) => {
                     let message = format!("an extent of a tile is {extent}; it must be positive");

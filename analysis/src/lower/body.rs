@@ -4,13 +4,14 @@ use rustc_hash::FxHashMap;
 use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId, WithItem};
 
 use super::annotation::{self, Annotation};
-use super::draft::{Draft, ExplicitCarry, Statement};
+use super::draft::{Draft, ExplicitCarry, Region, Statement};
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, Scope};
 use crate::ir::{
     Call, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Type, Value,
     Var, VarId,
 };
+use crate::ops::OpId;
 
 /// The value of an expression of a kernel's body.
 #[derive(Debug, Clone)]
@@ -28,6 +29,8 @@ pub(super) enum Term {
 pub(super) enum Rhs {
     Call(Call, Type),
     Term(Term),
+    /// Something that host code computes; only its type matters.
+    Host(Type),
 }
 
 /// What lowering builds. Kept apart from the syntax, since an inlined function brings its own.
@@ -42,6 +45,8 @@ pub(super) struct State {
     /// Names and types that the open loops and branches yield, innermost last.
     yields: Vec<Vec<(String, Type)>>,
     loops: Vec<LoopKind>,
+    /// Values of the integer variables that are assigned once, so far.
+    pub(super) constants: FxHashMap<VarId, i64>,
     pub(super) allocations: Vec<DeclaredAllocation>,
     pub(super) notes: Vec<Note>,
     pub(super) rejections: Vec<Rejection>,
@@ -49,6 +54,10 @@ pub(super) struct State {
     pub(super) depth: u32,
     /// The value that an inlined function returns.
     pub(super) returned: Option<Term>,
+    /// Outside of every kernel: what is not modelled there does not matter.
+    pub(super) host: bool,
+    /// A `@pl.jit` function, which may use a name again for something else.
+    pub(super) jit: bool,
 }
 
 pub(super) struct Lowering<'a> {
@@ -139,6 +148,9 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn note_at(&mut self, at: Origin, reason: String) {
+        if self.state.host {
+            return;
+        }
         let note = Note { at, reason: Reason(reason) };
         if !self.state.notes.contains(&note) {
             self.state.notes.push(note);
@@ -151,6 +163,9 @@ impl<'a> Lowering<'a> {
     }
 
     fn reject_at(&mut self, at: Origin, code: Code, message: String) {
+        if self.state.host {
+            return;
+        }
         let rejection = Rejection { at, code, message };
         if !self.state.rejections.contains(&rejection) {
             self.state.rejections.push(rejection);
@@ -184,6 +199,15 @@ impl<'a> Lowering<'a> {
         self.state.temporaries += 1;
         let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
         self.emit(Statement::Let { var, value: Value::Call(call), ty, origin });
+        var
+    }
+
+    /// A variable for something that host code computes.
+    pub(super) fn host_value(&mut self, ty: Type, origin: Origin) -> VarId {
+        let name = "_host".to_owned();
+        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
+        let value = Value::Scalar(Scalar::Unknown(Reason("a value of the host".to_owned())));
+        self.emit(Statement::Let { var, value, ty, origin });
         var
     }
 
@@ -290,13 +314,13 @@ impl<'a> Lowering<'a> {
         match self.ast.expr(*target) {
             Expr::Name(name) => {
                 let rhs = self.rhs(value);
-                self.assign(at, *target, name, annotation, rhs);
+                self.assign(*target, name, annotation, rhs);
             }
             Expr::Tuple(elements) | Expr::List(elements) => {
                 let rhs = self.rhs(value);
                 self.unpack(at, elements, rhs);
             }
-            Expr::Subscript { value: base, index } => self.subscript_write(at, *base, *index, value),
+            Expr::Subscript { value: base, index } => self.subscript_write(*base, *index, value),
             _ => {
                 let message =
                     "the target of an assignment must be a name, a tuple of names, or a part of a tile".to_owned();
@@ -306,8 +330,8 @@ impl<'a> Lowering<'a> {
     }
 
     /// Gives a name a value. A name that is known here keeps its variable.
-    pub(super) fn assign(&mut self, at: Origin, target: ExprId, name: &str, annotation: Option<ExprId>, rhs: Rhs) {
-        if name.contains("__") {
+    pub(super) fn assign(&mut self, target: ExprId, name: &str, annotation: Option<ExprId>, rhs: Rhs) {
+        if name.contains("__") && !is_compilers_name(name) {
             let message = format!("`{name}` contains `__`, which the compiler keeps for its own names; rename it");
             self.reject(target, Code::Rejected, message);
         }
@@ -321,6 +345,7 @@ impl<'a> Lowering<'a> {
                 };
                 (Value::Scalar(scalar), ty)
             }
+            Rhs::Host(ty) => (Value::Scalar(Scalar::Unknown(Reason("a value of the host".to_owned()))), ty),
             // A list, a constant or something unknown has no variable of its own: the name stands for it.
             Rhs::Term(term) => return self.bind(name, term),
         };
@@ -332,10 +357,18 @@ impl<'a> Lowering<'a> {
             _ => inferred,
         };
         let origin = self.at_expr(target);
+        let first_new = self.state.vars.len() as u32;
         let var = self.variable(target, name, &ty, origin);
+        match &value {
+            Value::Scalar(Scalar::Int(value)) if var.0 >= first_new => {
+                self.state.constants.insert(var, *value);
+            }
+            _ => {
+                self.state.constants.remove(&var);
+            }
+        }
         self.emit(Statement::Let { var, value, ty, origin });
         self.bind(name, Term::Var(var));
-        let _ = at;
     }
 
     /// The variable that an assignment to `name` writes.
@@ -343,7 +376,17 @@ impl<'a> Lowering<'a> {
         if let Some(&Term::Var(known)) = self.lookup(name)
             && self.state.vars[known.0 as usize].role != Role::IterArg
         {
-            if let Some((was, is)) = conflict(self.ty(known), ty) {
+            let conflict = conflict(self.ty(known), ty);
+            if conflict.is_some() && self.state.jit {
+                return self.var(Var {
+                    name: name.to_owned(),
+                    ty: ty.clone(),
+                    role: Role::Def,
+                    inserted: false,
+                    origin,
+                });
+            }
+            if let Some((was, is)) = conflict {
                 let message = format!("`{name}` was {was} and becomes {is}; the compiler wants another name for it");
                 self.reject(target, Code::Rejected, message);
             }
@@ -353,6 +396,12 @@ impl<'a> Lowering<'a> {
     }
 
     fn check_annotation(&mut self, at: ExprId, name: &str, annotated: &Type, inferred: &Type) {
+        // Printed IR annotates flattened tiles with two axes where the operation has more.
+        if let (Type::Tile(annotated), Type::Tile(inferred)) = (annotated, inferred)
+            && annotated.shape.len() != inferred.shape.len()
+        {
+            return;
+        }
         if let Some((says, is)) = conflict(annotated, inferred) {
             self.reject(at, Code::Rejected, format!("`{name}` is annotated as {says}, but its value is {is}"));
         }
@@ -366,6 +415,7 @@ impl<'a> Lowering<'a> {
                 self.emit(Statement::Let { var, value: Value::Call(call), ty, origin: at });
                 Term::Var(var)
             }
+            Rhs::Host(ty) => Term::Var(self.host_value(ty, at)),
             Rhs::Term(term) => term,
         };
         for (index, &element) in elements.iter().enumerate() {
@@ -378,7 +428,7 @@ impl<'a> Lowering<'a> {
                     let value = values.get(index).cloned();
                     let value =
                         value.unwrap_or_else(|| Term::Unknown(Reason(format!("`{name}` has no value in its tuple"))));
-                    self.assign(at, element, name, None, Rhs::Term(value));
+                    self.assign(element, name, None, Rhs::Term(value));
                 }
                 Term::Var(tuple) => self.assign_element(element, name, *tuple, index as u32),
                 Term::Unknown(reason) => self.bind(name, Term::Unknown(reason.clone())),
@@ -435,7 +485,7 @@ impl<'a> Lowering<'a> {
         }
         match self.rhs(expr) {
             Rhs::Call(call, _) => self.emit(Statement::Eval { call, origin: at }),
-            Rhs::Term(_) => {}
+            Rhs::Term(_) | Rhs::Host(_) => {}
         }
     }
 
@@ -538,6 +588,7 @@ impl<'a> Lowering<'a> {
                 None => return,
             },
             "while_" => return self.while_with_carries(at, target, args, body),
+            "spmd" if self.state.host => return self.region(at, args, Some(target), body),
             "spmd" | "split_aiv" => {
                 self.note(iter, format!("`pl.{iterator}` inside of a kernel"));
                 let origin = self.at_expr(target);
@@ -732,10 +783,18 @@ impl<'a> Lowering<'a> {
 
     fn with(&mut self, at: Origin, items: &[WithItem], body: &[StmtId]) {
         for item in items {
-            let path = match self.ast.expr(item.context) {
-                Expr::Call { func, .. } => self.ast.dotted(*func).unwrap_or_default(),
-                _ => Vec::new(),
+            let (path, args): (_, &[Arg]) = match self.ast.expr(item.context) {
+                Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
+                _ => (Vec::new(), &[]),
             };
+            let is_region = match path.as_slice() {
+                ["pl", "at"] => self.is_core_group(args),
+                ["pl", "spmd"] => self.reads_block_index(body),
+                _ => false,
+            };
+            if self.state.host && is_region {
+                return self.region(at, args, None, body);
+            }
             match path.as_slice() {
                 ["pl", "scope" | "manual_scope" | "at"] => {}
                 ["pl", name] => self.note_at(at, format!("`with pl.{name}` inside of a kernel")),
@@ -743,6 +802,59 @@ impl<'a> Lowering<'a> {
             }
         }
         self.block(body);
+    }
+
+    fn is_core_group(&self, args: &[Arg]) -> bool {
+        let level = keyword(args, "level").or(args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value));
+        level.and_then(|level| self.ast.dotted(level)).is_some_and(|path| path.last() == Some(&"CORE_GROUP"))
+    }
+
+    /// Whether the body of `with pl.spmd(...)` does the work of a block itself. Otherwise it launches a kernel.
+    fn reads_block_index(&self, body: &[StmtId]) -> bool {
+        body.iter().any(|&stmt| match self.ast.stmt(stmt) {
+            Stmt::Assign { value: Some(value), .. } => match self.ast.expr(*value) {
+                Expr::Call { func, .. } => {
+                    self.ast.dotted(*func).is_some_and(|path| path.last() == Some(&"get_block_idx"))
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// A scope that becomes a kernel. Its names stay visible behind it.
+    fn region(&mut self, at: Origin, args: &[Arg], index: Option<ExprId>, body: &[StmtId]) {
+        let hint = keyword(args, "name_hint");
+        let name_origin = hint.map_or(at, |hint| self.at_expr(hint));
+        let hint = match hint.map(|hint| self.constant(hint)) {
+            Some(Constant::Str(hint)) if !hint.is_empty() => Some(hint),
+            _ => None,
+        };
+        let (notes, rejections) = (std::mem::take(&mut self.state.notes), std::mem::take(&mut self.state.rejections));
+        self.state.host = false;
+        if let Some(optimizations) = keyword(args, "optimizations")
+            && self.ast.elements(optimizations).is_some_and(|elements| !elements.is_empty())
+        {
+            self.note(optimizations, "`optimizations` of a scope".to_owned());
+        }
+        let body = self.nested(true, |this| {
+            if let Some(index) = index {
+                this.bind_block_index(index);
+            }
+            this.block(body);
+        });
+        self.state.host = true;
+        let notes = std::mem::replace(&mut self.state.notes, notes);
+        let rejections = std::mem::replace(&mut self.state.rejections, rejections);
+        self.emit(Statement::Region(Region { body, hint, origin: at, name_origin, notes, rejections }));
+    }
+
+    /// `i` of `for i in pl.spmd(n)`
+    fn bind_block_index(&mut self, index: ExprId) {
+        let Some(name) = self.ast.name(index) else { return };
+        let call = self.make_call(OpId::GET_BLOCK_IDX, Vec::new(), Vec::new(), index);
+        let rhs = Rhs::Call(call, Type::Scalar(Dtype::Index));
+        self.assign(index, name, None, rhs);
     }
 
     // Constants of the code around the kernel.
@@ -761,6 +873,17 @@ fn known(bound: Option<Scalar>) -> Scalar {
 
 pub(super) fn keyword(args: &[Arg], name: &str) -> Option<ExprId> {
     args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value)
+}
+
+/// Whether a name ends as the compiler's own names do (`x__ssa_v0`, `x__tile`); those are accepted in source.
+fn is_compilers_name(name: &str) -> bool {
+    const ROLES: [&str; 9] = ["ssa", "iter", "rv", "phi", "tile", "tmp", "out", "store", "idx"];
+    let Some((_, suffix)) = name.split_once("__") else { return true };
+    let last = suffix.rsplit('_').next().unwrap_or_default();
+    let is_version = last
+        .strip_prefix('v')
+        .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    is_version || ROLES.contains(&last)
 }
 
 /// Two types that one name cannot have, for people; `None` where they agree or are not known.

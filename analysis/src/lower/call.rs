@@ -1,14 +1,14 @@
 //! Calls of operations: which row of the table a call is, and its arguments in the order of the IR.
 
-use tilelens_syntax::ast::{Arg, ExprId, Stmt};
+use tilelens_syntax::ast::{Arg, ExprId, Function, Stmt};
 
-use super::annotation::{blayout, pad, slayout};
-use super::body::{Lowering, Rhs, Term};
+use super::annotation::{Annotation, blayout, pad, slayout};
+use super::body::{Lowering, Rhs, Term, keyword};
 use super::deduce::{self, Problem};
 use super::{Kind, kind};
 use crate::diagnostics::Code;
-use crate::eval::Constant;
-use crate::ir::{Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, TensorType, Type};
+use crate::eval::{Constant, FunctionSource};
+use crate::ir::{Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, TensorLayout, TensorType, Type};
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::target::Space;
 
@@ -86,6 +86,40 @@ impl Lowering<'_> {
         }
     }
 
+    /// What a call of a kernel gives to the host: what its signature says.
+    fn launched(&mut self, source: &FunctionSource, function: &Function) -> Rhs {
+        let mut callee = Lowering::new(&source.ast, self.scope);
+        let types: Vec<Type> = match function.returns.map(|returns| callee.annotation(returns)) {
+            Some(Annotation::Type(Type::Tuple(types))) => types,
+            Some(Annotation::Type(ty)) => vec![ty],
+            _ => Vec::new(),
+        };
+        match <[Type; 1]>::try_from(types) {
+            Ok([ty]) => Rhs::Host(ty),
+            Err(types) => Rhs::Host(Type::Tuple(types)),
+        }
+    }
+
+    /// The type of a tensor that host code makes.
+    fn host_tensor(&mut self, name: &str, first: Option<Type>, args: &[Arg]) -> Option<Type> {
+        let shape_at = match name {
+            "create_tensor" | "create" | "full" | "zeros" | "ones" => 0,
+            "reshape" | "slice" | "view" => 1,
+            _ => usize::MAX,
+        };
+        let shape = args.get(shape_at).map(|arg| arg.value);
+        let shape = shape.and_then(|shape| self.extents(shape).ok());
+        let dtype = keyword(args, "dtype").and_then(|dtype| self.dtype(dtype).ok());
+        let dtype = match &first {
+            Some(Type::Tensor(tensor)) => dtype.or(tensor.dtype),
+            _ if shape_at == 0 => dtype,
+            _ => return None,
+        };
+        let rank_known = shape.is_some();
+        let layout = TensorLayout::Nd;
+        Some(Type::Tensor(TensorType { shape: shape.unwrap_or_default(), dtype, layout, is_output: false, rank_known }))
+    }
+
     fn function_call(&mut self, expr: ExprId, name: &str, args: &[Arg]) -> Rhs {
         // Python's functions of constants: `len(TILE)`, `abs(i)`.
         if matches!(name, "abs") && args.len() == 1 {
@@ -111,6 +145,9 @@ impl Lowering<'_> {
             let constant = self.constant(expr);
             if !matches!(constant, Constant::Unknown(_)) {
                 return Rhs::Term(super::expression::from_constant(constant));
+            }
+            if self.state.host {
+                return self.launched(&source, function);
             }
             self.note(expr, format!("calls the function `{name}`"));
             return unknown(format!("calls `{name}`"));
@@ -199,11 +236,11 @@ impl Lowering<'_> {
                     self.reject(expr, Code::InvalidOperand, message);
                     unknown(format!("`{what}` of a scalar"))
                 }
-                first => self.tensor_level_of(expr, &what, first, &positional),
+                first => self.tensor_level_of(expr, &what, first, args),
             };
         };
         if is_tile_only(op) && matches!(first, Some(Type::Tensor(_))) {
-            return self.tensor_level_of(expr, &format!("pl.{name}"), first, &positional);
+            return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
         }
         match self.arrange(expr, op, positional, keywords) {
             Some(call) => self.deduced(call, expr),
@@ -224,23 +261,29 @@ impl Lowering<'_> {
         let positional: Vec<Term> =
             args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| self.expression(arg.value)).collect();
         let first = positional.first().map(|term| self.term_type(term));
-        self.tensor_level_of(expr, what, first, &positional)
+        self.tensor_level_of(expr, what, first, args)
     }
 
     /// An operation on tensors, or one that is not in the table.
-    fn tensor_level_of(&mut self, expr: ExprId, what: &str, first: Option<Type>, positional: &[Term]) -> Rhs {
+    fn tensor_level_of(&mut self, expr: ExprId, what: &str, first: Option<Type>, args: &[Arg]) -> Rhs {
         let name = what.rsplit('.').next().unwrap_or_default();
-        match (name, first, positional) {
-            ("read", Some(Type::Tensor(TensorType { dtype: Some(dtype), .. })), _) => {
-                let element = Scalar::Unknown(Reason("an element of a tensor".to_owned()));
-                return Rhs::Term(Term::Scalar(Scalar::Cast(dtype, Box::new(element))));
-            }
-            ("read", Some(Type::Tensor(_)), _) => {
-                return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason("an element of a tensor".to_owned()))));
-            }
-            // Effects on global memory and order only.
-            ("write" | "prefetch" | "barrier" | "sync" | "wait" | "notify" | "print" | "dump", ..) => {}
-            _ => self.note(expr, format!("tensor-level `{what}`")),
+        if name == "read"
+            && let Some(Type::Tensor(tensor)) = &first
+        {
+            let element = Scalar::Unknown(Reason("an element of a tensor".to_owned()));
+            return Rhs::Term(Term::Scalar(match tensor.dtype {
+                Some(dtype) => Scalar::Cast(dtype, Box::new(element)),
+                None => element,
+            }));
+        }
+        if self.state.host
+            && let Some(ty) = self.host_tensor(name, first, args)
+        {
+            return Rhs::Host(ty);
+        }
+        // Some have an effect on global memory or order only.
+        if !matches!(name, "write" | "prefetch" | "barrier" | "sync" | "wait" | "notify" | "print" | "dump") {
+            self.note(expr, format!("tensor-level `{what}`"));
         }
         unknown(format!("tensor-level `{what}` is not modelled"))
     }
@@ -320,7 +363,7 @@ impl Lowering<'_> {
 
     /// The call with the type of its result; what is wrong with it is said here.
     pub(super) fn deduced(&mut self, call: Call, at: ExprId) -> Rhs {
-        let ty = match deduce::result(&call, &self.state.vars) {
+        let ty = match deduce::result(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => ty,
             Err(Problem::Unknown(reason)) => Type::Unknown(reason),
             Err(Problem::NotModelled(what)) => {

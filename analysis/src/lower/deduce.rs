@@ -1,5 +1,7 @@
 //! The type of an operation's result, by the rules of its row in the operation table.
 
+use rustc_hash::FxHashMap;
+
 use crate::ir::{
     Attr, BLayout, Call, Dtype, Layout, Operand, Pad, Reason, SLayout, Scalar, TensorLayout, TensorType, TileType,
     TileView, Type, Var, VarId,
@@ -21,8 +23,9 @@ pub(super) enum Problem {
 
 type Result<T> = std::result::Result<T, Problem>;
 
-pub(super) fn result(call: &Call, vars: &[Var]) -> Result<Type> {
-    let deduction = Deduction { call, op: call.op.op(), vars };
+/// `constants` are the values of scalar variables that are assigned once.
+pub(super) fn result(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type> {
+    let deduction = Deduction { call, op: call.op.op(), vars, constants };
     deduction.result()
 }
 
@@ -30,6 +33,7 @@ struct Deduction<'a> {
     call: &'a Call,
     op: &'static Op,
     vars: &'a [Var],
+    constants: &'a FxHashMap<VarId, i64>,
 }
 
 impl Deduction<'_> {
@@ -37,14 +41,7 @@ impl Deduction<'_> {
         match self.op.shape {
             Shape::Nothing => Ok(Type::Tuple(Vec::new())),
             Shape::Scalar => self.dtype().map(Type::Scalar),
-            Shape::Tensor(arg) => match self.operand_type(arg) {
-                Some(Type::Tensor(tensor)) => Ok(Type::Tensor(tensor.clone())),
-                Some(Type::Unknown(reason)) => Err(Problem::Unknown(reason.clone())),
-                Some(Type::Tile(_) | Type::Scalar(_)) => {
-                    Err(self.invalid(format!("operand `{}` is no tensor", self.arg_name(arg))))
-                }
-                _ => Err(Problem::Unknown(Reason(format!("operand `{}` is not known", self.arg_name(arg))))),
-            },
+            Shape::Tensor(arg) => self.tensor(arg).cloned().map(Type::Tensor),
             Shape::Annotation => self.annotated(),
             Shape::GatherCompare => self.gather_compare(),
             _ => Ok(Type::Tile(self.tile_result()?)),
@@ -110,7 +107,7 @@ impl Deduction<'_> {
             return Err(self.invalid(format!("`{}` is empty", self.arg_name(arg))));
         }
         list.iter()
-            .map(|extent| match extent {
+            .map(|extent| match &known(extent, self.constants) {
                 Scalar::Int(extent) if *extent > 0 => Ok(*extent as u64),
                 Scalar::Int(extent) => {
                     Err(self.invalid(format!("an extent of `{}` is {extent}; it must be positive", self.arg_name(arg))))
@@ -655,7 +652,9 @@ impl Deduction<'_> {
             _ => flat,
         };
         let valid = match self.list(3) {
-            Ok(valid) if valid.len() == shape.len() => valid.to_vec(),
+            Ok(valid) if valid.len() == shape.len() => {
+                valid.iter().map(|extent| known(extent, self.constants)).collect()
+            }
             _ => constant_extents(shape),
         };
         let clamp = self.call.attr("clamp") == Some(&Attr::Bool(true));
@@ -708,6 +707,15 @@ fn stated(layout: Layout, valid: Vec<Scalar>, pad: Option<Pad>) -> TileView {
         slayout: Some(layout.slayout),
         fractal: Some(layout.fractal),
         pad,
+    }
+}
+
+/// The scalar, or the number that it is known to be.
+pub(super) fn known(scalar: &Scalar, constants: &FxHashMap<VarId, i64>) -> Scalar {
+    match scalar {
+        Scalar::Var(var) => constants.get(var).map_or_else(|| scalar.clone(), |&value| Scalar::Int(value)),
+        Scalar::Binary(op, left, right) => super::scalar::binary(*op, known(left, constants), known(right, constants)),
+        _ => scalar.clone(),
     }
 }
 

@@ -6,7 +6,7 @@ use super::body::{DEEPEST, Lowering, Rhs, Term, kind_of, sign};
 use super::scalar;
 use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ir::{Attr, Call, Dtype, Operand, Origin, Reason, Scalar, ScalarBinary, ScalarUnary, Type, VarId};
+use crate::ir::{Attr, Call, Dtype, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, Type, VarId};
 use crate::ops::OpId;
 
 fn unknown(reason: impl Into<String>) -> Term {
@@ -17,7 +17,11 @@ impl Lowering<'_> {
     /// The value of an expression; a call that yields one gets a variable of its own.
     pub(super) fn expression(&mut self, expr: ExprId) -> Term {
         match self.rhs(expr) {
-            Rhs::Call(call, ty) => Term::Var(self.temporary(call, ty)),
+            Rhs::Call(call, ty) => {
+                let var = self.temporary(call, ty);
+                self.of_variable(var)
+            }
+            Rhs::Host(ty) => Term::Var(self.host_value(ty, self.at_expr(expr))),
             Rhs::Term(term) => term,
         }
     }
@@ -420,7 +424,7 @@ impl Lowering<'_> {
     }
 
     /// `dst[i:j, :] = src`, which stands for `dst = pl.assemble(dst, src, offsets)`.
-    pub(super) fn subscript_write(&mut self, at: Origin, base: ExprId, index: ExprId, value: ExprId) {
+    pub(super) fn subscript_write(&mut self, base: ExprId, index: ExprId, value: ExprId) {
         let Some(name) = self.ast.name(base) else {
             let message = "only a named tile or tensor can be written in parts".to_owned();
             return self.reject(base, Code::Rejected, message);
@@ -462,7 +466,7 @@ impl Lowering<'_> {
         let call = self.make_call(OpId::ASSEMBLE, args, Vec::new(), base);
         let rhs = self.deduced(call, base);
         let name = name.to_owned();
-        self.assign(at, base, &name, None, rhs);
+        self.assign(base, &name, None, rhs);
     }
 
     pub(super) fn make_call(&self, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>, at: ExprId) -> Call {

@@ -9,6 +9,7 @@ mod call;
 mod deduce;
 mod draft;
 mod expression;
+mod outline;
 mod scalar;
 mod ssa;
 #[cfg(test)]
@@ -41,7 +42,8 @@ pub fn kernels(ast: &Ast, scope: &dyn Scope) -> Vec<Kernel> {
     for (stmt, function) in functions {
         match kind(ast, function) {
             Kind::Kernel(kind) => kernels.push(kernel(ast, scope, Origin::Stmt(stmt), function, kind)),
-            Kind::Host | Kind::Inline | Kind::Python => {}
+            Kind::Host => kernels.extend(regions(ast, scope, function)),
+            Kind::Inline | Kind::Python => {}
         }
     }
     kernels
@@ -49,9 +51,10 @@ pub fn kernels(ast: &Ast, scope: &dyn Scope) -> Vec<Kernel> {
 
 fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kind: KernelKind) -> Kernel {
     let mut lowering = body::Lowering::new(ast, scope);
+    lowering.state.jit = is_jit(ast, function);
     lowering.function(function);
     let (draft, state) = lowering.finish();
-    let converted = ssa::convert(draft);
+    let converted = ssa::convert(&draft);
     let mut notes = state.notes;
     notes.extend(converted.notes);
     Kernel {
@@ -65,6 +68,67 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         allocations: state.allocations,
         notes,
         rejections: state.rejections,
+    }
+}
+
+/// The scopes of a host function that the compiler makes kernels of.
+fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
+    if !mentions_region(ast) {
+        return Vec::new();
+    }
+    let host = ast.name(function.name).unwrap_or_default();
+    let mut lowering = body::Lowering::new(ast, scope);
+    lowering.state.host = true;
+    lowering.state.jit = is_jit(ast, function);
+    lowering.function(function);
+    let (draft, state) = lowering.finish();
+    let converted = ssa::convert(&draft);
+    let mut described = Vec::new();
+    collect_regions(draft.body, &mut described);
+    let mut names: Vec<String> = Vec::new();
+    let mut kernels = Vec::new();
+    for (count, (region, body)) in described.into_iter().zip(&converted.regions).enumerate() {
+        let name = region.hint.unwrap_or_else(|| format!("{host}_incore_{count}"));
+        let copies = (0..).map(|copy| if copy == 0 { name.clone() } else { format!("{name}_{}", copy - 1) });
+        let name = copies.into_iter().find(|name| !names.contains(name)).unwrap_or(name);
+        names.push(name.clone());
+        let outline::Outlined { params, vars, body } = outline::outline(body, &converted.vars);
+        kernels.push(Kernel {
+            name,
+            kind: KernelKind::InCore,
+            origin: region.origin,
+            name_origin: region.name_origin,
+            params,
+            vars,
+            body,
+            allocations: state.allocations.clone(),
+            notes: region.notes,
+            rejections: region.rejections,
+        });
+    }
+    kernels
+}
+
+/// Whether a function can contain a scope that becomes a kernel; most host code does not.
+fn mentions_region(ast: &Ast) -> bool {
+    ast.exprs().any(|(_, expr)| match expr {
+        Expr::Attribute { name, .. } => matches!(name.as_str(), "CORE_GROUP" | "spmd"),
+        _ => false,
+    })
+}
+
+/// The regions in the order in which SSA conversion meets them.
+fn collect_regions(body: Vec<draft::Statement>, regions: &mut Vec<draft::Region>) {
+    for statement in body {
+        match statement {
+            draft::Statement::Region(region) => regions.push(region),
+            draft::Statement::For { body, .. } | draft::Statement::While { body, .. } => collect_regions(body, regions),
+            draft::Statement::If { then, otherwise, .. } => {
+                collect_regions(then, regions);
+                collect_regions(otherwise.unwrap_or_default(), regions);
+            }
+            _ => {}
+        }
     }
 }
 
@@ -90,6 +154,15 @@ fn decorated(ast: &Ast, decorator: ExprId) -> Kind {
         Some(["pl", "jit"] | ["pl", "jit", "opaque" | "host"]) => Kind::Host,
         _ => Kind::Python,
     }
+}
+
+/// `@pl.jit` and its kin, whose functions the compiler specialises for every call.
+fn is_jit(ast: &Ast, function: &Function) -> bool {
+    let mut paths = function.decorators.iter().filter_map(|&decorator| match ast.expr(decorator) {
+        Expr::Call { func, .. } => ast.dotted(*func),
+        _ => ast.dotted(decorator),
+    });
+    paths.any(|path| path.starts_with(&["pl", "jit"]))
 }
 
 fn function_type(ast: &Ast, args: &[Arg]) -> Kind {

@@ -14,9 +14,11 @@ pub(super) struct Converted {
     pub(super) params: Vec<VarId>,
     pub(super) body: Vec<Stmt>,
     pub(super) notes: Vec<Note>,
+    /// The bodies of the scopes that become kernels, in the order of the text.
+    pub(super) regions: Vec<Vec<Stmt>>,
 }
 
-pub(super) fn convert(draft: Draft) -> Converted {
+pub(super) fn convert(draft: &Draft) -> Converted {
     let mut converter = Converter {
         author: &draft.vars,
         params: &draft.params,
@@ -24,6 +26,7 @@ pub(super) fn convert(draft: Draft) -> Converted {
         current: FxHashMap::default(),
         needed_later: FxHashSet::default(),
         notes: Vec::new(),
+        regions: Vec::new(),
     };
     let params = draft.params.iter().map(|&param| {
         let var = &draft.vars[param.0 as usize];
@@ -31,8 +34,11 @@ pub(super) fn convert(draft: Draft) -> Converted {
     });
     let params: Vec<VarId> = params.map(|(param, var)| converter.define(param, var)).collect();
     let mut body = converter.sequence(&draft.body);
-    forward_constants(&mut body, converter.vars.len());
-    Converted { vars: converter.vars, params, body, notes: converter.notes }
+    let Converter { vars, notes, mut regions, .. } = converter;
+    let mut known = vec![None; vars.len()];
+    forward_in(&mut body, &mut known);
+    regions.iter_mut().for_each(|region| forward_in(region, &mut known));
+    Converted { vars, params, body, notes, regions }
 }
 
 struct Converter<'d> {
@@ -46,6 +52,7 @@ struct Converter<'d> {
     /// The author's variables that statements behind the present one read.
     needed_later: FxHashSet<VarId>,
     notes: Vec<Note>,
+    regions: Vec<Vec<Stmt>>,
 }
 
 impl Converter<'_> {
@@ -67,7 +74,7 @@ impl Converter<'_> {
     fn sequence(&mut self, statements: &[Statement]) -> Vec<Stmt> {
         // The compiler looks ahead in sequences only; a body of one statement sees what follows around it.
         if let [only] = statements {
-            return vec![self.statement(only)];
+            return self.statement(only).into_iter().collect();
         }
         let mut later = vec![FxHashSet::default()];
         for statement in statements.iter().rev() {
@@ -81,13 +88,13 @@ impl Converter<'_> {
         let mut converted = Vec::with_capacity(statements.len());
         for statement in statements {
             self.needed_later = later.pop().unwrap_or_default();
-            converted.push(self.statement(statement));
+            converted.extend(self.statement(statement));
         }
         converted
     }
 
-    fn statement(&mut self, statement: &Statement) -> Stmt {
-        match statement {
+    fn statement(&mut self, statement: &Statement) -> Option<Stmt> {
+        Some(match statement {
             Statement::Let { var, value, ty, origin } => {
                 let value = self.value(value);
                 let ty = self.ty(ty);
@@ -110,7 +117,15 @@ impl Converter<'_> {
             Statement::Return { values, origin } => Stmt::Return { values: self.operands(values), origin: *origin },
             Statement::Break(origin) => Stmt::Break(*origin),
             Statement::Continue(origin) => Stmt::Continue(*origin),
-        }
+            Statement::Region(region) => {
+                let needed_later = self.needed_later.clone();
+                self.needed_later.retain(|var| self.current.contains_key(var));
+                let body = self.sequence(&region.body);
+                self.needed_later = needed_later;
+                self.regions.push(body);
+                return None;
+            }
+        })
     }
 
     fn while_loop(
@@ -429,6 +444,7 @@ fn collect_assigned(statements: &[Statement], assigned: &mut FxHashSet<VarId>) {
                 collect_assigned(otherwise.as_deref().unwrap_or_default(), assigned);
                 assigned.extend(results);
             }
+            Statement::Region(region) => collect_assigned(&region.body, assigned),
             _ => {}
         }
     }
@@ -465,6 +481,7 @@ fn live_in(statement: &Statement) -> FxHashSet<VarId> {
             used.extend(live_in_sequence(then));
             used.extend(live_in_sequence(otherwise.as_deref().unwrap_or_default()));
         }
+        Statement::Region(region) => used = live_in_sequence(&region.body),
         Statement::Break(_) | Statement::Continue(_) => {}
     }
     used
@@ -520,11 +537,6 @@ fn uses_of_scalar(scalar: &Scalar, used: &mut FxHashSet<VarId>) {
 }
 
 /// Puts the value of scalar variables that are constant where they are used, as the compiler's Simplify does.
-fn forward_constants(body: &mut [Stmt], vars: usize) {
-    let mut known = vec![None; vars];
-    forward_in(body, &mut known);
-}
-
 fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>) {
     for stmt in body {
         match stmt {

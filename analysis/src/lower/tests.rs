@@ -304,11 +304,11 @@ fn what_the_compiler_refuses() {
     "#]],
     );
     check(
-        "my__tile = pl.load(a, [0, 0], TILE)",
+        "my__buffer = pl.load(a, [0, 0], TILE)",
         expect![[r#"
-        my__tile: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
-        rejected: `my__tile` contains `__`, which the compiler keeps for its own names; rename it
-    "#]],
+            my__buffer: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+            rejected: `my__buffer` contains `__`, which the compiler keeps for its own names; rename it
+        "#]],
     );
     check(
         "x = pl.create_tile(TILE, dtype=pl.FP31)",
@@ -375,5 +375,54 @@ fn what_is_not_known_is_a_note() {
         expect![[r#"
         not modelled: calls `helper`, which is not defined in this file
     "#]],
+    );
+}
+
+#[test]
+fn scopes_of_host_code_become_kernels() {
+    check_module(
+        "
+@pl.program
+class Scopes:
+    @pl.function
+    def main(self, a: pl.Tensor[[256, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[256, 64], pl.FP32]]):
+        mid = pl.create_tensor([256, 64], dtype=pl.FP32)
+        with pl.at(level=pl.Level.CORE_GROUP):
+            for i in pl.range(0, 256, 64):
+                x = pl.load(a, [i, n], [64, 64])
+                mid = pl.store(x, [i, 0], mid)
+        for i in pl.spmd(4, name_hint='scale'):
+            y = pl.load(mid, [i * 64, 0], [64, 64])
+            out = pl.store(pl.mul(y, 2.0), [i * 64, 0], out)
+        return out
+",
+        expect![[r#"
+            InCore main_incore_0
+                param mid: Out Tensor[[256, 64], FP32]
+                param a: Tensor[[256, 64], FP32]
+                param n: Scalar[INDEX]
+                for i in range(0, 256, 64) (mid.2 = mid -> mid.3):
+                    x: Tile[[64, 64], FP32, Vec] = tile.load(a, [i, n], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                    mid.4: Tensor[[256, 64], FP32] = tile.store(x, [i, 0], mid.2, atomic=0)
+                    yield mid.4
+            InCore scale
+                param mid: Tensor[[256, 64], FP32]
+                param out: Out Tensor[[256, 64], FP32]
+                i: Scalar[INDEX] = tile.get_block_idx()
+                y: Tile[[64, 64], FP32, Vec] = tile.load(mid, [(i * 64), 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                t__tmp_v0: Tile[[64, 64], FP32, Vec] = tile.muls(y, 2.0)
+                out.2: Out Tensor[[256, 64], FP32] = tile.store(t__tmp_v0, [(i * 64), 0], out, atomic=0)
+        "#]],
+    );
+}
+
+#[test]
+fn constants_of_a_kernel_may_give_shapes() {
+    check(
+        "k = 64\nx = pl.load(a, [0, 0], [k, k * 2])",
+        expect![[r#"
+            k: Scalar[INDEX] = 64
+            x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+        "#]],
     );
 }

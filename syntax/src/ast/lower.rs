@@ -421,10 +421,13 @@ impl<'t> Lowering<'t> {
         self.depth += 1;
         let id = match node.kind() {
             // Wrappers: the expression inside, with its own range.
-            "parenthesized_expression" | "type" | "as_pattern_target" if node.named_child_count() == 1 => {
-                let inner = node.named_child(0).unwrap_or(node);
-                self.expr(inner)
-            }
+            "parenthesized_expression" | "type" | "as_pattern_target" => match self.children(node).as_slice() {
+                &[inner] => self.expr(inner),
+                _ => {
+                    let expr = self.expr_kind(node);
+                    self.add_expr(expr, range(node))
+                }
+            },
             _ => {
                 let expr = self.expr_kind(node);
                 self.add_expr(expr, range(node))
