@@ -88,7 +88,10 @@ impl Deduction<'_> {
             (Some(Type::Unknown(reason)), _) | (_, Some(Operand::Unknown(reason))) => {
                 Err(Problem::Unknown(reason.clone()))
             }
-            _ => Err(self.invalid(format!("operand `{}` must be a tensor", self.arg_name(arg)))),
+            (Some(Type::Tile(_) | Type::Scalar(_)), _) => {
+                Err(self.invalid(format!("operand `{}` must be a tensor", self.arg_name(arg))))
+            }
+            _ => Err(Problem::Unknown(Reason(format!("operand `{}` is not known", self.arg_name(arg))))),
         }
     }
 
