@@ -72,7 +72,10 @@ impl Context {
     }
 
     fn fresh(&mut self, name: &str, suffixes: &[&str]) -> String {
-        let base = sanitize(name);
+        let mut base = sanitize(name);
+        if RESERVED_PREFIXES.iter().any(|prefix| base.starts_with(prefix)) {
+            base.insert(0, 'v');
+        }
         let mut candidate = base.clone();
         let mut number = 0;
         while suffixes.iter().any(|suffix| {
@@ -114,12 +117,11 @@ pub(super) fn function_name(kernel: &str) -> String {
 fn is_reserved(name: &str) -> bool {
     let instruction =
         name.len() > 2 && name.starts_with('T') && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
-    instruction
-        || name.starts_with("PIPE_")
-        || name.starts_with("EVENT_ID")
-        || name.starts_with("__")
-        || RESERVED.binary_search(&name).is_ok()
+    instruction || RESERVED.binary_search(&name).is_ok()
 }
+
+/// No number behind such a name makes it free.
+const RESERVED_PREFIXES: &[&str] = &["PIPE_", "EVENT_ID", "__"];
 
 const RESERVED: &[&str] = &[
     "BLayout",
@@ -294,6 +296,9 @@ mod tests {
         assert_eq!(context.register_scalar(VarId(4), "args"), "args_1");
         assert_eq!(context.register_tile(VarId(5), "TADD"), "TADD_1");
         assert_eq!(context.register_tensor(VarId(6), "half"), "half_1");
+        assert_eq!(context.register_scalar(VarId(7), "__gm_pipe_buffer"), "v__gm_pipe_buffer");
+        assert_eq!(context.register_scalar(VarId(8), "PIPE_V"), "vPIPE_V");
+        assert_eq!(context.register_tile(VarId(9), "TADD"), "TADD_2");
         assert_eq!(context.name(VarId(2)), Some("x_2"));
     }
 }

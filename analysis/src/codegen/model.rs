@@ -14,7 +14,7 @@ use crate::ir::VarId;
 use crate::target::Space;
 
 /// Iterations that are enough to see what one hands to the next and to the one after it.
-const TRIPS: u64 = 4;
+const TRIPS: u64 = 3;
 const PIPES: usize = Pipe::ALL.len();
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +71,7 @@ struct Scenario {
 fn scenarios(steps: &[Step]) -> Vec<Scenario> {
     let (mut open_loops, mut branches) = (false, false);
     survey(steps, &mut open_loops, &mut branches);
-    let trips: &[u64] = if open_loops { &[0, 1, 2, 3, 4] } else { &[TRIPS] };
+    let trips: &[u64] = if open_loops { &[0, 1, 2, TRIPS] } else { &[TRIPS] };
     let choices: &[u32] =
         if branches { &[0, u32::MAX, 0x5555_5555, 0xaaaa_aaaa, 0x3333_3333, 0x1248_8421] } else { &[0] };
     trips.iter().flat_map(|trips| choices.iter().map(|choices| Scenario { trips: *trips, choices: *choices })).collect()
@@ -107,6 +107,13 @@ struct Instance<'a> {
     offsets: Vec<Option<i64>>,
 }
 
+impl Instance<'_> {
+    /// Whether it touches the same bytes.
+    fn is_same(&self, other: &Instance) -> bool {
+        self.reads == other.reads && self.writes == other.writes && self.offsets == other.offsets
+    }
+}
+
 struct Run<'a> {
     program: &'a Program,
     scenario: Scenario,
@@ -118,6 +125,8 @@ struct Run<'a> {
     handles: Vec<TileId>,
     variables: FxHashMap<VarId, i64>,
     history: Vec<Instance<'a>>,
+    /// The instances of each instruction.
+    latest: FxHashMap<u32, Vec<usize>>,
     problems: Vec<Problem>,
 }
 
@@ -133,6 +142,7 @@ impl<'a> Run<'a> {
             handles: (0..program.tiles.len() as u32).map(TileId).collect(),
             variables: FxHashMap::default(),
             history: Vec::new(),
+            latest: FxHashMap::default(),
             problems: Vec::new(),
         }
     }
@@ -240,7 +250,16 @@ impl<'a> Run<'a> {
             }
         }
         self.issued[pipe as usize] += 1;
-        self.history.push(instance);
+        // Whoever knows of the later one of two equal instances knows of both.
+        let of_instr = self.latest.entry(instr.id).or_default();
+        let same = of_instr.iter().copied().find(|at| self.history[*at].is_same(&instance));
+        match same {
+            Some(at) => self.history[at].number = instance.number,
+            None => {
+                of_instr.push(self.history.len());
+                self.history.push(instance);
+            }
+        }
     }
 
     fn range(&self, tile: TileId) -> Option<(Space, u64, u64)> {

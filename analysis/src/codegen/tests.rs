@@ -4,3 +4,4 @@ mod conformance;
 mod fixture;
 mod random;
 mod seed;
+mod source;

@@ -22,12 +22,12 @@ use crate::ir::{
 use crate::target::Space;
 
 /// One function of a case.
-struct Case {
-    name: String,
+pub(super) struct Case {
+    pub name: String,
     function: Json,
 }
 
-fn cases() -> Vec<Case> {
+pub(super) fn cases() -> Vec<Case> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/codegen");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
         .unwrap()
@@ -316,7 +316,7 @@ fn parse(text: &str, vars: &HashMap<String, VarId>) -> Scalar {
 
 /// Instructions and structure, without synchronisation and without inserted moves: whether a loop or a branch needs one
 /// depends on the plan, so that each side's copies stand for what they copy.
-fn recorded(case: &Case) -> Vec<String> {
+pub(super) fn recorded(case: &Case) -> Vec<String> {
     let mut lines = Vec::new();
     recorded_steps(&case.function["sequence"], 0, &mut lines);
     let tiles = case.function["tiles"].as_object().unwrap();
@@ -333,7 +333,7 @@ fn recorded(case: &Case) -> Vec<String> {
     without_moves(lines, is_inserted)
 }
 
-fn generated(program: &Program) -> Vec<String> {
+pub(super) fn generated(program: &Program) -> Vec<String> {
     let mut lines = Vec::new();
     generated_steps(program, &program.body, 0, &mut lines);
     without_moves(lines, |name| program.tiles.iter().any(|tile| tile.name == name && tile.inserted))
@@ -463,13 +463,13 @@ fn generated_steps(program: &Program, steps: &[Step], depth: usize, lines: &mut 
 
 /// Names up to a consistent renaming, numbers as numbers, no parentheses.
 #[derive(Default)]
-struct Renaming {
+pub(super) struct Renaming {
     to: BTreeMap<String, String>,
     from: BTreeMap<String, String>,
 }
 
 impl Renaming {
-    fn equal(&mut self, a: &str, b: &str) -> bool {
+    pub(super) fn equal(&mut self, a: &str, b: &str) -> bool {
         let (a, b) = (words(a), words(b));
         a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| self.word(a, b))
     }

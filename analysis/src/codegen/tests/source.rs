@@ -1,0 +1,134 @@
+//! Kernels from source, through every stage.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect;
+use tilelens_syntax::{BlockKind, Document, ast};
+
+use super::conformance::{Renaming, cases, generated, recorded};
+use crate::codegen::{model, program};
+use crate::eval::{self, Constant, FunctionSource, Scope};
+use crate::ir::Kernel;
+use crate::memory::{self, Plan};
+use crate::target::{Planner, Target};
+use crate::{lower, passes};
+
+struct Module<'d>(&'d Document);
+
+impl Scope for Module<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
+        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
+        Some(FunctionSource { ast: ast::parse(&found.source).0.into() })
+    }
+}
+
+pub(super) fn planned(text: &str, target: Target) -> Vec<(Kernel, Plan)> {
+    let document = Document::new(text);
+    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
+    let prepared =
+        kernels.filter(|kernel| kernel.rejections.is_empty()).flat_map(|kernel| passes::prepare(kernel, target));
+    prepared
+        .map(|kernel| {
+            let plan = memory::plan(&kernel, target, Planner::Auto);
+            (kernel, plan)
+        })
+        .collect()
+}
+
+fn files(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|ext| ext == "py")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn instructions_from_source_are_those_recorded() {
+    let (mut equal, mut total, mut report) = (0, 0, String::new());
+    let mut kernels = std::collections::HashMap::new();
+    for file in files("tests/conformance/codegen") {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        kernels.insert(name, planned(&std::fs::read_to_string(&file).unwrap(), Target::Ascend910b));
+    }
+    for case in cases() {
+        total += 1;
+        let Some((kernel, plan)) = kernels.get(&case.name).and_then(|kernels| kernels.first()) else {
+            let _ = writeln!(report, "{}: no kernel", case.name);
+            continue;
+        };
+        let (program, findings) = program(kernel, plan);
+        let (want, got) = (recorded(&case), generated(&program));
+        let mut renaming = Renaming::default();
+        let different = want.iter().zip(&got).find(|(want, got)| !renaming.equal(want, got));
+        if different.is_none() && want.len() == got.len() && findings.is_empty() {
+            equal += 1;
+            continue;
+        }
+        let _ = write!(report, "{}: ", case.name);
+        if let Some(note) = kernel.notes.first() {
+            let _ = write!(report, "{}; ", note.reason.0);
+        }
+        if let Some(finding) = findings.first() {
+            let _ = write!(report, "{}; ", finding.message);
+        }
+        let _ = match different {
+            Some((want, got)) => writeln!(report, "want `{}`, got `{}`", want.trim(), got.trim()),
+            None => writeln!(report, "{} lines, want {}", got.len(), want.len()),
+        };
+    }
+    let _ = writeln!(report, "{equal} of {total} equal");
+    expect![[r#"
+        020_col_sum_axis0: tensor-level `pl.tile.sum`; 1 lines, want 3
+        022_rms_norm: want `TMULS mean s 0.007812 PIPE_V`, got `TMULS mean__row_major_tmp_v1 mean__rm_a0_tmp_v0 0.0078125f PIPE_V`
+        041_matmul_transposed_b: `tile.load` has no parameter `transpose`; it has tensor, offsets, shapes, valid_shape, target_memory, clamp; want `TLOAD bm b PIPE_MTE2 at 0,0 window 128,64 DN`, got `TLOAD bm b PIPE_MTE2 at 0,0 window 128,64 ND`
+        054_loop_unrolled: want `TLOAD x a PIPE_MTE2 at (0 * 64),0 window 64,64 ND`, got `TLOAD x a PIPE_MTE2 at 0,0 window 64,64 ND`
+        079_flash_step: want `TMAX mn m mx PIPE_V`, got `TMAX mn__row_major_tmp_v2 mn__rm_a0_tmp_v0 mn__rm_a1_tmp_v1 PIPE_V`
+        080_column_scalar_ops: want `TMULS m s 0.500000 PIPE_V`, got `TMULS m__row_major_tmp_v1 m__rm_a0_tmp_v0 0.5f PIPE_V`
+        79 of 85 equal
+    "#]].assert_eq(&report);
+}
+
+/// Every kernel of the recorded sets, at the addresses of its own plan.
+#[test]
+fn synchronisation_from_source_is_sound() {
+    let mut report = String::new();
+    for folder in ["tests/conformance/codegen", "tests/conformance/pypto", "docs/examples"] {
+        let (mut total, mut complete, mut sound) = (0, 0, 0);
+        let mut reasons: std::collections::BTreeMap<String, u32> = Default::default();
+        for file in files(folder) {
+            for (kernel, plan) in planned(&std::fs::read_to_string(&file).unwrap(), Target::Ascend910b) {
+                total += 1;
+                let (program, findings) = program(&kernel, &plan);
+                complete += u32::from(findings.is_empty() && kernel.notes.is_empty());
+                for finding in findings.iter().take(1) {
+                    *reasons.entry(finding.message.clone()).or_default() += 1;
+                }
+                let problems = model::problems(&program);
+                if problems.is_empty() {
+                    sound += 1;
+                } else {
+                    let _ = writeln!(report, "{} {}: {problems:?}", file.display(), kernel.name);
+                }
+            }
+        }
+        let _ = writeln!(report, "{folder}: {total} kernels, {complete} complete, {sound} sound");
+        if std::env::var_os("TILELENS_REASONS").is_some() {
+            println!("{folder}: {reasons:#?}");
+        }
+    }
+    expect![[r#"
+        tests/conformance/codegen: 89 kernels, 85 complete, 89 sound
+        tests/conformance/pypto: 260 kernels, 189 complete, 260 sound
+        docs/examples: 10 kernels, 9 complete, 10 sound
+    "#]]
+    .assert_eq(&report);
+}
