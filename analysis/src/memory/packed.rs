@@ -118,7 +118,7 @@ fn place(
     let fit = match outcome.verdict {
         Verdict::Fits { .. } => Fit::Fits,
         Verdict::OverCapacity { .. } => Fit::OverAtAnInstant,
-        Verdict::Fragmented { .. } => Fit::Unpackable,
+        Verdict::Fragmented => Fit::Unpackable,
         Verdict::Undecided => Fit::Undecided,
     };
     packed.fits.insert(space, fit);

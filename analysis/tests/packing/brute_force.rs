@@ -10,7 +10,7 @@ use tilelens_analysis::memory::packing::*;
 use crate::properties::problems;
 
 fn cases() -> u32 {
-    std::env::var("TILELENS_PACKING_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(400)
+    std::env::var("TILELENS_PACKING_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(150)
 }
 
 /// The same problems in every run.

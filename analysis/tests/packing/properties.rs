@@ -142,6 +142,56 @@ proptest! {
     }
 
     #[test]
+    fn the_same_problem_gets_the_same_bytes(problem in problems(24), nodes in 0u64..2_000) {
+        let budget = Budget::new(Goal::Lowest, nodes);
+        let again = std::thread::scope(|threads| {
+            let all: Vec<_> = (0..3).map(|_| threads.spawn(|| pack(&problem, &Budget::new(Goal::Lowest, nodes)))).collect();
+            all.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+        });
+        let here = pack(&problem, &budget);
+        prop_assert!(here.nodes <= nodes);
+        prop_assert!(again.iter().all(|outcome| *outcome == here));
+    }
+
+    #[test]
+    fn more_nodes_are_never_worse(problem in problems(24)) {
+        let few = pack(&problem, &Budget::new(Goal::Lowest, 50));
+        let many = pack(&problem, &Budget::new(Goal::Lowest, 5_000));
+        assert_valid(&problem, &many.placement);
+        let guess = pack(&problem, &Budget::new(Goal::Lowest, 0)).placement.height;
+        prop_assert!(many.placement.height <= guess && few.placement.height <= guess);
+        prop_assert!(many.floor <= few.placement.height && few.floor <= many.placement.height);
+    }
+
+    #[test]
+    fn wishes_are_granted_or_named(problem in problems(10), wishes in prop::collection::vec((0u32..10, 0u32..10), 0..5)) {
+        let count = problem.buffers().len() as u32;
+        let wishes = wishes.into_iter().map(|(a, b)| (BufferIx(a % count), BufferIx(b % count)));
+        let wishes: Vec<(BufferIx, BufferIx)> = wishes.filter(|(a, b)| a != b).collect();
+        let budget = Budget::new(Goal::Fit, 2_000);
+        let relaxed = explain::pack_relaxing(&problem, &wishes, &budget);
+        let alone = pack(&problem, &budget);
+        let fits = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Fits { .. });
+        prop_assert!(fits(&relaxed.outcome) || !fits(&alone));
+        let offsets = &relaxed.outcome.placement.offsets;
+        if fits(&relaxed.outcome) {
+            prop_assert_eq!(validate(&problem, offsets), Ok(()));
+            for (at, &(a, b)) in wishes.iter().enumerate() {
+                let range = |ix: BufferIx| (offsets[ix.index()], offsets[ix.index()] + problem.buffer(ix).size);
+                let shares = range(a).0 < range(b).1 && range(b).0 < range(a).1;
+                prop_assert_eq!(shares, relaxed.relaxed.contains(&at));
+            }
+        }
+    }
+
+    #[test]
+    fn fixes_fix(problem in problems(10)) {
+        for fix in explain::fixes(&problem, &Budget::new(Goal::Fit, 1_000)) {
+            prop_assert!(liveness::bound(&problem).bytes > 0 && fix.height <= problem.capacity());
+        }
+    }
+
+    #[test]
     fn a_problem_is_checked_without_panic(
         sizes in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), any::<u64>(), any::<Option<u64>>()), 0..6),
         reserved in prop::collection::vec(any::<(u64, u64)>(), 0..2),

@@ -6,8 +6,11 @@ use super::problem::{BufferIx, Problem};
 
 /// One address range for every buffer, nothing shared: in the order of the problem, around what is reserved or fixed.
 pub fn bump(problem: &Problem) -> Placement {
-    let free = problem.indices().filter(|&ix| problem.buffer(ix).fixed.is_none());
-    stack(problem, free.map(|ix| Group::of(problem, ix)).collect())
+    let mut stack = Stack::new(problem);
+    for (ix, buffer) in problem.indices().zip(problem.buffers()).filter(|(_, buffer)| buffer.fixed.is_none()) {
+        stack.push(&[ix], buffer.size, buffer.align);
+    }
+    stack.placement()
 }
 
 /// Largest buffer first, each joins the first group with nobody in conflict; the groups are stacked, each as high as its
@@ -36,7 +39,11 @@ pub fn share_then_bump(problem: &Problem, conflicts: &Conflicts) -> Placement {
             }
         }
     }
-    stack(problem, groups)
+    let mut stack = Stack::new(problem);
+    for Group { members, size, align } in groups {
+        stack.push(&members, size, align);
+    }
+    stack.placement()
 }
 
 /// Buffers at one address.
@@ -53,24 +60,37 @@ impl Group {
     }
 }
 
-/// Every group above the one before it, past what is reserved or fixed.
-fn stack(problem: &Problem, groups: Vec<Group>) -> Placement {
-    let mut taken: Vec<(u64, u64)> = problem.reserved().iter().map(|range| (range.start, range.end)).collect();
-    let mut offsets = vec![0; problem.buffers().len()];
-    for (offset, buffer) in offsets.iter_mut().zip(problem.buffers()) {
-        if let Some(fixed) = buffer.fixed {
-            *offset = fixed;
-            taken.push((fixed, fixed + buffer.size));
+/// Address ranges, every one above the one before it, past what is reserved or fixed.
+struct Stack<'a> {
+    problem: &'a Problem,
+    taken: Vec<(u64, u64)>,
+    offsets: Vec<u64>,
+    top: u64,
+}
+
+impl<'a> Stack<'a> {
+    fn new(problem: &'a Problem) -> Self {
+        let mut taken: Vec<(u64, u64)> = problem.reserved().iter().map(|range| (range.start, range.end)).collect();
+        let mut offsets = vec![0; problem.buffers().len()];
+        for (offset, buffer) in offsets.iter_mut().zip(problem.buffers()) {
+            if let Some(fixed) = buffer.fixed {
+                *offset = fixed;
+                taken.push((fixed, fixed + buffer.size));
+            }
         }
+        taken.sort_unstable();
+        Self { problem, taken, offsets, top: 0 }
     }
-    taken.sort_unstable();
-    let mut top = 0;
-    for Group { members, size, align } in groups {
-        let offset = lowest_gap(top, &taken, size, align);
+
+    fn push(&mut self, members: &[BufferIx], size: u64, align: u64) {
+        let offset = lowest_gap(self.top, self.taken.iter().copied(), size, align);
         for ix in members {
-            offsets[ix.index()] = offset;
+            self.offsets[ix.index()] = offset;
         }
-        top = offset + size;
+        self.top = offset + size;
     }
-    Placement::new(problem, offsets)
+
+    fn placement(self) -> Placement {
+        Placement::new(self.problem, self.offsets)
+    }
 }

@@ -7,7 +7,12 @@ pub struct Conflicts {
     /// `neighbours[starts[i]..starts[i + 1]]` belong to buffer `i`.
     starts: Vec<u32>,
     neighbours: Vec<u32>,
+    /// Up to [`MOST_ROWS`] buffers, the same as a row of bits for each.
+    rows: Option<Vec<u64>>,
 }
+
+/// Buffers up to which rows of bits are kept: at most 32 KB.
+const MOST_ROWS: usize = 512;
 
 impl Conflicts {
     /// O(n log n + pairs). `None` when there are more pairs than `most`, or more than the index can hold.
@@ -30,7 +35,8 @@ impl Conflicts {
                 next[from as usize] += 1;
             }
         }
-        Some(Self { starts, neighbours })
+        let rows = (count <= MOST_ROWS).then(|| rows(&pairs, count));
+        Some(Self { starts, neighbours, rows })
     }
 
     pub fn neighbours(&self, buffer: BufferIx) -> impl ExactSizeIterator<Item = BufferIx> + '_ {
@@ -41,10 +47,27 @@ impl Conflicts {
         &self.neighbours[self.starts[buffer as usize] as usize..self.starts[buffer as usize + 1] as usize]
     }
 
+    /// For a buffer of a small problem, a quick answer to whether another is its neighbour.
+    pub(super) fn row(&self, buffer: BufferIx) -> Option<impl Fn(u32) -> bool + '_> {
+        let words = (self.starts.len() - 1).div_ceil(64);
+        let row = self.rows.as_ref()?.get(buffer.index() * words..(buffer.index() + 1) * words)?;
+        Some(move |other: u32| row[other as usize / 64] >> (other % 64) & 1 == 1)
+    }
+
     /// Pairs of buffers in conflict.
     pub fn pairs(&self) -> usize {
         self.neighbours.len() / 2
     }
+}
+
+fn rows(pairs: &[(u32, u32)], count: usize) -> Vec<u64> {
+    let words = count.div_ceil(64);
+    let mut rows = vec![0; count * words];
+    for &(a, b) in pairs {
+        rows[a as usize * words + b as usize / 64] |= 1 << (b % 64);
+        rows[b as usize * words + a as usize / 64] |= 1 << (a % 64);
+    }
+    rows
 }
 
 fn pairs(problem: &Problem, most: usize) -> Option<Vec<(u32, u32)>> {

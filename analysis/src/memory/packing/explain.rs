@@ -138,18 +138,28 @@ pub struct Relaxed {
 /// Packs with `wishes`: pairs that should not share bytes if there is room (double buffers, pipes), the dearest first. All of
 /// them if possible; else gives up what it must, the cheapest rather than the dearest.
 pub fn pack_relaxing(problem: &Problem, wishes: &[(BufferIx, BufferIx)], budget: &Budget) -> Relaxed {
-    let fits = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Fits { .. });
+    let outcome = grant(problem, wishes, budget);
+    let offsets = &outcome.placement.offsets;
+    let denied = |at: &usize| fits(&outcome) && share(problem, offsets, wishes[*at]);
+    let relaxed = (0..wishes.len()).filter(denied).collect();
+    Relaxed { outcome, relaxed }
+}
+
+fn fits(outcome: &Outcome) -> bool {
+    matches!(outcome.verdict, Verdict::Fits { .. })
+}
+
+fn grant(problem: &Problem, wishes: &[(BufferIx, BufferIx)], budget: &Budget) -> Outcome {
     let all = pack(&problem.with_no_alias(wishes.iter().copied()), budget);
     if fits(&all) {
-        return Relaxed { outcome: all, relaxed: Vec::new() };
+        return all;
     }
     let mut outcome = pack(problem, budget);
     if !fits(&outcome) {
-        return Relaxed { outcome, relaxed: Vec::new() };
+        return outcome;
     }
     let mut granted: Vec<(BufferIx, BufferIx)> = Vec::new();
-    let mut relaxed = Vec::new();
-    for (at, &wish) in wishes.iter().enumerate() {
+    for &wish in wishes {
         if !share(problem, &outcome.placement.offsets, wish) {
             granted.push(wish);
             continue;
@@ -159,12 +169,9 @@ pub fn pack_relaxing(problem: &Problem, wishes: &[(BufferIx, BufferIx)], budget:
         if fits(&attempt) {
             outcome = attempt;
             granted.push(wish);
-        } else {
-            relaxed.push(at);
         }
     }
-    relaxed.retain(|&at| share(problem, &outcome.placement.offsets, wishes[at]));
-    Relaxed { outcome, relaxed }
+    outcome
 }
 
 /// Whether two buffers have bytes in common, at whatever times.

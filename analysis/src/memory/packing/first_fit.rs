@@ -39,22 +39,21 @@ impl Order {
 
     /// The buffers of `problem` in this order.
     pub fn sorted(self, problem: &Problem) -> Vec<BufferIx> {
-        let mut keyed: Vec<(u128, u64, BufferIx)> = problem.indices().map(|ix| self.key(problem, ix)).collect();
-        keyed.sort_unstable();
-        keyed.into_iter().map(|(_, _, ix)| ix).collect()
-    }
-
-    fn key(self, problem: &Problem, ix: BufferIx) -> (u128, u64, BufferIx) {
-        let Buffer { size, lifetime, .. } = problem.buffer(ix);
-        let bytes = u128::from(*size);
+        let area = |b: &Buffer| u128::from(b.size) * u128::from(b.lifetime.duration());
         match self {
-            Order::Input => (0, 0, ix),
-            Order::Size => (!bytes, !lifetime.duration(), ix),
-            Order::Lifetime => (!u128::from(lifetime.duration()), !size, ix),
-            Order::Start => (u128::from(lifetime.start()), !size, ix),
-            Order::Area => (!(bytes * u128::from(lifetime.duration())), !lifetime.duration(), ix),
+            Order::Input => problem.indices().collect(),
+            Order::Size => sorted_by(problem, |b| (!b.size, !b.lifetime.duration())),
+            Order::Lifetime => sorted_by(problem, |b| (!b.lifetime.duration(), !b.size)),
+            Order::Start => sorted_by(problem, |b| (b.lifetime.start(), !b.size)),
+            Order::Area => sorted_by(problem, |b| (!area(b), !b.lifetime.duration())),
         }
     }
+}
+
+fn sorted_by<K: Ord>(problem: &Problem, key: impl Fn(&Buffer) -> K) -> Vec<BufferIx> {
+    let mut keyed: Vec<(K, BufferIx)> = problem.indices().map(|ix| (key(problem.buffer(ix)), ix)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, ix)| ix).collect()
 }
 
 /// An offset in bytes for every buffer, in the order of the problem, and the height that they reach.
@@ -87,37 +86,79 @@ pub fn first_fit(problem: &Problem, order: Order) -> Placement {
 
 /// First-fit in any order, which must name every buffer once. Fixed buffers are placed before all others.
 pub fn first_fit_in(problem: &Problem, conflicts: &Conflicts, order: &[BufferIx]) -> Placement {
-    let buffers = problem.buffers();
-    let mut tops: Vec<u64> = vec![0; buffers.len()]; // 0: not placed, as no size is 0
-    let mut offsets: Vec<u64> = vec![0; buffers.len()];
-    for (ix, buffer) in buffers.iter().enumerate() {
-        if let Some(fixed) = buffer.fixed {
-            offsets[ix] = fixed;
-            tops[ix] = fixed + buffer.size;
+    let mut placed = Placed::new(problem);
+    for &ix in order {
+        if problem.buffer(ix).fixed.is_none() {
+            match conflicts.row(ix) {
+                Some(conflict) => placed.below_row(ix, conflict),
+                None => placed.among_neighbours(ix, conflicts.of_index(ix.0)),
+            }
         }
     }
-    let reserved: Vec<(u64, u64)> = problem.reserved().iter().map(|range| (range.start, range.end)).collect();
-    let mut taken: Vec<(u64, u64)> = Vec::new();
-    for ix in order {
-        let at = ix.index();
-        if tops[at] > 0 {
-            continue;
+    Placement::new(problem, placed.offsets)
+}
+
+/// What first-fit has placed so far.
+struct Placed<'a> {
+    problem: &'a Problem,
+    offsets: Vec<u64>,
+    /// Per buffer its end; 0 where it is not placed, as no size is 0.
+    tops: Vec<u64>,
+    /// Start, end and buffer of all that is placed or reserved, sorted.
+    ranges: Vec<(u64, u64, Option<BufferIx>)>,
+    /// Scratch space.
+    taken: Vec<(u64, u64)>,
+}
+
+impl<'a> Placed<'a> {
+    fn new(problem: &'a Problem) -> Self {
+        let count = problem.buffers().len();
+        let mut placed =
+            Self { problem, offsets: vec![0; count], tops: vec![0; count], ranges: Vec::new(), taken: Vec::new() };
+        placed.ranges.extend(problem.reserved().iter().map(|range| (range.start, range.end, None)));
+        for (ix, buffer) in problem.indices().zip(problem.buffers()) {
+            if let Some(fixed) = buffer.fixed {
+                placed.put(ix, fixed);
+                placed.ranges.push((fixed, fixed + buffer.size, Some(ix)));
+            }
         }
-        taken.clear();
-        taken.extend_from_slice(&reserved);
-        let placed = conflicts.of_index(ix.0).iter().filter(|&&other| tops[other as usize] > 0);
-        taken.extend(placed.map(|&other| (offsets[other as usize], tops[other as usize])));
-        taken.sort_unstable();
-        offsets[at] = lowest_gap(0, &taken, buffers[at].size, buffers[at].align);
-        tops[at] = offsets[at] + buffers[at].size;
+        placed.ranges.sort_unstable();
+        placed
     }
-    Placement::new(problem, offsets)
+
+    fn put(&mut self, ix: BufferIx, offset: u64) {
+        self.offsets[ix.index()] = offset;
+        self.tops[ix.index()] = offset + self.problem.buffer(ix).size;
+    }
+
+    /// Looks through everything placed, from the bottom, for what is in the way: quickest for small problems.
+    fn below_row(&mut self, ix: BufferIx, conflict: impl Fn(u32) -> bool) {
+        let Buffer { size, align, .. } = *self.problem.buffer(ix);
+        let in_the_way = self.ranges.iter().filter(|(_, _, other)| other.is_none_or(|other| conflict(other.0)));
+        let offset = lowest_gap(0, in_the_way.map(|&(start, end, _)| (start, end)), size, align);
+        self.put(ix, offset);
+        let range = (offset, offset + size, Some(ix));
+        let at = self.ranges.partition_point(|other| *other < range);
+        self.ranges.insert(at, range);
+    }
+
+    /// Sorts what is placed of the neighbours.
+    fn among_neighbours(&mut self, ix: BufferIx, neighbours: &[u32]) {
+        let Buffer { size, align, .. } = *self.problem.buffer(ix);
+        self.taken.clear();
+        self.taken.extend(self.problem.reserved().iter().map(|range| (range.start, range.end)));
+        let placed = neighbours.iter().map(|&other| other as usize).filter(|&other| self.tops[other] > 0);
+        self.taken.extend(placed.map(|other| (self.offsets[other], self.tops[other])));
+        self.taken.sort_unstable();
+        let offset = lowest_gap(0, self.taken.iter().copied(), size, align);
+        self.put(ix, offset);
+    }
 }
 
 /// The lowest aligned offset, not below `from`, at which `size` bytes are free between ranges sorted by their start.
-pub(super) fn lowest_gap(from: u64, taken: &[(u64, u64)], size: u64, align: u64) -> u64 {
+pub(super) fn lowest_gap(from: u64, taken: impl Iterator<Item = (u64, u64)>, size: u64, align: u64) -> u64 {
     let mut offset = from.next_multiple_of(align);
-    for &(start, end) in taken {
+    for (start, end) in taken {
         if offset + size <= start {
             break;
         }
@@ -146,24 +187,20 @@ pub fn sweep(problem: &Problem) -> Placement {
         free.take(fixed, size);
     }
     let ends = stretched_ends(problem);
-    let mut by_end: Vec<u32> = (0..buffers.len() as u32).collect();
-    by_end.sort_unstable_by_key(|&ix| (ends[ix as usize], ix));
-    let mut dying = by_end.into_iter().peekable();
+    let mut dying: Vec<(u64, u32)> = ends.into_iter().zip(0..).collect();
+    dying.sort_unstable();
+    let mut dying = dying.into_iter().peekable();
     for ix in Order::Start.sorted(problem) {
         let buffer = &buffers[ix.index()];
-        while let Some(dead) = dying.next_if(|&ix| ends[ix as usize] <= buffer.lifetime.start()) {
+        while let Some((_, dead)) = dying.next_if(|&(end, _)| end <= buffer.lifetime.start()) {
             if buffers[dead as usize].fixed.is_none() {
                 free.free(offsets[dead as usize], buffers[dead as usize].size);
             }
         }
         offsets[ix.index()] = match buffer.fixed {
             Some(fixed) => fixed,
-            None => {
-                // The highest gap is as good as endless for a checked problem.
-                let offset = free.lowest(buffer.size, buffer.align).unwrap_or(0);
-                free.take(offset, buffer.size);
-                offset
-            }
+            // The highest gap is as good as endless for a checked problem.
+            None => free.take_lowest(buffer.size, buffer.align).unwrap_or(0),
         };
     }
     Placement::new(problem, offsets)

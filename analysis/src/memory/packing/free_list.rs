@@ -22,6 +22,14 @@ pub(super) struct FreeList {
     random: u64,
 }
 
+/// Where the lowest free bytes are.
+enum Front {
+    /// Already taken.
+    Taken(u64),
+    /// Still to be cut out of a gap.
+    Found(u64),
+}
+
 impl FreeList {
     /// Everything free from address 0 upwards.
     pub(super) fn new() -> Self {
@@ -30,9 +38,12 @@ impl FreeList {
         list
     }
 
-    /// The lowest aligned address at which `size` bytes are free.
-    pub(super) fn lowest(&self, size: u64, align: u64) -> Option<u64> {
-        self.lowest_in(self.root, size, align)
+    /// Takes `size` bytes at the lowest aligned address at which they are free, and returns it.
+    pub(super) fn take_lowest(&mut self, size: u64, align: u64) -> Option<u64> {
+        match self.take_front(self.root, size, align)? {
+            Front::Taken(offset) => Some(offset),
+            Front::Found(offset) => self.take(offset, size).then_some(offset),
+        }
     }
 
     /// Takes `[start, start + size)` out of the gap that contains it; says whether one does.
@@ -92,14 +103,27 @@ impl FreeList {
         self.root = self.merge(left, right);
     }
 
-    fn lowest_in(&self, at: u32, size: u64, align: u64) -> Option<u64> {
-        let node = self.nodes.get(at as usize).filter(|node| node.largest >= size)?;
-        let here = || {
-            let offset = node.start.checked_next_multiple_of(align)?;
-            let skipped = offset - node.start;
-            (skipped <= node.len && node.len - skipped >= size).then_some(offset)
-        };
-        self.lowest_in(node.left, size, align).or_else(here).or_else(|| self.lowest_in(node.right, size, align))
+    /// Shortens the lowest gap that will do from its front, if that is where the bytes are and some of it is left.
+    fn take_front(&mut self, at: u32, size: u64, align: u64) -> Option<Front> {
+        let &Node { start, len, left, right, .. } = self.nodes.get(at as usize).filter(|node| node.largest >= size)?;
+        let mut front = self.take_front(left, size, align);
+        if front.is_none() {
+            let aligned = start.checked_next_multiple_of(align);
+            let offset = aligned.filter(|offset| offset - start <= len && len - (offset - start) >= size);
+            front = offset.map(Front::Found);
+            if offset == Some(start) && len > size {
+                let node = &mut self.nodes[at as usize];
+                (node.start, node.len) = (start + size, len - size);
+                front = Some(Front::Taken(start));
+            }
+        }
+        if front.is_none() {
+            front = self.take_front(right, size, align);
+        }
+        if let Some(Front::Taken(_)) = front {
+            self.update(at);
+        }
+        front
     }
 
     fn node(&mut self, start: u64, len: u64) -> u32 {

@@ -7,10 +7,11 @@ use super::floor::floor;
 use super::liveness::{self, Bound};
 use super::problem::{BufferIx, Problem};
 use super::search::{self, search};
-use super::validate::validate;
+use super::validate::validate_within;
 
-/// Pairs of conflicting buffers up to which [`pack`] tries more than one order: about 10 ms each.
+/// Pairs of conflicting buffers, and buffers, up to which [`pack`] tries more than one order: about 10 ms each.
 const FEW_PAIRS: usize = 200_000;
+const FEW_BUFFERS: usize = 20_000;
 
 /// Nodes per buffer for the first look at the height of the bound.
 const NODES_AT_BOUND: u64 = 16;
@@ -120,7 +121,8 @@ impl Climb<'_> {
             return None;
         }
         let problem = self.problem;
-        let Some(conflicts) = Conflicts::of(problem, FEW_PAIRS) else {
+        let few = problem.buffers().len() <= FEW_BUFFERS;
+        let Some(conflicts) = few.then(|| Conflicts::of(problem, FEW_PAIRS)).flatten() else {
             self.best.improve(Method::FirstFit(Order::Start), sweep(problem));
             return None;
         };
@@ -222,7 +224,7 @@ impl Found {
 
 /// A packing that the validator rejects is a mistake in this library; nobody shall see it.
 fn checked(problem: &Problem, found: Found) -> Found {
-    let verdict = validate(&problem.with_capacity(found.placement.height), &found.placement.offsets);
+    let verdict = validate_within(problem, &found.placement.offsets, found.placement.height);
     debug_assert_eq!(verdict, Ok(()), "{:?}", found.method);
     if verdict.is_ok() { found } else { Found::bump(problem) }
 }

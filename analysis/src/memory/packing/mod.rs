@@ -21,6 +21,7 @@ mod ladder;
 pub mod liveness;
 mod problem;
 mod search;
+pub mod svg;
 mod validate;
 
 pub use baseline::{bump, share_then_bump};

@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::validate::{Violation, validate_within};
+
 /// No address or height that packing can reach exceeds this, so that sums of checked problems never overflow.
 const ADDRESS_LIMIT: u64 = i64::MAX as u64;
 
@@ -464,21 +466,18 @@ fn check_fixed(problem: &Problem) -> Result<(), ProblemError> {
     let named = |ix: BufferIx| Named::of(&problem.buffers, ix.index());
     let offsets: Vec<u64> = fixed.iter().filter_map(|&ix| problem.buffer(ix).fixed).collect();
     // Capacity is no matter of consistency: a fixed buffer above it is a verdict, not an error.
-    let alone = Problem { capacity: u64::MAX, ..problem.subset(&fixed) };
-    match super::validate(&alone, &offsets) {
+    match validate_within(&problem.subset(&fixed), &offsets, u64::MAX) {
         Ok(()) => Ok(()),
-        Err(super::Violation::Overlap { first, second } | super::Violation::Aliased { first, second }) => {
+        Err(Violation::Overlap { first, second } | Violation::Aliased { first, second }) => {
             let (first, second) = (fixed[first.index()], fixed[second.index()]);
             Err(ProblemError::OverlappingFixed { first: named(first.min(second)), second: named(first.max(second)) })
         }
-        Err(super::Violation::Misaligned { buffer, offset, align }) => {
+        Err(Violation::Misaligned { buffer, offset, align }) => {
             Err(ProblemError::MisalignedFixed { buffer: named(fixed[buffer.index()]), offset, align })
         }
-        Err(super::Violation::Reserved { buffer, reserved }) => {
+        Err(Violation::Reserved { buffer, reserved }) => {
             Err(ProblemError::FixedInReserved { buffer: named(fixed[buffer.index()]), reserved })
         }
-        Err(
-            super::Violation::Count { .. } | super::Violation::Moved { .. } | super::Violation::OverCapacity { .. },
-        ) => Ok(()),
+        Err(Violation::Count { .. } | Violation::Moved { .. } | Violation::OverCapacity { .. }) => Ok(()),
     }
 }

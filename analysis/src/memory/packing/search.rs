@@ -109,3 +109,51 @@ pub(super) fn next_height(problem: &Problem, height: u64) -> u64 {
     let granule = instance::granule(problem, &all);
     (height / granule + 1) * granule
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Buffer, MOST_PAIRS, Spec};
+    use super::*;
+
+    fn problem(buffers: Vec<Buffer>) -> (Problem, Conflicts) {
+        let problem = Problem::new(Spec { buffers, ..Spec::default() }).unwrap();
+        let conflicts = Conflicts::of(&problem, MOST_PAIRS).unwrap();
+        (problem, conflicts)
+    }
+
+    /// The search is as deep as there are buffers; test threads have the 2 MB of stack that a server's have.
+    #[test]
+    fn the_largest_part_does_not_overflow_the_stack() {
+        let count = MOST_BUFFERS as u64;
+        let (problem, conflicts) =
+            problem((0..count).map(|at| Buffer::new(at.to_string(), 1 + at % 7, 0, 1)).collect());
+        let height = problem.buffers().iter().map(|buffer| buffer.size).sum();
+        assert!(matches!(search(&problem, &conflicts, height, 10_000, None).found, Found::Packed(_)));
+        assert_eq!(search(&problem, &conflicts, height - 1, 10_000, None).found, Found::Impossible);
+    }
+
+    #[test]
+    fn more_buffers_in_one_part_are_not_searched() {
+        let count = MOST_BUFFERS as u64 + 1;
+        let (problem, conflicts) = problem((0..count).map(|at| Buffer::new(at.to_string(), 1, 0, 1)).collect());
+        let answer = search(&problem, &conflicts, count, 10_000, None);
+        assert_eq!((answer.found, answer.nodes), (Found::Stopped, 0));
+    }
+
+    #[test]
+    fn stops_where_the_budget_ends_and_when_told_to() {
+        let text = include_str!("../../../../tests/benchmarks/minimalloc/B.1048576.csv");
+        let problem = super::super::csv::read(text, 1_048_576).unwrap();
+        let conflicts = Conflicts::of(&problem, MOST_PAIRS).unwrap();
+        let answer = search(&problem, &conflicts, 1_048_576, 5_000, None);
+        assert_eq!((answer.found, answer.nodes), (Found::Stopped, 5_000));
+        let looks = std::cell::Cell::new(0);
+        let cancel = || {
+            looks.set(looks.get() + 1);
+            looks.get() > 3
+        };
+        let answer = search(&problem, &conflicts, 1_048_576, 5_000_000, Some(&cancel));
+        assert_eq!(answer.found, Found::Stopped);
+        assert!(answer.nodes <= 4 * 256 + 256, "{}", answer.nodes);
+    }
+}

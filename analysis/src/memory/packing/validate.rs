@@ -75,15 +75,20 @@ impl std::error::Error for Violation {}
 
 /// Checks every rule of the problem in O(n log n): offsets in the order of [`Problem::buffers`], in bytes.
 pub fn validate(problem: &Problem, offsets: &[u64]) -> Result<(), Violation> {
+    validate_within(problem, offsets, problem.capacity())
+}
+
+/// The same for another capacity.
+pub(super) fn validate_within(problem: &Problem, offsets: &[u64], capacity: u64) -> Result<(), Violation> {
     if offsets.len() != problem.buffers().len() {
         return Err(Violation::Count { buffers: problem.buffers().len(), offsets: offsets.len() });
     }
-    check_each(problem, offsets)?;
+    check_each(problem, offsets, capacity)?;
     check_overlaps(problem, offsets)?;
     check_no_alias(problem, offsets)
 }
 
-fn check_each(problem: &Problem, offsets: &[u64]) -> Result<(), Violation> {
+fn check_each(problem: &Problem, offsets: &[u64], capacity: u64) -> Result<(), Violation> {
     for (buffer, (data, &offset)) in problem.indices().zip(problem.buffers().iter().zip(offsets)) {
         let top = u128::from(offset) + u128::from(data.size);
         if offset % data.align != 0 {
@@ -92,8 +97,8 @@ fn check_each(problem: &Problem, offsets: &[u64]) -> Result<(), Violation> {
         if let Some(fixed) = data.fixed.filter(|&fixed| fixed != offset) {
             return Err(Violation::Moved { buffer, fixed, offset });
         }
-        if top > u128::from(problem.capacity()) {
-            return Err(Violation::OverCapacity { buffer, top, capacity: problem.capacity() });
+        if top > u128::from(capacity) {
+            return Err(Violation::OverCapacity { buffer, top, capacity });
         }
         let after = problem.reserved().partition_point(|range| range.end <= offset);
         if let Some(reserved) = problem.reserved().get(after).filter(|range| u128::from(range.start) < top) {
