@@ -43,7 +43,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
       vscode.workspace.onDidChangeTextDocument((event) => this.follow(event)),
       vscode.workspace.onDidCloseTextDocument((document) => this.views.delete(document.uri.toString())),
-      vscode.window.onDidChangeTextEditorSelection((event) => this.markMatches(event.textEditor, true)),
+      vscode.window.onDidChangeTextEditorSelection((event) => this.markMatches(event.textEditor)),
       vscode.window.onDidChangeTextEditorVisibleRanges((event) => this.scroll(event.textEditor)),
       session.onDidChangeAnswers(() => this.refresh()),
     ];
@@ -77,6 +77,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       preserveFocus: true,
       preview: false,
     });
+    this.markActive();
   }
 
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
@@ -90,8 +91,8 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       view.map = [];
       return `// tilelens: ${error instanceof Error ? error.message : error}\n`;
     } finally {
-      // The new text gets into the editor after this function returns.
-      setTimeout(() => this.markActive(), 50);
+      // For an answer with the same text and another map: a text that changes tells so itself.
+      setImmediate(() => this.markActive());
     }
   }
 
@@ -123,6 +124,10 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
   }
 
   private follow(event: vscode.TextDocumentChangeEvent): void {
+    if (event.document.uri.scheme === scheme) {
+      this.markActive();
+      return;
+    }
     for (const view of this.views.values()) {
       if (view.source !== event.document || event.contentChanges.length === 0) {
         continue;
@@ -162,25 +167,29 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
   private markActive(): void {
     const editor = vscode.window.activeTextEditor;
     if (editor) {
-      this.markMatches(editor, false);
+      this.markMatches(editor);
     }
   }
 
   /** Marks what belongs to the cursor's line on both sides, and brings it into sight on the other. */
-  private markMatches(editor: vscode.TextEditor, reveal: boolean): void {
+  private markMatches(editor: vscode.TextEditor): void {
     const pair = this.pair(editor);
     if (!pair || editor !== vscode.window.activeTextEditor) {
       return;
     }
     const line = editor.selection.active.line;
     const matches = pair.inSource ? fromSource(pair.view.map, line) : fromGenerated(pair.view.map, line);
-    const inSource = matches.map(({ first, last }) => new vscode.Range(first, 0, last, 0));
     const inGenerated = matches.map(({ generated }) => new vscode.Range(generated, 0, generated, 0));
+    // One statement has many lines of C++; marks on top of each other would add up to another colour.
+    const sources = new Map(matches.map(({ first, last }) => [first, new vscode.Range(first, 0, last, 0)]));
+    const inSource = [...sources.values()];
     editor.setDecorations(this.mark, pair.inSource ? inSource : inGenerated);
     const there = pair.inSource ? inGenerated : inSource;
     pair.other.setDecorations(this.mark, there);
-    if (reveal && there[0]) {
-      pair.other.revealRange(there[0], vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    // A tile is declared at the top; what the statement does comes last.
+    const target = there.at(-1);
+    if (target) {
+      pair.other.revealRange(target, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     }
   }
 

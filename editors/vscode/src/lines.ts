@@ -33,9 +33,13 @@ export function fromGenerated(map: LineMatch[], line: number): LineMatch[] {
   return narrowest(map.filter((match) => match.generated === line));
 }
 
-/** The match that a window should show when the other one scrolls to `line`: the first at or below it. */
+/**
+ * The match that a window should show when the other one scrolls to `line`: the first at or below it. A source line
+ * with several matches shows its last: the instruction rather than the declarations above it.
+ */
 export function below(map: LineMatch[], side: "first" | "generated", line: number): LineMatch | undefined {
-  return map.filter((match) => match[side] >= line).sort((a, b) => a[side] - b[side])[0];
+  const [match] = map.filter((it) => it[side] >= line).sort((a, b) => a[side] - b[side] || b.generated - a.generated);
+  return match;
 }
 
 function narrowest(matches: LineMatch[]): LineMatch[] {

@@ -34,6 +34,10 @@ test("scrolling shows the next match", () => {
   assert.equal(below(map, "generated", 6), undefined);
 });
 
+test("scrolling to a statement shows its instruction rather than its declarations", () => {
+  assert.equal(below(map, "first", 5)?.generated, 4);
+});
+
 test("an anchor moves with the lines above it", () => {
   assert.equal(shift(10, { line: 2, removed: 0, added: 3 }), 13);
   assert.equal(shift(10, { line: 2, removed: 3, added: 0 }), 7);

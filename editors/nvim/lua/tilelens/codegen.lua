@@ -138,7 +138,7 @@ local function sync(source)
   if here == view.buf then
     reveal(source, found[1].first)
   elseif here == source then
-    reveal(view.buf, found[1].generated)
+    reveal(view.buf, found[#found].generated) -- a tile is declared at the top; what the statement does comes last
   end
 end
 
