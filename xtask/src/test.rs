@@ -32,7 +32,7 @@ impl Step {
         match self {
             Step::Format => cmd!(shell, "cargo fmt --all --check").run()?,
             Step::Clippy => cmd!(shell, "cargo clippy --workspace --all-targets -- -D warnings").run()?,
-            Step::Rust => cmd!(shell, "cargo test --workspace").run()?,
+            Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,
         }
