@@ -14,6 +14,7 @@ use crate::codegen::{self, Generated};
 use crate::eval::{self, Argument, Binding, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Reason};
 use crate::memory::{self, Plan};
+use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::{imports, lower, passes};
 
@@ -213,16 +214,19 @@ impl Scope for UnitScope<'_> {
     }
 }
 
-/// Whether a unit is worth parsing: kernels are decorated functions. Plain Python costs this look only.
+/// Whether a unit is worth parsing: kernels are decorated functions, and printed IR names memory. Plain Python costs this
+/// look only.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn may_hold_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    unit.key(db).kind == BlockKind::Function && unit.source(db).text.contains('@')
+    let text = &unit.source(db).text;
+    (unit.key(db).kind == BlockKind::Function && text.contains('@')) || text.contains("MemRef")
 }
 
 /// The kernels of a unit, as the author wrote them.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Kernel>> {
-    if !may_hold_kernels(db, unit) {
+    if unit.key(db).kind != BlockKind::Function || !may_hold_kernels(db, unit) || printed::is_printed(syntax(db, unit))
+    {
         return Arc::default();
     }
     let scope = UnitScope { db, unit };
@@ -240,13 +244,31 @@ pub(crate) struct Planned {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Planned(Box<Planned>),
+    /// Of IR that prints its own addresses.
+    Printed(Box<Plan>),
     /// A stage panicked on this kernel; a fault of tilelens.
     Failed(Box<Kernel>),
+}
+
+impl Outcome {
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        match self {
+            Outcome::Planned(planned) => Some(&planned.plan),
+            Outcome::Printed(plan) => Some(plan),
+            Outcome::Failed(_) => None,
+        }
+    }
 }
 
 #[salsa::tracked(returns(ref))]
 pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Outcome>> {
     let config = settings.config(db);
+    if may_hold_kernels(db, unit) && printed::is_printed(syntax(db, unit)) {
+        let path = unit.file(db).path(db);
+        let plan = |kernel: &PrintedKernel| printed::plan(kernel, Offsets::of(path, kernel), config.target);
+        let plans = isolated(|| printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
+        return Arc::new(plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect());
+    }
     let mut outcomes = Vec::new();
     for kernel in kernels(db, unit).iter() {
         let planned = isolated(|| {
@@ -270,7 +292,7 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
 pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Generated>> {
     let generate = |outcome: &Outcome| match outcome {
         Outcome::Planned(planned) => isolated(|| codegen::generate(&planned.kernel, &planned.plan)).unwrap_or_default(),
-        Outcome::Failed(_) => Generated::default(),
+        Outcome::Printed(_) | Outcome::Failed(_) => Generated::default(),
     };
     Arc::new(plans(db, unit, settings).iter().map(generate).collect())
 }

@@ -57,6 +57,7 @@ codes! {
     FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only when freed memory is divided again";
     PipelineDepth "pipeline-depth" Hint "fewer buffers of a pipeline fit than it has stages";
     NotModelled "not-modelled" Hint "tilelens does not model this, and says so instead of guessing";
+    PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
     UnknownDtype "unknown-dtype" Error "no such element type";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";

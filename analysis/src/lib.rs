@@ -15,6 +15,7 @@ pub mod lower;
 pub mod memory;
 pub mod ops;
 pub mod passes;
+mod printed;
 pub mod project;
 pub mod target;
 pub mod tlx;

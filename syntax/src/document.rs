@@ -81,7 +81,8 @@ impl BlockSource {
         self.parsed().tree.as_ref()
     }
 
-    /// Logical lines with a bracket that is never closed. The tree shows `...` in their place, so that they hide no other line.
+    /// What the tree shows otherwise: `...` for logical lines with a bracket that is never closed, so that they hide no other line,
+    /// and blanks for the `name=` of keywords in subscripts, which Python does not have but sketches of types do.
     pub fn broken(&self) -> &[TextRange] {
         &self.parsed().broken
     }
@@ -93,10 +94,15 @@ impl BlockSource {
                 return ParsedText { tree, broken: Vec::new() };
             }
             let broken = outline::unclosed_lines(&self.text);
-            if broken.is_empty() {
+            let keywords = outline::subscript_keywords(&self.text);
+            if broken.is_empty() && keywords.is_empty() {
                 return ParsedText { tree, broken };
             }
-            ParsedText { tree: parser::parse(&with_ellipses(&self.text, &broken), None), broken }
+            let mut repaired = self.text.clone();
+            blank(&mut repaired, &keywords, "");
+            blank(&mut repaired, &broken, "...");
+            let changed = [broken, keywords].concat();
+            ParsedText { tree: parser::parse(&repaired, None), broken: changed }
         })
     }
 
@@ -107,13 +113,11 @@ impl BlockSource {
     }
 }
 
-/// The text with each range replaced by `...` and blanks; no offset moves.
-fn with_ellipses(text: &str, ranges: &[TextRange]) -> String {
-    let mut repaired = text.to_owned();
+/// Replaces each range by `word` and blanks; no offset moves.
+fn blank(text: &mut String, ranges: &[TextRange], word: &str) {
     for range in ranges {
-        repaired.replace_range(range.start..range.end, &format!("{:<1$}", "...", range.len()));
+        text.replace_range(range.start..range.end, &format!("{word:<0$}", range.len()));
     }
-    repaired
 }
 
 impl Default for Document {

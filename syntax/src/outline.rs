@@ -213,6 +213,41 @@ fn starts_definition(rest: &str, indent: usize) -> bool {
     }
 }
 
+/// The `name=` of each keyword argument that stands directly in square brackets: `Tile[[64, 64], FP32, memref=m]`.
+pub(crate) fn subscript_keywords(text: &str) -> Vec<TextRange> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut brackets = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            open @ (b'(' | b'[' | b'{') => brackets.push(open),
+            b')' | b']' | b'}' => {
+                brackets.pop();
+            }
+            b'#' => {
+                at = end_of_line(bytes, at);
+                continue;
+            }
+            b'"' | b'\'' => {
+                at = end_of_string(bytes, at);
+                continue;
+            }
+            b'=' if brackets.last() == Some(&b'[') && bytes.get(at + 1) != Some(&b'=') => {
+                let before = text[..at].trim_end();
+                let name =
+                    before.len() - before.bytes().rev().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+                if name < before.len() && before[..name].trim_end().ends_with([',', '[']) {
+                    found.push(TextRange::new(name, at + 1));
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
 /// True where a line at or left of `indent` reads as a statement: an assignment, a call on its own, or a keyword. Lines that
 /// go on inside brackets are indented further, or start with a literal or a bracket.
 fn ends_unclosed_statement(rest: &str, indent: usize) -> bool {

@@ -30,11 +30,13 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
     for placed in context.units() {
         lenses.extend(context.tlx(placed.unit).map(|kernel| tlx::code_lens(&placed, kernel)));
         for outcome in context.plans(placed.unit) {
-            let Outcome::Planned(planned) = outcome else { continue };
-            let range = placed.range(planned.plan.name_origin);
-            lenses.push(CodeLens { range, title: title(&planned.plan), command: LensCommand::None });
-            let title = "show generated C++".to_owned();
-            lenses.push(CodeLens { range, title, command: LensCommand::ShowGeneratedCode });
+            let Some(plan) = outcome.plan() else { continue };
+            let range = placed.range(plan.name_origin);
+            lenses.push(CodeLens { range, title: title(plan), command: LensCommand::None });
+            if matches!(outcome, Outcome::Planned(_)) {
+                let title = "show generated C++".to_owned();
+                lenses.push(CodeLens { range, title, command: LensCommand::ShowGeneratedCode });
+            }
         }
     }
     lenses

@@ -53,11 +53,12 @@ pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
 
 /// The diagnostics of one kernel.
 pub(crate) fn of_kernel(placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagnostic> {
-    let (kernel, plan) = match outcome {
-        Outcome::Planned(planned) => (&planned.kernel, &planned.plan),
+    let (plan, rejections) = match outcome {
+        Outcome::Planned(planned) => (&planned.plan, planned.kernel.rejections.as_slice()),
+        Outcome::Printed(plan) => (&**plan, [].as_slice()),
         Outcome::Failed(kernel) => return vec![failed(placed, kernel)],
     };
-    let rejections = kernel.rejections.iter().map(|rejection| rejected(placed, rejection));
+    let rejections = rejections.iter().map(|rejection| rejected(placed, rejection));
     let notes = unmodelled(plan).map(|note| not_modelled(placed, note));
     let findings = plan.findings.iter().map(|finding| found(placed, finding));
     rejections.chain(findings).chain(notes).collect()
@@ -100,7 +101,7 @@ fn oversized(bytes: usize) -> Diagnostic {
 
 /// Kernels of one program share a namespace; the second of a name replaces the first.
 fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) -> Option<Diagnostic> {
-    let Outcome::Planned(planned) = outcome else { return None };
+    let plan = outcome.plan()?;
     let key = placed.unit.key(context.db);
     if key.ordinal == 0 {
         return None;
@@ -109,7 +110,7 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
     let message = format!("kernel `{}` is defined a second time and replaces the first; rename one of them", key.path);
     let range = TextRange::new(first.start, first.start + first.len);
     let related = vec![RelatedRange { range, message: "first defined here".to_owned() }];
-    Some(Diagnostic { related, ..plain(placed.range(planned.plan.name_origin), Code::DuplicateKernel, message) })
+    Some(Diagnostic { related, ..plain(placed.range(plan.name_origin), Code::DuplicateKernel, message) })
 }
 
 fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {

@@ -26,12 +26,11 @@ pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
     }
     let (range, name) = name_at(context, &placed, offset)?;
     for outcome in context.plans(placed.unit) {
-        let Outcome::Planned(planned) = outcome else { continue };
-        if !placed.range(planned.plan.origin).touches(offset) {
-            continue;
-        }
-        if let Some(tile) = tile_at(&placed, &planned.plan, &name, range) {
-            return Some(Hover { range, markdown: describe(context, &placed, &planned.plan, tile) });
+        let Some(plan) = outcome.plan() else { continue };
+        // A sketch has no header to stand on.
+        let inside = placed.range(plan.origin).touches(offset) || matches!(outcome, Outcome::Printed(_));
+        if let Some(tile) = tile_at(&placed, plan, &name, range).filter(|_| inside) {
+            return Some(Hover { range, markdown: describe(context, &placed, plan, tile) });
         }
     }
     None

@@ -2,7 +2,6 @@
 
 use tilelens_syntax::TextRange;
 
-use crate::db::Outcome;
 use crate::ir::Role;
 
 use super::{Context, layout, tlx};
@@ -23,8 +22,7 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
     for placed in context.units_in(range) {
         hints.extend(context.tlx(placed.unit).into_iter().flat_map(|kernel| tlx::inlay_hints(&placed, kernel, range)));
         for outcome in context.plans(placed.unit) {
-            let Outcome::Planned(planned) = outcome else { continue };
-            let plan = &planned.plan;
+            let Some(plan) = outcome.plan() else { continue };
             for tile in plan.tiles.iter().filter(|tile| !tile.inserted && tile.role == Role::Def) {
                 let offset = placed.range(tile.origin).end;
                 if offset < range.start || offset > range.end {

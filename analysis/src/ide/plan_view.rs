@@ -76,6 +76,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
     let failed;
     let (plan, status) = match outcome {
         Outcome::Planned(planned) => (&planned.plan, planned.plan.status),
+        Outcome::Printed(plan) => (&**plan, plan.status),
         Outcome::Failed(kernel) => {
             failed = Plan::empty(kernel, context.config().target, context.config().planner);
             (&failed, Status::NotModelled)

@@ -2,7 +2,6 @@
 
 use tilelens_syntax::TextRange;
 
-use crate::db::Outcome;
 use crate::ir::Role;
 
 use super::{Context, layout, tlx};
@@ -30,8 +29,7 @@ pub(crate) fn document_symbols(context: &Context<'_>) -> Vec<Symbol> {
     for placed in context.units() {
         symbols.extend(context.tlx(placed.unit).map(|kernel| tlx::symbol(context, &placed, kernel)));
         for outcome in context.plans(placed.unit) {
-            let Outcome::Planned(planned) = outcome else { continue };
-            let plan = &planned.plan;
+            let Some(plan) = outcome.plan() else { continue };
             let selection = placed.range(plan.name_origin);
             let whole = placed.range(plan.origin);
             let tiles = plan.tiles.iter().filter(|tile| !tile.inserted && tile.role == Role::Def).map(|tile| {

@@ -18,7 +18,7 @@ mod reads;
 mod repairs;
 mod report;
 mod reuse;
-mod sizes;
+pub(crate) mod sizes;
 #[cfg(test)]
 mod tests;
 

@@ -14,7 +14,7 @@ pub(super) fn packed_bytes(elements: u64, dtype: Dtype) -> Option<u64> {
 /// Bytes that a tile takes by itself in `space`; `None` where its shape is empty, has no rows in `Acc`, or overflows.
 ///
 /// Rows, boxes and fractals are not padded, but for the rows of an accumulator.
-pub(super) fn tile_bytes(tile: &TileType, space: Space, target: Target) -> Option<u64> {
+pub(crate) fn tile_bytes(tile: &TileType, space: Space, target: Target) -> Option<u64> {
     if tile.shape.contains(&0) {
         return None;
     }
@@ -43,7 +43,7 @@ fn accumulator_rows(dtype: Dtype, target: Target) -> u64 {
 }
 
 /// The next multiple of [`ALIGNMENT`]; saturates.
-pub(super) fn aligned(bytes: u64) -> u64 {
+pub(crate) fn aligned(bytes: u64) -> u64 {
     bytes.checked_next_multiple_of(ALIGNMENT).unwrap_or(u64::MAX - u64::MAX % ALIGNMENT)
 }
 
