@@ -13,9 +13,6 @@ use tilelens_analysis::project::Config;
 use tilelens_analysis::target::{Planner, Target};
 use tilelens_syntax::Document;
 
-/// Kernels that are not exact yet, `NAME BACKEND` a line. The list may only become shorter.
-const INEXACT: &str = "tests/conformance/pypto-inexact.txt";
-
 fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
@@ -137,26 +134,36 @@ fn row(tile: &Value) -> Row {
 
 #[test]
 fn sequential_plans_are_those_of_the_compiler() {
+    compare("PYPTO", Planner::Sequential, 300, "tests/conformance/pypto-inexact.txt");
+}
+
+#[test]
+fn dsa_rp_plans_are_those_of_the_compiler() {
+    compare("DSA_RP", Planner::DsaRp, 90, "tests/conformance/pypto-dsa-rp-inexact.txt");
+}
+
+/// `inexact` lists the kernels that are not exact yet, `NAME BACKEND` a line; it may only become shorter.
+fn compare(compiler: &str, planner: Planner, at_least: usize, inexact: &str) {
     let only = std::env::var("KERNEL").ok();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut inexact = Vec::new();
+    let mut found = String::new();
     for path in programs() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         if only.as_ref().is_some_and(|only| !name.contains(only)) {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        let answers: Value =
-            serde_json::from_str(&std::fs::read_to_string(path.with_extension("json")).unwrap()).unwrap();
-        for expected in answers["results"].as_array().unwrap().iter().filter(|result| result["planner"] == "PYPTO") {
+        let answers = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let answers: Value = serde_json::from_str(&answers).unwrap();
+        for expected in answers["results"].as_array().unwrap().iter().filter(|result| result["planner"] == compiler) {
             let backend = expected["backend"].as_str().unwrap();
             let target = if backend == "950" { Target::Ascend950 } else { Target::Ascend910b };
-            let plans = plans(&text, target, Planner::Sequential);
+            let plans = plans(&text, target, planner);
             let verdict = judge(expected, &plans);
             *counts.entry(verdict.name()).or_default() += 1;
             if verdict != Verdict::Exact {
                 println!("{:13} {name} {backend}: {}", verdict.name(), verdict.why());
-                inexact.push(format!("{name} {backend}"));
+                found.push_str(&format!("{name} {backend}\n"));
             }
             if only.is_some() {
                 show(expected, &plans);
@@ -164,14 +171,13 @@ fn sequential_plans_are_those_of_the_compiler() {
         }
     }
     let total: usize = counts.values().sum();
-    println!("{counts:?}; exact {} of {total}", counts.get("exact").unwrap_or(&0));
+    println!("{compiler}: {counts:?}; exact {} of {total}", counts.get("exact").unwrap_or(&0));
     if only.is_some() {
         return;
     }
-    assert!(total >= 300, "{total} kernels");
+    assert!(total >= at_least, "{total} kernels");
     assert!(!counts.contains_key("false error"), "the compiler accepts what tilelens calls an error");
-    expect_test::expect_file![repository(INEXACT)]
-        .assert_eq(&inexact.iter().map(|name| format!("{name}\n")).collect::<String>());
+    expect_test::expect_file![repository(inexact)].assert_eq(&found);
 }
 
 /// Both plans side by side, for `KERNEL=name cargo test -p tilelens-analysis --test conformance_pypto -- --nocapture`.

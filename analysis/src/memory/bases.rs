@@ -67,6 +67,11 @@ impl Bases {
         }
     }
 
+    /// The memory of a variable that is added to the kernel.
+    pub(super) fn push(&mut self, memory: MemRef) {
+        self.refs.push(Some(memory));
+    }
+
     /// The base of a tile; `None` for tensors, scalars and tiles without memory.
     pub(super) fn of_tile(&self, kernel: &Kernel, var: VarId) -> Option<BaseId> {
         kernel.tile(var)?;

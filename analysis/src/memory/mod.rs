@@ -9,6 +9,7 @@ mod aliases;
 mod bases;
 mod check;
 mod declared;
+mod dsa_rp;
 mod lifetimes;
 mod limits;
 mod packed;
@@ -52,7 +53,8 @@ pub fn plan(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
     }
     match planner {
         Planner::Sequential => draft.sequential().into_plan(&draft, planner),
-        Planner::Packed | Planner::DsaRp => draft.packed().into_plan(&draft, planner),
+        Planner::Packed => draft.packed().into_plan(&draft, planner),
+        Planner::DsaRp => draft.dsa_rp(),
         Planner::Auto => draft.auto(),
     }
 }
@@ -68,6 +70,8 @@ struct Draft<'k> {
     groups: Vec<Group>,
     constraints: Constraints,
     reserved: Reserved,
+    /// Sources of the copies that were written into the kernel; their variables are its last ones.
+    copies: Vec<VarId>,
 }
 
 /// Addresses for a draft.
@@ -80,6 +84,8 @@ struct Placement {
     degraded: Vec<Degraded>,
     /// How packing by lifetime ended, where that was tried.
     packed: Option<Packed>,
+    /// The compiler's search found no placement; this is another one.
+    refused: bool,
     /// Which tiles must not meet in memory, for the check.
     needed: Needed,
 }
@@ -97,7 +103,14 @@ impl<'k> Draft<'k> {
         let lifetimes = Lifetimes::of(kernel, &inits, &bases);
         let groups = lifetimes::groups(&lifetimes, &bases);
         let constraints = Constraints::of(kernel, target, &bases, &lifetimes, &groups);
-        Draft { kernel, target, inits, unplaced, lifetimes, groups, constraints, reserved: Reserved::of(kernel), bases }
+        let (reserved, copies) = (Reserved::of(kernel), Vec::new());
+        Draft { kernel, target, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases }
+    }
+
+    /// The author's variable that a tile is shown as.
+    fn shown_as(&self, var: VarId) -> VarId {
+        let authored = self.kernel.vars.len() - self.copies.len();
+        (var.0 as usize).checked_sub(authored).and_then(|copy| self.copies.get(copy)).copied().unwrap_or(var)
     }
 
     /// As the compiler does by default: MemoryReuse, then one range after the other.
@@ -116,7 +129,16 @@ impl<'k> Draft<'k> {
         let lives = self.lifetimes.defined.iter().filter_map(|var| Some((*var, self.lifetimes.live(*var)?)));
         let tiles = lives.filter(|(var, _)| self.bases.get(*var).is_some()).collect();
         let needed = Needed { tiles, groups: self.bases.clone(), alternatives: true };
-        Placement { bases, repairs, layout, buffers: sharing.buffers, degraded: sharing.degraded, packed: None, needed }
+        Placement {
+            bases,
+            repairs,
+            layout,
+            buffers: sharing.buffers,
+            degraded: sharing.degraded,
+            packed: None,
+            refused: false,
+            needed,
+        }
     }
 
     /// Every must-alias group by its lifetime.
@@ -142,7 +164,42 @@ impl<'k> Draft<'k> {
         let layout = packed.as_ref().map(|packed| packed.layout.clone()).unwrap_or_default();
         let tiles = packed::tiles(kernel, &bases, &lifetimes).collect();
         let needed = Needed { tiles, groups: bases.clone(), alternatives: false };
-        Placement { layout, repairs, buffers, degraded: Vec::new(), packed, bases, needed }
+        Placement { layout, repairs, buffers, degraded: Vec::new(), packed, refused: false, bases, needed }
+    }
+
+    /// As the compiler's opt-in planner: yields are repaired first, then all buffers are placed by a search.
+    fn dsa_rp(&self) -> Plan {
+        let mut bases = self.bases.clone();
+        let Repairs { moves, failures } = self.repair(&mut bases);
+        let (kernel, copies) = repairs::written_out(self.kernel, &moves, &mut bases);
+        let mut draft = Draft::new(&kernel, self.target, Inits::of(&kernel), bases, self.unplaced.clone());
+        draft.copies = copies;
+        let (layout, degraded) = match dsa_rp::place(&draft) {
+            dsa_rp::Outcome::Placed(solution) => {
+                let dsa_rp::Solution { layout, sharing, stages } = solution;
+                (layout, (sharing > 0).then_some(Degraded::Stages { sharing, stages }))
+            }
+            dsa_rp::Outcome::NoFit => {
+                let refused = Placement { refused: true, ..draft.packed() };
+                return refused.into_plan(&draft, Planner::DsaRp);
+            }
+            dsa_rp::Outcome::TooMany => {
+                return report::too_many(self.kernel, self.target, Planner::DsaRp, draft.groups.len());
+            }
+        };
+        let tiles = draft.lifetimes.defined.iter().filter_map(|var| Some((*var, draft.lifetimes.live(*var)?)));
+        let tiles = tiles.filter(|(var, _)| draft.bases.get(*var).is_some()).collect();
+        let placement = Placement {
+            repairs: Repairs { moves: Vec::new(), failures },
+            layout,
+            buffers: (0..draft.groups.len()).map(|index| vec![index]).collect(),
+            degraded: degraded.into_iter().collect(),
+            packed: None,
+            refused: false,
+            needed: Needed { tiles, groups: draft.bases.clone(), alternatives: true },
+            bases: draft.bases.clone(),
+        };
+        placement.into_plan(&draft, Planner::DsaRp)
     }
 
     fn repair(&self, bases: &mut Bases) -> Repairs {

@@ -3,11 +3,12 @@
 //! Names that loops and branches carry have no lifetime of their own and follow the values that they stand for. Where the
 //! value at the end of a loop body or branch lies elsewhere than the carry, it is copied there before the yield.
 
-use crate::ir::{Call, For, If, Kernel, Operand, Origin, Stmt, Value, VarId};
+use crate::ir::{Attr, Call, For, If, Kernel, Operand, Origin, Role, Stmt, Type, Value, Var, VarId};
 use crate::memory::bases::{Bases, MemRef, Offset};
 use crate::memory::lifetimes::Group;
 use crate::memory::plan::Order;
 use crate::memory::reads;
+use crate::ops::OpId;
 use crate::target::Space;
 
 /// A copy that the compiler inserts before a yield: `<name>_mv`.
@@ -15,6 +16,8 @@ use crate::target::Space;
 pub(super) struct RepairMove {
     pub source: VarId,
     pub to: MemRef,
+    /// Which value of the yield it is.
+    pub slot: usize,
     /// Order number of the yield.
     pub before: Order,
     /// Source node of the yield.
@@ -170,7 +173,7 @@ impl<'a> Fixer<'a> {
             let value = end.value(self.kernel, slot);
             if let (Some(value), Some(memory)) = (value, self.memory(value)) {
                 if memory.base != home.base {
-                    self.copy(value, memory, home, end);
+                    self.copy(value, slot, memory, home, end);
                 }
                 follow(self.kernel, carry.result, home, self.bases);
             }
@@ -187,20 +190,79 @@ impl<'a> Fixer<'a> {
             if let (Some(_), Some(source), Some(memory), Some(end)) = (first_memory, second, second_memory, otherwise)
                 && memory.base != home.base
             {
-                self.copy(source, memory, home, end);
+                self.copy(source, slot, memory, home, end);
             }
             follow(self.kernel, *result, home, self.bases);
         }
     }
 
-    fn copy(&mut self, source: VarId, from: MemRef, to: MemRef, end: End) {
+    fn copy(&mut self, source: VarId, slot: usize, from: MemRef, to: MemRef, end: End) {
         let space = |memory: MemRef| self.bases.base(memory.base).space;
         if space(from) == Space::Acc && space(to) == Space::Acc {
             self.repairs.failures.push(AccumulatorCopy { source, at: end.at });
         } else {
-            self.repairs.moves.push(RepairMove { source, to, before: end.order, at: end.at });
+            self.repairs.moves.push(RepairMove { source, to, slot, before: end.order, at: end.at });
         }
     }
+}
+
+/// The kernel with the copies written out, and the sources of its new variables, which follow those of `kernel`.
+pub(super) fn written_out(kernel: &Kernel, moves: &[RepairMove], bases: &mut Bases) -> (Kernel, Vec<VarId>) {
+    let mut written = kernel.clone();
+    let mut body = std::mem::take(&mut written.body);
+    let mut sources = Vec::new();
+    let mut next = 0;
+    write_out(&mut body, moves, &mut next, &mut |repair| {
+        sources.push(repair.source);
+        let source = kernel.var(repair.source);
+        let name = format!("{}_mv", source.name);
+        let mut ty = source.ty.clone();
+        let space = bases.base(repair.to.base).space;
+        if let Type::Tile(tile) = &mut ty {
+            (tile.space, tile.binding) = (Some(space), None);
+        }
+        let var = written.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: repair.at });
+        bases.push(repair.to);
+        let attrs = vec![("target_memory", Attr::Space(space))];
+        let call = Call { op: OpId::MOVE, args: vec![Operand::Var(repair.source)], attrs, origin: repair.at };
+        (var, Stmt::Let { var, value: Value::Call(call), origin: repair.at })
+    });
+    written.body = body;
+    (written, sources)
+}
+
+fn write_out(
+    block: &mut Vec<Stmt>,
+    moves: &[RepairMove],
+    next: &mut u32,
+    copy: &mut dyn FnMut(&RepairMove) -> (VarId, Stmt),
+) {
+    let mut copies = Vec::new();
+    for stmt in block.iter_mut() {
+        match stmt {
+            Stmt::Let { .. } | Stmt::Eval { .. } | Stmt::Return { .. } => *next += 1,
+            Stmt::Yield { values, .. } => {
+                for repair in moves.iter().filter(|repair| repair.before.0 == *next) {
+                    let (var, stmt) = copy(repair);
+                    copies.push(stmt);
+                    if let Some(value) = values.get_mut(repair.slot) {
+                        *value = Operand::Var(var);
+                    }
+                }
+                *next += 1;
+            }
+            Stmt::For(each) => write_out(&mut each.body, moves, next, copy),
+            Stmt::While(each) => write_out(&mut each.body, moves, next, copy),
+            Stmt::If(branch) => {
+                write_out(&mut branch.then, moves, next, copy);
+                write_out(&mut branch.otherwise, moves, next, copy);
+            }
+            Stmt::Break(_) | Stmt::Continue(_) => {}
+        }
+    }
+    // A yield is the last statement of its block.
+    let end = block.len().saturating_sub(1);
+    block.splice(end..end, copies);
 }
 
 /// Lets plain renames, and results written in place onto them, follow a value that moved.

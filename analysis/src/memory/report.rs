@@ -26,6 +26,7 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     writer.tiles();
     plan.findings.extend(declared::check(draft.kernel, &draft.bases, &draft.lifetimes));
     plan.findings.extend(degraded(draft, placement));
+    plan.findings.extend(no_placement(draft, placement));
     plan.findings.extend(overflows(draft, placement, &plan.spaces));
     plan.status = if plan.notes.is_empty() { Status::Exact } else { Status::Partial };
     let checked = Checked {
@@ -148,7 +149,9 @@ fn overflows(draft: &Draft, placement: &Placement, spaces: &[SpaceUse]) -> Vec<F
 /// Where the compiler gives a pipeline fewer buffers than it has stages.
 fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Finding> {
     placement.degraded.iter().filter_map(|degraded| {
-        let Degraded::Depth { space, pipeline, wanted, fits, slot } = *degraded else { return None };
+        let Degraded::Depth { space, pipeline, wanted, fits, slot } = *degraded else {
+            return stages_share(draft, degraded);
+        };
         let free = draft.target.capacity(space)?.saturating_sub(draft.reserved.in_space(space));
         let needs = slot.saturating_mul(wanted);
         let help = if needs > free {
@@ -167,6 +170,34 @@ fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Findin
         let at = first.map_or(draft.kernel.name_origin, |group| draft.kernel.var(draft.groups[group].first()).origin);
         Some(Finding { code, severity: code.severity(), at, message, related: Vec::new() })
     })
+}
+
+fn stages_share(draft: &Draft, degraded: &Degraded) -> Option<Finding> {
+    let Degraded::Stages { sharing, stages } = degraded else { return None };
+    let message = format!(
+        "{sharing} of {stages} pairs of pipeline stages share memory and wait for each other, as there is not enough for all of \
+         them; smaller tiles or fewer stages keep them apart"
+    );
+    let (code, at) = (Code::PipelineDepth, draft.kernel.name_origin);
+    Some(Finding { code, severity: code.severity(), at, message, related: Vec::new() })
+}
+
+/// The compiler's search gave up.
+fn no_placement(draft: &Draft, placement: &Placement) -> Option<Finding> {
+    if !placement.refused {
+        return None;
+    }
+    let why = if placement.fits(draft.target) {
+        "a placement exists, but the planner's search does not find it; try the planner `sequential`, or declare allocations"
+    } else {
+        "see the memory spaces that are too small"
+    };
+    let message = format!(
+        "DSA-RP could not find a placement for '{}' within the on-chip memory capacities: {why}",
+        draft.kernel.name
+    );
+    let (code, at) = (Code::CapacityExceeded, draft.kernel.name_origin);
+    Some(Finding { code, severity: code.severity(), at, message, related: Vec::new() })
 }
 
 /// A warning for every space that only fits packed.
@@ -290,7 +321,7 @@ impl Writer<'_, '_> {
         let live = draft.lifetimes.live(id).or_else(|| draft.lifetimes.seen(id)).unwrap_or(none);
         let op = draft.lifetimes.call(id).filter(|_| role == Role::Def).map_or("", |call| call.op.op().name);
         let row = PlannedTile {
-            var: id,
+            var: draft.shown_as(id),
             name: var.name.clone(),
             op,
             role,

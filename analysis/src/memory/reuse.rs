@@ -29,6 +29,8 @@ pub(super) enum Degraded {
     Depth { space: Space, pipeline: i64, wanted: u64, fits: u64, slot: u64 },
     /// Nothing helped; the space was packed with little regard to pipelines.
     Everything,
+    /// `sharing` of `stages` pairs of stages share memory that the planner would keep apart if it could.
+    Stages { sharing: usize, stages: usize },
 }
 
 /// What keeps groups apart that are not live together.
