@@ -131,6 +131,8 @@ features! {
     generated_code(offset: usize) -> Option<ide::GeneratedCode> = ide::generated_code::generated_code;
     /// The C++ of every kernel of a file.
     generated_codes() -> Vec<ide::GeneratedCode> = ide::generated_code::generated_codes;
+    /// The IR of every kernel after memory is allocated.
+    allocated_ir() -> Vec<ide::AllocatedIr> = ide::allocated_ir::allocated_ir;
     /// The plan of every kernel, in the form of `tilelens plan --format json`.
     plans() -> Vec<ide::KernelPlan> = ide::plan_view::plans;
 }

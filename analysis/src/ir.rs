@@ -10,6 +10,7 @@ mod types;
 use tilelens_syntax::ast::{ExprId, StmtId};
 
 use crate::ops::OpId;
+pub(crate) use display::Allocated;
 pub use types::{BLayout, Dtype, Layout, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
 /// A fact about the program: known, known up to names, or not known and why.

@@ -1,5 +1,6 @@
 //! Editor features as pure functions from a file and a position to plain data; one file a feature. No LSP types.
 
+pub mod allocated_ir;
 pub mod code_lens;
 pub mod diagnostics;
 pub mod generated_code;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use tilelens_syntax::ast::Spans;
 use tilelens_syntax::{Document, TextRange};
 
+pub use allocated_ir::AllocatedIr;
 pub use code_lens::{CodeLens, LensCommand};
 pub use diagnostics::{Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;

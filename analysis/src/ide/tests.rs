@@ -122,3 +122,25 @@ fn constants_come_from_other_files() {
     let plans = host.snapshot().plans(kernels).expect("no edit comes in between");
     assert_eq!(plans[0].tiles[0].shape, [64, 64]);
 }
+
+/// seeds/000 and seeds/001: the text after AllocateMemoryAddr, and after AddAlloc.
+#[test]
+fn sketches_get_their_addresses() {
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("sketch.py");
+    let text = "mem_vec_0: MemRefType = block.alloc(Vec, -1, 16384, 0)\nmem_vec_1: MemRefType = block.alloc(Vec, -1, 16384, 1)\ntile_a: Tile[[64, 64], FP32, memref=mem_vec_0] = block.load(...)\ntile_b: Tile[[64, 64], FP32, memref=mem_vec_1] = block.add(tile_a, ...)\n\ndef compute(...):\n    a: Tile[[64, 64], FP32, MemRef(id=0, space=UB)] = block.load(...)\n    b: Tile[[64, 64], FP32, MemRef(id=1, space=UB)] = block.add(a, ...)\n";
+    host.set_document(file, Document::new(text));
+    let after = host.snapshot().allocated_ir(file).expect("no edit comes in between");
+    let texts: Vec<_> = after.iter().map(|ir| ir.text.trim_end()).collect();
+    expect_test::expect![[r#"
+        mem_vec_0: MemRefType = block.alloc(Vec, 0, 16384, 0)
+        mem_vec_1: MemRefType = block.alloc(Vec, 16384, 16384, 1)
+        tile_a: Tile[[64, 64], FP32, memref=mem_vec_0] = block.load(...)
+        tile_b: Tile[[64, 64], FP32, memref=mem_vec_1] = block.add(tile_a, ...)
+        def compute(...):
+            alloc(memref=MemRef(id=0, space=Vec, size=16384, addr=0))
+            alloc(memref=MemRef(id=1, space=Vec, size=16384, addr=16384))
+            a: Tile[[64, 64], FP32, MemRef(id=0, space=UB, addr=0)] = block.load(...)
+            b: Tile[[64, 64], FP32, MemRef(id=1, space=UB, addr=16384)] = block.add(a, ...)"#]]
+    .assert_eq(&texts.join("\n"));
+}

@@ -14,7 +14,7 @@ impl Display for Kernel {
             KernelKind::Aic => "AIC",
             KernelKind::Aiv => "AIV",
         };
-        let names = Names::of(self);
+        let names = Names::of(self, &|_| None);
         writeln!(f, "{kind} {}", self.name)?;
         for &param in &self.params {
             writeln!(f, "    param {}: {}", names.var(param), names.ty(&self.var(param).ty))?;
@@ -30,21 +30,35 @@ impl Display for Kernel {
     }
 }
 
+/// A kernel with the memory of its tiles in their types, as dumps print it.
+pub(crate) struct Allocated<'k> {
+    pub(crate) kernel: &'k Kernel,
+    /// The memory reference of a tile: `MemRef(mem_vec_3, 0, 32768)`.
+    pub(crate) memref: &'k dyn Fn(VarId) -> Option<String>,
+}
+
+impl Display for Allocated<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Names::of(self.kernel, self.memref).block(f, &self.kernel.body, 1)
+    }
+}
+
 /// Names of the variables; versions of one name are told apart by a number.
 struct Names<'k> {
     kernel: &'k Kernel,
     names: Vec<String>,
+    memref: &'k dyn Fn(VarId) -> Option<String>,
 }
 
-impl Names<'_> {
-    fn of(kernel: &Kernel) -> Names<'_> {
+impl<'k> Names<'k> {
+    fn of(kernel: &'k Kernel, memref: &'k dyn Fn(VarId) -> Option<String>) -> Names<'k> {
         let mut seen = rustc_hash::FxHashMap::<&str, u32>::default();
         let names = kernel.vars.iter().map(|var| {
             let version = seen.entry(&var.name).or_default();
             *version += 1;
             if *version == 1 { var.name.clone() } else { format!("{}.{version}", var.name) }
         });
-        Names { kernel, names: names.collect() }
+        Names { kernel, names: names.collect(), memref }
     }
 
     fn var(&self, var: VarId) -> &str {
@@ -59,7 +73,10 @@ impl Names<'_> {
         let indent = "    ".repeat(depth);
         match stmt {
             Stmt::Let { var, value, .. } => {
-                let ty = self.ty(&self.kernel.var(*var).ty);
+                let mut ty = self.ty(&self.kernel.var(*var).ty);
+                if let (Some(memref), Type::Tile(tile)) = ((self.memref)(*var), &self.kernel.var(*var).ty) {
+                    ty = ty.replacen(tile.dtype.name(), &format!("{}, {memref}", tile.dtype), 1);
+                }
                 writeln!(f, "{indent}{}: {ty} = {}", self.var(*var), self.value(value))
             }
             Stmt::Eval { call, .. } => writeln!(f, "{indent}{}", self.call(call)),

@@ -10,6 +10,8 @@ mod tests;
 pub(crate) use plan::plan;
 pub(crate) use reader::{is_printed, kernels};
 
+use tilelens_syntax::ast::ExprId;
+
 use crate::ir::{Dtype, Note, Origin};
 use crate::memory::Order;
 use crate::target::Space;
@@ -40,6 +42,10 @@ pub(crate) struct Allocation {
     /// The number that older forms order allocations by.
     pub(crate) id: Option<u64>,
     pub(crate) pinned: bool,
+    /// Where the address stands in the allocation's own statement; `None` for forms without one.
+    pub(crate) address_at: Option<ExprId>,
+    /// Has a statement of its own.
+    pub(crate) declared: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +63,8 @@ pub(crate) struct Tile {
     pub(crate) last: Order,
     /// The branches around its definition: number of the `if`, and which side.
     pub(crate) branches: Vec<(u32, bool)>,
+    /// Where its type names its memory.
+    pub(crate) memref_at: Option<ExprId>,
 }
 
 /// What printed offsets count from.

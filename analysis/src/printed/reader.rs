@@ -218,12 +218,20 @@ impl Reader<'_> {
         let positional: Vec<&Arg> = args.iter().filter(|arg| arg.keyword.is_none()).collect();
         let space = positional.first().and_then(|arg| memref::space(self.ast, arg.value));
         let pinned = args.iter().any(|arg| arg.keyword.as_deref() == Some("pinned"));
+        let declared =
+            Allocation { name, space, size: None, address: None, id: None, pinned, address_at: None, declared: true };
         let get = |index: usize| positional.get(index).copied();
         match positional.len() {
             // (space, bytes)
-            0..=2 => Allocation { name, space, size: size(get(1)), address: None, id: None, pinned },
+            0..=2 => Allocation { size: size(get(1)), ..declared },
             // (space, address, bytes, id)
-            _ => Allocation { name, space, size: size(get(2)), address: size(get(1)), id: size(get(3)), pinned },
+            _ => Allocation {
+                size: size(get(2)),
+                address: size(get(1)),
+                id: size(get(3)),
+                address_at: get(1).map(|address| address.value),
+                ..declared
+            },
         }
     }
 
@@ -234,8 +242,8 @@ impl Reader<'_> {
             return;
         }
         let memref = args.iter().find_map(|arg| memref::read(self.ast, arg.value));
-        if let Some(memref) = memref {
-            self.allocation_of(memref);
+        if let Some(index) = memref.and_then(|memref| self.allocation_of(memref)) {
+            self.kernel.allocations[index].declared = true;
         }
     }
 
@@ -250,6 +258,8 @@ impl Reader<'_> {
                 address: None,
                 id: memref.id,
                 pinned: false,
+                address_at: None,
+                declared: false,
             });
             self.kernel.allocations.len() - 1
         });
@@ -279,10 +289,15 @@ impl Reader<'_> {
         };
         let mut space: Option<Space> = None;
         let mut memref = None;
+        let mut memref_at = None;
         for &extra in extras {
             match memref::space(ast, extra) {
                 Some(known) => space = Some(known),
-                None => memref = memref.or_else(|| memref::read(ast, extra)),
+                None if memref.is_none() => {
+                    memref = memref::read(ast, extra);
+                    memref_at = memref.is_some().then_some(extra);
+                }
+                None => {}
             }
         }
         let (offset, dynamic) = memref.as_ref().map_or((None, false), |memref| (memref.offset, memref.dynamic));
@@ -303,6 +318,7 @@ impl Reader<'_> {
             first: order,
             last: order,
             branches: self.branches.clone(),
+            memref_at,
         })
     }
 

@@ -23,6 +23,8 @@ pub(super) struct Arguments {
 enum Format {
     Table,
     Json,
+    /// The IR after memory is allocated
+    Python,
 }
 
 /// The object that `--format json` prints. A change that breaks its readers raises `schema`.
@@ -42,6 +44,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let path = arguments.file.display().to_string();
     match arguments.format {
         Format::Table => print(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n")),
+        Format::Python => {
+            let all = source.ask(|analysis, file| analysis.allocated_ir(file));
+            print(&all.iter().map(|ir| ir.text.as_str()).collect::<Vec<_>>().join("\n"));
+        }
         Format::Json => {
             let plans = Plans { schema: 1, file: path, kernels };
             match serde_json::to_string(&plans) {
