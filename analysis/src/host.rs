@@ -117,6 +117,9 @@ impl Analysis {
 }
 
 features! {
+    /// Plans the kernels that touch a range, so that other queries find them done. Several threads can share the work of
+    /// a file that is new.
+    prepare(range: tilelens_syntax::TextRange) -> () = ide::prepare;
     /// What is wrong in a file, and what is not modelled, by position.
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
     /// What is known of the tile at a byte offset.

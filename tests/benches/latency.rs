@@ -45,13 +45,16 @@ fn measure(kernels: usize, layout: Layout, options: &Options) {
     let cold_starts = (0..5).map(|_| cold_start(&text)).collect();
     let mut driver = Driver::start(&text);
     let rss = rss_mib(driver.client.id());
-    let mut all = Vec::new();
+    let (mut all, mut keys) = (Vec::new(), Vec::new());
     let mut by_kind: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
     for edit in 0..WARM_UP + options.edits {
         for (kind, time) in driver.round() {
             if edit >= WARM_UP {
                 by_kind.entry(kind).or_default().push(time);
                 all.push(time);
+                if !kind.contains("paste") {
+                    keys.push(time);
+                }
             }
         }
         if all.len() >= options.edits {
@@ -61,6 +64,7 @@ fn measure(kernels: usize, layout: Layout, options: &Options) {
     for (kind, times) in by_kind {
         row(lines, kernels, kind, times);
     }
+    row(lines, kernels, "keystrokes", keys);
     row(lines, kernels, "all", all);
     row(lines, kernels, "first diagnost.", cold_starts);
     row(lines, kernels, "burst of 3,000", vec![driver.burst()]);
@@ -69,13 +73,14 @@ fn measure(kernels: usize, layout: Layout, options: &Options) {
     }
     println!("{lines:>6} {kernels:>8}  memory {rss:.1} MiB, after the edits {:.1} MiB", rss_mib(driver.client.id()));
     if options.soak {
-        let before = rss_mib(driver.client.id());
-        let last = driver.version + SOAK_EDITS as i32;
-        while driver.version < last {
-            driver.round();
+        let mut driver = Driver::start(&text);
+        for edits in [SOAK_EDITS / 10, SOAK_EDITS] {
+            while driver.version < edits as i32 {
+                driver.digit();
+            }
+            let memory = rss_mib(driver.client.id());
+            println!("{lines:>6} {kernels:>8}  memory {memory:.1} MiB after {edits} digits typed");
         }
-        let after = rss_mib(driver.client.id());
-        println!("{lines:>6} {kernels:>8}  memory {before:.1} MiB, after {SOAK_EDITS} more edits {after:.1} MiB");
     }
 }
 

@@ -104,6 +104,13 @@ impl<'db> Context<'db> {
     }
 }
 
+/// Plans the kernels that touch `range`.
+pub(crate) fn prepare(context: &Context<'_>, range: TextRange) {
+    for placed in context.units_in(range) {
+        context.plans(placed.unit);
+    }
+}
+
 impl PlacedUnit<'_> {
     /// Where a node stands in the file.
     pub(crate) fn range(&self, origin: Origin) -> TextRange {

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use tilelens_syntax::TextRange;
 use tower_lsp::ls_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Uri};
 
 use super::convert;
@@ -34,6 +35,11 @@ pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
     let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
     let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
     Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports }
+}
+
+/// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.
+pub(super) fn prepare(view: &View, range: TextRange) {
+    let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare(view.file, range)));
 }
 
 /// Said at the top of the file: an empty list would read as "no problem".

@@ -35,6 +35,8 @@ pub(super) struct OpenDocument {
     pub(super) document: Document,
     pub(super) revision: Revision,
     pub(super) pending: Pending,
+    /// None of its kernels is planned yet.
+    pub(super) is_new: bool,
 }
 
 pub(super) type Documents = HashMap<Uri, OpenDocument>;

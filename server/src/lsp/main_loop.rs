@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tilelens_analysis::project::Config;
 use tilelens_analysis::{AnalysisHost, FileId};
-use tilelens_syntax::{Document, PositionEncoding};
+use tilelens_syntax::{Document, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{TextDocumentContentChangeEvent, Uri};
@@ -55,6 +55,9 @@ pub(super) enum Event {
 
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
 const LONGEST_TURN: Duration = Duration::from_millis(50);
+
+/// Threads that share the work of a document that is new.
+const MOST_PARTS: usize = 4;
 
 pub(super) struct MainLoop {
     host: AnalysisHost,
@@ -142,7 +145,8 @@ impl MainLoop {
         let file = self.host.file_id(&diagnostics::path_of(&uri));
         let revision = self.next_revision();
         let document = Document::new(text);
-        self.documents.insert(uri, OpenDocument { file, version, document, revision, pending: Pending::Text });
+        let pending = Pending::Text;
+        self.documents.insert(uri, OpenDocument { file, version, document, revision, pending, is_new: true });
     }
 
     fn change(&mut self, uri: &Uri, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
@@ -177,6 +181,7 @@ impl MainLoop {
         }
         self.host.set_config(config.clone());
         self.config = Some(config);
+        self.documents.values_mut().for_each(|open| open.is_new = true);
         self.diagnose_all();
     }
 
@@ -239,6 +244,9 @@ impl MainLoop {
         let waiting = self.documents.iter().filter(|(_, open)| open.pending == Pending::Diagnostics);
         for uri in waiting.map(|(uri, _)| uri.clone()).collect::<Vec<_>>() {
             let Some(open) = self.documents.get(&uri) else { continue };
+            if open.is_new {
+                self.share_work(&uri, open);
+            }
             let (view, revision) = (self.view(uri.clone(), open), open.revision);
             let events = self.events.clone();
             self.runtime.spawn_blocking(move || {
@@ -246,7 +254,18 @@ impl MainLoop {
             });
             if let Some(open) = self.documents.get_mut(&uri) {
                 open.pending = Pending::Nothing;
+                open.is_new = false;
             }
+        }
+    }
+
+    /// Diagnostics go through a document from its start; meanwhile others plan the later parts of it.
+    fn share_work(&self, uri: &Uri, open: &OpenDocument) {
+        let parts = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_PARTS));
+        let offset = |part| open.document.len() * part / parts;
+        for part in 1..parts {
+            let (view, range) = (self.view(uri.clone(), open), TextRange::new(offset(part), offset(part + 1)));
+            self.runtime.spawn_blocking(move || diagnostics::prepare(&view, range));
         }
     }
 
