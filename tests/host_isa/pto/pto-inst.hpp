@@ -1,0 +1,542 @@
+// The instructions that generated code uses, for the host: one after the other, in plain loops.
+//
+// What the hardware would do silently is an exception here: a tile without address, an access beyond its memory or beyond
+// a tensor, a window that is not the tile's valid part, a wait for a flag that nobody set. Spellings and argument forms
+// are those of the public pto-isa headers; the contents are not.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#define __gm__
+#define __aicore__
+
+using half = _Float16;
+
+// The upper half of a float, rounded to nearest even.
+struct bfloat16_t {
+    uint16_t bits = 0;
+    bfloat16_t() = default;
+    bfloat16_t(float value)
+    {
+        uint32_t word;
+        std::memcpy(&word, &value, 4);
+        bits = static_cast<uint16_t>((word + 0x7fff + ((word >> 16) & 1)) >> 16);
+    }
+    operator float() const
+    {
+        uint32_t word = static_cast<uint32_t>(bits) << 16;
+        float value;
+        std::memcpy(&value, &word, 4);
+        return value;
+    }
+};
+
+enum Pipe { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
+enum Event { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
+
+namespace host {
+
+[[noreturn]] inline void fail(const std::string& what) { throw std::runtime_error(what); }
+
+inline void require(bool condition, const char* what)
+{
+    if (!condition) fail(what);
+}
+
+// Flags that are set and not yet awaited.
+inline std::map<std::tuple<int, int, int>, int>& flags()
+{
+    static std::map<std::tuple<int, int, int>, int> pending;
+    return pending;
+}
+
+// Global memory that kernels may touch: start and bytes.
+inline std::map<const char*, size_t>& tensors()
+{
+    static std::map<const char*, size_t> known;
+    return known;
+}
+
+inline void check_global(const void* at, size_t bytes)
+{
+    auto address = static_cast<const char*>(at);
+    auto next = tensors().upper_bound(address);
+    require(next != tensors().begin(), "access in front of every tensor");
+    --next;
+    require(address + bytes <= next->first + next->second, "access beyond a tensor");
+}
+
+} // namespace host
+
+inline void set_flag(Pipe source, Pipe target, Event event)
+{
+    host::require(++host::flags()[{source, target, event}] == 1, "a flag is set twice");
+}
+
+inline void wait_flag(Pipe source, Pipe target, Event event)
+{
+    host::require(--host::flags()[{source, target, event}] == 0, "a wait for a flag that is not set");
+}
+
+inline void pipe_barrier(Pipe) {}
+
+namespace pto {
+
+enum class TileType { Vec, Mat, Left, Right, Acc, Bias };
+enum class BLayout { RowMajor, ColMajor };
+enum class SLayout { NoneBox, RowMajor, ColMajor };
+enum class Layout { ND, DN, NZ };
+enum class PadValue { Null, Zero, Max, Min };
+enum class RoundMode { CAST_NONE, CAST_RINT, CAST_ROUND, CAST_FLOOR, CAST_CEIL, CAST_TRUNC, CAST_ODD };
+enum class CmpMode { EQ, NE, LT, LE, GT, GE };
+
+// On-chip memory of an Ascend 910B core.
+inline std::vector<char>& memory(TileType type)
+{
+    static std::map<TileType, std::vector<char>> spaces = {
+        {TileType::Vec, std::vector<char>(188416)}, {TileType::Mat, std::vector<char>(524288)},
+        {TileType::Left, std::vector<char>(65536)}, {TileType::Right, std::vector<char>(65536)},
+        {TileType::Acc, std::vector<char>(131072)}, {TileType::Bias, std::vector<char>(1024)},
+    };
+    return spaces.at(type);
+}
+
+template <TileType Location, typename T, int R, int C, BLayout B, int VR, int VC, SLayout S = SLayout::NoneBox,
+          int Fractal = 512, PadValue Pad = PadValue::Null>
+struct Tile {
+    using DType = T;
+    static constexpr TileType Loc = Location;
+    static constexpr int Rows = R, Cols = C;
+    static constexpr BLayout Block = B;
+    static constexpr SLayout Box = S;
+    static constexpr PadValue Padding = Pad;
+    static constexpr int Unit = 32 / sizeof(T) ? 32 / sizeof(T) : 1;
+    static constexpr int BoxRows = Fractal == 1024 ? 16 : S == SLayout::RowMajor ? 16 : Unit;
+    static constexpr int BoxCols = Fractal == 1024 ? 16 : S == SLayout::RowMajor ? Unit : 16;
+
+    static_assert(S != SLayout::NoneBox || B != BLayout::RowMajor || C * sizeof(T) % 32 == 0, "rows of 32 bytes");
+    static_assert(S != SLayout::NoneBox || B != BLayout::ColMajor || R * sizeof(T) % 32 == 0, "columns of 32 bytes");
+    static_assert(S == SLayout::NoneBox || (C % BoxCols == 0 && (R % BoxRows == 0 || R == 1)), "whole boxes");
+
+    int rows, cols;
+    int64_t address = -1;
+
+    Tile(int64_t valid_rows, int64_t valid_cols) : rows(valid_rows), cols(valid_cols)
+    {
+        host::require(0 < rows && rows <= R && 0 < cols && cols <= C, "valid shape beyond the tile");
+    }
+
+    static int64_t offset(int r, int c)
+    {
+        if constexpr (S == SLayout::NoneBox) {
+            return B == BLayout::RowMajor ? int64_t(r) * C + c : int64_t(c) * R + r;
+        } else {
+            int64_t box_row = r / BoxRows, box_col = c / BoxCols;
+            int64_t box = B == BLayout::RowMajor ? box_row * (C / BoxCols) + box_col
+                                                 : box_col * ((R + BoxRows - 1) / BoxRows) + box_row;
+            int64_t inner = S == SLayout::RowMajor ? (r % BoxRows) * BoxCols + c % BoxCols
+                                                   : (c % BoxCols) * BoxRows + r % BoxRows;
+            return box * BoxRows * BoxCols + inner;
+        }
+    }
+
+    T* element(int64_t index) const
+    {
+        host::require(address >= 0, "a tile without address");
+        auto& bytes = memory(Location);
+        size_t at = address + index * sizeof(T);
+        host::require(at + sizeof(T) <= bytes.size(), "a tile beyond its memory");
+        return reinterpret_cast<T*>(bytes.data() + at);
+    }
+
+    T get(int r, int c) const { return *element(offset(r, c)); }
+    void set(int r, int c, T value) const { *element(offset(r, c)) = value; }
+    T GetValue(int64_t index) const { return *element(index); }
+    void SetValue(int64_t index, T value) const { *element(index) = value; }
+
+    static T pad()
+    {
+        using limits = std::numeric_limits<std::conditional_t<std::is_integral_v<T>, T, float>>;
+        if (Pad == PadValue::Max) return T(std::is_integral_v<T> ? limits::max() : limits::infinity());
+        if (Pad == PadValue::Min) return T(std::is_integral_v<T> ? limits::lowest() : -limits::infinity());
+        return T(0);
+    }
+};
+
+template <int D0, int D1, int D2, int D3, int D4> struct Shape {
+    static constexpr int64_t of[5] = {D0, D1, D2, D3, D4};
+};
+
+template <int64_t D0, int64_t D1, int64_t D2, int64_t D3, int64_t D4> struct Stride {
+    static constexpr int64_t of[5] = {D0, D1, D2, D3, D4};
+};
+
+template <typename T, typename S, typename D, Layout L = Layout::ND> struct GlobalTensor {
+    T* data;
+    explicit GlobalTensor(T* start) : data(start) {}
+};
+
+template <typename Tile> auto TASSIGN(Tile& tile, int64_t address) -> decltype(tile.address, void()) { tile.address = address; }
+
+template <typename T, typename S, typename D, Layout L> void TASSIGN(GlobalTensor<T, S, D, L>& global, T* data)
+{
+    global.data = data;
+}
+
+// Calls f with row and column in the tile and the element in global memory.
+template <typename T, typename S, typename D, Layout L, typename F>
+void for_window(const GlobalTensor<T, S, D, L>& global, int rows, int cols, F f)
+{
+    constexpr auto& n = S::of;
+    auto outer = n[0] * n[1] * n[2];
+    if (L == Layout::ND) {
+        host::require(outer * n[3] == rows && n[4] == cols, "the window is not the valid part of the tile");
+    } else {
+        host::require(n[3] == rows && outer * n[4] == cols, "the window is not the valid part of the tile");
+    }
+    for (int64_t a = 0; a < n[0]; ++a)
+        for (int64_t b = 0; b < n[1]; ++b)
+            for (int64_t c = 0; c < n[2]; ++c)
+                for (int64_t d = 0; d < n[3]; ++d)
+                    for (int64_t e = 0; e < n[4]; ++e) {
+                        constexpr auto& s = D::of;
+                        T* at = global.data + a * s[0] + b * s[1] + c * s[2] + d * s[3] + e * s[4];
+                        host::check_global(at, sizeof(T));
+                        auto block = (a * n[1] + b) * n[2] + c;
+                        if (L == Layout::ND) f(block * n[3] + d, e, at);
+                        else f(d, block * n[4] + e, at);
+                    }
+}
+
+template <typename Tile, typename Global> void TLOAD(Tile& tile, const Global& global)
+{
+    // What is not valid holds rubbish, or the pad value.
+    for (int r = 0; r < Tile::Rows; ++r)
+        for (int c = 0; c < Tile::Cols; ++c)
+            if (r >= tile.rows || c >= tile.cols) {
+                if (Tile::Padding == PadValue::Null) std::memset(tile.element(Tile::offset(r, c)), 0xff, sizeof(typename Tile::DType));
+                else tile.set(r, c, Tile::pad());
+            }
+    for_window(global, tile.rows, tile.cols, [&](int r, int c, auto* at) { tile.set(r, c, *at); });
+}
+
+template <typename Global, typename Tile> void TSTORE(Global& global, const Tile& tile)
+{
+    for_window(global, tile.rows, tile.cols, [&](int r, int c, auto* at) {
+        *at = static_cast<std::remove_reference_t<decltype(*at)>>(tile.get(r, c));
+    });
+}
+
+// dst[r, c] = f(r, c) for the valid part of the destination, after everything is read.
+template <typename Dst, typename F> void compute(Dst& dst, F f)
+{
+    std::vector<typename Dst::DType> values;
+    values.reserve(size_t(dst.rows) * dst.cols);
+    for (int r = 0; r < dst.rows; ++r)
+        for (int c = 0; c < dst.cols; ++c) values.push_back(static_cast<typename Dst::DType>(f(r, c)));
+    size_t next = 0;
+    for (int r = 0; r < dst.rows; ++r)
+        for (int c = 0; c < dst.cols; ++c) dst.set(r, c, values[next++]);
+}
+
+template <typename A, typename B> void same_valid(const A& a, const B& b)
+{
+    host::require(a.rows == b.rows && a.cols == b.cols, "operands have different valid shapes");
+}
+
+// Half precision is computed in single precision and rounded once.
+template <typename T> auto wide(T value)
+{
+    if constexpr (std::is_integral_v<T>) return value;
+    else return static_cast<float>(value);
+}
+
+#define HOST_BINARY(NAME, EXPR)                                                                                       \
+    template <typename D, typename A, typename B> void NAME(D& dst, const A& a, const B& b)                           \
+    {                                                                                                                 \
+        same_valid(dst, a);                                                                                           \
+        same_valid(dst, b);                                                                                           \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); auto y = wide(b.get(r, c)); return EXPR; });     \
+    }
+#define HOST_SCALAR(NAME, EXPR)                                                                                       \
+    template <typename D, typename A, typename V> void NAME(D& dst, const A& a, V scalar)                             \
+    {                                                                                                                 \
+        static_assert(D::Block == BLayout::RowMajor && A::Block == BLayout::RowMajor, "row-major tiles only");        \
+        same_valid(dst, a);                                                                                           \
+        auto y = wide(static_cast<typename D::DType>(scalar));                                                        \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); return EXPR; });                                 \
+    }
+#define HOST_UNARY(NAME, EXPR)                                                                                        \
+    template <typename D, typename A> void NAME(D& dst, const A& a)                                                   \
+    {                                                                                                                 \
+        same_valid(dst, a);                                                                                           \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); return EXPR; });                                 \
+    }
+
+HOST_BINARY(TADD, x + y)
+HOST_BINARY(TSUB, x - y)
+HOST_BINARY(TMUL, x * y)
+HOST_BINARY(TDIV, x / y)
+HOST_BINARY(TMAX, x < y ? y : x)
+HOST_BINARY(TMIN, y < x ? y : x)
+HOST_BINARY(TFMOD, std::fmod(x, y))
+HOST_BINARY(TAND, x & y)
+HOST_BINARY(TOR, x | y)
+HOST_BINARY(TSHL, x << y)
+HOST_BINARY(TSHR, x >> y)
+HOST_SCALAR(TADDS, x + y)
+HOST_SCALAR(TSUBS, x - y)
+HOST_SCALAR(TMULS, x * y)
+HOST_SCALAR(TDIVS, x / y)
+HOST_SCALAR(TMAXS, x < y ? y : x)
+HOST_SCALAR(TMINS, y < x ? y : x)
+HOST_SCALAR(TFMODS, std::fmod(x, y))
+HOST_SCALAR(TLRELU, x < 0 ? x * y : x)
+HOST_SCALAR(TANDS, x & y)
+HOST_SCALAR(TORS, x | y)
+HOST_SCALAR(TSHLS, x << y)
+HOST_SCALAR(TSHRS, x >> y)
+HOST_UNARY(TABS, x < 0 ? -x : x)
+HOST_UNARY(TNEG, -x)
+HOST_UNARY(TEXP, std::exp(x))
+HOST_UNARY(TLOG, std::log(x))
+HOST_UNARY(TSQRT, std::sqrt(x))
+HOST_UNARY(TRSQRT, 1 / std::sqrt(x))
+HOST_UNARY(TRECIP, 1 / x)
+HOST_UNARY(TRELU, x < 0 ? decltype(x)(0) : x)
+HOST_UNARY(TNOT, ~x)
+
+template <typename D, typename V> void TEXPANDS(D& dst, V scalar)
+{
+    compute(dst, [&](int, int) { return static_cast<typename D::DType>(scalar); });
+}
+
+template <typename D, typename A> void TCVT(D& dst, const A& a, RoundMode mode)
+{
+    same_valid(dst, a);
+    compute(dst, [&](int r, int c) {
+        auto x = wide(a.get(r, c));
+        if constexpr (std::is_integral_v<typename D::DType> && !std::is_integral_v<decltype(x)>) {
+            switch (mode) {
+            case RoundMode::CAST_ROUND: return std::round(x);
+            case RoundMode::CAST_FLOOR: return std::floor(x);
+            case RoundMode::CAST_CEIL: return std::ceil(x);
+            case RoundMode::CAST_TRUNC: return std::trunc(x);
+            default: return std::nearbyint(x);
+            }
+        } else {
+            return x;
+        }
+    });
+}
+
+template <typename T> bool holds(T x, T y, CmpMode mode)
+{
+    switch (mode) {
+    case CmpMode::EQ: return x == y;
+    case CmpMode::NE: return x != y;
+    case CmpMode::LT: return x < y;
+    case CmpMode::LE: return x <= y;
+    case CmpMode::GT: return x > y;
+    default: return x >= y;
+    }
+}
+
+// One bit an element.
+template <typename D, typename A, typename F> void mask(D& dst, const A& a, F f)
+{
+    static_assert(std::is_same_v<typename D::DType, uint8_t>, "a mask has bytes");
+    for (int r = 0; r < a.rows; ++r)
+        for (int c = 0; c < a.cols; ++c) {
+            uint8_t byte = c % 8 == 0 ? 0 : dst.get(r, c / 8);
+            dst.set(r, c / 8, byte | (f(r, c) << c % 8));
+        }
+}
+
+template <typename D, typename A, typename B> void TCMP(D& dst, const A& a, const B& b, CmpMode mode)
+{
+    mask(dst, a, [&](int r, int c) { return holds(wide(a.get(r, c)), wide(b.get(r, c)), mode); });
+}
+
+template <typename D, typename A, typename V> void TCMPS(D& dst, const A& a, V scalar, CmpMode mode)
+{
+    auto y = wide(static_cast<typename A::DType>(scalar));
+    mask(dst, a, [&](int r, int c) { return holds(wide(a.get(r, c)), y, mode); });
+}
+
+template <typename D, typename M, typename A, typename B, typename S>
+void TSEL(D& dst, const M& mask, const A& a, const B& b, const S&)
+{
+    compute(dst, [&](int r, int c) { return mask.get(r, c / 8) >> c % 8 & 1 ? a.get(r, c) : b.get(r, c); });
+}
+
+// Reductions; the scratch of a row reduction is overwritten.
+template <typename D, typename A, typename F> void reduce_rows(D& dst, const A& a, F f)
+{
+    host::require(dst.rows == a.rows && dst.cols == 1, "a row reduction has one column");
+    compute(dst, [&](int r, int) {
+        auto value = wide(a.get(r, 0));
+        for (int c = 1; c < a.cols; ++c) value = f(value, wide(a.get(r, c)));
+        return value;
+    });
+}
+
+template <typename D, typename A, typename F> void reduce_cols(D& dst, const A& a, F f)
+{
+    host::require(dst.rows == 1 && dst.cols == a.cols, "a column reduction has one row");
+    compute(dst, [&](int, int c) {
+        auto value = wide(a.get(0, c));
+        for (int r = 1; r < a.rows; ++r) value = f(value, wide(a.get(r, c)));
+        return value;
+    });
+}
+
+template <typename A, typename B> bool overlap(const A& a, const B& b)
+{
+    int64_t a_bytes = A::Rows * A::Cols * sizeof(typename A::DType), b_bytes = B::Rows * B::Cols * sizeof(typename B::DType);
+    return A::Loc == B::Loc && a.address < b.address + b_bytes && b.address < a.address + a_bytes;
+}
+
+template <typename S> void spoil(const S& tmp)
+{
+    for (int r = 0; r < tmp.rows; ++r)
+        for (int c = 0; c < tmp.cols; ++c) std::memset(tmp.element(S::offset(r, c)), 0xff, sizeof(typename S::DType));
+}
+
+#define HOST_REDUCE(NAME, EXPR)                                                                                       \
+    template <typename D, typename A, typename S> void TROW##NAME(D& dst, const A& a, const S& tmp)                   \
+    {                                                                                                                 \
+        host::require(!overlap(dst, tmp), "the result lies in its scratch");                                          \
+        reduce_rows(dst, a, [](auto x, auto y) { return EXPR; });                                                     \
+        spoil(tmp);                                                                                                   \
+    }                                                                                                                 \
+    template <typename D, typename A> void TCOL##NAME(D& dst, const A& a)                                             \
+    {                                                                                                                 \
+        reduce_cols(dst, a, [](auto x, auto y) { return EXPR; });                                                     \
+    }
+
+HOST_REDUCE(SUM, x + y)
+HOST_REDUCE(PROD, x* y)
+HOST_REDUCE(MAX, x < y ? y : x)
+HOST_REDUCE(MIN, y < x ? y : x)
+
+#define HOST_EXPAND(NAME, EXPR)                                                                                       \
+    template <typename D, typename A, typename V> void TROWEXPAND##NAME(D& dst, const A& a, const V& column)          \
+    {                                                                                                                 \
+        host::require(column.rows == dst.rows && column.cols == 1, "one value a row");                                \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); auto y = wide(column.get(r, 0)); return EXPR; });\
+    }                                                                                                                 \
+    template <typename D, typename A, typename V> void TCOLEXPAND##NAME(D& dst, const A& a, const V& row)             \
+    {                                                                                                                 \
+        host::require(row.rows == 1 && row.cols == dst.cols, "one value a column");                                   \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); auto y = wide(row.get(0, c)); return EXPR; });   \
+    }
+
+HOST_EXPAND(ADD, x + y)
+HOST_EXPAND(SUB, x - y)
+HOST_EXPAND(MUL, x* y)
+HOST_EXPAND(DIV, x / y)
+HOST_EXPAND(MAX, x < y ? y : x)
+HOST_EXPAND(MIN, y < x ? y : x)
+HOST_EXPAND(EXPDIF, std::exp(x - y))
+
+template <typename D, typename V> void TROWEXPAND(D& dst, const V& column)
+{
+    compute(dst, [&](int r, int) { return column.get(r, 0); });
+}
+
+template <typename D, typename V> void TCOLEXPAND(D& dst, const V& row)
+{
+    compute(dst, [&](int, int c) { return row.get(0, c); });
+}
+
+// Moves, views, shapes.
+template <typename D, typename A> void TMOV(D& dst, const A& a)
+{
+    same_valid(dst, a);
+    compute(dst, [&](int r, int c) { return a.get(r, c); });
+}
+
+template <typename D, typename A> void TEXTRACT(D& dst, const A& a, int64_t row, int64_t col)
+{
+    host::require(row >= 0 && col >= 0 && row + dst.rows <= A::Rows && col + dst.cols <= A::Cols, "beyond the source");
+    compute(dst, [&](int r, int c) { return a.get(row + r, col + c); });
+}
+
+template <typename D, typename A> void TINSERT(D& dst, const A& a, int64_t row, int64_t col)
+{
+    host::require(row >= 0 && col >= 0 && row + a.rows <= D::Rows && col + a.cols <= D::Cols, "beyond the target");
+    for (int r = 0; r < a.rows; ++r)
+        for (int c = 0; c < a.cols; ++c) dst.set(row + r, col + c, static_cast<typename D::DType>(a.get(r, c)));
+}
+
+template <typename D, typename A> void TRESHAPE(D& dst, const A& a)
+{
+    static_assert(D::Loc == A::Loc && D::Rows * D::Cols * sizeof(typename D::DType) == A::Rows * A::Cols * sizeof(typename A::DType));
+    dst.address = a.address;
+}
+
+template <typename D, typename A, typename B> void TCONCAT(D& dst, const A& a, const B& b)
+{
+    host::require(dst.rows == a.rows && a.rows == b.rows && dst.cols == a.cols + b.cols, "widths do not add up");
+    compute(dst, [&](int r, int c) { return c < a.cols ? a.get(r, c) : b.get(r, c - a.cols); });
+}
+
+template <typename D, typename A, typename S> void TTRANS(D& dst, const A& a, const S& tmp)
+{
+    host::require(dst.rows == a.cols && dst.cols == a.rows, "not the transposed shape");
+    compute(dst, [&](int r, int c) { return a.get(c, r); });
+    if (tmp.address != dst.address) spoil(tmp);
+}
+
+template <typename D, typename A> void TFILLPAD(D& dst, const A& a)
+{
+    static_assert(D::Padding != PadValue::Null, "the destination says what to fill with");
+    compute(dst, [&](int r, int c) { return r < a.rows && c < a.cols ? a.get(r, c) : D::pad(); });
+}
+
+template <typename D, typename A> void TFILLPAD_INPLACE(D& dst, const A& a) { TFILLPAD(dst, a); }
+template <typename D, typename A> void TFILLPAD_EXPAND(D& dst, const A& a) { TFILLPAD(dst, a); }
+
+// Matrix products.
+template <typename D, typename L, typename R, typename F> void product(D& dst, const L& left, const R& right, F start)
+{
+    static_assert(D::Loc == TileType::Acc && L::Loc == TileType::Left && R::Loc == TileType::Right, "operands in L0");
+    host::require(dst.rows == left.rows && left.cols == right.rows && dst.cols == right.cols, "M, K, N do not agree");
+    compute(dst, [&](int r, int c) {
+        auto sum = start(r, c);
+        for (int k = 0; k < left.cols; ++k) sum += wide(left.get(r, k)) * wide(right.get(k, c));
+        return sum;
+    });
+}
+
+template <typename D, typename L, typename R> void TMATMUL(D& dst, const L& left, const R& right)
+{
+    product(dst, left, right, [](int, int) { return typename D::DType(0); });
+}
+
+template <typename D, typename A, typename L, typename R> void TMATMUL_ACC(D& dst, const A& acc, const L& left, const R& right)
+{
+    host::require(dst.address == acc.address, "the accumulator is updated in place");
+    product(dst, left, right, [&](int r, int c) { return acc.get(r, c); });
+}
+
+template <typename D, typename L, typename R, typename B> void TMATMUL_BIAS(D& dst, const L& left, const R& right, const B& bias)
+{
+    product(dst, left, right, [&](int, int c) { return bias.get(0, c); });
+}
+
+} // namespace pto
+
+inline int64_t get_block_idx() { return 0; }
+inline int64_t get_block_num() { return 1; }
+inline int64_t get_subblockid() { return 0; }
