@@ -165,6 +165,9 @@ struct Saved {
     issued: usize,
 }
 
+/// The author's flags: the state when they were set, while nothing has waited for them.
+type AuthorFlags = FxHashMap<(Pipe, Pipe, u8), Option<(Saved, Option<Origin>)>>;
+
 struct Ordering<'a> {
     program: &'a Program,
     nodes: Vec<Node<'a>>,
@@ -185,7 +188,7 @@ struct Ordering<'a> {
     /// Bodies that are being executed for the second time.
     second: Vec<bool>,
     additions: usize,
-    author: FxHashMap<(Pipe, Pipe, u8), Option<(Saved, Option<Origin>)>>,
+    author: AuthorFlags,
     unpaired: FxHashSet<(Option<Origin>, String)>,
 }
 
@@ -327,7 +330,7 @@ impl<'a> Ordering<'a> {
             }
             self.second[body] = false;
             if self.additions == additions {
-                if !trips.is_some_and(|trips| trips > 0) {
+                if trips.unwrap_or(0) == 0 {
                     exit.meet(&entry);
                 }
                 return exit;
@@ -778,11 +781,7 @@ fn positions(blocks: &[Block]) -> Positions {
 
 /// Gives each pair the lowest event that is free from its set to its wait. Where all are taken, two pairs of one statement
 /// list become one: set at the later of the two places, waited for at the earlier.
-fn assign_events(
-    pairs: &mut Vec<Pair>,
-    blocks: &[Block],
-    author: &FxHashMap<(Pipe, Pipe, u8), Option<(Saved, Option<Origin>)>>,
-) -> Vec<Finding> {
+fn assign_events(pairs: &mut Vec<Pair>, blocks: &[Block], author: &AuthorFlags) -> Vec<Finding> {
     let positions = positions(blocks);
     let set = |pair: &Pair| positions.behind[pair.block][pair.item];
     let wait = |pair: &Pair| positions.front[pair.block][pair.gap];

@@ -137,10 +137,10 @@ impl TileForm {
         let bytes = self.dtype.storage_bits() / 8;
         let (rows, cols) = (self.rows, self.cols);
         match (self.slayout, self.blayout) {
-            (SLayout::NoneBox, BLayout::RowMajor) if cols * bytes % 32 != 0 => {
+            (SLayout::NoneBox, BLayout::RowMajor) if !(cols * bytes).is_multiple_of(32) => {
                 Some(format!("a row of {cols} {} takes {} bytes, which is no multiple of 32", self.dtype, cols * bytes))
             }
-            (SLayout::NoneBox, BLayout::ColMajor) if rows * bytes % 32 != 0 => Some(format!(
+            (SLayout::NoneBox, BLayout::ColMajor) if !(rows * bytes).is_multiple_of(32) => Some(format!(
                 "a column of {rows} {} takes {} bytes, which is no multiple of 32",
                 self.dtype,
                 rows * bytes

@@ -582,16 +582,9 @@ fn without(steps: &mut Vec<Step>, n: &mut usize) -> bool {
                 }
                 *n -= 1;
             }
-            Step::Loop(node) => {
-                if without(&mut node.body, n) {
-                    return true;
-                }
-            }
-            Step::If(node) => {
-                if without(&mut node.then, n) || node.otherwise.as_mut().is_some_and(|body| without(body, n)) {
-                    return true;
-                }
-            }
+            Step::Loop(node) if without(&mut node.body, n) => return true,
+            Step::If(node) if without(&mut node.then, n) => return true,
+            Step::If(node) if node.otherwise.as_mut().is_some_and(|body| without(body, n)) => return true,
             _ => {}
         }
     }
