@@ -1,4 +1,5 @@
-//! How fast packing is and how low it gets. Prints tables, asserts nothing: `cargo bench -p tilelens-analysis --bench packing`.
+//! How fast packing is and how low it gets. Prints tables, asserts nothing: `cargo bench -p tilelens-analysis --bench packing`,
+//! with `-- exact small` for only these tables.
 //!
 //! One thread. Times are wall time, the best of several runs where a table says so: on a busy machine that is an upper limit
 //! of the CPU time.
@@ -23,13 +24,22 @@ const MINIMALLOC: [(&str, &str); 11] = [
     ("K", include_str!("../../tests/benchmarks/minimalloc/K.1048576.csv")),
 ];
 
+const TABLES: [(&str, fn()); 6] = [
+    ("exact", exact),
+    ("lowest", lowest),
+    ("kernels", kernels),
+    ("orders", orders),
+    ("small", small),
+    ("scaling", scaling),
+];
+
 fn main() {
-    exact();
-    lowest();
-    kernels();
-    orders();
-    small();
-    scaling();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
+    for (name, table) in TABLES {
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            table();
+        }
+    }
 }
 
 fn time<T>(run: impl FnOnce() -> T) -> (T, Duration) {

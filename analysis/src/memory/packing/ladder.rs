@@ -90,7 +90,7 @@ pub fn pack(problem: &Problem, budget: &Budget) -> Outcome {
     let floor = floor(problem, &bound);
     let mut climb = Climb { problem, budget, floor, best: Found::bump(problem), nodes: 0 };
     let conflicts = climb.first_fit();
-    if let Some(conflicts) = conflicts {
+    if let Some(conflicts) = conflicts.filter(|_| budget.nodes > 0) {
         climb.search(&conflicts);
     }
     let verdict = climb.verdict(&bound);

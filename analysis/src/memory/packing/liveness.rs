@@ -56,31 +56,43 @@ pub(super) fn usable_capacity(problem: &Problem) -> u64 {
 
 /// The bytes live over time, `weight` being what a buffer counts for.
 pub(super) fn levels(problem: &Problem, weight: impl Fn(BufferIx) -> u64) -> Vec<Level> {
-    let mut changes: Vec<(u64, bool, u64)> = Vec::with_capacity(2 * problem.buffers().len());
+    let count = problem.buffers().len();
+    let (mut starts, mut ends) = (Vec::with_capacity(count), Vec::with_capacity(count));
     for buffer in problem.indices() {
         let bytes = weight(buffer);
         for interval in problem.buffer(buffer).lifetime.intervals() {
-            changes.push((interval.start, true, bytes));
-            changes.push((interval.end, false, bytes));
+            starts.push((interval.start, bytes));
+            ends.push((interval.end, bytes));
         }
     }
-    changes.sort_unstable_by_key(|&(time, starts, _)| (time, starts));
-    let mut levels: Vec<Level> = Vec::with_capacity(changes.len());
+    starts.sort_unstable_by_key(|&(time, _)| time);
+    ends.sort_unstable_by_key(|&(time, _)| time);
+    let mut levels: Vec<Level> = Vec::with_capacity(starts.len() + ends.len());
+    let mut starts = starts.into_iter().peekable();
     let mut bytes = 0;
-    for (time, starts, weight) in changes {
-        bytes = if starts { bytes + weight } else { bytes - weight };
-        match levels.last_mut() {
-            Some(level) if level.over.start == time => level.bytes = bytes,
-            last => {
-                if let Some(level) = last {
-                    level.over.end = time;
-                }
-                levels.push(Level { over: Interval::new(time, time), bytes });
-            }
+    for (end, ended) in ends {
+        while let Some((start, started)) = starts.next_if(|&(start, _)| start < end) {
+            bytes += started;
+            change(&mut levels, start, bytes);
         }
+        bytes -= ended;
+        change(&mut levels, end, bytes);
     }
     levels.pop(); // nothing is live after the last end
     levels
+}
+
+/// From `time` on there are `bytes`.
+fn change(levels: &mut Vec<Level>, time: u64, bytes: u64) {
+    match levels.last_mut() {
+        Some(level) if level.over.start == time => level.bytes = bytes,
+        last => {
+            if let Some(level) = last {
+                level.over.end = time;
+            }
+            levels.push(Level { over: Interval::new(time, time), bytes });
+        }
+    }
 }
 
 /// Levels with fewer bytes before and after; of a run of equal bytes every level, as their live sets differ.

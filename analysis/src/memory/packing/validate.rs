@@ -110,21 +110,22 @@ fn check_each(problem: &Problem, offsets: &[u64], capacity: u64) -> Result<(), V
 
 /// Walks through time with the live byte ranges in address order: while they are disjoint, a new one can only overlap its neighbours.
 fn check_overlaps(problem: &Problem, offsets: &[u64]) -> Result<(), Violation> {
-    let mut events: Vec<(u64, bool, BufferIx)> = Vec::with_capacity(2 * offsets.len());
+    let (mut starts, mut ends) = (Vec::with_capacity(offsets.len()), Vec::with_capacity(offsets.len()));
     for buffer in problem.indices() {
         for interval in problem.buffer(buffer).lifetime.intervals() {
-            events.push((interval.start, true, buffer));
-            events.push((interval.end, false, buffer));
+            starts.push((interval.start, buffer));
+            ends.push((interval.end, buffer));
         }
     }
-    events.sort_unstable();
+    starts.sort_unstable();
+    ends.sort_unstable();
+    let mut ends = ends.into_iter().peekable();
     let mut live: BTreeMap<u64, (u64, BufferIx)> = BTreeMap::new();
-    for (_, starts, buffer) in events {
-        let offset = offsets[buffer.index()];
-        if !starts {
-            live.remove(&offset);
-            continue;
+    for (start, buffer) in starts {
+        while let Some((_, ended)) = ends.next_if(|&(end, _)| end <= start) {
+            live.remove(&offsets[ended.index()]);
         }
+        let offset = offsets[buffer.index()];
         let top = offset + problem.buffer(buffer).size;
         let below = live.range(..top).next_back();
         if let Some((_, &(_, other))) = below.filter(|(_, (below_top, _))| *below_top > offset) {
