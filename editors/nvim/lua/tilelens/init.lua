@@ -5,7 +5,7 @@ local M = {}
 --- What `:Tilelens <name>` accepts.
 local choices = {
   target = { 'ascend910b', 'ascend950' },
-  planner = { 'auto', 'sequential', 'packed' },
+  planner = { 'auto', 'sequential', 'packed', 'dsa-rp' },
 }
 
 local current
