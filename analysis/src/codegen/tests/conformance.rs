@@ -562,6 +562,7 @@ fn recorded_sync_points(function: &Json) -> Vec<String> {
 /// Removes the n-th pair or barrier; false if there are not so many.
 fn without(steps: &mut Vec<Step>, n: &mut usize) -> bool {
     for at in 0..steps.len() {
+        let mut found = false;
         match &mut steps[at] {
             Step::Sync(Sync::Set { src, dst, event }, _) => {
                 let pair = (*src, *dst, *event);
@@ -582,10 +583,14 @@ fn without(steps: &mut Vec<Step>, n: &mut usize) -> bool {
                 }
                 *n -= 1;
             }
-            Step::Loop(node) if without(&mut node.body, n) => return true,
-            Step::If(node) if without(&mut node.then, n) => return true,
-            Step::If(node) if node.otherwise.as_mut().is_some_and(|body| without(body, n)) => return true,
+            Step::Loop(node) => found = without(&mut node.body, n),
+            Step::If(node) => {
+                found = without(&mut node.then, n) || node.otherwise.as_mut().is_some_and(|body| without(body, n));
+            }
             _ => {}
+        }
+        if found {
+            return true;
         }
     }
     false
