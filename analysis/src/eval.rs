@@ -1,5 +1,6 @@
 //! Values that Python code outside of kernels gives to names: module constants, locals of factories, imports.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 
 use tilelens_syntax::ast::{
@@ -177,9 +178,40 @@ impl Bindings<'_> {
     }
 }
 
+thread_local! {
+    /// How many names are being resolved, each for the one before it. The stack does not bear any number.
+    static RESOLVING: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Names that are defined through more names than these, one after the other, count as unknown.
+const LONGEST_CHAIN: u32 = 64;
+
+/// One name more that is being resolved, until it is dropped.
+struct Resolving;
+
+impl Resolving {
+    fn start() -> Option<Resolving> {
+        RESOLVING.with(|count| {
+            (count.get() < LONGEST_CHAIN).then(|| {
+                count.set(count.get() + 1);
+                Resolving
+            })
+        })
+    }
+}
+
+impl Drop for Resolving {
+    fn drop(&mut self) {
+        RESOLVING.with(|count| count.set(count.get().saturating_sub(1)));
+    }
+}
+
 /// The value that a block gives to `name`; `None` where it does not bind it. `scope` is what the block's expressions see.
 pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant> {
-    let unknown = |reason: String| Some(Constant::Unknown(Reason(reason)));
+    let Some(_resolving) = Resolving::start() else {
+        return Some(unknown(format!("`{name}` is defined through more than {LONGEST_CHAIN} other names")));
+    };
+    let unknown = |reason: String| Some(unknown(reason));
     match binding(ast, name) {
         Binding::None => None,
         Binding::Once(value) => Some(match evaluate(ast, value, scope) {
@@ -831,6 +863,16 @@ mod tests {
         );
         check("x = {\"a\": 1, \"b\": foo()}[\"a\"]", expect!["Int(1)"]);
         check("x = [a for a in foo()]", expect!["unknown: calls `foo`, which tilelens does not run"]);
+    }
+
+    #[test]
+    fn long_chains_of_names_end() {
+        let chain: String = (1..500).map(|i| format!("a{i} = a{}\n", i - 1)).collect();
+        check(
+            &format!("a0 = 1\n{chain}x = a499"),
+            expect!["unknown: `a436` is defined through more than 64 other names"],
+        );
+        check(&format!("a0 = 1\n{chain}x = a20"), expect!["Int(1)"]);
     }
 
     #[test]

@@ -1,23 +1,37 @@
 //! Lowers every kernel that the PyPTO compiler was run on (`tests/conformance/pypto`).
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
 use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
 use tilelens_analysis::ir::Kernel;
-use tilelens_analysis::lower;
+use tilelens_analysis::target::{Planner, Target};
+use tilelens_analysis::{lower, memory, passes};
 use tilelens_syntax::{BlockKind, Document, ast};
 
 /// A module whose functions are all at its top level or in its classes.
-struct Module<'d>(&'d Document);
+struct Module<'d> {
+    document: &'d Document,
+    /// The names that are being evaluated.
+    asked: RefCell<Vec<String>>,
+}
 
 impl Scope for Module<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
-        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
-        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
+        if self.asked.borrow().iter().any(|asked| asked == name) {
+            return None;
+        }
+        self.asked.borrow_mut().push(name.to_owned());
+        let statements = self.document.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
+        let value =
+            statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self));
+        self.asked.borrow_mut().pop();
+        value
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
-        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+        let mut functions = self.document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
         let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
         Some(FunctionSource { ast: ast::parse(&found.source).0.into() })
     }
@@ -26,7 +40,8 @@ impl Scope for Module<'_> {
 fn kernels(text: &str) -> Vec<Kernel> {
     let document = Document::new(text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document))).collect()
+    let module = Module { document: &document, asked: RefCell::default() };
+    functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &module)).collect()
 }
 
 fn programs() -> Vec<PathBuf> {
@@ -60,4 +75,74 @@ fn no_kernel_that_the_compiler_accepts_is_rejected() {
     assert!(count >= 250, "{count} kernels");
     println!("{count} kernels; not modelled:\n{}", unmodelled.join("\n"));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What people type, and what they half type.
+const SNIPPETS: [&str; 28] = [
+    "0",
+    "-1",
+    "9223372036854775807",
+    "170141183460469231731687303715884105727",
+    "[]",
+    "[64]",
+    "[64, 64, 64]",
+    "(",
+    ")",
+    "[",
+    "]",
+    "x",
+    "pl.",
+    "pl.FP32",
+    "pl.Mem.Acc",
+    "None",
+    "n",
+    "out",
+    "pl.yield_(x)",
+    "for i in pl.range(n):",
+    "else:",
+    "if n > 0:",
+    "**",
+    "=",
+    "pl.load(a, [0, 0], [64, 64])",
+    "pl.Tile[[1, 64], pl.FP16, pl.Mem.Vec]",
+    "...",
+    "\n    ",
+];
+
+/// Replaces some words of a text.
+fn edited(text: &str, edits: &[(usize, usize)]) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let mut words: Vec<String> = Vec::new();
+    for c in text.chars() {
+        match words.last_mut() {
+            Some(word) if is_word(c) && word.ends_with(is_word) => word.push(c),
+            _ => words.push(c.to_string()),
+        }
+    }
+    for &(at, snippet) in edits {
+        let at = at % words.len().max(1);
+        if let Some(word) = words.get_mut(at) {
+            *word = SNIPPETS[snippet % SNIPPETS.len()].to_owned();
+        }
+    }
+    words.concat()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_lowering_or_a_pass_panic(
+        program in any::<prop::sample::Index>(),
+        edits in prop::collection::vec((any::<usize>(), any::<usize>()), 1..6),
+    ) {
+        let programs = programs();
+        let text = std::fs::read_to_string(program.get(&programs)).unwrap();
+        for kernel in kernels(&edited(&text, &edits)) {
+            let _ = kernel.to_string();
+            for prepared in passes::prepare(kernel, Target::Ascend910b) {
+                memory::plan(&prepared, Target::Ascend910b, Planner::Auto);
+            }
+        }
+    }
 }

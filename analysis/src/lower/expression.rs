@@ -77,6 +77,10 @@ impl Lowering<'_> {
                 Term::Scalar(Scalar::Binary(op, Box::new(left), Box::new(right)))
             }
             Expr::Ternary { .. } => self.not_accepted(expr, "`a if c else b`", "write an `if` statement"),
+            Expr::Other(kind) if kind.starts_with("too deeply") => {
+                self.note(expr, "the expression is nested too deeply".to_owned());
+                unknown("the expression is nested too deeply")
+            }
             Expr::Other(kind) => {
                 let what = format!("a {}", kind.replace('_', " "));
                 self.not_accepted(expr, &what, "compute the value outside of the kernel")
