@@ -20,7 +20,7 @@ use crate::{imports, lower, passes};
 
 mod tlx;
 
-pub(crate) use tlx::{TlxKernel, tlx_kernel};
+pub(crate) use tlx::{Survey, TlxKernel, tlx_kernel, tlx_survey};
 
 #[salsa::db]
 #[derive(Clone, Default)]

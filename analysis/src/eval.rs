@@ -242,7 +242,12 @@ pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant>
 
 /// The value of an expression of a block, whose names `scope` resolves.
 pub fn evaluate(ast: &Ast, expr: ExprId, scope: &dyn Scope) -> Constant {
-    Evaluator { ast, scope, arguments: &[], depth: 0 }.value(expr)
+    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None }.value(expr)
+}
+
+/// The same for a list of which the first `count` elements are enough; comprehensions stop there.
+pub fn evaluate_first(ast: &Ast, expr: ExprId, count: usize, scope: &dyn Scope) -> Constant {
+    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: Some(count) }.value(expr)
 }
 
 /// Deeper expressions, and deeper calls of functions, count as unknown.
@@ -256,6 +261,8 @@ struct Evaluator<'a> {
     /// Values of parameters, inside of a function that is called.
     arguments: &'a [(String, Constant)],
     depth: u32,
+    /// Elements of a comprehension behind these are left out.
+    cut_at: Option<usize>,
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {
@@ -330,6 +337,9 @@ impl Evaluator<'_> {
 
     /// Adds the elements of a comprehension, whose outer clauses are bound already.
     fn comprehend(&self, element: ExprId, clauses: &[Clause], elements: &mut Vec<Constant>) -> Result<(), Reason> {
+        if self.cut_at.is_some_and(|cut| elements.len() >= cut) {
+            return Ok(());
+        }
         let Some((clause, inner)) = clauses.split_first() else {
             if elements.len() == LONGEST {
                 return Err(Reason(format!("the list has more than {LONGEST} elements")));
@@ -489,7 +499,7 @@ impl Evaluator<'_> {
         }
         let names = params.iter().map(|param| source.ast.name(param.name).unwrap_or_default().to_owned());
         let arguments: Vec<_> = names.zip(values).collect();
-        Evaluator { ast: &source.ast, scope: self.scope, arguments: &arguments, depth: self.depth + 10 }.value(result)
+        Evaluator { ast: &source.ast, scope: self.scope, arguments: &arguments, depth: self.depth + 10, cut_at: self.cut_at }.value(result)
     }
 
     fn subscript(&self, value: ExprId, index: ExprId) -> Constant {

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tilelens_syntax::BlockKind;
+use tilelens_syntax::ast::Ast;
 
+use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
 use crate::ir::Reason;
+use crate::memory::Finding;
 use crate::tlx::language::{self, Imports};
 use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
 use crate::tlx::{self, front, kernel};
 
-use super::{Name, Settings, SourceFile, Unit, UnitScope, isolated, parsed, syntax, units};
+use super::{Name, Settings, SourceFile, Unit, UnitScope, isolated, syntax, units};
 
 /// What the module of a file imports of Triton.
 #[salsa::tracked(returns(ref))]
@@ -32,7 +35,7 @@ fn comments<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Strin
     if !text.contains("tilelens:") {
         return Arc::default();
     }
-    Arc::new(scenario::comments(text, &parsed(db, unit).spans))
+    Arc::new(scenario::comments(text))
 }
 
 /// The names of the `@triton.jit` functions of a file.
@@ -110,20 +113,25 @@ fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scena
         }
         let outer = UnitScope { db, unit: caller };
         let caller_name = caller.key(db).path.clone();
-        for scenario in scenarios(db, caller).iter() {
+        let launched = Scenario { values: launch_values(db, caller), arch: None };
+        let scenarios = match scenarios(db, caller).as_slice() {
+            [] => vec![launched],
+            scenarios => scenarios.iter().map(|scenario| scenario.filled_from(&launched)).collect(),
+        };
+        for scenario in &scenarios {
             let scope = ScenarioScope { scenario, outer: &outer };
             let calls = scenario::calls(syntax(db, caller), &scope, &|callee| callee == name);
             for call in calls {
-                let mut values = call.values(ast, function, "");
-                for (parameter, (value, from)) in &mut values {
-                    let origin = scenario.values.get(parameter).map(|(_, origin)| origin.clone());
-                    let _ = value;
-                    *from = origin
-                        .map_or_else(|| format!("`{caller_name}`"), |origin| format!("{origin} of `{caller_name}`"));
+                let mut values = call.values(ast, function, &format!("`{caller_name}`"));
+                for (parameter, (_, from)) in &mut values {
+                    if let Some((_, origin)) = scenario.values.get(parameter) {
+                        *from = format!("{origin} of `{caller_name}`");
+                    }
                 }
-                let scenario = Scenario { values, arch: scenario.arch };
-                if !found.contains(&scenario) && found.len() < scenario::MOST_SCENARIOS {
-                    found.push(scenario);
+                let through = Scenario { values, arch: scenario.arch };
+                let is_new = !through.values.is_empty() && !found.contains(&through);
+                if is_new && found.len() < scenario::MOST_SCENARIOS {
+                    found.push(through);
                 }
             }
         }
@@ -160,6 +168,37 @@ pub(crate) struct TlxKernel {
     pub(crate) scenarios: usize,
 }
 
+/// How many of the scenarios of a kernel fit into the memories of its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Survey {
+    pub(crate) fits: usize,
+    /// Scenarios of known size that no `static_assert` refuses.
+    pub(crate) known: usize,
+}
+
+/// Scenarios that a survey looks at.
+const MOST_SURVEYED: usize = 64;
+
+/// Nothing where there are fewer than two scenarios.
+#[salsa::tracked(returns(clone))]
+pub(crate) fn tlx_survey<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Option<Survey> {
+    tlx_kernel(db, unit, settings).as_ref().filter(|kernel| kernel.scenarios > 1)?;
+    let launch = launch_values(db, unit);
+    let scope = UnitScope { db, unit };
+    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), settings.config(db));
+    let mut survey = Survey::default();
+    for scenario in scenarios(db, unit).iter().take(MOST_SURVEYED) {
+        let kernel = isolated(|| front::read(ast, &scope, imports, scenario, &launch))??;
+        let plan = isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules))?;
+        if kernel.contradiction.is_some() || !plan.is_exact(&kernel) {
+            continue;
+        }
+        survey.known += 1;
+        survey.fits += usize::from(plan.fits());
+    }
+    (survey.known > 0).then_some(survey)
+}
+
 /// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn tlx_kernel<'db>(
@@ -168,14 +207,18 @@ pub(crate) fn tlx_kernel<'db>(
     settings: Settings,
 ) -> Option<Arc<TlxKernel>> {
     let imports = imports(db, unit.file(db));
-    if !imports.has_tlx() || !is_jit(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
+    // A function that only calls a kernel is a launcher of it, and has nothing of its own to show.
+    if !imports.has_tlx() || !allocates(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
         return None;
     }
     let launch = launch_values(db, unit);
     let scope = UnitScope { db, unit };
     let ast = syntax(db, unit);
     let scenarios = scenarios(db, unit);
-    let read = |scenario: &Scenario| isolated(|| front::read(ast, &scope, imports, scenario, &launch)).flatten();
+    let read = |scenario: &Scenario| match isolated(|| front::read(ast, &scope, imports, scenario, &launch)) {
+        Some(kernel) => kernel,
+        None => failed(ast),
+    };
     let mut first = None;
     for scenario in scenarios.iter() {
         let kernel = read(scenario)?;
@@ -190,8 +233,39 @@ pub(crate) fn tlx_kernel<'db>(
         None => read(&Scenario::default())?,
     };
     let config = settings.config(db);
-    let plan = isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules))?;
+    let (kernel, plan) = match isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)) {
+        Some(plan) => (kernel, plan),
+        None => {
+            let kernel = failed(ast)?;
+            let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
+            (kernel, plan)
+        }
+    };
     Some(Arc::new(TlxKernel { kernel, plan, scenarios: scenarios.len() }))
+}
+
+/// A kernel on which a stage panicked; a fault of tilelens.
+fn failed(ast: &Ast) -> Option<kernel::Kernel> {
+    let kernel = kernel::Kernel::empty(ast)?;
+    let message = format!("tilelens failed on kernel `{}`; please report it with this kernel", kernel.name);
+    let (code, at) = (Code::Internal, kernel.name_origin);
+    let finding = Finding { code, severity: code.severity(), at, message, related: Vec::new() };
+    Some(kernel::Kernel { findings: vec![finding], ..kernel })
+}
+
+/// True for jit functions that take memory, themselves or through the functions that they call.
+#[salsa::tracked(returns(copy), cycle_initial = does_not_allocate)]
+fn allocates<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let file = unit.file(db);
+    if !is_jit(db, unit) {
+        return false;
+    }
+    let through = |call: &Call| jit_functions(db, file).get(&call.callee).is_some_and(|&callee| allocates(db, callee));
+    front::mentions_allocation(syntax(db, unit), imports(db, file)) || calls_in(db, unit).iter().any(through)
+}
+
+fn does_not_allocate<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> bool {
+    false
 }
 
 /// What the body of a function sees: its own names, then those around it.

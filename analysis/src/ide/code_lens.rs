@@ -28,7 +28,7 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
         return lenses;
     }
     for placed in context.units() {
-        lenses.extend(context.tlx(placed.unit).map(|kernel| tlx::code_lens(&placed, kernel)));
+        lenses.extend(context.tlx(placed.unit).map(|kernel| tlx::code_lens(context, &placed, kernel)));
         for outcome in context.plans(placed.unit) {
             let Some(plan) = outcome.plan() else { continue };
             let range = placed.range(plan.name_origin);

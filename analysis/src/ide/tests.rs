@@ -144,3 +144,36 @@ fn sketches_get_their_addresses() {
             b: Tile[[64, 64], FP32, MemRef(id=1, space=UB, addr=16384)] = block.add(a, ...)"#]]
     .assert_eq(&texts.join("\n"));
 }
+
+/// Ten TLX kernels behind an autotuned wrapper each.
+fn ten_tlx_kernels() -> String {
+    let mut text = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\nK = tl.constexpr(64)\n\n".to_owned();
+    for i in 0..10 {
+        text += &format!(
+            "@triton.autotune(configs=[triton.Config({{\"M\": m}}) for m in [64, 128]], key=[])\n@triton.jit\ndef outer{i}(desc, M: tl.constexpr):\n    kernel{i}(desc, M)\n\n# tilelens: desc=bf16\n@triton.jit\ndef kernel{i}(desc, M: tl.constexpr):\n    tiles{i} = tlx.local_alloc((M, K), tlx.dtype_of(desc), 2)\n    view = tiles{i}[0]\n\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn an_edit_in_one_of_ten_tlx_kernels_reads_that_kernel_only() {
+    let mut observed = Observed::open(&ten_tlx_kernels());
+    observed.replace("tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 2)", "tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 3)");
+    let queries = observed.queries();
+    for query in ["parsed", "syntax", "tlx_kernel", "tlx_survey"] {
+        assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
+    }
+    assert_eq!(ran(&queries, "scenarios"), 1, "{queries:?}");
+}
+
+#[test]
+fn a_comment_reads_no_tlx_kernel_and_a_scenario_reads_one() {
+    let mut observed = Observed::open(&ten_tlx_kernels());
+    observed.replace("    tiles7 = ", "    # a note\n    tiles7 = ");
+    let queries = observed.queries();
+    assert_eq!(ran(&queries, "tlx_kernel") + ran(&queries, "scenarios"), 0, "{queries:?}");
+    observed.replace("# a note", "# tilelens: M=32");
+    let queries = observed.queries();
+    assert_eq!((ran(&queries, "tlx_kernel"), ran(&queries, "scenarios")), (1, 1), "{queries:?}");
+}

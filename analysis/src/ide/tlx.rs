@@ -7,7 +7,7 @@ use serde::Serialize;
 use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::Expr;
 
-use crate::db::{self, TlxKernel};
+use crate::db::{self, Survey, TlxKernel};
 use crate::diagnostics::Code;
 use crate::ir::Reason;
 use crate::tlx::budgets::requested_columns;
@@ -175,9 +175,13 @@ fn title(tlx: &TlxKernel) -> String {
     format!("{}{partly}", parts.join(" · "))
 }
 
-pub(crate) fn code_lens(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> CodeLens {
+pub(crate) fn code_lens(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> CodeLens {
     let range = placed.range(tlx.kernel.name_origin);
-    CodeLens { range, title: title(tlx), command: LensCommand::None }
+    let survey = match db::tlx_survey(context.db, placed.unit, context.settings) {
+        Some(Survey { fits, known }) => format!(" · fits {fits} of {known} configurations"),
+        None => String::new(),
+    };
+    CodeLens { range, title: title(tlx) + &survey, command: LensCommand::None }
 }
 
 /// `@64 +32 cols` behind a member of an overlap tree, `32 KiB` behind memory of its own.

@@ -125,26 +125,9 @@ pub fn read(
     scenario: &Scenario,
     launch: &BTreeMap<String, (Constant, String)>,
 ) -> Option<Kernel> {
-    let (stmt, function) = ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
-        Stmt::Function(function) => Some((stmt, function)),
-        _ => None,
-    })?;
-    let kernel = Kernel {
-        name: ast.name(function.name)?.to_owned(),
-        origin: Origin::Stmt(stmt),
-        name_origin: Origin::Expr(function.name),
-        specs: Vec::new(),
-        buffers: Vec::new(),
-        groups: Vec::new(),
-        overlaps: Vec::new(),
-        indices: Vec::new(),
-        params: params(ast, function, scope, imports, scenario, launch),
-        arch: scenario.arch,
-        warp_specialized: false,
-        contradiction: None,
-        findings: Vec::new(),
-        notes: Vec::new(),
-    };
+    let function = scenario::function(ast)?;
+    let params = params(ast, function, scope, imports, scenario, launch);
+    let kernel = Kernel { params, arch: scenario.arch, ..Kernel::empty(ast)? };
     let names = kernel.params.iter().map(|param| {
         let value = Value::Constant(param.value.clone());
         (param.name.clone(), Bound { value, plain: false })
@@ -158,10 +141,22 @@ pub fn read(
 
 /// True for a function whose text names anything of TLX.
 pub fn mentions_tlx(ast: &Ast, imports: &Imports) -> bool {
-    ast.exprs().any(|(id, expr)| {
-        let is_leaf = matches!(expr, Expr::Attribute { .. } | Expr::Name(_));
-        is_leaf && ast.dotted(id).and_then(|path| imports.canonical(&path)).is_some_and(|name| name.starts_with("tlx"))
-    })
+    names(ast, imports).any(|name| name.starts_with("tlx"))
+}
+
+/// Functions of TLX that take memory.
+const ALLOCATING: [&str; 5] =
+    ["tlx.storage_alias_spec", "tlx.local_alloc", "tlx.alloc_barriers", "tlx.alloc_warp_barrier", "tlx.clc_create_context"];
+
+/// True for a function whose text names one that takes memory.
+pub fn mentions_allocation(ast: &Ast, imports: &Imports) -> bool {
+    names(ast, imports).any(|name| ALLOCATING.contains(&name.as_str()))
+}
+
+/// The names of Triton in a block.
+fn names<'a>(ast: &'a Ast, imports: &'a Imports) -> impl Iterator<Item = String> + 'a {
+    let names = ast.exprs().filter(|(_, expr)| matches!(expr, Expr::Attribute { .. } | Expr::Name(_)));
+    names.filter_map(|(id, _)| imports.canonical(&ast.dotted(id)?))
 }
 
 /// Values of the parameters: the scenario, the default, what a `static_assert` says, the launches.

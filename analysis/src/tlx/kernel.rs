@@ -1,6 +1,6 @@
 //! A TLX kernel as its memory sees it: specs, buffers, reuse groups, and where buffers are indexed. No positions.
 
-use tilelens_syntax::ast::ExprId;
+use tilelens_syntax::ast::{Ast, ExprId, Stmt};
 
 use crate::eval::Constant;
 use crate::ir::{Note, Origin, Reason};
@@ -183,6 +183,30 @@ pub struct Param {
 }
 
 impl Kernel {
+    /// The kernel that a function block is, with nothing in it.
+    pub fn empty(ast: &Ast) -> Option<Kernel> {
+        let (stmt, function) = ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
+            Stmt::Function(function) => Some((stmt, function)),
+            _ => None,
+        })?;
+        Some(Kernel {
+            name: ast.name(function.name)?.to_owned(),
+            origin: Origin::Stmt(stmt),
+            name_origin: Origin::Expr(function.name),
+            specs: Vec::new(),
+            buffers: Vec::new(),
+            groups: Vec::new(),
+            overlaps: Vec::new(),
+            indices: Vec::new(),
+            params: Vec::new(),
+            arch: None,
+            warp_specialized: false,
+            contradiction: None,
+            findings: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
     pub fn spec(&self, id: SpecId) -> &Spec {
         &self.specs[id.0 as usize]
     }

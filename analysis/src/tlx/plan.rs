@@ -3,7 +3,7 @@
 use crate::ir::Reason;
 use crate::memory::Finding;
 
-use super::budgets::Arch;
+use super::budgets::{Arch, requested_columns};
 use super::footprint::{self, Footprint, Total};
 use super::kernel::{Backing, BufferId, Kernel, Known, SpecId};
 use super::language::Storage;
@@ -87,6 +87,12 @@ impl Plan {
 
     pub fn place(&self, id: BufferId) -> Option<&Place> {
         self.places.get(id.0 as usize)?.as_ref().ok()
+    }
+
+    /// The totals are within what the architecture has.
+    pub fn fits(&self) -> bool {
+        let columns = requested_columns(self.tmem.all);
+        self.smem.all <= self.arch.smem() && (columns <= self.arch.tmem() || self.arch.tmem() == 0)
     }
 
     /// Everything that the totals count is known.

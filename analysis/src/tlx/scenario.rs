@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, FloatBits, Function, ParamKind, Spans, Stmt};
+use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, FloatBits, Function, ParamKind, Stmt};
 
 use crate::eval::{self, Constant, Scope};
 use crate::ir::Reason;
@@ -22,10 +22,9 @@ pub struct Scenario {
 pub const MOST_SCENARIOS: usize = 256;
 
 /// The text behind `# tilelens:` of each scenario comment of a block, in order.
-pub fn comments(text: &str, spans: &Spans) -> Vec<String> {
-    let comments = spans.comments.iter().filter_map(|range| text.get(range.start..range.end));
-    let marked = comments.filter_map(|comment| comment.trim_start_matches('#').trim().strip_prefix("tilelens:"));
-    marked.map(|scenario| scenario.trim().to_owned()).collect()
+pub fn comments(text: &str) -> Vec<String> {
+    let scenarios = text.lines().filter_map(|line| line.split_once("# tilelens:"));
+    scenarios.map(|(_, scenario)| scenario.trim().to_owned()).collect()
 }
 
 impl Scenario {
@@ -53,7 +52,8 @@ impl Scenario {
         Some(self.filled_from(other))
     }
 
-    fn filled_from(&self, other: &Scenario) -> Scenario {
+    /// This scenario with the values of `other` where it has none.
+    pub fn filled_from(&self, other: &Scenario) -> Scenario {
         let mut filled = self.clone();
         for (name, value) in &other.values {
             filled.values.entry(name.clone()).or_insert_with(|| value.clone());
@@ -121,7 +121,7 @@ pub fn is_jit(ast: &Ast, imports: &Imports, function: &Function) -> bool {
 pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option<Result<Vec<Scenario>, Reason>> {
     let args = decorator(ast, imports, function(ast)?, "triton.autotune")?;
     let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first())?;
-    Some(match eval::evaluate(ast, configs.value, scope) {
+    Some(match eval::evaluate_first(ast, configs.value, MOST_SCENARIOS, scope) {
         Constant::List(configs) | Constant::Tuple(configs) => {
             let count = configs.len();
             let scenario = |(i, config): (usize, &Constant)| of_configuration(config, i + 1, count);
@@ -137,7 +137,7 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
     let values = pairs.iter().filter_map(|(key, value)| match (key, value) {
         (_, Constant::Unknown(_)) => None,
         (Constant::Str(name), value) => {
-            Some((name.clone(), (value.clone(), format!("autotune configuration {number} of {count}"))))
+            Some((name.clone(), (value.clone(), format!("autotune configuration {number} of {count}{}", if count == MOST_SCENARIOS { " and more" } else { "" }))))
         }
         _ => None,
     });

@@ -1,0 +1,490 @@
+//! TLX kernels from text to plan: what authors write, the examples of the seed, and what is refused.
+
+use std::fmt::Write;
+
+use expect_test::{Expect, expect};
+use tilelens_analysis::diagnostics::Code;
+use tilelens_analysis::project::Config;
+use tilelens_analysis::{Analysis, AnalysisHost, FileId};
+use tilelens_syntax::Document;
+
+const IMPORTS: &str =
+    "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n";
+
+fn open(text: &str, settings: &str) -> (Analysis, FileId, String) {
+    let mut host = AnalysisHost::new();
+    let mut config = Config::default();
+    assert!(config.apply_tilelens_toml(settings).is_empty());
+    host.set_config(config);
+    let file = host.file_id("kernel.py");
+    let text = format!("{IMPORTS}{text}");
+    host.set_document(file, Document::new(&text));
+    (host.snapshot(), file, text)
+}
+
+/// Specs with their members, other buffers, and what there is to say; lines count from the first behind the imports.
+fn describe(text: &str, settings: &str) -> String {
+    let (analysis, file, _) = open(text, settings);
+    let mut out = String::new();
+    for kernel in analysis.plans(file).expect("nothing is edited") {
+        let spaces: Vec<_> = kernel.spaces.iter().map(|(name, space)| format!("{name} {}", space.used)).collect();
+        let _ = writeln!(out, "{} on {}: {}, {}", kernel.name, kernel.target, kernel.status, spaces.join(", "));
+        for spec in &kernel.specs {
+            let _ = writeln!(out, "  {}: size {:?}, extent {:?}", spec.name, spec.size, spec.extent);
+        }
+        for tile in &kernel.tiles {
+            let _ = write!(out, "  {} {:?} {} in {}", tile.name, tile.shape, tile.dtype, tile.space.unwrap_or("?"));
+            let member = kernel.specs.iter().flat_map(|spec| &spec.allocations).find(|member| member.name == tile.name);
+            if let Some(member) = member {
+                let _ = write!(out, " at {:?} of {:?}: {:?}", member.offset, member.new_num, member.ranges);
+            }
+            out.push('\n');
+        }
+        for diagnostic in &kernel.diagnostics {
+            let line = diagnostic.line - IMPORTS.lines().count();
+            let _ = writeln!(out, "  line {line}: {} [{}] {}", diagnostic.severity, diagnostic.code, diagnostic.message);
+        }
+    }
+    out
+}
+
+#[track_caller]
+fn check(text: &str, expected: Expect) {
+    expected.assert_eq(&describe(text, ""));
+}
+
+#[track_caller]
+fn check_seed(text: &str, expected: Expect) {
+    expected.assert_eq(&describe(text, "[tlx]\nrules = \"seed\"\n"));
+}
+
+const PHASE_5: &str = "
+@triton.jit
+def kernel():
+    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem, buffer_size_bytes=32768)
+    qk = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
+    p = tlx.local_alloc((64, 64), tl.float16, 2, reuse=spec)
+    alpha = tlx.local_alloc((64,), tl.float32, 2, reuse=spec)
+    spec.set_buffer_overlap(
+        tlx.reuse_group(
+            qk,
+            tlx.reuse_group(p, alpha, group_type=tlx.reuse_group_type.distinct),
+            group_type=tlx.reuse_group_type.shared,
+        )
+    )
+    views = qk[0], p[0], alpha[0]
+";
+
+#[test]
+fn the_seeds_phase_5_under_its_own_rules() {
+    check_seed(PHASE_5, expect![[r#"
+        kernel on sm_100: exact, smem 40960, tmem 0
+          spec: size Some(32768), extent Some(40960)
+          qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
+          p [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
+          alpha [2, 64] float32 in smem at Some(8192) of Some(160): [[8192, 8448], [24576, 24832]]
+          line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 8704 bytes more, and 191488 bytes are free on sm_100
+    "#]]);
+}
+
+#[test]
+fn the_seeds_phase_5_under_the_compilers_rules() {
+    check(PHASE_5, expect![[r#"
+        kernel on sm_100: exact, smem 32768, tmem 0
+          spec: size Some(32768), extent Some(32768)
+          qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
+          p [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
+          alpha [2, 64] float32 in smem at Some(8192) of Some(97): [[8192, 8448], [24576, 24832]]
+          line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16896 bytes more, and 199680 bytes are free on sm_100
+    "#]]);
+}
+
+#[test]
+fn the_seeds_sizes() {
+    let kernel = |size: &str| {
+        format!(
+            "
+@triton.jit
+def kernel():
+    shared = tlx.storage_alias_spec(storage=tlx.storage_kind.smem{size})
+    a = tlx.local_alloc((64, 64), tl.float32, 2, tlx.storage_kind.smem, reuse=shared)
+    b = tlx.local_alloc((64, 64), tl.bfloat16, 2, tlx.storage_kind.smem, reuse=shared)
+    views = a[0], b[0]
+"
+        )
+    };
+    check_seed(&kernel(""), expect![[r#"
+        kernel on sm_100: exact, smem 32768, tmem 0
+          shared: size Some(32768), extent Some(32768)
+          a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
+          b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+    "#]]);
+    check_seed(&kernel(", buffer_size_bytes=16384"), expect![[r#"
+        kernel on sm_100: exact, smem 32768, tmem 0
+          shared: size Some(16384), extent Some(32768)
+          a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
+          b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+          line 4: error [spec-too-small] shared_buffer_def size 16384 is too small, requires at least 32768 bytes
+    "#]]);
+    check_seed(&kernel(", buffer_size_bytes=65536"), expect![[r#"
+        kernel on sm_100: exact, smem 65536, tmem 0
+          shared: size Some(65536), extent Some(65536)
+          a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
+          b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+    "#]]);
+}
+
+/// Phase 6 pads 64-byte buffers to a distance of 128 bytes.
+#[test]
+fn the_seeds_padding() {
+    check_seed(
+        "
+@triton.jit
+def kernel():
+    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem, buffer_size_bytes=256)
+    first = tlx.local_alloc((4, 8), tl.float16, 2, reuse=spec)
+    second = tlx.local_alloc((4, 8), tl.float16, 2, reuse=spec)
+    spec.set_buffer_overlap(tlx.reuse_group(first, second, group_type=tlx.reuse_group_type.distinct))
+    views = first[0], second[0]
+",
+        expect![[r#"
+            kernel on sm_100: exact, smem 320, tmem 0
+              spec: size Some(256), extent Some(320)
+              first [2, 4, 8] float16 in smem at Some(0) of Some(4): [[0, 64], [128, 192]]
+              second [2, 4, 8] float16 in smem at Some(64) of Some(5): [[64, 128], [192, 256]]
+        "#]],
+    );
+}
+
+#[test]
+fn the_seeds_errors() {
+    check_seed(
+        "
+@triton.jit
+def kernel():
+    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem, buffer_size_bytes=32768)
+    a = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
+    b = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
+    spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))
+    spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(b), group_type=tlx.reuse_group_type.shared))
+    views = a[0], b[0]
+",
+        expect![[r#"
+            kernel on sm_100: exact, smem 32768, tmem 0
+              spec: size Some(32768), extent Some(32768)
+              a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
+              b [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
+              line 8: error [invalid-overlap] storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition
+              line 8: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
+              line 7: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 16384 bytes; make `buffer_size_bytes` larger or leave it out
+        "#]],
+    );
+}
+
+#[test]
+fn what_the_front_end_refuses() {
+    check(
+        "
+@triton.jit
+def kernel(n: tl.constexpr = 2):
+    cluster = tlx.storage_alias_spec(storage=tlx.storage_kind.smemCluster)
+    negative = tlx.storage_alias_spec(buffer_size_bytes=tl.constexpr(-100))
+    word = tlx.storage_alias_spec(storage=\"smem\")
+    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.tmem)
+    spec.storage = tlx.storage_kind.smem
+    count = 2
+    a = tlx.local_alloc((64, 64), tl.float32, count)
+    b = tlx.local_alloc((64, 64), tl.float32, n, reuse=spec)
+    c = tlx.local_alloc((64, 64), tl.float32, n, reuse=7)
+    d = tlx.local_alloc((64, 64), tl.float32, n, tlx.storage_kind.tmem, reuse=spec, layout=tl.float32)
+    spec.set_buffer_overlap(tlx.reuse_group())
+    spec.set_buffer_overlap(tlx.reuse_group(spec, d, group_size=0))
+    spec.set_buffer_overlap(d)
+    e = tlx.local_alloc((64, 64), tl.float32, n, reuse=a[0])
+    view = spec[0]
+",
+        expect![[r#"
+            kernel on sm_100: partial, smem 32768, tmem 0
+              cluster: size None, extent None
+              negative: size None, extent None
+              word: size None, extent None
+              spec: size None, extent None
+              a [2, 64, 64] float32 in smem
+              b [2, 64, 64] float32 in tmem at None of Some(2): [[0, 64], [64, 128]]
+              c [2, 64, 64] float32 in smem
+              d [2, 64, 64] float32 in tmem at None of Some(2): [[0, 64], [64, 128]]
+              e [2, 64, 64] float32 in smem
+              line 4: error [rejected] smemCluster storage is not supported for storage_alias_spec
+              line 5: error [rejected] buffer_size_bytes must be positive, got -100
+              line 6: error [rejected] storage must be a tlx.storage_kind, got str
+              line 8: error [rejected] AttributeError: `storage` of a storage_alias_spec cannot be changed; give it to the constructor
+              line 10: error [rejected] `num` must be a constexpr without introducing any `ast.Assign` nodes: a number that is assigned to a plain name is a tensor; annotate the name with `tl.constexpr`
+              line 11: error [storage-mismatch] storage_alias_spec storage (tmem) doesn't match local_alloc storage (smem); pass `storage=tlx.storage_kind.tmem`
+              line 12: error [rejected] reuse must be a buffered_tensor or storage_alias_spec, got int
+              line 13: error [rejected] User-specified layout encoding is only supported for shared memory (smem)
+              line 14: error [rejected] reuse_group requires at least one element
+              line 15: error [rejected] reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec
+              line 15: error [rejected] group_size must be a positive integer, got 0
+              line 16: error [rejected] overlap_def must be a reuse_group, got buffered_tensor
+              line 17: error [rejected] LocalAliasOp must refer to a local_alloc or local_alias op: this is a view; reuse `a` itself
+              line 18: error [rejected] a storage_alias_spec cannot be indexed; index the buffers that use it
+              line 15: error [invalid-overlap] storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition
+              line 11: warning [missing-leaf] `b` is allocated from `spec` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group
+              line 13: warning [missing-leaf] `d` is allocated from `spec` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group
+              line 3: hint [not-modelled] not modelled: some sizes are not known: `reuse` is no buffer (1 more)
+        "#]],
+    );
+}
+
+#[test]
+fn values_come_from_everywhere_in_order() {
+    check(
+        "
+BLOCK_K = tl.constexpr(64)
+
+def configs():
+    return [triton.Config({\"BLOCK_M\": m, \"STAGES\": s}, num_warps=4) for m in [64, 128] for s in [2, 3]]
+
+@triton.autotune(configs=configs(), key=[])
+@triton.jit
+def outer(desc, BLOCK_M: tl.constexpr, STAGES: tl.constexpr, D: tl.constexpr):
+    inner(desc, BLOCK_M, STAGES=STAGES, D=D)
+
+# tilelens: desc=bf16 arch=sm_90
+@triton.jit
+def inner(desc, BLOCK_M: tl.constexpr, STAGES: tl.constexpr, D: tl.constexpr, EXTRA: tl.constexpr = 1):
+    tl.static_assert(BLOCK_M == 128)
+    a = tlx.local_alloc((BLOCK_M, BLOCK_K), tlx.dtype_of(desc), STAGES + EXTRA)
+    b = tlx.local_alloc((BLOCK_K, D), desc.dtype, STAGES)
+    bars = tlx.alloc_barriers(num_barriers=STAGES)
+    with tlx.async_tasks():
+        with tlx.async_task(\"default\"):
+            views = a[0], b[0]
+
+def launch(x):
+    width = 32
+    outer[(1,)](x, D=width)
+",
+        expect![[r#"
+            inner on sm_90: exact, smem 57360
+              a [3, 128, 64] bfloat16 in smem
+              b [2, 64, 32] bfloat16 in smem
+              bars [2] int64 in smem
+        "#]],
+    );
+}
+
+#[test]
+fn branches_and_helpers() {
+    check(
+        "
+@triton.jit
+def stage(n: tl.constexpr):
+    first = tlx.local_alloc((32, 32), tl.float16, n)
+    return first, [tlx.local_alloc((16, 16), tl.float16, 1) for _ in range(n)]
+
+@triton.jit
+def kernel(FLAG: tl.constexpr, KNOWN: tl.constexpr = True):
+    if KNOWN:
+        a = tlx.local_alloc((64, 64), tl.float16, 2)
+    else:
+        a = tlx.local_alloc((64, 64), tl.float32, 2)
+    if FLAG:
+        b = tlx.local_alloc((128, 64), tl.float16, 2)
+    else:
+        b = tlx.local_alloc((128, 64), tl.float32, 2)
+    c, rest = stage(3)
+    d = tlx.local_alloc((64, 64), tlx.dtype_of(a), 1, reuse=a)
+    for i in range(10):
+        view = b[i]
+        other = rest[1][5]
+    last = a[2], c[-1]
+",
+        expect![[r#"
+            stage on sm_100: exact, smem 7680, tmem 0
+              first [3, 32, 32] float16 in smem
+              (unnamed) [1, 16, 16] float16 in smem
+              (unnamed) [1, 16, 16] float16 in smem
+              (unnamed) [1, 16, 16] float16 in smem
+            kernel on sm_100: partial, smem 122368, tmem 0
+              a [2, 64, 64] float16 in smem
+              b [2, 128, 64] float16 in smem
+              b [2, 128, 64] float32 in smem
+              first [3, 32, 32] float16 in smem
+              (unnamed) [1, 16, 16] float16 in smem
+              (unnamed) [1, 16, 16] float16 in smem
+              (unnamed) [1, 16, 16] float16 in smem
+              d [1, 64, 64] float16 in smem
+              line 21: error [index-out-of-range] index 5 is outside of `(unnamed)`, which has 1 buffer; nothing checks this at run time
+              line 22: error [index-out-of-range] index 2 is outside of `a`, which has 2 buffers; nothing checks this at run time
+              line 22: error [index-out-of-range] index -1 is outside of `first`, which has 3 buffers; nothing checks this at run time
+        "#]],
+    );
+}
+
+#[test]
+fn a_launch_that_cannot_succeed() {
+    check(
+        "
+@triton.jit
+def kernel():
+    acc = tlx.local_alloc((128, 256), tl.float32, 3, tlx.storage_kind.tmem)
+    tiles = tlx.local_alloc((128, 128), tl.float16, 8)
+    with tlx.async_tasks():
+        with tlx.async_task(\"default\"):
+            views = acc[0], tiles[0]
+",
+        expect![[r#"
+            kernel on sm_100: exact, smem 262144, tmem 768
+              acc [3, 128, 256] float32 in tmem
+              tiles [8, 128, 128] float16 in smem
+              line 3: error [capacity-exceeded] `kernel` needs at least 262144 bytes of shared memory, sm_100 has 232448: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.
+              line 3: error [capacity-exceeded] `kernel` needs 768 columns of tensor memory, sm_100 has 512: out of resource: tensor memory, Required: 768, Hardware limit: 512. Reducing block sizes or `num_stages` may help.
+        "#]],
+    );
+}
+
+#[test]
+fn two_ctas_halve_the_accumulator() {
+    check(
+        "
+@triton.jit
+def kernel():
+    a = tlx.local_alloc((64, 64), tl.bfloat16, 1, tlx.storage_kind.tmem)
+    b = tlx.local_alloc((64, 64), tl.bfloat16, 1)
+    acc = tlx.local_alloc((64, 128), tl.float32, 1, tlx.storage_kind.tmem)
+    tlx.async_dot(a[0], b[0], acc[0], two_ctas=True)
+",
+        expect![[r#"
+            kernel on sm_100: exact, smem 8192, tmem 128
+              a [1, 64, 64] bfloat16 in tmem
+              b [1, 64, 64] bfloat16 in smem
+              acc [1, 64, 128] float32 in tmem
+        "#]],
+    );
+}
+
+#[test]
+fn editor_features_of_a_kernel() {
+    let text = "
+@triton.autotune(configs=[triton.Config({\"N\": n}) for n in [1, 2, 4]], key=[])
+@triton.jit
+def kernel(N: tl.constexpr):
+    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.tmem)
+    qk = tlx.local_alloc((128, 128), tl.float32, N, tlx.storage_kind.tmem, reuse=spec)
+    p = tlx.local_alloc((128, 64), tl.float16, N, tlx.storage_kind.tmem, reuse=spec)
+    spec.set_buffer_overlap(tlx.reuse_group(qk, p, group_type=tlx.reuse_group_type.distinct))
+    tiles = tlx.local_alloc((128, 128), tl.float16, N)
+    with tlx.async_tasks():
+        with tlx.async_task(\"default\"):
+            views = qk[0], p[0], tiles[0]
+";
+    let (analysis, file, text) = open(text, "");
+    let mut out = String::new();
+    for lens in analysis.code_lenses(file).expect("nothing is edited") {
+        let _ = writeln!(out, "lens: {}", lens.title);
+    }
+    let everything = tilelens_syntax::TextRange::new(0, text.len());
+    for hint in analysis.inlay_hints(file, everything).expect("nothing is edited") {
+        let start = text[..hint.offset].rfind([' ', '\n']).map_or(0, |at| at + 1);
+        let _ = writeln!(out, "hint: {} {}", &text[start..hint.offset], hint.label);
+    }
+    for symbol in analysis.document_symbols(file).expect("nothing is edited") {
+        let children: Vec<_> = symbol.children.iter().map(|child| child.name.as_str()).collect();
+        let _ = writeln!(out, "symbol: {} ({}): {}", symbol.name, symbol.detail, children.join(", "));
+    }
+    for name in ["N: tl", "spec =", "p ="] {
+        let at = text.find(name).expect("the kernel has it");
+        let hover = analysis.hover(file, at).expect("nothing is edited").expect("there is something to say");
+        let _ = writeln!(out, "\n{}", hover.markdown);
+    }
+    expect![[r#"
+        lens: SMEM ≥ 32768/232448 · TMEM 256/512 · fits 2 of 3 configurations
+        hint: spec 160 cols
+        hint: qk @0 +128 cols
+        hint: p @128 +32 cols
+        hint: tiles 32 KiB
+        symbol: kernel (sm_100 kernel): spec, qk, p, tiles
+
+        `N = 1`, from autotune configuration 1 of 3
+
+        ```python
+        spec: storage_alias_spec in tmem
+        ```
+
+        | | |
+        |---|---|
+        | size | 65536 bytes |
+        | allocated in the end | 160 columns |
+        | belongs to no buffer | 0 columns |
+        | one buffer of all | 256 columns |
+        | `qk` | 1 × 128 columns, from 0 |
+        | `p` | 1 × 32 columns, from 128 |
+        | of the kernel | SMEM ≥ 32768/232448 · TMEM 256/512 |
+
+
+        ```python
+        p: 1 buffers of (128, 64) tl.float16
+        ```
+
+        | | |
+        |---|---|
+        | storage | tmem |
+        | one buffer | 32 columns |
+        | spec | `spec` |
+        | offset, stride | 128, 256 columns |
+        | slot of `p[i]` | 8 · i + 4 of 5 |
+        | columns | `[0]` 128–160 |
+        | of the kernel | SMEM ≥ 32768/232448 · TMEM 256/512 |
+
+    "#]].assert_eq(&out);
+}
+
+#[test]
+fn files_without_tlx_are_not_looked_at() {
+    let text = "import triton\nimport triton.language as tl\n\n@triton.jit\ndef kernel(x):\n    tlx.local_alloc((3,), tl.float32, 1)\n";
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernel.py");
+    host.set_document(file, Document::new(text));
+    assert!(host.snapshot().plans(file).expect("nothing is edited").is_empty());
+}
+
+#[test]
+fn half_typed_kernels_never_fail() {
+    let text = format!("{IMPORTS}{PHASE_5}");
+    for from in (0..text.len()).step_by(3) {
+        for len in [1, 7, 40] {
+            let mut broken = text.clone();
+            broken.replace_range(from..(from + len).min(text.len()), "");
+            let mut host = AnalysisHost::new();
+            let file = host.file_id("kernel.py");
+            host.set_document(file, Document::new(&broken));
+            let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
+            let failed = diagnostics.iter().find(|diagnostic| diagnostic.code == Code::Internal);
+            assert!(failed.is_none(), "{failed:?}\n{broken}");
+        }
+    }
+}
+
+/// Each argument replaced by what does not belong there, or is out of all bounds.
+#[test]
+fn strange_arguments_never_fail() {
+    let strange = ["0", "-1", "9223372036854775807", "None", "qk", "spec", "()", "(0,)", "[qk] * 3", "tl.float32", "n", "1.5", "'x'"];
+    let places = ["(64, 64)", "tl.float32", "2, reuse", "reuse=spec", "32768", "p, alpha", "qk[0]", "tlx.storage_kind.smem"];
+    for place in places {
+        for value in strange {
+            let value = if place == "2, reuse" { format!("{value}, reuse") } else { value.to_owned() };
+            let value = if place == "reuse=spec" { format!("reuse={value}") } else { value };
+            let text = format!("{IMPORTS}{}", PHASE_5.replace(place, &value));
+            let mut host = AnalysisHost::new();
+            let file = host.file_id("kernel.py");
+            host.set_document(file, Document::new(&text));
+            let analysis = host.snapshot();
+            let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
+            let failed = diagnostics.iter().find(|diagnostic| diagnostic.code == Code::Internal);
+            assert!(failed.is_none(), "{failed:?}\n{text}");
+            analysis.code_lenses(file).expect("nothing is edited");
+            analysis.plans(file).expect("nothing is edited");
+        }
+    }
+}
