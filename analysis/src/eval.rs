@@ -499,7 +499,14 @@ impl Evaluator<'_> {
         }
         let names = params.iter().map(|param| source.ast.name(param.name).unwrap_or_default().to_owned());
         let arguments: Vec<_> = names.zip(values).collect();
-        Evaluator { ast: &source.ast, scope: self.scope, arguments: &arguments, depth: self.depth + 10, cut_at: self.cut_at }.value(result)
+        Evaluator {
+            ast: &source.ast,
+            scope: self.scope,
+            arguments: &arguments,
+            depth: self.depth + 10,
+            cut_at: self.cut_at,
+        }
+        .value(result)
     }
 
     fn subscript(&self, value: ExprId, index: ExprId) -> Constant {

@@ -8,8 +8,7 @@ use tilelens_analysis::project::Config;
 use tilelens_analysis::{Analysis, AnalysisHost, FileId};
 use tilelens_syntax::Document;
 
-const IMPORTS: &str =
-    "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n";
+const IMPORTS: &str = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n";
 
 fn open(text: &str, settings: &str) -> (Analysis, FileId, String) {
     let mut host = AnalysisHost::new();
@@ -42,7 +41,8 @@ fn describe(text: &str, settings: &str) -> String {
         }
         for diagnostic in &kernel.diagnostics {
             let line = diagnostic.line - IMPORTS.lines().count();
-            let _ = writeln!(out, "  line {line}: {} [{}] {}", diagnostic.severity, diagnostic.code, diagnostic.message);
+            let _ =
+                writeln!(out, "  line {line}: {} [{}] {}", diagnostic.severity, diagnostic.code, diagnostic.message);
         }
     }
     out
@@ -77,26 +77,32 @@ def kernel():
 
 #[test]
 fn the_seeds_phase_5_under_its_own_rules() {
-    check_seed(PHASE_5, expect![[r#"
+    check_seed(
+        PHASE_5,
+        expect![[r#"
         kernel on sm_100: exact, smem 40960, tmem 0
           spec: size Some(32768), extent Some(40960)
           qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
           p [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
           alpha [2, 64] float32 in smem at Some(8192) of Some(160): [[8192, 8448], [24576, 24832]]
           line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 8704 bytes more, and 191488 bytes are free on sm_100
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn the_seeds_phase_5_under_the_compilers_rules() {
-    check(PHASE_5, expect![[r#"
+    check(
+        PHASE_5,
+        expect![[r#"
         kernel on sm_100: exact, smem 32768, tmem 0
           spec: size Some(32768), extent Some(32768)
           qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
           p [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
           alpha [2, 64] float32 in smem at Some(8192) of Some(97): [[8192, 8448], [24576, 24832]]
           line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16896 bytes more, and 199680 bytes are free on sm_100
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -113,25 +119,34 @@ def kernel():
 "
         )
     };
-    check_seed(&kernel(""), expect![[r#"
+    check_seed(
+        &kernel(""),
+        expect![[r#"
         kernel on sm_100: exact, smem 32768, tmem 0
           shared: size Some(32768), extent Some(32768)
           a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
           b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
-    "#]]);
-    check_seed(&kernel(", buffer_size_bytes=16384"), expect![[r#"
+    "#]],
+    );
+    check_seed(
+        &kernel(", buffer_size_bytes=16384"),
+        expect![[r#"
         kernel on sm_100: exact, smem 32768, tmem 0
           shared: size Some(16384), extent Some(32768)
           a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
           b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
           line 4: error [spec-too-small] shared_buffer_def size 16384 is too small, requires at least 32768 bytes
-    "#]]);
-    check_seed(&kernel(", buffer_size_bytes=65536"), expect![[r#"
+    "#]],
+    );
+    check_seed(
+        &kernel(", buffer_size_bytes=65536"),
+        expect![[r#"
         kernel on sm_100: exact, smem 65536, tmem 0
           shared: size Some(65536), extent Some(65536)
           a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
           b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
-    "#]]);
+    "#]],
+    );
 }
 
 /// Phase 6 pads 64-byte buffers to a distance of 128 bytes.
@@ -437,7 +452,8 @@ def kernel(N: tl.constexpr):
         | columns | `[0]` 128–160 |
         | of the kernel | SMEM ≥ 32768/232448 · TMEM 256/512 |
 
-    "#]].assert_eq(&out);
+    "#]]
+    .assert_eq(&out);
 }
 
 #[test]
@@ -469,8 +485,23 @@ fn half_typed_kernels_never_fail() {
 /// Each argument replaced by what does not belong there, or is out of all bounds.
 #[test]
 fn strange_arguments_never_fail() {
-    let strange = ["0", "-1", "9223372036854775807", "None", "qk", "spec", "()", "(0,)", "[qk] * 3", "tl.float32", "n", "1.5", "'x'"];
-    let places = ["(64, 64)", "tl.float32", "2, reuse", "reuse=spec", "32768", "p, alpha", "qk[0]", "tlx.storage_kind.smem"];
+    let strange = [
+        "0",
+        "-1",
+        "9223372036854775807",
+        "None",
+        "qk",
+        "spec",
+        "()",
+        "(0,)",
+        "[qk] * 3",
+        "tl.float32",
+        "n",
+        "1.5",
+        "'x'",
+    ];
+    let places =
+        ["(64, 64)", "tl.float32", "2, reuse", "reuse=spec", "32768", "p, alpha", "qk[0]", "tlx.storage_kind.smem"];
     for place in places {
         for value in strange {
             let value = if place == "2, reuse" { format!("{value}, reuse") } else { value.to_owned() };

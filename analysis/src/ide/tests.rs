@@ -159,7 +159,10 @@ fn ten_tlx_kernels() -> String {
 #[test]
 fn an_edit_in_one_of_ten_tlx_kernels_reads_that_kernel_only() {
     let mut observed = Observed::open(&ten_tlx_kernels());
-    observed.replace("tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 2)", "tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 3)");
+    observed.replace(
+        "tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 2)",
+        "tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 3)",
+    );
     let queries = observed.queries();
     for query in ["parsed", "syntax", "tlx_kernel", "tlx_survey"] {
         assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");

@@ -145,8 +145,13 @@ pub fn mentions_tlx(ast: &Ast, imports: &Imports) -> bool {
 }
 
 /// Functions of TLX that take memory.
-const ALLOCATING: [&str; 5] =
-    ["tlx.storage_alias_spec", "tlx.local_alloc", "tlx.alloc_barriers", "tlx.alloc_warp_barrier", "tlx.clc_create_context"];
+const ALLOCATING: [&str; 5] = [
+    "tlx.storage_alias_spec",
+    "tlx.local_alloc",
+    "tlx.alloc_barriers",
+    "tlx.alloc_warp_barrier",
+    "tlx.clc_create_context",
+];
 
 /// True for a function whose text names one that takes memory.
 pub fn mentions_allocation(ast: &Ast, imports: &Imports) -> bool {

@@ -136,9 +136,16 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
     let Constant::Dict(pairs) = config else { return None };
     let values = pairs.iter().filter_map(|(key, value)| match (key, value) {
         (_, Constant::Unknown(_)) => None,
-        (Constant::Str(name), value) => {
-            Some((name.clone(), (value.clone(), format!("autotune configuration {number} of {count}{}", if count == MOST_SCENARIOS { " and more" } else { "" }))))
-        }
+        (Constant::Str(name), value) => Some((
+            name.clone(),
+            (
+                value.clone(),
+                format!(
+                    "autotune configuration {number} of {count}{}",
+                    if count == MOST_SCENARIOS { " and more" } else { "" }
+                ),
+            ),
+        )),
         _ => None,
     });
     Some(Scenario { values: values.collect(), arch: None })
