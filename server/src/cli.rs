@@ -4,6 +4,7 @@ mod check;
 mod codegen;
 mod explain;
 mod frame;
+mod pack;
 mod plan;
 mod source;
 mod usage;
@@ -40,6 +41,8 @@ enum Command {
     Plan(plan::Arguments),
     /// Print the generated C++
     Codegen(codegen::Arguments),
+    /// Pack buffers of any origin into addresses
+    Pack(pack::Arguments),
     /// Explain a diagnostic code
     Explain(explain::Arguments),
 }
@@ -91,6 +94,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Codegen(arguments) => codegen::run(&arguments),
+        Command::Pack(arguments) => pack::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
     }
 }
