@@ -92,15 +92,18 @@ fn place(checked: &Checked, var: VarId, live: Live) -> Result<Placed, Violation>
     if range.address % ALIGNMENT != 0 {
         return Err(Violation::Misaligned(var));
     }
-    let (start, size) = match memory.offset {
-        Offset::Known(offset) => (range.address.saturating_add(offset), memory.size),
-        Offset::Dynamic => (range.address, range.size),
+    let buffer_end = range.address.saturating_add(range.size);
+    let (start, end) = match memory.offset {
+        Offset::Known(offset) => {
+            let start = range.address.saturating_add(offset);
+            // A slice that reaches beyond its tile is the author's mistake, not the plan's.
+            (start.min(buffer_end), start.saturating_add(memory.size).min(buffer_end))
+        }
+        Offset::Dynamic => (range.address, buffer_end),
     };
-    let end = start.saturating_add(size);
     let limits = checked.spaces.iter().find(|used| used.space == space).ok_or(Violation::NotPlaced(var))?;
     let capacity = limits.capacity.filter(|_| limits.fit == Fit::Fits).unwrap_or(u64::MAX);
-    if start < limits.reserved || end > capacity || end > limits.used || end > range.address.saturating_add(range.size)
-    {
+    if start < limits.reserved || end > capacity || end > limits.used {
         return Err(Violation::OutOfSpace(var));
     }
     Ok(Placed { var, live, space, start, end })

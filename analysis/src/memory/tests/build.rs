@@ -1,5 +1,7 @@
 //! Writes small kernels of the IR.
 
+use std::sync::OnceLock;
+
 use tilelens_syntax::{Document, ast};
 
 use crate::ir::{
@@ -9,7 +11,7 @@ use crate::ir::{
 use crate::ops::OpId;
 use crate::target::Space;
 
-type Tile = (Space, [u64; 2], Dtype);
+pub(super) type Tile = (Space, [u64; 2], Dtype);
 
 pub(super) struct Build {
     kernel: Kernel,
@@ -18,7 +20,7 @@ pub(super) struct Build {
     /// Loops and branches that are not yet closed.
     open: Vec<Open>,
     /// Nodes for statements to stem from.
-    origins: std::vec::IntoIter<Origin>,
+    origins: std::iter::Copied<std::slice::Iter<'static, Origin>>,
 }
 
 enum Open {
@@ -27,12 +29,20 @@ enum Open {
     Else { then: Vec<Stmt> },
 }
 
-impl Build {
-    pub(super) fn new() -> Build {
-        let text = format!("def f():\n{}", "    pass\n".repeat(400));
+/// The statements of a text with many of them.
+fn origins() -> &'static [Origin] {
+    static ORIGINS: OnceLock<Vec<Origin>> = OnceLock::new();
+    ORIGINS.get_or_init(|| {
+        let text = format!("def f():\n{}", "    pass\n".repeat(2000));
         let document = Document::new(&text);
         let (ast, _) = ast::parse(&document.blocks()[0].source);
-        let mut origins = ast.stmts().map(|(id, _)| Origin::Stmt(id)).collect::<Vec<_>>().into_iter();
+        ast.stmts().map(|(id, _)| Origin::Stmt(id)).collect()
+    })
+}
+
+impl Build {
+    pub(super) fn new() -> Build {
+        let mut origins = origins().iter().copied();
         let origin = origins.next().unwrap();
         Build {
             kernel: Kernel {
@@ -97,6 +107,12 @@ impl Build {
             view: TileView::default(),
             binding: None,
         })
+    }
+
+    pub(super) fn tile_of(&self, var: VarId) -> Tile {
+        let tile = self.kernel.tile(var).unwrap();
+        let [rows, columns] = tile.shape[..] else { panic!("not two axes") };
+        (tile.space.unwrap(), [rows, columns], tile.dtype)
     }
 
     fn call_of(&mut self, op: &str, args: Vec<Operand>) -> Call {
