@@ -16,6 +16,7 @@ use crate::ir::{Kernel, Reason};
 use crate::memory::{self, Plan};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
+use crate::target::Machine;
 use crate::{imports, lower, passes};
 
 mod tlx;
@@ -273,8 +274,9 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
     for kernel in kernels(db, unit).iter() {
         let planned = isolated(|| {
             let prepared = passes::prepare(kernel.clone(), config.target);
+            let machine = Machine { target: config.target, replaced: &config.capacity };
             let plan = |kernel: Kernel| {
-                let plan = memory::plan(&kernel, config.target, config.planner);
+                let plan = memory::plan_for(&kernel, machine, config.planner);
                 Outcome::Planned(Box::new(Planned { kernel, plan }))
             };
             prepared.into_iter().map(plan).collect::<Vec<_>>()

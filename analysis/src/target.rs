@@ -1,5 +1,6 @@
 //! Targets: which on-chip memories there are and how large they are (`reference/memory.md` §4).
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// A memory space of PyPTO; `Ddr` is off chip.
@@ -112,6 +113,24 @@ impl Target {
             Target::Ascend950 => on_950,
         };
         (bytes > 0).then_some(bytes)
+    }
+}
+
+/// A target with the capacities that the configuration replaces.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine<'a> {
+    pub target: Target,
+    /// Bytes; 0 means that the space is not limited.
+    pub replaced: &'a BTreeMap<Space, u64>,
+}
+
+impl Machine<'_> {
+    /// Capacity in bytes; `None` where nothing is checked.
+    pub fn capacity(self, space: Space) -> Option<u64> {
+        match self.replaced.get(&space) {
+            Some(bytes) => (*bytes > 0).then_some(*bytes),
+            None => self.target.capacity(space),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::memory::bases::Bases;
 use crate::memory::lifetimes::{Group, Live};
 use crate::memory::plan::{Finding, Fit, Order, Related, SpaceUse};
 use crate::memory::sizes;
-use crate::target::{Space, Target};
+use crate::target::{Machine, Space};
 
 /// The most bytes that one space holds at once. No placement takes less, if none of the tiles are alternatives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -213,14 +213,14 @@ impl Overflow<'_> {
 
 /// Use of a space by a plan; `packed` is how a placement by lifetime ended.
 pub(super) fn space_use(
-    target: Target,
+    machine: Machine,
     space: Space,
     used: u64,
     reserved: u64,
     peak: &Peak,
     packed: Option<Fit>,
 ) -> SpaceUse {
-    let capacity = target.capacity(space);
+    let capacity = machine.capacity(space);
     let fit = match (capacity, packed) {
         (Some(capacity), Some(verdict @ (Fit::OverAtAnInstant | Fit::Unpackable))) if used > capacity => verdict,
         (Some(capacity), _) if used > capacity => Fit::Undecided,

@@ -25,8 +25,10 @@ mod tests;
 
 pub use plan::{Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
 
+use std::collections::BTreeMap;
+
 use crate::ir::{Kernel, VarId};
-use crate::target::{Planner, Target};
+use crate::target::{Machine, Planner, Target};
 
 use addresses::{Layout, Reserved};
 use bases::{Bases, Unplaced};
@@ -41,13 +43,19 @@ const MOST_GROUPS: usize = 8192;
 
 /// Plans the memory of a kernel for which [`crate::passes::prepare`] has made every tile explicit.
 pub fn plan(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
+    plan_for(kernel, Machine { target, replaced: &BTreeMap::new() }, planner)
+}
+
+/// [`plan`] for memories of other sizes than the target's.
+pub fn plan_for(kernel: &Kernel, machine: Machine, planner: Planner) -> Plan {
+    let target = machine.target;
     if !reads::well_formed(kernel) {
         return report::ill_formed(kernel, target, planner);
     }
     let inits = Inits::of(kernel);
     let (mut bases, unplaced) = bases::assign(kernel, target);
     aliases::materialize(kernel, &inits, target, &mut bases);
-    let draft = Draft::new(kernel, target, inits, bases, unplaced);
+    let draft = Draft::new(kernel, machine, inits, bases, unplaced);
     if draft.groups.len() > MOST_GROUPS {
         return report::too_many(kernel, target, planner, draft.groups.len());
     }
@@ -62,7 +70,7 @@ pub fn plan(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
 /// A kernel with its must-alias groups, to be given addresses.
 struct Draft<'k> {
     kernel: &'k Kernel,
-    target: Target,
+    machine: Machine<'k>,
     inits: Inits,
     bases: Bases,
     unplaced: Vec<Unplaced>,
@@ -99,12 +107,12 @@ struct Needed {
 }
 
 impl<'k> Draft<'k> {
-    fn new(kernel: &'k Kernel, target: Target, inits: Inits, bases: Bases, unplaced: Vec<Unplaced>) -> Draft<'k> {
+    fn new(kernel: &'k Kernel, machine: Machine<'k>, inits: Inits, bases: Bases, unplaced: Vec<Unplaced>) -> Draft<'k> {
         let lifetimes = Lifetimes::of(kernel, &inits, &bases);
         let groups = lifetimes::groups(&lifetimes, &bases);
-        let constraints = Constraints::of(kernel, target, &bases, &lifetimes, &groups);
+        let constraints = Constraints::of(kernel, machine.target, &bases, &lifetimes, &groups);
         let (reserved, copies) = (Reserved::of(kernel), Vec::new());
-        Draft { kernel, target, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases }
+        Draft { kernel, machine, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases }
     }
 
     /// The author's variable that a tile is shown as.
@@ -118,7 +126,7 @@ impl<'k> Draft<'k> {
         let kernel = self.kernel;
         let reserved = |space| self.reserved.in_space(space);
         let sharing =
-            reuse::share(self.target, &self.bases, &self.lifetimes, &self.groups, &self.constraints, reserved);
+            reuse::share(self.machine, &self.bases, &self.lifetimes, &self.groups, &self.constraints, reserved);
         let mut bases = self.bases.clone();
         if repairs::rebase(kernel, &self.groups, &sharing.buffers, &mut bases) {
             repairs::align_carries(kernel, &kernel.body, &mut bases);
@@ -148,10 +156,10 @@ impl<'k> Draft<'k> {
         let repairs = self.repair(&mut bases);
         let lifetimes = Lifetimes::of(kernel, &self.inits, &bases);
         let groups = lifetimes::groups(&lifetimes, &bases);
-        let constraints = Constraints::of(kernel, self.target, &bases, &lifetimes, &groups);
+        let constraints = Constraints::of(kernel, self.machine.target, &bases, &lifetimes, &groups);
         let input = packed::Input {
             kernel,
-            target: self.target,
+            machine: self.machine,
             bases: &bases,
             lifetimes: &lifetimes,
             groups: &groups,
@@ -172,7 +180,7 @@ impl<'k> Draft<'k> {
         let mut bases = self.bases.clone();
         let Repairs { moves, failures } = self.repair(&mut bases);
         let (kernel, copies) = repairs::written_out(self.kernel, &moves, &mut bases);
-        let mut draft = Draft::new(&kernel, self.target, Inits::of(&kernel), bases, self.unplaced.clone());
+        let mut draft = Draft::new(&kernel, self.machine, Inits::of(&kernel), bases, self.unplaced.clone());
         draft.copies = copies;
         let (layout, degraded) = match dsa_rp::place(&draft) {
             dsa_rp::Outcome::Placed(solution) => {
@@ -184,7 +192,7 @@ impl<'k> Draft<'k> {
                 return refused.into_plan(&draft, Planner::DsaRp);
             }
             dsa_rp::Outcome::TooMany => {
-                return report::too_many(self.kernel, self.target, Planner::DsaRp, draft.groups.len());
+                return report::too_many(self.kernel, self.machine.target, Planner::DsaRp, draft.groups.len());
             }
         };
         let tiles = draft.lifetimes.defined.iter().filter_map(|var| Some((*var, draft.lifetimes.live(*var)?)));
@@ -203,7 +211,7 @@ impl<'k> Draft<'k> {
     }
 
     fn repair(&self, bases: &mut Bases) -> Repairs {
-        aliases::coalesce_accumulators(self.kernel, &self.inits, self.target, bases);
+        aliases::coalesce_accumulators(self.kernel, &self.inits, self.machine.target, bases);
         let repairs = repairs::fix_yields(self.kernel, bases);
         repairs::follow_renames(self.kernel, bases);
         repairs
@@ -212,11 +220,11 @@ impl<'k> Draft<'k> {
     /// Sequential while it fits; packed where only that does.
     fn auto(&self) -> Plan {
         let mut sequential = self.sequential();
-        if sequential.fits(self.target) {
+        if sequential.fits(self.machine) {
             return sequential.into_plan(self, Planner::Sequential);
         }
         let packed = self.packed();
-        if packed.packed.is_some() && packed.fits(self.target) {
+        if packed.packed.is_some() && packed.fits(self.machine) {
             let warnings = report::only_packed(self, &sequential, &packed);
             let mut plan = packed.into_plan(self, Planner::Packed);
             plan.findings.splice(0..0, warnings);
@@ -228,12 +236,12 @@ impl<'k> Draft<'k> {
 }
 
 impl Placement {
-    fn fits(&self, target: Target) -> bool {
-        self.layout.used.iter().all(|(space, used)| target.capacity(*space).is_none_or(|capacity| *used <= capacity))
+    fn fits(&self, machine: Machine) -> bool {
+        self.layout.used.iter().all(|(space, used)| machine.capacity(*space).is_none_or(|capacity| *used <= capacity))
     }
 
     fn into_plan(mut self, draft: &Draft, planner: Planner) -> Plan {
-        if self.packed.is_none() && !self.fits(draft.target) {
+        if self.packed.is_none() && !self.fits(draft.machine) {
             // Only to say whether another placement would help.
             self.packed = draft.packed().packed;
         }

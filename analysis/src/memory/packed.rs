@@ -12,7 +12,7 @@ use crate::memory::plan::Fit;
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Constraints;
 use crate::memory::sizes;
-use crate::target::{Space, Target};
+use crate::target::{Machine, Space};
 
 /// Nodes of exact search that one space may cost.
 const NODES: u64 = 20_000;
@@ -29,7 +29,7 @@ pub(super) struct Packed {
 /// What is to be packed, in a kernel whose yields were repaired.
 pub(super) struct Input<'a> {
     pub kernel: &'a Kernel,
-    pub target: Target,
+    pub machine: Machine<'a>,
     pub bases: &'a Bases,
     pub lifetimes: &'a Lifetimes<'a>,
     pub groups: &'a [Group],
@@ -101,7 +101,7 @@ fn place(
         packing::Buffer { id: base.0.to_string(), size, lifetime, align: sizes::ALIGNMENT, fixed: None }
     });
     let reserved = input.reserved.in_space(space);
-    let capacity = input.target.capacity(space);
+    let capacity = input.machine.capacity(space);
     let spec = Spec {
         capacity: capacity.unwrap_or(1 << 40),
         buffers: buffers.collect(),

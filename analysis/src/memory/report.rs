@@ -17,7 +17,7 @@ use crate::memory::{Draft, Placement, sizes};
 use crate::target::{Planner, Space, Target};
 
 pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Plan {
-    let mut plan = Plan::empty(draft.kernel, draft.target, planner);
+    let mut plan = Plan::empty(draft.kernel, draft.machine.target, planner);
     plan.notes.extend(notes(draft, placement));
     plan.statements = draft.lifetimes.statements.clone();
     plan.spaces = spaces(draft, placement);
@@ -128,7 +128,7 @@ fn spaces(draft: &Draft, placement: &Placement) -> Vec<SpaceUse> {
         let used = *placement.layout.used.get(&space)?;
         let reserved = draft.reserved.in_space(space);
         let packed = placement.packed.as_ref().and_then(|packed| packed.fits.get(&space).copied());
-        Some(limits::space_use(draft.target, space, used, reserved, &peak(draft, space), packed))
+        Some(limits::space_use(draft.machine, space, used, reserved, &peak(draft, space), packed))
     };
     Space::ON_CHIP.into_iter().filter_map(in_use).collect()
 }
@@ -152,7 +152,7 @@ fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Findin
         let Degraded::Depth { space, pipeline, wanted, fits, slot } = *degraded else {
             return stages_share(draft, degraded);
         };
-        let free = draft.target.capacity(space)?.saturating_sub(draft.reserved.in_space(space));
+        let free = draft.machine.capacity(space)?.saturating_sub(draft.reserved.in_space(space));
         let needs = slot.saturating_mul(wanted);
         let help = if needs > free {
             format!("shrink the tile to at most {} bytes, or use {fits} stages", free / wanted.max(1))
@@ -187,7 +187,7 @@ fn no_placement(draft: &Draft, placement: &Placement) -> Option<Finding> {
     if !placement.refused {
         return None;
     }
-    let why = if placement.fits(draft.target) {
+    let why = if placement.fits(draft.machine) {
         "a placement exists, but the planner's search does not find it; try the planner `sequential`, or declare allocations"
     } else {
         "see the memory spaces that are too small"
@@ -204,7 +204,7 @@ fn no_placement(draft: &Draft, placement: &Placement) -> Option<Finding> {
 pub(super) fn only_packed(draft: &Draft, sequential: &Placement, packed: &Placement) -> Vec<Finding> {
     let warn = |space: Space| {
         let needs = *sequential.layout.used.get(&space)?;
-        if needs <= draft.target.capacity(space)? {
+        if needs <= draft.machine.capacity(space)? {
             return None;
         }
         let peak = peak(draft, space);
@@ -222,7 +222,7 @@ fn overflow<'a>(draft: &'a Draft, placement: &'a Placement, space: Space, used: 
         bases: &draft.bases,
         groups: &draft.groups,
         space,
-        capacity: draft.target.capacity(space).unwrap_or(u64::MAX),
+        capacity: draft.machine.capacity(space).unwrap_or(u64::MAX),
         used,
         reserved: draft.reserved.in_space(space),
         ring: draft.reserved.ring,
@@ -330,7 +330,7 @@ impl Writer<'_, '_> {
             space: tile.space,
             shape: tile.shape.clone(),
             dtype: tile.dtype,
-            bytes: tile.space.and_then(|space| sizes::tile_bytes(tile, space, draft.target)).unwrap_or(0),
+            bytes: tile.space.and_then(|space| sizes::tile_bytes(tile, space, draft.machine.target)).unwrap_or(0),
             buffer: None,
             address: None,
             dynamic_offset: false,
@@ -354,7 +354,7 @@ impl Writer<'_, '_> {
             space: Some(space),
             shape: tile.shape.clone(),
             dtype: tile.dtype,
-            bytes: sizes::tile_bytes(tile, space, self.draft.target).unwrap_or(0),
+            bytes: sizes::tile_bytes(tile, space, self.draft.machine.target).unwrap_or(0),
             buffer: None,
             address: None,
             dynamic_offset: false,
@@ -365,6 +365,12 @@ impl Writer<'_, '_> {
     }
 
     fn add(&mut self, mut row: PlannedTile, memory: Option<MemRef>) {
+        if let Some(memory) = memory
+            && !self.placement.layout.placed.contains_key(&memory.base)
+        {
+            let why = format!("`{}` stands for memory that nothing is written to", row.name);
+            self.plan.notes.push(Note { at: row.origin, reason: Reason(why) });
+        }
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
         if let Some((memory, range)) = placed {
             row.buffer = self.buffers.get(&memory.base).copied();

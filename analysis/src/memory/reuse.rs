@@ -11,7 +11,7 @@ use crate::memory::bases::{BaseId, Bases};
 use crate::memory::lifetimes::{Group, Lifetimes};
 use crate::memory::sizes;
 use crate::ops::{Inplace, OpId};
-use crate::target::{Space, Target};
+use crate::target::{Machine, Space, Target};
 
 /// How often the compiler packs a space again with less double-buffering.
 const MOST_REPACKS: usize = 256;
@@ -224,7 +224,7 @@ fn trace_hazard(block: &[Stmt], received: &mut Received, hazard: &mut Hazard) {
 
 /// Shares buffers in every space, with as much double-buffering as fits.
 pub(super) fn share(
-    target: Target,
+    machine: Machine,
     bases: &Bases,
     lifetimes: &Lifetimes,
     groups: &[Group],
@@ -236,7 +236,7 @@ pub(super) fn share(
         let members: Vec<usize> =
             (0..groups.len()).filter(|index| bases.base(groups[*index].base).space == space).collect();
         if !members.is_empty() {
-            let mut packer = Packer::new(space, target, lifetimes, groups, constraints, members);
+            let mut packer = Packer::new(space, machine, lifetimes, groups, constraints, members);
             sharing.buffers.extend(packer.pack_to_fit(reserved(space), &mut sharing.degraded));
         }
     }
@@ -271,13 +271,13 @@ struct Pipeline {
 impl<'a> Packer<'a> {
     fn new(
         space: Space,
-        target: Target,
+        machine: Machine,
         lifetimes: &'a Lifetimes<'a>,
         groups: &'a [Group],
         constraints: &'a Constraints,
         mut order: Vec<usize>,
     ) -> Packer<'a> {
-        let capacity = target.capacity(space);
+        let capacity = machine.capacity(space);
         let pipelines = pipelines(groups, constraints, &order, capacity);
         order.sort_by_key(|index| (std::cmp::Reverse(groups[*index].size), groups[*index].live.def, *index));
         Packer { space, capacity, lifetimes, groups, constraints, order, pipelines, coarse: capacity.is_none() }

@@ -6,9 +6,9 @@ mod random;
 use expect_test::{Expect, expect};
 
 use crate::ir::Dtype::{self, *};
-use crate::memory::{Plan, Status, plan};
+use crate::memory::{Plan, Status, plan, plan_for};
 use crate::target::Space::*;
-use crate::target::{Planner, Target};
+use crate::target::{Machine, Planner, Target};
 use build::Build;
 
 /// One line a tile, one a space, one a finding.
@@ -333,6 +333,15 @@ fn too_much_at_once_is_an_error_whatever_the_planner() {
           `b` takes 131072 bytes of Vec at the peak
     "#]],
     );
+}
+
+#[test]
+fn a_configured_capacity_replaces_that_of_the_target() {
+    let replaced = std::collections::BTreeMap::from([(Left, 98_304)]);
+    let machine = Machine { target: Target::Ascend910b, replaced: &replaced };
+    let plan = plan_for(&chained().kernel(), machine, Planner::Auto);
+    assert_eq!((plan.planner, plan.findings.len()), (Planner::Sequential, 0));
+    assert_eq!(plan.space(Left).map(|left| (left.used, left.capacity)), Some((98_304, Some(98_304))));
 }
 
 #[test]

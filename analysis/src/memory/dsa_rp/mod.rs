@@ -122,9 +122,9 @@ fn problem(draft: &Draft, tenants: &[Tenant], separations: &Separations) -> Prob
         life: half_open(group.live),
     };
     let separated: FxHashSet<(usize, usize)> = separations.all.iter().copied().collect();
-    let pairs = penalties::recognize(draft.kernel, draft.target, &draft.bases, tenants, &separated);
+    let pairs = penalties::recognize(draft.kernel, draft.machine.target, &draft.bases, tenants, &separated);
     let spaces: BTreeSet<_> = tenants.iter().map(|tenant| tenant.space).collect();
-    let limits = spaces.iter().filter_map(|space| Some((*space, draft.target.capacity(*space)?)));
+    let limits = spaces.iter().filter_map(|space| Some((*space, draft.machine.capacity(*space)?)));
     let reserved = spaces.iter().map(|space| (*space, draft.reserved.in_space(*space))).filter(|(_, end)| *end > 0);
     Problem {
         nodes: tenants.iter().zip(&draft.groups).map(node).collect(),

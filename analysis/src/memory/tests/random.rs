@@ -117,7 +117,7 @@ fn is_sound(plan: &Plan) -> Result<(), TestCaseError> {
     prop_assert_eq!(internal.map(|finding| &finding.message), None);
     prop_assert_ne!(plan.status, Status::NotModelled);
     for tile in &plan.tiles {
-        prop_assert!(tile.address.is_some(), "{} has no address", tile.name);
+        prop_assert!(tile.address.is_some() || plan.status == Status::Partial, "{} has no address", tile.name);
     }
     Ok(())
 }

@@ -1,0 +1,71 @@
+//! Time to plan each kernel of `tests/conformance/pypto`: passes and memory pipeline, each alone, for every planner.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
+use tilelens_analysis::ir::Kernel;
+use tilelens_analysis::target::{Planner, Target};
+use tilelens_analysis::{lower, memory, passes};
+use tilelens_syntax::{BlockKind, Document, ast};
+
+const ROUNDS: usize = 20;
+
+struct Module<'d>(&'d Document);
+
+impl Scope for Module<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
+        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
+    }
+
+    fn function(&self, _: &str) -> Option<FunctionSource> {
+        None
+    }
+}
+
+fn kernels() -> Vec<Kernel> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/pypto");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).expect("the conformance kernels").flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
+    paths.sort();
+    let mut kernels = Vec::new();
+    for path in paths {
+        let document = Document::new(&std::fs::read_to_string(path).expect("a readable kernel"));
+        for block in document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function) {
+            kernels.extend(lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
+        }
+    }
+    kernels
+}
+
+/// The least time of some rounds.
+fn time(mut work: impl FnMut()) -> Duration {
+    let round = |_| {
+        let start = Instant::now();
+        work();
+        start.elapsed()
+    };
+    (0..ROUNDS).map(round).min().unwrap_or_default()
+}
+
+fn report(what: &str, mut times: Vec<Duration>) {
+    times.sort_unstable();
+    let at = |share: f64| times.get(((times.len() - 1) as f64 * share) as usize).copied().unwrap_or_default();
+    println!("{what:18} p50 {:>9.1?}   p95 {:>9.1?}   max {:>9.1?}", at(0.5), at(0.95), at(1.0));
+}
+
+fn main() {
+    let target = Target::Ascend910b;
+    let kernels = kernels();
+    let prepare = |kernel: &Kernel| passes::prepare(kernel.clone(), target);
+    report("passes", kernels.iter().map(|kernel| time(|| drop(prepare(kernel)))).collect());
+    let prepared: Vec<Kernel> = kernels.iter().flat_map(prepare).collect();
+    for planner in Planner::ALL {
+        let plan = |kernel: &Kernel| time(|| drop(memory::plan(kernel, target, planner)));
+        report(planner.name(), prepared.iter().map(plan).collect());
+    }
+    let tiles: usize = prepared.iter().map(|kernel| kernel.vars.len()).sum();
+    println!("{} kernels, {} variables on average", prepared.len(), tiles / prepared.len().max(1));
+}
