@@ -359,6 +359,25 @@ def kernel():
     );
 }
 
+/// The compiler removes allocations that nothing reads.
+#[test]
+fn unused_buffers_prove_nothing() {
+    check(
+        "
+@triton.jit
+def kernel():
+    tiles = tlx.local_alloc((128, 128), tl.float16, 8)
+    with tlx.async_tasks():
+        pass
+",
+        expect![[r#"
+            kernel on sm_100: exact, smem 262144, tmem 0
+              tiles [8, 128, 128] float16 in smem
+              line 3: hint [capacity-exceeded] `kernel` needs at least 262144 bytes of shared memory, sm_100 has 232448: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help. This counts allocations that nothing reads, or that depend on conditions that are not known.
+        "#]],
+    );
+}
+
 #[test]
 fn two_ctas_halve_the_accumulator() {
     check(

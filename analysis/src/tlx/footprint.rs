@@ -19,6 +19,8 @@ pub struct Footprint {
     pub rows: u64,
     /// False where it is allocated under a condition that is not known.
     pub certain: bool,
+    /// Something reads it; the compiler removes what nothing does.
+    pub used: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,15 +59,16 @@ fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<Place>]) -> Known<F
     for user in kernel.users(plan.spec) {
         include_aliases(kernel, user, places, &mut extent, &mut rows)?;
     }
-    Ok(Footprint { owner: Owner::Spec(plan.spec), storage, extent, rows, certain: spec.certain })
+    Ok(Footprint { owner: Owner::Spec(plan.spec), storage, extent, rows, certain: spec.certain, used: true })
 }
 
 fn of_buffer(kernel: &Kernel, id: BufferId, places: &[Known<Place>]) -> Known<Footprint> {
     let sized = sized(places, id)?;
     let (mut extent, mut rows) = (sized.allocated(), sized.rows());
     include_aliases(kernel, id, places, &mut extent, &mut rows)?;
-    let certain = kernel.buffer(id).certain;
-    Ok(Footprint { owner: Owner::Buffer(id), storage: sized.storage, extent, rows, certain })
+    let buffer = kernel.buffer(id);
+    let (certain, used) = (buffer.certain, buffer.used);
+    Ok(Footprint { owner: Owner::Buffer(id), storage: sized.storage, extent, rows, certain, used })
 }
 
 /// The class takes the largest of its members.
@@ -105,13 +108,14 @@ fn sized(places: &[Known<Place>], id: BufferId) -> Known<&Sized> {
 pub struct Total {
     /// Bytes or columns of all that is known, conditional ones included.
     pub all: u64,
-    /// Bytes or columns of what is allocated in any case.
+    /// Bytes or columns of what is allocated in any case and used.
     pub certain: u64,
 }
 
 pub fn smem(footprints: &[Footprint]) -> Total {
     let sum = |certain_only: bool| {
-        let counted = footprints.iter().filter(|f| f.storage != Storage::Tmem && (f.certain || !certain_only));
+        let counted =
+            footprints.iter().filter(|f| f.storage != Storage::Tmem && (f.certain && f.used || !certain_only));
         counted.fold(0, |sum: u64, footprint| sum.saturating_add(footprint.extent))
     };
     Total { all: sum(false), certain: sum(true) }
@@ -120,7 +124,8 @@ pub fn smem(footprints: &[Footprint]) -> Total {
 /// Columns: allocations of 64 rows lie beside each other in the two halves of the rows, and all start at multiples of 4.
 pub fn tmem(footprints: &[Footprint]) -> Total {
     let columns = |certain_only: bool| {
-        let counted = footprints.iter().filter(|f| f.storage == Storage::Tmem && (f.certain || !certain_only));
+        let counted =
+            footprints.iter().filter(|f| f.storage == Storage::Tmem && (f.certain && f.used || !certain_only));
         let mut halves = [0_u64; 2];
         for footprint in counted {
             let columns = footprint.extent.saturating_add(3) / 4 * 4;
