@@ -1,0 +1,76 @@
+//! Time of code generation by itself, on kernels of 300 statements: selection, synchronisation, text.
+
+use std::fmt::Write;
+use std::time::Instant;
+
+use tilelens_analysis::codegen;
+use tilelens_analysis::eval::{Constant, FunctionSource, Scope};
+use tilelens_analysis::memory;
+use tilelens_analysis::target::{Planner, Target};
+use tilelens_analysis::{lower, passes};
+use tilelens_syntax::{BlockKind, Document, ast};
+
+struct Nothing;
+
+impl Scope for Nothing {
+    fn constant(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn function(&self, _: &str) -> Option<FunctionSource> {
+        None
+    }
+}
+
+const STATEMENTS: usize = 300;
+
+/// Rounds of load, load, add, exp, store; in one loop if `repeated`.
+fn source(repeated: bool) -> String {
+    let mut text = String::from(
+        "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    \
+         def kernel(self, a: pl.Tensor[[8192, 64], pl.FP32], b: pl.Tensor[[8192, 64], pl.FP32], \
+         out: pl.Out[pl.Tensor[[8192, 64], pl.FP32]]) -> pl.Tensor[[8192, 64], pl.FP32]:\n",
+    );
+    let mut indent = "        ";
+    if repeated {
+        text.push_str("        for i in pl.range(4):\n");
+        indent = "            ";
+    }
+    for round in 0..STATEMENTS / 5 {
+        let row = round * 32;
+        let _ = writeln!(text, "{indent}x{round} = pl.load(a, [{row}, 0], [32, 64])");
+        let _ = writeln!(text, "{indent}y{round} = pl.load(b, [{row}, 0], [32, 64])");
+        let _ = writeln!(text, "{indent}s{round} = pl.add(x{round}, y{round})");
+        let _ = writeln!(text, "{indent}e{round} = pl.exp(s{round})");
+        let _ = writeln!(text, "{indent}out = pl.store(e{round}, [{row}, 0], out)");
+    }
+    text.push_str("        return out\n");
+    text
+}
+
+fn main() {
+    for (name, repeated) in [("straight line", false), ("one loop", true)] {
+        let document = Document::new(&source(repeated));
+        let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+        let kernel = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Nothing)).next();
+        let Some(kernel) = kernel.and_then(|kernel| passes::prepare(kernel, Target::Ascend910b).into_iter().next())
+        else {
+            println!("{name}: no kernel");
+            continue;
+        };
+        let plan = memory::plan(&kernel, Target::Ascend910b, Planner::Auto);
+        let mut times: Vec<f64> = (0..50)
+            .map(|_| {
+                let start = Instant::now();
+                std::hint::black_box(codegen::generate(&kernel, &plan));
+                start.elapsed().as_secs_f64() * 1e3
+            })
+            .collect();
+        times.sort_by(f64::total_cmp);
+        let lines = codegen::generate(&kernel, &plan).text.lines().count();
+        println!(
+            "{name}: {STATEMENTS} statements, {lines} lines, median {:.2} ms, fastest {:.2} ms",
+            times[25], times[0]
+        );
+    }
+}
