@@ -75,10 +75,18 @@ fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, ou
         _ => {}
     }
     out.push(match var {
+        // Its operands never fit whole, and the compiler does not place them whole.
+        Some(var) if matches!(call.op, OpId::BATCH_MATMUL | OpId::BATCH_MATMUL_ACC) => {
+            let reason = Reason(UNROLLED_PRODUCT.into());
+            kernel.var_mut(var).ty = Type::Unknown(reason.clone());
+            Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin }
+        }
         Some(var) => Stmt::Let { var, value: Value::Call(call), origin },
         None => Stmt::Eval { call, origin },
     });
 }
+
+const UNROLLED_PRODUCT: &str = "`batch_matmul` is unrolled by the compiler";
 
 /// What the compiler does with more axes and this pass does not.
 fn unsupported(
@@ -89,7 +97,7 @@ fn unsupported(
     result_shape: Option<&Vec<u64>>,
 ) -> Option<&'static str> {
     if matches!(call.op, OpId::BATCH_MATMUL | OpId::BATCH_MATMUL_ACC) {
-        return Some("`batch_matmul` is unrolled by the compiler");
+        return Some(UNROLLED_PRODUCT);
     }
     if operand_shape.is_none() && result_shape.is_none() {
         return None;

@@ -3,37 +3,55 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{spaces, walk};
 use crate::ir::{Attr, Call, For, If, Kernel, LoopKind, PIPELINE_STAGES, Stmt, Type, Value, VarId, While};
 use crate::ops::OpId;
 use crate::target::Space;
 
-pub(super) fn run(kernel: &mut Kernel) {
+/// `stores_stay`: indices of the loops whose stores stay beside what they store.
+pub(super) fn run(kernel: &mut Kernel, stores_stay: &FxHashSet<VarId>) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = reorder_body(kernel, body, false);
+    let order = Order { kernel, stores_stay };
+    kernel.body = order.body(body, None);
 }
 
-fn reorder_body(kernel: &Kernel, body: Vec<Stmt>, in_pipeline: bool) -> Vec<Stmt> {
-    let body = body.into_iter().map(|stmt| reorder_inside(kernel, stmt, in_pipeline)).collect();
-    if in_pipeline { sort(kernel, body) } else { body }
+struct Order<'a> {
+    kernel: &'a Kernel,
+    stores_stay: &'a FxHashSet<VarId>,
 }
 
-fn reorder_inside(kernel: &Kernel, stmt: Stmt, in_pipeline: bool) -> Stmt {
-    match stmt {
-        Stmt::For(inner) => {
-            let is_pipeline = matches!(inner.kind, LoopKind::Pipeline { .. });
-            let kind = if is_pipeline { LoopKind::Range } else { inner.kind };
-            let body = reorder_body(kernel, inner.body, in_pipeline || is_pipeline);
-            Stmt::For(For { kind, body, ..inner })
+/// What the innermost pipeline around a statement does with stores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stores {
+    Follow,
+    Stay,
+}
+
+impl Order<'_> {
+    fn body(&self, body: Vec<Stmt>, pipeline: Option<Stores>) -> Vec<Stmt> {
+        let body = body.into_iter().map(|stmt| self.inside(stmt, pipeline)).collect();
+        match pipeline {
+            Some(stores) => sort(self.kernel, body, stores),
+            None => body,
         }
-        Stmt::While(inner) => Stmt::While(While { body: reorder_body(kernel, inner.body, in_pipeline), ..inner }),
-        Stmt::If(inner) => {
-            let then = reorder_body(kernel, inner.then, in_pipeline);
-            Stmt::If(If { then, otherwise: reorder_body(kernel, inner.otherwise, in_pipeline), ..inner })
+    }
+
+    fn inside(&self, stmt: Stmt, pipeline: Option<Stores>) -> Stmt {
+        match stmt {
+            Stmt::For(inner) if matches!(inner.kind, LoopKind::Pipeline { .. }) => {
+                let stores = if self.stores_stay.contains(&inner.index) { Stores::Stay } else { Stores::Follow };
+                Stmt::For(For { kind: LoopKind::Range, body: self.body(inner.body, Some(stores)), ..inner })
+            }
+            Stmt::For(inner) => Stmt::For(For { body: self.body(inner.body, pipeline), ..inner }),
+            Stmt::While(inner) => Stmt::While(While { body: self.body(inner.body, pipeline), ..inner }),
+            Stmt::If(inner) => {
+                let then = self.body(inner.then, pipeline);
+                Stmt::If(If { then, otherwise: self.body(inner.otherwise, pipeline), ..inner })
+            }
+            leaf => leaf,
         }
-        leaf => leaf,
     }
 }
 
@@ -48,13 +66,13 @@ enum Tier {
 /// Order among the statements that are ready. Stages compare as the text that the compiler writes them as.
 type Key = (Tier, String, bool, usize);
 
-fn sort(kernel: &Kernel, mut body: Vec<Stmt>) -> Vec<Stmt> {
+fn sort(kernel: &Kernel, mut body: Vec<Stmt>, stores: Stores) -> Vec<Stmt> {
     let last = match body.last() {
         Some(Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_)) => body.pop(),
         _ => None,
     };
     let (successors, mut waits) = dependencies(&body);
-    let keys = keys(kernel, &body);
+    let keys = keys(kernel, &body, stores);
     let mut ready: BinaryHeap<Reverse<&Key>> =
         keys.iter().zip(&waits).filter(|(_, waits)| **waits == 0).map(|(key, _)| Reverse(key)).collect();
     let mut order = Vec::with_capacity(body.len());
@@ -95,7 +113,7 @@ fn dependencies(body: &[Stmt]) -> (Vec<Vec<usize>>, Vec<usize>) {
     (successors, waits)
 }
 
-fn keys(kernel: &Kernel, body: &[Stmt]) -> Vec<Key> {
+fn keys(kernel: &Kernel, body: &[Stmt], stores: Stores) -> Vec<Key> {
     let mut stage_of: FxHashMap<VarId, String> = FxHashMap::default();
     for stmt in body {
         if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
@@ -107,7 +125,7 @@ fn keys(kernel: &Kernel, body: &[Stmt]) -> Vec<Key> {
     let key = |(index, stmt): (usize, &Stmt)| {
         let (tier, is_store) = tier(kernel, stmt);
         let stage = if tier == Tier::Work { stage(stmt, &stage_of) } else { None };
-        (tier, stage.cloned().unwrap_or_default(), is_store, index)
+        (tier, stage.cloned().unwrap_or_default(), is_store && stores == Stores::Follow, index)
     };
     body.iter().enumerate().map(key).collect()
 }

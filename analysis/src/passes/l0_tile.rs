@@ -63,6 +63,16 @@ const COSTS_950: Costs = Costs {
 /// Bytes of a row of an operand block.
 const FRACTAL_BYTES: i64 = 32;
 
+/// The tile, and how a grid of them is walked where all of K fits at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) tile: Extents,
+    /// The left operand stays while the right one passes by: rows are the outer loop.
+    pub(super) rows_outer: bool,
+    /// The operand that stays takes all of its memory, so that the outer loop cannot load ahead.
+    pub(super) held_alone: bool,
+}
+
 /// What stays in place while the others pass by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stationary {
@@ -89,7 +99,7 @@ struct Candidate {
 }
 
 /// The best tile, or `None` where the compiler leaves the product alone because it has no legal one.
-pub(super) fn choose(problem: Extents, bytes: ElementBytes, acc_rows: i64, target: Target) -> Option<Extents> {
+pub(super) fn choose(problem: Extents, bytes: ElementBytes, acc_rows: i64, target: Target) -> Option<Choice> {
     if [problem.m, problem.n, problem.k].into_iter().any(|extent| extent < BLOCK) || problem.k % BLOCK != 0 {
         return None;
     }
@@ -99,17 +109,23 @@ pub(super) fn choose(problem: Extents, bytes: ElementBytes, acc_rows: i64, targe
     };
     let search = Search { problem, bytes, acc_rows, target, costs };
     let mut best = search.best(Stationary::Accumulator)?;
-    if best.tile == problem {
-        return Some(best.tile);
-    }
-    for stationary in [Stationary::Left, Stationary::Right] {
-        if let Some(candidate) = search.best(stationary)
-            && candidate.cycles < best.cycles
-        {
-            best = candidate;
+    let mut held = Stationary::Accumulator;
+    if best.tile != problem {
+        for stationary in [Stationary::Left, Stationary::Right] {
+            if let Some(candidate) = search.best(stationary).filter(|candidate| candidate.cycles < best.cycles) {
+                best = candidate;
+                held = stationary;
+            }
         }
     }
-    Some(best.tile)
+    let rows_outer = match held {
+        Stationary::Left => true,
+        Stationary::Right => false,
+        Stationary::Accumulator => {
+            search.load(best.tile, Stationary::Left) <= search.load(best.tile, Stationary::Right)
+        }
+    };
+    Some(Choice { tile: best.tile, rows_outer, held_alone: held != Stationary::Accumulator })
 }
 
 impl Search<'_> {
@@ -222,7 +238,8 @@ mod tests {
     fn tiles_are_those_of_the_compiler() {
         let fp16 = ElementBytes { left: 2, right: 2, acc: 4 };
         let fp32 = ElementBytes { left: 4, right: 4, acc: 4 };
-        let on_910b = |m, n, k, bytes| choose(Extents { m, n, k }, bytes, 16, Target::Ascend910b);
+        let on_910b =
+            |m, n, k, bytes| choose(Extents { m, n, k }, bytes, 16, Target::Ascend910b).map(|choice| choice.tile);
         assert_eq!(on_910b(128, 128, 512, fp16), Some(Extents { m: 128, n: 128, k: 128 }));
         assert_eq!(on_910b(128, 16, 256, fp16), Some(Extents { m: 128, n: 16, k: 128 }));
         assert_eq!(on_910b(64, 64, 128, fp16), Some(Extents { m: 64, n: 64, k: 128 }));

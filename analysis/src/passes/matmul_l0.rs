@@ -1,90 +1,170 @@
-//! AutoTileMatmulL0: a product of operands in L1 that do not fit the operand memories is computed in blocks of K.
+//! AutoTileMatmulL0: a product of operands in L1 that does not fit the memories of the cube is computed in parts: in blocks of
+//! K, and where the accumulator does not fit either, in a grid of tiles that are stored one by one.
 //!
-//! Products whose accumulator does not fit are tiled in M and N too; that is not modelled and noted.
+//! Grids that are kept on chip for a next product, and those with a bias, are not modelled and noted.
 
-use super::l0_tile::{self, ElementBytes, Extents};
-use super::layout;
-use super::{spaces, walk};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::l0_tile::{self, Choice, ElementBytes, Extents};
+use super::matmul_parts::{Grid, Parts};
+use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    ScalarBinary, Stmt, TileType, TileView, Type, Value, Var, VarId,
+    Attr, Call, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Scalar, Stmt, TileType,
+    Type, Value, VarId, While,
 };
 use crate::ops::OpId;
 use crate::target::{Space, Target};
 
-/// Copies of the K loop's body.
-const STAGES: u32 = 2;
 /// Fewest iterations of a pipeline for which the compiler keeps two accumulators.
 const TWO_ACCUMULATOR_TRIPS: i64 = 4;
+/// Rounding to nearest, ties to even: what the path out of the accumulator does.
+const RINT: i64 = 1;
 
-pub(super) fn run(kernel: &mut Kernel, target: Target) {
+/// Returns the indices of the pipelines whose stores stay beside their products.
+pub(super) fn run(kernel: &mut Kernel, target: Target) -> FxHashSet<VarId> {
     let body = std::mem::take(&mut kernel.body);
     note_two_accumulators(kernel, &body);
-    kernel.body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
-        Stmt::Let { var, value: Value::Call(call), origin } if is_product(&call) => {
-            Product { kernel, target, var, origin, out }.lower(call);
-        }
-        other => out.push(other),
-    });
-}
-
-fn is_product(call: &Call) -> bool {
-    let arity = match call.op {
-        OpId::MATMUL => 2,
-        OpId::MATMUL_ACC | OpId::MATMUL_BIAS => 3,
-        _ => return false,
+    let mut tiling = Tiling {
+        kernel,
+        target,
+        results: Substitution::default(),
+        stores_stay: FxHashSet::default(),
+        whole_accumulators: Vec::new(),
+        depth: 0,
     };
-    call.args.len() == arity
+    let mut body = tiling.body(body);
+    let Tiling { results, stores_stay, whole_accumulators, .. } = tiling;
+    results.apply(&mut body);
+    kernel.body = body;
+    forget_accumulators(kernel, &whole_accumulators);
+    stores_stay
 }
 
-/// One product, and the statements that take its place.
-struct Product<'a> {
+struct Tiling<'a> {
     kernel: &'a mut Kernel,
     target: Target,
-    var: VarId,
-    origin: Origin,
-    out: &'a mut Vec<Stmt>,
+    /// What the tensors that grids store to stand for.
+    results: Substitution,
+    stores_stay: FxHashSet<VarId>,
+    /// What accumulators of products that are not modelled look like, whatever loop carries them.
+    whole_accumulators: Vec<(Vec<u64>, Dtype, Reason)>,
+    /// Loops around the present statement.
+    depth: u32,
 }
 
-impl Product<'_> {
-    fn lower(mut self, call: Call) {
-        let first = usize::from(call.op == OpId::MATMUL_ACC);
-        let operands = (call.args.get(first).and_then(Operand::var), call.args.get(first + 1).and_then(Operand::var));
-        let (Some(lhs), Some(rhs)) = operands else { return self.keep(call) };
-        self.reject_too_large(&call, lhs, Space::Left, "left", "L0A");
-        self.reject_too_large(&call, rhs, Space::Right, "right", "L0B");
-        let Some(problem) = self.problem(lhs, rhs) else { return self.keep(call) };
-        let Some(tile) = self.tile(problem, lhs, rhs) else { return self.keep(call) };
-        if tile == problem {
-            return self.keep(call);
+/// What happens to one product.
+enum Decision {
+    /// It fits, or the compiler leaves it alone.
+    Keep,
+    Blocks(Extents, Choice),
+    /// Stored tile by tile, at the place of this store.
+    Grid(Extents, Choice, VarId),
+    NotModelled(Extents),
+}
+
+impl Tiling<'_> {
+    fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let has_product = body.iter().filter_map(walk::call_of).any(is_product);
+        let readers = if has_product { Readers::of(&body) } else { Readers::default() };
+        let mut grids: FxHashMap<VarId, (VarId, Call, Extents, Choice)> = FxHashMap::default();
+        let mut out = Vec::with_capacity(body.len());
+        for stmt in body {
+            match stmt {
+                Stmt::For(inner) => {
+                    self.depth += 1;
+                    out.push(Stmt::For(For { body: self.body(inner.body), ..inner }));
+                    self.depth -= 1;
+                }
+                Stmt::While(inner) => {
+                    self.depth += 1;
+                    out.push(Stmt::While(While { body: self.body(inner.body), ..inner }));
+                    self.depth -= 1;
+                }
+                Stmt::If(inner) => {
+                    let then = self.body(inner.then);
+                    out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
+                }
+                Stmt::Let { var, value: Value::Call(call), origin } if is_product(&call) => {
+                    match self.decide(var, &call, &readers) {
+                        Decision::Keep => out.push(Stmt::Let { var, value: Value::Call(call), origin }),
+                        Decision::Blocks(problem, choice) => {
+                            let mut parts = Parts::new(self.kernel, var, &call, origin, problem, choice, &mut out);
+                            parts.blocks();
+                        }
+                        Decision::Grid(problem, choice, store) => {
+                            grids.insert(store, (var, call, problem, choice));
+                        }
+                        Decision::NotModelled(problem) => out.push(self.not_modelled(var, &call, origin, problem)),
+                    }
+                }
+                Stmt::Let { var, value: Value::Call(store), origin } => match grids.remove(&var) {
+                    Some((product, call, problem, choice)) => {
+                        let parts = Parts::new(self.kernel, product, &call, origin, problem, choice, &mut out);
+                        let Grid { last, stores_stay } = parts.grid(&store);
+                        self.stores_stay.extend(stores_stay);
+                        self.results.set(var, last);
+                    }
+                    None => out.push(Stmt::Let { var, value: Value::Call(store), origin }),
+                },
+                leaf => out.push(leaf),
+            }
         }
-        let in_vec = self.kernel.tile(lhs).is_some_and(|tile| tile.space == Some(Space::Vec));
-        if tile.m != problem.m || tile.n != problem.n || call.op == OpId::MATMUL_BIAS || in_vec {
-            let reason = Reason(format!(
-                "`{}` of [{}, {}] x [{}, {}], which the compiler computes in parts",
-                call.op.op().name,
-                problem.m,
-                problem.k,
-                problem.k,
-                problem.n
-            ));
-            self.kernel.notes.push(Note { at: call.origin, reason });
-            return self.keep(call);
-        }
-        self.in_blocks(call, lhs, rhs, problem, tile.k);
+        out
     }
 
-    fn keep(self, call: Call) {
-        self.out.push(Stmt::Let { var: self.var, value: Value::Call(call), origin: self.origin });
+    fn decide(&mut self, var: VarId, call: &Call, readers: &Readers) -> Decision {
+        let first = usize::from(call.op == OpId::MATMUL_ACC);
+        let operands = (call.args.get(first).and_then(Operand::var), call.args.get(first + 1).and_then(Operand::var));
+        let (Some(lhs), Some(rhs)) = operands else { return Decision::Keep };
+        self.reject_too_large(call, lhs, Space::Left, "left", "L0A");
+        self.reject_too_large(call, rhs, Space::Right, "right", "L0B");
+        let Some(problem) = self.problem(lhs, rhs) else { return Decision::Keep };
+        let Some(choice) = self.choice(problem, var, lhs, rhs) else { return Decision::Keep };
+        let Extents { m, n, .. } = choice.tile;
+        let has_bias = call.op == OpId::MATMUL_BIAS;
+        let lhs_in_vec = self.kernel.tile(lhs).is_some_and(|tile| tile.space == Some(Space::Vec));
+        match () {
+            () if choice.tile == problem && !(has_bias && self.bias_is_too_wide(call)) => Decision::Keep,
+            () if has_bias => Decision::NotModelled(problem),
+            () if m == problem.m && n == problem.n => Decision::Blocks(problem, choice),
+            // The accumulator is the author's: left alone, unless a loop over K makes it.
+            () if call.op == OpId::MATMUL_ACC && self.depth > 0 => Decision::NotModelled(problem),
+            () if call.op == OpId::MATMUL_ACC || lhs_in_vec => Decision::Keep,
+            () if self.stays_on_chip(var, readers) => Decision::NotModelled(problem),
+            () => match readers.only_store(var) {
+                Some(store) => Decision::Grid(problem, choice, store),
+                None => Decision::Keep,
+            },
+        }
+    }
+
+    /// Whether a bias in L1 does not fit its table whole.
+    fn bias_is_too_wide(&self, call: &Call) -> bool {
+        let bias = call.args.get(2).and_then(Operand::var).and_then(|var| self.kernel.tile(var));
+        let Some(bias) = bias.filter(|tile| tile.space == Some(Space::Mat)) else { return false };
+        let capacity = self.target.capacity(Space::Bias).unwrap_or(u64::MAX);
+        bytes_of(bias) > capacity
+    }
+
+    /// Whether the compiler keeps the whole product in L1, for products that read it.
+    fn stays_on_chip(&self, var: VarId, readers: &Readers) -> bool {
+        let feeds_products_only = |var: VarId| {
+            let reads = readers.reads.get(&var).copied().unwrap_or(0);
+            reads > 0 && readers.product_reads.get(&var) == Some(&reads)
+        };
+        if self.target == Target::Ascend950 && feeds_products_only(var) {
+            return true;
+        }
+        let narrowed = readers.rounded.get(&var).copied();
+        readers.reads.get(&var) == Some(&1) && narrowed.is_some_and(feeds_products_only)
     }
 
     /// An operand that the author placed and that is larger than its memory: no plan can help.
     fn reject_too_large(&mut self, call: &Call, operand: VarId, space: Space, side: &str, unit: &str) {
         let Some(tile) = self.kernel.tile(operand).filter(|tile| tile.space == Some(space)) else { return };
         let Some(capacity) = self.target.capacity(space) else { return };
-        let elements = tile.shape.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent));
-        let required = elements.saturating_mul(tile.dtype.storage_bits()).div_ceil(8);
+        let required = bytes_of(tile);
         if required <= capacity {
             return;
         }
@@ -110,8 +190,8 @@ impl Product<'_> {
         Some(Extents { m: extent(*m)?, n: extent(*n)?, k: extent(*k)? })
     }
 
-    fn tile(&self, problem: Extents, lhs: VarId, rhs: VarId) -> Option<Extents> {
-        let result = self.kernel.tile(self.var)?.dtype;
+    fn choice(&self, problem: Extents, var: VarId, lhs: VarId, rhs: VarId) -> Option<Choice> {
+        let result = self.kernel.tile(var)?.dtype;
         let bytes = |dtype: Dtype| dtype.logical_bits().is_multiple_of(8).then_some(dtype.logical_bits() as i64 / 8);
         let bytes = ElementBytes {
             left: bytes(self.kernel.tile(lhs)?.dtype)?,
@@ -122,214 +202,98 @@ impl Product<'_> {
         l0_tile::choose(problem, bytes, acc_rows, self.target)
     }
 
-    /// A pipelined loop over whole blocks of K, and the rest behind it.
-    fn in_blocks(mut self, call: Call, lhs: VarId, rhs: VarId, problem: Extents, block: i64) {
-        let base = self.kernel.var(self.var).name.clone();
-        let at = call.origin;
-        let blocks = problem.k / block;
-        let rest = problem.k - blocks * block;
-        let accumulator = (call.op == OpId::MATMUL_ACC).then(|| call.args.first().cloned()).flatten();
-        let operands = Operands { lhs, rhs, m: problem.m, n: problem.n, at };
-        let whole = if blocks >= 2 {
-            let init = match &accumulator {
-                Some(given) => given.clone(),
-                None => Operand::Var(self.create_accumulator(&base, at)),
-            };
-            let is_last = rest == 0;
-            self.block_loop(&base, &operands, init, accumulator.is_some(), block, blocks, is_last)
-        } else {
-            let target = (rest == 0).then_some(self.var);
-            self.one_block(&base, "0", &operands, 0, block, accumulator, target)
-        };
-        if rest > 0 {
-            self.one_block(&base, "t", &operands, blocks * block, rest, Some(Operand::Var(whole)), Some(self.var));
+    /// Whole, the product would not fit although the compiler makes it fit: it must not count.
+    fn not_modelled(&mut self, var: VarId, call: &Call, origin: Origin, problem: Extents) -> Stmt {
+        let Extents { m, n, k } = problem;
+        let what = format!("`{}` of [{m}, {k}] x [{k}, {n}], which the compiler computes in parts", call.op.op().name);
+        let reason = Reason(what);
+        self.kernel.notes.push(Note { at: call.origin, reason: reason.clone() });
+        let accumulator = call.args.first().and_then(Operand::var).filter(|_| call.op == OpId::MATMUL_ACC);
+        if let Some(tile) = accumulator.and_then(|var| self.kernel.tile(var)) {
+            let (shape, dtype) = (tile.shape.clone(), tile.dtype);
+            self.whole_accumulators.push((shape, dtype, reason.clone()));
         }
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn block_loop(
-        &mut self,
-        base: &str,
-        operands: &Operands,
-        init: Operand,
-        accumulates: bool,
-        block: i64,
-        blocks: i64,
-        is_last: bool,
-    ) -> VarId {
-        let at = operands.at;
-        let index_ty = Type::Scalar(Dtype::Index);
-        let index = self.add(format!("{base}_l0_ko"), index_ty, Role::LoopIndex, at);
-        let iter = self.accumulator(format!("{base}_l0_c"), Role::IterArg, at);
-        let mut body = Vec::new();
-        let left = self.extract(base, "a", operands, Scalar::Var(index), block, &mut body);
-        let right = self.extract(base, "b", operands, Scalar::Var(index), block, &mut body);
-        let value = if accumulates {
-            self.multiply(base, "_acc", Some(Operand::Var(iter)), left, right, at, &mut body)
-        } else {
-            self.first_or_next(base, index, iter, left, right, at, &mut body)
-        };
-        body.push(Stmt::Yield { values: vec![Operand::Var(value)], origin: self.origin });
-        let result = if is_last {
-            self.kernel.var_mut(self.var).role = Role::LoopResult;
-            self.var
-        } else {
-            self.accumulator(format!("{base}_l0_kmain"), Role::LoopResult, at)
-        };
-        self.out.push(Stmt::For(For {
-            kind: LoopKind::Pipeline { stages: STAGES },
-            index,
-            start: Scalar::Int(0),
-            stop: Scalar::Int(blocks * block),
-            step: Scalar::Int(block),
-            carries: vec![Carry { init, iter, result, explicit: true }],
-            body,
-            origin: self.origin,
-        }));
-        result
-    }
-
-    /// The first block starts the accumulator, the others add to it.
-    #[allow(clippy::too_many_arguments)]
-    fn first_or_next(
-        &mut self,
-        base: &str,
-        index: VarId,
-        iter: VarId,
-        left: VarId,
-        right: VarId,
-        at: Origin,
-        body: &mut Vec<Stmt>,
-    ) -> VarId {
-        let origin = self.origin;
-        let branch = |value: VarId| Stmt::Yield { values: vec![Operand::Var(value)], origin };
-        let mut then = Vec::new();
-        let first = self.multiply(base, "_first", None, left, right, at, &mut then);
-        then.push(branch(first));
-        let mut otherwise = Vec::new();
-        let next = self.multiply(base, "_acc", Some(Operand::Var(iter)), left, right, at, &mut otherwise);
-        otherwise.push(branch(next));
-        let result = self.accumulator(format!("{base}_l0_c_phi"), Role::IfResult, at);
-        let condition = walk::fold_binary(ScalarBinary::Eq, Scalar::Var(index), Scalar::Int(0));
-        body.push(Stmt::If(If { condition, then, otherwise, has_else: true, results: vec![result], origin }));
-        result
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn one_block(
-        &mut self,
-        base: &str,
-        tag: &str,
-        operands: &Operands,
-        offset: i64,
-        depth: i64,
-        accumulator: Option<Operand>,
-        target: Option<VarId>,
-    ) -> VarId {
-        let mut stmts = Vec::new();
-        let left = self.extract(base, &format!("a{tag}"), operands, Scalar::Int(offset), depth, &mut stmts);
-        let right = self.extract(base, &format!("b{tag}"), operands, Scalar::Int(offset), depth, &mut stmts);
-        let value = self.multiply(base, tag, accumulator, left, right, operands.at, &mut stmts);
-        self.out.extend(stmts);
-        match target {
-            // The author's name takes the place of the block's own.
-            Some(target) => {
-                if let Some(Stmt::Let { var, .. }) = self.out.last_mut() {
-                    *var = target;
-                }
-                target
-            }
-            None => value,
-        }
-    }
-
-    fn extract(
-        &mut self,
-        base: &str,
-        tag: &str,
-        operands: &Operands,
-        offset: Scalar,
-        depth: i64,
-        out: &mut Vec<Stmt>,
-    ) -> VarId {
-        let is_left = tag.starts_with('a');
-        let (source, space) = if is_left { (operands.lhs, Space::Left) } else { (operands.rhs, Space::Right) };
-        let (shape, row, col) = if is_left {
-            ([operands.m, depth], Scalar::Int(0), offset)
-        } else {
-            ([depth, operands.n], offset, Scalar::Int(0))
-        };
-        let call = Call {
-            op: OpId::EXTRACT,
-            args: vec![
-                Operand::Var(source),
-                Operand::Scalar(row),
-                Operand::Scalar(col),
-                Operand::List(shape.into_iter().map(Scalar::Int).collect()),
-            ],
-            attrs: vec![(spaces::TARGET_MEMORY, Attr::Space(space))],
-            origin: operands.at,
-        };
-        let dtype = self.kernel.tile(source).map_or(Dtype::Fp32, |tile| tile.dtype);
-        let shape = shape.into_iter().map(|extent| extent as u64).collect();
-        let mut ty = TileType { shape, dtype, space: Some(space), view: TileView::default(), binding: None };
-        let layout = layout::of_result(self.kernel, &call, &ty);
-        layout::set(&mut ty, layout);
-        let var = self.add(format!("{base}_l0_{tag}"), Type::Tile(ty), Role::Def, operands.at);
-        out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
-        var
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn multiply(
-        &mut self,
-        base: &str,
-        tag: &str,
-        accumulator: Option<Operand>,
-        left: VarId,
-        right: VarId,
-        at: Origin,
-        out: &mut Vec<Stmt>,
-    ) -> VarId {
-        let op = if accumulator.is_some() { OpId::MATMUL_ACC } else { OpId::MATMUL };
-        let args = accumulator.into_iter().chain([Operand::Var(left), Operand::Var(right)]).collect();
-        let call = Call { op, args, attrs: Vec::new(), origin: at };
-        let var = self.accumulator(format!("{base}_l0_c{tag}"), Role::Def, at);
-        out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
-        var
-    }
-
-    fn create_accumulator(&mut self, base: &str, at: Origin) -> VarId {
-        let var = self.accumulator(format!("{base}_l0_init"), Role::Def, at);
-        let (shape, dtype) =
-            self.kernel.tile(var).map_or((Vec::new(), Dtype::Fp32), |tile| (tile.shape.clone(), tile.dtype));
-        let shape = shape.into_iter().map(|extent| Scalar::Int(i64::try_from(extent).unwrap_or(i64::MAX))).collect();
-        let attrs = vec![("dtype", Attr::Dtype(dtype)), (spaces::TARGET_MEMORY, Attr::Space(Space::Acc))];
-        let call = Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: at };
-        self.out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
-        var
-    }
-
-    /// A tile like the product's own.
-    fn accumulator(&mut self, name: String, role: Role, at: Origin) -> VarId {
-        let mut ty = self.kernel.var(self.var).ty.clone();
-        if let Type::Tile(tile) = &mut ty {
-            tile.binding = None;
-        }
-        self.add(name, ty, role, at)
-    }
-
-    fn add(&mut self, name: String, ty: Type, role: Role, origin: Origin) -> VarId {
-        self.kernel.add_var(Var { name, ty, role, inserted: true, origin })
+        self.kernel.var_mut(var).ty = Type::Unknown(reason.clone());
+        Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin }
     }
 }
 
-struct Operands {
-    lhs: VarId,
-    rhs: VarId,
-    m: i64,
-    n: i64,
-    at: Origin,
+/// Such accumulators would not fit, and the compiler has none of their size.
+fn forget_accumulators(kernel: &mut Kernel, whole: &[(Vec<u64>, Dtype, Reason)]) {
+    if whole.is_empty() {
+        return;
+    }
+    for var in &mut kernel.vars {
+        let Type::Tile(tile) = &var.ty else { continue };
+        if !matches!(tile.space, None | Some(Space::Acc)) {
+            continue;
+        }
+        let like = whole.iter().find(|(shape, dtype, _)| *shape == tile.shape && *dtype == tile.dtype);
+        if let Some((.., reason)) = like {
+            var.ty = Type::Unknown(reason.clone());
+        }
+    }
+}
+
+fn bytes_of(tile: &TileType) -> u64 {
+    let elements = tile.shape.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent));
+    elements.saturating_mul(tile.dtype.storage_bits()).div_ceil(8)
+}
+
+fn is_product(call: &Call) -> bool {
+    let arity = match call.op {
+        OpId::MATMUL => 2,
+        OpId::MATMUL_ACC | OpId::MATMUL_BIAS => 3,
+        _ => return false,
+    };
+    call.args.len() == arity
+}
+
+/// Who reads what, in one list of statements and those inside of it.
+#[derive(Debug, Default)]
+struct Readers {
+    reads: FxHashMap<VarId, usize>,
+    /// As an operand of a product, not as its accumulator.
+    product_reads: FxHashMap<VarId, usize>,
+    /// Stores of the list itself, by what they store: result and number of operands.
+    stores: FxHashMap<VarId, VarId>,
+    /// Conversions to 16 bits that the path out of the accumulator can make, by what they convert.
+    rounded: FxHashMap<VarId, VarId>,
+}
+
+impl Readers {
+    fn of(body: &[Stmt]) -> Readers {
+        let mut readers = Readers::default();
+        body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *readers.reads.entry(var).or_default() += 1));
+        walk::visit(body, &mut |stmt| {
+            let Some(call) = walk::call_of(stmt).filter(|call| is_product(call)) else { return };
+            let operands = call.args.iter().skip(usize::from(call.op == OpId::MATMUL_ACC)).take(2);
+            for var in operands.filter_map(Operand::var) {
+                *readers.product_reads.entry(var).or_default() += 1;
+            }
+        });
+        for stmt in body {
+            let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { continue };
+            let Some(source) = call.args.first().and_then(Operand::var) else { continue };
+            let rounds = matches!(call.attr("mode"), Some(Attr::Int(RINT)))
+                && matches!(call.attr("target_type"), Some(Attr::Dtype(Dtype::Bf16 | Dtype::Fp16)));
+            match (call.op, call.args.as_slice()) {
+                (OpId::STORE, [_, Operand::List(offsets), _]) if offsets.len() == 2 => {
+                    readers.stores.entry(source).or_insert(*var);
+                }
+                (OpId::CAST, _) if rounds => {
+                    readers.rounded.insert(source, *var);
+                }
+                _ => {}
+            }
+        }
+        readers
+    }
+
+    fn only_store(&self, var: VarId) -> Option<VarId> {
+        let store = self.stores.get(&var)?;
+        (self.reads.get(&var) == Some(&1)).then_some(*store)
+    }
 }
 
 /// In a long pipeline with one product of an operand that stays and one that changes, the compiler alternates between two

@@ -508,9 +508,56 @@ fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
 }
 
 fn reads_undefined(kernel: &Kernel) -> bool {
-    let defined = definitions(&kernel.params, &kernel.body);
+    let mut defined: FxHashSet<VarId> = kernel.params.iter().copied().collect();
+    body_reads_undefined(&kernel.body, &mut defined)
+}
+
+/// Leaves in `defined` what was there before.
+fn body_reads_undefined(body: &[Stmt], defined: &mut FxHashSet<VarId>) -> bool {
+    let mut here: Vec<VarId> = Vec::new();
     let mut undefined = false;
-    kernel.body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| undefined |= !defined.contains(&var)));
+    for stmt in body {
+        let mut check = |used: VarId| undefined |= !defined.contains(&used);
+        match stmt {
+            // The condition reads what the loop carries, too.
+            Stmt::While(inner) => inner.carries.iter().filter_map(|carry| carry.init.var()).for_each(check),
+            Stmt::For(_) | Stmt::If(_) => walk::visit_header_uses(stmt, &mut check),
+            leaf => walk::visit_uses(leaf, &mut check),
+        }
+        let made: Vec<VarId> = match stmt {
+            Stmt::For(For { index, carries, body, .. }) => {
+                let inside: Vec<VarId> = carries.iter().map(|carry| carry.iter).chain([*index]).collect();
+                undefined |= inner_reads_undefined(body, &inside, defined);
+                carries.iter().map(|carry| carry.result).collect()
+            }
+            Stmt::While(While { carries, body, .. }) => {
+                let inside: Vec<VarId> = carries.iter().map(|carry| carry.iter).collect();
+                undefined |= inner_reads_undefined(body, &inside, defined);
+                carries.iter().map(|carry| carry.result).collect()
+            }
+            Stmt::If(inner) => {
+                undefined |= body_reads_undefined(&inner.then, defined);
+                undefined |= body_reads_undefined(&inner.otherwise, defined);
+                inner.results.clone()
+            }
+            Stmt::Let { var, .. } => vec![*var],
+            _ => Vec::new(),
+        };
+        defined.extend(&made);
+        here.extend(made);
+    }
+    here.iter().for_each(|var| {
+        defined.remove(var);
+    });
+    undefined
+}
+
+fn inner_reads_undefined(body: &[Stmt], inside: &[VarId], defined: &mut FxHashSet<VarId>) -> bool {
+    defined.extend(inside);
+    let undefined = body_reads_undefined(body, defined);
+    inside.iter().for_each(|var| {
+        defined.remove(var);
+    });
     undefined
 }
 

@@ -9,6 +9,7 @@ mod io_order;
 mod l0_tile;
 mod layout;
 mod matmul_l0;
+mod matmul_parts;
 mod mixed;
 mod pipeline;
 mod simplify;
@@ -31,14 +32,14 @@ pub fn prepare(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
     composite::run(&mut kernel);
     flatten::run(&mut kernel);
     cast::run(&mut kernel, target);
-    matmul_l0::run(&mut kernel, target);
+    let mut stores_stay = matmul_l0::run(&mut kernel, target);
     tile_slice::run(&mut kernel);
     spaces::infer(&mut kernel);
     backend_layouts::run(&mut kernel);
     let mut kernels = mixed::run(kernel, target);
     for kernel in &mut kernels {
-        pipeline::run(kernel);
-        io_order::run(kernel);
+        pipeline::run(kernel, &mut stores_stay);
+        io_order::run(kernel, &stores_stay);
     }
     kernels
 }

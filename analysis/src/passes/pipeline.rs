@@ -1,6 +1,8 @@
 //! LowerPipelineLoops: the body of `pl.pipeline(stage=F)` is copied F times, so that the stages can overlap; the iterations
 //! that are left over follow the loop. Each copy's tiles say which stage they belong to.
 
+use rustc_hash::FxHashSet;
+
 use super::walk::{self, Substitution};
 use crate::ir::{
     Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PIPELINE_STAGES, PipelineStage, Reason,
@@ -11,9 +13,10 @@ use crate::target::Space;
 /// Beyond this many variables copies are no longer made.
 const MAX_VARIABLES: usize = 200_000;
 
-pub(super) fn run(kernel: &mut Kernel) {
+/// `stores_stay`: indices of the loops whose stores stay beside what they store; indices of copies join them.
+pub(super) fn run(kernel: &mut Kernel, stores_stay: &mut FxHashSet<VarId>) {
     let body = std::mem::take(&mut kernel.body);
-    let mut lower = Lower { kernel, next_group: 0 };
+    let mut lower = Lower { kernel, next_group: 0, stores_stay };
     let body = lower.body(body);
     kernel.body = body;
 }
@@ -21,6 +24,7 @@ pub(super) fn run(kernel: &mut Kernel) {
 struct Lower<'a> {
     kernel: &'a mut Kernel,
     next_group: u32,
+    stores_stay: &'a mut FxHashSet<VarId>,
 }
 
 /// Copies of a loop body and what the last one hands on.
@@ -161,6 +165,9 @@ impl Lower<'_> {
 
     fn main_loop(&mut self, inner: &For, stages: i64, step: i64, stop: Scalar, results: Vec<VarId>) -> For {
         let index = self.fresh(inner.index);
+        if self.stores_stay.contains(&inner.index) {
+            self.stores_stay.insert(index);
+        }
         let iters: Vec<VarId> = inner.carries.iter().map(|carry| self.fresh(carry.iter)).collect();
         let values = iters.iter().copied().map(Operand::Var).collect();
         let copies = self.copies(inner, stages, step, &Scalar::Var(index), values);
@@ -197,6 +204,8 @@ impl Lower<'_> {
                 substitution.set(carry.iter, value.clone());
             }
             let mut copy = walk::copy(self.kernel, &inner.body, &mut substitution);
+            let copied: Vec<VarId> = self.stores_stay.iter().filter_map(|index| substitution.var_of(*index)).collect();
+            self.stores_stay.extend(copied);
             if let Some(Stmt::Yield { values: yielded, .. }) = copy.last() {
                 values = yielded.clone();
                 copy.pop();

@@ -172,6 +172,11 @@ impl Substitution {
         self.0.is_empty()
     }
 
+    /// The variable that `var` stands for, if it stands for one.
+    pub(super) fn var_of(&self, var: VarId) -> Option<VarId> {
+        self.0.get(&var).and_then(Operand::var)
+    }
+
     pub(super) fn operand(&self, operand: &Operand) -> Operand {
         match operand {
             Operand::Var(var) => self.0.get(var).cloned().unwrap_or(Operand::Var(*var)),
