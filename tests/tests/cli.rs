@@ -328,11 +328,18 @@ fn buffers_are_packed_and_the_verdict_is_said() {
     let gap = "id,lower,upper,size\na,1,3,4\nb,5,6,3\nc,4,6,4\nd,3,5,2\ne,1,2,4\nf,2,5,2\ng,2,4,1\n";
     let empty = "id,lower,upper,size\na,3,3,4\n";
     let root = directory("pack", &[("gap.csv", gap.as_bytes()), ("empty.csv", empty.as_bytes())]);
-    check(&root, &["pack", "gap.csv", "--capacity", "9", "-o", "out.csv"], &expect![[r#"
+    check(
+        &root,
+        &["pack", "gap.csv", "--capacity", "9", "-o", "out.csv"],
+        &expect![[r#"
         7 buffers, 9 bytes high, 8 live at once: fits in 9 bytes; nothing below 8 bytes is possibl
         exit 0
-    "#]]);
-    check(&root, &["pack", "out.csv"], &expect![[r#"
+    "#]],
+    );
+    check(
+        &root,
+        &["pack", "out.csv"],
+        &expect![[r#"
         id,lower,upper,size,offset
         a,1,3,4,0
         b,5,6,3,0
@@ -343,19 +350,32 @@ fn buffers_are_packed_and_the_verdict_is_said() {
         g,2,4,1,4
         7 buffers, 9 bytes high, 8 live at once: fits, and no packing is lower (proved)
         exit 0
-    "#]]);
-    check(&root, &["pack", "gap.csv", "--capacity", "8", "-o", "out.csv"], &expect![[r#"
+    "#]],
+    );
+    check(
+        &root,
+        &["pack", "gap.csv", "--capacity", "8", "-o", "out.csv"],
+        &expect![[r#"
         7 buffers, 9 bytes high, 8 live at once: does not fit in 8 bytes, although it does at each
         exit 1
-    "#]]);
-    check(&root, &["pack", "gap.csv", "--capacity", "7", "-o", "out.csv"], &expect![[r#"
+    "#]],
+    );
+    check(
+        &root,
+        &["pack", "gap.csv", "--capacity", "7", "-o", "out.csv"],
+        &expect![[r#"
         7 buffers, 9 bytes high, 8 live at once: does not fit in 7 bytes, whatever the packing: 1 
         exit 1
-    "#]]);
-    check(&root, &["pack", "empty.csv"], &expect![[r#"
+    "#]],
+    );
+    check(
+        &root,
+        &["pack", "empty.csv"],
+        &expect![[r#"
         tilelens: empty.csv: row 2: buffer `a` (number 1) has the empty lifetime [3, 3); the end m
         exit 2
-    "#]]);
+    "#]],
+    );
     let Run { stdout, .. } = tilelens(&root, &["pack", "gap.csv", "--capacity", "8", "--format", "json"]);
     let report: Value = serde_json::from_str(&stdout).expect("the report is JSON");
     assert_eq!((&report["verdict"], &report["bound"], &report["best"]), (&"fragmented".into(), &8.into(), &9.into()));

@@ -5,8 +5,15 @@ use tilelens_analysis::AnalysisHost;
 use tilelens_analysis::diagnostics::Code;
 use tilelens_syntax::Document;
 
-/// Codes that no kernel text can show.
-const WITHOUT_EXAMPLE: [Code; 2] = [Code::Internal, Code::FileTooLarge];
+/// Codes that no kernel text can show, and those that `tilelens codegen` says, not the editor.
+const WITHOUT_EXAMPLE: [Code; 6] = [
+    Code::Internal,
+    Code::FileTooLarge,
+    Code::NoInstruction,
+    Code::NoAddress,
+    Code::EventsExhausted,
+    Code::UnpairedFlag,
+];
 
 /// The Python examples of a page.
 fn examples(page: &str) -> Vec<String> {

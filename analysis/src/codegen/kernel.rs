@@ -10,7 +10,7 @@ use super::sequence::{
 };
 use super::types;
 
-const PRELUDE: &str = include_str!("prelude.hpp");
+pub(super) const PRELUDE: &str = include_str!("prelude.hpp");
 
 pub(super) fn print(program: &Program, options: Options, origin: Origin) -> (String, Vec<(u32, Origin)>) {
     let mut printer = Printer { program, options, out: Emitter::default() };

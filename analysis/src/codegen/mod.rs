@@ -45,6 +45,11 @@ pub struct Options {
     pub always_assign: bool,
 }
 
+/// What stands in front of kernels in a file of their own.
+pub fn prelude() -> &'static str {
+    kernel::PRELUDE
+}
+
 /// The C++ of a prepared kernel at the addresses of its plan.
 pub fn generate(kernel: &Kernel, plan: &Plan) -> Generated {
     generate_as(kernel, plan, Options::default())

@@ -3,6 +3,7 @@
 use tilelens_syntax::TextRange;
 
 use crate::db::{self, Outcome};
+use crate::diagnostics::Code;
 
 use super::{Context, PlacedUnit};
 
@@ -13,6 +14,8 @@ pub struct GeneratedCode {
     pub text: String,
     /// Generated line (0-based) and the source range (bytes) that it stems from.
     pub map: Vec<(u32, TextRange)>,
+    /// What could not be generated: source range (bytes), code and message.
+    pub gaps: Vec<(TextRange, Code, String)>,
 }
 
 pub(crate) fn generated_code(context: &Context<'_>, offset: usize) -> Option<GeneratedCode> {
@@ -43,6 +46,7 @@ fn codes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<(TextRange, Gene
             kernel: context.qualified_name(placed.unit, &planned.plan.kernel),
             text: generated.text.clone(),
             map: generated.lines.iter().map(|&(line, origin)| (line, placed.range(origin))).collect(),
+            gaps: generated.findings.iter().map(|gap| (placed.range(gap.at), gap.code, gap.message.clone())).collect(),
         };
         Some((placed.range(planned.plan.origin), code))
     });

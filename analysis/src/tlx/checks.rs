@@ -484,7 +484,8 @@ fn budget(
         out_of_resource(resource, required, limit)
     );
     if !over {
-        message.push_str(" This counts allocations that nothing reads, or that depend on conditions that are not known.");
+        message
+            .push_str(" This counts allocations that nothing reads, or that depend on conditions that are not known.");
     } else if !kernel.warp_specialized {
         message.push_str(" The kernel has no tasks, so buffers that are not live together may still share memory.");
     } else if !plan.arch_is_certain {
