@@ -276,7 +276,8 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
             let prepared = passes::prepare(kernel.clone(), config.target);
             let machine = Machine { target: config.target, replaced: &config.capacity };
             let plan = |kernel: Kernel| {
-                let plan = memory::plan_for(&kernel, machine, config.planner);
+                let mut plan = memory::plan_for(&kernel, machine, config.planner);
+                memory::take_back_unproved(&mut plan);
                 Outcome::Planned(Box::new(Planned { kernel, plan }))
             };
             prepared.into_iter().map(plan).collect::<Vec<_>>()

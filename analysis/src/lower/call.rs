@@ -232,8 +232,7 @@ impl Lowering<'_> {
             let what = if name.starts_with("pld.") { name.to_owned() } else { format!("pl.{name}") };
             return match first {
                 Some(Type::Scalar(_)) if !candidates.is_empty() => {
-                    let message = format!("`{what}` works on tiles; scalars are computed with Python's operators");
-                    self.reject(expr, Code::InvalidOperand, message);
+                    self.note(expr, format!("`{what}` of a scalar"));
                     unknown(format!("`{what}` of a scalar"))
                 }
                 first => self.tensor_level_of(expr, &what, first, args),

@@ -9,6 +9,7 @@ mod aliases;
 mod bases;
 mod check;
 mod declared;
+mod doubt;
 mod dsa_rp;
 mod lifetimes;
 mod limits;
@@ -23,6 +24,7 @@ pub(crate) mod sizes;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use doubt::take_back_unproved;
 pub use plan::{Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
 
 use std::collections::BTreeMap;

@@ -2,24 +2,40 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::backend_layouts::base_name;
 use super::{layout, walk};
 use crate::diagnostics::Code;
-use crate::ir::{Attr, Call, Dtype, Kernel, Operand, Origin, Rejection, Role, Stmt, Type, Value, Var, VarId};
-use crate::ops::OpId;
+use crate::ir::{
+    Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Stmt, Type, Value, Var, VarId,
+};
+use crate::ops::{Category, OpId};
 use crate::target::Target;
 
 pub(super) fn run(kernel: &mut Kernel, target: Target) {
     let body = std::mem::take(&mut kernel.body);
-    let mut legalize = Legalize { kernel, target, next: 0 };
+    let products = products(&body);
+    let mut legalize = Legalize { kernel, target, next: 0, products };
     kernel.body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } if call.op == OpId::CAST => {
             legalize.cast(var, call, origin, out);
         }
         other => out.push(other),
     });
+}
+
+/// The results of matrix products.
+fn products(body: &[Stmt]) -> FxHashSet<VarId> {
+    let mut products = FxHashSet::default();
+    walk::visit(body, &mut |stmt| {
+        if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
+            && call.op.op().category == Category::Matmul
+        {
+            products.insert(*var);
+        }
+    });
+    products
 }
 
 /// The conversions that `pto.tcvt` has, by source (compiler at e2d0f78ae).
@@ -52,11 +68,19 @@ struct Legalize<'a> {
     target: Target,
     /// Number of the next intermediate tile.
     next: u32,
+    products: FxHashSet<VarId>,
 }
 
 impl Legalize<'_> {
     fn cast(&mut self, var: VarId, call: Call, origin: Origin, out: &mut Vec<Stmt>) {
         let source = call.args.first().and_then(Operand::var);
+        if source.is_some_and(|source| self.products.contains(&source)) {
+            let reason =
+                Reason("a cast of a product, which the compiler may fold into the product's way out".to_owned());
+            self.kernel.notes.push(Note { at: call.origin, reason: reason.clone() });
+            self.kernel.var_mut(var).ty = Type::Unknown(reason);
+            return out.push(Stmt::Let { var, value: Value::Call(call), origin });
+        }
         let from = source.and_then(|source| self.kernel.tile(source)).map(|tile| tile.dtype);
         let to = match call.attr("target_type") {
             Some(Attr::Dtype(dtype)) => Some(*dtype),

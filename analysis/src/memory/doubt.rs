@@ -1,0 +1,43 @@
+//! What may be said of a kernel that is modelled in part: no error may rest on what is not known.
+
+use super::{Fit, Plan, PlannedTile, Status};
+use crate::diagnostics::Code;
+use crate::target::Space;
+
+/// Takes back what a plan says of memory that is exceeded, unless the author's own tiles prove it: their sizes and uses are
+/// in the text, whatever the compiler adds.
+pub(crate) fn take_back_unproved(plan: &mut Plan) {
+    if plan.status == Status::Exact {
+        return;
+    }
+    let exceeded =
+        |space: Space, capacity: Option<u64>| capacity.is_some_and(|capacity| live_by_author(plan, space) > capacity);
+    let unproved: Vec<Space> = plan
+        .spaces
+        .iter()
+        .filter(|space| space.fit != Fit::Fits && !exceeded(space.space, space.capacity))
+        .map(|space| space.space)
+        .collect();
+    for space in plan.spaces.iter_mut().filter(|space| unproved.contains(&space.space)) {
+        space.fit = Fit::Undecided;
+    }
+    let about = |message: &str| unproved.iter().any(|space| message.starts_with(space.name()));
+    plan.findings.retain(|finding| {
+        !matches!(finding.code, Code::CapacityExceeded | Code::FitsOnlyPacked) || !about(&finding.message)
+    });
+}
+
+/// The most bytes that the author's tiles take at one statement; tiles of one buffer count once.
+fn live_by_author(plan: &Plan, space: Space) -> u64 {
+    let is_authors = |tile: &&PlannedTile| tile.space == Some(space) && !tile.inserted && tile.buffer.is_some();
+    let tiles: Vec<&PlannedTile> = plan.tiles.iter().filter(is_authors).collect();
+    let live_at = |at: &PlannedTile| {
+        let mut largest = rustc_hash::FxHashMap::default();
+        for tile in tiles.iter().filter(|tile| tile.first <= at.first && at.first < tile.last) {
+            let bytes = largest.entry(tile.buffer).or_insert(0);
+            *bytes = tile.bytes.max(*bytes);
+        }
+        largest.values().fold(0u64, |sum, bytes| sum.saturating_add(*bytes))
+    };
+    tiles.iter().map(|tile| live_at(tile)).max().unwrap_or(0)
+}

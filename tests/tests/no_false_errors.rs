@@ -1,0 +1,41 @@
+//! Forms that public kernels use and the compiler accepts. Each was once marked as an error.
+
+use tilelens_analysis::AnalysisHost;
+use tilelens_analysis::diagnostics::Severity;
+use tilelens_syntax::Document;
+
+#[track_caller]
+fn check(statements: &str) {
+    let body: String = statements.lines().map(|line| format!("        {line}\n")).collect();
+    let text = format!(
+        "import pypto.language as pl\nimport pypto.language.distributed as pld\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 512], pl.BF16], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]) -> pl.Tensor[[512, 512], pl.FP32]:\n{body}        return out\n"
+    );
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernel.py");
+    host.set_document(file, Document::new(&text));
+    let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
+    let errors: Vec<_> = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+#[test]
+fn integers_are_conditions() {
+    check("if n:\n    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.exp(x)");
+}
+
+#[test]
+fn a_cast_of_a_product_may_be_folded_into_its_way_out() {
+    check(
+        "l = pl.load(a, [0, 0], [176, 32], target_memory=pl.Mem.Mat)\nr = pl.load(a, [0, 0], [32, 544], target_memory=pl.Mem.Mat)\nc = pl.matmul(l, r)\nb = pl.cast(c, pl.BF16)\ne = pl.load(a, [0, 0], [544, 16], target_memory=pl.Mem.Mat)\nd = pl.matmul(b, e)\nout = pl.store(d, [0, 0], out)",
+    );
+}
+
+#[test]
+fn operations_on_scalars_are_not_judged() {
+    check("m = pl.mul(n, 2)\nx = pl.load(a, [m, 0], [64, 64])");
+}
+
+#[test]
+fn distributed_operations_may_leave_arguments_out() {
+    check("x = pl.load(a, [0, 0], [64, 64])\ny = pld.tile.remote_load(a, n, [0, 0], [64, 64])");
+}
