@@ -136,6 +136,10 @@ features! {
     generated_codes() -> Vec<ide::GeneratedCode> = ide::generated_code::generated_codes;
     /// The IR of every kernel after memory is allocated.
     allocated_ir() -> Vec<ide::AllocatedIr> = ide::allocated_ir::allocated_ir;
+    /// The IR of the kernel around a byte offset after memory is allocated.
+    allocated_ir_at(offset: usize) -> Option<ide::AllocatedIr> = ide::allocated_ir::allocated_ir_at;
+    /// What an editor can offer to do within a range.
+    code_actions(range: tilelens_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
     /// The plan of every kernel, in the form of `tilelens plan --format json`.
     plans() -> Vec<ide::KernelPlan> = ide::plan_view::plans;
 }

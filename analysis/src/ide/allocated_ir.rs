@@ -21,18 +21,25 @@ pub struct AllocatedIr {
 }
 
 pub(crate) fn allocated_ir(context: &Context<'_>) -> Vec<AllocatedIr> {
+    context.units().flat_map(|placed| of_block(context, &placed)).map(|(_, ir)| ir).collect()
+}
+
+pub(crate) fn allocated_ir_at(context: &Context<'_>, offset: usize) -> Option<AllocatedIr> {
+    context.at(offset, |placed| of_block(context, placed))
+}
+
+/// The kernels of a block, each with its range.
+fn of_block(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<(TextRange, AllocatedIr)> {
     let mut all = Vec::new();
-    for placed in context.units() {
-        let outcomes = context.plans(placed.unit);
-        for outcome in outcomes {
-            let text = match outcome {
-                Outcome::Planned(planned) => of_planned(planned),
-                Outcome::Printed(plan) => of_printed(context, &placed, plan),
-                Outcome::Failed(_) => continue,
-            };
-            let Some(plan) = outcome.plan() else { continue };
-            all.push(AllocatedIr { kernel: context.qualified_name(placed.unit, &plan.kernel), text });
-        }
+    for outcome in context.plans(placed.unit) {
+        let text = match outcome {
+            Outcome::Planned(planned) => of_planned(planned),
+            Outcome::Printed(plan) => of_printed(context, placed, plan),
+            Outcome::Failed(_) => continue,
+        };
+        let Some(plan) = outcome.plan() else { continue };
+        let kernel = context.qualified_name(placed.unit, &plan.kernel);
+        all.push((placed.range(plan.origin), AllocatedIr { kernel, text }));
     }
     all
 }

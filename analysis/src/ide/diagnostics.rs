@@ -74,7 +74,7 @@ pub(super) fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
     plain(placed.range(note.at), Code::NotModelled, format!("not modelled: {}", note.reason.0))
 }
 
-fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {
+pub(super) fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {
     plain(placed.range(rejection.at), rejection.code, rejection.message.clone())
 }
 

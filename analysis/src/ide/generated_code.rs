@@ -19,17 +19,7 @@ pub struct GeneratedCode {
 }
 
 pub(crate) fn generated_code(context: &Context<'_>, offset: usize) -> Option<GeneratedCode> {
-    let placed = context.units_in(TextRange::empty(offset)).filter(|p| p.start <= offset && offset <= p.start + p.len);
-    let codes = placed.flat_map(|placed| codes(context, &placed));
-    // Of several scopes of one function: the innermost around the cursor, else the first.
-    let mut best: Option<(bool, GeneratedCode)> = None;
-    for (range, code) in codes {
-        let inside = range.touches(offset);
-        if best.as_ref().is_none_or(|(best_inside, _)| inside && !best_inside) {
-            best = Some((inside, code));
-        }
-    }
-    best.map(|(_, code)| code)
+    context.at(offset, |placed| codes(context, placed))
 }
 
 pub(crate) fn generated_codes(context: &Context<'_>) -> Vec<GeneratedCode> {

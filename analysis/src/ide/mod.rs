@@ -1,6 +1,7 @@
 //! Editor features as pure functions from a file and a position to plain data; one file a feature. No LSP types.
 
 pub mod allocated_ir;
+pub mod code_actions;
 pub mod code_lens;
 pub mod diagnostics;
 pub mod generated_code;
@@ -19,6 +20,7 @@ use tilelens_syntax::ast::Spans;
 use tilelens_syntax::{Document, TextRange};
 
 pub use allocated_ir::AllocatedIr;
+pub use code_actions::{CodeAction, Effect, Mend};
 pub use code_lens::{CodeLens, LensCommand};
 pub use diagnostics::{Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;
@@ -87,6 +89,20 @@ impl<'db> Context<'db> {
     /// The TLX kernel that a unit is.
     pub(crate) fn tlx(&self, unit: Unit<'db>) -> Option<&'db TlxKernel> {
         db::tlx_kernel(self.db, unit, self.settings).as_deref()
+    }
+
+    /// What `items` finds, each with its range, for the kernel at a byte offset. Of several scopes of one function: the innermost
+    /// around the offset, else the first.
+    pub(crate) fn at<T>(&self, offset: usize, items: impl Fn(&PlacedUnit<'db>) -> Vec<(TextRange, T)>) -> Option<T> {
+        let placed = self.units_in(TextRange::empty(offset)).filter(|p| p.start <= offset && offset <= p.start + p.len);
+        let mut best: Option<(bool, T)> = None;
+        for (range, item) in placed.flat_map(|placed| items(&placed)) {
+            let inside = range.touches(offset);
+            if best.as_ref().is_none_or(|(best_inside, _)| inside && !best_inside) {
+                best = Some((inside, item));
+            }
+        }
+        best.map(|(_, item)| item)
     }
 
     /// 1-based line of a byte offset.

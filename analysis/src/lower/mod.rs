@@ -15,7 +15,7 @@ mod ssa;
 #[cfg(test)]
 mod tests;
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt};
+use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt};
 
 use crate::eval::Scope;
 use crate::ir::{Kernel, KernelKind, Origin};
@@ -130,6 +130,11 @@ fn collect_regions(body: Vec<draft::Statement>, regions: &mut Vec<draft::Region>
             _ => {}
         }
     }
+}
+
+/// How an operator is written that the compiler accepts on scalars.
+pub(crate) fn scalar_sign(op: BinaryOp) -> Option<&'static str> {
+    scalar::operator(op).map(|_| body::sign(op))
 }
 
 /// What a function is; cheap for plain Python, which has no decorator of `pl`.

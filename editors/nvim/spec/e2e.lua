@@ -165,6 +165,12 @@ local function session()
     skip('a code lens offers the generated C++', 'Neovim 0.8')
   end
 
+  vim.cmd('Tilelens ir')
+  ok(eventually(function()
+    local buf = generated_buffer()
+    return buf and text_of(buf):match('tile%.alloc') ~= nil
+  end), ':Tilelens ir opens the allocated IR', generated_buffer() and text_of(generated_buffer()))
+
   vim.cmd('Tilelens codegen')
   ok(eventually(function()
     local buf = generated_buffer()

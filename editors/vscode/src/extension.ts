@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { GeneratedCode } from "./generatedCode";
+import { GeneratedCode, cpp, ir } from "./generatedCode";
 import { Session } from "./session";
 
 let session: Session | undefined;
@@ -8,14 +8,19 @@ let session: Session | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const current = new Session(context);
   session = current;
-  const generated = new GeneratedCode(current);
+  const generated = new GeneratedCode(current, cpp);
+  const allocated = new GeneratedCode(current, ir);
   context.subscriptions.push(
     current,
     generated,
+    allocated,
     vscode.commands.registerCommand("tilelens.restart", () => current.restart()),
     vscode.commands.registerCommand("tilelens.showOutput", () => current.output.show()),
     vscode.commands.registerCommand("tilelens.showGeneratedCode", (uri?: string, position?: vscode.Position) =>
       generated.show(uri, position),
+    ),
+    vscode.commands.registerCommand("tilelens.showAllocatedIr", (uri?: string, position?: vscode.Position) =>
+      allocated.show(uri, position),
     ),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("tilelens.server.path")) {

@@ -2,10 +2,37 @@ import * as vscode from "vscode";
 
 import { below, fromGenerated, fromSource, shift } from "./lines";
 import type { LineMatch } from "./lines";
-import { generatedCode } from "./protocol";
+import { allocatedIr, generatedCode } from "./protocol";
+import type { AllocatedIrResult, GeneratedCodeResult } from "./protocol";
+import type { RequestType, TextDocumentPositionParams } from "vscode-languageclient/node";
 import type { Session } from "./session";
 
-const scheme = "tilelens-cpp";
+/** A text that the server makes of a kernel. */
+interface Product {
+  /** Of its documents. */
+  scheme: string;
+  /** What the name of the source gets instead of `.py`; decides the language. */
+  extension: string;
+  comment: string;
+  title: string;
+  request: RequestType<TextDocumentPositionParams, GeneratedCodeResult | AllocatedIrResult | null, void>;
+}
+
+export const cpp: Product = {
+  scheme: "tilelens-cpp",
+  extension: ".cpp",
+  comment: "//",
+  title: "Show generated C++",
+  request: generatedCode,
+};
+
+export const ir: Product = {
+  scheme: "tilelens-ir",
+  extension: ".ir.py",
+  comment: "#",
+  title: "Show allocated IR",
+  request: allocatedIr,
+};
 
 /** Two seconds, and then the next edit brings the text up to date. */
 const maxAttempts = 200;
@@ -20,7 +47,7 @@ interface View {
   map: LineMatch[];
 }
 
-/** Read-only documents with generated C++, each beside its source: same version of the text, same lines in sight. */
+/** Read-only documents with one product, each beside its source: same version of the text, same lines in sight. */
 export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode.Disposable {
   private readonly didChange = new vscode.EventEmitter<vscode.Uri>();
   readonly onDidChange = this.didChange.event;
@@ -36,11 +63,14 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
 
   private readonly disposables: vscode.Disposable[];
 
-  constructor(private readonly session: Session) {
+  constructor(
+    private readonly session: Session,
+    private readonly product: Product,
+  ) {
     this.disposables = [
       this.didChange,
       this.mark,
-      vscode.workspace.registerTextDocumentContentProvider(scheme, this),
+      vscode.workspace.registerTextDocumentContentProvider(product.scheme, this),
       vscode.workspace.onDidChangeTextDocument((event) => this.follow(event)),
       vscode.workspace.onDidCloseTextDocument((document) => this.views.delete(document.uri.toString())),
       vscode.window.onDidChangeTextEditorSelection((event) => this.markMatches(event.textEditor)),
@@ -58,12 +88,13 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
     const active = vscode.window.activeTextEditor;
     const source = uri ? await vscode.workspace.openTextDocument(vscode.Uri.parse(uri)) : active?.document;
     const anchor = position?.line ?? active?.selection.active.line;
-    if (!source || anchor === undefined || source.languageId !== "python") {
+    if (!source || anchor === undefined || source.languageId !== "python" || source.uri.scheme === ir.scheme) {
       void vscode.window.showInformationMessage("tilelens: put the cursor into a kernel first");
       return;
     }
     const name = source.uri.path.replace(/^.*\//, "").replace(/\.py$/, "");
-    const generated = vscode.Uri.from({ scheme, path: `/${name}.cpp`, query: source.uri.toString() });
+    const { scheme, extension } = this.product;
+    const generated = vscode.Uri.from({ scheme, path: `/${name}${extension}`, query: source.uri.toString() });
     const view = this.views.get(generated.toString());
     if (view) {
       view.anchor = anchor;
@@ -83,13 +114,13 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
     const view = this.views.get(uri.toString());
     if (!view) {
-      return "// tilelens: run \"Show generated C++\" again\n"; // a window that was restored after a restart
+      return `${this.product.comment} tilelens: run "${this.product.title}" again\n`; // a window that was restored after a restart
     }
     try {
       return await this.ask(view, token);
     } catch (error) {
       view.map = [];
-      return `// tilelens: ${error instanceof Error ? error.message : error}\n`;
+      return `${this.product.comment} tilelens: ${error instanceof Error ? error.message : error}\n`;
     } finally {
       // For an answer with the same text and another map: a text that changes tells so itself.
       setImmediate(() => this.markActive());
@@ -106,13 +137,14 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
     const params = { textDocument: { uri: client.code2ProtocolConverter.asUri(source.uri) }, position };
     // Nothing orders this request after the edit that caused it: an answer about an older text is asked for again.
     for (let attempt = 0; ; attempt++) {
-      const answer = await client.sendRequest(generatedCode, params, token);
+      const answer = await client.sendRequest(this.product.request, params, token);
       if (!answer) {
         view.map = [];
-        return `// tilelens: no kernel at line ${view.anchor + 1}\n`;
+        return `${this.product.comment} tilelens: no kernel at line ${view.anchor + 1}\n`;
       }
       if (answer.version >= source.version || token.isCancellationRequested || attempt === maxAttempts) {
-        view.map = answer.map.map(({ generatedLine, range }) => ({
+        const map = "map" in answer ? answer.map : [];
+        view.map = map.map(({ generatedLine, range }) => ({
           generated: generatedLine,
           first: range.start.line,
           last: range.end.line,
@@ -124,7 +156,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
   }
 
   private follow(event: vscode.TextDocumentChangeEvent): void {
-    if (event.document.uri.scheme === scheme) {
+    if (event.document.uri.scheme === this.product.scheme) {
       this.markActive();
       return;
     }

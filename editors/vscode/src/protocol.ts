@@ -16,4 +16,18 @@ export const generatedCode = new RequestType<TextDocumentPositionParams, Generat
   "tilelens/generatedCode",
 );
 
+/** The IR of one kernel after memory is allocated. */
+export interface AllocatedIrResult {
+  kernel: string;
+  language: "python";
+  text: string;
+  /** Of the source document, when the text was made. */
+  version: number;
+}
+
+/** The allocated IR of the kernel around a position; null where there is no kernel. */
+export const allocatedIr = new RequestType<TextDocumentPositionParams, AllocatedIrResult | null, void>(
+  "tilelens/allocatedIr",
+);
+
 export type { Position };

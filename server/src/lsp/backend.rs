@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, OnceLock};
 
+use serde::Serialize;
 use serde_json::Value;
 use tilelens_analysis::Cancellable;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -13,7 +14,7 @@ use tower_lsp::{Client, LanguageServer};
 
 use super::capabilities;
 use super::client::{self, Abilities, Outbox, ToClient};
-use super::ext::{FileText, GeneratedCode, ViewFileTextParams};
+use super::ext::{AllocatedIr, FileText, GeneratedCode, ViewFileTextParams};
 use super::handlers;
 use super::main_loop::Event;
 use super::query::{OnEdit, View, question};
@@ -60,6 +61,11 @@ impl Backend {
     pub(super) async fn generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<GeneratedCode>> {
         let position = params.position;
         self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::generated_code(view, position)).await
+    }
+
+    pub(super) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<AllocatedIr>> {
+        let position = params.position;
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::allocated_ir(view, position)).await
     }
 }
 
@@ -130,20 +136,33 @@ impl LanguageServer for Backend {
         self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::code_lenses).await
     }
 
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let (range, only) = (params.range, params.context.only);
+        let compute = move |view: &View| handlers::code_actions(view, range, only.as_deref());
+        self.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
+    }
+
     async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
         self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::document_symbols).await
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
-        if params.command != capabilities::GENERATED_CODE {
-            return Err(Error::invalid_params(format!("tilelens has no command `{}`", params.command)));
+        let ExecuteCommandParams { command, arguments, .. } = params;
+        if ![capabilities::GENERATED_CODE, capabilities::ALLOCATED_IR].contains(&command.as_str()) {
+            return Err(Error::invalid_params(format!("tilelens has no command `{command}`")));
         }
-        let (uri, position): (Uri, Position) = serde_json::from_value(Value::Array(params.arguments))
-            .map_err(|error| Error::invalid_params(format!("`{}` takes [uri, position]: {error}", params.command)))?;
+        let (uri, position): (Uri, Position) = serde_json::from_value(Value::Array(arguments))
+            .map_err(|error| Error::invalid_params(format!("`{command}` takes [uri, position]: {error}")))?;
         let params = TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position };
-        let code = self.generated_code(params).await?;
-        code.map(serde_json::to_value).transpose().map_err(|error| Error::invalid_params(error.to_string()))
+        if command == capabilities::ALLOCATED_IR {
+            return to_value(self.allocated_ir(params).await?);
+        }
+        to_value(self.generated_code(params).await?)
     }
+}
+
+fn to_value(answer: Option<impl Serialize>) -> Result<Option<Value>> {
+    answer.map(serde_json::to_value).transpose().map_err(|error| Error::invalid_params(error.to_string()))
 }
 
 /// The section `tilelens` of `settings`, or all of it for a client that sends the section alone.

@@ -2,16 +2,23 @@
 
 use tilelens_syntax::PositionEncoding;
 use tower_lsp::ls_types::{
-    ClientCapabilities, CodeLensOptions, ExecuteCommandOptions, HoverProviderCapability, InitializeResult, OneOf,
-    PositionEncodingKind, SaveOptions, ServerCapabilities, ServerInfo, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
+    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeLensOptions,
+    ExecuteCommandOptions, HoverProviderCapability, InitializeResult, OneOf, PositionEncodingKind, SaveOptions,
+    ServerCapabilities, ServerInfo, TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions,
+    TextDocumentSyncSaveOptions,
 };
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/generatedCode`.
 pub(super) const GENERATED_CODE: &str = "tilelens.generatedCode";
 
+/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/allocatedIr`.
+pub(super) const ALLOCATED_IR: &str = "tilelens.allocatedIr";
+
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
 pub(super) const SHOW_GENERATED_CODE: &str = "tilelens.showGeneratedCode";
+
+/// A command that the editor's extension provides; a code action runs it with `[uri, position]`.
+pub(super) const SHOW_ALLOCATED_IR: &str = "tilelens.showAllocatedIr";
 
 /// UTF-8 when the client offers it, since that is how the text is kept; else the client's first choice.
 pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionEncoding {
@@ -43,9 +50,13 @@ pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult 
             hover_provider: Some(HoverProviderCapability::Simple(true)),
             inlay_hint_provider: Some(OneOf::Left(true)),
             code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+            code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+                code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::SOURCE]),
+                ..CodeActionOptions::default()
+            })),
             document_symbol_provider: Some(OneOf::Left(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
-                commands: vec![GENERATED_CODE.to_owned()],
+                commands: vec![GENERATED_CODE.to_owned(), ALLOCATED_IR.to_owned()],
                 ..ExecuteCommandOptions::default()
             }),
             ..ServerCapabilities::default()

@@ -39,3 +39,16 @@ pub(super) struct MappedLine {
     pub(super) generated_line: u32,
     pub(super) range: Range,
 }
+
+/// Takes `{textDocument, position}`.
+pub(super) const ALLOCATED_IR: &str = "tilelens/allocatedIr";
+
+/// The IR of one kernel after memory is allocated.
+#[derive(Serialize)]
+pub(super) struct AllocatedIr {
+    pub(super) kernel: String,
+    pub(super) language: &'static str,
+    pub(super) text: String,
+    /// The version of the document that it belongs to.
+    pub(super) version: i32,
+}

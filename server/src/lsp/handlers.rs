@@ -1,5 +1,7 @@
 //! The requests. Each one turns positions into offsets, calls the feature and turns the result into LSP types.
 
+mod allocated_ir;
+mod code_action;
 mod code_lens;
 mod document_symbol;
 mod generated_code;
@@ -9,6 +11,8 @@ mod view_file_text;
 
 pub(super) mod test_hooks;
 
+pub(super) use allocated_ir::allocated_ir;
+pub(super) use code_action::code_actions;
 pub(super) use code_lens::code_lenses;
 pub(super) use document_symbol::document_symbols;
 pub(super) use generated_code::generated_code;

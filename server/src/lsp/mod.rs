@@ -59,7 +59,8 @@ pub(crate) fn serve() -> io::Result<()> {
 
     let service = LspService::build(|client| Backend::new(client, events, outbox, unsent))
         .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
-        .custom_method(ext::GENERATED_CODE, Backend::generated_code);
+        .custom_method(ext::GENERATED_CODE, Backend::generated_code)
+        .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir);
     let (service, socket) = handlers::test_hooks::register(service).finish();
     let session = Arc::new(Session::default());
     let guard = Guard::new(service, Arc::clone(&session));

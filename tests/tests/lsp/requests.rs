@@ -126,6 +126,46 @@ fn a_lens_leads_to_the_generated_code() {
 }
 
 #[test]
+fn the_allocated_ir_is_an_action_away() {
+    let mut client = with_document(KERNEL);
+    let params = json!({ "textDocument": document(), "range": range(A, 8, A, 8), "context": { "diagnostics": [] } });
+    let actions = result(&mut client, "textDocument/codeAction", params);
+    let action = &actions[0];
+    assert_eq!((&action["title"], &action["kind"]), (&json!("Show allocated IR"), &json!("source")));
+    assert_eq!(action["command"]["command"], "tilelens.showAllocatedIr");
+    let command = json!({ "command": "tilelens.allocatedIr", "arguments": action["command"]["arguments"] });
+    let by_command = result(&mut client, "workspace/executeCommand", command);
+    let by_request = result(&mut client, "tilelens/allocatedIr", at(A, 8));
+    assert_eq!(by_command, by_request);
+    assert_eq!((&by_request["kernel"], &by_request["language"]), (&json!("Gate.gate"), &json!("python")));
+    assert_eq!(by_request["version"], 1);
+    assert!(by_request["text"].as_str().is_some_and(|text| text.contains("tile.alloc(Vec, 65536)")), "{by_request}");
+    assert_eq!(result(&mut client, "tilelens/allocatedIr", at(0, 0)), Value::Null);
+}
+
+#[test]
+fn a_quick_fix_mends_what_it_names() {
+    let wrong = KERNEL.replace("pl.mul(a, b)", "a * b");
+    let mut client = with_document(&wrong);
+    let found = client.diagnostics(URI, 1);
+    assert!(summary(&found).contains("rejected"));
+    let mut actions = |only: Value| {
+        let context = json!({ "diagnostics": [], "only": only });
+        let params = json!({ "textDocument": document(), "range": range(A + 2, 12, A + 2, 12), "context": context });
+        result(&mut client, "textDocument/codeAction", params)
+    };
+    assert_eq!(actions(json!(["refactor"])), json!([]));
+    assert_eq!(actions(json!(["source"]))[0]["kind"], "source");
+    let action = actions(json!(["quickfix"]))[0].clone();
+    assert_eq!((&action["title"], &action["isPreferred"]), (&json!("Write `pl.mul(a, b)`"), &json!(true)));
+    assert!(found.contains(&action["diagnostics"][0]), "{action}");
+    let edits = action["edit"]["changes"][URI].as_array().expect("edits");
+    let changes = edits.iter().map(|edit| json!({ "range": edit["range"], "text": edit["newText"] }));
+    client.change(URI, 2, changes.collect());
+    assert_eq!(summary(&client.diagnostics(URI, 2)), "");
+}
+
+#[test]
 fn the_outline_has_kernels_with_their_tiles() {
     let mut client = with_document(KERNEL);
     let symbols = result(&mut client, "textDocument/documentSymbol", json!({ "textDocument": document() }));

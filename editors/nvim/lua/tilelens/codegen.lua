@@ -1,4 +1,4 @@
---- The generated C++ of a kernel in a split that follows its source: same text version, same lines in sight.
+--- What the server makes of a kernel, C++ or allocated IR, in a split that follows its source: same text version, same lines in sight.
 
 local client = require('tilelens.client')
 
@@ -7,7 +7,13 @@ local M = {}
 local api = vim.api
 local namespace = api.nvim_create_namespace('tilelens.codegen')
 
---- source buffer -> { buf, anchor, map, refresh }
+--- What a view can show.
+local products = {
+  cpp = { method = 'tilelens/generatedCode', extension = 'cpp', filetype = 'cpp', comment = '//' },
+  ir = { method = 'tilelens/allocatedIr', extension = 'ir.py', filetype = 'python', comment = '#' },
+}
+
+--- source buffer -> { product, buf, anchor, map, refresh }
 ---   anchor: mark on the line that was asked about, so that edits above keep the view on its kernel
 ---   map: list of { generated = line, first = line, last = line }, all 0-based
 local views = {}
@@ -44,21 +50,21 @@ local function ask(source, done)
   end
   local position = anchor_position(source)
   local params = { textDocument = { uri = vim.uri_from_bufnr(source) }, position = position }
-  local sent = client.request(server, 'tilelens/generatedCode', params, source, function(err, result)
+  local sent = client.request(server, view.product.method, params, source, function(err, result)
     if views[source] == view and api.nvim_buf_is_loaded(view.buf) then
       local name = vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t')
       if err then
-        set_text(view.buf, '// tilelens: ' .. err.message:gsub('\n', ' '))
+        set_text(view.buf, view.product.comment .. ' tilelens: ' .. err.message:gsub('\n', ' '))
         view.map = {}
       elseif not result or result == vim.NIL then
-        set_text(view.buf, ('// tilelens: no kernel at line %d of %s'):format(position.line + 1, name))
+        set_text(view.buf, ('%s tilelens: no kernel at line %d of %s'):format(view.product.comment, position.line + 1, name))
         view.map = {}
       else
         set_text(view.buf, result.text)
         view.map = vim.tbl_map(function(entry)
           local range = entry.range
           return { generated = entry.generatedLine, first = range.start.line, last = range['end'].line }
-        end, result.map)
+        end, result.map or {})
       end
     end
     done()
@@ -142,16 +148,17 @@ local function sync(source)
   end
 end
 
-local function name_of(source)
-  return ('tilelens://%d/%s.cpp'):format(source, vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t:r'))
+local function name_of(source, product)
+  local name = vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t:r')
+  return ('tilelens://%d/%s.%s'):format(source, name, product.extension)
 end
 
-local function open(source)
+local function open(source, product)
   local buf = api.nvim_create_buf(false, true)
-  api.nvim_buf_set_name(buf, name_of(source))
+  api.nvim_buf_set_name(buf, name_of(source, product))
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
-  local view = { buf = buf, map = {} }
+  local view = { product = product, buf = buf, map = {} }
   views[source] = view
 
   local group = api.nvim_create_augroup('tilelens.codegen.' .. source, {})
@@ -202,19 +209,23 @@ local function open(source)
   local from = api.nvim_get_current_win()
   vim.cmd('rightbelow vertical sbuffer ' .. buf)
   -- After the window is there: plugins that start on FileType see a scratch buffer and stay away.
-  vim.bo[buf].filetype = 'cpp'
+  vim.bo[buf].filetype = product.filetype
   api.nvim_set_current_win(from)
 end
 
---- Shows the C++ of the kernel around `line` (0-based) of the buffer `source` beside it.
-function M.show(source, line)
+--- Shows a product ('cpp' or 'ir') of the kernel around `line` (0-based) of the buffer `source` beside it.
+function M.show(source, line, name)
+  local product = products[name]
   if not client.of(source) then
     vim.notify('tilelens: no server is attached to this buffer', vim.log.levels.WARN)
     return
   end
   api.nvim_set_hl(0, 'TilelensMatch', { default = true, link = 'Visual' })
+  if views[source] and views[source].product ~= product then
+    api.nvim_buf_delete(views[source].buf, { force = true }) -- closes the view
+  end
   if not views[source] then
-    open(source)
+    open(source, product)
   end
   local view = views[source]
   line = math.min(line, api.nvim_buf_line_count(source) - 1)

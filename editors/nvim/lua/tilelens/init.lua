@@ -211,15 +211,20 @@ function M.restart()
   end
 end
 
---- Opens the C++ of the kernel at `position` (as LSP has it) of the document `uri` beside it.
-function M.show_generated_code(uri, position)
-  require('tilelens.codegen').show(vim.uri_to_bufnr(uri), position.line)
+--- Opens a product ('cpp' or 'ir') of the kernel at `position` (as LSP has it) of the document `uri` beside it.
+function M.show(product, uri, position)
+  require('tilelens.codegen').show(vim.uri_to_bufnr(uri), position.line, product)
+end
+
+local function show_here(product)
+  return function()
+    require('tilelens.codegen').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1, product)
+  end
 end
 
 local subcommands = {
-  codegen = function()
-    require('tilelens.codegen').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1)
-  end,
+  codegen = show_here('cpp'),
+  ir = show_here('ir'),
   restart = M.restart,
 }
 for name in pairs(choices) do

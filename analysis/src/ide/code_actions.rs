@@ -1,0 +1,375 @@
+//! What an editor offers at a place: to look at the allocated IR, and to mend what can be mended in one obvious way.
+
+use tilelens_syntax::TextRange;
+use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Stmt};
+
+use crate::db::{self, Outcome};
+use crate::diagnostics::Code;
+use crate::ir::{Dtype, Kernel, Origin, Rejection, Type};
+use crate::lower;
+use crate::project::edit_distance;
+
+use super::diagnostics::{self, Diagnostic};
+use super::{Context, PlacedUnit};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeAction {
+    pub title: String,
+    pub effect: Effect,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Shows the IR after allocation of the kernel around this byte offset.
+    ShowAllocatedIr(usize),
+    Mend(Mend),
+}
+
+/// Edits after which a diagnostic is gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mend {
+    /// Bytes, and what is written there instead.
+    pub edits: Vec<(TextRange, String)>,
+    pub mends: Diagnostic,
+    /// There is no other way as near.
+    pub preferred: bool,
+}
+
+/// Further away than this, a name is another name and not a slip.
+const MOST_SLIPS: usize = 2;
+
+pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
+    let mut actions = Vec::new();
+    let mut kernel_at = None;
+    for placed in context.units_in(range) {
+        let block = context.document().blocks().iter().find(|block| block.start == placed.start);
+        let text = block.map_or("", |block| &block.source.text);
+        for outcome in context.plans(placed.unit) {
+            let Some(plan) = outcome.plan() else { continue };
+            if placed.range(plan.origin).touches(range.start) {
+                kernel_at = Some(range.start);
+            }
+            let Outcome::Planned(planned) = outcome else { continue };
+            let site =
+                Site { ast: db::syntax(context.db, placed.unit), placed: &placed, text, kernel: &planned.kernel };
+            for diagnostic in &planned.kernel.rejections {
+                let at = placed.range(diagnostic.at);
+                if at.intersects(range) || at.touches(range.start) {
+                    actions.extend(site.mends(diagnostic));
+                }
+            }
+        }
+    }
+    if let Some(offset) = kernel_at {
+        actions.push(CodeAction { title: "Show allocated IR".to_owned(), effect: Effect::ShowAllocatedIr(offset) });
+    }
+    let mut seen = Vec::new();
+    actions.retain(|action| {
+        !seen.contains(action) && {
+            seen.push(action.clone());
+            true
+        }
+    });
+    actions
+}
+
+/// A kernel and the block that it stands in.
+struct Site<'a> {
+    ast: &'a Ast,
+    placed: &'a PlacedUnit<'a>,
+    /// Of the block.
+    text: &'a str,
+    kernel: &'a Kernel,
+}
+
+/// What a name stands for wherever the kernel defines it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Tile,
+    Scalar,
+}
+
+impl Site<'_> {
+    fn mends(&self, rejection: &Rejection) -> Vec<CodeAction> {
+        match (rejection.code, rejection.at) {
+            (Code::UnknownDtype, Origin::Expr(at)) => self.dtypes(rejection, at),
+            (Code::Rejected, Origin::Expr(at)) => self.operator(rejection, at).into_iter().collect(),
+            (Code::Rejected, Origin::Stmt(at)) => match self.ast.stmt(at) {
+                Stmt::AugAssign { target, op, value } => {
+                    self.augmented(rejection, *target, *op, *value).into_iter().collect()
+                }
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// The names that are nearest to one that is no element type.
+    fn dtypes(&self, rejection: &Rejection, at: ExprId) -> Vec<CodeAction> {
+        let Some((at, wrong)) = self.wrong_dtype(at) else { return Vec::new() };
+        let end = self.placed.spans.expr(at).end + self.placed.start;
+        let range = TextRange::new(end - wrong.len(), end);
+        let nearest = nearest_dtypes(wrong);
+        let preferred = nearest.len() == 1;
+        let mend = |name: &&str| {
+            let title = format!("Replace `{wrong}` by `{name}`");
+            self.mend(rejection, title, (range, (*name).to_owned()), preferred)
+        };
+        nearest.iter().map(mend).collect()
+    }
+
+    /// `pl.NAME` that is no element type: the expression itself, or the one argument of a call.
+    fn wrong_dtype(&self, at: ExprId) -> Option<(ExprId, &str)> {
+        let wrong = |expr: ExprId| match self.ast.dotted(expr)?.as_slice() {
+            ["pl", _] => match self.ast.expr(expr) {
+                Expr::Attribute { name, .. } if !Dtype::ALL.iter().any(|dtype| dtype.name() == name) => {
+                    self.slice(expr).ends_with(name.as_str()).then_some((expr, name.as_str()))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        let Expr::Call { args, .. } = self.ast.expr(at) else { return wrong(at) };
+        let mut all = args.iter().filter_map(|Arg { value, .. }| wrong(*value));
+        all.next().filter(|_| all.next().is_none())
+    }
+
+    /// `x + y` of tiles as `pl.add(x, y)`. The lowering rejects these operators for their operands only.
+    fn operator(&self, rejection: &Rejection, at: ExprId) -> Option<CodeAction> {
+        let Expr::Binary { op, left, right } = self.ast.expr(at) else { return None };
+        let operation = operation(*op)?;
+        let (first, second) = match (self.kind(*left), self.kind(*right)) {
+            (Some(Kind::Tile), _) => (*left, *right),
+            // Tiles come first, and for these two the order does not count.
+            (Some(Kind::Scalar), Some(Kind::Tile)) if matches!(op, BinaryOp::Add | BinaryOp::Mul) => (*right, *left),
+            _ => return None,
+        };
+        let new = format!("pl.{operation}({}, {})", self.argument(first)?, self.argument(second)?);
+        self.rewrite(rejection, new)
+    }
+
+    /// `y += x` as `y = pl.add(y, x)`, or for scalars as `y = y + x`.
+    fn augmented(&self, rejection: &Rejection, target: ExprId, op: BinaryOp, value: ExprId) -> Option<CodeAction> {
+        let name = self.ast.name(target)?;
+        let new = match self.kind(target)? {
+            Kind::Tile => format!("{name} = pl.{}({name}, {})", operation(op)?, self.argument(value)?),
+            Kind::Scalar => format!("{name} = {name} {} {}", lower::scalar_sign(op)?, self.operand(value)?),
+        };
+        self.rewrite(rejection, new)
+    }
+
+    /// Known for numbers, and for names that mean the same kind of thing in the whole kernel.
+    fn kind(&self, expr: ExprId) -> Option<Kind> {
+        let name = match self.ast.expr(expr) {
+            Expr::Int(_) | Expr::Float(_) => return Some(Kind::Scalar),
+            Expr::Name(name) => name,
+            _ => return None,
+        };
+        let mut kinds = self.kernel.vars.iter().filter(|var| var.name == *name).map(|var| match var.ty {
+            Type::Tile(_) => Some(Kind::Tile),
+            Type::Scalar(_) => Some(Kind::Scalar),
+            Type::Tensor(_) | Type::Tuple(_) | Type::Unknown(_) => None,
+        });
+        let first = kinds.next()??;
+        kinds.all(|kind| kind == Some(first)).then_some(first)
+    }
+
+    /// The text of an expression as an argument of a call.
+    fn argument(&self, expr: ExprId) -> Option<&str> {
+        let is_one = !matches!(self.ast.expr(expr), Expr::Tuple(_) | Expr::Starred(_) | Expr::Other(_) | Expr::Error);
+        is_one.then(|| self.slice(expr))
+    }
+
+    /// The text of an expression as an operand.
+    fn operand(&self, expr: ExprId) -> Option<String> {
+        let text = self.argument(expr)?;
+        let is_atom = matches!(
+            self.ast.expr(expr),
+            Expr::Name(_) | Expr::Int(_) | Expr::Float(_) | Expr::Call { .. } | Expr::Attribute { .. }
+        );
+        Some(if is_atom || text.starts_with('(') && text.ends_with(')') {
+            text.to_owned()
+        } else {
+            format!("({text})")
+        })
+    }
+
+    fn slice(&self, expr: ExprId) -> &str {
+        let range = self.placed.spans.expr(expr);
+        self.text.get(range.start..range.end).unwrap_or_default()
+    }
+
+    /// Writes `new` instead of the rejected node, unless a comment would be lost.
+    fn rewrite(&self, rejection: &Rejection, new: String) -> Option<CodeAction> {
+        let range = self.placed.range(rejection.at);
+        let old = self.text.get(range.start - self.placed.start..range.end - self.placed.start)?;
+        if old.contains('#') {
+            return None;
+        }
+        let title = format!("Write `{new}`");
+        Some(self.mend(rejection, title, (range, new), true))
+    }
+
+    fn mend(&self, rejection: &Rejection, title: String, edit: (TextRange, String), preferred: bool) -> CodeAction {
+        let mends = diagnostics::rejected(self.placed, rejection);
+        CodeAction { title, effect: Effect::Mend(Mend { edits: vec![edit], mends, preferred }) }
+    }
+}
+
+/// The operation that an operator is on tiles.
+fn operation(op: BinaryOp) -> Option<&'static str> {
+    Some(match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "sub",
+        BinaryOp::Mul => "mul",
+        BinaryOp::Div => "div",
+        _ => return None,
+    })
+}
+
+/// Those that begin with `wrong`, else those with the fewest slips.
+fn nearest_dtypes(wrong: &str) -> Vec<&'static str> {
+    let wrong = wrong.to_uppercase();
+    let names = || Dtype::ALL.iter().map(|dtype| dtype.name());
+    let longer: Vec<_> = names().filter(|name| name.starts_with(&wrong)).collect();
+    if !longer.is_empty() {
+        return longer;
+    }
+    let fewest = names().map(|name| edit_distance(&wrong, name)).min().filter(|&slips| slips <= MOST_SLIPS);
+    names().filter(|name| Some(edit_distance(&wrong, name)) == fewest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use tilelens_syntax::Document;
+
+    use super::*;
+    use crate::{Analysis, AnalysisHost, FileId};
+
+    fn kernel(body: &str) -> String {
+        let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
+        format!(
+            "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n        x = pl.load(a, [0, 0], [64, 64])\n        y = pl.exp(x)\n{body}        out = pl.store(y, [0, 0], out)\n        return out\n"
+        )
+    }
+
+    fn open(text: &str) -> (Analysis, FileId) {
+        let mut host = AnalysisHost::new();
+        let file = host.file_id("kernels.py");
+        host.set_document(file, Document::new(text));
+        (host.snapshot(), file)
+    }
+
+    /// Prints the titles of the mends of the whole file; applies each, after which its diagnostic must be gone.
+    #[track_caller]
+    fn check(body: &str, expect: Expect) {
+        let text = kernel(body);
+        let (analysis, file) = open(&text);
+        let actions = analysis.code_actions(file, TextRange::new(0, text.len())).expect("no edit");
+        let mut titles = String::new();
+        for CodeAction { title, effect } in actions {
+            let Effect::Mend(mend) = effect else { continue };
+            assert!(analysis.diagnostics(file).expect("no edit").contains(&mend.mends));
+            let mut mended = text.clone();
+            for (range, new) in &mend.edits {
+                mended.replace_range(range.start..range.end, new);
+            }
+            let (analysis, file) = open(&mended);
+            let left = analysis.diagnostics(file).expect("no edit");
+            assert_eq!(left, [], "{title}:\n{mended}");
+            titles.push_str(&title);
+            titles.push_str(if mend.preferred { "\n" } else { " (not preferred)\n" });
+        }
+        expect.assert_eq(&titles);
+    }
+
+    #[test]
+    fn operators_on_tiles_become_operations() {
+        check(
+            "y = x + y",
+            expect![[r#"
+            Write `pl.add(x, y)`
+        "#]],
+        );
+        check(
+            "y = 2.0 * x",
+            expect![[r#"
+            Write `pl.mul(x, 2.0)`
+        "#]],
+        );
+        check(
+            "y = (x) / 3.0",
+            expect![[r#"
+            Write `pl.div(x, 3.0)`
+        "#]],
+        );
+        check(
+            "y += x",
+            expect![[r#"
+            Write `y = pl.add(y, x)`
+        "#]],
+        );
+        check(
+            "y *= pl.exp(x)",
+            expect![[r#"
+            Write `y = pl.mul(y, pl.exp(x))`
+        "#]],
+        );
+        check(
+            "m = n + 1\nm -= n - 1",
+            expect![[r#"
+            Write `m = m - (n - 1)`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn nothing_is_offered_where_the_way_out_is_not_obvious() {
+        check("y = 2.0 - x", expect![[""]]);
+        check("y = x @ y", expect![[""]]);
+        check("y = (x  # the first\n    + y)", expect![[""]]);
+        check("k = 3 if n > 4 else 2", expect![[""]]);
+        check("y **= x", expect![[""]]);
+    }
+
+    #[test]
+    fn element_types_are_replaced_by_their_neighbours() {
+        check(
+            "z = pl.create_tile([64, 64], dtype=pl.FP31)",
+            expect![[r#"
+            Replace `FP31` by `FP32`
+        "#]],
+        );
+        check(
+            "z = pl.create_tile([64, 64], dtype=pl.BF61)",
+            expect![[r#"
+            Replace `BF61` by `BF16`
+        "#]],
+        );
+        check(
+            "z = pl.create_tile([64, 64], dtype=pl.FP8E5)",
+            expect![[r#"
+            Replace `FP8E5` by `FP8E5M2`
+        "#]],
+        );
+        check("z = pl.create_tile([64, 64], dtype=pl.COMPLEX128)", expect![[""]]);
+    }
+
+    #[test]
+    fn the_allocated_ir_is_offered_inside_of_kernels() {
+        let text = kernel("");
+        let (analysis, file) = open(&text);
+        let titles = |offset| {
+            let actions = analysis.code_actions(file, TextRange::empty(offset)).expect("no edit");
+            actions.into_iter().map(|action| action.title).collect::<Vec<_>>()
+        };
+        let inside = text.find("pl.exp").expect("in the fixture");
+        assert_eq!(titles(inside), ["Show allocated IR"]);
+        assert!(titles(0).is_empty());
+        let ir = analysis.allocated_ir_at(file, inside).expect("no edit").expect("a kernel");
+        assert_eq!(Some(&ir), analysis.allocated_ir(file).expect("no edit").first());
+        assert_eq!(ir.kernel, "P.k");
+        assert_eq!(analysis.allocated_ir_at(file, 0), Ok(None));
+    }
+}

@@ -1,0 +1,54 @@
+use std::collections::HashMap;
+
+use serde_json::json;
+use tilelens_analysis::Cancellable;
+use tilelens_analysis::ide::{self, Effect, Mend};
+use tower_lsp::ls_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Range, TextEdit, WorkspaceEdit,
+};
+
+use crate::lsp::capabilities::SHOW_ALLOCATED_IR;
+use crate::lsp::convert;
+use crate::lsp::query::View;
+
+/// Those of the kinds in `only`, or all without it.
+pub(in crate::lsp) fn code_actions(
+    view: &View,
+    range: Range,
+    only: Option<&[CodeActionKind]>,
+) -> Cancellable<Option<CodeActionResponse>> {
+    let actions = view.analysis.code_actions(view.file, view.text_range(range))?;
+    let actions = actions.into_iter().map(|action| code_action(view, action));
+    let wanted = |action: &CodeAction| only.is_none_or(|only| only.iter().any(|kind| is_within(action, kind)));
+    Ok(Some(actions.filter(wanted).map(CodeActionOrCommand::CodeAction).collect()))
+}
+
+/// Kinds are a hierarchy; the empty one is its root.
+fn is_within(action: &CodeAction, kind: &CodeActionKind) -> bool {
+    let Some(rest) = action.kind.as_ref().and_then(|own| own.as_str().strip_prefix(kind.as_str())) else {
+        return false;
+    };
+    kind.as_str().is_empty() || rest.is_empty() || rest.starts_with('.')
+}
+
+fn code_action(view: &View, action: ide::CodeAction) -> CodeAction {
+    let title = action.title;
+    match action.effect {
+        Effect::ShowAllocatedIr(offset) => {
+            let arguments = Some(vec![json!(view.uri), json!(view.position(offset))]);
+            let command = Some(Command { title: title.clone(), command: SHOW_ALLOCATED_IR.to_owned(), arguments });
+            CodeAction { title, kind: Some(CodeActionKind::SOURCE), command, ..CodeAction::default() }
+        }
+        Effect::Mend(Mend { edits, mends, preferred }) => {
+            let edits = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
+            CodeAction {
+                title,
+                kind: Some(CodeActionKind::QUICKFIX),
+                diagnostics: Some(vec![convert::diagnostic(view, mends)]),
+                edit: Some(WorkspaceEdit::new(HashMap::from([(view.uri.clone(), edits)]))),
+                is_preferred: Some(preferred),
+                ..CodeAction::default()
+            }
+        }
+    }
+}
