@@ -31,6 +31,13 @@ fn a_cast_of_a_product_may_be_folded_into_its_way_out() {
 }
 
 #[test]
+fn a_cast_of_a_product_with_a_bias_takes_no_memory_of_its_own() {
+    check(
+        "l = pl.load(a, [0, 0], [176, 160], target_memory=pl.Mem.Mat)\nr = pl.load(a, [0, 0], [160, 544], target_memory=pl.Mem.Mat)\nm = pl.load(a, [0, 0], [1, 544], target_memory=pl.Mem.Mat)\nc = pl.tile.matmul_bias(l, r, m)\nb = pl.cast(c, pl.BF16)\ne = pl.load(a, [0, 0], [544, 16], target_memory=pl.Mem.Mat)\nd = pl.matmul(b, e)\nout = pl.store(d, [0, 0], out)",
+    );
+}
+
+#[test]
 fn operations_on_scalars_are_not_judged() {
     check("m = pl.mul(n, 2)\nx = pl.load(a, [m, 0], [64, 64])");
 }

@@ -15,8 +15,7 @@ use crate::target::Target;
 
 pub(super) fn run(kernel: &mut Kernel, target: Target) {
     let body = std::mem::take(&mut kernel.body);
-    let products = products(&body);
-    let mut legalize = Legalize { kernel, target, next: 0, products };
+    let mut legalize = Legalize { kernel, target, next: 0 };
     kernel.body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } if call.op == OpId::CAST => {
             legalize.cast(var, call, origin, out);
@@ -25,17 +24,26 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
     });
 }
 
-/// The results of matrix products.
-fn products(body: &[Stmt]) -> FxHashSet<VarId> {
+/// A cast of a product that stays whole may be folded into the product's way out of the accumulator, wherever that leads. That
+/// is not modelled, so the result takes no memory.
+pub(super) fn note_folded(kernel: &mut Kernel) {
     let mut products = FxHashSet::default();
-    walk::visit(body, &mut |stmt| {
-        if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
-            && call.op.op().category == Category::Matmul
-        {
+    let mut casts = Vec::new();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
+        if call.op.op().category == Category::Matmul {
             products.insert(*var);
+        } else if call.op == OpId::CAST
+            && call.args.first().and_then(Operand::var).is_some_and(|v| products.contains(&v))
+        {
+            casts.push((*var, call.origin));
         }
     });
-    products
+    for (var, at) in casts {
+        let reason = Reason("a cast of a product, which the compiler may fold into the product's way out".to_owned());
+        kernel.notes.push(Note { at, reason: reason.clone() });
+        kernel.var_mut(var).ty = Type::Unknown(reason);
+    }
 }
 
 /// The conversions that `pto.tcvt` has, by source (compiler at e2d0f78ae).
@@ -68,19 +76,11 @@ struct Legalize<'a> {
     target: Target,
     /// Number of the next intermediate tile.
     next: u32,
-    products: FxHashSet<VarId>,
 }
 
 impl Legalize<'_> {
     fn cast(&mut self, var: VarId, call: Call, origin: Origin, out: &mut Vec<Stmt>) {
         let source = call.args.first().and_then(Operand::var);
-        if source.is_some_and(|source| self.products.contains(&source)) {
-            let reason =
-                Reason("a cast of a product, which the compiler may fold into the product's way out".to_owned());
-            self.kernel.notes.push(Note { at: call.origin, reason: reason.clone() });
-            self.kernel.var_mut(var).ty = Type::Unknown(reason);
-            return out.push(Stmt::Let { var, value: Value::Call(call), origin });
-        }
         let from = source.and_then(|source| self.kernel.tile(source)).map(|tile| tile.dtype);
         let to = match call.attr("target_type") {
             Some(Attr::Dtype(dtype)) => Some(*dtype),

@@ -33,6 +33,7 @@ pub fn prepare(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
     flatten::run(&mut kernel);
     cast::run(&mut kernel, target);
     let mut stores_stay = matmul_l0::run(&mut kernel, target);
+    cast::note_folded(&mut kernel);
     tile_slice::run(&mut kernel);
     spaces::infer(&mut kernel);
     backend_layouts::run(&mut kernel);
