@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::db::Outcome;
 use crate::ir::Role;
-use crate::memory::{Plan, PlannedTile, Status};
+use crate::memory::{Plan, PlannedTile, SpaceUse, Status};
 use crate::target::Space;
 
 use super::diagnostics::of_kernel;
@@ -35,6 +35,29 @@ pub struct SpacePlan {
     pub used: u64,
     pub capacity: Option<u64>,
     pub peak: u64,
+    /// Not known of TLX kernels, whose compiler does not pack.
+    #[serde(flatten)]
+    pub packing: Option<SpacePacking>,
+}
+
+/// What is known of placements by any planner; reserved bytes included.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpacePacking {
+    pub verdict: &'static str,
+    /// Live at once.
+    pub bound: u64,
+    /// Height of the lowest placement known.
+    pub best: u64,
+    /// What is live at the peak, largest first; only where no placement is known to fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub witness: Vec<WitnessView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WitnessView {
+    pub name: String,
+    pub bytes: u64,
+    pub line: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -82,8 +105,16 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
             (&failed, Status::NotModelled)
         }
     };
-    let space = |used: &crate::memory::SpaceUse| {
-        (used.space.name(), SpacePlan { used: used.used, capacity: used.capacity, peak: used.peak })
+    let space = |used: &SpaceUse| {
+        let witness = used.witness.iter().map(|tile| WitnessView {
+            name: tile.name.clone(),
+            bytes: tile.bytes,
+            line: context.line(placed.range(tile.at).start),
+        });
+        let packing =
+            SpacePacking { verdict: used.fit.name(), bound: used.peak, best: used.best, witness: witness.collect() };
+        let SpaceUse { used: bytes, capacity, peak, .. } = *used;
+        (used.space.name(), SpacePlan { used: bytes, capacity, peak, packing: Some(packing) })
     };
     let diagnostics = of_kernel(placed, outcome).into_iter().map(|diagnostic| PlanDiagnostic {
         code: diagnostic.code.name(),

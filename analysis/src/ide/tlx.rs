@@ -82,8 +82,9 @@ pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &
     let (kernel, plan) = (&tlx.kernel, &tlx.plan);
     let reasons = kernel.notes.iter().map(|note| &note.reason).chain(&plan.unknown);
     let mut spaces = BTreeMap::new();
-    let mut space =
-        |name, used, capacity| spaces.insert(name, SpacePlan { used, capacity: Some(capacity), peak: used });
+    let mut space = |name, used, capacity| {
+        spaces.insert(name, SpacePlan { used, capacity: Some(capacity), peak: used, packing: None })
+    };
     space("smem", plan.smem.all, plan.arch.smem());
     if plan.arch.tmem() > 0 {
         space("tmem", requested_columns(plan.tmem.all), plan.arch.tmem());

@@ -7,7 +7,7 @@ use crate::ir::VarId;
 use crate::memory::addresses::Layout;
 use crate::memory::bases::{Bases, Offset};
 use crate::memory::lifetimes::{Lifetimes, Live};
-use crate::memory::plan::{Fit, SpaceUse};
+use crate::memory::plan::SpaceUse;
 use crate::memory::sizes::ALIGNMENT;
 use crate::target::Space;
 
@@ -102,7 +102,7 @@ fn place(checked: &Checked, var: VarId, live: Live) -> Result<Placed, Violation>
         Offset::Dynamic => (range.address, buffer_end),
     };
     let limits = checked.spaces.iter().find(|used| used.space == space).ok_or(Violation::NotPlaced(var))?;
-    let capacity = limits.capacity.filter(|_| limits.fit == Fit::Fits).unwrap_or(u64::MAX);
+    let capacity = limits.capacity.filter(|capacity| limits.used <= *capacity).unwrap_or(u64::MAX);
     if start < limits.reserved || end > capacity || end > limits.used {
         return Err(Violation::OutOfSpace(var));
     }

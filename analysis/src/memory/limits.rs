@@ -3,28 +3,28 @@
 use crate::diagnostics::Code;
 use crate::ir::{Kernel, Origin};
 use crate::memory::bases::Bases;
-use crate::memory::lifetimes::{Group, Live};
-use crate::memory::plan::{Finding, Fit, Order, Related, SpaceUse};
+use crate::memory::lifetimes::Group;
+use crate::memory::plan::{Finding, Fit, Order, Related, SpaceUse, Witness};
 use crate::memory::sizes;
+use crate::memory::verdict::{Packing, Trouble};
 use crate::target::{Machine, Space};
 
+/// Tiles that a list in a sentence names.
+const MOST_NAMED: usize = 3;
+
 /// The most bytes that one space holds at once. No placement takes less, if none of the tiles are alternatives.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Peak {
     pub bytes: u64,
     /// The first order number at which so much is live.
     pub at: Order,
-    /// The groups live there, by index, largest first.
-    pub live: Vec<usize>,
 }
 
 /// The peak of the groups of one space. Every group counts with its 32-aligned size, and a dead one while it is written.
 pub(super) fn peak(groups: &[Group], of_space: impl Fn(&Group) -> bool) -> Peak {
-    let mine: Vec<usize> = (0..groups.len()).filter(|index| of_space(&groups[*index])).collect();
-    // At a definition, what is last used there is gone already.
-    let is_live = |live: Live, at: Order| live.def <= at && (live.last > at || live.def == at);
+    let mine: Vec<&Group> = groups.iter().filter(|group| of_space(group)).collect();
     let mut changes: Vec<(Order, bool, u64)> = Vec::with_capacity(2 * mine.len());
-    for group in mine.iter().map(|index| &groups[*index]) {
+    for group in mine {
         let bytes = sizes::aligned(group.bytes());
         changes.push((group.live.def, true, bytes));
         changes.push((Order(group.live.last.0.max(group.live.def.0 + 1)), false, bytes));
@@ -36,11 +36,9 @@ pub(super) fn peak(groups: &[Group], of_space: impl Fn(&Group) -> bool) -> Peak 
     for (at, starts, change) in changes {
         bytes = if starts { bytes.saturating_add(change) } else { bytes.saturating_sub(change) };
         if bytes > peak.bytes {
-            peak = Peak { bytes, at, live: Vec::new() };
+            peak = Peak { bytes, at };
         }
     }
-    peak.live = mine.into_iter().filter(|index| is_live(groups[*index].live, peak.at)).collect();
-    peak.live.sort_by_key(|index| std::cmp::Reverse(groups[*index].bytes()));
     peak
 }
 
@@ -56,11 +54,12 @@ pub(super) struct Overflow<'a> {
     pub reserved: u64,
     /// The reserved bytes are the ring of the pipe between the cores.
     pub ring: bool,
-    pub peak: &'a Peak,
+    /// Source node of each order number.
+    pub statements: &'a [Origin],
     /// The buffers of the allocator, as indices of the groups that share them.
     pub buffers: &'a [Vec<usize>],
-    /// What the tiles need when placed by lifetime, and how that ended.
-    pub packed: Option<(u64, Fit)>,
+    /// What came out when the tiles were placed by lifetime.
+    pub packing: Option<&'a Packing>,
 }
 
 impl Overflow<'_> {
@@ -95,59 +94,94 @@ impl Overflow<'_> {
         self.finding(Code::FitsOnlyPacked, message)
     }
 
-    /// Proved by the packer, which knows what is an alternative to what.
-    fn over_at_an_instant(&self) -> bool {
-        let room = self.capacity.saturating_sub(self.reserved);
-        self.peak.bytes > room && matches!(self.packed, Some((_, Fit::OverAtAnInstant)))
+    /// What is wrong at one instant, where that is proved.
+    fn over_at_an_instant(&self) -> Option<&Trouble> {
+        self.packing.filter(|packing| packing.fit == Fit::OverAtAnInstant)?.trouble.as_ref()
     }
 
     fn way_out(&self) -> String {
-        let Overflow { space, capacity, reserved, .. } = self;
-        let (live, room) = (self.peak.bytes, capacity.saturating_sub(*reserved));
-        if self.over_at_an_instant() {
-            let excess = live - room;
-            return match self.peak.live.first() {
-                Some(largest) if self.peak.live.len() == 1 => {
-                    format!(
-                        "{} alone has {} bytes; split it into parts of at most {room} bytes",
-                        self.name(*largest),
-                        self.groups[*largest].bytes()
-                    )
-                }
-                Some(largest) => format!(
-                    "{live} bytes are live at once, so no placement fits: save {excess} bytes there, for example in {} ({} bytes), \
-                     or end the use of a tile earlier",
-                    self.name(*largest),
-                    self.groups[*largest].bytes()
-                ),
-                None => format!("save {excess} bytes"),
-            };
+        let undecided = "Whether a placement by lifetime fits was not decided".to_owned();
+        let Some(packing) = self.packing else { return undecided };
+        let (space, best) = (self.space, packing.best);
+        let live = packing.bound.saturating_sub(self.reserved);
+        match (packing.fit, &packing.trouble) {
+            (Fit::Fits, _) => format!(
+                "At most {live} bytes are live at once: packed by lifetime the tiles fit in {best} bytes, with memory_planner=DSA_RP"
+            ),
+            (Fit::OverAtAnInstant, Some(trouble)) => self.too_much_at_once(live, trouble),
+            (Fit::Unpackable, Some(trouble)) => format!(
+                "At most {live} bytes are live at once{}, and yet no placement fits in {space} (proved): the free memory is in pieces \
+                 that are too small. {}; the lowest placement found takes {best} bytes",
+                convention(trouble),
+                fragments(trouble)
+            ),
+            (Fit::Undecided, Some(trouble)) => format!(
+                "At most {live} bytes are live at once{}, and the best placement by lifetime that was found takes {best} bytes. Whether \
+                 a lower one exists, of {} bytes or more, was not decided in {} steps of search",
+                convention(trouble),
+                packing.floor,
+                packing.nodes
+            ),
+            (_, None) => undecided,
         }
-        match self.packed {
-            Some((packed, Fit::Fits)) => format!(
-                "At most {live} bytes are live at once: packed by lifetime the tiles fit in {packed} bytes, with memory_planner=DSA_RP"
-            ),
-            Some((_, Fit::Unpackable)) => format!(
-                "At most {live} bytes are live at once, and yet no placement fits in {space}: the free memory is in pieces that are too small"
-            ),
-            Some((packed, _)) => format!(
-                "At most {live} bytes are live at once; the best placement by lifetime that was found takes {packed} bytes, whether a \
-                 better one exists was not decided"
-            ),
-            None => {
-                format!("At most {live} bytes are live at once; whether a placement by lifetime fits was not decided")
+    }
+
+    fn too_much_at_once(&self, live: u64, trouble: &Trouble) -> String {
+        let room = self.capacity.saturating_sub(self.reserved);
+        let excess = live.saturating_sub(room);
+        if let [alone] = trouble.live.as_slice() {
+            return format!(
+                "`{}` alone has {} bytes; split it into parts of at most {room} bytes",
+                alone.name, alone.bytes
+            );
+        }
+        // More than the plan takes: the packer sees other copies than the allocator makes.
+        let proof = if live.saturating_add(self.reserved) <= self.used {
+            format!("{live} bytes are live at once{}, so no placement fits", convention(trouble))
+        } else {
+            "No placement fits".to_owned()
+        };
+        let further = match trouble.further.len() {
+            0 => String::new(),
+            1 => ". One more instant is over the limit".to_owned(),
+            more => {
+                format!(". {}{more} more instants are over the limit", if trouble.and_more { "At least " } else { "" })
             }
-        }
+        };
+        format!("{proof}: {}{further}", advice(excess, trouble))
     }
 
     fn finding(&self, code: Code, message: String) -> Finding {
-        let related = if self.over_at_an_instant() { self.live_at_peak() } else { self.separate_buffers() };
+        let related = match self.packing.and_then(|packing| Some((packing.fit, packing.trouble.as_ref()?))) {
+            Some((Fit::OverAtAnInstant, trouble)) => self.at_peaks(trouble),
+            Some((Fit::Unpackable, Trouble { core: Some((tiles, _)), .. })) => self.in_core(tiles),
+            _ => self.separate_buffers(),
+        };
         Finding { code, severity: code.severity(), at: self.breaker(), message, related }
     }
 
-    fn live_at_peak(&self) -> Vec<Related> {
-        let live = self.peak.live.iter();
-        live.map(|index| Related { at: self.origin(*index), message: self.at_peak(*index) }).collect()
+    fn at_peaks(&self, trouble: &Trouble) -> Vec<Related> {
+        let space = self.space;
+        let live = trouble.live.iter().map(|Witness { name, bytes, at }| {
+            let message = format!("`{name}` takes {bytes} bytes of {space} at the peak");
+            Related { at: *at, message }
+        });
+        let further = trouble.further.iter().filter_map(|(at, bytes)| {
+            let at = *self.statements.get(at.0 as usize)?;
+            Some(Related {
+                at,
+                message: format!("{bytes} bytes of {space} are live at once here, also more than there is"),
+            })
+        });
+        live.chain(further).collect()
+    }
+
+    fn in_core(&self, tiles: &[Witness]) -> Vec<Related> {
+        let related = |Witness { name, bytes, at }: &Witness| {
+            let message = format!("`{name}` takes {bytes} bytes of {} and is in the way", self.space);
+            Related { at: *at, message }
+        };
+        tiles.iter().map(related).collect()
     }
 
     /// No instant is to blame, but that no buffer is divided.
@@ -172,11 +206,6 @@ impl Overflow<'_> {
         buffer.iter().map(|index| self.groups[*index].bytes()).max().unwrap_or(0)
     }
 
-    fn at_peak(&self, group: usize) -> String {
-        let bytes = self.groups[group].bytes();
-        format!("{} takes {bytes} bytes of {} at the peak", self.name(group), self.space)
-    }
-
     fn name(&self, group: usize) -> String {
         let group = &self.groups[group];
         if group.declared.is_some() {
@@ -192,9 +221,9 @@ impl Overflow<'_> {
     /// The tile that breaks the limit: the last one to join at the peak, or the first whose new buffer does not fit.
     fn breaker(&self) -> Origin {
         let room = self.capacity.saturating_sub(self.reserved);
-        let last = self.peak.live.iter().copied().max_by_key(|index| self.groups[*index].live.def);
-        let found = if self.over_at_an_instant() { last } else { self.first_beyond(room).or(last) };
-        found.map_or(self.kernel.name_origin, |index| self.origin(index))
+        let joined = self.over_at_an_instant().and_then(|trouble| trouble.joined.as_ref().or(trouble.live.first()));
+        let found = joined.map(|tile| tile.at).or_else(|| Some(self.origin(self.first_beyond(room)?)));
+        found.unwrap_or(self.kernel.name_origin)
     }
 
     fn first_beyond(&self, room: u64) -> Option<usize> {
@@ -211,22 +240,83 @@ impl Overflow<'_> {
     }
 }
 
-/// Use of a space by a plan; `packed` is how a placement by lifetime ended.
+/// Some of `names`, quoted.
+fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+    match names.len().saturating_sub(MOST_NAMED) {
+        0 => shown.join(" or "),
+        more => format!("{} or {more} more", shown.join(", ")),
+    }
+}
+
+/// Said where one thing ends just where the peak begins.
+fn convention(trouble: &Trouble) -> &'static str {
+    if trouble.touching {
+        " (a result may take the memory of an operand that is read for the last time there)"
+    } else {
+        ""
+    }
+}
+
+/// Changes to one tile with which everything fits, or what is to be saved in several.
+fn advice(excess: u64, trouble: &Trouble) -> String {
+    let mut ways = Vec::new();
+    if !trouble.halve.is_empty() {
+        ways.push(format!("halve {}", listed(&trouble.halve)));
+    }
+    if !trouble.remove.is_empty() {
+        ways.push(format!("do without {}", listed(&trouble.remove)));
+    }
+    if !trouble.end_earlier.is_empty() {
+        let peak = trouble.joined.as_ref().map_or("the peak".to_owned(), |tile| format!("`{}` is written", tile.name));
+        ways.push(format!("use {} for the last time before {peak}", listed(&trouble.end_earlier)));
+    }
+    if ways.is_empty() {
+        let largest = trouble.live.first();
+        let example =
+            largest.map_or(String::new(), |tile| format!(", for example in `{}` ({} bytes)", tile.name, tile.bytes));
+        return format!("save {excess} bytes there{example}, or end the use of tiles earlier");
+    }
+    format!("save {excess} bytes there. What is enough by itself: {}", ways.join("; "))
+}
+
+fn fragments(trouble: &Trouble) -> String {
+    let Some((tiles, irreducible)) = &trouble.core else {
+        return "Which tiles are in each other's way was not found out".to_owned();
+    };
+    let names: Vec<String> = tiles.iter().map(|tile| format!("`{}`", tile.name)).collect();
+    let without = if *irreducible { ", but without any one of them the others can" } else { "" };
+    format!("{} cannot be placed together{without}", names.join(", "))
+}
+
+/// Use of a space by a plan; `packing` is what is known of other placements.
 pub(super) fn space_use(
     machine: Machine,
     space: Space,
     used: u64,
     reserved: u64,
     peak: &Peak,
-    packed: Option<Fit>,
+    packing: Option<&Packing>,
 ) -> SpaceUse {
     let capacity = machine.capacity(space);
-    let fit = match (capacity, packed) {
-        (Some(capacity), Some(verdict @ (Fit::OverAtAnInstant | Fit::Unpackable))) if used > capacity => verdict,
-        (Some(capacity), _) if used > capacity => Fit::Undecided,
-        _ => Fit::Fits,
+    let exceeded = capacity.is_some_and(|capacity| used > capacity);
+    let fit = match packing {
+        _ if !exceeded => Fit::Fits,
+        Some(packing) => packing.fit,
+        None => Fit::Undecided,
     };
-    // Alternatives of a branch count twice in the peak, but never in a plan that was made.
-    let bytes = peak.bytes.saturating_add(reserved).min(used);
-    SpaceUse { space, used, capacity, peak: bytes, peak_at: peak.at, reserved, fit }
+    let trouble = packing.and_then(|packing| packing.trouble.as_ref()).filter(|_| exceeded);
+    // Of groups, alternatives of a branch count twice, but never in a plan that was made.
+    let bound = packing.map_or(peak.bytes.saturating_add(reserved), |packing| packing.bound);
+    SpaceUse {
+        space,
+        used,
+        capacity,
+        peak: bound.min(used),
+        peak_at: trouble.map_or(peak.at, |trouble| trouble.at),
+        reserved,
+        fit,
+        best: packing.map_or(used, |packing| packing.best.min(used)),
+        witness: trouble.map(|trouble| trouble.live.clone()).unwrap_or_default(),
+    }
 }

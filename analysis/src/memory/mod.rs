@@ -23,9 +23,12 @@ mod reuse;
 pub(crate) mod sizes;
 #[cfg(test)]
 mod tests;
+mod verdict;
 
 pub(crate) use doubt::take_back_unproved;
-pub use plan::{Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
+pub use plan::{
+    Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status, Witness,
+};
 
 use std::collections::BTreeMap;
 
@@ -50,6 +53,11 @@ pub fn plan(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
 
 /// [`plan`] for memories of other sizes than the target's.
 pub fn plan_for(kernel: &Kernel, machine: Machine, planner: Planner) -> Plan {
+    plan_within(kernel, machine, planner, packed::NODES)
+}
+
+/// With `nodes` of exact search for each space.
+fn plan_within(kernel: &Kernel, machine: Machine, planner: Planner, nodes: u64) -> Plan {
     let target = machine.target;
     if !reads::well_formed(kernel) {
         return report::ill_formed(kernel, target, planner);
@@ -57,7 +65,7 @@ pub fn plan_for(kernel: &Kernel, machine: Machine, planner: Planner) -> Plan {
     let inits = Inits::of(kernel);
     let (mut bases, unplaced) = bases::assign(kernel, target);
     aliases::materialize(kernel, &inits, target, &mut bases);
-    let draft = Draft::new(kernel, machine, inits, bases, unplaced);
+    let draft = Draft { nodes, ..Draft::new(kernel, machine, inits, bases, unplaced) };
     if draft.groups.len() > MOST_GROUPS {
         return report::too_many(kernel, target, planner, draft.groups.len());
     }
@@ -82,6 +90,8 @@ struct Draft<'k> {
     reserved: Reserved,
     /// Sources of the copies that were written into the kernel; their variables are its last ones.
     copies: Vec<VarId>,
+    /// Nodes of exact search for each space.
+    nodes: u64,
 }
 
 /// Addresses for a draft.
@@ -113,8 +123,8 @@ impl<'k> Draft<'k> {
         let lifetimes = Lifetimes::of(kernel, &inits, &bases);
         let groups = lifetimes::groups(&lifetimes, &bases);
         let constraints = Constraints::of(kernel, machine.target, &bases, &lifetimes, &groups);
-        let (reserved, copies) = (Reserved::of(kernel), Vec::new());
-        Draft { kernel, machine, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases }
+        let (reserved, copies, nodes) = (Reserved::of(kernel), Vec::new(), packed::NODES);
+        Draft { kernel, machine, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases, nodes }
     }
 
     /// The author's variable that a tile is shown as.
@@ -168,6 +178,7 @@ impl<'k> Draft<'k> {
             constraints: &constraints,
             moves: &repairs.moves,
             reserved: self.reserved,
+            nodes: self.nodes,
         };
         let packed = packed::pack(&input);
         let buffers = (0..self.groups.len()).map(|index| vec![index]).collect();
@@ -183,7 +194,7 @@ impl<'k> Draft<'k> {
         let Repairs { moves, failures } = self.repair(&mut bases);
         let (kernel, copies) = repairs::written_out(self.kernel, &moves, &mut bases);
         let mut draft = Draft::new(&kernel, self.machine, Inits::of(&kernel), bases, self.unplaced.clone());
-        draft.copies = copies;
+        (draft.copies, draft.nodes) = (copies, self.nodes);
         let (layout, degraded) = match dsa_rp::place(&draft) {
             dsa_rp::Outcome::Placed(solution) => {
                 let dsa_rp::Solution { layout, sharing, stages } = solution;

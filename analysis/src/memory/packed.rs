@@ -7,15 +7,16 @@ use crate::ir::{Kernel, VarId};
 use crate::memory::addresses::{Layout, Range, Reserved, sizes_of};
 use crate::memory::bases::{BaseId, Bases};
 use crate::memory::lifetimes::{Group, Lifetimes, Live};
-use crate::memory::packing::{self, Budget, BufferIx, Goal, Interval, Lifetime, Problem, Spec, Verdict};
-use crate::memory::plan::Fit;
+use crate::memory::packing::{self, Budget, BufferIx, Goal, Interval, Lifetime, Problem, Spec};
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Constraints;
 use crate::memory::sizes;
+use crate::memory::verdict::Packing;
 use crate::target::{Machine, Space};
 
-/// Nodes of exact search that one space may cost.
-const NODES: u64 = 20_000;
+/// Nodes of exact search that one space may cost, and those to say why it does not fit. Together they are at most 50 ms.
+pub(super) const NODES: u64 = 16_000;
+const NODES_TO_EXPLAIN: u64 = 4_000;
 
 /// More groups than this in one space are kept apart only where their lifetimes meet.
 const MOST_PAIRED: usize = 1024;
@@ -23,7 +24,7 @@ const MOST_PAIRED: usize = 1024;
 /// A placement of all spaces, and how each of them ended.
 pub(super) struct Packed {
     pub layout: Layout,
-    pub fits: FxHashMap<Space, Fit>,
+    pub spaces: FxHashMap<Space, Packing>,
 }
 
 /// What is to be packed, in a kernel whose yields were repaired.
@@ -36,11 +37,13 @@ pub(super) struct Input<'a> {
     pub(super) constraints: &'a Constraints,
     pub moves: &'a [RepairMove],
     pub reserved: Reserved,
+    /// Nodes of exact search for each space.
+    pub nodes: u64,
 }
 
 /// Packs every space. `None` where a problem is too large for the packer to state.
 pub(super) fn pack(input: &Input) -> Option<Packed> {
-    let mut packed = Packed { layout: Layout::default(), fits: FxHashMap::default() };
+    let mut packed = Packed { layout: Layout::default(), spaces: FxHashMap::default() };
     let lives = lives_of_bases(input);
     let named = tiles(input.kernel, input.bases, input.lifetimes);
     let memories = named.filter_map(|(var, _)| input.bases.get(var));
@@ -97,7 +100,7 @@ fn place(
             Some(lives) if !declared => Lifetime::union(lives.iter().map(|live| half_open(*live))),
             _ => Lifetime::union([whole]),
         };
-        let size = sizes.get(base).copied().unwrap_or(0).max(1);
+        let size = sizes::aligned(sizes.get(base).copied().unwrap_or(0).max(1));
         packing::Buffer { id: base.0.to_string(), size, lifetime, align: sizes::ALIGNMENT, fixed: None }
     });
     let reserved = input.reserved.in_space(space);
@@ -109,19 +112,14 @@ fn place(
         no_alias: kept_apart(input, bases),
     };
     let problem = Problem::new(spec).ok()?;
-    let outcome = packing::pack(&problem, &Budget::new(Goal::Lowest, NODES));
+    let outcome = packing::pack(&problem, &Budget::new(Goal::Lowest, input.nodes));
     for (base, offset) in bases.iter().zip(&outcome.placement.offsets) {
         let size = sizes.get(base).copied().unwrap_or(0);
         packed.layout.placed.insert(*base, Range { address: *offset, size });
     }
-    packed.layout.used.insert(space, sizes::aligned(outcome.placement.height.max(reserved)));
-    let fit = match outcome.verdict {
-        Verdict::Fits { .. } => Fit::Fits,
-        Verdict::OverCapacity { .. } => Fit::OverAtAnInstant,
-        Verdict::Fragmented => Fit::Unpackable,
-        Verdict::Undecided => Fit::Undecided,
-    };
-    packed.fits.insert(space, fit);
+    let packing = Packing::of(input, &problem, bases, &outcome, reserved, NODES_TO_EXPLAIN);
+    packed.layout.used.insert(space, packing.best);
+    packed.spaces.insert(space, packing);
     Some(())
 }
 

@@ -106,7 +106,20 @@ pub struct SpaceUse {
     pub peak: u64,
     pub peak_at: Order,
     pub reserved: u64,
+    /// Of any planner, not of this plan: a space with more in use than it has may well fit.
     pub fit: Fit,
+    /// Of the lowest placement known.
+    pub best: u64,
+    /// What is live at the peak, largest first; only where nothing is known to fit.
+    pub witness: Vec<Witness>,
+}
+
+/// A buffer that is live at a peak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Witness {
+    pub name: String,
+    pub bytes: u64,
+    pub at: Origin,
 }
 
 /// Bytes.
@@ -120,8 +133,19 @@ pub enum Fit {
     OverAtAnInstant,
     /// Less is live at once than the space holds, but it was proved that no placement fits.
     Unpackable,
-    /// This plan does not fit; whether another one does was not decided.
+    /// No plan is known to fit, and none was proved impossible.
     Undecided,
+}
+
+impl Fit {
+    pub fn name(self) -> &'static str {
+        match self {
+            Fit::Fits => "fits",
+            Fit::OverAtAnInstant => "over-capacity",
+            Fit::Unpackable => "fragmented",
+            Fit::Undecided => "undecided",
+        }
+    }
 }
 
 /// Something to tell the author, at a node of the kernel.

@@ -127,7 +127,7 @@ fn spaces(draft: &Draft, placement: &Placement) -> Vec<SpaceUse> {
     let in_use = |space: Space| {
         let used = *placement.layout.used.get(&space)?;
         let reserved = draft.reserved.in_space(space);
-        let packed = placement.packed.as_ref().and_then(|packed| packed.fits.get(&space).copied());
+        let packed = placement.packed.as_ref().and_then(|packed| packed.spaces.get(&space));
         Some(limits::space_use(draft.machine, space, used, reserved, &peak(draft, space), packed))
     };
     Space::ON_CHIP.into_iter().filter_map(in_use).collect()
@@ -139,11 +139,7 @@ fn overflows(draft: &Draft, placement: &Placement, spaces: &[SpaceUse]) -> Vec<F
         return Vec::new();
     }
     let over = spaces.iter().filter(|used| used.capacity.is_some_and(|capacity| used.used > capacity));
-    over.map(|used| {
-        let peak = peak(draft, used.space);
-        overflow(draft, placement, used.space, used.used, &peak).exceeded()
-    })
-    .collect()
+    over.map(|used| overflow(draft, placement, used.space, used.used).exceeded()).collect()
 }
 
 /// Where the compiler gives a pipeline fewer buffers than it has stages.
@@ -207,16 +203,13 @@ pub(super) fn only_packed(draft: &Draft, sequential: &Placement, packed: &Placem
         if needs <= draft.machine.capacity(space)? {
             return None;
         }
-        let peak = peak(draft, space);
         let fits = packed.layout.used.get(&space).copied().unwrap_or(0);
-        Some(overflow(draft, sequential, space, needs, &peak).fits_only_packed(fits))
+        Some(overflow(draft, sequential, space, needs).fits_only_packed(fits))
     };
     Space::ON_CHIP.into_iter().filter_map(warn).collect()
 }
 
-fn overflow<'a>(draft: &'a Draft, placement: &'a Placement, space: Space, used: u64, peak: &'a Peak) -> Overflow<'a> {
-    let packed = placement.packed.as_ref();
-    let packed = packed.and_then(|packed| Some((*packed.layout.used.get(&space)?, *packed.fits.get(&space)?)));
+fn overflow<'a>(draft: &'a Draft, placement: &'a Placement, space: Space, used: u64) -> Overflow<'a> {
     Overflow {
         kernel: draft.kernel,
         bases: &draft.bases,
@@ -226,9 +219,9 @@ fn overflow<'a>(draft: &'a Draft, placement: &'a Placement, space: Space, used: 
         used,
         reserved: draft.reserved.in_space(space),
         ring: draft.reserved.ring,
-        peak,
+        statements: &draft.lifetimes.statements,
         buffers: &placement.buffers,
-        packed,
+        packing: placement.packed.as_ref().and_then(|packed| packed.spaces.get(&space)),
     }
 }
 

@@ -6,7 +6,7 @@ mod random;
 use expect_test::{Expect, expect};
 
 use crate::ir::Dtype::{self, *};
-use crate::memory::{Plan, Status, plan, plan_for};
+use crate::memory::{Plan, Status, plan, plan_for, plan_within};
 use crate::target::Space::*;
 use crate::target::{Machine, Planner, Target};
 use build::Build;
@@ -23,6 +23,10 @@ fn show(plan: &Plan) -> String {
     }
     for space in &plan.spaces {
         text.push_str(&format!("{}: {} used, peak {}, {:?}\n", space.space, space.used, space.peak, space.fit));
+    }
+    for used in plan.spaces.iter().filter(|used| used.used > used.capacity.unwrap_or(u64::MAX)) {
+        text.push_str(&format!("{}: {}, best {}\n", used.space, used.fit.name(), used.best));
+        used.witness.iter().for_each(|tile| text.push_str(&format!("  {} +{}\n", tile.name, tile.bytes)));
     }
     for finding in &plan.findings {
         text.push_str(&format!("{}[{}] {}\n", finding.severity.name(), finding.code, finding.message));
@@ -233,9 +237,10 @@ fn the_sequential_planner_never_divides_a_freed_range() {
             abc: Acc 0 +32768 mem_acc_3 [7, 8]
             total: Acc 0 +32768 mem_acc_3 [8, 9]
             Mat: 32768 used, peak 32768, Fits
-            Left: 98304 used, peak 65536, Undecided
+            Left: 98304 used, peak 65536, Fits
             Right: 32768 used, peak 32768, Fits
             Acc: 32768 used, peak 32768, Fits
+            Left: fits, best 65536
             error[capacity-exceeded] Left buffer usage (98304 bytes) exceeds platform limit (65536 bytes). At most 65536 bytes are live at once: packed by lifetime the tiles fit in 65536 bytes, with memory_planner=DSA_RP
               65536 bytes of Left for `a_l0` and `ab_l0`
               32768 bytes of Left for `e_l0`
@@ -309,29 +314,35 @@ fn too_much_at_once_is_an_error_whatever_the_planner() {
         kernel(),
         Planner::Auto,
         expect![[r#"
-        sequential exact
-        a: Vec 0 +131072 mem_vec_1 [0, 2]
-        b: Vec 131072 +131072 mem_vec_2 [1, 2]
-        c: Vec 0 +131072 mem_vec_1 [2, 3]
-        Vec: 262144 used, peak 262144, OverAtAnInstant
-        error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there, for example in `a` (131072 bytes), or end the use of a tile earlier
-          `a` takes 131072 bytes of Vec at the peak
-          `b` takes 131072 bytes of Vec at the peak
-    "#]],
+            sequential exact
+            a: Vec 0 +131072 mem_vec_1 [0, 2]
+            b: Vec 131072 +131072 mem_vec_2 [1, 2]
+            c: Vec 0 +131072 mem_vec_1 [2, 3]
+            Vec: 262144 used, peak 262144, OverAtAnInstant
+            Vec: over-capacity, best 262144
+              a +131072
+              b +131072
+            error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there. What is enough by itself: do without `a` or `b`; use `a` for the last time before `b` is written
+              `a` takes 131072 bytes of Vec at the peak
+              `b` takes 131072 bytes of Vec at the peak
+        "#]],
     );
     check(
         kernel(),
         Planner::Packed,
         expect![[r#"
-        packed exact
-        a: Vec 0 +131072 mem_vec_1 [0, 2]
-        b: Vec 131072 +131072 mem_vec_2 [1, 2]
-        c: Vec 0 +131072 mem_vec_3 [2, 3]
-        Vec: 262144 used, peak 262144, OverAtAnInstant
-        error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there, for example in `a` (131072 bytes), or end the use of a tile earlier
-          `a` takes 131072 bytes of Vec at the peak
-          `b` takes 131072 bytes of Vec at the peak
-    "#]],
+            packed exact
+            a: Vec 0 +131072 mem_vec_1 [0, 2]
+            b: Vec 131072 +131072 mem_vec_2 [1, 2]
+            c: Vec 0 +131072 mem_vec_3 [2, 3]
+            Vec: 262144 used, peak 262144, OverAtAnInstant
+            Vec: over-capacity, best 262144
+              a +131072
+              b +131072
+            error[capacity-exceeded] Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). 262144 bytes are live at once, so no placement fits: save 73728 bytes there. What is enough by itself: do without `a` or `b`; use `a` for the last time before `b` is written
+              `a` takes 131072 bytes of Vec at the peak
+              `b` takes 131072 bytes of Vec at the peak
+        "#]],
     );
 }
 
@@ -351,4 +362,122 @@ fn an_ir_that_names_unknown_variables_is_not_planned() {
     k.store(crate::ir::VarId(77), x);
     let plan = plan(&k.kernel(), Target::Ascend910b, Planner::Auto);
     assert_eq!(plan.status, Status::NotModelled);
+}
+
+/// `gap-above-bound-7` of `conformance/packing`, one unit being 32 bytes: 8 units are live at once, and 9 are needed.
+fn gap() -> Build {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let units = |units| (Vec, [units, 8], Fp32);
+    let a = k.call("a", "tile.load", &[x], units(4));
+    let e = k.call("e", "tile.load", &[x], units(4));
+    k.store(e, x);
+    let f = k.call("f", "tile.load", &[x], units(2));
+    let g = k.call("g", "tile.load", &[x], units(1));
+    k.store(a, x);
+    let d = k.call("d", "tile.load", &[x], units(2));
+    k.store(g, x);
+    let c = k.call("c", "tile.load", &[x], units(4));
+    k.store(d, x);
+    k.store(f, x);
+    let b = k.call("b", "tile.load", &[x], units(3));
+    k.store(c, x);
+    k.store(b, x);
+    k
+}
+
+/// What is said of a memory of `capacity` bytes for vectors.
+fn told(build: Build, capacity: u64, nodes: u64) -> String {
+    let replaced = std::collections::BTreeMap::from([(Vec, capacity)]);
+    let machine = Machine { target: Target::Ascend910b, replaced: &replaced };
+    let plan = plan_within(&build.kernel(), machine, Planner::Auto, nodes);
+    let shown = show(&plan);
+    shown.lines().skip(1 + plan.tiles.len()).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn what_no_placement_can_avoid_is_proved_and_the_tiles_are_named() {
+    expect![[r#"
+        Vec: 352 used, peak 256, Unpackable
+        Vec: fragmented, best 288
+          a +128
+          e +128
+        error[capacity-exceeded] Vec buffer usage (352 bytes) exceeds platform limit (256 bytes). At most 256 bytes are live at once, and yet no placement fits in Vec (proved): the free memory is in pieces that are too small. `a`, `e`, `c`, `b`, `f`, `d`, `g` cannot be placed together, but without any one of them the others can; the lowest placement found takes 288 bytes
+          `a` takes 128 bytes of Vec and is in the way
+          `e` takes 128 bytes of Vec and is in the way
+          `c` takes 128 bytes of Vec and is in the way
+          `b` takes 96 bytes of Vec and is in the way
+          `f` takes 64 bytes of Vec and is in the way
+          `d` takes 64 bytes of Vec and is in the way
+          `g` takes 32 bytes of Vec and is in the way
+    "#]].assert_eq(&told(gap(), 256, 16_000));
+}
+
+#[test]
+fn what_the_search_does_not_finish_is_never_called_impossible() {
+    expect![[r#"
+        Vec: 352 used, peak 256, Undecided
+        Vec: undecided, best 288
+          a +128
+          e +128
+        error[capacity-exceeded] Vec buffer usage (352 bytes) exceeds platform limit (256 bytes). At most 256 bytes are live at once, and the best placement by lifetime that was found takes 288 bytes. Whether a lower one exists, of 256 bytes or more, was not decided in 2 steps of search
+          128 bytes of Vec for `a` and `c`
+          128 bytes of Vec for `e` and `b`, `f`
+          64 bytes of Vec for `d`
+          32 bytes of Vec for `g`
+    "#]].assert_eq(&told(gap(), 256, 2));
+}
+
+#[test]
+fn every_peak_is_told_and_what_is_enough_by_itself() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let rows = |rows| (Vec, [rows, 8], Fp32);
+    let a = k.call("a", "tile.load", &[x], rows(6));
+    let b = k.call("b", "tile.load", &[x], rows(3));
+    k.store(b, x);
+    let c = k.call("c", "tile.load", &[x], rows(1));
+    k.store(c, x);
+    let d = k.call("d", "tile.load", &[x], rows(4));
+    let e = k.call("e", "tile.add", &[d, d], rows(4));
+    k.store(e, x);
+    k.store(a, x);
+    expect![[r#"
+        Vec: 320 used, peak 320, OverAtAnInstant
+        Vec: over-capacity, best 320
+          a +192
+          d +128
+        error[capacity-exceeded] Vec buffer usage (320 bytes) exceeds platform limit (256 bytes). 320 bytes are live at once, so no placement fits: save 64 bytes there. What is enough by itself: halve `a`; use `a` for the last time before `d` is written. One more instant is over the limit
+          `a` takes 192 bytes of Vec at the peak
+          `d` takes 128 bytes of Vec at the peak
+          288 bytes of Vec are live at once here, also more than there is
+    "#]].assert_eq(&told(k, 256, 16_000));
+}
+
+#[test]
+fn alternatives_of_a_branch_are_not_live_together() {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let half = (Vec, [4, 8], Fp32);
+    let a = k.call("a", "tile.load", &[x], half);
+    k.begin_if();
+    let then = k.call("y", "tile.load", &[x], half);
+    k.begin_else(&[then]);
+    let otherwise = k.call("y", "tile.load", &[x], half);
+    let y = k.end_if("y", &[otherwise], half);
+    let z = k.call("z", "tile.load", &[x], (Vec, [1, 8], Fp32));
+    let sum = k.call("sum", "tile.add", &[a, y], half);
+    k.store(z, x);
+    k.store(sum, x);
+    expect![[r#"
+        Vec: 288 used, peak 288, OverAtAnInstant
+        Vec: over-capacity, best 288
+          a +128
+          y +128
+          z +32
+        error[capacity-exceeded] Vec buffer usage (288 bytes) exceeds platform limit (256 bytes). 288 bytes are live at once, so no placement fits: save 32 bytes there. What is enough by itself: do without `a` or `y`
+          `a` takes 128 bytes of Vec at the peak
+          `y` takes 128 bytes of Vec at the peak
+          `z` takes 32 bytes of Vec at the peak
+    "#]].assert_eq(&told(k, 256, 16_000));
 }

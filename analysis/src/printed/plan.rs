@@ -112,7 +112,17 @@ fn space_use(plan: &Plan, space: Space) -> Option<SpaceUse> {
     let peak_at = starts.max_by_key(|&at| (live_at(at), std::cmp::Reverse(at))).unwrap_or_default();
     let capacity = plan.target.capacity(space);
     let fit = if capacity.is_some_and(|capacity| used > capacity) { Fit::Undecided } else { Fit::Fits };
-    Some(SpaceUse { space, used, capacity, peak: live_at(peak_at).min(used), peak_at, reserved: 0, fit })
+    Some(SpaceUse {
+        space,
+        used,
+        capacity,
+        peak: live_at(peak_at).min(used),
+        peak_at,
+        reserved: 0,
+        fit,
+        best: used,
+        witness: Vec::new(),
+    })
 }
 
 fn exceeded(plan: &Plan, space: &SpaceUse) -> Option<Finding> {
