@@ -43,7 +43,7 @@ fn examples_say_what_they_promise() {
         MatmulMoves.matmul exact sequential: Acc 65536, Left 32768, Mat 65536, Right 32768
         OnlineSoftmax.attend exact sequential: Vec 20800
         Gate.gate exact sequential: Vec 196608
-            line 22 capacity-exceeded: Vec buffer usage (196608 bytes) exceeds platform limit (188416 bytes). 196608 bytes are live at once, so no placement fits: save 8192 bytes there, for example in `value` (65536 bytes), or end the use of a tile earlier
+            line 22 capacity-exceeded: Vec buffer usage (196608 bytes) exceeds platform limit (188416 bytes). 196608 bytes are live at once, so no placement fits: save 8192 bytes there. What is enough by itself: halve `value` or `gate`; use `value` or `gate` for the last time before `squashed` is written
         PingPong.exponent exact sequential: Vec 98304
         RmsNorm.rmsnorm exact sequential: Vec 102432
         Softmax.softmax exact sequential: Vec 65664

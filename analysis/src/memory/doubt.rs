@@ -15,11 +15,13 @@ pub(crate) fn take_back_unproved(plan: &mut Plan) {
     let unproved: Vec<Space> = plan
         .spaces
         .iter()
-        .filter(|space| space.fit != Fit::Fits && !exceeded(space.space, space.capacity))
+        .filter(|space| space.capacity.is_some_and(|capacity| space.used > capacity))
+        .filter(|space| !exceeded(space.space, space.capacity))
         .map(|space| space.space)
         .collect();
     for space in plan.spaces.iter_mut().filter(|space| unproved.contains(&space.space)) {
         space.fit = Fit::Undecided;
+        space.witness.clear();
     }
     let about = |message: &str| unproved.iter().any(|space| message.starts_with(space.name()));
     plan.findings.retain(|finding| {
