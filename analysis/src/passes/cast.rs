@@ -31,12 +31,12 @@ pub(super) fn note_folded(kernel: &mut Kernel) {
     let mut casts = Vec::new();
     walk::visit(&kernel.body, &mut |stmt| {
         let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
-        if call.op.op().category == Category::Matmul {
-            products.insert(*var);
-        } else if call.op == OpId::CAST
-            && call.args.first().and_then(Operand::var).is_some_and(|v| products.contains(&v))
-        {
+        let source = call.args.first().and_then(Operand::var);
+        let is_unknown = |source: VarId| matches!(kernel.var(source).ty, Type::Unknown(_));
+        if call.op == OpId::CAST && source.is_some_and(|source| products.contains(&source) || is_unknown(source)) {
             casts.push((*var, call.origin));
+        } else if call.op.op().category == Category::Matmul {
+            products.insert(*var);
         }
     });
     for (var, at) in casts {
