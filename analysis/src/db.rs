@@ -17,7 +17,7 @@ use crate::memory::{self, Plan};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::target::Machine;
-use crate::{imports, lower, passes};
+use crate::{imports, isa_rules, lower, passes};
 
 mod tlx;
 
@@ -278,6 +278,7 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
             let plan = |kernel: Kernel| {
                 let mut plan = memory::plan_for(&kernel, machine, config.planner);
                 memory::take_back_unproved(&mut plan);
+                plan.findings.extend(isa_rules::findings(&kernel, config.target));
                 Outcome::Planned(Box::new(Planned { kernel, plan }))
             };
             prepared.into_iter().map(plan).collect::<Vec<_>>()

@@ -56,6 +56,8 @@ codes! {
     CapacityExceeded "capacity-exceeded" Error "a memory space cannot hold the tiles that live in it";
     FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only when freed memory is divided again";
     PipelineDepth "pipeline-depth" Hint "fewer buffers of a pipeline fit than it has stages";
+    TileLayout "tile-layout" Warning "the compiler accepts this tile, the instruction library does not";
+    NarrowTransfer "narrow-transfer" Hint "rows of a load or store are too short for full speed";
     NotModelled "not-modelled" Hint "tilelens does not model this, and says so instead of guessing";
     PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
@@ -91,6 +93,12 @@ codes! {
 impl Code {
     pub fn from_name(name: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.name() == name)
+    }
+
+    /// Reported without being asked for. Others are turned on by giving them a severity in the configuration.
+    pub fn is_on_by_default(self) -> bool {
+        // True of most kernels that are correct and small: advice for those who look for speed.
+        self != Code::NarrowTransfer
     }
 
     pub fn docs_url(self) -> String {

@@ -11,6 +11,7 @@ mod host;
 pub mod ide;
 mod imports;
 pub mod ir;
+mod isa_rules;
 pub mod lower;
 pub mod memory;
 pub mod ops;

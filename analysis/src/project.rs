@@ -187,7 +187,7 @@ impl Config {
 
     /// The severity in force; `None` where the code is turned off.
     pub fn severity_of(&self, code: Code, severity: Severity) -> Option<Severity> {
-        self.severity.get(&code).copied().unwrap_or(Some(severity))
+        self.severity.get(&code).copied().unwrap_or(code.is_on_by_default().then_some(severity))
     }
 }
 

@@ -3,11 +3,12 @@
 //! A kernel is exact when every tile that the author wrote agrees in name, space, bytes and address, in the order of
 //! definition, each space's use agrees, and so does the verdict.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tilelens_analysis::AnalysisHost;
+use tilelens_analysis::diagnostics::{Code, Severity};
 use tilelens_analysis::ide::KernelPlan;
 use tilelens_analysis::project::Config;
 use tilelens_analysis::target::{Planner, Target};
@@ -26,8 +27,12 @@ fn programs() -> Vec<PathBuf> {
 }
 
 fn plans(text: &str, target: Target, planner: Planner) -> Vec<KernelPlan> {
+    plans_with(text, Config { target, planner, ..Config::default() })
+}
+
+fn plans_with(text: &str, config: Config) -> Vec<KernelPlan> {
     let mut host = AnalysisHost::new();
-    host.set_config(Config { target, planner, ..Config::default() });
+    host.set_config(config);
     let file = host.file_id("kernel.py");
     host.set_document(file, Document::new(text));
     host.snapshot().plans(file).unwrap_or_default()
@@ -178,6 +183,39 @@ fn compare(compiler: &str, planner: Planner, at_least: usize, inexact: &str) {
     assert!(total >= at_least, "{total} kernels");
     assert!(!counts.contains_key("false error"), "the compiler accepts what tilelens calls an error");
     expect_test::expect_file![repository(inexact)].assert_eq(&found);
+}
+
+/// The lines of narrow transfers are those of the compiler's hint PH001.
+#[test]
+fn narrow_transfers_are_those_of_the_compiler() {
+    let (mut same, mut total, mut differences) = (0, 0, Vec::new());
+    for path in programs() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let answers = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let answers: Value = serde_json::from_str(&answers).unwrap();
+        let accepted = |result: &&Value| result["planner"] == "PYPTO" && result["ok"] == true;
+        for expected in answers["results"].as_array().unwrap().iter().filter(accepted) {
+            let target = if expected["backend"] == "950" { Target::Ascend950 } else { Target::Ascend910b };
+            let severity = BTreeMap::from([(Code::NarrowTransfer, Some(Severity::Hint))]);
+            let config = Config { target, planner: Planner::Sequential, severity, ..Config::default() };
+            let plans = plans_with(&text, config);
+            let found = plans.iter().flat_map(|plan| &plan.diagnostics).filter(|d| d.code == "narrow-transfer");
+            let found: BTreeSet<u64> = found.map(|diagnostic| diagnostic.line as u64).collect();
+            let warnings = expected["warnings"].as_array().into_iter().flatten().filter(|w| w["code"] == "PH001");
+            let wanted: BTreeSet<u64> = warnings.filter_map(|warning| warning["line"].as_u64()).collect();
+            total += 1;
+            same += usize::from(found == wanted);
+            if found != wanted {
+                let name = path.file_stem().unwrap().to_string_lossy();
+                let (missed, extra) = (wanted.difference(&found), found.difference(&wanted));
+                let (missed, extra): (Vec<_>, Vec<_>) = (missed.collect(), extra.collect());
+                differences.push(format!("{name} {}: missed {missed:?}, extra {extra:?}", expected["backend"]));
+            }
+        }
+    }
+    println!("PH001: the same lines in {same} of {total}");
+    assert!(total >= 250, "{total} kernels");
+    assert_eq!(differences, Vec::<String>::new());
 }
 
 /// Both plans side by side, for `KERNEL=name cargo test -p tilelens-analysis --test conformance_pypto -- --nocapture`.

@@ -3,6 +3,7 @@
 
 use tilelens_analysis::AnalysisHost;
 use tilelens_analysis::diagnostics::Code;
+use tilelens_analysis::project::Config;
 use tilelens_syntax::Document;
 
 /// Codes that no kernel text can show, and those that `tilelens codegen` says, not the editor.
@@ -29,9 +30,12 @@ fn annotations(example: &str) -> Vec<(usize, String)> {
     comments.filter(|(_, comment)| is_annotation(comment)).map(|(line, comment)| (line, comment.to_owned())).collect()
 }
 
-/// The same for what tilelens finds.
-fn findings(example: &str) -> Vec<(usize, String)> {
+/// The same for what tilelens finds. The code of the page is on, even if by default it is off.
+fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
     let mut host = AnalysisHost::new();
+    if !code.is_on_by_default() {
+        host.set_config(Config { severity: [(code, Some(code.severity()))].into(), ..Config::default() });
+    }
     let file = host.file_id("example.py");
     let document = Document::new(example);
     host.set_document(file, document.clone());
@@ -51,7 +55,7 @@ fn findings(example: &str) -> Vec<(usize, String)> {
 fn every_example_is_annotated_with_what_tilelens_says() {
     for code in Code::ALL {
         for example in examples(code.page()) {
-            assert_eq!(findings(&example), annotations(&example), "an example of {code}.md:\n{example}");
+            assert_eq!(findings(&example, *code), annotations(&example), "an example of {code}.md:\n{example}");
         }
     }
 }

@@ -39,16 +39,17 @@ pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
         all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
         all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
     }
-    all.retain_mut(|diagnostic| match context.config().severity_of(diagnostic.code, diagnostic.severity) {
-        Some(severity) => {
-            diagnostic.severity = severity;
-            true
-        }
-        None => false,
-    });
+    all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
     all.dedup();
     all
+}
+
+/// Gives a diagnostic the severity in force; false where its code is turned off.
+pub(super) fn configured(context: &Context<'_>, diagnostic: &mut Diagnostic) -> bool {
+    let severity = context.config().severity_of(diagnostic.code, diagnostic.severity);
+    diagnostic.severity = severity.unwrap_or(diagnostic.severity);
+    severity.is_some()
 }
 
 /// The diagnostics of one kernel.

@@ -9,7 +9,7 @@ use crate::ir::Role;
 use crate::memory::{Plan, PlannedTile, SpaceUse, Status};
 use crate::target::Space;
 
-use super::diagnostics::of_kernel;
+use super::diagnostics::{configured, of_kernel};
 use super::tlx::{self, SpecView};
 use super::{Context, PlacedUnit, layout};
 
@@ -116,7 +116,9 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
         let SpaceUse { used: bytes, capacity, peak, .. } = *used;
         (used.space.name(), SpacePlan { used: bytes, capacity, peak, packing: Some(packing) })
     };
-    let diagnostics = of_kernel(placed, outcome).into_iter().map(|diagnostic| PlanDiagnostic {
+    let mut diagnostics = of_kernel(placed, outcome);
+    diagnostics.retain_mut(|diagnostic| configured(context, diagnostic));
+    let diagnostics = diagnostics.into_iter().map(|diagnostic| PlanDiagnostic {
         code: diagnostic.code.name(),
         severity: diagnostic.severity.name(),
         line: context.line(diagnostic.range.start),

@@ -16,7 +16,7 @@ mod simplify;
 mod spaces;
 mod tile_slice;
 mod unroll;
-mod walk;
+pub(crate) mod walk;
 
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ pub(super) fn expand_leaves(body: Vec<Stmt>, emit: &mut impl FnMut(Stmt, &mut Ve
 }
 
 /// Visits every statement, outer statements before those inside of them.
-pub(super) fn visit<'a>(body: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
+pub(crate) fn visit<'a>(body: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
     for stmt in body {
         see(stmt);
         match stmt {
@@ -41,7 +41,7 @@ pub(super) fn visit<'a>(body: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
 }
 
 /// The call that a statement makes at its top, if it makes one.
-pub(super) fn call_of(stmt: &Stmt) -> Option<&Call> {
+pub(crate) fn call_of(stmt: &Stmt) -> Option<&Call> {
     match stmt {
         Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => Some(call),
         _ => None,
