@@ -78,11 +78,6 @@ impl AnalysisHost {
         }
     }
 
-    /// Stops the queries of all snapshots as soon as they look up.
-    pub fn cancel_queries(&mut self) {
-        salsa::Database::trigger_cancellation(&mut self.db);
-    }
-
     pub fn snapshot(&self) -> Analysis {
         Analysis { db: self.db.clone(), settings: self.settings }
     }

@@ -13,15 +13,6 @@ use crate::ops::OpId;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Dtype, Layout, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
-/// A fact about the program: known, known up to names, or not known and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known<T> {
-    Known(T),
-    /// Depends on a run-time value, printed as the author wrote it.
-    Symbolic(String),
-    Unknown(Reason),
-}
-
 /// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Reason(pub String);

@@ -448,11 +448,6 @@ pub fn candidates(dsl_name: &str) -> &'static [(When, OpId)] {
     NAMES.dsl.get(dsl_name).map_or(&[], Vec::as_slice)
 }
 
-/// All names behind `pl.`, for completion.
-pub fn dsl_names() -> impl Iterator<Item = (&'static str, OpId)> {
-    OPS.iter().enumerate().flat_map(|(row, op)| op.names.iter().map(move |(name, _)| (*name, OpId(row as u16))))
-}
-
 struct Names {
     ir: HashMap<&'static str, OpId>,
     dsl: HashMap<&'static str, Vec<(When, OpId)>>,
