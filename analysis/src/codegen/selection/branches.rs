@@ -1,0 +1,133 @@
+//! Branches, and their results.
+
+use crate::ir::{self, If, Origin, Type, VarId};
+
+use super::{Selected, Selector, TensorRef};
+use crate::codegen::expr;
+use crate::codegen::sequence::{BranchResult, Branches, Declare, Declared, Operand, Step};
+use crate::codegen::types;
+
+impl Selector<'_> {
+    pub(super) fn branches(&mut self, node: &If) {
+        let condition = match expr::text(&node.condition, self.kernel, &self.context) {
+            Ok(condition) => condition,
+            Err(reason) => return self.missing("if", node.origin, format!("condition: {reason}").into()),
+        };
+        let (then, then_values) = self.block(&node.then);
+        let (otherwise, otherwise_values) = self.block(&node.otherwise);
+        let mut bodies = [then, otherwise];
+        let yields = [then_values, otherwise_values];
+        let mut results = Vec::new();
+        for (index, &var) in node.results.iter().enumerate() {
+            let values = [0, 1].map(|branch| {
+                yields[branch].as_ref().and_then(|(values, at)| values.get(index).map(|value| (value.clone(), *at)))
+            });
+            let [Some(then), Some(otherwise)] = values else {
+                let message = format!("`{}` has no value from one of the branches", self.kernel.var(var).name);
+                self.report(node.origin, message.into());
+                continue;
+            };
+            match self.branch_result(var, [then, otherwise], &mut bodies) {
+                Ok(Some(result)) => results.push(result),
+                Ok(None) => {}
+                Err(refusal) => self.report(node.origin, refusal),
+            }
+        }
+        let [then, otherwise] = bodies;
+        let otherwise = (node.has_else || !otherwise.is_empty() || !results.is_empty()).then_some(otherwise);
+        self.steps.push(Step::If(Box::new(Branches { condition, results, then, otherwise, origin: node.origin })));
+    }
+
+    pub(super) fn branch_result(
+        &mut self,
+        var: VarId,
+        values: [(ir::Operand, Origin); 2],
+        bodies: &mut [Vec<Step>; 2],
+    ) -> Selected<Option<BranchResult>> {
+        let name = &self.kernel.var(var).name;
+        match &self.kernel.var(var).ty {
+            Type::Tile(_) => self.tile_result(var, values, bodies).map(Some),
+            Type::Tensor(_) => {
+                let refs = values.map(|(value, _)| value.var().and_then(|var| self.tensors.get(&var)).cloned());
+                let [Some(then), Some(otherwise)] = refs else {
+                    return Err(format!("`{name}` is no tensor parameter in one of the branches").into());
+                };
+                if then == otherwise {
+                    self.tensors.insert(var, then);
+                    return Ok(None);
+                }
+                let pointer = self.context.fresh_scalar(&format!("{name}_ptr"));
+                let element = types::dtype(self.program.args[then.args[0]].dtype).unwrap_or("void");
+                let mut args = then.args.clone();
+                args.extend(otherwise.args.iter().copied().filter(|arg| !then.args.contains(arg)));
+                self.tensors.insert(var, TensorRef { args, pointer: pointer.clone() });
+                Ok(Some(BranchResult {
+                    name: pointer,
+                    declare: Declare::Value(format!("__gm__ {element}*")),
+                    then: Some(then.pointer),
+                    otherwise: Some(otherwise.pointer),
+                    tiles: None,
+                }))
+            }
+            Type::Scalar(dtype) => {
+                let ty = types::dtype(*dtype).ok_or_else(|| format!("{dtype} has no C++ type"))?;
+                let mut texts = Vec::new();
+                for (value, _) in &values {
+                    match self.operand(value)? {
+                        Operand::Text(text) => texts.push(text),
+                        _ => return Err(format!("`{name}` is a tile in one of the branches").into()),
+                    }
+                }
+                let name = self.context.register_scalar(var, name);
+                let otherwise = texts.pop();
+                let declare = Declare::Value(ty.to_string());
+                Ok(Some(BranchResult { name, declare, then: texts.pop(), otherwise, tiles: None }))
+            }
+            Type::Tuple(_) | Type::Unknown(_) => Err(format!("`{name}` has no form in C++").into()),
+        }
+    }
+
+    pub(super) fn tile_result(
+        &mut self,
+        var: VarId,
+        values: [(ir::Operand, Origin); 2],
+        bodies: &mut [Vec<Step>; 2],
+    ) -> Selected<BranchResult> {
+        let mut sources = Vec::new();
+        for (value, at) in &values {
+            let source = value.var().ok_or_else(|| "a yielded value is no tile".to_string())?;
+            sources.push((self.tile(source)?, *at));
+        }
+        if !self.places.contains_key(&var)
+            && let Some(place) = values[0].0.var().and_then(|source| self.places.get(&source)).copied()
+        {
+            self.places.insert(var, place);
+        }
+        let result = self.declare(var, Declared::BeforeIf)?;
+        let (form, home) = (self.program.tile(result).form, self.program.tile(result).address);
+        let mut assigned = Vec::new();
+        for (branch, (source, at)) in sources.into_iter().enumerate() {
+            let value = self.program.tile(source);
+            let in_place = value.address == home && !self.moving.contains(&source);
+            let source = if in_place {
+                source
+            } else {
+                let outer = std::mem::replace(&mut self.steps, std::mem::take(&mut bodies[branch]));
+                let copy = self.copy_tile(source, form, home, at);
+                bodies[branch] = std::mem::replace(&mut self.steps, outer);
+                copy
+            };
+            let value = self.program.tile(source);
+            assigned.push((source, (value.form == form).then(|| value.name.clone())));
+        }
+        let (otherwise, otherwise_name) = assigned.pop().ok_or_else(|| "no branch".to_string())?;
+        let (then, then_name) = assigned.pop().ok_or_else(|| "no branch".to_string())?;
+        Ok(BranchResult {
+            name: self.program.tile(result).name.clone(),
+            declare: Declare::Tile(result),
+            then: then_name,
+            otherwise: otherwise_name,
+            tiles: Some((result, then, otherwise)),
+        })
+    }
+}

@@ -1,0 +1,189 @@
+//! Calls: which room selects an operation, and the operations that are one row of the instruction table.
+
+use crate::ir::{self, Attr, Call, Origin, Reason, Scalar, VarId};
+
+use super::tiles::size;
+use super::{Refusal, Selected, Selector, int_attr};
+use crate::codegen::expr;
+use crate::codegen::isa::{self, Slot};
+use crate::codegen::sequence::{self, Instr, Operand, Pipe, Step, Sync, TileId, pipe_of};
+
+impl Selector<'_> {
+    pub(super) fn call_or_report(&mut self, result: Option<VarId>, call: &Call, origin: Origin) {
+        if let Err(refusal) = self.call(result, call, origin) {
+            self.missing(call.op.op().name, origin, refusal);
+        }
+    }
+
+    pub(super) fn call(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        match call.op.op().name {
+            "tile.load" => self.load(result, call, origin),
+            "tile.store" => self.store(result, call, origin),
+            "tile.alloc" | "tile.create" => Ok(()),
+            "tile.set_validshape" | "tile.reinterpret_view" | "tile.transpose_view" => self.view(result),
+            "tile.read" => self.read_element(result, call, origin),
+            "tile.write" => self.write_element(result, call, origin),
+            "tile.get_block_idx" | "tile.get_block_num" | "tile.get_subblock_idx" => self.index(result, call, origin),
+            "system.sync_src" => self.author_sync(call, origin, |src, dst, event| Sync::Set { src, dst, event }),
+            "system.sync_dst" => self.author_sync(call, origin, |src, dst, event| Sync::Wait { src, dst, event }),
+            "system.bar_v" => self.sync(Sync::Barrier(Some(Pipe::V)), origin),
+            "system.bar_m" => self.sync(Sync::Barrier(Some(Pipe::M)), origin),
+            "system.bar_all" => self.sync(Sync::Barrier(None), origin),
+            _ => self.instruction(result, call, origin),
+        }
+    }
+
+    pub(super) fn sync(&mut self, sync: Sync, origin: Origin) -> Selected<()> {
+        self.steps.push(Step::Sync(sync, Some(origin)));
+        Ok(())
+    }
+
+    pub(super) fn author_sync(
+        &mut self,
+        call: &Call,
+        origin: Origin,
+        make: fn(Pipe, Pipe, u8) -> Sync,
+    ) -> Selected<()> {
+        let pipe = |name: &str| match call.attr(name) {
+            Some(Attr::Str(pipe)) => Pipe::from_name(pipe).ok_or(format!("there is no pipe `{pipe}`")),
+            _ => Err(format!("`{name}` is not known")),
+        };
+        let event = match call.attr("event_id") {
+            Some(Attr::Int(event)) => *event,
+            _ => return Err("`event_id` is not known".to_string().into()),
+        };
+        let Some(event) = u8::try_from(event).ok().filter(|event| *event < sequence::EVENTS) else {
+            return Err(format!("Event ID must be in range [0, 7], got {event}").into());
+        };
+        self.sync(make(pipe("set_pipe")?, pipe("wait_pipe")?, event), origin)
+    }
+
+    pub(super) fn index(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let Some(var) = result else { return Ok(()) };
+        let value = expr::text(&Scalar::Call(Box::new(call.clone())), self.kernel, &self.context)?;
+        let name = self.context.register_scalar(var, &self.kernel.var(var).name);
+        self.context.mark_natural(var);
+        self.steps.push(Step::Local { name, ty: "auto".to_string(), value, origin });
+        Ok(())
+    }
+
+    pub(super) fn instruction(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let name = call.op.op().name;
+        let Some(row) = isa::instruction(name).or_else(|| isa::axis_reduction(name, int_attr(call, "axis")?)) else {
+            return Err(format!("no instruction for `{name}` in generated code").into());
+        };
+        let Some(result) = result else {
+            return Err(format!("the result of `{name}` is not bound to a name").into());
+        };
+        if name == "tile.reshape" && self.is_renaming(result, call) {
+            return self.view(Some(result));
+        }
+        if name == "tile.matmul_acc" && call.args.len() > 3 {
+            return Err("`TMATMUL_ACC` has no condition for its first step".to_string().into());
+        }
+        let mut operands = Vec::with_capacity(row.slots.len() + 1);
+        let (mut reads, mut writes, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+        for slot in row.slots {
+            let operand = self.slot(*slot, call, result, origin)?;
+            if let Operand::Tile(tile) = operand {
+                sources.push(self.program.tile(tile).form.space);
+                reads.push(tile);
+                if matches!(slot, Slot::Tmp(_)) {
+                    writes.push(tile);
+                }
+            }
+            operands.push(operand);
+        }
+        let destination = self.tile(result)?;
+        writes.insert(0, destination);
+        operands.insert(0, Operand::Tile(destination));
+        if row.row_major && operands.iter().any(|operand| self.is_column(operand)) {
+            for operand in &mut operands {
+                if self.is_column(operand)
+                    && let Operand::Tile(tile) = operand
+                {
+                    *tile = self.as_row(*tile, origin);
+                }
+            }
+        }
+        let pipe = pipe_of(name, Some(self.program.tile(destination).form.space), &sources);
+        let inserted = self.kernel.var(result).inserted;
+        self.push(Instr {
+            id: 0,
+            name: row.instruction,
+            operands,
+            pipe,
+            reads,
+            writes,
+            access: None,
+            text: None,
+            inserted,
+            origin,
+        });
+        Ok(())
+    }
+
+    pub(super) fn push(&mut self, mut instr: Instr) -> u32 {
+        instr.id = self.next_id;
+        self.next_id += 1;
+        let id = instr.id;
+        self.steps.push(Step::Instr(instr));
+        id
+    }
+
+    pub(super) fn is_column(&self, operand: &Operand) -> bool {
+        matches!(operand, Operand::Tile(tile) if self.program.tile(*tile).form.is_column())
+    }
+
+    pub(super) fn slot(&mut self, slot: Slot, call: &Call, result: VarId, origin: Origin) -> Selected<Operand> {
+        let name = call.op.op().name;
+        let argument = |index: u8| {
+            call.args.get(index as usize).ok_or_else(|| Refusal::from(format!("`{name}` has no operand {index}")))
+        };
+        match slot {
+            Slot::Arg(index) => self.operand(argument(index)?),
+            Slot::Item(index, item) => match argument(index)? {
+                ir::Operand::List(items) => match items.get(item as usize) {
+                    Some(scalar) => Ok(Operand::Text(expr::text(scalar, self.kernel, &self.context)?)),
+                    None => Err(format!("`{name}` needs an offset of two dimensions").into()),
+                },
+                _ => Err(format!("the offset of `{name}` is not a list").into()),
+            },
+            Slot::Tmp(index) => match call.args.get(index as usize) {
+                Some(argument) => self.operand(argument),
+                None => {
+                    let source = self.operand(argument(0)?)?;
+                    Ok(Operand::Tile(self.scratch(source, result, origin)?))
+                }
+            },
+            Slot::Round => match int_attr(call, "mode").and_then(isa::round_mode) {
+                Some(mode) => Ok(Operand::Text(mode.to_string())),
+                None => Err("the rounding mode is not known".to_string().into()),
+            },
+            Slot::Compare => match int_attr(call, "cmp_type").and_then(isa::compare_mode) {
+                Some(mode) => Ok(Operand::Text(mode.to_string())),
+                None => Err("the kind of comparison is not known".to_string().into()),
+            },
+        }
+    }
+
+    pub(super) fn operand(&mut self, operand: &ir::Operand) -> Selected<Operand> {
+        match operand {
+            ir::Operand::Var(var) if self.kernel.tile(*var).is_some() => Ok(Operand::Tile(self.tile(*var)?)),
+            ir::Operand::Var(var) => Ok(Operand::Text(expr::text(&Scalar::Var(*var), self.kernel, &self.context)?)),
+            ir::Operand::Scalar(scalar) => Ok(Operand::Text(expr::text(scalar, self.kernel, &self.context)?)),
+            ir::Operand::List(_) => Err("a list is no operand of an instruction".to_string().into()),
+            ir::Operand::Unknown(Reason(reason)) => Err(reason.clone().into()),
+        }
+    }
+
+    /// Scratch behind everything that is planned, for a call that has none.
+    pub(super) fn scratch(&mut self, source: Operand, result: VarId, origin: Origin) -> Selected<TileId> {
+        let Operand::Tile(source) = source else { return Err("scratch for what is no tile".to_string().into()) };
+        let form = self.program.tile(source).form;
+        let address = self.vec_end.next_multiple_of(32);
+        self.vec_end = address + size(form);
+        let name = format!("{}_tmp", self.kernel.var(result).name);
+        Ok(self.own_tile(&name, form, Some(address), origin))
+    }
+}

@@ -1,0 +1,299 @@
+//! Instruction selection: from IR and plan to instructions on tiles at addresses.
+//!
+//! Parameters and statements here; one file a kind of statement or a family of operations.
+
+mod branches;
+mod calls;
+mod elements;
+mod loops;
+mod tiles;
+mod transfers;
+mod views;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::diagnostics::Code;
+use crate::ir::{self, Attr, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
+use crate::memory::{Finding, Plan};
+use crate::target::Space;
+
+use super::context::{self, Context};
+use super::expr;
+use super::sequence::{Arg, ArgKind, Program, Step, TileId};
+use super::types;
+use transfers::AccessSite;
+
+/// The instructions of a kernel, and what has none.
+pub(super) fn select(kernel: &Kernel, plan: &Plan) -> (Program, Vec<Finding>) {
+    let mut selector = Selector::new(kernel, plan);
+    selector.parameters();
+    selector.offsets_are_natural(&kernel.body);
+    let (body, _) = selector.block(&kernel.body);
+    selector.finish(body)
+}
+
+/// Why there is no instruction. The finding is reported where the refusal is caught.
+struct Refusal {
+    code: Code,
+    message: String,
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Refusal {
+        Refusal { code: Code::NoInstruction, message }
+    }
+}
+
+type Selected<T> = Result<T, Refusal>;
+
+/// What a tensor variable stands for.
+#[derive(Clone, PartialEq, Eq)]
+struct TensorRef {
+    /// Indices in [`Program::args`]; several behind a branch that chooses.
+    args: Vec<usize>,
+    /// The C++ pointer.
+    pointer: String,
+}
+
+struct Selector<'a> {
+    kernel: &'a Kernel,
+    /// Address and bytes of each planned tile.
+    places: FxHashMap<VarId, (Option<u64>, u64)>,
+    context: Context,
+    program: Program,
+    tiles: FxHashMap<VarId, TileId>,
+    /// Views of columns as one row.
+    rows: FxHashMap<TileId, TileId>,
+    /// Handles that point to different buffers at different times.
+    moving: FxHashSet<TileId>,
+    tensors: FxHashMap<VarId, TensorRef>,
+    loop_variables: FxHashSet<VarId>,
+    steps: Vec<Step>,
+    next_id: u32,
+    /// Number of the outermost loop that is being selected, and how many there were.
+    outermost: Option<u32>,
+    loops: u32,
+    depth: u32,
+    accesses: Vec<AccessSite>,
+    /// First free byte of the Vec space, for scratch that nobody planned.
+    vec_end: u64,
+    findings: Vec<Finding>,
+}
+
+impl<'a> Selector<'a> {
+    fn new(kernel: &'a Kernel, plan: &Plan) -> Selector<'a> {
+        let mut places = FxHashMap::default();
+        let mut vec_end = 0;
+        for tile in &plan.tiles {
+            let address = if tile.dynamic_offset { None } else { tile.address };
+            places.entry(tile.var).or_insert((address, tile.bytes));
+            if tile.space == Some(Space::Vec) {
+                vec_end = vec_end.max(tile.address.unwrap_or(0) + tile.bytes);
+            }
+        }
+        for buffer in plan.buffers.iter().filter(|buffer| buffer.space == Space::Vec) {
+            vec_end = vec_end.max(buffer.address.unwrap_or(0) + buffer.size);
+        }
+        Selector {
+            kernel,
+            places,
+            context: Context::default(),
+            program: Program { function: context::function_name(&kernel.name), ..Program::default() },
+            tiles: FxHashMap::default(),
+            rows: FxHashMap::default(),
+            moving: FxHashSet::default(),
+            tensors: FxHashMap::default(),
+            loop_variables: FxHashSet::default(),
+            steps: Vec::new(),
+            next_id: 0,
+            outermost: None,
+            loops: 0,
+            depth: 0,
+            accesses: Vec::new(),
+            vec_end,
+            findings: Vec::new(),
+        }
+    }
+
+    fn finish(mut self, body: Vec<Step>) -> (Program, Vec<Finding>) {
+        self.program.body = body;
+        for (column, row) in &self.rows {
+            if self.moving.contains(column) {
+                let (name, origin) = (self.program.tile(*column).name.clone(), self.program.tile(*row).origin);
+                let message = format!("`{name}` changes its buffer while the loop runs, and is used here as one row");
+                self.findings.push(finding(Code::NoInstruction, origin, message));
+            }
+        }
+        self.findings.sort_by_key(|finding| finding.at);
+        let assigned = transfers::assigned(&self.accesses);
+        transfers::assign(&mut self.program.body, &assigned);
+        number(&mut self.program.body, &mut 0);
+        (self.program, self.findings)
+    }
+
+    fn report(&mut self, origin: Origin, refusal: Refusal) {
+        self.findings.push(finding(refusal.code, origin, refusal.message));
+    }
+
+    fn parameters(&mut self) {
+        for &param in &self.kernel.params {
+            let var = self.kernel.var(param);
+            let arg = match &var.ty {
+                Type::Tensor(tensor) => {
+                    let name = self.context.register_tensor(param, &var.name);
+                    let extents = tensor.shape.iter().map(constant_extent).collect();
+                    let this = TensorRef { args: vec![self.program.args.len()], pointer: name.clone() };
+                    self.tensors.insert(param, this);
+                    tensor.dtype.map(|dtype| Arg { name, dtype, kind: ArgKind::Tensor(extents), origin: var.origin })
+                }
+                Type::Scalar(dtype) => {
+                    let name = self.context.register_scalar(param, &var.name);
+                    Some(Arg { name, dtype: *dtype, kind: ArgKind::Scalar, origin: var.origin })
+                }
+                _ => None,
+            };
+            let message = match &arg {
+                None => Some(format!("the type of parameter `{}` has no form in C++", var.name)),
+                Some(arg) if types::dtype(arg.dtype).is_none() => {
+                    Some(format!("parameter `{}`: {} has no C++ type", var.name, arg.dtype))
+                }
+                Some(_) => None,
+            };
+            if let Some(message) = message {
+                self.report(var.origin, message.into());
+            }
+            // A parameter without a form keeps its slot.
+            self.program.args.push(arg.unwrap_or(Arg {
+                name: context::sanitize(&var.name),
+                dtype: ir::Dtype::Int64,
+                kind: ArgKind::Scalar,
+                origin: var.origin,
+            }));
+        }
+    }
+
+    /// A value that an access which certainly happens uses as offset is not negative.
+    fn offsets_are_natural(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            let call = match stmt {
+                Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => call,
+                _ => continue,
+            };
+            if !matches!(call.op.op().name, "tile.load" | "tile.store") {
+                continue;
+            }
+            for offset in list(call.args.get(1)).unwrap_or_default() {
+                if let Scalar::Var(var) = offset {
+                    self.context.mark_natural(*var);
+                }
+            }
+        }
+    }
+
+    /// The steps of a statement list, and the values that it yields.
+    fn block(&mut self, stmts: &[Stmt]) -> (Vec<Step>, Option<(Vec<ir::Operand>, Origin)>) {
+        let outer = std::mem::take(&mut self.steps);
+        let mut yielded = None;
+        for stmt in stmts {
+            match stmt {
+                Stmt::Yield { values, origin } => yielded = Some((values.clone(), *origin)),
+                stmt => self.stmt(stmt),
+            }
+        }
+        (std::mem::replace(&mut self.steps, outer), yielded)
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) {
+        match stmt {
+            Stmt::Let { var, value, origin } => self.assignment(*var, value, *origin),
+            Stmt::Eval { call, origin } => self.call_or_report(None, call, *origin),
+            Stmt::For(node) => self.for_loop(node),
+            Stmt::While(node) => self.while_loop(node),
+            Stmt::If(node) => self.branches(node),
+            Stmt::Yield { .. } | Stmt::Return { .. } => {}
+            Stmt::Break(origin) | Stmt::Continue(origin) => {
+                let message = "generated code has no `break` and no `continue`, since they would skip synchronisation";
+                self.missing("break", *origin, message.to_string().into());
+            }
+        }
+    }
+
+    /// Reports what could not be selected, and leaves a mark in the text.
+    fn missing(&mut self, what: &str, origin: Origin, refusal: Refusal) {
+        self.report(origin, refusal);
+        self.steps.push(Step::Missing { what: what.to_string(), origin });
+    }
+
+    fn assignment(&mut self, var: VarId, value: &Value, origin: Origin) {
+        match value {
+            Value::Call(call) => self.call_or_report(Some(var), call, origin),
+            Value::Scalar(Scalar::Call(call)) => self.call_or_report(Some(var), call, origin),
+            Value::Copy(source) => self.copy(var, *source),
+            Value::Scalar(scalar) => match expr::text(scalar, self.kernel, &self.context) {
+                Ok(text) => {
+                    let name = self.context.register_scalar(var, &self.kernel.var(var).name);
+                    let ty = match &self.kernel.var(var).ty {
+                        Type::Scalar(dtype) if !expr::mentions_variable(scalar) => expr::local_type(*dtype),
+                        _ => "auto",
+                    };
+                    self.steps.push(Step::Local { name, ty: ty.to_string(), value: text, origin });
+                }
+                Err(reason) => self.missing(&self.kernel.var(var).name.clone(), origin, reason.into()),
+            },
+            Value::Element { .. } => {
+                let message = "generated code has no tuples".to_string();
+                self.missing(&self.kernel.var(var).name.clone(), origin, message.into());
+            }
+        }
+    }
+
+    fn copy(&mut self, var: VarId, source: VarId) {
+        if let Ok(tile) = self.tile(source) {
+            self.tiles.insert(var, tile);
+        } else if let Some(tensor) = self.tensors.get(&source).cloned() {
+            self.tensors.insert(var, tensor);
+        } else if let Some(name) = self.context.name(source).map(str::to_string) {
+            self.context.alias(var, name);
+        }
+    }
+}
+
+/// Numbers the instructions in text order.
+fn number(steps: &mut [Step], next: &mut u32) {
+    for step in steps {
+        match step {
+            Step::Instr(instr) => {
+                instr.id = *next;
+                *next += 1;
+            }
+            Step::Loop(node) => number(&mut node.body, next),
+            Step::If(node) => {
+                number(&mut node.then, next);
+                number(node.otherwise.as_deref_mut().unwrap_or_default(), next);
+            }
+            Step::Local { .. } | Step::Sync(..) | Step::Missing { .. } => {}
+        }
+    }
+}
+
+fn finding(code: Code, at: Origin, message: String) -> Finding {
+    Finding { code, severity: code.severity(), at, message, related: Vec::new() }
+}
+
+fn constant_extent(extent: &Scalar) -> Option<u64> {
+    extent.as_int().and_then(|extent| u64::try_from(extent).ok())
+}
+
+fn list(operand: Option<&ir::Operand>) -> Option<&[Scalar]> {
+    match operand {
+        Some(ir::Operand::List(items)) => Some(items),
+        _ => None,
+    }
+}
+
+fn int_attr(call: &Call, name: &str) -> Option<i64> {
+    match call.attr(name) {
+        Some(Attr::Int(value)) => Some(*value),
+        _ => None,
+    }
+}

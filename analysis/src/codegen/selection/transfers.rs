@@ -1,0 +1,240 @@
+//! Loads and stores: windows of tensors, and the wrappers that stand for them.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ir::{self, Attr, Call, Origin, Scalar, TensorLayout, Type, VarId};
+
+use super::{Selected, Selector, TensorRef, list};
+use crate::codegen::expr;
+use crate::codegen::sequence::{Access, Arg, ArgKind, Instr, Offset, Operand, Pipe, Step, Wrapper, pipe_of};
+use crate::codegen::types;
+
+/// A load or store, for deciding which ones must move their wrapper.
+pub(super) struct AccessSite {
+    id: u32,
+    wrapper: usize,
+    outermost: Option<u32>,
+    at_start: bool,
+}
+
+impl Selector<'_> {
+    pub(super) fn load(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let Some(var) = result else { return Err("a load whose result has no name".to_string().into()) };
+        let tile = self.tile(var)?;
+        let tensor = self.tensor_operand(call.args.first())?;
+        let offsets = list(call.args.get(1)).ok_or_else(|| "the offsets are not a list".to_string())?;
+        let window = match (list(call.args.get(3)), list(call.args.get(2))) {
+            (Some(valid), _) if !valid.is_empty() => valid,
+            (_, Some(shape)) => shape,
+            _ => return Err("the shape is not a list".to_string().into()),
+        };
+        let transposed = matches!(call.attr("transpose"), Some(Attr::Bool(true)));
+        let access = self.access(&tensor, offsets, window, transposed, false)?;
+        let wrapper = access.wrapper;
+        let at_start = is_start(offsets);
+        let inserted = self.kernel.var(var).inserted;
+        let id = self.push(Instr {
+            id: 0,
+            name: "TLOAD",
+            operands: vec![Operand::Tile(tile), Operand::Wrapper(wrapper)],
+            pipe: Pipe::Mte2,
+            reads: Vec::new(),
+            writes: vec![tile],
+            access: Some(access),
+            text: None,
+            inserted,
+            origin,
+        });
+        self.accesses.push(AccessSite { id, wrapper, outermost: self.outermost, at_start });
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let Some(source) = call.args.first().and_then(ir::Operand::var) else {
+            return Err("the stored value is no tile".to_string().into());
+        };
+        let tensor = self.tensor_operand(call.args.get(2))?;
+        if let Some(var) = result {
+            self.tensors.insert(var, tensor.clone());
+        }
+        if !matches!(call.attr("atomic"), None | Some(Attr::Int(0) | Attr::Unknown(_))) {
+            return Err("no instruction for an atomic store in generated code".to_string().into());
+        }
+        let tile = self.tile(source)?;
+        let offsets = list(call.args.get(1)).ok_or_else(|| "the offsets are not a list".to_string())?;
+        let shape = match list(call.args.get(3)) {
+            Some(shape) if !shape.is_empty() => shape.to_vec(),
+            _ => self.stored_window(source, offsets.len()),
+        };
+        let access = self.access(&tensor, offsets, &shape, false, true)?;
+        let wrapper = access.wrapper;
+        let at_start = is_start(offsets) && tensor.args.len() == 1;
+        let space = self.program.tile(tile).form.space;
+        let id = self.push(Instr {
+            id: 0,
+            name: "TSTORE",
+            operands: vec![Operand::Wrapper(wrapper), Operand::Tile(tile)],
+            pipe: pipe_of("tile.store", None, &[space]),
+            reads: vec![tile],
+            writes: Vec::new(),
+            access: Some(access),
+            text: None,
+            inserted: false,
+            origin,
+        });
+        self.accesses.push(AccessSite { id, wrapper, outermost: self.outermost, at_start });
+        Ok(())
+    }
+
+    /// The valid part of a tile as a window of a tensor of that rank.
+    pub(super) fn stored_window(&self, tile: VarId, rank: usize) -> Vec<Scalar> {
+        let Some(ty) = self.kernel.tile(tile) else { return Vec::new() };
+        let extents: Vec<Scalar> = match &ty.view.valid_shape {
+            Some(valid) if !valid.is_empty() => valid.clone(),
+            _ => ty.shape.iter().map(|extent| Scalar::Int(*extent as i64)).collect(),
+        };
+        let missing = rank.saturating_sub(extents.len());
+        let surplus = extents.len().saturating_sub(rank);
+        let padded = std::iter::repeat_n(Scalar::Int(1), missing).chain(extents.into_iter().skip(surplus));
+        padded.collect()
+    }
+
+    pub(super) fn tensor_operand(&mut self, operand: Option<&ir::Operand>) -> Selected<TensorRef> {
+        let var = operand.and_then(ir::Operand::var).ok_or_else(|| "the tensor is no variable".to_string())?;
+        match self.tensors.get(&var) {
+            Some(tensor) => Ok(tensor.clone()),
+            None => Err(format!("`{}` is no tensor parameter", self.kernel.var(var).name).into()),
+        }
+    }
+
+    pub(super) fn access(
+        &mut self,
+        tensor: &TensorRef,
+        offsets: &[Scalar],
+        window: &[Scalar],
+        transposed: bool,
+        store: bool,
+    ) -> Selected<Access> {
+        let arg = tensor.args[0];
+        let Arg { kind: ArgKind::Tensor(extents), name, .. } = &self.program.args[arg] else {
+            return Err("not a tensor".to_string().into());
+        };
+        let (extents, name) = (extents.clone(), name.clone());
+        let rank = extents.len();
+        if rank == 0 || rank > 5 {
+            return Err(format!("`{name}` has {rank} dimensions; a GlobalTensor has one to five").into());
+        }
+        if offsets.len() != rank || window.len() != rank {
+            return Err(format!(
+                "`{name}` has {rank} dimensions, the access {} offsets and {} extents",
+                offsets.len(),
+                window.len()
+            )
+            .into());
+        }
+        let Some(mut strides) = types::row_major_strides(&extents) else {
+            return Err(format!("the strides of `{name}` depend on extents that are known at run time only").into());
+        };
+        let var = self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty);
+        let stored_swapped = matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Dn);
+        if matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Nz) {
+            return Err(format!("`{name}` has the layout NZ, which generated code does not address").into());
+        }
+        if stored_swapped && rank >= 2 {
+            // [.., R, C] lies in memory as [.., C, R].
+            strides[rank - 1] = extents[rank - 2].ok_or_else(|| format!("the strides of `{name}` are not constant"))?;
+            strides[rank - 2] = 1;
+        }
+        if transposed && rank >= 2 {
+            strides.swap(rank - 1, rank - 2);
+        }
+        let mut constant_window = Vec::with_capacity(rank);
+        for extent in window {
+            match extent.as_int().and_then(|extent| u64::try_from(extent).ok()) {
+                Some(extent) => constant_window.push(extent),
+                None => {
+                    return Err(format!(
+                        "the window of `{name}` has an extent that is known at run time only; a GlobalTensor of \
+                         generated code has constant extents"
+                    )
+                    .into());
+                }
+            }
+        }
+        let offsets = offsets.iter().map(|offset| self.offset(offset)).collect::<Selected<Vec<Offset>>>()?;
+        let wrapper = self.wrapper(arg, constant_window, strides, (stored_swapped || transposed) && rank >= 2);
+        Ok(Access {
+            wrapper,
+            tensors: tensor.args.clone(),
+            pointer: tensor.pointer.clone(),
+            offsets,
+            store,
+            assign: tensor.args.len() > 1,
+        })
+    }
+
+    pub(super) fn offset(&self, scalar: &Scalar) -> Selected<Offset> {
+        Ok(Offset {
+            text: expr::text(scalar, self.kernel, &self.context)?,
+            affine: expr::affine(scalar, &|var| self.loop_variables.contains(&var)),
+        })
+    }
+
+    /// The wrapper of a window; each distinct window of a tensor has its own.
+    pub(super) fn wrapper(&mut self, arg: usize, window: Vec<u64>, strides: Vec<u64>, transposed: bool) -> usize {
+        let of_tensor = self.program.wrappers.iter().enumerate().filter(|(_, wrapper)| wrapper.arg == arg);
+        let mut number = 0;
+        for (index, wrapper) in of_tensor {
+            if wrapper.window == window && wrapper.transposed == transposed {
+                return index;
+            }
+            number += 1;
+        }
+        let base = format!("{}Global", self.program.args[arg].name);
+        let name = if number == 0 { base } else { self.context.fresh_wrapper(&format!("{base}_{number}")) };
+        self.program.wrappers.push(Wrapper { arg, name, number, window, strides, transposed });
+        self.program.wrappers.len() - 1
+    }
+}
+
+pub(super) fn is_start(offsets: &[Scalar]) -> bool {
+    offsets.iter().all(|offset| offset.as_int() == Some(0))
+}
+
+/// The accesses that must move their wrapper: all that are not at the start of the tensor, and those at the start that
+/// may find the wrapper moved by an earlier access or by a later one of the same loop.
+pub(super) fn assigned(accesses: &[AccessSite]) -> FxHashSet<u32> {
+    let mut moved: FxHashMap<usize, Vec<&AccessSite>> = FxHashMap::default();
+    for site in accesses.iter().filter(|site| !site.at_start) {
+        moved.entry(site.wrapper).or_default().push(site);
+    }
+    accesses
+        .iter()
+        .filter(|site| {
+            let Some(moved) = moved.get(&site.wrapper) else { return false };
+            let same_loop = |other: &&AccessSite| site.outermost.is_some() && other.outermost == site.outermost;
+            !site.at_start || moved.iter().any(|other| other.id < site.id || same_loop(other))
+        })
+        .map(|site| site.id)
+        .collect()
+}
+
+pub(super) fn assign(steps: &mut [Step], assigned: &FxHashSet<u32>) {
+    for step in steps {
+        match step {
+            Step::Instr(instr) => {
+                if let Some(access) = &mut instr.access {
+                    access.assign |= assigned.contains(&instr.id);
+                }
+            }
+            Step::Loop(node) => assign(&mut node.body, assigned),
+            Step::If(node) => {
+                assign(&mut node.then, assigned);
+                if let Some(otherwise) = &mut node.otherwise {
+                    assign(otherwise, assigned);
+                }
+            }
+            Step::Local { .. } | Step::Sync(..) | Step::Missing { .. } => {}
+        }
+    }
+}
