@@ -52,6 +52,9 @@ pub(crate) struct SourceFile {
     pub(crate) path: String,
     #[returns(ref)]
     pub(crate) document: Document,
+    /// The configuration excludes it: others may import from it, but nothing is shown of it.
+    #[returns(copy)]
+    pub(crate) excluded: bool,
 }
 
 /// The files whose text is known, by path.

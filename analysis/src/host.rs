@@ -49,7 +49,7 @@ impl AnalysisHost {
     /// The file of a path (or URI); a new one is empty.
     pub fn file_id(&mut self, path: &str) -> FileId {
         let file = self.ids.entry(path.to_owned());
-        FileId(*file.or_insert_with(|| SourceFile::new(&self.db, path.to_owned(), Document::default())))
+        FileId(*file.or_insert_with(|| SourceFile::new(&self.db, path.to_owned(), Document::default(), false)))
     }
 
     /// Takes a settled document; one with edits since is settled first.
@@ -70,6 +70,13 @@ impl AnalysisHost {
         let mut files = self.workspace.files(&self.db).clone();
         files.remove(file.0.path(&self.db));
         self.workspace.set_files(&mut self.db).to(files);
+    }
+
+    /// Shows nothing of a file any more, or everything again.
+    pub fn set_excluded(&mut self, file: FileId, excluded: bool) {
+        if file.0.excluded(&self.db) != excluded {
+            file.0.set_excluded(&mut self.db).to(excluded);
+        }
     }
 
     pub fn set_config(&mut self, config: Config) {

@@ -17,6 +17,10 @@ pub struct Config {
     pub capacity: BTreeMap<Space, u64>,
     /// Severities that replace those of the codes; `None` turns a code off.
     pub severity: BTreeMap<Code, Option<Severity>>,
+    /// Patterns in the syntax of `.gitignore`, from the workspace's root: the files that are looked at. Without any, all.
+    pub include: Vec<String>,
+    /// The files among them that are not.
+    pub exclude: Vec<String>,
     pub inlay_hints: bool,
     pub code_lens: bool,
     /// The GPU of TLX kernels whose scenario names none.
@@ -31,6 +35,8 @@ impl Default for Config {
             planner: Planner::default(),
             capacity: BTreeMap::new(),
             severity: BTreeMap::new(),
+            include: Vec::new(),
+            exclude: Vec::new(),
             inlay_hints: true,
             code_lens: true,
             tlx_arch: Arch::default(),
@@ -103,6 +109,22 @@ const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: "include",
+        takes: "a list of patterns, such as [\"kernels/\", \"*_kernel.py\"]",
+        set: |config, value| {
+            config.include = patterns(value)?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "exclude",
+        takes: "a list of patterns, such as [\"build_output/\"]",
+        set: |config, value| {
+            config.exclude = patterns(value)?;
+            Some(())
+        },
+    },
+    Setting {
         key: "inlayHints.enable",
         takes: "true or false",
         set: |config, value| {
@@ -135,6 +157,10 @@ const SETTINGS: &[Setting] = &[
         },
     },
 ];
+
+fn patterns(value: &Value) -> Option<Vec<String>> {
+    value.as_array()?.iter().map(|pattern| pattern.as_str().map(str::to_owned)).collect()
+}
 
 /// Keys that belong to the editor extensions; the server passes over them.
 const CLIENT_KEYS: [&str; 4] = ["server", "trace", "enable", "logLevel"];
@@ -241,5 +267,14 @@ mod tests {
         assert!(config.apply_pyproject_toml("[tool.tilelens]\nplanner = \"packed\"\n[tool.ruff]\nx = 1\n").is_empty());
         assert_eq!(config.planner, Planner::Packed);
         assert!(config.apply_pyproject_toml("not toml").is_empty());
+        let problems = config.apply_pyproject_toml("[tool.tilelens]\nexlude = []\ninclude = \"kernels\"\n");
+        let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "there is no setting `exlude`; did you mean `exclude`?",
+                "`include` takes a list of patterns, such as [\"kernels/\", \"*_kernel.py\"], not \"kernels\"",
+            ]
+        );
     }
 }

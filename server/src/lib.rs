@@ -4,6 +4,7 @@
 mod cli;
 mod imports;
 mod lsp;
+mod selection;
 mod settings;
 
 use std::process::ExitCode;

@@ -77,6 +77,17 @@ fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
 }
 
 #[test]
+fn include_and_exclude_select_what_is_found_but_not_what_is_named() {
+    let settings = b"include = [\"kernels/\", \"*_k.py\"]\nexclude = [\"old/\"]\n";
+    let files = ["kernels/a.py", "kernels/old/b.py", "c_k.py", "d.py"].map(|name| (name, b"x = 1\n".as_slice()));
+    let root = directory("selection", &[files.as_slice(), &[("tilelens.toml", settings)]].concat());
+    let counts = |arguments: &[&str]| tilelens(&root, arguments).stdout;
+    assert!(counts(&["check", "."]).starts_with("2 files"), "{}", counts(&["check", "."]));
+    assert!(counts(&["check", "kernels", "d.py"]).starts_with("2 files"));
+    assert!(counts(&["check", "kernels/old"]).starts_with("0 files"));
+}
+
+#[test]
 fn ignored_files_are_passed_over_unless_named() {
     let root = directory("ignored", &[(".ignore", b"out\n"), ("out/a.py", b""), (".hidden/b.py", b""), ("noext", b"")]);
     let checked = |arguments: &[&str]| tilelens(&root, arguments).stdout;

@@ -30,7 +30,7 @@ pub struct RelatedRange {
 /// The diagnostics of a file, in text order.
 pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
     let mut all = Vec::new();
-    if context.document().is_oversized() {
+    if context.document().is_oversized() && !context.file.excluded(context.db) {
         all.push(oversized(context.document().len()));
     }
     for placed in context.units() {

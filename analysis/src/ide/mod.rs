@@ -63,11 +63,11 @@ impl<'db> Context<'db> {
         self.file.document(self.db)
     }
 
-    /// The function blocks that touch `range` and may hold kernels.
+    /// The function blocks that touch `range` and may hold kernels; none of a file that the configuration excludes.
     pub(crate) fn units_in(&self, range: TextRange) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
-        let units = db::units(self.db, self.file).iter();
+        let shown = if self.file.excluded(self.db) { &[] } else { db::units(self.db, self.file).as_slice() };
         let blocks = self.document().blocks().iter();
-        units.zip(blocks).filter_map(move |(&unit, block)| {
+        shown.iter().zip(blocks).filter_map(move |(&unit, block)| {
             let len = block.source.text.len();
             let touched = TextRange::new(block.start, block.start + len).intersects(range);
             if !touched || !db::may_hold_kernels(self.db, unit) {

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 /** What the server reads of the section `tilelens`. */
-const keys = ["target", "planner", "capacity", "severity", "inlayHints.enable", "codeLens.enable"];
+const keys = ["target", "planner", "capacity", "severity", "include", "exclude", "inlayHints.enable", "codeLens.enable"];
 
 /** One setting, if the user or the workspace chose it. */
 export function chosen<T>(key: string, scope?: vscode.Uri): T | undefined {

@@ -3,17 +3,19 @@ use std::fmt::Write as _;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::{fs, thread};
+use std::{env, fs, thread};
 
-use ignore::WalkBuilder;
+use ignore::{DirEntry, WalkBuilder};
 use tilelens_analysis::diagnostics::Severity;
 use tilelens_analysis::project::Config;
 
 use super::source::Source;
 use super::{FAILURE, Planning, complain, frame, print, usage};
 use crate::STACK_BYTES;
+use crate::selection::Selection;
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -32,7 +34,11 @@ const THREADS: usize = 2;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let config = arguments.planning.config();
-    let (files, mut failures) = find(&arguments.paths);
+    let (selection, problems) = Selection::new(env::current_dir().ok().as_deref(), &config);
+    for problem in problems {
+        complain(&problem);
+    }
+    let (files, mut failures) = find(&arguments.paths, &Arc::new(selection));
     let mut total = Report::default();
     in_order(
         &files,
@@ -56,8 +62,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// The files to check in a fixed order, and what cannot be looked at. A file that is named is checked whatever its name.
-fn find(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
+/// The files to check in a fixed order, and what cannot be looked at. A file that is named is checked whatever its name and the
+/// selection.
+fn find(paths: &[PathBuf], selection: &Arc<Selection>) -> (Vec<PathBuf>, Vec<String>) {
     let mut files = Vec::new();
     let mut failures = Vec::new();
     for path in paths {
@@ -65,20 +72,27 @@ fn find(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<String>) {
             failures.push(format!("{}: {error}", path.display()));
             continue;
         }
-        for entry in WalkBuilder::new(path).sort_by_file_path(Path::cmp).build() {
+        let entered = Arc::clone(selection);
+        let enters = move |entry: &DirEntry| entry.depth() == 0 || !is_directory(entry) || entered.enters(entry.path());
+        for entry in WalkBuilder::new(path).sort_by_file_path(Path::cmp).filter_entry(enters).build() {
             match entry {
                 Err(error) => failures.push(error.to_string()),
-                Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {}
-                Ok(entry) if entry.depth() == 0 || entry.path().extension().is_some_and(|it| it == "py") => {
-                    files.push(entry.into_path());
+                Ok(entry) if is_directory(&entry) => {}
+                Ok(entry) if entry.depth() == 0 => files.push(entry.into_path()),
+                Ok(entry) => {
+                    let is_python = entry.path().extension().is_some_and(|it| it == "py");
+                    files.extend((is_python && selection.selects(entry.path())).then(|| entry.into_path()));
                 }
-                Ok(_) => {}
             }
         }
     }
     let mut seen = HashSet::new();
     files.retain(|file| seen.insert(file.clone()));
     (files, failures)
+}
+
+fn is_directory(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_dir())
 }
 
 /// Works on a few threads, takes the results in the order of the items.

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,7 @@ use super::documents::{self, Documents, OpenDocument, Pending, Revision};
 use super::guard::panic_message;
 use super::query::{Query, View};
 use crate::imports;
+use crate::selection::Selection;
 use crate::settings::Settings;
 
 /// Everything that reaches the main loop.
@@ -67,6 +69,7 @@ pub(super) struct MainLoop {
     settings: Settings,
     /// What the settings came to; `None` before the first time.
     config: Option<Config>,
+    selection: Selection,
     /// Candidates of imports that were looked for, found or not.
     sought: HashSet<Vec<String>>,
     /// Files that are known because others import them.
@@ -85,6 +88,7 @@ impl MainLoop {
             encoding: PositionEncoding::Utf16,
             settings: Settings::default(),
             config: None,
+            selection: Selection::default(),
             sought: HashSet::new(),
             imported: Vec::new(),
             runtime,
@@ -142,7 +146,9 @@ impl MainLoop {
     }
 
     fn open(&mut self, uri: Uri, version: i32, text: &str) {
-        let file = self.host.file_id(&diagnostics::path_of(&uri));
+        let path = diagnostics::path_of(&uri);
+        let file = self.host.file_id(&path);
+        self.host.set_excluded(file, excludes(&self.selection, &path));
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
@@ -170,7 +176,8 @@ impl MainLoop {
 
     fn apply_settings(&mut self) {
         let (config, problems) = self.settings.resolve();
-        for problem in problems {
+        let (selection, unreadable) = Selection::new(self.settings.root.as_deref(), &config);
+        for problem in problems.into_iter().chain(unreadable) {
             self.outbox.send(ToClient::Warning(problem));
         }
         if self.config.as_ref() == Some(&config) {
@@ -181,6 +188,10 @@ impl MainLoop {
         }
         self.host.set_config(config.clone());
         self.config = Some(config);
+        self.selection = selection;
+        for (uri, open) in &self.documents {
+            self.host.set_excluded(open.file, excludes(&self.selection, &diagnostics::path_of(uri)));
+        }
         self.documents.values_mut().for_each(|open| open.is_new = true);
         self.diagnose_all();
     }
@@ -317,4 +328,10 @@ impl MainLoop {
             Outcome::Cancelled => open.pending = Pending::Diagnostics,
         }
     }
+}
+
+/// Documents without a file are nobody's to exclude.
+fn excludes(selection: &Selection, path: &str) -> bool {
+    let path = Path::new(path);
+    path.is_absolute() && !selection.selects(path)
 }

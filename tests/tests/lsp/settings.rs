@@ -106,3 +106,24 @@ fn constants_of_imported_files_count_and_follow_the_disk() {
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 2 }] }));
     while codes(&mut client) != "[]" {}
 }
+
+#[test]
+fn an_excluded_file_shows_nothing_and_follows_the_settings() {
+    let root = workspace("excluded");
+    fs::write(root.join("tilelens.toml"), "exclude = [\"old/\"]\n").expect("the workspace is writable");
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": {}, "workspaceFolders": folder(&root) }));
+    let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 256], pl.FP32], out: pl.Out[pl.Tensor[[512, 256], pl.FP32]]) -> pl.Tensor[[512, 256], pl.FP32]:\n        x = pl.load(a, [0, 0], [256, 256])\n        out = pl.store(x, [0, 0], out)\n        return out\n";
+    let [old, new] = ["old/k.py", "k.py"].map(|name| format!("file://{}/{name}", root.display()));
+    client.open(&new, 1, text);
+    let is_exceeded = |diagnostics: Vec<Value>| json!(diagnostics).to_string().contains("capacity-exceeded");
+    assert!(is_exceeded(client.diagnostics(&new, 1)));
+    client.open(&old, 1, text);
+    assert_eq!(client.diagnostics(&old, 1), [] as [Value; 0]);
+    let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": old } }));
+    assert_eq!(lenses, Ok(json!([])));
+    fs::write(root.join("tilelens.toml"), "exclude = []\n").expect("the workspace is writable");
+    let change = json!({ "uri": format!("file://{}/tilelens.toml", root.display()), "type": 2 });
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
+    while !is_exceeded(client.diagnostics(&old, 1)) {}
+}
