@@ -266,12 +266,16 @@ impl Outcome {
 
 #[salsa::tracked(returns(ref))]
 pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Outcome>> {
-    let config = settings.config(db);
+    Arc::new(plans_under(db, unit, settings.config(db)))
+}
+
+/// [`plans`] under another configuration than the one in force; computed anew each time.
+pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, config: &Config) -> Vec<Outcome> {
     if may_hold_kernels(db, unit) && printed::is_printed(syntax(db, unit)) {
         let path = unit.file(db).path(db);
         let plan = |kernel: &PrintedKernel| printed::plan(kernel, Offsets::of(path, kernel), config.target);
         let plans = isolated(|| printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
-        return Arc::new(plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect());
+        return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
     let mut outcomes = Vec::new();
     for kernel in kernels(db, unit).iter() {
@@ -291,7 +295,7 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
             None => outcomes.push(Outcome::Failed(Box::new(kernel.clone()))),
         }
     }
-    Arc::new(outcomes)
+    outcomes
 }
 
 /// The C++ of each kernel of a unit, in the order of [`plans`].

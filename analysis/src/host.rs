@@ -142,6 +142,10 @@ features! {
     allocated_ir_at(offset: usize) -> Option<ide::AllocatedIr> = ide::allocated_ir::allocated_ir_at;
     /// What an editor can offer to do within a range.
     code_actions(range: tilelens_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
+    /// Who has which bytes of each memory space, for the kernel around a byte offset.
+    memory_map(offset: usize, trial: ide::memory_map::Trial) -> Option<ide::MemoryMaps> = ide::memory_map::memory_map;
+    /// The memory map of every kernel.
+    memory_maps() -> Vec<ide::MemoryMap> = ide::memory_map::memory_maps;
     /// The plan of every kernel, in the form of `tilelens plan --format json`.
     plans() -> Vec<ide::KernelPlan> = ide::plan_view::plans;
 }

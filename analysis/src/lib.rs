@@ -20,5 +20,6 @@ mod printed;
 pub mod project;
 pub mod target;
 pub mod tlx;
+mod xml;
 
 pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled, FileId};

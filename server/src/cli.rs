@@ -4,10 +4,12 @@ mod check;
 mod codegen;
 mod explain;
 mod frame;
+mod map;
 mod pack;
 mod plan;
 mod source;
 mod usage;
+mod which;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -41,6 +43,8 @@ enum Command {
     Plan(plan::Arguments),
     /// Print the generated C++
     Codegen(codegen::Arguments),
+    /// Draw who has which bytes of each memory, and when
+    Map(map::Arguments),
     /// Pack buffers of any origin into addresses
     Pack(pack::Arguments),
     /// Explain a diagnostic code
@@ -94,6 +98,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Codegen(arguments) => codegen::run(&arguments),
+        Command::Map(arguments) => map::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
     }

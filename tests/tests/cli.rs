@@ -392,3 +392,40 @@ fn buffers_are_packed_and_the_verdict_is_said() {
     let report: Value = serde_json::from_str(&stdout).expect("the report is JSON");
     assert_eq!((&report["verdict"], &report["bound"], &report["best"]), (&"fragmented".into(), &8.into(), &9.into()));
 }
+
+#[test]
+fn maps_are_drawn_as_text_page_and_picture() {
+    let root =
+        directory("map", &[("a.py", OVERFLOW), ("two.py", &[OVERFLOW, CHAINED].concat()), ("none.py", b"x = 1\n")]);
+    check(
+        &root,
+        &["map", "--width", "60", "a.py:gate"],
+        &expect![[r#"
+            Gate.gate (ascend910b, sequential)
+              Vec 192 KiB of 184 KiB, 8 KiB over
+
+                  Vec
+               20 █value██████████·····························┃
+               21 ████████████████▓gate▓▓▓▓▓▓▓▓▓▓··············┃
+               22 ████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓█squashed█████┃▒▒  ◂ peak Vec
+               23 ████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓█gated████████┃▒▒
+               24 ████████████████▓mixed▓▓▓▓▓▓▓▓▓··············┃
+               25 █result█████████·····························┃
+            exit 0
+        "#]],
+    );
+    let page = tilelens(&root, &["map", "--format", "html", "two.py"]).stdout;
+    assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
+    for part in ["Gate.gate", "ChainedMatmul.chained", "class=\"capacity\"", "[0x20000, 0x30000)", "8 KiB over"] {
+        assert!(page.contains(part), "{part} is missing in:\n{page}");
+    }
+    // It stands alone: nothing is loaded, nothing is run.
+    for part in ["<script", "<link", "src=", "@import"] {
+        assert!(!page.contains(part), "{part} is in:\n{page}");
+    }
+    assert_eq!(tilelens(&root, &["map", "--format", "svg", "a.py", "-o", "a.svg"]).code, Some(0));
+    let picture = fs::read_to_string(root.join("a.svg")).expect("the picture is written");
+    assert!(picture.starts_with("<svg ") && picture.contains("prefers-color-scheme: dark"), "{picture}");
+    assert_eq!(tilelens(&root, &["map", "--format", "svg", "two.py"]).code, Some(2));
+    assert_eq!(tilelens(&root, &["map", "none.py"]).stdout, "");
+}

@@ -8,6 +8,7 @@ pub mod generated_code;
 pub mod hover;
 pub mod inlay_hints;
 mod layout;
+pub mod memory_map;
 pub mod plan_view;
 pub mod symbols;
 #[cfg(test)]
@@ -26,6 +27,7 @@ pub use diagnostics::{Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;
 pub use inlay_hints::InlayHint;
+pub use memory_map::{MemoryMap, MemoryMaps};
 pub use plan_view::KernelPlan;
 pub use symbols::{Symbol, SymbolKind};
 

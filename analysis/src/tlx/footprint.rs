@@ -121,23 +121,37 @@ pub fn smem(footprints: &[Footprint]) -> Total {
     Total { all: sum(false), certain: sum(true) }
 }
 
-/// Columns: allocations of 64 rows lie beside each other in the two halves of the rows, and all start at multiples of 4.
+/// Columns of tensor memory in use.
 pub fn tmem(footprints: &[Footprint]) -> Total {
     let columns = |certain_only: bool| {
         let counted =
             footprints.iter().filter(|f| f.storage == Storage::Tmem && (f.certain && f.used || !certain_only));
-        let mut halves = [0_u64; 2];
-        for footprint in counted {
-            let columns = footprint.extent.saturating_add(3) / 4 * 4;
-            if footprint.rows == 64 {
-                let half = usize::from(halves[1] < halves[0]);
-                halves[half] = halves[half].saturating_add(columns);
-            } else {
-                let start = halves[0].max(halves[1]);
-                halves = [start.saturating_add(columns); 2];
-            }
-        }
-        halves[0].max(halves[1])
+        let mut halves = Halves::default();
+        counted.for_each(|footprint| {
+            halves.place(footprint);
+        });
+        halves.0[0].max(halves.0[1])
     };
     Total { all: columns(false), certain: columns(true) }
+}
+
+/// Columns taken so far in the two halves of the rows: allocations of 64 rows lie beside each other, and all start at multiples of 4.
+#[derive(Default)]
+pub struct Halves([u64; 2]);
+
+impl Halves {
+    /// The first column of the next allocation.
+    pub fn place(&mut self, footprint: &Footprint) -> u64 {
+        let columns = footprint.extent.saturating_add(3) / 4 * 4;
+        let halves = &mut self.0;
+        if footprint.rows == 64 {
+            let half = usize::from(halves[1] < halves[0]);
+            let start = halves[half];
+            halves[half] = start.saturating_add(columns);
+            return start;
+        }
+        let start = halves[0].max(halves[1]);
+        *halves = [start.saturating_add(columns); 2];
+        start
+    }
 }

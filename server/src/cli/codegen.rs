@@ -6,6 +6,7 @@ use tilelens_analysis::codegen::prelude;
 use tilelens_analysis::ide::GeneratedCode;
 
 use super::source::Source;
+use super::which::Which;
 use super::{Planning, complain, fail, print};
 
 #[derive(clap::Args)]
@@ -21,20 +22,17 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let (path, kernel) = split(&arguments.what);
-    let source = match Source::read(&path, &arguments.planning.config()) {
+    let which = Which::of(&arguments.what);
+    let path = &which.path;
+    let source = match Source::read(path, &arguments.planning.config()) {
         Ok(source) => source,
         Err(message) => return fail(&message),
     };
     let all = source.ask(|analysis, file| analysis.generated_codes(file));
-    let wanted: Vec<_> = all.iter().filter(|code| kernel.is_none_or(|kernel| is_named(code, kernel))).collect();
-    if let (Some(kernel), true) = (kernel, wanted.is_empty()) {
-        let names: Vec<_> = all.iter().map(|code| code.kernel.as_str()).collect();
-        return fail(&match names.as_slice() {
-            [] => format!("{}: there are no kernels in this file", path.display()),
-            names => format!("{}: no kernel `{kernel}`; there are {}", path.display(), names.join(", ")),
-        });
-    }
+    let wanted = match which.among(&all, |code| &code.kernel) {
+        Ok(wanted) => wanted,
+        Err(message) => return fail(&message),
+    };
     for code in &wanted {
         for (range, name, message) in &code.gaps {
             let line = source.document.rope().byte_to_line(range.start) + 1;
@@ -61,17 +59,4 @@ fn write(folder: &Path, codes: &[&GeneratedCode]) -> Result<(), String> {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
-}
-
-/// A file may have a colon in its name; what exists counts.
-fn split(what: &str) -> (PathBuf, Option<&str>) {
-    match what.rsplit_once(':') {
-        Some((path, kernel)) if !Path::new(what).exists() && !path.is_empty() => (path.into(), Some(kernel)),
-        _ => (what.into(), None),
-    }
-}
-
-/// `kernel` names `Program.kernel` too.
-fn is_named(code: &GeneratedCode, kernel: &str) -> bool {
-    code.kernel.strip_suffix(kernel).is_some_and(|outer| outer.is_empty() || outer.ends_with('.'))
 }

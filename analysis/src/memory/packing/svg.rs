@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::problem::Problem;
+use crate::xml::escaped;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 600.0;
@@ -63,21 +64,6 @@ pub fn draw(problem: &Problem, offsets: &[u64]) -> String {
         );
     }
     out.push_str("</svg>\n");
-    out
-}
-
-fn escaped(id: &str) -> String {
-    let mut out = String::with_capacity(id.len());
-    for letter in id.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            // Not allowed in XML, not even escaped.
-            control if control.is_control() => out.push(' '),
-            letter => out.push(letter),
-        }
-    }
     out
 }
 

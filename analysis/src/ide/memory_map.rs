@@ -1,0 +1,404 @@
+//! The memory map of a kernel: which bytes of each memory space belong to whom, from the first statement to the last.
+//!
+//! The map is plain data; [`svg`], [`html`] and [`text`] draw it.
+
+pub mod html;
+mod scale;
+mod specs;
+pub mod svg;
+#[cfg(test)]
+mod tests;
+pub mod text;
+mod tiles;
+
+use serde::Serialize;
+use tilelens_syntax::TextRange;
+
+use crate::db;
+use crate::memory::Plan;
+use crate::project::Config;
+use crate::target::{Planner, Target};
+
+use super::{Context, PlacedUnit};
+
+/// Addresses run across, and [`rows`](MemoryMap::rows) down. `At` is how a place in the source is told: bytes here, an LSP range on the wire.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryMap<At = TextRange> {
+    /// `Program.kernel`
+    pub kernel: String,
+    /// Of the kernel's name, from 1.
+    pub line: usize,
+    /// The whole kernel.
+    pub range: At,
+    pub target: &'static str,
+    pub planner: &'static str,
+    /// `exact`, `partial` or `not-modelled`.
+    pub status: &'static str,
+    /// Why the status is not `exact`.
+    pub reasons: Vec<String>,
+    pub down: Down,
+    /// The source line (from 1) that each row begins at.
+    pub rows: Vec<usize>,
+    pub spaces: Vec<SpaceMap<At>>,
+}
+
+/// What runs down a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Down {
+    /// A row lasts from one moment at which a tile begins or ends to the next.
+    Time,
+    /// A row for each allocation. They all live as long as the kernel, and are drawn one behind the other: the compiler decides
+    /// about offsets inside of a spec, and not here about where a spec lies.
+    Allocations,
+}
+
+/// One memory space. Amounts and addresses are in [`unit`](SpaceMap::unit).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SpaceMap<At = TextRange> {
+    pub name: &'static str,
+    /// `bytes`, or `columns` of tensor memory.
+    pub unit: &'static str,
+    /// Bytes of one unit, for drawing all spaces in one scale.
+    pub unit_bytes: u64,
+    /// `None`: no limit is known.
+    pub capacity: Option<u64>,
+    /// The first address above everything.
+    pub used: u64,
+    /// The compiler may add to it.
+    pub at_least: bool,
+    /// A prefix that the runtime keeps for itself.
+    pub reserved: u64,
+    /// Most that is live at once; no placement can use less.
+    pub peak: u64,
+    pub peak_row: Option<usize>,
+    /// In use at the peak by the addresses, and by nothing that is live: `used` less `peak`.
+    pub waste: u64,
+    /// Of any planner: `fits`, `over-capacity`, `fragmented` or `undecided`; `None` where nothing packs.
+    pub verdict: Option<&'static str>,
+    /// Addresses below the capacity that nothing ever uses.
+    pub free: Vec<[u64; 2]>,
+    pub buffers: Vec<BufferMap<At>>,
+}
+
+/// A range of addresses that some tiles share, by turns or as views of each other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BufferMap<At = TextRange> {
+    pub name: String,
+    pub kind: BufferKind,
+    pub address: u64,
+    pub size: u64,
+    /// How far it reaches beyond the capacity.
+    pub overflow: u64,
+    pub boxes: Vec<BoxMap<At>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum BufferKind {
+    ReuseGroup,
+    /// By the author of the kernel, or of a dump.
+    Declared,
+    /// A storage alias spec.
+    Spec,
+    /// Memory of its own, without a spec.
+    Allocation,
+}
+
+impl BufferKind {
+    pub fn words(self) -> &'static str {
+        match self {
+            BufferKind::ReuseGroup => "reuse group",
+            BufferKind::Declared => "declared allocation",
+            BufferKind::Spec => "spec",
+            BufferKind::Allocation => "allocation",
+        }
+    }
+}
+
+/// One value in a buffer, for the rows in which it is needed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BoxMap<At = TextRange> {
+    pub first_row: usize,
+    /// Behind the last one.
+    pub end_row: usize,
+    /// The addresses that it takes, in order.
+    pub ranges: Vec<[u64; 2]>,
+    /// The addresses of its buffer that it leaves unused.
+    pub waste: Vec<[u64; 2]>,
+    /// The names that it has; they are views of each other, or carried on. Never empty.
+    pub tiles: Vec<TileMap<At>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TileMap<At = TextRange> {
+    pub name: String,
+    /// Where it is defined.
+    pub range: At,
+    pub first_line: usize,
+    pub last_line: usize,
+    pub shape: Vec<u64>,
+    pub dtype: &'static str,
+    /// In the unit of the space.
+    pub size: u64,
+    /// By a pass of the compiler.
+    pub inserted: bool,
+}
+
+/// Another target or planner than the settings say, to look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Trial {
+    pub target: Option<Target>,
+    pub planner: Option<Planner>,
+}
+
+/// The kernels of one function: one, or one for each core that it is split between.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryMaps {
+    pub maps: Vec<MemoryMap>,
+    /// What the settings come to; under a trial that is something else.
+    pub settings: Vec<Totals>,
+}
+
+/// The use of memory by a kernel, in short.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    pub kernel: String,
+    pub target: &'static str,
+    pub planner: &'static str,
+    pub spaces: Vec<SpaceTotal>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpaceTotal {
+    pub name: &'static str,
+    pub unit: &'static str,
+    pub used: u64,
+    pub capacity: Option<u64>,
+}
+
+/// The maps of the kernel around a byte offset.
+pub(crate) fn memory_map(context: &Context<'_>, offset: usize, trial: Trial) -> Option<MemoryMaps> {
+    let settings = around(context, offset, context.config())?;
+    let config = trial.config(context.config());
+    let maps = if &config == context.config() { settings.clone() } else { around(context, offset, &config)? };
+    Some(MemoryMaps { maps, settings: settings.iter().map(Totals::of).collect() })
+}
+
+/// The maps of all kernels of a file.
+pub(crate) fn memory_maps(context: &Context<'_>) -> Vec<MemoryMap> {
+    context.units().flat_map(|placed| of_unit(context, &placed, context.config())).map(|(_, map)| map).collect()
+}
+
+fn around(context: &Context<'_>, offset: usize, config: &Config) -> Option<Vec<MemoryMap>> {
+    context.at(offset, |placed| {
+        let mut scopes: Vec<(TextRange, Vec<MemoryMap>)> = Vec::new();
+        for (range, map) in of_unit(context, placed, config) {
+            match scopes.iter_mut().find(|(scope, _)| *scope == range) {
+                Some((_, maps)) => maps.push(map),
+                None => scopes.push((range, vec![map])),
+            }
+        }
+        scopes
+    })
+}
+
+/// The maps of a block, each with the range of its kernel.
+fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>, config: &Config) -> Vec<(TextRange, MemoryMap)> {
+    if let Some(tlx) = context.tlx(placed.unit) {
+        return vec![(placed.range(tlx.kernel.origin), specs::map(context, placed, tlx))];
+    }
+    let map = |plan: &Plan| (placed.range(plan.origin), tiles::map(context, placed, plan));
+    if config == context.config() {
+        return context.plans(placed.unit).iter().filter_map(db::Outcome::plan).map(map).collect();
+    }
+    db::plans_under(context.db, placed.unit, config).iter().filter_map(db::Outcome::plan).map(map).collect()
+}
+
+impl Trial {
+    fn config(self, settings: &Config) -> Config {
+        let mut config = settings.clone();
+        config.target = self.target.unwrap_or(config.target);
+        config.planner = self.planner.unwrap_or(config.planner);
+        config
+    }
+}
+
+impl Totals {
+    fn of(map: &MemoryMap) -> Totals {
+        let spaces = map.spaces.iter().map(|space| SpaceTotal {
+            name: space.name,
+            unit: space.unit,
+            used: space.used,
+            capacity: space.capacity,
+        });
+        Totals { kernel: map.kernel.clone(), target: map.target, planner: map.planner, spaces: spaces.collect() }
+    }
+}
+
+impl<At> MemoryMap<At> {
+    /// The same map with places told in another way.
+    pub fn located<Other>(self, place: &impl Fn(At) -> Other) -> MemoryMap<Other> {
+        let MemoryMap { kernel, line, range, target, planner, status, reasons, down, rows, spaces } = self;
+        let (range, spaces) = (place(range), spaces.into_iter().map(|space| space.located(place)).collect());
+        MemoryMap { kernel, line, range, target, planner, status, reasons, down, rows, spaces }
+    }
+}
+
+impl<At> SpaceMap<At> {
+    fn located<Other>(self, place: &impl Fn(At) -> Other) -> SpaceMap<Other> {
+        let tile = |TileMap { name, range, first_line, last_line, shape, dtype, size, inserted }: TileMap<At>| {
+            let range = place(range);
+            TileMap { name, range, first_line, last_line, shape, dtype, size, inserted }
+        };
+        let boxed = |BoxMap { first_row, end_row, ranges, waste, tiles }: BoxMap<At>| {
+            let tiles = tiles.into_iter().map(tile).collect();
+            BoxMap { first_row, end_row, ranges, waste, tiles }
+        };
+        let buffers = self.buffers.into_iter().map(|BufferMap { name, kind, address, size, overflow, boxes }| {
+            let boxes = boxes.into_iter().map(boxed).collect();
+            BufferMap { name, kind, address, size, overflow, boxes }
+        });
+        SpaceMap {
+            name: self.name,
+            unit: self.unit,
+            unit_bytes: self.unit_bytes,
+            capacity: self.capacity,
+            used: self.used,
+            at_least: self.at_least,
+            reserved: self.reserved,
+            peak: self.peak,
+            peak_row: self.peak_row,
+            waste: self.waste,
+            verdict: self.verdict,
+            free: self.free,
+            buffers: buffers.collect(),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.capacity.is_some_and(|capacity| self.used > capacity)
+    }
+
+    /// Boxes with their buffers, in the order in which pictures number them.
+    fn boxes(&self) -> impl Iterator<Item = (&BufferMap<At>, &BoxMap<At>)> {
+        self.buffers.iter().flat_map(|buffer| buffer.boxes.iter().map(move |each| (buffer, each)))
+    }
+}
+
+impl<At> BoxMap<At> {
+    /// `gate, gate__slice (+2)`
+    fn title(&self) -> String {
+        const NAMES: usize = 3;
+        let mut names: Vec<&str> = Vec::new();
+        for tile in &self.tiles {
+            if !names.contains(&tile.name.as_str()) {
+                names.push(&tile.name);
+            }
+        }
+        let more = names.len().saturating_sub(NAMES);
+        names.truncate(NAMES);
+        let more = if more == 0 { String::new() } else { format!(" (+{more})") };
+        format!("{}{more}", names.join(", "))
+    }
+
+    fn size(&self) -> u64 {
+        self.ranges.iter().map(|[start, end]| end - start).sum()
+    }
+
+    fn lines(&self) -> (usize, usize) {
+        let first = self.tiles.iter().map(|tile| tile.first_line).min().unwrap_or(1);
+        (first, self.tiles.iter().map(|tile| tile.last_line).max().unwrap_or(first))
+    }
+}
+
+impl<At> BufferMap<At> {
+    /// Everything about a box in one sentence: the tooltip, and what a screen reader says.
+    fn sentence(&self, each: &BoxMap<At>, space: &SpaceMap<At>) -> String {
+        let end = |range: Option<&[u64; 2]>, index: usize| range.map_or(self.address, |range| range[index]);
+        let (start, stop) = (end(each.ranges.first(), 0), end(each.ranges.last(), 1));
+        let (first, last) = each.lines();
+        let lines = if first == last { format!("line {first}") } else { format!("lines {first} to {last}") };
+        let mut text = format!(
+            "{}: {}, {} at {}, {lines}, {} {}",
+            each.title(),
+            space.name,
+            amount(each.size(), space.unit),
+            addresses(start, stop, space.unit),
+            self.kind.words(),
+            self.name
+        );
+        let wasted: u64 = each.waste.iter().map(|[start, end]| end - start).sum();
+        if wasted > 0 {
+            text += &format!(", leaves {} of it unused", amount(wasted, space.unit));
+        }
+        if let Some(capacity) = space.capacity.filter(|&capacity| stop > capacity) {
+            text += &format!(", {} over the capacity", amount(stop - capacity.max(start), space.unit));
+        }
+        text
+    }
+}
+
+/// `16 KiB`, `96 B`, `256 columns`
+fn amount(value: u64, unit: &str) -> String {
+    if unit == "bytes" { super::layout::bytes(value) } else { format!("{value} {unit}") }
+}
+
+/// `[0x0, 0x4000)`
+fn addresses(start: u64, end: u64, unit: &str) -> String {
+    if unit == "bytes" { format!("[{start:#x}, {end:#x})") } else { format!("[{start}, {end})") }
+}
+
+/// `Vec 192 KiB of 184 KiB, 8 KiB over`: the heading of a space in every picture.
+fn heading<At>(space: &SpaceMap<At>) -> String {
+    let of = |value| amount(value, space.unit);
+    let used = format!("{} {}{}", space.name, if space.at_least { "at least " } else { "" }, of(space.used));
+    let mut text = match space.capacity {
+        Some(capacity) => format!("{used} of {}", of(capacity)),
+        None => format!("{used}, no limit known"),
+    };
+    if let Some(capacity) = space.capacity.filter(|&capacity| space.used > capacity) {
+        text += &format!(", {} over", of(space.used - capacity));
+    }
+    if space.waste > 0 {
+        text += &format!(", {} wasted", of(space.waste));
+    }
+    text
+}
+
+/// What is left of `[from, to)` without `taken`, which is in any order.
+fn without(from: u64, to: u64, mut taken: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
+    taken.sort_unstable();
+    let mut left = Vec::new();
+    let mut at = from;
+    for [start, end] in taken {
+        if start.min(to) > at {
+            left.push([at, start.min(to)]);
+        }
+        at = at.max(end);
+    }
+    if at < to {
+        left.push([at, to]);
+    }
+    left
+}
+
+/// Ranges that touch or overlap become one.
+fn merged(mut ranges: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
+    ranges.retain(|[start, end]| start < end);
+    ranges.sort_unstable();
+    let mut merged: Vec<[u64; 2]> = Vec::new();
+    for [start, end] in ranges {
+        match merged.last_mut() {
+            Some(last) if start <= last[1] => last[1] = last[1].max(end),
+            _ => merged.push([start, end]),
+        }
+    }
+    merged
+}

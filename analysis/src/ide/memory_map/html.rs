@@ -1,0 +1,113 @@
+//! A memory map as a page that stands alone, and as a part of another page.
+
+use std::fmt::Write;
+
+use crate::xml::escaped;
+
+use super::svg::{self, STYLE};
+use super::{Down, MemoryMap, SpaceMap, addresses, amount, heading};
+
+const PAGE_WIDTH: f64 = 1080.0;
+
+const PAGE_STYLE: &str = include_str!("page.css");
+
+/// A page with these maps. It needs nothing else, and runs nothing.
+pub fn page<At>(title: &str, maps: &[MemoryMap<At>]) -> String {
+    let parts: String = maps.iter().map(|map| part(map, PAGE_WIDTH)).collect();
+    let title = escaped(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
+         <style>\n{PAGE_STYLE}{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{parts}</body>\n</html>\n"
+    )
+}
+
+/// Heading, totals, picture, and the same as a table. Colours come from the page.
+pub fn part<At>(map: &MemoryMap<At>, width: f64) -> String {
+    let mut out = format!(
+        "<section class=\"kernel\">\n<h2>{} <small>line {}, {}, {}{}</small></h2>\n",
+        escaped(&map.kernel),
+        map.line,
+        map.target,
+        map.planner,
+        if map.status == "exact" { String::new() } else { format!(", {}", map.status) }
+    );
+    out.push_str("<ul class=\"totals\">\n");
+    for space in &map.spaces {
+        let class = if space.is_over() { " class=\"over\"" } else { "" };
+        let _ = writeln!(out, "<li{class}>{}{}</li>", escaped(&heading(space)), verdict(space));
+    }
+    out.push_str("</ul>\n");
+    for reason in &map.reasons {
+        let _ = writeln!(out, "<p class=\"reason\">not modelled: {}</p>", escaped(reason));
+    }
+    if map.rows.is_empty() {
+        out.push_str("<p>There is nothing in on-chip memory.</p>\n");
+    } else {
+        out.push_str(&svg::part(map, width));
+        legend(map, &mut out);
+        table(map, &mut out);
+    }
+    out.push_str("</section>\n");
+    out
+}
+
+fn verdict<At>(space: &SpaceMap<At>) -> &'static str {
+    match space.verdict {
+        Some("over-capacity") => ": more is live at once than there is",
+        Some("fragmented") => ": no placement fits",
+        Some("undecided") => ": no placement that fits is known",
+        Some("fits") if space.is_over() => ": another placement fits",
+        _ => "",
+    }
+}
+
+fn legend<At>(map: &MemoryMap<At>, out: &mut String) {
+    let down = match map.down {
+        Down::Time => "time runs down, by source line; the dashed line is the peak",
+        Down::Allocations => {
+            "allocations one below the other; a spec lies where the compiler puts it, its buffers at these offsets in it"
+        }
+    };
+    let _ = writeln!(
+        out,
+        "<p class=\"legend\">Addresses run across, in one scale; {down}. Red is the capacity and what is beyond it, hatched what a \
+         buffer leaves unused.</p>"
+    );
+}
+
+fn table<At>(map: &MemoryMap<At>, out: &mut String) {
+    out.push_str(
+        "<details><summary>As a table</summary>\n<table>\n<thead><tr><th scope=\"col\">tile</th><th scope=\"col\">space</th>\
+         <th scope=\"col\">addresses</th><th scope=\"col\">size</th><th scope=\"col\">lines</th><th scope=\"col\">buffer</th>\
+         <th scope=\"col\">over</th></tr></thead>\n<tbody>\n",
+    );
+    let mut number = 0;
+    for space in &map.spaces {
+        for (buffer, each) in space.boxes() {
+            let ranges: Vec<_> = each.ranges.iter().map(|[from, to]| addresses(*from, *to, space.unit)).collect();
+            let (first, last) = each.lines();
+            let over = if buffer.overflow > 0 { amount(buffer.overflow, space.unit) } else { String::new() };
+            let _ = writeln!(
+                out,
+                "<tr data-box=\"{number}\"><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{first}–{last}</td><td>{} {}</td><td>{over}</td></tr>",
+                escaped(&each.title()),
+                space.name,
+                shortened(&ranges),
+                amount(each.size(), space.unit),
+                buffer.kind.words(),
+                escaped(&buffer.name)
+            );
+            number += 1;
+        }
+    }
+    out.push_str("</tbody>\n</table>\n</details>\n");
+}
+
+fn shortened(ranges: &[String]) -> String {
+    const MOST: usize = 4;
+    match ranges.len() {
+        0..=MOST => ranges.join(" "),
+        more => format!("{} and {} more", ranges[..MOST].join(" "), more - MOST),
+    }
+}

@@ -1,0 +1,120 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use annotate_snippets::renderer::{AnsiColor, Effects, Style};
+use clap::ValueEnum;
+use tilelens_analysis::ide::MemoryMap;
+use tilelens_analysis::ide::memory_map::text::{Kind, Line};
+use tilelens_analysis::ide::memory_map::{html, svg, text};
+
+use super::source::Source;
+use super::which::Which;
+use super::{Planning, fail, print};
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// A file, and one of its kernels; without a kernel all of them
+    #[arg(value_name = "FILE[:KERNEL]")]
+    what: String,
+    /// Where the map goes; standard output without it
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Pixels, or characters of text; for text the terminal decides
+    #[arg(long)]
+    width: Option<u16>,
+    #[command(flatten)]
+    planning: Planning,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Format {
+    Text,
+    /// A page that stands alone
+    Html,
+    /// A picture of one kernel, for light and dark
+    Svg,
+}
+
+const PIXELS: u16 = 960;
+const COLUMNS: u16 = 100;
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    match drawn(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => fail(&message),
+    }
+}
+
+/// Errors are sentences for the user.
+fn drawn(arguments: &Arguments) -> Result<(), String> {
+    let which = Which::of(&arguments.what);
+    let source = Source::read(&which.path, &arguments.planning.config())?;
+    let all = source.ask(|analysis, file| analysis.memory_maps(file));
+    let maps: Vec<MemoryMap> = which.among(&all, |map| &map.kernel)?.into_iter().cloned().collect();
+    let drawing = match arguments.format {
+        Format::Text => {
+            let drawings = maps.iter().map(|map| text::draw(map, columns(arguments.width).into()));
+            drawings.map(|lines| lines.iter().map(coloured).collect::<String>()).collect::<Vec<_>>().join("\n")
+        }
+        Format::Html => html::page(&which.path.file_name().unwrap_or_default().to_string_lossy(), &maps),
+        Format::Svg => match maps.as_slice() {
+            [map] => svg::file(map, arguments.width.unwrap_or(PIXELS).into()),
+            [] => return Err(format!("{}: there are no kernels in this file", which.path.display())),
+            maps => {
+                let names: Vec<_> = maps.iter().map(|map| map.kernel.as_str()).collect();
+                let file = which.path.display();
+                return Err(format!(
+                    "{file}: a picture shows one kernel; name one, as in {file}:{}: {}",
+                    names[0],
+                    names.join(", ")
+                ));
+            }
+        },
+    };
+    match &arguments.output {
+        None => print(&drawing),
+        Some(path) => {
+            let plain = anstream::adapter::strip_str(&drawing).to_string();
+            fs::write(path, plain).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn columns(asked: Option<u16>) -> u16 {
+    let terminal = || env::var("COLUMNS").ok()?.parse().ok();
+    asked.or_else(terminal).unwrap_or(COLUMNS)
+}
+
+fn coloured(line: &Line) -> String {
+    if line.spans.iter().all(|span| span.kind == Kind::Plain) {
+        return line.text() + "\n";
+    }
+    let spans = line.spans.iter().map(|span| {
+        let style = style(span.kind);
+        format!("{style}{}{style:#}", span.text)
+    });
+    let text: String = spans.collect();
+    text.trim_end().to_owned() + "\n"
+}
+
+/// Those of the buffers, by turns.
+const COLOURS: [AnsiColor; svg::COLOURS] =
+    [AnsiColor::Blue, AnsiColor::Green, AnsiColor::Yellow, AnsiColor::Magenta, AnsiColor::Cyan, AnsiColor::BrightBlue];
+
+fn style(kind: Kind) -> Style {
+    match kind {
+        Kind::Plain => Style::new(),
+        Kind::Title => Style::new().effects(Effects::BOLD),
+        Kind::OverTitle | Kind::Capacity => AnsiColor::BrightRed.on_default().effects(Effects::BOLD),
+        Kind::Line | Kind::Free | Kind::Reserved => Style::new().effects(Effects::DIMMED),
+        Kind::Waste => AnsiColor::BrightBlack.on_default(),
+        Kind::Tile(colour) => COLOURS[colour % COLOURS.len()].on_default(),
+        Kind::Label(colour) => AnsiColor::Black.on(COLOURS[colour % COLOURS.len()]),
+        Kind::Over => AnsiColor::BrightRed.on_default(),
+        Kind::Peak => AnsiColor::Yellow.on_default(),
+    }
+}
