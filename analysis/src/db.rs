@@ -19,8 +19,10 @@ use crate::project::Config;
 use crate::target::Machine;
 use crate::{imports, isa_rules, lower, passes};
 
+mod dumps;
 mod tlx;
 
+pub(crate) use dumps::{Dumped, Match, dumped};
 pub(crate) use tlx::{Survey, TlxKernel, tlx_kernel, tlx_survey};
 
 #[salsa::db]
@@ -55,6 +57,9 @@ pub(crate) struct SourceFile {
     /// The configuration excludes it: others may import from it, but nothing is shown of it.
     #[returns(copy)]
     pub(crate) excluded: bool,
+    /// What the compiler wrote down about it (`passes_dump/NN_after_AllocateMemoryAddr.py`), newest first.
+    #[returns(ref)]
+    pub(crate) dumps: Vec<SourceFile>,
 }
 
 /// The files whose text is known, by path.

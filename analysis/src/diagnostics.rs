@@ -60,6 +60,7 @@ codes! {
     NarrowTransfer "narrow-transfer" Hint "rows of a load or store are too short for full speed";
     NotModelled "not-modelled" Hint "tilelens does not model this, and says so instead of guessing";
     PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
+    DumpDiffers "dump-differs" Hint "the compiler's dump has tiles at other addresses";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
     UnknownDtype "unknown-dtype" Error "no such element type";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";

@@ -49,7 +49,9 @@ impl AnalysisHost {
     /// The file of a path (or URI); a new one is empty.
     pub fn file_id(&mut self, path: &str) -> FileId {
         let file = self.ids.entry(path.to_owned());
-        FileId(*file.or_insert_with(|| SourceFile::new(&self.db, path.to_owned(), Document::default(), false)))
+        FileId(
+            *file.or_insert_with(|| SourceFile::new(&self.db, path.to_owned(), Document::default(), false, Vec::new())),
+        )
     }
 
     /// Takes a settled document; one with edits since is settled first.
@@ -62,6 +64,15 @@ impl AnalysisHost {
             files.insert(path.clone(), file.0);
             self.workspace.set_files(&mut self.db).to(files);
         }
+    }
+
+    /// Takes the text of a file that nobody edits. Returns whether it is another one.
+    pub fn set_text(&mut self, file: FileId, text: &str) -> bool {
+        let is_other = file.0.document(&self.db).rope() != text;
+        if is_other {
+            self.set_document(file, Document::new(text));
+        }
+        is_other
     }
 
     /// Forgets the text of a file. Its id stays valid.
@@ -77,6 +88,16 @@ impl AnalysisHost {
         if file.0.excluded(&self.db) != excluded {
             file.0.set_excluded(&mut self.db).to(excluded);
         }
+    }
+
+    /// Says which files are the compiler's dumps of a file, newest first. Returns whether that is news.
+    pub fn set_dumps(&mut self, file: FileId, dumps: &[FileId]) -> bool {
+        let dumps: Vec<SourceFile> = dumps.iter().map(|dump| dump.0).collect();
+        let is_news = file.0.dumps(&self.db) != &dumps;
+        if is_news {
+            file.0.set_dumps(&mut self.db).to(dumps);
+        }
+        is_news
     }
 
     pub fn set_config(&mut self, config: Config) {

@@ -2,6 +2,7 @@
 //! the very same program; only [`main`] is for others.
 
 mod cli;
+mod dumps;
 mod imports;
 mod lsp;
 mod selection;

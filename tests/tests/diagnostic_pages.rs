@@ -18,7 +18,12 @@ const WITHOUT_EXAMPLE: [Code; 6] = [
 
 /// The Python examples of a page.
 fn examples(page: &str) -> Vec<String> {
-    let parts = page.split("```python\n").skip(1);
+    fenced(page, "```python\n")
+}
+
+/// What stands in fences that open with `opening`.
+fn fenced(page: &str, opening: &str) -> Vec<String> {
+    let parts = page.split(opening).skip(1);
     parts.filter_map(|part| part.split("```").next()).map(str::to_owned).collect()
 }
 
@@ -30,7 +35,7 @@ fn annotations(example: &str) -> Vec<(usize, String)> {
     comments.filter(|(_, comment)| is_annotation(comment)).map(|(line, comment)| (line, comment.to_owned())).collect()
 }
 
-/// The same for what tilelens finds. The code of the page is on, even if by default it is off.
+/// The same for what tilelens finds. The code of the page is on, even if by default it is off, and its dumps are beside the example.
 fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
     let mut host = AnalysisHost::new();
     if !code.is_on_by_default() {
@@ -39,6 +44,11 @@ fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
     let file = host.file_id("example.py");
     let document = Document::new(example);
     host.set_document(file, document.clone());
+    for dump in fenced(code.page(), "```python dump\n") {
+        let path = host.file_id("passes_dump/32_after_AllocateMemoryAddr.py");
+        host.set_document(path, Document::new(&dump));
+        host.set_dumps(file, &[path]);
+    }
     let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
     let line = |offset| document.rope().byte_to_line(offset) + 1;
     let mut found: Vec<_> = diagnostics

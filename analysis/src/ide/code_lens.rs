@@ -2,7 +2,7 @@
 
 use tilelens_syntax::TextRange;
 
-use crate::db::Outcome;
+use crate::db::{self, Dumped, Match, Outcome};
 use crate::memory::{Plan, SpaceUse, Status};
 
 use super::{Context, layout, tlx};
@@ -15,11 +15,16 @@ pub struct CodeLens {
     pub command: LensCommand,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LensCommand {
     /// Shows the use of memory; a click does nothing.
     None,
     ShowGeneratedCode,
+    OpenDump {
+        path: String,
+        /// From 0.
+        line: usize,
+    },
 }
 
 pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
@@ -29,7 +34,7 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
     }
     for placed in context.units() {
         lenses.extend(context.tlx(placed.unit).map(|kernel| tlx::code_lens(context, &placed, kernel)));
-        for outcome in context.plans(placed.unit) {
+        for (index, outcome) in context.plans(placed.unit).iter().enumerate() {
             let Some(plan) = outcome.plan() else { continue };
             let range = placed.range(plan.name_origin);
             lenses.push(CodeLens { range, title: title(plan), command: LensCommand::None });
@@ -37,9 +42,22 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
                 let title = "show generated C++".to_owned();
                 lenses.push(CodeLens { range, title, command: LensCommand::ShowGeneratedCode });
             }
+            let dumped = context.dumped(placed.unit).get(index).and_then(Option::as_ref);
+            lenses.extend(dumped.map(|dumped| open_dump(context, range, dumped)));
         }
     }
     lenses
+}
+
+fn open_dump(context: &Context<'_>, range: TextRange, dumped: &Dumped<'_>) -> CodeLens {
+    let (db, dump) = (context.db, dumped.dump);
+    let document = dump.document(db);
+    let position = db::units(db, dump).iter().position(|unit| *unit == dumped.unit);
+    let start = position.and_then(|position| document.blocks().get(position)).map_or(0, |block| block.start);
+    let line = document.rope().byte_to_line(start.min(document.len()));
+    let title = if dumped.matches == Match::Older { "open dump (of other text)" } else { "open dump" };
+    let command = LensCommand::OpenDump { path: dump.path(db).clone(), line };
+    CodeLens { range, title: title.to_owned(), command }
 }
 
 fn title(plan: &Plan) -> String {

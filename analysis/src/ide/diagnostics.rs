@@ -2,7 +2,7 @@
 
 use tilelens_syntax::TextRange;
 
-use crate::db::Outcome;
+use crate::db::{Dumped, Match, Outcome};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Note, Rejection};
 use crate::memory::{Finding, Plan};
@@ -36,6 +36,7 @@ pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
     for placed in context.units() {
         let outcomes = context.plans(placed.unit);
         all.extend(outcomes.iter().flat_map(|outcome| of_kernel(&placed, outcome)));
+        all.extend(context.dumped(placed.unit).iter().filter_map(|dumped| differing(&placed, dumped.as_ref()?)));
         all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
         all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
     }
@@ -87,6 +88,13 @@ pub(super) fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {
         severity: finding.severity,
         message: finding.message.clone(),
         related: related.map(|r| RelatedRange { range: placed.range(r.at), message: r.message.clone() }).collect(),
+    }
+}
+
+fn differing(placed: &PlacedUnit<'_>, dumped: &Dumped<'_>) -> Option<Diagnostic> {
+    match &dumped.matches {
+        Match::Differs(finding) => Some(found(placed, finding)),
+        Match::Same | Match::Older => None,
     }
 }
 

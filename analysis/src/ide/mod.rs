@@ -31,7 +31,7 @@ pub use memory_map::{MemoryMap, MemoryMaps};
 pub use plan_view::KernelPlan;
 pub use symbols::{Symbol, SymbolKind};
 
-use crate::db::{self, Outcome, Settings, SourceFile, TlxKernel, Unit};
+use crate::db::{self, Dumped, Outcome, Settings, SourceFile, TlxKernel, Unit};
 use crate::ir::Origin;
 use crate::project::Config;
 
@@ -86,6 +86,11 @@ impl<'db> Context<'db> {
 
     pub(crate) fn plans(&self, unit: Unit<'db>) -> &'db [Outcome] {
         db::plans(self.db, unit, self.settings)
+    }
+
+    /// What the compiler's dumps say of each plan of a unit; nothing without dumps.
+    pub(crate) fn dumped(&self, unit: Unit<'db>) -> &'db [Option<Dumped<'db>>] {
+        if self.file.dumps(self.db).is_empty() { &[] } else { db::dumped(self.db, unit, self.settings) }
     }
 
     /// The TLX kernel that a unit is.

@@ -1,12 +1,14 @@
 //! IR that says itself where its tiles lie: the compiler's dumps (`passes_dump/NN_after_*.py`, `as_python()`) and the sketches of
 //! design documents (`block.alloc(Vec, -1, 16384, 0)`). Printed addresses are shown and checked, not computed again.
 
+mod compare;
 mod memref;
 mod plan;
 mod reader;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use compare::compare;
 pub(crate) use plan::plan;
 pub(crate) use reader::{is_printed, kernels};
 

@@ -148,11 +148,17 @@ impl LanguageServer for Backend {
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
         let ExecuteCommandParams { command, arguments, .. } = params;
-        if ![capabilities::GENERATED_CODE, capabilities::ALLOCATED_IR].contains(&command.as_str()) {
+        let commands = [capabilities::GENERATED_CODE, capabilities::ALLOCATED_IR, capabilities::OPEN_DUMP];
+        if !commands.contains(&command.as_str()) {
             return Err(Error::invalid_params(format!("tilelens has no command `{command}`")));
         }
         let (uri, position): (Uri, Position) = serde_json::from_value(Value::Array(arguments))
             .map_err(|error| Error::invalid_params(format!("`{command}` takes [uri, position]: {error}")))?;
+        if command == capabilities::OPEN_DUMP {
+            let range = Range::new(position, position);
+            self.outbox.send(ToClient::Show(Location::new(uri.clone(), range)));
+            return to_value(Some(Location::new(uri, range)));
+        }
         let params = TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position };
         if command == capabilities::ALLOCATED_IR {
             return to_value(self.allocated_ir(params).await?);

@@ -14,6 +14,9 @@ pub(super) const GENERATED_CODE: &str = "tilelens.generatedCode";
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/allocatedIr`.
 pub(super) const ALLOCATED_IR: &str = "tilelens.allocatedIr";
 
+/// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show that place; also answers it, as a `Location`.
+pub(super) const OPEN_DUMP: &str = "tilelens.openDump";
+
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
 pub(super) const SHOW_GENERATED_CODE: &str = "tilelens.showGeneratedCode";
 
@@ -56,7 +59,7 @@ pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult 
             })),
             document_symbol_provider: Some(OneOf::Left(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
-                commands: vec![GENERATED_CODE.to_owned(), ALLOCATED_IR.to_owned()],
+                commands: [GENERATED_CODE, ALLOCATED_IR, OPEN_DUMP].map(str::to_owned).to_vec(),
                 ..ExecuteCommandOptions::default()
             }),
             ..ServerCapabilities::default()

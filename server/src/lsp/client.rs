@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     ClientCapabilities, ConfigurationItem, Diagnostic, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
-    GlobPattern, MessageType, Registration, Uri,
+    GlobPattern, Location, MessageType, Registration, ShowDocumentParams, Uri,
 };
 
 use super::main_loop::Event;
@@ -26,6 +26,8 @@ pub(super) enum ToClient {
     Error(String),
     /// Hints and lenses that the client shows depend on settings that have changed.
     Refresh,
+    /// Opens a place in an editor, where the client can.
+    Show(Location),
     /// Asks for the section `tilelens` of the client's settings.
     PullSettings,
     WatchFiles,
@@ -61,17 +63,23 @@ pub(super) struct Abilities {
     watched_files: bool,
     inlay_hint_refresh: bool,
     code_lens_refresh: bool,
+    show_document: bool,
 }
 
 impl Abilities {
     pub(super) fn of(capabilities: &ClientCapabilities) -> Self {
-        let Some(workspace) = &capabilities.workspace else { return Abilities::default() };
+        let window = capabilities.window.as_ref();
+        let show_document = window.and_then(|it| it.show_document.as_ref()).is_some_and(|it| it.support);
+        let Some(workspace) = &capabilities.workspace else {
+            return Abilities { show_document, ..Abilities::default() };
+        };
         let is = |flag: Option<bool>| flag == Some(true);
         Abilities {
             configuration: is(workspace.configuration),
             watched_files: is(workspace.did_change_watched_files.and_then(|it| it.dynamic_registration)),
             inlay_hint_refresh: is(workspace.inlay_hint.as_ref().and_then(|it| it.refresh_support)),
             code_lens_refresh: is(workspace.code_lens.as_ref().and_then(|it| it.refresh_support)),
+            show_document,
         }
     }
 }
@@ -93,13 +101,16 @@ pub(super) async fn deliver(
             ToClient::Refresh => {
                 tokio::spawn(refresh(client.clone(), abilities));
             }
+            ToClient::Show(place) if abilities.show_document => {
+                tokio::spawn(show(client.clone(), place));
+            }
             ToClient::PullSettings if abilities.configuration => {
                 tokio::spawn(pull_settings(client.clone(), events.clone()));
             }
             ToClient::WatchFiles if abilities.watched_files => {
                 tokio::spawn(watch_files(client.clone()));
             }
-            ToClient::PullSettings | ToClient::WatchFiles => {}
+            ToClient::Show(_) | ToClient::PullSettings | ToClient::WatchFiles => {}
         }
     }
 }
@@ -111,6 +122,13 @@ async fn refresh(client: Client, abilities: Abilities) {
     }
     if abilities.code_lens_refresh {
         let _ = client.code_lens_refresh().await;
+    }
+}
+
+async fn show(client: Client, Location { uri, range }: Location) {
+    let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: Some(range) };
+    if let Err(error) = client.show_document(params).await {
+        eprintln!("tilelens: the client does not show a document: {error}");
     }
 }
 

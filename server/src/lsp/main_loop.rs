@@ -20,9 +20,9 @@ use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
 use super::guard::panic_message;
 use super::query::{Query, View};
-use crate::imports;
 use crate::selection::Selection;
 use crate::settings::Settings;
+use crate::{dumps, imports};
 
 /// Everything that reaches the main loop.
 pub(super) enum Event {
@@ -52,6 +52,11 @@ pub(super) enum Event {
     Imported {
         path: String,
         text: String,
+    },
+    /// The dumps of a document, newest first.
+    Dumps {
+        uri: Uri,
+        dumps: Vec<(String, String)>,
     },
 }
 
@@ -135,6 +140,7 @@ impl MainLoop {
             Event::FilesChanged => {
                 self.apply_settings();
                 self.forget_imports();
+                self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
             }
             Event::Query(query) => self.ask(query),
             Event::Diagnosed(diagnosed) => {
@@ -142,6 +148,7 @@ impl MainLoop {
                 self.publish(diagnosed);
             }
             Event::Imported { path, text } => self.import(&path, &text),
+            Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }
     }
 
@@ -152,7 +159,8 @@ impl MainLoop {
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
-        self.documents.insert(uri, OpenDocument { file, version, document, revision, pending, is_new: true });
+        self.documents.insert(uri.clone(), OpenDocument { file, version, document, revision, pending, is_new: true });
+        self.look_for_dumps(&uri);
     }
 
     fn change(&mut self, uri: &Uri, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
@@ -171,6 +179,7 @@ impl MainLoop {
         let Some(open) = self.documents.remove(&uri) else { return };
         self.host.remove_file(open.file);
         self.forget_imports(); // it may be one, read from disk now
+        self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
         self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
     }
 
@@ -304,6 +313,36 @@ impl MainLoop {
         self.host.set_document(file, Document::new(text));
         self.imported.push(file);
         self.diagnose_all();
+    }
+
+    /// On a worker; most files have none.
+    fn look_for_dumps(&self, uri: &Uri) {
+        let (Some(open), Some(root)) = (self.documents.get(uri), self.settings.root.clone()) else { return };
+        let (uri, document, events) = (uri.clone(), open.document.clone(), self.events.clone());
+        self.runtime.spawn_blocking(move || {
+            let path = diagnostics::path_of(&uri);
+            let dumps = dumps::find(Path::new(&path), &document.text(), &root);
+            let _ = events.send(Event::Dumps { uri, dumps }); // fails at the end of the session only
+        });
+    }
+
+    fn link(&mut self, uri: &Uri, dumps: Vec<(String, String)>) {
+        let mut files = Vec::new();
+        let mut changed = false;
+        for (path, text) in dumps {
+            let file = self.host.file_id(&path);
+            files.push(file);
+            // The text of an open document is the editor's.
+            if !self.documents.values().any(|open| open.file == file) {
+                changed |= self.host.set_text(file, &text);
+            }
+        }
+        let Some(open) = self.documents.get(uri) else { return };
+        changed |= self.host.set_dumps(open.file, &files);
+        if changed {
+            self.diagnose_all();
+            self.outbox.send(ToClient::Refresh);
+        }
     }
 
     /// They are read again by the next diagnostics.

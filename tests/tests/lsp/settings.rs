@@ -127,3 +127,55 @@ fn an_excluded_file_shows_nothing_and_follows_the_settings() {
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
     while !is_exceeded(client.diagnostics(&old, 1)) {}
 }
+
+/// The code blocks of a page, the dump last.
+fn of_page(page: &str) -> [String; 2] {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/diagnostics").join(page));
+    let page = page.expect("the page is there");
+    ["```python\n", "```python dump\n"].map(|fence| {
+        let (_, behind) = page.split_once(fence).expect("the page has this block");
+        behind.split("```").next().unwrap_or_default().to_owned()
+    })
+}
+
+#[test]
+fn the_dump_of_a_kernel_is_linked_and_compared_and_followed_on_disk() {
+    let root = workspace("dumps");
+    let [source, dump] = of_page("dump-differs.md");
+    let folder_of_dump = root.join("build_output/P_20261121/passes_dump");
+    fs::create_dir_all(&folder_of_dump).expect("the workspace is writable");
+    let path = folder_of_dump.join("32_after_AllocateMemoryAddr.py");
+    fs::write(&path, &dump).expect("the workspace is writable");
+    let mut client = LspClient::spawn(BINARY);
+    let capabilities = json!({ "window": { "showDocument": { "support": true } } });
+    client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folder(&root) }));
+    let uri = format!("file://{}/kernels/copy.py", root.display());
+    client.open(&uri, 1, &source);
+    let said = |client: &mut LspClient| json!(client.diagnostics(&uri, 1)).to_string();
+    while !said(&mut client).contains("`x` is at 0x1000 in the compiler's dump") {}
+    let lenses = |client: &mut LspClient| {
+        let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
+        let Ok(Value::Array(lenses)) = lenses else { panic!("{lenses:?}") };
+        lenses.into_iter().map(|mut lens| lens["command"].take()).find(|it| it["command"] == "tilelens.openDump")
+    };
+    let command = lenses(&mut client).expect("the lens is there");
+    assert_eq!(command["title"], "open dump");
+    let shown = client.request(
+        "workspace/executeCommand",
+        json!({ "command": command["command"], "arguments": command["arguments"] }),
+    );
+    assert_eq!(client.server_request("window/showDocument")["uri"], format!("file://{}", path.display()));
+    // The line of the decorator.
+    assert_eq!(shown.expect("a place")["range"]["start"]["line"], 5);
+
+    let changed = json!({ "changes": [{ "uri": format!("file://{}", path.display()), "type": 2 }] });
+    fs::write(&path, dump.replace("4096", "0")).expect("the workspace is writable");
+    client.notify("workspace/didChangeWatchedFiles", changed.clone());
+    while said(&mut client) != "[]" {}
+    fs::write(&path, dump.replace("[64, 64]", "[32, 64]")).expect("the workspace is writable");
+    client.notify("workspace/didChangeWatchedFiles", changed.clone());
+    while lenses(&mut client).expect("the lens is there")["title"] != "open dump (of other text)" {}
+    fs::remove_file(&path).expect("it is there");
+    client.notify("workspace/didChangeWatchedFiles", changed);
+    while lenses(&mut client).is_some() {}
+}

@@ -1,9 +1,9 @@
 use serde_json::json;
 use tilelens_analysis::Cancellable;
 use tilelens_analysis::ide::{self, LensCommand};
-use tower_lsp::ls_types::{CodeLens, Command};
+use tower_lsp::ls_types::{CodeLens, Command, Position, Uri};
 
-use crate::lsp::capabilities::SHOW_GENERATED_CODE;
+use crate::lsp::capabilities::{OPEN_DUMP, SHOW_GENERATED_CODE};
 use crate::lsp::query::View;
 
 pub(in crate::lsp) fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
@@ -18,6 +18,11 @@ fn code_lens(view: &View, lens: ide::CodeLens) -> CodeLens {
         LensCommand::None => (String::new(), None),
         LensCommand::ShowGeneratedCode => {
             (SHOW_GENERATED_CODE.to_owned(), Some(vec![json!(view.uri), json!(range.start)]))
+        }
+        LensCommand::OpenDump { path, line } => {
+            let position = Position::new(line as u32, 0);
+            let arguments = Uri::from_file_path(path).map(|uri| vec![json!(uri), json!(position)]);
+            (OPEN_DUMP.to_owned(), arguments)
         }
     };
     CodeLens { range, command: Some(Command { title: lens.title, command, arguments }), data: None }

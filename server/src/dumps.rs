@@ -1,0 +1,60 @@
+//! The compiler's dumps of a kernel file: `passes_dump/NN_after_AllocateMemoryAddr.py` in the folders where a compilation leaves them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The pass after which tiles have their addresses; the number before it differs between versions.
+const ALLOCATED: &str = "_after_AllocateMemoryAddr.py";
+
+/// Every compilation adds a folder to `build_output`; only the newest dumps are read.
+const MOST_DUMPS: usize = 32;
+
+/// No dump of kernels that somebody wrote by hand comes near this.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Path and text of the dumps that may show what became of the file at `path`, newest first. Nothing outside of `root` is read.
+pub(crate) fn find(path: &Path, text: &str, root: &Path) -> Vec<(String, String)> {
+    let Some(folder) = path.parent().filter(|folder| folder.starts_with(root)) else { return Vec::new() };
+    let mut found: Vec<(SystemTime, PathBuf)> =
+        folders(folder, root).iter().filter_map(|folder| allocated(&folder.join("passes_dump"), root)).collect();
+    found.sort_by(|a, b| b.cmp(a));
+    found.dedup();
+    let read = |(_, path): (SystemTime, PathBuf)| {
+        let dump = fs::read_to_string(&path).ok()?;
+        is_of(&dump, text).then(|| (path.to_string_lossy().into_owned(), dump))
+    };
+    found.into_iter().take(MOST_DUMPS).filter_map(read).collect()
+}
+
+/// Where a compilation that was started beside the file, or at the workspace's root, may have put its output.
+fn folders(folder: &Path, root: &Path) -> Vec<PathBuf> {
+    let mut all = vec![folder.to_owned()];
+    all.extend(inside(folder));
+    all.extend(inside(&folder.join("build_output")));
+    all.extend(inside(&root.join("build_output")));
+    all
+}
+
+fn inside(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()).collect()
+}
+
+/// The dump in a folder of dumps, and when it was written.
+fn allocated(folder: &Path, root: &Path) -> Option<(SystemTime, PathBuf)> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let named = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(ALLOCATED));
+    let path = named.map(|entry| entry.path()).max()?;
+    // A link may lead out of the workspace.
+    let real =
+        fs::canonicalize(&path).ok().filter(|real| fs::canonicalize(root).is_ok_and(|root| real.starts_with(root)));
+    let metadata = fs::metadata(real?).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES)?;
+    Some((metadata.modified().ok()?, path))
+}
+
+/// Whether the program that a dump says it is of is named in a source.
+fn is_of(dump: &str, source: &str) -> bool {
+    let program = dump.lines().next().and_then(|line| line.strip_prefix("# pypto.program:"));
+    program.is_none_or(|program| source.contains(program.trim()))
+}
