@@ -1,4 +1,5 @@
-//! The plan of every kernel that the PyPTO compiler was run on, compared with what it decided (`tests/conformance/pypto`).
+//! The plan of every kernel that the PyPTO compiler was run on, compared with what it decided: kernels of tiles
+//! (`tests/conformance/pypto`) and of tensors (`tests/conformance/pypto-tensor`).
 //!
 //! A kernel is exact when every tile that the author wrote agrees in name, space, bytes and address, in the order of
 //! definition, each space's use agrees, and so does the verdict.
@@ -19,7 +20,11 @@ fn repository(path: &str) -> PathBuf {
 }
 
 fn programs() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(repository("tests/conformance/pypto")).expect("the conformance kernels");
+    programs_of("tests/conformance/pypto")
+}
+
+fn programs_of(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(repository(folder)).expect("the conformance kernels");
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
     paths.sort();
@@ -183,6 +188,71 @@ fn compare(compiler: &str, planner: Planner, at_least: usize, inexact: &str) {
     assert!(total >= at_least, "{total} kernels");
     assert!(!counts.contains_key("false error"), "the compiler accepts what tilelens calls an error");
     expect_test::expect_file![repository(inexact)].assert_eq(&found);
+}
+
+/// What a kernel on tensors calls for, by what its text names; a kernel may call for several.
+const RULES: [(&str, &[&str]); 9] = [
+    ("loops and branches", &["pl.range", "if "]),
+    ("row reductions", &["pl.row_sum", "pl.row_max", "pl.row_min"]),
+    ("products", &["pl.matmul"]),
+    ("pipelines", &["pl.pipeline"]),
+    ("both cores", &["_aic\""]),
+    ("casts", &["pl.cast"]),
+    ("sort and gather", &["pl.gather", "sort"]),
+    ("comparison, transpose, padding", &["pl.cmp", "pl.transpose", "pl.fillpad"]),
+    ("spmd", &["pl.spmd"]),
+];
+
+/// `pypto-tensor-inexact.txt` says what of each kernel is not modelled; it may only become shorter, and nothing may be wrong.
+#[test]
+fn plans_of_tensors_are_those_of_the_compiler() {
+    let only = std::env::var("KERNEL").ok();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut by_rule: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    let mut inexact = String::new();
+    for path in programs_of("tests/conformance/pypto-tensor") {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if only.as_ref().is_some_and(|only| !name.contains(only)) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let answers = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let all: Value = serde_json::from_str(&answers).unwrap();
+        for expected in all["results"].as_array().unwrap() {
+            let backend = expected["backend"].as_str().unwrap();
+            let target = if backend == "950" { Target::Ascend950 } else { Target::Ascend910b };
+            let plans = plans(&text, target, Planner::Sequential);
+            let verdict = judge(expected, &plans);
+            *counts.entry(verdict.name()).or_default() += 1;
+            let is_exact = verdict == Verdict::Exact;
+            for (rule, words) in RULES {
+                if words.iter().any(|word| text.contains(word) || answers.contains(&format!("{word}:"))) {
+                    let (exact, total) = by_rule.entry(rule).or_default();
+                    *exact += usize::from(is_exact);
+                    *total += 1;
+                }
+            }
+            if !is_exact {
+                inexact.push_str(&format!("{name} {backend}: {}, {}\n", verdict.name(), verdict.why()));
+            }
+            if only.is_some() {
+                show(expected, &plans);
+            }
+        }
+    }
+    let total: usize = counts.values().sum();
+    println!("{inexact}tensors: {counts:?}; exact {} of {total}", counts.get("exact").unwrap_or(&0));
+    for (rule, (exact, total)) in by_rule {
+        println!("{rule:32} {exact:3} of {total:3}");
+    }
+    if only.is_some() {
+        return;
+    }
+    assert!(total >= 250, "{total} kernels");
+    for wrong in ["false error", "missed error", "wrong"] {
+        assert!(!counts.contains_key(wrong), "{wrong}:\n{inexact}");
+    }
+    expect_test::expect_file![repository("tests/conformance/pypto-tensor-inexact.txt")].assert_eq(&inexact);
 }
 
 /// The lines of narrow transfers are those of the compiler's hint PH001.

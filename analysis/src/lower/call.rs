@@ -43,8 +43,8 @@ impl Lowering<'_> {
             }
             ["pl", name] => self.operation(expr, name, ops::candidates(name), args),
             ["pl", "tensor", name] => {
-                let what = format!("pl.tensor.{name}");
-                self.tensor_level(expr, &what, args)
+                let name = if *name == "create" { "create_tensor" } else { name };
+                self.operation(expr, name, ops::candidates(name), args)
             }
             ["pl", ..] => {
                 let name = path[1..].join(".");
@@ -208,12 +208,15 @@ impl Lowering<'_> {
         {
             return Rhs::Term(self.scalar_cast(&positional));
         }
-        let dispatches = candidates.iter().any(|(when, _)| matches!(when, When::TileOperand | When::ScalarRhs));
+        let by_operand = |when: &When| !matches!(when, When::Always | When::Keyword(_) | When::WithoutKeyword(_));
+        let dispatches = candidates.iter().any(|(when, _)| by_operand(when));
         if let Some(Type::Unknown(reason)) = &first
             && dispatches
         {
             return unknown(reason.0.clone());
         }
+        // The host says what tensors there are; it computes nothing.
+        let is_tensor = matches!(first, Some(Type::Tensor(_))) && !self.state.host;
         let is_tile = matches!(first, Some(Type::Tile(_)));
         let second_is_scalar = match positional.get(1).or(keywords.first().map(|(_, _, term)| term)) {
             Some(term) if positional.len() > 1 || positional.len() == 1 => {
@@ -223,12 +226,14 @@ impl Lowering<'_> {
         };
         let applies = |when: When| match when {
             When::Always => true,
-            When::TileOperand => is_tile,
-            When::ScalarRhs => is_tile && second_is_scalar,
+            When::TileOperand => is_tile || is_tensor,
+            When::ScalarRhs => (is_tile || is_tensor) && second_is_scalar,
+            When::TensorOperand => is_tensor,
+            When::TensorScalar => is_tensor && second_is_scalar,
             When::Keyword(key) => keywords.iter().any(|(name, ..)| *name == key),
             When::WithoutKeyword(key) => !keywords.iter().any(|(name, ..)| *name == key),
         };
-        let Some(&(_, op)) = candidates.iter().find(|(when, _)| applies(*when)) else {
+        let Some(&(when, op)) = candidates.iter().find(|(when, _)| applies(*when)) else {
             let what = if name.starts_with("pld.") { name.to_owned() } else { format!("pl.{name}") };
             return match first {
                 Some(Type::Scalar(_)) if !candidates.is_empty() => {
@@ -238,6 +243,16 @@ impl Lowering<'_> {
                 first => self.tensor_level_of(expr, &what, first, args),
             };
         };
+        let is_of_tensors = op.op().name.starts_with("tensor.");
+        if is_of_tensors && self.state.host {
+            return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
+        }
+        if is_of_tensors || (is_tensor && by_operand(&when)) {
+            return match self.arrange(expr, op, positional, keywords) {
+                Some(call) => self.on_tensors(call, expr),
+                None => unknown(format!("the arguments of `pl.{name}`")),
+            };
+        }
         if is_tile_only(op) && matches!(first, Some(Type::Tensor(_))) {
             return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
         }
@@ -254,13 +269,6 @@ impl Lowering<'_> {
             }
             _ => Term::Scalar(Scalar::Unknown(Reason("a cast of a scalar".to_owned()))),
         }
-    }
-
-    fn tensor_level(&mut self, expr: ExprId, what: &str, args: &[Arg]) -> Rhs {
-        let positional: Vec<Term> =
-            args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| self.expression(arg.value)).collect();
-        let first = positional.first().map(|term| self.term_type(term));
-        self.tensor_level_of(expr, what, first, args)
     }
 
     /// An operation on tensors, or one that is not in the table.

@@ -9,7 +9,7 @@ use crate::ir::{
 use crate::ops::{DtypeRule, Op, OpId, OutputSpace, Shape, View};
 use crate::target::Space;
 
-pub(super) enum Problem {
+pub(crate) enum Problem {
     /// Follows from something unknown that was said before.
     Unknown(Reason),
     NotModelled(String),
@@ -24,7 +24,7 @@ pub(super) enum Problem {
 type Result<T> = std::result::Result<T, Problem>;
 
 /// `constants` are the values of scalar variables that are assigned once.
-pub(super) fn result(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type> {
+pub(crate) fn result(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type> {
     let deduction = Deduction { call, op: call.op.op(), vars, constants };
     deduction.result()
 }
@@ -714,7 +714,7 @@ fn stated(layout: Layout, valid: Vec<Scalar>, pad: Option<Pad>) -> TileView {
 }
 
 /// The scalar, or the number that it is known to be.
-pub(super) fn known(scalar: &Scalar, constants: &FxHashMap<VarId, i64>) -> Scalar {
+pub(crate) fn known(scalar: &Scalar, constants: &FxHashMap<VarId, i64>) -> Scalar {
     match scalar {
         Scalar::Var(var) => constants.get(var).map_or_else(|| scalar.clone(), |&value| Scalar::Int(value)),
         Scalar::Binary(op, left, right) => super::scalar::binary(*op, known(left, constants), known(right, constants)),

@@ -290,10 +290,9 @@ impl Lowering<'_> {
                     let is_read = indices.len() == tensor.shape.len() && tensor.rank_known;
                     let has_slice = indices.iter().any(|&index| matches!(self.ast.expr(index), Expr::Slice { .. }));
                     if is_read && !has_slice {
-                        return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason("an element of a tensor".to_owned()))));
+                        return self.tensor_element(expr, var, &tensor, &indices);
                     }
-                    self.note(expr, "tensor-level slice".to_owned());
-                    Rhs::Term(unknown("a tensor-level slice is not modelled"))
+                    self.tensor_window(expr, var, &tensor, &indices)
                 }
                 Type::Tuple(types) => match self.expression(index) {
                     Term::Scalar(Scalar::Int(at)) if usize::try_from(at).is_ok_and(|at| at < types.len()) => {
@@ -337,7 +336,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn indices(&self, index: ExprId) -> Vec<ExprId> {
+    pub(super) fn indices(&self, index: ExprId) -> Vec<ExprId> {
         match self.ast.expr(index) {
             Expr::Tuple(indices) => indices.clone(),
             _ => vec![index],
@@ -443,7 +442,7 @@ impl Lowering<'_> {
         };
         let tile = match self.ty(target).clone() {
             Type::Tile(tile) => tile,
-            Type::Tensor(_) => return self.note(base, "tensor-level write to a part of a tensor".to_owned()),
+            Type::Tensor(tensor) => return self.tensor_write(base, name, target, &tensor, index, value),
             _ => return,
         };
         let indices = self.indices(index);

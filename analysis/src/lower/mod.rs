@@ -12,6 +12,7 @@ mod expression;
 mod outline;
 mod scalar;
 mod ssa;
+mod tensor;
 #[cfg(test)]
 mod tests;
 
@@ -19,6 +20,8 @@ use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt};
 
 use crate::eval::Scope;
 use crate::ir::{Kernel, KernelKind, Origin};
+pub(crate) use deduce::{Problem, known, result as deduce};
+pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 
 /// What a function is to the compiler, by its decorators (`reference/language.md` §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,12 +85,17 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     lowering.state.jit = is_jit(ast, function);
     lowering.function(function);
     let (draft, state) = lowering.finish();
-    let converted = ssa::convert(&draft);
+    let mut converted = ssa::convert(&draft);
+    let leaving = outline::leaving(&converted.body, &converted.regions, &converted.vars);
     let mut described = Vec::new();
     collect_regions(draft.body, &mut described);
     let mut names: Vec<String> = Vec::new();
     let mut kernels = Vec::new();
-    for (count, (region, body)) in described.into_iter().zip(&converted.regions).enumerate() {
+    for (count, ((region, body), leaving)) in described.into_iter().zip(&mut converted.regions).zip(leaving).enumerate()
+    {
+        if !leaving.is_empty() {
+            body.push(crate::ir::Stmt::Return { values: leaving, origin: region.origin });
+        }
         let name = region.hint.unwrap_or_else(|| format!("{host}_incore_{count}"));
         let copies = (0..).map(|copy| if copy == 0 { name.clone() } else { format!("{name}_{}", copy - 1) });
         let name = copies.into_iter().find(|name| !names.contains(name)).unwrap_or(name);

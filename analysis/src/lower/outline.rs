@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Call, Carry, For, If, Operand, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var, VarId, While};
 use crate::ops::OpId;
+use crate::passes::walk;
 
 pub(super) struct Outlined {
     pub(super) params: Vec<VarId>,
@@ -20,7 +21,8 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
     let mut params = Vec::new();
     for &param in &live_in.ordered {
         let Some(var) = outer.get(param.0 as usize) else { continue };
-        let mut var = Var { role: Role::Param, ..var.clone() };
+        // A value of the function around the scope is a parameter that the author did not write.
+        let mut var = Var { role: Role::Param, inserted: var.role != Role::Param, ..var.clone() };
         if let Type::Tensor(tensor) = &mut var.ty {
             tensor.is_output = live_in.stored.contains(&param);
         }
@@ -28,6 +30,46 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
     }
     let body = renaming.block(body);
     Outlined { params, vars: renaming.vars, body }
+}
+
+/// The values of each scope that the code around it reads, in the order of their definition.
+pub(super) fn leaving(host: &[Stmt], regions: &[Vec<Stmt>], vars: &[Var]) -> Vec<Vec<Operand>> {
+    let mut made_in: FxHashMap<VarId, usize> = FxHashMap::default();
+    let mut made: Vec<Vec<VarId>> = vec![Vec::new(); regions.len()];
+    for (region, body) in regions.iter().enumerate() {
+        for var in body.iter().flat_map(defined_by) {
+            made_in.insert(var, region);
+            made[region].push(var);
+        }
+    }
+    let mut read: FxHashSet<VarId> = FxHashSet::default();
+    let bodies = regions.iter().enumerate().map(|(region, body)| (Some(region), body.as_slice()));
+    for (here, body) in bodies.chain([(None, host)]) {
+        body.iter().for_each(|stmt| {
+            walk::visit_uses(stmt, &mut |var| {
+                if made_in.get(&var).is_some_and(|region| Some(*region) != here) {
+                    read.insert(var);
+                }
+            })
+        });
+    }
+    let is_shaped = |var: &VarId| !matches!(vars.get(var.0 as usize).map(|var| &var.ty), Some(Type::Scalar(_)) | None);
+    let leaves = |made: Vec<VarId>| {
+        made.into_iter().filter(|var| read.contains(var) && is_shaped(var)).map(Operand::Var).collect()
+    };
+    made.into_iter().map(leaves).collect()
+}
+
+/// What a statement defines for those behind it.
+fn defined_by(stmt: &Stmt) -> Vec<VarId> {
+    match stmt {
+        Stmt::Let { var, .. } => vec![*var],
+        Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
+            carries.iter().map(|carry| carry.result).collect()
+        }
+        Stmt::If(branch) => branch.results.clone(),
+        _ => Vec::new(),
+    }
 }
 
 /// Variables that are read before they are defined, in the order of the first read.

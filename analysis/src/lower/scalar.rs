@@ -66,7 +66,7 @@ pub(super) fn fold(op: ScalarBinary, left: &Scalar, right: &Scalar) -> Option<Sc
 }
 
 /// The element type of a scalar expression; `None` where it is not known.
-pub(super) fn dtype(scalar: &Scalar, vars: &[Var]) -> Option<Dtype> {
+pub(crate) fn dtype(scalar: &Scalar, vars: &[Var]) -> Option<Dtype> {
     match scalar {
         Scalar::Int(_) | Scalar::Dim { .. } | Scalar::Dynamic(_) => Some(Dtype::Index),
         Scalar::Float(_) => Some(Dtype::Fp32),
@@ -93,7 +93,7 @@ pub(super) fn dtype(scalar: &Scalar, vars: &[Var]) -> Option<Dtype> {
 }
 
 /// The common type of two operands: float before integer, wide before narrow, signed before unsigned, else the first.
-pub(super) fn promoted(left: Dtype, right: Dtype) -> Dtype {
+pub(crate) fn promoted(left: Dtype, right: Dtype) -> Dtype {
     if left.is_float() != right.is_float() {
         return if left.is_float() { left } else { right };
     }

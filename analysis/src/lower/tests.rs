@@ -349,6 +349,21 @@ fn what_the_compiler_refuses() {
 }
 
 #[test]
+fn tensors_have_windows_and_operations_of_their_own() {
+    check(
+        "x = pl.full([64, 64], dtype=pl.FP32, value=0)\nw = a[16:80, :64]\ny = pl.add(w, x)\nm = pl.row_max(y)\na[0:64, 0:64] = y\ns = a[3, 4]",
+        expect![[r#"
+            x: Tensor[[64, 64], FP32] = tensor.full([64, 64], 0, dtype=FP32)
+            w: Tensor[[64, 64], FP32] = tensor.slice(a, [64, 64], [16, 0])
+            y: Tensor[[64, 64], FP32] = tile.add(w, x)
+            m: Tensor[[64, 1], FP32] = tensor.row_max(y)
+            a.2: Tensor[[512, 512], FP32] = tensor.assemble(a, y, [0, 0])
+            s: Scalar[FP32] = tensor.read(a.2, [3, 4])
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_not_known_is_a_note() {
     check(
         "x = pl.load(a, [0, 0], [SIZE, 64])\ny = pl.exp(x)",
@@ -358,11 +373,11 @@ fn what_is_not_known_is_a_note() {
     "#]],
     );
     check(
-        "x = pl.full([64, 64], dtype=pl.FP32, value=0)\ny = pl.add(a, b)",
+        "x = pl.paged_gather(a, b, a, 16, 64, 4)\ny = pl.expand_clone(a, b)",
         expect![[r#"
-        not modelled: tensor-level `pl.full`
-        not modelled: tensor-level `pl.add`
-    "#]],
+            not modelled: tensor-level `pl.paged_gather`
+            not modelled: tensor-level `pl.expand_clone`
+        "#]],
     );
     check(
         "x = pl.load(a, [0, 0], TILE",
@@ -405,6 +420,7 @@ class Scopes:
                     x: Tile[[64, 64], FP32, Vec] = tile.load(a, [i, n], [64, 64], [64, 64], target_memory=Vec, clamp=false)
                     mid.4: Tensor[[256, 64], FP32] = tile.store(x, [i, 0], mid.2, atomic=0)
                     yield mid.4
+                return mid.3
             InCore scale
                 param mid: Tensor[[256, 64], FP32]
                 param out: Out Tensor[[256, 64], FP32]
@@ -412,6 +428,7 @@ class Scopes:
                 y: Tile[[64, 64], FP32, Vec] = tile.load(mid, [(i * 64), 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
                 t__tmp_v0: Tile[[64, 64], FP32, Vec] = tile.muls(y, 2.0)
                 out.2: Out Tensor[[256, 64], FP32] = tile.store(t__tmp_v0, [(i * 64), 0], out, atomic=0)
+                return out.2
         "#]],
     );
 }

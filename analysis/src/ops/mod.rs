@@ -8,6 +8,7 @@ mod gather;
 mod matmul;
 mod movement;
 mod reduction;
+mod tensor;
 mod views;
 
 use std::collections::HashMap;
@@ -87,8 +88,12 @@ pub enum When {
     Always,
     /// The first operand is a tile; with a tensor the name means a tensor operation.
     TileOperand,
-    /// The second operand is a scalar.
+    /// The first operand is a tile, the second a scalar.
     ScalarRhs,
+    /// The first operand is a tensor. A name without such a row means the operation on tiles of that name for tensors, too.
+    TensorOperand,
+    /// The first operand is a tensor, the second a scalar.
+    TensorScalar,
     Keyword(&'static str),
     WithoutKeyword(&'static str),
 }
@@ -333,7 +338,7 @@ const OP: Op = Op {
     constraints: "",
 };
 
-const FILES: [&[Op]; 8] = [
+const FILES: [&[Op]; 9] = [
     movement::ROWS,
     elementwise::ROWS,
     broadcast::ROWS,
@@ -342,6 +347,7 @@ const FILES: [&[Op]; 8] = [
     matmul::ROWS,
     gather::ROWS,
     cross_core::ROWS,
+    tensor::ROWS,
 ];
 
 const COUNT: usize = {
@@ -395,6 +401,19 @@ ids! {
     TPUSH_TO_AIC "tile.tpush_to_aic", TPUSH_TO_AIV "tile.tpush_to_aiv",
     TFREE_TO_AIC "system.tfree_to_aic", TFREE_TO_AIV "system.tfree_to_aiv",
     RESERVE_BUFFER "system.reserve_buffer", IMPORT_PEER_BUFFER "system.import_peer_buffer",
+    MRGSORT_FORMAT1 "tile.mrgsort_format1", MRGSORT_FORMAT2 "tile.mrgsort_format2", GATHER "tile.gather",
+    GATHER_MASK "tile.gather_mask", CI "tile.ci", RANDOM "tile.random", RSQRT "tile.rsqrt", XOR "tile.xor", XORS "tile.xors",
+    ROW_SUM "tile.row_sum", ROW_MAX "tile.row_max", ROW_MIN "tile.row_min", ROW_PROD "tile.row_prod",
+    ROW_ARGMAX "tile.row_argmax", ROW_ARGMIN "tile.row_argmin", COL_ARGMAX "tile.col_argmax", COL_ARGMIN "tile.col_argmin",
+    ROW_EXPAND_ADD "tile.row_expand_add", ROW_EXPAND_SUB "tile.row_expand_sub", ROW_EXPAND_MUL "tile.row_expand_mul",
+    ROW_EXPAND_DIV "tile.row_expand_div", MGATHER "tile.mgather", MSCATTER "tile.mscatter",
+    TENSOR_CREATE "tensor.create", TENSOR_FULL "tensor.full", TENSOR_CI "tensor.ci", TENSOR_RANDOM "tensor.random",
+    TENSOR_SLICE "tensor.slice", TENSOR_ASSEMBLE "tensor.assemble", TENSOR_READ "tensor.read", TENSOR_WRITE "tensor.write",
+    TENSOR_MATMUL "tensor.matmul", TENSOR_MATMUL_ACC "tensor.matmul_acc", TENSOR_ROW_SUM "tensor.row_sum",
+    TENSOR_ROW_MAX "tensor.row_max", TENSOR_ROW_MIN "tensor.row_min", TENSOR_ROW_PROD "tensor.row_prod",
+    TENSOR_ROW_ARGMAX "tensor.row_argmax", TENSOR_ROW_ARGMIN "tensor.row_argmin", TENSOR_COL_ARGMAX "tensor.col_argmax",
+    TENSOR_COL_ARGMIN "tensor.col_argmin", TENSOR_RSQRT "tensor.rsqrt", TENSOR_XOR "tensor.xor", TENSOR_XORS "tensor.xors",
+    TENSOR_CMP "tensor.cmp", TENSOR_MRGSORT "tensor.mrgsort", TENSOR_GATHER "tensor.gather",
     AIC_INITIALIZE_PIPE "system.aic_initialize_pipe", AIV_INITIALIZE_PIPE "system.aiv_initialize_pipe",
 }
 
@@ -467,9 +486,11 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     }
     for meanings in names.dsl.values_mut() {
         meanings.sort_by_key(|(when, _)| match when {
-            When::Keyword(_) | When::WithoutKeyword(_) => 0,
-            When::ScalarRhs => 1,
-            When::TileOperand | When::Always => 2,
+            When::TensorScalar => 0,
+            When::TensorOperand => 1,
+            When::Keyword(_) | When::WithoutKeyword(_) => 2,
+            When::ScalarRhs => 3,
+            When::TileOperand | When::Always => 4,
         });
     }
     names
@@ -516,7 +537,7 @@ mod tests {
         let meanings = |name| candidates(name).iter().map(|(_, id)| id.op().name).collect::<Vec<_>>();
         assert_eq!(meanings("add"), ["tile.adds", "tile.add"]);
         assert_eq!(meanings("tile.load"), ["tile.load"]);
-        assert_eq!(meanings("mrgsort"), ["tile.mrgsort_format1", "tile.mrgsort_format2"]);
-        assert!(meanings("full").is_empty(), "pl.full is the tensor operation");
+        assert_eq!(meanings("mrgsort"), ["tensor.mrgsort", "tile.mrgsort_format1", "tile.mrgsort_format2"]);
+        assert_eq!(meanings("full"), ["tensor.full"], "pl.full is the tensor operation");
     }
 }

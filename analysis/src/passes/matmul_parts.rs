@@ -305,6 +305,8 @@ impl<'a> Parts<'a> {
         // The author's name takes the place of the last block's own.
         if let (Some(product), Some(Stmt::Let { var, .. })) = (product, out.last_mut()) {
             *var = product;
+            // No tile is the whole product as the author wrote it.
+            self.kernel.var_mut(product).inserted = true;
         }
         self.out.extend(out);
         product.unwrap_or(value)

@@ -14,6 +14,7 @@ mod mixed;
 mod pipeline;
 mod simplify;
 mod spaces;
+pub(crate) mod tensor_to_tile;
 mod tile_slice;
 mod unroll;
 pub(crate) mod walk;
@@ -28,6 +29,7 @@ use crate::target::Target;
 pub fn prepare(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
     unroll::run(&mut kernel);
     simplify::run(&mut kernel);
+    tensor_to_tile::run(&mut kernel, target);
     spaces::declare(&mut kernel);
     composite::run(&mut kernel);
     flatten::run(&mut kernel);

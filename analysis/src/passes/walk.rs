@@ -65,7 +65,7 @@ pub(super) fn yielded(body: &[Stmt]) -> &[Operand] {
 }
 
 /// Visits the variables that a statement reads, those of nested statements included.
-pub(super) fn visit_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+pub(crate) fn visit_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
     match stmt {
         Stmt::Let { value, .. } => value_uses(value, see),
         Stmt::Eval { call, .. } => call_uses(call, see),
@@ -146,7 +146,7 @@ fn operand_uses(operand: &Operand, see: &mut impl FnMut(VarId)) {
     }
 }
 
-fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
+pub(super) fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
     match scalar {
         Scalar::Var(var) | Scalar::Dim { tensor: var, .. } => see(*var),
         Scalar::Unary(_, inner) | Scalar::Cast(_, inner) => scalar_uses(inner, see),

@@ -1,0 +1,217 @@
+//! Tensors inside of a kernel: windows, elements and operations, as the author wrote them. What tiles the compiler makes of
+//! them is decided later ([`crate::passes::tensor_to_tile`]); only shapes and element types are needed here.
+
+use tilelens_syntax::ast::{Expr, ExprId};
+
+use super::body::{Lowering, Rhs, Term};
+use super::scalar;
+use crate::diagnostics::Code;
+use crate::ir::{Call, Operand, Reason, Scalar, ScalarBinary, TensorLayout, TensorType, Type, VarId};
+use crate::ops::OpId;
+use crate::passes::tensor_to_tile;
+
+fn unknown(reason: impl Into<String>) -> Rhs {
+    Rhs::Term(Term::Unknown(Reason(reason.into())))
+}
+
+/// The part of a tensor that a subscript selects.
+struct Window {
+    offsets: Vec<Scalar>,
+    extents: Vec<Scalar>,
+    /// Axes with a single index.
+    dropped: Vec<usize>,
+}
+
+impl Lowering<'_> {
+    /// A call on tensors, with the type of its result.
+    pub(super) fn on_tensors(&mut self, call: Call, at: ExprId) -> Rhs {
+        match tensor_to_tile::result_type(&call, &self.state.vars, &self.state.constants) {
+            Ok(ty) => Rhs::Call(call, ty),
+            Err(reason) => {
+                self.note(at, reason.0.clone());
+                Rhs::Call(call, Type::Unknown(reason))
+            }
+        }
+    }
+
+    /// `x[i, j]`
+    pub(super) fn tensor_element(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Rhs {
+        let offsets: Vec<Scalar> = indices.iter().map(|&index| self.scalar(index)).collect();
+        if self.state.host || tensor.dtype.is_none() {
+            return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason("an element of a tensor".to_owned()))));
+        }
+        let args = vec![Operand::Var(var), Operand::List(offsets)];
+        let call = self.make_call(OpId::TENSOR_READ, args, Vec::new(), at);
+        self.on_tensors(call, at)
+    }
+
+    /// `x[i:j, k]`
+    pub(super) fn tensor_window(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Rhs {
+        let Some(window) = self.subscripted(at, tensor, indices) else { return unknown("a window that is not known") };
+        let Window { offsets, extents, dropped } = window;
+        if self.state.host {
+            let kept = extents.into_iter().enumerate().filter(|(axis, _)| !dropped.contains(axis));
+            let shape = kept.map(|(_, extent)| extent).collect();
+            let layout = TensorLayout::Nd;
+            return Rhs::Host(Type::Tensor(TensorType { shape, layout, is_output: false, ..tensor.clone() }));
+        }
+        let mut args = vec![Operand::Var(var), Operand::List(extents), Operand::List(offsets)];
+        if !dropped.is_empty() {
+            args.push(Operand::List(Vec::new()));
+            args.push(Operand::List(dropped.iter().map(|&axis| Scalar::Int(axis as i64)).collect()));
+        }
+        let call = self.make_call(OpId::TENSOR_SLICE, args, Vec::new(), at);
+        self.on_tensors(call, at)
+    }
+
+    /// `o[i:j, k] = value`, which stands for `o = pl.assemble(o, value, offsets)`.
+    pub(super) fn tensor_write(
+        &mut self,
+        base: ExprId,
+        name: &str,
+        target: VarId,
+        tensor: &TensorType,
+        index: ExprId,
+        value: ExprId,
+    ) {
+        if self.state.host {
+            return;
+        }
+        let indices = self.indices(index);
+        let Some(window) = self.subscripted(base, tensor, &indices) else { return };
+        let source = match self.expression(value) {
+            Term::Var(source) => source,
+            Term::Unknown(reason) => {
+                self.note(value, reason.0.clone());
+                return self.bind(name, Term::Unknown(reason));
+            }
+            _ => {
+                let message = format!(
+                    "what is written to a part of `{name}` must be a tensor; `pl.write({name}, [i, j], value)` writes one element"
+                );
+                return self.reject(value, Code::InvalidOperand, message);
+            }
+        };
+        let source = match self.ty(source).clone() {
+            Type::Tensor(part) if part.shape.len() < tensor.shape.len() => {
+                self.lifted(value, source, &part, &window).unwrap_or(source)
+            }
+            Type::Tile(_) => {
+                self.note(value, format!("a tile written to a part of the tensor `{name}`"));
+                return;
+            }
+            _ => source,
+        };
+        let args = vec![Operand::Var(target), Operand::Var(source), Operand::List(window.offsets)];
+        let call = self.make_call(OpId::TENSOR_ASSEMBLE, args, Vec::new(), base);
+        let rhs = self.on_tensors(call, base);
+        let name = name.to_owned();
+        self.assign(base, &name, None, rhs);
+    }
+
+    /// The value with the axes that the subscript of the target dropped.
+    fn lifted(&mut self, at: ExprId, source: VarId, part: &TensorType, window: &Window) -> Option<VarId> {
+        let mut kept = part.shape.iter();
+        let shape: Option<Vec<Scalar>> = (0..window.extents.len())
+            .map(|axis| if window.dropped.contains(&axis) { Some(Scalar::Int(1)) } else { kept.next().cloned() })
+            .collect();
+        let args = vec![Operand::Var(source), Operand::List(shape?)];
+        let call = self.make_call(OpId::RESHAPE, args, Vec::new(), at);
+        match self.on_tensors(call, at) {
+            Rhs::Call(call, ty) => Some(self.temporary(call, ty)),
+            _ => None,
+        }
+    }
+
+    fn subscripted(&mut self, at: ExprId, tensor: &TensorType, indices: &[ExprId]) -> Option<Window> {
+        if !tensor.rank_known {
+            self.note(at, "a window of a tensor whose shape is not known".to_owned());
+            return None;
+        }
+        if indices.len() > tensor.shape.len() {
+            let message = format!("{} indices, but the tensor has {} axes", indices.len(), tensor.shape.len());
+            self.reject(at, Code::InvalidOperand, message);
+            return None;
+        }
+        let mut window = Window { offsets: Vec::new(), extents: Vec::new(), dropped: Vec::new() };
+        for (axis, extent) in tensor.shape.iter().enumerate() {
+            let (offset, extent) = match indices.get(axis).map(|&index| (index, self.ast.expr(index))) {
+                None => (Scalar::Int(0), extent.clone()),
+                Some((index, Expr::Slice { lower, upper, step })) => {
+                    if step.is_some() {
+                        self.reject(index, Code::Rejected, "a window of a tensor has no step".to_owned());
+                        return None;
+                    }
+                    let lower = lower.map_or(Scalar::Int(0), |lower| self.scalar(lower));
+                    let upper = upper.map_or_else(|| extent.clone(), |upper| self.scalar(upper));
+                    let extent = difference(&upper, &lower);
+                    (lower, extent)
+                }
+                Some((index, _)) => {
+                    window.dropped.push(axis);
+                    (self.scalar(index), Scalar::Int(1))
+                }
+            };
+            window.offsets.push(offset);
+            window.extents.push(extent);
+        }
+        Some(window)
+    }
+}
+
+/// `upper - lower`, for windows: a number where what varies is the same in both.
+pub(super) fn difference(upper: &Scalar, lower: &Scalar) -> Scalar {
+    let mut sum = Linear::default();
+    sum.add(upper, 1);
+    sum.add(lower, -1);
+    match sum.constant() {
+        Some(extent) => Scalar::Int(extent),
+        None => scalar::binary(ScalarBinary::Sub, upper.clone(), lower.clone()),
+    }
+}
+
+/// A sum of multiples of expressions, compared by their form.
+#[derive(Default)]
+struct Linear<'s> {
+    constant: i64,
+    terms: Vec<(&'s Scalar, i64)>,
+    overflowed: bool,
+}
+
+impl<'s> Linear<'s> {
+    fn add(&mut self, scalar: &'s Scalar, factor: i64) {
+        match scalar {
+            Scalar::Int(value) => match value.checked_mul(factor).and_then(|value| self.constant.checked_add(value)) {
+                Some(sum) => self.constant = sum,
+                None => self.overflowed = true,
+            },
+            Scalar::Binary(ScalarBinary::Add, left, right) => {
+                self.add(left, factor);
+                self.add(right, factor);
+            }
+            Scalar::Binary(ScalarBinary::Sub, left, right) => {
+                self.add(left, factor);
+                self.add(right, -factor);
+            }
+            Scalar::Binary(ScalarBinary::Mul, left, right) => match (left.as_ref(), right.as_ref()) {
+                (Scalar::Int(by), inner) | (inner, Scalar::Int(by)) => match factor.checked_mul(*by) {
+                    Some(factor) => self.add(inner, factor),
+                    None => self.overflowed = true,
+                },
+                _ => self.term(scalar, factor),
+            },
+            other => self.term(other, factor),
+        }
+    }
+
+    fn term(&mut self, scalar: &'s Scalar, factor: i64) {
+        match self.terms.iter_mut().find(|(known, _)| *known == scalar) {
+            Some((_, sum)) => *sum = sum.saturating_add(factor),
+            None => self.terms.push((scalar, factor)),
+        }
+    }
+
+    fn constant(&self) -> Option<i64> {
+        (!self.overflowed && self.terms.iter().all(|(_, factor)| *factor == 0)).then_some(self.constant)
+    }
+}

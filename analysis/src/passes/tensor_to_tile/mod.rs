@@ -1,0 +1,346 @@
+//! ConvertTensorToTileOps: statements on tensors become statements on tiles (`reference/tensor-level.md` §3–§5, §7).
+//!
+//! A parameter that an operation reads whole is loaded once at the start of the kernel ([`entry`]); windows become loads and
+//! stores where they stand ([`windows`]); every operation follows its recipe ([`recipes`], [`products`], [`gather`]); what
+//! leaves the kernel is stored at its end ([`exit`]). Variables keep their identity, so that every tile leads back to the
+//! author's expression; tiles that a recipe adds are marked as inserted and named as the compiler names them.
+
+mod entry;
+mod exit;
+mod fills;
+mod gather;
+mod products;
+mod recipes;
+mod typing;
+mod windows;
+
+pub(crate) use typing::result_type;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::spaces::TARGET_MEMORY;
+use super::walk::{self, Substitution};
+use crate::ir::{
+    Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TensorType,
+    TileType, Type, Value, Var, VarId, While,
+};
+use crate::lower::{Problem, deduce};
+use crate::ops::OpId;
+use crate::target::{Space, Target};
+
+pub(super) fn run(kernel: &mut Kernel, target: Target) {
+    if !is_tensor_level(kernel) {
+        return;
+    }
+    let body = std::mem::take(&mut kernel.body);
+    let body = fills::run(kernel, body);
+    let loads = entry::loaded(kernel, &body);
+    let demands = entry::demands(kernel, &body);
+    let types = kernel.vars.iter().map(|var| var.ty.clone()).collect();
+    let mut conversion = Conversion::new(kernel, target, types, demands);
+    conversion.entry_loads(&loads);
+    let body = conversion.body(body);
+    conversion.out.extend(body);
+    conversion.stores_at_exit();
+    let Conversion { out, .. } = conversion;
+    kernel.body = out;
+}
+
+/// Whether a kernel computes on tensors anywhere. Others are left exactly as they are.
+fn is_tensor_level(kernel: &Kernel) -> bool {
+    let mut found = false;
+    let is_tensor = |var: VarId| matches!(kernel.var(var).ty, Type::Tensor(_));
+    walk::visit(&kernel.body, &mut |stmt| {
+        found |= walk::call_of(stmt).is_some_and(|call| {
+            call.op.op().name.starts_with("tensor.") || shaped_operands(call).any(|(_, var)| is_tensor(var))
+        });
+    });
+    found
+}
+
+/// Operands that are variables, but for those that an operation on tiles takes out of global memory.
+fn shaped_operands(call: &Call) -> impl Iterator<Item = (usize, VarId)> + '_ {
+    let operands = call.args.iter().enumerate();
+    operands.filter_map(|(index, arg)| Some((index, arg.var()?))).filter(|(index, _)| !takes_tensor(call.op, *index))
+}
+
+fn takes_tensor(op: OpId, index: usize) -> bool {
+    match op {
+        OpId::LOAD => index == 0,
+        OpId::STORE => index == 2,
+        OpId::MGATHER | OpId::MSCATTER => true,
+        _ => !op.op().name.starts_with("tile.") && !op.op().name.starts_with("tensor."),
+    }
+}
+
+struct Conversion<'k> {
+    kernel: &'k mut Kernel,
+    target: Target,
+    /// What each variable is in the author's terms; those added here have none.
+    types: Vec<Type>,
+    /// The tile that a parameter is from the start.
+    stands_for: Substitution,
+    /// Windows that reach a product, which are loaded to where it reads.
+    demands: FxHashMap<VarId, Space>,
+    /// Statements of the list that is open.
+    out: Vec<Stmt>,
+    reported: FxHashSet<Origin>,
+    /// Inside of a loop that runs a known number of times, not in a branch of it.
+    repeated: bool,
+}
+
+/// An operation in progress: what its statements are made for.
+#[derive(Debug, Clone, Copy)]
+struct Site {
+    /// The author's value, if the statement binds one.
+    result: Option<VarId>,
+    /// The expression.
+    at: Origin,
+    /// The statement.
+    origin: Origin,
+}
+
+impl<'k> Conversion<'k> {
+    fn new(kernel: &'k mut Kernel, target: Target, types: Vec<Type>, demands: FxHashMap<VarId, Space>) -> Self {
+        Conversion {
+            kernel,
+            target,
+            types,
+            stands_for: Substitution::default(),
+            demands,
+            out: Vec::new(),
+            reported: FxHashSet::default(),
+            repeated: false,
+        }
+    }
+
+    fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let outer = std::mem::replace(&mut self.out, Vec::with_capacity(body.len()));
+        for stmt in body {
+            self.stmt(stmt);
+        }
+        std::mem::replace(&mut self.out, outer)
+    }
+
+    fn stmt(&mut self, stmt: Stmt) {
+        match stmt {
+            Stmt::Let { var, value: Value::Call(call), origin } => {
+                self.call(Site { result: Some(var), at: call.origin, origin }, call);
+            }
+            Stmt::Eval { call, origin } => self.call(Site { result: None, at: call.origin, origin }, call),
+            Stmt::Let { var, value: Value::Copy(source), origin } => {
+                let source = self.stands_for.var_of(source).unwrap_or(source);
+                self.retype(var, source);
+                self.out.push(Stmt::Let { var, value: Value::Copy(source), origin });
+            }
+            Stmt::For(inner) => self.for_loop(inner),
+            Stmt::While(inner) => self.while_loop(inner),
+            Stmt::If(inner) => self.branch(inner),
+            mut leaf => {
+                self.stands_for.apply(std::slice::from_mut(&mut leaf));
+                self.out.push(leaf);
+            }
+        }
+    }
+
+    fn within(&mut self, repeated: bool, body: Vec<Stmt>) -> Vec<Stmt> {
+        let outer = std::mem::replace(&mut self.repeated, repeated);
+        let body = self.body(body);
+        self.repeated = outer;
+        body
+    }
+
+    fn for_loop(&mut self, mut inner: For) {
+        self.stands_for.apply_to_header(&mut inner);
+        self.enter(&inner.carries);
+        let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step);
+        let repeated = inner.kind == LoopKind::Range && trips.is_some_and(|trips| trips > 0);
+        inner.body = self.within(repeated, inner.body);
+        self.leave(&inner.carries);
+        self.out.push(Stmt::For(inner));
+    }
+
+    fn while_loop(&mut self, mut inner: While) {
+        inner.carries.iter_mut().for_each(|carry| carry.init = self.stands_for.operand(&carry.init));
+        self.enter(&inner.carries);
+        inner.condition = self.stands_for.scalar(&inner.condition);
+        inner.body = self.within(false, inner.body);
+        self.leave(&inner.carries);
+        self.out.push(Stmt::While(inner));
+    }
+
+    fn branch(&mut self, mut inner: If) {
+        inner.condition = self.stands_for.scalar(&inner.condition);
+        inner.then = self.within(false, inner.then);
+        inner.otherwise = self.within(false, inner.otherwise);
+        for (slot, result) in inner.results.iter().enumerate() {
+            let value = |branch: &[Stmt]| walk::yielded(branch).get(slot).and_then(Operand::var);
+            let (then, otherwise) = (value(&inner.then), value(&inner.otherwise));
+            if let Some(source) = then.or(otherwise) {
+                self.retype(*result, source);
+            }
+            let is_tile = |var: Option<VarId>| var.map(|var| self.kernel.tile(var).is_some());
+            if let (Some(one), Some(other)) = (is_tile(then), is_tile(otherwise))
+                && one != other
+            {
+                let what = format!(
+                    "`{}` is on chip at the end of one branch and in global memory at the end of the other",
+                    self.kernel.var(*result).name
+                );
+                self.note(inner.origin, what);
+            }
+        }
+        self.out.push(Stmt::If(inner));
+    }
+
+    /// Inside of a loop a carried value is what goes in.
+    fn enter(&mut self, carries: &[Carry]) {
+        for carry in carries {
+            if let Some(init) = carry.init.var() {
+                self.retype(carry.iter, init);
+            }
+        }
+    }
+
+    fn leave(&mut self, carries: &[Carry]) {
+        for carry in carries {
+            self.retype(carry.result, carry.iter);
+        }
+    }
+
+    fn retype(&mut self, var: VarId, source: VarId) {
+        let ty = self.kernel.var(source).ty.clone();
+        self.kernel.var_mut(var).ty = ty;
+    }
+
+    /// Whether an operand is a tensor in the author's terms, where the operation works on what it holds.
+    fn computes_on_tensors(&self, call: &Call) -> bool {
+        let was_tensor = |var: VarId| matches!(self.types.get(var.0 as usize), Some(Type::Tensor(_)));
+        call.op.op().name.starts_with("tensor.") || shaped_operands(call).any(|(_, var)| was_tensor(var))
+    }
+
+    fn call(&mut self, site: Site, call: Call) {
+        let on_tensors = self.computes_on_tensors(&call);
+        let call = self.stands_for.call(&call);
+        if on_tensors {
+            self.recipe(site, call);
+        } else {
+            self.keep(site, call);
+        }
+    }
+
+    /// The call as it stands.
+    fn keep(&mut self, site: Site, call: Call) {
+        self.out.push(match site.result {
+            Some(var) => Stmt::Let { var, value: Value::Call(call), origin: site.origin },
+            None => Stmt::Eval { call, origin: site.origin },
+        });
+    }
+
+    // What recipes are made of.
+
+    /// Appends a tile that the author does not name, `name = op(args)`.
+    fn insert(
+        &mut self,
+        site: Site,
+        name: &str,
+        op: OpId,
+        args: Vec<Operand>,
+        attrs: Vec<(&'static str, Attr)>,
+    ) -> VarId {
+        let call = Call { op, args, attrs, origin: site.at };
+        let ty = self.deduced(&call);
+        let var =
+            self.kernel.add_var(Var { name: name.to_owned(), ty, role: Role::Def, inserted: true, origin: site.at });
+        self.out.push(Stmt::Let { var, value: Value::Call(call), origin: site.origin });
+        var
+    }
+
+    /// Appends the call whose result is the author's value.
+    fn finish(&mut self, site: Site, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
+        let call = Call { op, args, attrs, origin: site.at };
+        if let Some(var) = site.result {
+            self.kernel.var_mut(var).ty = self.deduced(&call);
+        }
+        self.keep(site, call);
+    }
+
+    fn create(&mut self, site: Site, name: &str, shape: &[u64], dtype: Dtype) -> VarId {
+        let attrs = vec![("dtype", Attr::Dtype(dtype)), (TARGET_MEMORY, Attr::Space(Space::Vec))];
+        self.insert(site, name, OpId::CREATE, vec![extents(shape)], attrs)
+    }
+
+    fn load(&mut self, tensor: VarId, offsets: Vec<Scalar>, shape: Operand, valid: Operand, space: Space) -> LoadParts {
+        let args = vec![Operand::Var(tensor), Operand::List(offsets), shape, valid];
+        (OpId::LOAD, args, vec![(TARGET_MEMORY, Attr::Space(space))])
+    }
+
+    /// Appends a load of the whole tensor.
+    fn load_whole(&mut self, site: Site, name: &str, tensor: VarId, space: Space) -> Option<VarId> {
+        let shape = self.static_shape(site, tensor)?;
+        let zeros = vec![Scalar::Int(0); shape.len()];
+        let (op, args, attrs) = self.load(tensor, zeros, extents(&shape), extents(&shape), space);
+        Some(self.insert(site, name, op, args, attrs))
+    }
+
+    /// The extents of a tensor; a note where they are not constant.
+    fn static_shape(&mut self, site: Site, var: VarId) -> Option<Vec<u64>> {
+        let tensor = self.kernel.tensor(var)?;
+        if let Some(shape) = typing::constant_shape(tensor) {
+            return Some(shape);
+        }
+        let what = format!("`{}` is loaded whole, and its shape is not constant", self.kernel.var(var).name);
+        self.not_modelled(site, what);
+        None
+    }
+
+    fn deduced(&mut self, call: &Call) -> Type {
+        match deduce(call, &self.kernel.vars, &FxHashMap::default()) {
+            Ok(ty) => ty,
+            Err(problem) => {
+                let why = match problem {
+                    Problem::Unknown(reason) => return Type::Unknown(reason),
+                    Problem::NotModelled(what) | Problem::Invalid(what) => what,
+                    Problem::NotConstant(_) => "the shape of the tile is known at run time only".to_owned(),
+                    Problem::UnknownDtype(name) => format!("`pl.{name}`"),
+                };
+                self.note(call.origin, why.clone());
+                Type::Unknown(Reason(why))
+            }
+        }
+    }
+
+    /// Nothing is known of the author's value.
+    fn not_modelled(&mut self, site: Site, what: String) {
+        self.note(site.at, what.clone());
+        if let Some(var) = site.result {
+            let reason = Reason(what);
+            self.kernel.var_mut(var).ty = Type::Unknown(reason.clone());
+            self.out.push(Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin: site.origin });
+        }
+    }
+
+    /// One note for each expression: what follows from it is said once.
+    fn note(&mut self, at: Origin, what: String) {
+        if self.reported.insert(at) {
+            self.kernel.notes.push(Note { at, reason: Reason(what) });
+        }
+    }
+
+    fn tile(&self, operand: Option<&Operand>) -> Option<(VarId, TileType)> {
+        let var = operand?.var()?;
+        Some((var, self.kernel.tile(var)?.clone()))
+    }
+
+    fn tensor(&self, operand: Option<&Operand>) -> Option<(VarId, TensorType)> {
+        let var = operand?.var()?;
+        Some((var, self.kernel.tensor(var)?.clone()))
+    }
+}
+
+type LoadParts = (OpId, Vec<Operand>, Vec<(&'static str, Attr)>);
+
+/// A shape as an operand.
+fn extents(shape: &[u64]) -> Operand {
+    Operand::List(shape.iter().map(|&extent| Scalar::Int(i64::try_from(extent).unwrap_or(i64::MAX))).collect())
+}

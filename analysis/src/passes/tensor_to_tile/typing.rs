@@ -1,0 +1,136 @@
+//! The type that an operation on tensors gives its result, in the author's terms: shape and element type of what its recipe
+//! makes.
+
+use rustc_hash::FxHashMap;
+
+use super::{Conversion, Site};
+use crate::ir::{
+    Attr, Call, Dtype, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType, TileType, TileView,
+    Type, Var, VarId,
+};
+use crate::lower::{known, promoted};
+use crate::ops::OpId;
+use crate::target::Target;
+
+/// `constants` are the values of scalar variables that are assigned once.
+pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type, Reason> {
+    let operand = |index: usize| call.args.get(index).and_then(Operand::var).and_then(|var| vars.get(var.0 as usize));
+    for var in call.args.iter().filter_map(Operand::var).filter_map(|var| vars.get(var.0 as usize)) {
+        if let Type::Unknown(reason) = &var.ty {
+            return Err(reason.clone());
+        }
+    }
+    match (call.op, operand(0).map(|var| &var.ty)) {
+        (OpId::TENSOR_ASSEMBLE | OpId::TENSOR_WRITE, Some(ty @ Type::Tensor(_))) => return Ok(ty.clone()),
+        (OpId::TENSOR_READ, Some(Type::Tensor(tensor))) => {
+            return tensor.dtype.map(Type::Scalar).ok_or_else(|| no_dtype(operand(0)));
+        }
+        _ => {}
+    }
+    let made = by_recipe(call, vars, constants)?;
+    Ok(match (made, call.op) {
+        (Type::Tile(tile), OpId::TENSOR_MATMUL) => tensor_like(&tile, product_dtype(call, vars).unwrap_or(tile.dtype)),
+        (Type::Tile(tile), OpId::TENSOR_MATMUL_ACC) => match operand(0).map(|var| &var.ty) {
+            Some(Type::Tensor(TensorType { dtype: Some(dtype), .. })) => tensor_like(&tile, *dtype),
+            _ => tensor_like(&tile, tile.dtype),
+        },
+        (Type::Tile(tile), _) => tensor_like(&tile, tile.dtype),
+        (other, _) => other,
+    })
+}
+
+fn no_dtype(var: Option<&Var>) -> Reason {
+    let name = var.map_or("a tensor", |var| var.name.as_str());
+    Reason(format!("the element type of `{name}` is not known"))
+}
+
+/// Runs the recipe on tiles like the operands, in a kernel that holds nothing else.
+fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type, Reason> {
+    let mut kernel = Kernel {
+        name: String::new(),
+        kind: KernelKind::InCore,
+        origin: call.origin,
+        name_origin: call.origin,
+        params: Vec::new(),
+        vars: Vec::new(),
+        body: Vec::new(),
+        allocations: Vec::new(),
+        notes: Vec::new(),
+        rejections: Vec::new(),
+    };
+    let mut alone = call.clone();
+    for arg in &mut alone.args {
+        match arg {
+            Operand::Var(var) => {
+                let Some(var) = vars.get(var.0 as usize) else { continue };
+                let ty = match &var.ty {
+                    // A window of it is taken out of global memory, whatever it will be.
+                    Type::Tensor(tensor) if call.op != OpId::TENSOR_SLICE => {
+                        Type::Tile(like_tensor(tensor, &var.name)?)
+                    }
+                    other => other.clone(),
+                };
+                *arg = Operand::Var(kernel.add_var(Var { ty, ..var.clone() }));
+            }
+            Operand::List(list) => list.iter_mut().for_each(|scalar| *scalar = known(scalar, constants)),
+            Operand::Scalar(scalar) => {
+                let dtype = crate::lower::scalar_dtype(scalar, vars).unwrap_or(Dtype::Index);
+                let ty = Type::Scalar(dtype);
+                let name = String::new();
+                let origin = call.origin;
+                let var = kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin });
+                if scalar.as_int().is_none() {
+                    *arg = Operand::Scalar(Scalar::Var(var));
+                }
+            }
+            Operand::Unknown(reason) => return Err(reason.clone()),
+        }
+    }
+    let unknown = Type::Unknown(Reason(format!("the result of `{}`", call.op.op().name)));
+    let var = Var { name: String::new(), ty: unknown, role: Role::Def, inserted: false, origin: call.origin };
+    let result = kernel.add_var(var);
+    let site = Site { result: Some(result), at: call.origin, origin: call.origin };
+    // What differs by target is how a result is made, not its type.
+    let mut conversion = Conversion::new(&mut kernel, Target::Ascend910b, Vec::new(), FxHashMap::default());
+    conversion.recipe(site, alone);
+    match kernel.var(result).ty.clone() {
+        Type::Unknown(reason) => Err(kernel.notes.first().map_or(reason, |note| note.reason.clone())),
+        ty => Ok(ty),
+    }
+}
+
+fn like_tensor(tensor: &TensorType, name: &str) -> Result<TileType, Reason> {
+    let shape = constant_shape(tensor).ok_or_else(|| Reason(format!("the shape of `{name}` is not constant")))?;
+    let dtype = tensor.dtype.ok_or_else(|| Reason(format!("the element type of `{name}` is not known")))?;
+    Ok(TileType { shape, dtype, space: None, view: TileView::default(), binding: None })
+}
+
+pub(super) fn constant_shape(tensor: &TensorType) -> Option<Vec<u64>> {
+    if !tensor.rank_known || tensor.shape.is_empty() {
+        return None;
+    }
+    tensor.shape.iter().map(|extent| u64::try_from(extent.as_int()?).ok().filter(|extent| *extent > 0)).collect()
+}
+
+pub(super) fn tensor_like(tile: &TileType, dtype: Dtype) -> Type {
+    Type::Tensor(TensorType {
+        shape: tile.shape.iter().map(|&extent| Scalar::Int(i64::try_from(extent).unwrap_or(i64::MAX))).collect(),
+        dtype: Some(dtype),
+        layout: TensorLayout::Nd,
+        is_output: false,
+        rank_known: true,
+    })
+}
+
+/// What the author's value is, which the tile that holds it need not be.
+fn product_dtype(call: &Call, vars: &[Var]) -> Option<Dtype> {
+    if let Some(Attr::Dtype(dtype)) = call.attr("out_dtype") {
+        return Some(*dtype);
+    }
+    let dtype = |operand: &Operand| match &vars.get(operand.var()?.0 as usize)?.ty {
+        Type::Tensor(tensor) => tensor.dtype,
+        Type::Tile(tile) => Some(tile.dtype),
+        _ => None,
+    };
+    Some(promoted(dtype(call.args.first()?)?, dtype(call.args.get(1)?)?))
+}
