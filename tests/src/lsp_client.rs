@@ -143,6 +143,14 @@ impl LspClient {
         self.notification_that(method, |_| true)
     }
 
+    /// True when a notification of this method is here, without waiting for it.
+    pub fn has_notification(&mut self, method: &str) -> bool {
+        while let Ok(message) = self.inbox.try_recv() {
+            self.file(message);
+        }
+        self.notifications.iter().any(|message| message["method"] == method)
+    }
+
     /// The next notification of this method with such parameters; others are kept.
     fn notification_that(&mut self, method: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + PATIENCE;

@@ -1,4 +1,4 @@
-//! Above each kernel: how full its memories are, and a way to its C++.
+//! Above each kernel: how full its memories are, which leads to its memory map, and a way to its C++.
 
 use tilelens_syntax::TextRange;
 
@@ -17,8 +17,7 @@ pub struct CodeLens {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LensCommand {
-    /// Shows the use of memory; a click does nothing.
-    None,
+    ShowMemoryMap,
     ShowGeneratedCode,
     OpenDump {
         path: String,
@@ -37,7 +36,7 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
         for (index, outcome) in context.plans(placed.unit).iter().enumerate() {
             let Some(plan) = outcome.plan() else { continue };
             let range = placed.range(plan.name_origin);
-            lenses.push(CodeLens { range, title: title(plan), command: LensCommand::None });
+            lenses.push(CodeLens { range, title: title(plan), command: LensCommand::ShowMemoryMap });
             if matches!(outcome, Outcome::Planned(_)) {
                 let title = "show generated C++".to_owned();
                 lenses.push(CodeLens { range, title, command: LensCommand::ShowGeneratedCode });

@@ -182,7 +182,7 @@ pub(crate) fn code_lens(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &Tl
         Some(Survey { fits, known }) => format!(" · fits {fits} of {known} configurations"),
         None => String::new(),
     };
-    CodeLens { range, title: title(tlx) + &survey, command: LensCommand::None }
+    CodeLens { range, title: title(tlx) + &survey, command: LensCommand::ShowMemoryMap }
 }
 
 /// `@64 +32 cols` behind a member of an overlap tree, `32 KiB` behind memory of its own.

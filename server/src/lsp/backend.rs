@@ -14,7 +14,7 @@ use tower_lsp::{Client, LanguageServer};
 
 use super::capabilities;
 use super::client::{self, Abilities, Outbox, ToClient};
-use super::ext::{AllocatedIr, FileText, GeneratedCode, ViewFileTextParams};
+use super::ext::{AllocatedIr, FileText, GeneratedCode, MemoryMapAnswer, MemoryMapParams, ViewFileTextParams};
 use super::handlers;
 use super::main_loop::Event;
 use super::query::{OnEdit, View, question};
@@ -66,6 +66,21 @@ impl Backend {
     pub(super) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<AllocatedIr>> {
         let position = params.position;
         self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::allocated_ir(view, position)).await
+    }
+
+    pub(super) async fn memory_map(&self, params: MemoryMapParams) -> Result<Option<MemoryMapAnswer>> {
+        let wish = params.wish()?;
+        let position = params.position.ok_or_else(|| Error::invalid_params("a memory map needs a position"))?;
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::memory_map(view, position, wish)).await
+    }
+
+    pub(super) async fn watch_memory_map(&self, params: MemoryMapParams) {
+        match params.wish() {
+            Ok(wish) => {
+                self.post(Event::WatchMemoryMap { uri: params.text_document.uri, position: params.position, wish });
+            }
+            Err(error) => self.outbox.send(ToClient::error(error.message.into_owned())),
+        }
     }
 }
 

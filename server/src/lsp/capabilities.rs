@@ -18,6 +18,9 @@ pub(super) const ALLOCATED_IR: &str = "tilelens.allocatedIr";
 pub(super) const OPEN_DUMP: &str = "tilelens.openDump";
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
+pub(super) const SHOW_MEMORY_MAP: &str = "tilelens.showMemoryMap";
+
+/// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
 pub(super) const SHOW_GENERATED_CODE: &str = "tilelens.showGeneratedCode";
 
 /// A command that the editor's extension provides; a code action runs it with `[uri, position]`.

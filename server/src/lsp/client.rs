@@ -10,6 +10,7 @@ use tower_lsp::ls_types::{
     GlobPattern, Location, MessageType, Registration, ShowDocumentParams, Uri,
 };
 
+use super::ext::MemoryMapNotification;
 use super::main_loop::Event;
 use crate::settings::{self, SECTION};
 
@@ -20,6 +21,8 @@ pub(super) enum ToClient {
         version: Option<i32>,
         diagnostics: Vec<Diagnostic>,
     },
+    /// A memory map that it watches.
+    MemoryMap(Value),
     /// Shown to the user: something they wrote is not understood.
     Warning(String),
     /// Logged: something is wrong with the client or with tilelens.
@@ -96,6 +99,7 @@ pub(super) async fn deliver(
             ToClient::Diagnostics { uri, version, diagnostics } => {
                 client.publish_diagnostics(uri, diagnostics, version).await;
             }
+            ToClient::MemoryMap(map) => client.send_notification::<MemoryMapNotification>(map).await,
             ToClient::Warning(message) => client.show_message(MessageType::WARNING, message).await,
             ToClient::Error(message) => client.log_message(MessageType::ERROR, message).await,
             ToClient::Refresh => {

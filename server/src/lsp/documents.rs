@@ -1,6 +1,7 @@
 //! The open documents: text as the client has it, applied edit by edit.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tilelens_analysis::FileId;
@@ -42,11 +43,21 @@ pub(super) struct OpenDocument {
 pub(super) type Documents = HashMap<Uri, OpenDocument>;
 
 /// Applies the changes of one `didChange` in order; each one's positions refer to the result of the one before.
-pub(super) fn apply(document: &mut Document, changes: Vec<TextDocumentContentChangeEvent>, encoding: PositionEncoding) {
+/// `edited` hears of each one in turn, except of a whole new text: the bytes that it replaces, and how many it puts there.
+pub(super) fn apply(
+    document: &mut Document,
+    changes: Vec<TextDocumentContentChangeEvent>,
+    encoding: PositionEncoding,
+    mut edited: impl FnMut(&Range<usize>, usize),
+) {
     for TextDocumentContentChangeEvent { range, text, .. } in changes {
         let offset = |at: Position| document.offset(LineCol { line: at.line, col: at.character }, encoding);
         let (start, end) = range.map_or((0, document.len()), |range| (offset(range.start), offset(range.end)));
-        document.edit(start..end.max(start), &text);
+        let replaced = start..end.max(start);
+        document.edit(replaced.clone(), &text);
+        if range.is_some() {
+            edited(&replaced, text.len());
+        }
     }
 }
 
@@ -72,7 +83,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, changes: Vec<TextDocumentContentChangeEvent>, encoding: PositionEncoding, expected: &str) {
         let mut document = Document::new(text);
-        apply(&mut document, changes, encoding);
+        apply(&mut document, changes, encoding, |_, _| {});
         assert_eq!(document.text(), expected);
     }
 

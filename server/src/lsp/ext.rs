@@ -1,7 +1,15 @@
 //! Requests and answers that LSP does not have.
 
 use serde::{Deserialize, Serialize};
-use tower_lsp::ls_types::{Range, TextDocumentIdentifier};
+use serde_json::Value;
+use tilelens_analysis::ide::MemoryMap;
+use tilelens_analysis::ide::memory_map::{Totals, Trial};
+use tilelens_analysis::target::{Planner, Target};
+use tower_lsp::jsonrpc::Error;
+use tower_lsp::ls_types::notification::Notification;
+use tower_lsp::ls_types::{Position, Range, TextDocumentIdentifier, Uri};
+
+use super::memory_map::Wish;
 
 pub(super) const VIEW_FILE_TEXT: &str = "tilelens/viewFileText";
 
@@ -51,4 +59,104 @@ pub(super) struct AllocatedIr {
     pub(super) text: String,
     /// The version of the document that it belongs to.
     pub(super) version: i32,
+}
+
+/// The map once.
+pub(super) const MEMORY_MAP: &str = "tilelens/memoryMap";
+
+/// The map now and after every edit, until it is sent without a position.
+pub(super) const WATCH_MEMORY_MAP: &str = "tilelens/watchMemoryMap";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MemoryMapParams {
+    pub(super) text_document: TextDocumentIdentifier,
+    pub(super) position: Option<Position>,
+    /// Instead of what the settings say.
+    target: Option<String>,
+    planner: Option<String>,
+    picture: Option<Picture>,
+}
+
+/// How the map is drawn, beside its data.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub(super) enum Picture {
+    /// A part of a page; pixels.
+    Html { width: u16 },
+    /// The picture of it alone.
+    Svg { width: u16 },
+    /// Characters.
+    Text { width: u16 },
+}
+
+impl MemoryMapParams {
+    /// The error names what is not known.
+    pub(super) fn wish(&self) -> Result<Wish, Error> {
+        fn named<T>(kind: &str, name: Option<&String>, from_name: fn(&str) -> Option<T>) -> Result<Option<T>, Error> {
+            let known = |name: &String| {
+                from_name(name).ok_or_else(|| Error::invalid_params(format!("there is no {kind} `{name}`")))
+            };
+            name.map(known).transpose()
+        }
+        let target = named("target", self.target.as_ref(), Target::from_name)?;
+        let planner = named("planner", self.planner.as_ref(), Planner::from_name)?;
+        Ok(Wish { trial: Trial { target, planner }, picture: self.picture })
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct MemoryMapAnswer {
+    /// Of the document.
+    pub(super) version: i32,
+    /// One, or one for each core that the kernel is split between.
+    pub(super) maps: Vec<DrawnMap>,
+    /// What the settings come to.
+    pub(super) settings: Vec<Totals>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct DrawnMap {
+    #[serde(flatten)]
+    pub(super) map: MemoryMap<Range>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) html: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<Text>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Text {
+    pub(super) lines: Vec<String>,
+    pub(super) marks: Vec<Mark>,
+}
+
+/// What a part of a line shows; lines and bytes from 0.
+#[derive(Debug, Serialize)]
+pub(super) struct Mark {
+    pub(super) line: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) kind: String,
+    /// Number of the box, counted over all spaces from 0.
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub(super) number: Option<usize>,
+}
+
+pub(super) enum MemoryMapNotification {}
+
+impl Notification for MemoryMapNotification {
+    /// A [`MemoryMapChanged`]. The trait wants what can be read as well, and names are borrowed there.
+    type Params = Value;
+    const METHOD: &'static str = "tilelens/memoryMapChanged";
+}
+
+/// The map of a version of a document that is watched.
+#[derive(Debug, Serialize)]
+pub(super) struct MemoryMapChanged {
+    pub(super) uri: Uri,
+    pub(super) version: i32,
+    /// None where the kernel is gone.
+    pub(super) maps: Vec<DrawnMap>,
+    pub(super) settings: Vec<Totals>,
 }

@@ -10,15 +10,16 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tilelens_analysis::project::Config;
 use tilelens_analysis::{AnalysisHost, FileId};
-use tilelens_syntax::{Document, PositionEncoding, TextRange};
+use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::Error;
-use tower_lsp::ls_types::{TextDocumentContentChangeEvent, Uri};
+use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
 use super::client::{Outbox, ToClient};
 use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
 use super::guard::panic_message;
+use super::memory_map::{self, Watches, Wish};
 use super::query::{Query, View};
 use crate::selection::Selection;
 use crate::settings::Settings;
@@ -47,6 +48,16 @@ pub(super) enum Event {
     /// One that may hold settings.
     FilesChanged,
     Query(Box<dyn Query>),
+    /// Without a position: no longer.
+    WatchMemoryMap {
+        uri: Uri,
+        position: Option<Position>,
+        wish: Wish,
+    },
+    /// By an edit, perhaps of another document.
+    MemoryMapInterrupted {
+        uri: Uri,
+    },
     Diagnosed(Diagnosed),
     /// The text of a file that is not open, for its constants.
     Imported {
@@ -69,6 +80,7 @@ const MOST_PARTS: usize = 4;
 pub(super) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
+    watches: Watches,
     revision: Revision,
     encoding: PositionEncoding,
     settings: Settings,
@@ -89,6 +101,7 @@ impl MainLoop {
         MainLoop {
             host: AnalysisHost::new(),
             documents: Documents::new(),
+            watches: Watches::default(),
             revision: Revision::default(),
             encoding: PositionEncoding::Utf16,
             settings: Settings::default(),
@@ -143,6 +156,8 @@ impl MainLoop {
                 self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
             }
             Event::Query(query) => self.ask(query),
+            Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
+            Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
             Event::Diagnosed(diagnosed) => {
                 self.look_for(&diagnosed.imports);
                 self.publish(diagnosed);
@@ -169,7 +184,9 @@ impl MainLoop {
             self.outbox.send(ToClient::error(format!("an edit of a document that is not open: {}", uri.as_str())));
             return;
         };
-        documents::apply(&mut open.document, changes, self.encoding);
+        let watches = &mut self.watches;
+        let follow = |replaced: &_, inserted| watches.follow(uri, replaced, inserted);
+        documents::apply(&mut open.document, changes, self.encoding, follow);
         open.version = version;
         open.revision = revision;
         open.pending = Pending::Text;
@@ -177,6 +194,7 @@ impl MainLoop {
 
     fn close(&mut self, uri: Uri) {
         let Some(open) = self.documents.remove(&uri) else { return };
+        self.watches.stop(&uri);
         self.host.remove_file(open.file);
         self.forget_imports(); // it may be one, read from disk now
         self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
@@ -245,6 +263,30 @@ impl MainLoop {
         self.runtime.spawn_blocking(move || {
             if let Some(query) = query.run(view) {
                 let _ = events.send(Event::Query(query)); // fails at the end of the session only
+            }
+        });
+    }
+
+    fn watch(&mut self, uri: Uri, position: Option<Position>, wish: Wish) {
+        let (Some(open), Some(position)) = (self.documents.get(&uri), position) else {
+            self.watches.stop(&uri);
+            return;
+        };
+        let offset = open.document.offset(LineCol { line: position.line, col: position.character }, self.encoding);
+        self.watches.start(uri.clone(), offset, wish);
+        self.draw_memory_map(&uri);
+    }
+
+    /// Unless diagnostics are still to come, which a map follows.
+    fn draw_memory_map(&self, uri: &Uri) {
+        let (Some(watch), Some(open)) = (self.watches.of(uri), self.documents.get(uri)) else { return };
+        if open.pending != Pending::Nothing {
+            return;
+        }
+        let (view, outbox, events) = (self.view(uri.clone(), open), self.outbox.clone(), self.events.clone());
+        self.runtime.spawn_blocking(move || {
+            if let Some(uri) = memory_map::send(view, watch, &outbox) {
+                let _ = events.send(Event::MemoryMapInterrupted { uri }); // fails at the end of the session only
             }
         });
     }
@@ -361,7 +403,8 @@ impl MainLoop {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
             Outcome::Done(diagnostics) => {
-                self.outbox.send(ToClient::Diagnostics { uri, version: Some(version), diagnostics });
+                self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
+                self.draw_memory_map(&uri);
             }
             // An edit of another document interrupted this one.
             Outcome::Cancelled => open.pending = Pending::Diagnostics,

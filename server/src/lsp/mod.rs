@@ -19,6 +19,7 @@ mod frames;
 mod guard;
 mod handlers;
 mod main_loop;
+mod memory_map;
 mod query;
 
 use std::io;
@@ -60,7 +61,9 @@ pub(crate) fn serve() -> io::Result<()> {
     let service = LspService::build(|client| Backend::new(client, events, outbox, unsent))
         .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
         .custom_method(ext::GENERATED_CODE, Backend::generated_code)
-        .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir);
+        .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)
+        .custom_method(ext::MEMORY_MAP, Backend::memory_map)
+        .custom_method(ext::WATCH_MEMORY_MAP, Backend::watch_memory_map);
     let (service, socket) = handlers::test_hooks::register(service).finish();
     let session = Arc::new(Session::default());
     let guard = Guard::new(service, Arc::clone(&session));

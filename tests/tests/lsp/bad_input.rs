@@ -20,6 +20,7 @@ fn check(text: &str) {
         ("textDocument/codeLens", json!({ "textDocument": document })),
         ("textDocument/documentSymbol", json!({ "textDocument": document })),
         ("tilelens/generatedCode", json!({ "textDocument": document, "position": position })),
+        ("tilelens/memoryMap", json!({ "textDocument": document, "position": position })),
     ] {
         if let Err(error) = client.request(method, params) {
             panic!("{method}: {error}");

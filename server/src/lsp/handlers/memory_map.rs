@@ -1,0 +1,48 @@
+use tilelens_analysis::Cancellable;
+use tilelens_analysis::ide::MemoryMap;
+use tilelens_analysis::ide::memory_map::text::{self, Line};
+use tilelens_analysis::ide::memory_map::{html, svg};
+use tower_lsp::ls_types::Position;
+
+use crate::lsp::ext::{DrawnMap, Mark, MemoryMapAnswer, Picture, Text};
+use crate::lsp::memory_map::Wish;
+use crate::lsp::query::View;
+
+pub(in crate::lsp) fn memory_map(view: &View, position: Position, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
+    memory_map_at(view, view.offset(position), wish)
+}
+
+/// The maps of the kernel around a byte offset.
+pub(in crate::lsp) fn memory_map_at(view: &View, offset: usize, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
+    let maps = view.analysis.memory_map(view.file, offset, wish.trial)?;
+    Ok(maps.map(|found| MemoryMapAnswer {
+        version: view.version,
+        maps: found.maps.into_iter().map(|map| drawn(view, map, wish.picture)).collect(),
+        settings: found.settings,
+    }))
+}
+
+fn drawn(view: &View, map: MemoryMap, picture: Option<Picture>) -> DrawnMap {
+    let (mut html, mut text) = (None, None);
+    match picture {
+        Some(Picture::Html { width }) => html = Some(html::part(&map, width.into())),
+        Some(Picture::Svg { width }) => html = Some(svg::part(&map, width.into())),
+        Some(Picture::Text { width }) => text = Some(with_marks(&text::draw(&map, width.into()))),
+        None => {}
+    }
+    DrawnMap { map: map.located(&|range| view.range(range)), html, text }
+}
+
+fn with_marks(drawing: &[Line]) -> Text {
+    let mut marks = Vec::new();
+    for (number, line) in drawing.iter().enumerate() {
+        let mut start = 0;
+        for span in &line.spans {
+            let end = start + span.text.len();
+            marks.push(Mark { line: number, start, end, kind: span.kind.name(), number: span.number });
+            start = end;
+        }
+    }
+    let lines = drawing.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
+    Text { lines: lines.collect(), marks }
+}
