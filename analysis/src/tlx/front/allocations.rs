@@ -1,0 +1,277 @@
+//! What takes memory: specs, buffers, barriers, CLC contexts.
+
+use tilelens_syntax::ast::{Arg, ExprId};
+
+use crate::diagnostics::Code;
+use crate::eval::Constant;
+use crate::ir::{Origin, Reason};
+
+use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Pair, Spec, SpecId};
+use super::super::language::{Dtype, Storage};
+use super::{Frame, Front, Value, arguments};
+
+impl Front<'_> {
+    /// The name for an allocation, and where it stands.
+    pub(super) fn named(&mut self, frame: &Frame<'_>, expr: ExprId) -> (String, Origin) {
+        match &mut self.naming {
+            Some(naming) => {
+                naming.count += 1;
+                let name = match naming.count {
+                    1 => naming.name.clone(),
+                    count => format!("{}[{}]", naming.name, count - 1),
+                };
+                (name, naming.at)
+            }
+            None => ("(unnamed)".to_owned(), self.at(frame, expr)),
+        }
+    }
+
+    pub(super) fn storage(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Known<Storage> {
+        let Some(arg) = arg else { return Ok(Storage::Smem) };
+        let value = self.value(frame, arg);
+        match &value {
+            Value::Constant(Constant::Unknown(reason)) => Err(reason.clone()),
+            Value::Constant(constant) if Storage::from_constant(constant).is_some() => {
+                Storage::from_constant(constant).ok_or_else(|| Reason(String::new()))
+            }
+            other => {
+                let message = format!("storage must be a tlx.storage_kind, got {}", other.type_name());
+                self.refuse(frame, arg, Code::Rejected, message);
+                Err(Reason("the storage is no tlx.storage_kind".to_owned()))
+            }
+        }
+    }
+
+    pub(super) fn storage_alias_spec(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
+        let [storage_arg, size_arg] = arguments(args, ["storage", "buffer_size_bytes"]);
+        let storage = self.storage(frame, storage_arg);
+        if storage == Ok(Storage::SmemCluster) {
+            let message = "smemCluster storage is not supported for storage_alias_spec".to_owned();
+            self.refuse(frame, storage_arg.unwrap_or(expr), Code::Rejected, message);
+        }
+        let explicit = size_arg.and_then(|arg| match self.value(frame, arg) {
+            Value::Constant(Constant::None) => None,
+            Value::Constant(Constant::Int(bytes)) => match u64::try_from(bytes) {
+                Ok(bytes) if bytes > 0 => Some(Ok(bytes)),
+                _ => {
+                    let message = format!("buffer_size_bytes must be positive, got {bytes}");
+                    self.refuse(frame, arg, Code::Rejected, message);
+                    Some(Err(Reason("`buffer_size_bytes` is not positive".to_owned())))
+                }
+            },
+            Value::Constant(Constant::Unknown(reason)) => Some(Err(reason)),
+            _ => Some(Err(Reason("`buffer_size_bytes` is no integer".to_owned()))),
+        });
+        let (name, name_at) = self.named(frame, expr);
+        let id = SpecId(self.kernel.specs.len() as u32);
+        let (at, certain) = (self.at(frame, expr), self.uncertain.is_none());
+        self.kernel.specs.push(Spec { name, at, name_at, storage, explicit, certain });
+        Value::Spec(id)
+    }
+
+    pub(super) fn local_alloc(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
+        let [shape, dtype, num, storage_arg, reuse, layout] =
+            arguments(args, ["shape", "dtype", "num", "storage", "reuse", "layout"]);
+        let (name, name_at) = self.named(frame, expr);
+        // What stands inside of the call is not what the assignment names.
+        let naming = self.naming.take();
+        let shape = self.shape(frame, shape);
+        let dtype = match dtype.map(|dtype| self.value(frame, dtype)) {
+            Some(Value::Constant(Constant::Unknown(reason))) => Err(reason),
+            Some(Value::Constant(constant)) => {
+                Dtype::from_constant(&constant).ok_or_else(|| Reason("the element type is no `tl.dtype`".to_owned()))
+            }
+            _ => Err(Reason("the element type is missing".to_owned())),
+        };
+        let num = self.count(frame, num, true);
+        let mut storage = self.storage(frame, storage_arg);
+        let has_layout = match layout.map(|layout| self.value(frame, layout)) {
+            None | Some(Value::Constant(Constant::None)) => false,
+            Some(_) => true,
+        };
+        if let (Some(layout), Ok(kind)) = (layout.filter(|_| has_layout), &storage)
+            && *kind != Storage::Smem
+        {
+            let message = "User-specified layout encoding is only supported for shared memory (smem)".to_owned();
+            self.refuse(frame, layout, Code::Rejected, message);
+        }
+        let backing = self.backing(frame, reuse, &mut storage);
+        if let (Ok(Storage::SmemCluster), Some(storage_arg)) = (&storage, storage_arg) {
+            let message =
+                "an allocation cannot live in smemCluster: the compiler takes it for tensor memory; use smem or tmem"
+                    .to_owned();
+            self.refuse(frame, storage_arg, Code::Rejected, message);
+        }
+        self.naming = naming;
+        let (at, certain) = (self.at(frame, expr), self.uncertain.is_none());
+        self.add(Buffer {
+            name,
+            at,
+            name_at,
+            storage,
+            shape,
+            dtype,
+            num,
+            backing,
+            kind: BufferKind::Data,
+            pair: Pair::None,
+            has_layout,
+            certain,
+            used: false,
+        })
+    }
+
+    pub(super) fn add(&mut self, buffer: Buffer) -> Value {
+        let id = BufferId(self.kernel.buffers.len() as u32);
+        self.kernel.buffers.push(buffer);
+        Value::Buffer { id, view: false }
+    }
+
+    pub(super) fn shape(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Known<Vec<u64>> {
+        let Some(arg) = arg else { return Err(Reason("the shape is missing".to_owned())) };
+        match self.value(frame, arg) {
+            Value::Constant(Constant::Tuple(extents) | Constant::List(extents)) => {
+                extents.into_iter().map(|extent| self.extent(frame, arg, extent)).collect()
+            }
+            Value::Constant(Constant::Unknown(reason)) => Err(reason),
+            _ => Err(Reason("the shape is no tuple".to_owned())),
+        }
+    }
+
+    pub(super) fn extent(&mut self, frame: &Frame<'_>, arg: ExprId, extent: Constant) -> Known<u64> {
+        match extent {
+            Constant::Int(extent) => u64::try_from(extent).map_err(|_| {
+                let message = format!("shape must have power-of-2 and non-zero dimensions; got {extent}");
+                self.refuse(frame, arg, Code::InvalidShape, message);
+                Reason(format!("an extent of the shape is {extent}"))
+            }),
+            Constant::Unknown(reason) => Err(reason),
+            _ => Err(Reason("an extent of the shape is no integer".to_owned())),
+        }
+    }
+
+    /// The number of buffers or barriers.
+    pub(super) fn count(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>, must_be_constexpr: bool) -> Known<u64> {
+        let Some(arg) = arg else { return Err(Reason("the number of buffers is missing".to_owned())) };
+        let value = self.value(frame, arg);
+        if must_be_constexpr && self.mentions_tensor(frame, arg) {
+            let message = "`num` must be a constexpr without introducing any `ast.Assign` nodes: a number that is assigned to a plain name is a tensor; annotate the name with `tl.constexpr`".to_owned();
+            self.refuse(frame, arg, Code::Rejected, message);
+        }
+        match value {
+            Value::Constant(Constant::Int(num)) if num > 0 => Ok(num.unsigned_abs()),
+            Value::Constant(Constant::Int(num)) => Err(Reason(format!("the number of buffers is {num}"))),
+            Value::Constant(Constant::Unknown(reason)) => Err(reason),
+            _ => Err(Reason("the number of buffers is no integer".to_owned())),
+        }
+    }
+
+    /// What an allocation reuses. One that is in another storage is taken to be where its backing is.
+    pub(super) fn backing(
+        &mut self,
+        frame: &mut Frame<'_>,
+        reuse: Option<ExprId>,
+        storage: &mut Known<Storage>,
+    ) -> Backing {
+        let Some(reuse) = reuse else { return Backing::Own };
+        match self.value(frame, reuse) {
+            Value::Constant(Constant::None) => Backing::Own,
+            Value::Constant(Constant::Unknown(reason)) => Backing::Unknown(reason),
+            Value::Spec(spec) => {
+                let theirs = self.kernel.spec(spec).storage.clone();
+                if let (Ok(theirs), Ok(ours)) = (theirs, storage.clone())
+                    && theirs != ours
+                {
+                    *storage = Ok(theirs);
+                    let message = format!(
+                        "storage_alias_spec storage ({theirs}) doesn't match local_alloc storage ({ours}); pass `storage=tlx.storage_kind.{theirs}`"
+                    );
+                    self.refuse(frame, reuse, Code::StorageMismatch, message);
+                }
+                Backing::Spec(spec)
+            }
+            Value::Buffer { id, view } => {
+                let theirs = self.kernel.buffer(id).storage.clone();
+                if let (Ok(theirs), Ok(ours)) = (theirs, storage.clone())
+                    && theirs != ours
+                {
+                    *storage = Ok(theirs);
+                    let message = format!(
+                        "reuse tensor has different storage: `{}` is in {theirs}, this allocation in {ours}",
+                        self.kernel.buffer(id).name
+                    );
+                    self.refuse(frame, reuse, Code::StorageMismatch, message);
+                }
+                if view {
+                    let message = format!(
+                        "LocalAliasOp must refer to a local_alloc or local_alias op: this is a view; reuse `{}` itself",
+                        self.kernel.buffer(id).name
+                    );
+                    self.refuse(frame, reuse, Code::Rejected, message);
+                }
+                Backing::Alias(id)
+            }
+            other => {
+                let message =
+                    format!("reuse must be a buffered_tensor or storage_alias_spec, got {}", other.type_name());
+                self.refuse(frame, reuse, Code::Rejected, message);
+                Backing::Unknown(Reason("`reuse` is no buffer".to_owned()))
+            }
+        }
+    }
+
+    pub(super) fn barriers(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
+        let (name, name_at) = self.named(frame, expr);
+        let [num] = arguments(args, ["num_barriers"]);
+        let num = self.count(frame, num, false);
+        for arg in args.iter().skip(1) {
+            self.value(frame, arg.value);
+        }
+        let at = self.at(frame, expr);
+        self.barrier(name, at, name_at, Vec::new(), num)
+    }
+
+    pub(super) fn barrier(
+        &mut self,
+        name: String,
+        at: Origin,
+        name_at: Origin,
+        shape: Vec<u64>,
+        num: Known<u64>,
+    ) -> Value {
+        self.add(Buffer {
+            name,
+            at,
+            name_at,
+            storage: Ok(Storage::Smem),
+            shape: Ok(shape),
+            dtype: Ok(Dtype::BARRIER),
+            num,
+            backing: Backing::Own,
+            kind: BufferKind::Barrier,
+            pair: Pair::None,
+            has_layout: false,
+            certain: self.uncertain.is_none(),
+            used: true,
+        })
+    }
+
+    /// Two arrays of barriers and one of 16-byte responses, each as long as there are stages.
+    pub(super) fn clc_context(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
+        let (name, name_at) = self.named(frame, expr);
+        let [consumers, stages] = arguments(args, ["num_consumers", "num_stages"]);
+        if let Some(consumers) = consumers {
+            self.value(frame, consumers);
+        }
+        let stages = match stages {
+            Some(stages) => self.count(frame, Some(stages), false),
+            None => Ok(1),
+        };
+        let at = self.at(frame, expr);
+        for part in ["full", "empty"] {
+            self.barrier(format!("{name}.{part}"), at, name_at, Vec::new(), stages.clone());
+        }
+        self.barrier(format!("{name}.responses"), at, name_at, Vec::new(), stages.map(|stages| stages * 2));
+        Value::unknown("a CLC context")
+    }
+}

@@ -1,0 +1,175 @@
+//! Calls: the functions of TLX that are looked at, and helpers of the same file.
+
+use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function};
+
+use crate::eval::{self, Constant};
+use crate::ir::Reason;
+
+use super::super::kernel::Pair;
+use super::super::language::Storage;
+use super::super::scenario;
+use super::{Bound, DEEPEST_CALL, Frame, Front, Names, Value, arguments, mentions_tlx};
+
+impl Front<'_> {
+    pub(super) fn call(&mut self, frame: &mut Frame<'_>, expr: ExprId, func: ExprId, args: &[Arg]) -> Value {
+        if let Some(canonical) = self.canonical(frame, func) {
+            return self.triton_call(frame, expr, &canonical, args);
+        }
+        let ast = frame.ast;
+        if let Expr::Attribute { value, name } = ast.expr(func) {
+            let base = self.value(frame, *value);
+            if let Value::Spec(spec) = base
+                && name == "set_buffer_overlap"
+            {
+                self.set_buffer_overlap(frame, expr, spec, args);
+                return Value::Constant(Constant::None);
+            }
+        }
+        let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
+        if let Some(name) = ast.name(func)
+            && !frame.names.contains_key(name)
+            && let Some(source) = self.scope.function(name)
+            && let Some(helper) = scenario::function(&source.ast)
+            && scenario::is_jit(&source.ast, self.imports, helper)
+            && (values.iter().any(Value::holds_memory) || mentions_tlx(&source.ast, self.imports))
+        {
+            return self.helper(frame, expr, &source.ast, helper, args, values);
+        }
+        Value::Constant(self.evaluate(frame, expr))
+    }
+
+    /// Follows a helper of the same file, so that what it allocates and returns is known.
+    pub(super) fn helper(
+        &mut self,
+        frame: &mut Frame<'_>,
+        expr: ExprId,
+        ast: &Ast,
+        helper: &Function,
+        args: &[Arg],
+        values: Vec<Value>,
+    ) -> Value {
+        let name = ast.name(helper.name).unwrap_or_default();
+        if self.depth == DEEPEST_CALL {
+            self.note(self.at(frame, expr), Reason(format!("calls of `{name}` are nested too deeply")));
+            return Value::unknown(format!("calls of `{name}` are nested too deeply"));
+        }
+        let mut names = Names::new();
+        for (i, param) in helper.params.iter().enumerate() {
+            let Some(param_name) = ast.name(param.name) else { continue };
+            let by_keyword = args.iter().position(|arg| arg.keyword.as_deref() == Some(param_name));
+            let given = by_keyword.or_else(|| args.get(i).filter(|arg| arg.keyword.is_none()).map(|_| i));
+            let value = match (given.and_then(|i| values.get(i)), param.default) {
+                (Some(value), _) => value.clone(),
+                (None, Some(default)) => Value::Constant(eval::evaluate(ast, default, self.scope)),
+                (None, None) => Value::unknown(format!("`{param_name}` is not given to `{name}`")),
+            };
+            names.insert(param_name.to_owned(), Bound { value, plain: false });
+        }
+        let call_site = Some(self.at(frame, expr));
+        let mut inner = Frame { ast, names, call_site, returned: None, done: false };
+        let naming = self.naming.take();
+        self.depth += 1;
+        self.body(&mut inner, &helper.body);
+        self.depth -= 1;
+        self.naming = naming;
+        inner.returned.unwrap_or(Value::Constant(Constant::None))
+    }
+
+    pub(super) fn triton_call(&mut self, frame: &mut Frame<'_>, expr: ExprId, canonical: &str, args: &[Arg]) -> Value {
+        match canonical {
+            "tlx.storage_alias_spec" => self.storage_alias_spec(frame, expr, args),
+            "tlx.local_alloc" => self.local_alloc(frame, expr, args),
+            "tlx.reuse_group" => self.reuse_group(frame, expr, args),
+            "tlx.alloc_barriers" | "tlx.alloc_warp_barrier" => self.barriers(frame, expr, args),
+            "tlx.clc_create_context" => self.clc_context(frame, expr, args),
+            "tlx.local_view" => self.local_view(frame, expr, args),
+            "tlx.local_slice"
+            | "tlx.subslice"
+            | "tlx.local_trans"
+            | "tlx.local_reshape"
+            | "tlx.local_reinterpret"
+            | "tlx.remote_view" => {
+                let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
+                match values.into_iter().next() {
+                    Some(Value::Buffer { id, .. }) => Value::Buffer { id, view: true },
+                    _ => Value::unknown("a view of something that is not known"),
+                }
+            }
+            "tlx.async_dot" | "tlx.async_dot_scaled" => self.dot(frame, args),
+            "tl.static_assert" => {
+                if let Some(condition) = args.first() {
+                    let value = self.evaluate(frame, condition.value);
+                    if eval::truth(&value) == Some(false) && self.uncertain.is_none() {
+                        self.kernel.contradiction = self.kernel.contradiction.or(Some(condition.value));
+                    }
+                }
+                Value::Constant(Constant::None)
+            }
+            "tlx.dtype_of" => match args.first().map(|arg| self.value(frame, arg.value)) {
+                Some(Value::Buffer { id, .. }) => Value::Constant(match &self.kernel.buffer(id).dtype {
+                    Ok(dtype) => dtype.constant(),
+                    Err(reason) => Constant::Unknown(reason.clone()),
+                }),
+                _ => Value::Constant(self.evaluate(frame, expr)),
+            },
+            _ => {
+                if canonical == "tlx.async_tasks" || canonical == "tlx.async_task" {
+                    self.kernel.warp_specialized = true;
+                }
+                let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
+                if canonical == "tl.tuple"
+                    && let Some(sequence @ Value::Sequence(_)) = values.into_iter().next()
+                {
+                    return sequence;
+                }
+                Value::Constant(self.evaluate(frame, expr))
+            }
+        }
+    }
+
+    pub(super) fn local_view(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
+        let [buffer, index] = arguments(args, ["local_allocated_buffers", "buffer_idx"]);
+        let Some(buffer) = buffer else { return Value::unknown("a view without a buffer") };
+        match self.value(frame, buffer) {
+            Value::Buffer { id, view } => self.view(frame, expr, id, view, index),
+            Value::Constant(constant @ Constant::Unknown(_)) => {
+                if let Some(index) = index {
+                    self.effects(frame, index);
+                }
+                Value::Constant(constant)
+            }
+            _ => Value::unknown("a view of something that is no buffer"),
+        }
+    }
+
+    /// A product over two CTAs gives its 64-row accumulator, and its operand in tensor memory, other layouts.
+    pub(super) fn dot(&mut self, frame: &mut Frame<'_>, args: &[Arg]) -> Value {
+        let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
+        let named = |name: &str, position: usize| {
+            let by_keyword = args.iter().position(|arg| arg.keyword.as_deref() == Some(name));
+            by_keyword.or_else(|| args.get(position).filter(|arg| arg.keyword.is_none()).map(|_| position))
+        };
+        let pair = named("two_ctas", usize::MAX).map(|i| &values[i]);
+        let buffer = |position: Option<usize>| match position.and_then(|i| values.get(i)) {
+            Some(Value::Buffer { id, .. }) => Some(*id),
+            _ => None,
+        };
+        let over_two = match pair {
+            None => Some(false),
+            Some(Value::Constant(constant)) => eval::truth(constant),
+            Some(_) => None,
+        };
+        if let (Some(acc), Some(true)) = (buffer(named("acc", 2)), over_two) {
+            let rows = self.kernel.buffer(acc).shape.as_ref().ok().and_then(|shape| shape.first().copied());
+            if rows == Some(64) && self.kernel.buffer(acc).storage == Ok(Storage::Tmem) {
+                self.kernel.buffers[acc.0 as usize].pair = Pair::Rhs;
+                if let Some(lhs) =
+                    buffer(named("A", 0)).filter(|&lhs| self.kernel.buffer(lhs).storage == Ok(Storage::Tmem))
+                {
+                    self.kernel.buffers[lhs.0 as usize].pair = Pair::Lhs;
+                }
+            }
+        }
+        Value::unknown("the result of a product")
+    }
+}

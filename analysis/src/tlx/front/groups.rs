@@ -1,0 +1,92 @@
+//! Reuse groups and overlap definitions.
+
+use tilelens_syntax::ast::{Arg, Expr, ExprId};
+
+use crate::diagnostics::Code;
+use crate::eval::Constant;
+use crate::ir::Reason;
+
+use super::super::kernel::{Element, Group, GroupId, GroupKind, Known, Overlap, SpecId};
+use super::{Frame, Front, Value};
+
+impl Front<'_> {
+    pub(super) fn set_buffer_overlap(&mut self, frame: &mut Frame<'_>, expr: ExprId, spec: SpecId, args: &[Arg]) {
+        let certain = self.uncertain.is_none();
+        let at = self.at(frame, expr);
+        let Some(definition) = args.first() else {
+            let message = "set_buffer_overlap takes a tlx.reuse_group".to_owned();
+            return self.refuse(frame, expr, Code::Rejected, message);
+        };
+        let value = self.value(frame, definition.value);
+        let group = match value {
+            Value::Group(group) => Ok(group),
+            Value::Constant(Constant::Unknown(reason)) => Err(reason),
+            other => {
+                let message = format!("overlap_def must be a reuse_group, got {}", other.type_name());
+                return self.refuse(frame, definition.value, Code::Rejected, message);
+            }
+        };
+        self.kernel.overlaps.push(Overlap { at, spec, group, certain });
+    }
+
+    pub(super) fn reuse_group(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
+        let mut group =
+            Group { at: self.at(frame, expr), kind: Ok(GroupKind::Shared), size: Ok(1), elements: Vec::new() };
+        for arg in args {
+            let value = self.value(frame, arg.value);
+            match (arg.keyword.as_deref(), value) {
+                (Some("group_type"), Value::Constant(Constant::Unknown(reason))) => group.kind = Err(reason),
+                (Some("group_type"), Value::Constant(constant)) => {
+                    let kind = GroupKind::from_constant(&constant);
+                    group.kind = kind.ok_or_else(|| Reason("the group type is no tlx.reuse_group_type".to_owned()));
+                }
+                (Some("group_size"), value) => group.size = self.group_size(frame, arg.value, value),
+                (Some(_), _) => {}
+                (None, value) => {
+                    let element = self.element(frame, arg.value, value);
+                    group.elements.extend(element);
+                }
+            }
+        }
+        if args.iter().all(|arg| arg.keyword.is_some()) {
+            self.refuse(frame, expr, Code::Rejected, "reuse_group requires at least one element".to_owned());
+        }
+        let id = GroupId(self.kernel.groups.len() as u32);
+        self.kernel.groups.push(group);
+        Value::Group(id)
+    }
+
+    pub(super) fn group_size(&mut self, frame: &Frame<'_>, arg: ExprId, value: Value) -> Known<u64> {
+        match value {
+            Value::Constant(Constant::Int(size)) if size > 0 => Ok(size.unsigned_abs()),
+            Value::Constant(Constant::Unknown(reason)) => Err(reason),
+            other => {
+                let got = match &other {
+                    Value::Constant(Constant::Int(size)) => size.to_string(),
+                    other => other.type_name().to_owned(),
+                };
+                let message = format!("group_size must be a positive integer, got {got}");
+                self.refuse(frame, arg, Code::Rejected, message);
+                Err(Reason("the group size is no positive integer".to_owned()))
+            }
+        }
+    }
+
+    pub(super) fn element(&mut self, frame: &Frame<'_>, arg: ExprId, value: Value) -> Vec<Element> {
+        let at = self.at(frame, arg);
+        match value {
+            Value::Buffer { id, view } => vec![Element::Leaf { buffer: id, at, view }],
+            Value::Group(group) => vec![Element::Group(group)],
+            Value::Sequence(values) if matches!(frame.ast.expr(arg), Expr::Starred(_)) => {
+                values.into_iter().flat_map(|value| self.element(frame, arg, value)).collect()
+            }
+            Value::Constant(Constant::Unknown(reason)) => vec![Element::Unknown(reason)],
+            other => {
+                let message =
+                    format!("reuse_group elements must be buffered_tensor or reuse_group, got {}", other.type_name());
+                self.refuse(frame, arg, Code::Rejected, message);
+                vec![Element::Unknown(Reason("an element of the group is no buffer".to_owned()))]
+            }
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Reads a `@triton.jit` function under one scenario: follows its constants and branches, and records what it allocates.
+//!
+//! Nothing is run. A branch whose condition is not known is followed on both sides, and what it allocates is not certain.
+
+mod allocations;
+mod calls;
+mod expressions;
+mod groups;
+mod params;
+mod statements;
+
+use std::collections::BTreeMap;
+
+use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId};
+
+use crate::diagnostics::Code;
+use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
+use crate::ir::{Note, Origin, Reason};
+use crate::memory::Finding;
+
+use super::kernel::{BufferId, GroupId, Kernel, SpecId};
+use super::language::Imports;
+use super::scenario::{self, Scenario};
+
+/// Statements that are followed in one kernel, those of helpers included.
+const MOST_STATEMENTS: u32 = 200_000;
+/// Helpers that call helpers deeper than this are not followed.
+const DEEPEST_CALL: u32 = 8;
+/// Elements of a list comprehension that allocates.
+const MOST_ELEMENTS: usize = 256;
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Constant(Constant),
+    Buffer { id: BufferId, view: bool },
+    Spec(SpecId),
+    Group(GroupId),
+    Sequence(Vec<Value>),
+}
+
+impl Value {
+    fn unknown(reason: impl Into<String>) -> Value {
+        Value::Constant(Constant::Unknown(Reason(reason.into())))
+    }
+
+    fn holds_memory(&self) -> bool {
+        match self {
+            Value::Constant(_) => false,
+            Value::Sequence(values) => values.iter().any(Value::holds_memory),
+            Value::Buffer { .. } | Value::Spec(_) | Value::Group(_) => true,
+        }
+    }
+
+    /// As Python names it in an error.
+    fn type_name(&self) -> &'static str {
+        match self {
+            Value::Buffer { .. } => "buffered_tensor",
+            Value::Spec(_) => "storage_alias_spec",
+            Value::Group(_) => "reuse_group",
+            Value::Sequence(_) => "tuple",
+            Value::Constant(constant) => match constant {
+                Constant::Int(_) => "int",
+                Constant::Float(_) => "float",
+                Constant::Bool(_) => "bool",
+                Constant::Str(_) => "str",
+                Constant::None => "NoneType",
+                Constant::List(_) => "list",
+                Constant::Tuple(_) => "tuple",
+                Constant::Dict(_) => "dict",
+                Constant::Member(name) if name.starts_with("tl.") => "dtype",
+                Constant::Member(name) if name.starts_with("tlx.storage_kind") => "storage_kind",
+                Constant::Member(name) if name.starts_with("tlx.reuse_group_type") => "reuse_group_type",
+                _ => "object",
+            },
+        }
+    }
+
+    /// The reason, if it is not known what this is.
+    fn reason(&self) -> Option<&Reason> {
+        match self {
+            Value::Constant(Constant::Unknown(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Bound {
+    value: Value,
+    /// Assigned without `tl.constexpr`: a number is a tensor from then on.
+    plain: bool,
+}
+
+type Names = BTreeMap<String, Bound>;
+
+/// A function that is being followed.
+struct Frame<'a> {
+    ast: &'a Ast,
+    names: Names,
+    /// The call in the kernel's own text through which a helper is followed.
+    call_site: Option<Origin>,
+    returned: Option<Value>,
+    /// A `return` was reached.
+    done: bool,
+}
+
+/// What the name of an allocation is, from the assignment around it.
+struct Naming {
+    name: String,
+    at: Origin,
+    count: usize,
+}
+
+struct Front<'a> {
+    kernel: Kernel,
+    scope: &'a dyn Scope,
+    imports: &'a Imports,
+    /// Under conditions that are not known.
+    uncertain: Option<Reason>,
+    naming: Option<Naming>,
+    statements: u32,
+    depth: u32,
+}
+
+/// The kernel of a function block, if it allocates at all. `launch` holds what launches of it agree on.
+pub fn read(
+    ast: &Ast,
+    scope: &dyn Scope,
+    imports: &Imports,
+    scenario: &Scenario,
+    launch: &BTreeMap<String, (Constant, String)>,
+) -> Option<Kernel> {
+    let function = scenario::function(ast)?;
+    let params = params::params(ast, function, scope, imports, scenario, launch);
+    let kernel = Kernel { params, arch: scenario.arch, ..Kernel::empty(ast)? };
+    let names = kernel.params.iter().map(|param| {
+        let value = Value::Constant(param.value.clone());
+        (param.name.clone(), Bound { value, plain: false })
+    });
+    let mut frame = Frame { ast, names: names.collect(), call_site: None, returned: None, done: false };
+    let mut front = Front { kernel, scope, imports, uncertain: None, naming: None, statements: 0, depth: 0 };
+    front.body(&mut frame, &function.body);
+    let kernel = front.kernel;
+    (!kernel.buffers.is_empty() || !kernel.specs.is_empty() || !kernel.findings.is_empty()).then_some(kernel)
+}
+
+/// True for a function whose text names anything of TLX.
+pub fn mentions_tlx(ast: &Ast, imports: &Imports) -> bool {
+    names(ast, imports).any(|name| name.starts_with("tlx"))
+}
+
+/// Functions of TLX that take memory.
+const ALLOCATING: [&str; 5] = [
+    "tlx.storage_alias_spec",
+    "tlx.local_alloc",
+    "tlx.alloc_barriers",
+    "tlx.alloc_warp_barrier",
+    "tlx.clc_create_context",
+];
+
+/// True for a function whose text names one that takes memory.
+pub fn mentions_allocation(ast: &Ast, imports: &Imports) -> bool {
+    names(ast, imports).any(|name| ALLOCATING.contains(&name.as_str()))
+}
+
+/// The names of Triton in a block.
+fn names<'a>(ast: &'a Ast, imports: &'a Imports) -> impl Iterator<Item = String> + 'a {
+    let names = ast.exprs().filter(|(_, expr)| matches!(expr, Expr::Attribute { .. } | Expr::Name(_)));
+    names.filter_map(|(id, _)| imports.canonical(&ast.dotted(id)?))
+}
+
+/// Constants of a frame, over those of the module.
+struct FrameScope<'a> {
+    names: &'a Names,
+    outer: &'a dyn Scope,
+}
+
+impl Scope for FrameScope<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        match self.names.get(name) {
+            Some(Bound { value: Value::Constant(constant), .. }) => Some(constant.clone()),
+            Some(_) => Some(Constant::Unknown(Reason(format!("`{name}` is a buffer, and no constant")))),
+            None => self.outer.constant(name),
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        self.outer.function(name)
+    }
+
+    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+        // `desc.dtype`, `ptr.dtype.element_ty`, `BLOCK.value`: a parameter stands for its element type or its number.
+        if let [name, attributes @ ..] = path
+            && let Some(Bound { value: Value::Constant(constant), .. }) = self.names.get(*name)
+            && attributes.iter().all(|attribute| ["dtype", "element_ty", "type", "scalar", "value"].contains(attribute))
+        {
+            return Some(constant.clone());
+        }
+        self.outer.dialect_name(path)
+    }
+
+    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        self.outer.dialect_call(path, arguments)
+    }
+}
+
+impl Front<'_> {
+    fn evaluate(&self, frame: &Frame<'_>, expr: ExprId) -> Constant {
+        let scope = FrameScope { names: &frame.names, outer: self.scope };
+        eval::evaluate(frame.ast, expr, &scope)
+    }
+
+    fn canonical(&self, frame: &Frame<'_>, expr: ExprId) -> Option<String> {
+        self.imports.canonical(&frame.ast.dotted(expr)?)
+    }
+
+    /// Where something in this frame is shown: in a helper, at the call of it.
+    fn at(&self, frame: &Frame<'_>, expr: ExprId) -> Origin {
+        frame.call_site.unwrap_or(Origin::Expr(expr))
+    }
+
+    /// Says what the front end of the compiler refuses. Helpers speak for themselves.
+    fn refuse(&mut self, frame: &Frame<'_>, at: ExprId, code: Code, message: String) {
+        if frame.call_site.is_none() && self.uncertain.is_none() {
+            let severity = code.severity();
+            self.kernel.findings.push(Finding { code, severity, at: Origin::Expr(at), message, related: Vec::new() });
+        }
+    }
+
+    fn note(&mut self, at: Origin, reason: Reason) {
+        if !self.kernel.notes.iter().any(|note| note.reason == reason) {
+            self.kernel.notes.push(Note { at, reason });
+        }
+    }
+}
+
+/// The arguments of a call by the names of its parameters.
+fn arguments<const N: usize>(args: &[Arg], names: [&str; N]) -> [Option<ExprId>; N] {
+    let mut bound = [None; N];
+    for (i, arg) in args.iter().enumerate() {
+        let position = match &arg.keyword {
+            Some(keyword) => names.iter().position(|name| name == keyword),
+            None => (i < N).then_some(i),
+        };
+        if let Some(position) = position {
+            bound[position] = Some(arg.value);
+        }
+    }
+    bound
+}

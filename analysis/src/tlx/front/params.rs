@@ -1,0 +1,73 @@
+//! The values of a kernel's parameters, in the order in which their sources are asked.
+
+use std::collections::BTreeMap;
+
+use tilelens_syntax::ast::{Ast, BoolOp, CompareOp, Expr, ExprId, Function, Stmt};
+
+use crate::eval::{self, Constant, Scope};
+use crate::ir::{Origin, Reason};
+
+use super::super::kernel::Param;
+use super::super::language::Imports;
+use super::super::scenario::Scenario;
+
+/// Values of the parameters: the scenario, the default, what a `static_assert` says, the launches.
+pub(super) fn params(
+    ast: &Ast,
+    function: &Function,
+    scope: &dyn Scope,
+    imports: &Imports,
+    scenario: &Scenario,
+    launch: &BTreeMap<String, (Constant, String)>,
+) -> Vec<Param> {
+    let mut asserted = BTreeMap::new();
+    for &stmt in &function.body {
+        if let Stmt::Expr(call) = ast.stmt(stmt)
+            && let Expr::Call { func, args } = ast.expr(*call)
+            && ast.dotted(*func).and_then(|path| imports.canonical(&path)).as_deref() == Some("tl.static_assert")
+            && let Some(condition) = args.first()
+        {
+            equalities(ast, condition.value, scope, &mut asserted);
+        }
+    }
+    let param = |param: &tilelens_syntax::ast::Param| {
+        let name = ast.name(param.name)?.to_owned();
+        let annotation = param.annotation.and_then(|annotation| ast.dotted(annotation));
+        let is_constexpr = annotation.and_then(|path| imports.canonical(&path)).as_deref() == Some("tl.constexpr");
+        let default = param
+            .default
+            .filter(|_| is_constexpr)
+            .map(|default| (eval::evaluate(ast, default, scope), "the default of the parameter".to_owned()));
+        let found = scenario.values.get(&name).cloned();
+        let found = found.or(default).or_else(|| asserted.remove(&name)).or_else(|| launch.get(&name).cloned());
+        let (value, from) = match found {
+            Some((value, from)) => (value, Some(from)),
+            None => {
+                let example = if is_constexpr { "128" } else { "bf16" };
+                let reason =
+                    format!("`{name}` has no value here; a comment `# tilelens: {name}={example}` gives it one");
+                (Constant::Unknown(Reason(reason)), None)
+            }
+        };
+        Some(Param { name, at: Origin::Expr(param.name), value, from })
+    };
+    function.params.iter().filter_map(param).collect()
+}
+
+/// `NAME == constant` out of a condition and its conjuncts.
+fn equalities(ast: &Ast, condition: ExprId, scope: &dyn Scope, facts: &mut BTreeMap<String, (Constant, String)>) {
+    match ast.expr(condition) {
+        Expr::Bool2 { op: BoolOp::And, left, right } => {
+            equalities(ast, *left, scope, facts);
+            equalities(ast, *right, scope, facts);
+        }
+        Expr::Compare { left, rest } => {
+            let [(CompareOp::Eq, right)] = rest.as_slice() else { return };
+            let Some(name) = ast.name(*left) else { return };
+            if let value @ (Constant::Int(_) | Constant::Bool(_)) = eval::evaluate(ast, *right, scope) {
+                facts.insert(name.to_owned(), (value, "a `static_assert`".to_owned()));
+            }
+        }
+        _ => {}
+    }
+}

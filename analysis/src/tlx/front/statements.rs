@@ -1,0 +1,246 @@
+//! Statements: what a name stands for after each, and which branches are followed.
+
+use std::collections::BTreeSet;
+
+use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+
+use crate::diagnostics::Code;
+use crate::eval::{self, Constant};
+use crate::ir::Reason;
+
+use super::{Bound, Frame, Front, MOST_STATEMENTS, Naming, Value};
+
+impl Front<'_> {
+    pub(super) fn body(&mut self, frame: &mut Frame<'_>, body: &[StmtId]) {
+        for &stmt in body {
+            if frame.done {
+                return;
+            }
+            self.statements += 1;
+            if self.statements > MOST_STATEMENTS {
+                return self.note(self.kernel.name_origin, Reason("the kernel has too many statements".to_owned()));
+            }
+            self.statement(frame, stmt);
+        }
+    }
+
+    pub(super) fn statement(&mut self, frame: &mut Frame<'_>, stmt: StmtId) {
+        let ast = frame.ast;
+        match ast.stmt(stmt) {
+            Stmt::Assign { targets, annotation, value: Some(value) } => {
+                self.assign(frame, targets, *annotation, *value);
+            }
+            Stmt::AugAssign { target, value, .. } => {
+                self.value(frame, *value);
+                self.forget(frame, *target, "changes at run time");
+            }
+            Stmt::Expr(expr) => {
+                self.value(frame, *expr);
+            }
+            Stmt::If { condition, body, or_else } => self.branch(frame, *condition, body, or_else),
+            Stmt::For { target, iter, body, or_else } => {
+                self.value(frame, *iter);
+                self.forget(frame, *target, "is the index of a loop");
+                self.repeat(frame, body);
+                self.body(frame, or_else);
+            }
+            Stmt::While { condition, body, or_else } => {
+                self.forget_assigned(frame, body);
+                self.value(frame, *condition);
+                self.repeat(frame, body);
+                self.body(frame, or_else);
+            }
+            Stmt::With { items, body } => {
+                for item in items {
+                    self.value(frame, item.context);
+                    if let Some(target) = item.target {
+                        self.forget(frame, target, "is bound by `with`");
+                    }
+                }
+                self.body(frame, body);
+            }
+            Stmt::Return(value) => {
+                let value = value.map(|value| self.value(frame, value));
+                if self.uncertain.is_none() {
+                    frame.returned = value;
+                    frame.done = true;
+                } else {
+                    frame.returned = Some(Value::unknown("a helper returns under a condition that is not known"));
+                }
+            }
+            Stmt::Other { body, .. } => {
+                let reason = Reason("a `try` or `match` is not followed".to_owned());
+                self.uncertainly(reason, |front| front.body(frame, body));
+            }
+            Stmt::Assign { .. }
+            | Stmt::Function(_)
+            | Stmt::Class { .. }
+            | Stmt::Break
+            | Stmt::Continue
+            | Stmt::Pass
+            | Stmt::Import(_)
+            | Stmt::ImportFrom { .. }
+            | Stmt::Error => {}
+        }
+    }
+
+    pub(super) fn uncertainly<T>(&mut self, reason: Reason, follow: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.uncertain.clone();
+        self.uncertain = outer.clone().or(Some(reason));
+        let result = follow(self);
+        self.uncertain = outer;
+        result
+    }
+
+    pub(super) fn branch(&mut self, frame: &mut Frame<'_>, condition: ExprId, body: &[StmtId], or_else: &[StmtId]) {
+        let value = self.value(frame, condition);
+        let known = match &value {
+            Value::Constant(constant) if !self.mentions_tensor(frame, condition) => eval::truth(constant),
+            _ => None,
+        };
+        match known {
+            Some(true) => return self.body(frame, body),
+            Some(false) => return self.body(frame, or_else),
+            None => {}
+        }
+        let reason = match value.reason() {
+            Some(reason) => reason.clone(),
+            None => Reason("a condition is decided at run time".to_owned()),
+        };
+        let before = frame.names.clone();
+        self.uncertainly(reason.clone(), |front| front.body(frame, body));
+        let then = std::mem::replace(&mut frame.names, before);
+        self.uncertainly(reason.clone(), |front| front.body(frame, or_else));
+        for (name, bound) in then {
+            match frame.names.get_mut(&name) {
+                None => {
+                    frame.names.insert(name, bound);
+                }
+                Some(other) if *other == bound => {}
+                Some(other) => {
+                    other.value = Value::unknown(format!("`{name}` depends on a condition: {}", reason.0));
+                }
+            }
+        }
+    }
+
+    /// A loop is followed once, with everything unknown that it changes.
+    pub(super) fn repeat(&mut self, frame: &mut Frame<'_>, body: &[StmtId]) {
+        self.forget_assigned(frame, body);
+        self.body(frame, body);
+        self.forget_assigned(frame, body);
+    }
+
+    pub(super) fn forget_assigned(&mut self, frame: &mut Frame<'_>, body: &[StmtId]) {
+        let mut names = BTreeSet::new();
+        assigned(frame.ast, body, &mut names);
+        for name in names {
+            // A name that is first bound inside has its value there in every round.
+            if let Some(bound) = frame.names.get_mut(name) {
+                bound.value = Value::unknown(format!("`{name}` changes in a loop"));
+            }
+        }
+    }
+
+    pub(super) fn forget(&mut self, frame: &mut Frame<'_>, target: ExprId, why: &str) {
+        let ast = frame.ast;
+        if let Some(name) = ast.name(target) {
+            let value = Value::unknown(format!("`{name}` {why}"));
+            frame.names.insert(name.to_owned(), Bound { value, plain: false });
+        }
+        for &element in ast.elements(target).unwrap_or_default() {
+            self.forget(frame, element, why);
+        }
+    }
+
+    pub(super) fn assign(
+        &mut self,
+        frame: &mut Frame<'_>,
+        targets: &[ExprId],
+        annotation: Option<ExprId>,
+        value: ExprId,
+    ) {
+        let ast = frame.ast;
+        let named = targets.first().and_then(|&target| Some((target, ast.name(target)?)));
+        let outer = self.naming.take();
+        if let Some((target, name)) = named {
+            self.naming = Some(Naming { name: name.to_owned(), at: self.at(frame, target), count: 0 });
+        }
+        let bound = self.value(frame, value);
+        self.naming = outer;
+        let is_constexpr = annotation.is_some_and(|at| self.canonical(frame, at).as_deref() == Some("tl.constexpr"));
+        for &target in targets {
+            self.bind(frame, target, bound.clone(), is_constexpr);
+        }
+    }
+
+    pub(super) fn bind(&mut self, frame: &mut Frame<'_>, target: ExprId, value: Value, is_constexpr: bool) {
+        let ast = frame.ast;
+        match ast.expr(target) {
+            Expr::Name(name) => {
+                let is_number =
+                    matches!(value, Value::Constant(Constant::Int(_) | Constant::Bool(_) | Constant::Float(_)));
+                let plain = is_number && !is_constexpr;
+                frame.names.insert(name.clone(), Bound { value, plain });
+            }
+            Expr::Tuple(elements) | Expr::List(elements) => {
+                let values = match value {
+                    Value::Sequence(values) => values,
+                    Value::Constant(Constant::Tuple(values) | Constant::List(values)) => {
+                        values.into_iter().map(Value::Constant).collect()
+                    }
+                    Value::Constant(Constant::Unknown(reason)) => {
+                        vec![Value::Constant(Constant::Unknown(reason)); elements.len()]
+                    }
+                    _ => Vec::new(),
+                };
+                for (i, &element) in elements.iter().enumerate() {
+                    let value = values.get(i).cloned().unwrap_or_else(|| Value::unknown("is taken out of no tuple"));
+                    self.bind(frame, element, value, is_constexpr);
+                }
+            }
+            Expr::Attribute { value: base, name } => {
+                let base = self.value(frame, *base);
+                if matches!(base, Value::Spec(_)) && (name == "storage" || name == "buffer_size_bytes") {
+                    let message = format!(
+                        "AttributeError: `{name}` of a storage_alias_spec cannot be changed; give it to the constructor"
+                    );
+                    self.refuse(frame, target, Code::Rejected, message);
+                }
+            }
+            _ => {
+                self.value(frame, target);
+            }
+        }
+    }
+}
+
+/// The names that statements assign.
+fn assigned<'a>(ast: &'a Ast, body: &[StmtId], names: &mut BTreeSet<&'a str>) {
+    for &stmt in body {
+        match ast.stmt(stmt) {
+            Stmt::Assign { targets, .. } => targets.iter().for_each(|&target| targets_of(ast, target, names)),
+            Stmt::AugAssign { target, .. } => targets_of(ast, *target, names),
+            Stmt::For { target, body, or_else, .. } => {
+                targets_of(ast, *target, names);
+                assigned(ast, body, names);
+                assigned(ast, or_else, names);
+            }
+            Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
+                assigned(ast, body, names);
+                assigned(ast, or_else, names);
+            }
+            Stmt::With { body, .. } | Stmt::Other { body, .. } => assigned(ast, body, names),
+            _ => {}
+        }
+    }
+}
+
+fn targets_of<'a>(ast: &'a Ast, target: ExprId, names: &mut BTreeSet<&'a str>) {
+    if let Some(name) = ast.name(target) {
+        names.insert(name);
+    }
+    for &element in ast.elements(target).unwrap_or_default() {
+        targets_of(ast, element, names);
+    }
+}
