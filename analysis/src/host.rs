@@ -161,6 +161,10 @@ features! {
     allocated_ir() -> Vec<ide::AllocatedIr> = ide::allocated_ir::allocated_ir;
     /// The IR of the kernel around a byte offset after memory is allocated.
     allocated_ir_at(offset: usize) -> Option<ide::AllocatedIr> = ide::allocated_ir::allocated_ir_at;
+    /// The MLIR of every TLX kernel after each step of its compiler.
+    lowered_ir() -> Vec<ide::LoweredIr> = ide::lowered_ir::lowered_ir;
+    /// The MLIR of the TLX kernel around a byte offset after each step of its compiler.
+    lowered_ir_at(offset: usize) -> Option<ide::LoweredIr> = ide::lowered_ir::lowered_ir_at;
     /// What an editor can offer to do within a range.
     code_actions(range: tilelens_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
     /// Who has which bytes of each memory space, for the kernel around a byte offset.

@@ -22,6 +22,8 @@ pub struct CodeAction {
 pub enum Effect {
     /// Shows the IR after allocation of the kernel around this byte offset.
     ShowAllocatedIr(usize),
+    /// Shows the MLIR of the TLX kernel around this byte offset.
+    ShowLoweredIr(usize),
     Mend(Mend),
 }
 
@@ -44,6 +46,9 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
     for placed in context.units_in(range) {
         let block = context.document().blocks().iter().find(|block| block.start == placed.start);
         let text = block.map_or("", |block| &block.source.text);
+        if let Some(tlx) = context.tlx(placed.unit) {
+            actions.extend(super::tlx::actions::actions(context, &placed, tlx, text, range));
+        }
         for outcome in context.plans(placed.unit) {
             let Some(plan) = outcome.plan() else { continue };
             if placed.range(plan.origin).touches(range.start) {

@@ -10,7 +10,7 @@ use super::Rules;
 use super::advice;
 use super::budgets::{out_of_resource, requested_columns};
 use super::footprint::{Footprint, Owner, Total};
-use super::kernel::{Backing, BufferId, BufferKind, Element, GroupId, GroupKind, Kernel, Overlap, SpecId};
+use super::kernel::{Backing, BufferId, BufferKind, Element, GroupId, GroupKind, IndexValue, Kernel, Overlap, SpecId};
 use super::language::Storage;
 use super::offsets::Placement;
 use super::plan::{Place, Plan, SpecPlan, Trouble};
@@ -422,7 +422,8 @@ fn backing_shape(kernel: &Kernel, spec_plan: &SpecPlan, findings: &mut Vec<Findi
 }
 
 fn indices(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
-    for index in &kernel.indices {
+    for index in kernel.indices.iter().filter(|index| index.certain) {
+        let IndexValue::Constant(value) = index.index else { continue };
         let buffer = kernel.buffer(index.buffer);
         let num = match plan.place(index.buffer) {
             Some(place) => place.sized.num,
@@ -431,12 +432,11 @@ fn indices(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
                 Err(_) => continue,
             },
         };
-        if u64::try_from(index.index).is_ok_and(|at| at < num) {
+        if u64::try_from(value).is_ok_and(|at| at < num) {
             continue;
         }
         let message = format!(
-            "index {} is outside of `{}`, which has {num} buffer{}; nothing checks this at run time",
-            index.index,
+            "index {value} is outside of `{}`, which has {num} buffer{}; nothing checks this at run time",
             buffer.name,
             if num == 1 { "" } else { "s" }
         );

@@ -35,6 +35,8 @@ pub struct Kernel {
     pub groups: Vec<Group>,
     pub overlaps: Vec<Overlap>,
     pub indices: Vec<Index>,
+    /// Everything above in the order in which the compiler meets it.
+    pub ops: Vec<Op>,
     pub params: Vec<Param>,
     /// Named by a scenario; else the architecture is the configured one.
     pub arch: Option<Arch>,
@@ -96,7 +98,12 @@ pub enum Backing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BufferKind {
     Data,
-    Barrier,
+    /// Barriers, and how many arrivals each waits for where that is known.
+    Barrier {
+        arrivals: Option<u64>,
+    },
+    /// Responses of a CLC context, 16 bytes each.
+    Response,
 }
 
 /// Tensor-memory layouts that only a product with `two_ctas=True` gives.
@@ -165,12 +172,32 @@ pub struct Overlap {
     pub certain: bool,
 }
 
-/// `buffer[3]`
+/// `view = buffer[3]`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {
+    /// What the view is bound to, where that is one name.
+    pub name: Option<String>,
     pub at: Origin,
     pub buffer: BufferId,
-    pub index: i64,
+    pub index: IndexValue,
+    pub certain: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IndexValue {
+    Constant(i64),
+    /// Known at run time only; its expression, where that stands in the kernel's own text.
+    Runtime(Option<ExprId>),
+}
+
+/// One operation on memory, by its index in the list of its kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    Spec(SpecId),
+    Buffer(BufferId),
+    Group(GroupId),
+    Overlap(usize),
+    Index(usize),
 }
 
 /// A parameter, its value under the scenario, and where the value is from.
@@ -180,6 +207,15 @@ pub struct Param {
     pub at: Origin,
     pub value: Constant,
     pub from: Option<String>,
+    /// Annotated with `tl.constexpr`.
+    pub is_constexpr: bool,
+}
+
+impl Param {
+    /// A value of its kind, for those who do not know the form.
+    pub fn example(&self) -> &'static str {
+        if self.is_constexpr { "128" } else { "bf16" }
+    }
 }
 
 impl Kernel {
@@ -198,6 +234,7 @@ impl Kernel {
             groups: Vec::new(),
             overlaps: Vec::new(),
             indices: Vec::new(),
+            ops: Vec::new(),
             params: Vec::new(),
             arch: None,
             warp_specialized: false,

@@ -57,6 +57,11 @@ impl Imports {
         }
     }
 
+    /// The name under which a module is known: `tlx` for `triton.language.extra.tlx`.
+    pub fn name_of(&self, module: &str) -> Option<&str> {
+        self.0.iter().find(|(_, path)| *path == module).map(|(name, _)| name.as_str())
+    }
+
     /// False for files that no TLX kernel can be in.
     pub fn has_tlx(&self) -> bool {
         self.0.values().any(|path| path.starts_with("triton.language.extra.tlx"))
@@ -95,30 +100,39 @@ pub struct Dtype {
     class: Class,
 }
 
-const fn dtype(name: &'static str, bits: u32, mlir: &'static str, class: Class) -> Dtype {
-    Dtype { name, bits, mlir, class }
+/// A row for an element type and one for pointers to it.
+macro_rules! dtypes {
+    ($($name:literal $bits:literal $mlir:literal $class:ident;)*) => {
+        const DTYPES: &[Dtype] = &[$(Dtype { name: $name, bits: $bits, mlir: $mlir, class: Class::$class }),*];
+        const POINTERS: &[Dtype] = &[$(Dtype {
+            name: concat!("pointer_type(tl.", $name, ")"),
+            bits: 64,
+            mlir: concat!("!tt.ptr<", $mlir, ">"),
+            class: Class::Int,
+        }),*];
+    };
 }
 
-const DTYPES: [Dtype; 18] = [
-    dtype("float64", 64, "f64", Class::Float),
-    dtype("float32", 32, "f32", Class::Float),
-    dtype("float16", 16, "f16", Class::Float),
-    dtype("bfloat16", 16, "bf16", Class::Float),
-    dtype("float8e4nv", 8, "f8E4M3FN", Class::Fp8),
-    dtype("float8e5", 8, "f8E5M2", Class::Fp8),
-    dtype("float8e4b8", 8, "f8E4M3FNUZ", Class::Fp8),
-    dtype("float8e5b16", 8, "f8E5M2FNUZ", Class::Fp8),
-    dtype("float8e4b15", 8, "i8", Class::Fp8),
-    dtype("int64", 64, "i64", Class::Int),
-    dtype("int32", 32, "i32", Class::Int),
-    dtype("int16", 16, "i16", Class::Int),
-    dtype("int8", 8, "i8", Class::Int),
-    dtype("int1", 1, "i1", Class::Int),
-    dtype("uint64", 64, "i64", Class::Int),
-    dtype("uint32", 32, "i32", Class::Int),
-    dtype("uint16", 16, "i16", Class::Int),
-    dtype("uint8", 8, "i8", Class::Int),
-];
+dtypes! {
+    "float64" 64 "f64" Float;
+    "float32" 32 "f32" Float;
+    "float16" 16 "f16" Float;
+    "bfloat16" 16 "bf16" Float;
+    "float8e4nv" 8 "f8E4M3FN" Fp8;
+    "float8e5" 8 "f8E5M2" Fp8;
+    "float8e4b8" 8 "f8E4M3FNUZ" Fp8;
+    "float8e5b16" 8 "f8E5M2FNUZ" Fp8;
+    "float8e4b15" 8 "i8" Fp8;
+    "int64" 64 "i64" Int;
+    "int32" 32 "i32" Int;
+    "int16" 16 "i16" Int;
+    "int8" 8 "i8" Int;
+    "int1" 1 "i1" Int;
+    "uint64" 64 "i64" Int;
+    "uint32" 32 "i32" Int;
+    "uint16" 16 "i16" Int;
+    "uint8" 8 "i8" Int;
+}
 
 /// Short names that scenarios may use beside Triton's own.
 const SHORT_DTYPES: [(&str, &str); 20] = [
@@ -146,11 +160,26 @@ const SHORT_DTYPES: [(&str, &str); 20] = [
 
 impl Dtype {
     /// The 64-bit integers that barriers are made of.
-    pub const BARRIER: Dtype = DTYPES[9];
+    pub const BARRIER: Dtype = Dtype { name: "int64", bits: 64, mlir: "i64", class: Class::Int };
+
+    /// What padding is made of.
+    pub const BYTE: Dtype = Dtype { name: "uint8", bits: 8, mlir: "i8", class: Class::Int };
+
+    /// What the hardware answers to a request for the next tile.
+    pub const RESPONSE: Dtype = Dtype { name: "uint128", bits: 128, mlir: "ui128", class: Class::Int };
 
     pub fn from_name(name: &str) -> Option<Dtype> {
         let name = SHORT_DTYPES.iter().find(|(short, _)| *short == name).map_or(name, |(_, name)| name);
-        DTYPES.iter().copied().find(|dtype| dtype.name == name)
+        DTYPES.iter().chain(POINTERS).copied().find(|dtype| dtype.name == name)
+    }
+
+    pub fn pointer_to(self) -> Option<Dtype> {
+        let at = DTYPES.iter().position(|&dtype| dtype == self)?;
+        POINTERS.get(at).copied()
+    }
+
+    pub fn is_float8(self) -> bool {
+        self.class == Class::Fp8
     }
 
     /// Bytes of an element in shared memory: bits rounded up.
@@ -245,6 +274,7 @@ pub fn call(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Co
         "tl.next_power_of_2" | "triton.next_power_of_2" => next_power_of_2,
         "tlx.dtype_of" => dtype_of,
         "tlx.size_of" => size_of,
+        "tl.pointer_type" => pointer_type,
         "tl.make_tensor_descriptor" | "tlx.make_tensor_descriptor" => descriptor,
         _ => return None,
     };
@@ -301,6 +331,17 @@ fn size_of(arguments: &[Argument]) -> Constant {
         Some(value) => match Dtype::from_constant(value) {
             Some(dtype) => Constant::Int(dtype.bytes() as i64),
             None => unknown("the size of something that is no element type"),
+        },
+        None => unknown("called without arguments"),
+    }
+}
+
+fn pointer_type(arguments: &[Argument]) -> Constant {
+    match arguments.first().map(|argument| &argument.value) {
+        Some(Constant::Unknown(reason)) => Constant::Unknown(reason.clone()),
+        Some(value) => match Dtype::from_constant(value).and_then(Dtype::pointer_to) {
+            Some(pointer) => pointer.constant(),
+            None => unknown("a pointer to something that is no element type"),
         },
         None => unknown("called without arguments"),
     }

@@ -11,6 +11,7 @@ pub mod footprint;
 pub mod front;
 pub mod kernel;
 pub mod language;
+pub mod mlir;
 pub mod offsets;
 pub mod plan;
 pub mod rewriting;

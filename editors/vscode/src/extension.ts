@@ -1,6 +1,6 @@
 import * as vscode from "vscode";
 
-import { GeneratedCode, cpp, ir } from "./generatedCode";
+import { GeneratedCode, cpp, ir, mlir } from "./generatedCode";
 import { Session } from "./session";
 
 let session: Session | undefined;
@@ -10,10 +10,12 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   session = current;
   const generated = new GeneratedCode(current, cpp);
   const allocated = new GeneratedCode(current, ir);
+  const lowered = new GeneratedCode(current, mlir);
   context.subscriptions.push(
     current,
     generated,
     allocated,
+    lowered,
     vscode.commands.registerCommand("tilelens.restart", () => current.restart()),
     vscode.commands.registerCommand("tilelens.showOutput", () => current.output.show()),
     vscode.commands.registerCommand("tilelens.showGeneratedCode", (uri?: string, position?: vscode.Position) =>
@@ -21,6 +23,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     ),
     vscode.commands.registerCommand("tilelens.showAllocatedIr", (uri?: string, position?: vscode.Position) =>
       allocated.show(uri, position),
+    ),
+    vscode.commands.registerCommand("tilelens.showLoweredIr", (uri?: string, position?: vscode.Position) =>
+      lowered.show(uri, position),
     ),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("tilelens.server.path")) {

@@ -2,8 +2,8 @@ import * as vscode from "vscode";
 
 import { below, fromGenerated, fromSource, shift } from "./lines";
 import type { LineMatch } from "./lines";
-import { allocatedIr, generatedCode } from "./protocol";
-import type { AllocatedIrResult, GeneratedCodeResult } from "./protocol";
+import { allocatedIr, generatedCode, loweredIr } from "./protocol";
+import type { GeneratedCodeResult, KernelIrResult } from "./protocol";
 import type { RequestType, TextDocumentPositionParams } from "vscode-languageclient/node";
 import type { Session } from "./session";
 
@@ -15,7 +15,7 @@ interface Product {
   extension: string;
   comment: string;
   title: string;
-  request: RequestType<TextDocumentPositionParams, GeneratedCodeResult | AllocatedIrResult | null, void>;
+  request: RequestType<TextDocumentPositionParams, GeneratedCodeResult | KernelIrResult | null, void>;
 }
 
 export const cpp: Product = {
@@ -32,6 +32,14 @@ export const ir: Product = {
   comment: "#",
   title: "Show allocated IR",
   request: allocatedIr,
+};
+
+export const mlir: Product = {
+  scheme: "tilelens-mlir",
+  extension: ".mlir",
+  comment: "//",
+  title: "Show lowered IR",
+  request: loweredIr,
 };
 
 /** Two seconds, and then the next edit brings the text up to date. */

@@ -16,18 +16,21 @@ export const generatedCode = new RequestType<TextDocumentPositionParams, Generat
   "tilelens/generatedCode",
 );
 
-/** The IR of one kernel after memory is allocated. */
-export interface AllocatedIrResult {
+/** The IR of one kernel: after memory is allocated, or after each step of the compiler. */
+export interface KernelIrResult {
   kernel: string;
-  language: "python";
+  language: "python" | "mlir";
   text: string;
   /** Of the source document, when the text was made. */
   version: number;
 }
 
 /** The allocated IR of the kernel around a position; null where there is no kernel. */
-export const allocatedIr = new RequestType<TextDocumentPositionParams, AllocatedIrResult | null, void>(
+export const allocatedIr = new RequestType<TextDocumentPositionParams, KernelIrResult | null, void>(
   "tilelens/allocatedIr",
 );
+
+/** The MLIR of the TLX kernel around a position; null where there is none. */
+export const loweredIr = new RequestType<TextDocumentPositionParams, KernelIrResult | null, void>("tilelens/loweredIr");
 
 export type { Position };

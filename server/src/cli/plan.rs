@@ -25,6 +25,8 @@ enum Format {
     Json,
     /// The IR after memory is allocated
     Python,
+    /// The memory operations of TLX kernels after each step of their compiler
+    Mlir,
 }
 
 /// The object that `--format json` prints. A change that breaks its readers raises `schema`.
@@ -46,6 +48,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Format::Table => print(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n")),
         Format::Python => {
             let all = source.ask(|analysis, file| analysis.allocated_ir(file));
+            print(&all.iter().map(|ir| ir.text.as_str()).collect::<Vec<_>>().join("\n"));
+        }
+        Format::Mlir => {
+            let all = source.ask(|analysis, file| analysis.lowered_ir(file));
             print(&all.iter().map(|ir| ir.text.as_str()).collect::<Vec<_>>().join("\n"));
         }
         Format::Json => {

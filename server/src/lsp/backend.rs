@@ -14,7 +14,7 @@ use tower_lsp::{Client, LanguageServer};
 
 use super::capabilities;
 use super::client::{self, Abilities, Outbox, ToClient};
-use super::ext::{AllocatedIr, FileText, GeneratedCode, MemoryMapAnswer, MemoryMapParams, ViewFileTextParams};
+use super::ext::{FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, ViewFileTextParams};
 use super::handlers;
 use super::main_loop::Event;
 use super::query::{OnEdit, View, question};
@@ -63,7 +63,7 @@ impl Backend {
         self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::generated_code(view, position)).await
     }
 
-    pub(super) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<AllocatedIr>> {
+    pub(super) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
         let position = params.position;
         self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::allocated_ir(view, position)).await
     }
@@ -81,6 +81,11 @@ impl Backend {
             }
             Err(error) => self.outbox.send(ToClient::error(error.message.into_owned())),
         }
+    }
+
+    pub(super) async fn lowered_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
+        let position = params.position;
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::lowered_ir(view, position)).await
     }
 }
 
@@ -163,8 +168,7 @@ impl LanguageServer for Backend {
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
         let ExecuteCommandParams { command, arguments, .. } = params;
-        let commands = [capabilities::GENERATED_CODE, capabilities::ALLOCATED_IR, capabilities::OPEN_DUMP];
-        if !commands.contains(&command.as_str()) {
+        if !capabilities::COMMANDS.contains(&command.as_str()) {
             return Err(Error::invalid_params(format!("tilelens has no command `{command}`")));
         }
         let (uri, position): (Uri, Position) = serde_json::from_value(Value::Array(arguments))
@@ -175,10 +179,11 @@ impl LanguageServer for Backend {
             return to_value(Some(Location::new(uri, range)));
         }
         let params = TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position };
-        if command == capabilities::ALLOCATED_IR {
-            return to_value(self.allocated_ir(params).await?);
+        match command.as_str() {
+            capabilities::ALLOCATED_IR => to_value(self.allocated_ir(params).await?),
+            capabilities::LOWERED_IR => to_value(self.lowered_ir(params).await?),
+            _ => to_value(self.generated_code(params).await?),
         }
-        to_value(self.generated_code(params).await?)
     }
 }
 

@@ -16,6 +16,11 @@ pub(super) const ALLOCATED_IR: &str = "tilelens.allocatedIr";
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show that place; also answers it, as a `Location`.
 pub(super) const OPEN_DUMP: &str = "tilelens.openDump";
+/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/loweredIr`.
+pub(super) const LOWERED_IR: &str = "tilelens.loweredIr";
+
+/// What `workspace/executeCommand` takes.
+pub(super) const COMMANDS: [&str; 4] = [GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP];
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
 pub(super) const SHOW_MEMORY_MAP: &str = "tilelens.showMemoryMap";
@@ -25,6 +30,9 @@ pub(super) const SHOW_GENERATED_CODE: &str = "tilelens.showGeneratedCode";
 
 /// A command that the editor's extension provides; a code action runs it with `[uri, position]`.
 pub(super) const SHOW_ALLOCATED_IR: &str = "tilelens.showAllocatedIr";
+
+/// The same for the MLIR of TLX kernels.
+pub(super) const SHOW_LOWERED_IR: &str = "tilelens.showLoweredIr";
 
 /// UTF-8 when the client offers it, since that is how the text is kept; else the client's first choice.
 pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionEncoding {
@@ -62,7 +70,7 @@ pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult 
             })),
             document_symbol_provider: Some(OneOf::Left(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
-                commands: [GENERATED_CODE, ALLOCATED_IR, OPEN_DUMP].map(str::to_owned).to_vec(),
+                commands: COMMANDS.map(str::to_owned).to_vec(),
                 ..ExecuteCommandOptions::default()
             }),
             ..ServerCapabilities::default()

@@ -51,9 +51,12 @@ pub(super) struct MappedLine {
 /// Takes `{textDocument, position}`.
 pub(super) const ALLOCATED_IR: &str = "tilelens/allocatedIr";
 
-/// The IR of one kernel after memory is allocated.
+/// Takes `{textDocument, position}`.
+pub(super) const LOWERED_IR: &str = "tilelens/loweredIr";
+
+/// The IR of one kernel after memory is allocated, or after each step of the compiler.
 #[derive(Serialize)]
-pub(super) struct AllocatedIr {
+pub(super) struct KernelIr {
     pub(super) kernel: String,
     pub(super) language: &'static str,
     pub(super) text: String,

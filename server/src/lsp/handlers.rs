@@ -7,6 +7,7 @@ mod document_symbol;
 mod generated_code;
 mod hover;
 mod inlay_hint;
+mod lowered_ir;
 mod memory_map;
 mod view_file_text;
 
@@ -19,5 +20,6 @@ pub(super) use document_symbol::document_symbols;
 pub(super) use generated_code::generated_code;
 pub(super) use hover::hover;
 pub(super) use inlay_hint::inlay_hints;
+pub(super) use lowered_ir::lowered_ir;
 pub(super) use memory_map::{memory_map, memory_map_at};
 pub(super) use view_file_text::view_file_text;

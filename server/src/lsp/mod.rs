@@ -63,7 +63,8 @@ pub(crate) fn serve() -> io::Result<()> {
         .custom_method(ext::GENERATED_CODE, Backend::generated_code)
         .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)
         .custom_method(ext::MEMORY_MAP, Backend::memory_map)
-        .custom_method(ext::WATCH_MEMORY_MAP, Backend::watch_memory_map);
+        .custom_method(ext::WATCH_MEMORY_MAP, Backend::watch_memory_map)
+        .custom_method(ext::LOWERED_IR, Backend::lowered_ir);
     let (service, socket) = handlers::test_hooks::register(service).finish();
     let session = Arc::new(Session::default());
     let guard = Guard::new(service, Arc::clone(&session));

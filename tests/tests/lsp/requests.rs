@@ -144,6 +144,24 @@ fn the_allocated_ir_is_an_action_away() {
 }
 
 #[test]
+fn the_lowered_ir_of_a_tlx_kernel_is_an_action_away() {
+    let mut client = with_document(
+        "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n@triton.jit\ndef kernel():\n    a = tlx.local_alloc((64, 64), tl.float16, 2)\n    view = a[1]\n",
+    );
+    let params = json!({ "textDocument": document(), "range": range(6, 8, 6, 8), "context": { "diagnostics": [] } });
+    let actions = result(&mut client, "textDocument/codeAction", params);
+    let actions = actions.as_array().expect("actions");
+    let action = actions.iter().find(|action| action["title"] == "Show lowered IR").expect("the action");
+    assert_eq!(action["command"]["command"], "tilelens.showLoweredIr");
+    let command = json!({ "command": "tilelens.loweredIr", "arguments": action["command"]["arguments"] });
+    let by_command = result(&mut client, "workspace/executeCommand", command);
+    assert_eq!(by_command, result(&mut client, "tilelens/loweredIr", at(6, 8)));
+    assert_eq!((&by_command["kernel"], &by_command["language"]), (&json!("kernel"), &json!("mlir")));
+    assert!(by_command["text"].as_str().is_some_and(|text| text.contains("2x64x64xf16")), "{by_command}");
+    assert_eq!(result(&mut client, "tilelens/loweredIr", at(0, 0)), Value::Null);
+}
+
+#[test]
 fn a_quick_fix_mends_what_it_names() {
     let wrong = KERNEL.replace("pl.mul(a, b)", "a * b");
     let mut client = with_document(&wrong);

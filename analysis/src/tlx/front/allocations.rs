@@ -6,7 +6,7 @@ use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{Origin, Reason};
 
-use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Pair, Spec, SpecId};
+use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Op, Pair, Spec, SpecId};
 use super::super::language::{Dtype, Storage};
 use super::{Frame, Front, Value, arguments};
 
@@ -65,6 +65,7 @@ impl Front<'_> {
         let (name, name_at) = self.named(frame, expr);
         let id = SpecId(self.kernel.specs.len() as u32);
         let (at, certain) = (self.at(frame, expr), self.uncertain.is_none());
+        self.kernel.ops.push(Op::Spec(id));
         self.kernel.specs.push(Spec { name, at, name_at, storage, explicit, certain });
         Value::Spec(id)
     }
@@ -123,6 +124,7 @@ impl Front<'_> {
 
     pub(super) fn add(&mut self, buffer: Buffer) -> Value {
         let id = BufferId(self.kernel.buffers.len() as u32);
+        self.kernel.ops.push(Op::Buffer(id));
         self.kernel.buffers.push(buffer);
         Value::Buffer { id, view: false }
     }
@@ -220,35 +222,56 @@ impl Front<'_> {
         }
     }
 
+    /// `tlx.alloc_barriers`, whose barriers wait for a given count of arrivals.
     pub(super) fn barriers(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let (name, name_at) = self.named(frame, expr);
-        let [num] = arguments(args, ["num_barriers"]);
-        let num = self.count(frame, num, false);
-        for arg in args.iter().skip(1) {
-            self.value(frame, arg.value);
-        }
-        let at = self.at(frame, expr);
-        self.barrier(name, at, name_at, Vec::new(), num)
+        let [num, arrivals] = arguments(args, ["num_barriers", "arrive_count"]);
+        let arrivals = self.arrivals(frame, arrivals);
+        self.barrier_array(frame, expr, num, arrivals)
     }
 
-    pub(super) fn barrier(
+    /// `tlx.alloc_warp_barrier`, at which each thread of its warps arrives.
+    pub(super) fn warp_barriers(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
+        let [num, warps, arrivals] = arguments(args, ["num_barriers", "num_warps", "num_arrivals"]);
+        let (warps, arrivals) = (self.arrivals(frame, warps), self.arrivals(frame, arrivals));
+        let threads = warps.zip(arrivals).and_then(|(warps, arrivals)| warps.checked_mul(32)?.checked_mul(arrivals));
+        self.barrier_array(frame, expr, num, threads)
+    }
+
+    /// A count that is 1 where nothing is said; `None` where it is not known.
+    fn arrivals(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Option<u64> {
+        match arg {
+            Some(arg) => self.count(frame, Some(arg), false).ok(),
+            None => Some(1),
+        }
+    }
+
+    fn barrier_array(
         &mut self,
-        name: String,
-        at: Origin,
-        name_at: Origin,
-        shape: Vec<u64>,
-        num: Known<u64>,
+        frame: &mut Frame<'_>,
+        expr: ExprId,
+        num: Option<ExprId>,
+        arrivals: Option<u64>,
     ) -> Value {
+        let (name, name_at) = self.named(frame, expr);
+        let naming = self.naming.take();
+        let num = self.count(frame, num, false);
+        self.naming = naming;
+        let at = self.at(frame, expr);
+        self.words(name, at, name_at, BufferKind::Barrier { arrivals }, num)
+    }
+
+    /// An array of one dimension in shared memory.
+    fn words(&mut self, name: String, at: Origin, name_at: Origin, kind: BufferKind, num: Known<u64>) -> Value {
         self.add(Buffer {
             name,
             at,
             name_at,
             storage: Ok(Storage::Smem),
-            shape: Ok(shape),
-            dtype: Ok(Dtype::BARRIER),
+            shape: Ok(Vec::new()),
+            dtype: Ok(if kind == BufferKind::Response { Dtype::RESPONSE } else { Dtype::BARRIER }),
             num,
             backing: Backing::Own,
-            kind: BufferKind::Barrier,
+            kind,
             pair: Pair::None,
             has_layout: false,
             certain: self.uncertain.is_none(),
@@ -260,18 +283,19 @@ impl Front<'_> {
     pub(super) fn clc_context(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
         let (name, name_at) = self.named(frame, expr);
         let [consumers, stages] = arguments(args, ["num_consumers", "num_stages"]);
-        if let Some(consumers) = consumers {
-            self.value(frame, consumers);
-        }
+        let consumers = consumers.and_then(|consumers| self.count(frame, Some(consumers), false).ok());
         let stages = match stages {
             Some(stages) => self.count(frame, Some(stages), false),
             None => Ok(1),
         };
         let at = self.at(frame, expr);
-        for part in ["full", "empty"] {
-            self.barrier(format!("{name}.{part}"), at, name_at, Vec::new(), stages.clone());
+        for (part, kind) in [
+            ("empty", BufferKind::Barrier { arrivals: consumers }),
+            ("full", BufferKind::Barrier { arrivals: Some(1) }),
+            ("responses", BufferKind::Response),
+        ] {
+            self.words(format!("{name}.{part}"), at, name_at, kind, stages.clone());
         }
-        self.barrier(format!("{name}.responses"), at, name_at, Vec::new(), stages.map(|stages| stages * 2));
         Value::unknown("a CLC context")
     }
 }

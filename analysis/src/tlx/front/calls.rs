@@ -80,7 +80,8 @@ impl Front<'_> {
             "tlx.storage_alias_spec" => self.storage_alias_spec(frame, expr, args),
             "tlx.local_alloc" => self.local_alloc(frame, expr, args),
             "tlx.reuse_group" => self.reuse_group(frame, expr, args),
-            "tlx.alloc_barriers" | "tlx.alloc_warp_barrier" => self.barriers(frame, expr, args),
+            "tlx.alloc_barriers" => self.barriers(frame, expr, args),
+            "tlx.alloc_warp_barrier" => self.warp_barriers(frame, expr, args),
             "tlx.clc_create_context" => self.clc_context(frame, expr, args),
             "tlx.local_view" => self.local_view(frame, expr, args),
             "tlx.local_slice"

@@ -6,7 +6,7 @@ use crate::diagnostics::Code;
 use crate::eval::{self, Constant};
 use crate::ir::Reason;
 
-use super::super::kernel::{BufferId, Index};
+use super::super::kernel::{BufferId, Index, IndexValue, Op};
 use super::{Frame, Front, MOST_ELEMENTS, Value};
 
 impl Front<'_> {
@@ -236,12 +236,15 @@ impl Front<'_> {
     ) -> Value {
         if let Some(index) = index {
             let value = self.value(frame, index);
-            if let Value::Constant(Constant::Int(index)) = value
-                && !view
-                && self.uncertain.is_none()
-            {
-                let at = self.at(frame, at);
-                self.kernel.indices.push(Index { at, buffer: id, index });
+            if !view {
+                let index = match value {
+                    Value::Constant(Constant::Int(index)) => IndexValue::Constant(index),
+                    _ => IndexValue::Runtime(frame.call_site.is_none().then_some(index)),
+                };
+                let (at, certain) = (self.at(frame, at), self.uncertain.is_none());
+                let name = self.naming.as_ref().map(|naming| naming.name.clone());
+                self.kernel.ops.push(Op::Index(self.kernel.indices.len()));
+                self.kernel.indices.push(Index { name, at, buffer: id, index, certain });
             }
         }
         Value::Buffer { id, view: true }

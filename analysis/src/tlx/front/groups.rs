@@ -6,7 +6,7 @@ use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::Reason;
 
-use super::super::kernel::{Element, Group, GroupId, GroupKind, Known, Overlap, SpecId};
+use super::super::kernel::{Element, Group, GroupId, GroupKind, Known, Op, Overlap, SpecId};
 use super::{Frame, Front, Value};
 
 impl Front<'_> {
@@ -26,6 +26,7 @@ impl Front<'_> {
                 return self.refuse(frame, definition.value, Code::Rejected, message);
             }
         };
+        self.kernel.ops.push(Op::Overlap(self.kernel.overlaps.len()));
         self.kernel.overlaps.push(Overlap { at, spec, group, certain });
     }
 
@@ -52,6 +53,7 @@ impl Front<'_> {
             self.refuse(frame, expr, Code::Rejected, "reuse_group requires at least one element".to_owned());
         }
         let id = GroupId(self.kernel.groups.len() as u32);
+        self.kernel.ops.push(Op::Group(id));
         self.kernel.groups.push(group);
         Value::Group(id)
     }

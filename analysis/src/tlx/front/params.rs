@@ -49,7 +49,7 @@ pub(super) fn params(
                 (Constant::Unknown(Reason(reason)), None)
             }
         };
-        Some(Param { name, at: Origin::Expr(param.name), value, from })
+        Some(Param { name, at: Origin::Expr(param.name), value, from, is_constexpr })
     };
     function.params.iter().filter_map(param).collect()
 }

@@ -1,4 +1,4 @@
---- What the server makes of a kernel, C++ or allocated IR, in a split that follows its source: same text version, same lines in sight.
+--- What the server makes of a kernel, C++ or IR, in a split that follows its source: same text version, same lines in sight.
 
 local client = require('tilelens.client')
 
@@ -11,6 +11,7 @@ local namespace = api.nvim_create_namespace('tilelens.codegen')
 local products = {
   cpp = { method = 'tilelens/generatedCode', extension = 'cpp', filetype = 'cpp', comment = '//' },
   ir = { method = 'tilelens/allocatedIr', extension = 'ir.py', filetype = 'python', comment = '#' },
+  mlir = { method = 'tilelens/loweredIr', extension = 'mlir', filetype = 'mlir', comment = '//' },
 }
 
 --- source buffer -> { product, buf, anchor, map, refresh }
@@ -213,7 +214,7 @@ local function open(source, product)
   api.nvim_set_current_win(from)
 end
 
---- Shows a product ('cpp' or 'ir') of the kernel around `line` (0-based) of the buffer `source` beside it.
+--- Shows a product ('cpp', 'ir' or 'mlir') of the kernel around `line` (0-based) of the buffer `source` beside it.
 function M.show(source, line, name)
   local product = products[name]
   if not client.of(source) then

@@ -211,7 +211,7 @@ function M.restart()
   end
 end
 
---- Opens a product ('cpp' or 'ir') of the kernel at `position` (as LSP has it) of the document `uri` beside it.
+--- Opens a product ('cpp', 'ir' or 'mlir') of the kernel at `position` (as LSP has it) of the document `uri` beside it.
 function M.show(product, uri, position)
   require('tilelens.codegen').show(vim.uri_to_bufnr(uri), position.line, product)
 end
@@ -225,6 +225,7 @@ end
 local subcommands = {
   codegen = show_here('cpp'),
   ir = show_here('ir'),
+  mlir = show_here('mlir'),
   restart = M.restart,
 }
 for name in pairs(choices) do

@@ -7,7 +7,7 @@ use tower_lsp::ls_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Range, TextEdit, WorkspaceEdit,
 };
 
-use crate::lsp::capabilities::SHOW_ALLOCATED_IR;
+use crate::lsp::capabilities::{SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
 use crate::lsp::convert;
 use crate::lsp::query::View;
 
@@ -34,11 +34,8 @@ fn is_within(action: &CodeAction, kind: &CodeActionKind) -> bool {
 fn code_action(view: &View, action: ide::CodeAction) -> CodeAction {
     let title = action.title;
     match action.effect {
-        Effect::ShowAllocatedIr(offset) => {
-            let arguments = Some(vec![json!(view.uri), json!(view.position(offset))]);
-            let command = Some(Command { title: title.clone(), command: SHOW_ALLOCATED_IR.to_owned(), arguments });
-            CodeAction { title, kind: Some(CodeActionKind::SOURCE), command, ..CodeAction::default() }
-        }
+        Effect::ShowAllocatedIr(offset) => show(view, title, SHOW_ALLOCATED_IR, offset),
+        Effect::ShowLoweredIr(offset) => show(view, title, SHOW_LOWERED_IR, offset),
         Effect::Mend(Mend { edits, mends, preferred }) => {
             let edits = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
             CodeAction {
@@ -51,4 +48,10 @@ fn code_action(view: &View, action: ide::CodeAction) -> CodeAction {
             }
         }
     }
+}
+
+fn show(view: &View, title: String, command: &str, offset: usize) -> CodeAction {
+    let arguments = Some(vec![json!(view.uri), json!(view.position(offset))]);
+    let command = Some(Command { title: title.clone(), command: command.to_owned(), arguments });
+    CodeAction { title, kind: Some(CodeActionKind::SOURCE), command, ..CodeAction::default() }
 }

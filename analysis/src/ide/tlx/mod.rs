@@ -1,5 +1,7 @@
 //! TLX kernels in the editor: the same features as for tiles, over specs and buffers.
 
+pub(super) mod actions;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -62,20 +64,21 @@ pub(crate) fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagn
             related: Vec::new(),
         });
     }
-    if let Some(reason) = plan.unknown.first() {
-        let more = match plan.unknown.len() - 1 {
-            0 => String::new(),
-            more => format!(" ({more} more)"),
-        };
-        diagnostics.push(Diagnostic {
-            range: placed.range(kernel.name_origin),
-            code: Code::NotModelled,
-            severity: Code::NotModelled.severity(),
-            message: format!("not modelled: some sizes are not known: {}{more}", reason.0),
-            related: Vec::new(),
-        });
-    }
+    diagnostics.extend(unknown_sizes(placed, tlx));
     diagnostics
+}
+
+/// Said once for all sizes that are not known.
+fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic> {
+    let (first, rest) = tlx.plan.unknown.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!(" ({} more)", rest.len()) };
+    Some(Diagnostic {
+        range: placed.range(tlx.kernel.name_origin),
+        code: Code::NotModelled,
+        severity: Code::NotModelled.severity(),
+        message: format!("not modelled: some sizes are not known: {}{more}", first.0),
+        related: Vec::new(),
+    })
 }
 
 pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> KernelPlan {
@@ -333,7 +336,11 @@ fn describe_buffer(tlx: &TlxKernel, id: BufferId) -> String {
     let sized = &place.sized;
     let (storage, units) = (sized.storage, sized.storage.units());
     let shape: Vec<_> = sized.shape.iter().map(u64::to_string).collect();
-    let what = if buffer.kind == BufferKind::Barrier { "barriers" } else { "buffers" };
+    let what = match buffer.kind {
+        BufferKind::Data => "buffers",
+        BufferKind::Barrier { .. } => "barriers",
+        BufferKind::Response => "responses",
+    };
     let _ = writeln!(
         text,
         "```python\n{}: {} {what} of ({}) tl.{}\n```\n",

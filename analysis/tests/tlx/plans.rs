@@ -1,25 +1,13 @@
-//! TLX kernels from text to plan: what authors write, the examples of the seed, and what is refused.
+//! From text to plan: what authors write, the examples of the seed, and what is refused.
 
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
+use tilelens_analysis::AnalysisHost;
 use tilelens_analysis::diagnostics::Code;
-use tilelens_analysis::project::Config;
-use tilelens_analysis::{Analysis, AnalysisHost, FileId};
 use tilelens_syntax::Document;
 
-const IMPORTS: &str = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n";
-
-fn open(text: &str, settings: &str) -> (Analysis, FileId, String) {
-    let mut host = AnalysisHost::new();
-    let mut config = Config::default();
-    assert!(config.apply_tilelens_toml(settings).is_empty());
-    host.set_config(config);
-    let file = host.file_id("kernel.py");
-    let text = format!("{IMPORTS}{text}");
-    host.set_document(file, Document::new(&text));
-    (host.snapshot(), file, text)
-}
+use super::{IMPORTS, open};
 
 /// Specs with their members, other buffers, and what there is to say; lines count from the first behind the imports.
 fn describe(text: &str, settings: &str) -> String {
