@@ -5,8 +5,8 @@ use crate::ir::Origin;
 use super::Options;
 use super::emitter::Emitter;
 use super::sequence::{
-    Access, Arg, ArgKind, BranchResult, Branches, Carry, Declare, Declared, Head, Instr, Loop, Operand, Program, Step,
-    Sync, Tile, Wrapper,
+    Access, Arg, ArgKind, BranchResult, Branches, Carry, Declare, Declared, Head, Instr, Loop, Operand, Place, Program,
+    Step, Sync, Tile, Wrapper,
 };
 use super::types;
 
@@ -92,15 +92,22 @@ impl Printer<'_> {
 
     fn tensor(&mut self, arg: &Arg, wrapper: &Wrapper) {
         let Arg { name, dtype, origin, .. } = arg;
-        let number = if wrapper.number == 0 { String::new() } else { format!("_{}", wrapper.number) };
+        let number = suffix(wrapper);
         let element = types::dtype(*dtype).unwrap_or("void");
         let (shape, stride) = (format!("{name}ShapeDim5{number}"), format!("{name}StrideDim5{number}"));
         let ty = format!("{name}GlobalType{number}");
         let layout = if wrapper.transposed { ", Layout::DN" } else { "" };
-        self.out.line_from(*origin, &format!("using {shape} = {};", types::shape(&wrapper.window)));
+        let extents = (0..).zip(&wrapper.window).map(|(axis, extent)| {
+            let run_time = wrapper.run_time.iter().any(|(of, _)| *of == axis);
+            if run_time { -1 } else { *extent as i64 }
+        });
+        let extents: Vec<i64> = extents.collect();
+        self.out.line_from(*origin, &format!("using {shape} = {};", types::shape(&extents)));
         self.out.line_from(*origin, &format!("using {stride} = {};", types::stride(&wrapper.strides)));
         self.out.line_from(*origin, &format!("using {ty} = GlobalTensor<{element}, {shape}, {stride}{layout}>;"));
-        self.out.line_from(*origin, &format!("{ty} {}({name});", wrapper.name));
+        if wrapper.run_time.is_empty() {
+            self.out.line_from(*origin, &format!("{ty} {}({name});", wrapper.name));
+        }
         self.out.line("");
     }
 
@@ -117,12 +124,15 @@ impl Printer<'_> {
     }
 
     fn tile(&mut self, tile: &Tile) {
-        let Tile { name, form, valid: (rows, cols), address, origin, .. } = tile;
+        let Tile { name, form, valid: (rows, cols), address, place, origin, .. } = tile;
         self.out.line_from(*origin, &format!("using {name}Type = {};", form.spelling()));
         self.out.line_from(*origin, &format!("{name}Type {name}({rows}, {cols});"));
-        if let Some(address) = address {
-            self.out.line_from(*origin, &format!("TASSIGN({name}, {address:#x});"));
-        }
+        let address = match (place, address) {
+            (Place::Planned, Some(address)) => format!("{address:#x}"),
+            (Place::Computed(address), _) => address.clone(),
+            (Place::Planned, None) | (Place::View, _) => return,
+        };
+        self.out.line_from(*origin, &format!("TASSIGN({name}, {address});"));
     }
 
     fn steps(&mut self, steps: &[Step]) {
@@ -132,6 +142,7 @@ impl Printer<'_> {
                 Step::Local { name, ty, value, origin } => {
                     self.out.line_from(*origin, &format!("{ty} {name} = {value};"));
                 }
+                Step::Declare(tile) => self.tile(self.program.tile(*tile)),
                 Step::Loop(node) => self.repeat(node),
                 Step::If(node) => self.branches(node),
                 Step::Sync(sync, Some(origin)) => self.out.line_from(*origin, &sync_line(*sync)),
@@ -142,10 +153,14 @@ impl Printer<'_> {
     }
 
     fn instr(&mut self, instr: &Instr) {
-        if let Some(access) = &instr.access
-            && (access.assign || self.options.always_assign)
-        {
-            self.out.line_from(instr.origin, &self.move_wrapper(access));
+        if let Some(access) = &instr.access {
+            let wrapper = &self.program.wrappers[access.wrapper];
+            if !wrapper.run_time.is_empty() {
+                self.out.line_from(instr.origin, &self.construct_wrapper(access, wrapper));
+            } else if access.assign || self.options.always_assign {
+                let line = format!("TASSIGN({}, {});", wrapper.name, pointer(access, wrapper));
+                self.out.line_from(instr.origin, &line);
+            }
         }
         if let Some(text) = &instr.text {
             return self.out.line_from(instr.origin, text);
@@ -162,19 +177,12 @@ impl Printer<'_> {
         }
     }
 
-    /// `TASSIGN(xGlobal, x + 0 * 128 + 0);`
-    fn move_wrapper(&self, access: &Access) -> String {
-        let wrapper = &self.program.wrappers[access.wrapper];
-        let mut line = format!("TASSIGN({}, {}", wrapper.name, access.pointer);
-        for (offset, stride) in access.offsets.iter().zip(&wrapper.strides) {
-            line.push_str(" + ");
-            line.push_str(&offset.text);
-            if *stride != 1 {
-                line.push_str(&format!(" * {stride}"));
-            }
-        }
-        line.push_str(");");
-        line
+    /// `xGlobalType_1 xGlobal_1(x + 0 * 128 + 0, xShapeDim5_1(rows));`
+    fn construct_wrapper(&self, access: &Access, wrapper: &Wrapper) -> String {
+        let tensor = &self.program.args[wrapper.arg].name;
+        let extents: Vec<&str> = wrapper.run_time.iter().map(|(_, extent)| extent.as_str()).collect();
+        let (pointer, extents, number) = (pointer(access, wrapper), extents.join(", "), suffix(wrapper));
+        format!("{tensor}GlobalType{number} {}({pointer}, {tensor}ShapeDim5{number}({extents}));", wrapper.name)
     }
 
     fn repeat(&mut self, node: &Loop) {
@@ -259,7 +267,33 @@ fn whole(arg: usize, name: &str, extents: &[Option<u64>]) -> Option<Wrapper> {
     let window = extents.iter().copied().collect::<Option<Vec<u64>>>()?;
     let strides = types::row_major_strides(extents)?;
     let valid = (1..=5).contains(&window.len());
-    valid.then(|| Wrapper { arg, name: format!("{name}Global"), number: 0, window, strides, transposed: false })
+    valid.then(|| Wrapper {
+        arg,
+        name: format!("{name}Global"),
+        number: 0,
+        window,
+        run_time: Vec::new(),
+        strides,
+        transposed: false,
+    })
+}
+
+/// What distinguishes the windows of a tensor in names.
+fn suffix(wrapper: &Wrapper) -> String {
+    if wrapper.number == 0 { String::new() } else { format!("_{}", wrapper.number) }
+}
+
+/// `x + 0 * 128 + 0`
+fn pointer(access: &Access, wrapper: &Wrapper) -> String {
+    let mut pointer = access.pointer.clone();
+    for (offset, stride) in access.offsets.iter().zip(&wrapper.strides) {
+        pointer.push_str(" + ");
+        pointer.push_str(&offset.text);
+        if *stride != 1 {
+            pointer.push_str(&format!(" * {stride}"));
+        }
+    }
+    pointer
 }
 
 fn sync_line(sync: Sync) -> String {

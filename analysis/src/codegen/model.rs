@@ -154,7 +154,7 @@ impl<'a> Run<'a> {
                 Step::Loop(node) => self.repeat(node),
                 Step::If(node) => self.branch(node),
                 Step::Sync(sync, _) => self.sync(*sync),
-                Step::Local { .. } | Step::Missing { .. } => {}
+                Step::Local { .. } | Step::Declare(_) | Step::Missing { .. } => {}
             }
         }
     }

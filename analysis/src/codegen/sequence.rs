@@ -85,8 +85,11 @@ pub struct Wrapper {
     pub name: String,
     /// Number of the window of that tensor, from 0.
     pub number: u32,
-    /// Extents in elements, as many as the tensor has.
+    /// Extents in elements, as many as the tensor has. Where an extent is known at run time only, it is not larger.
     pub window: Vec<u64>,
+    /// Dimensions whose extent is known at run time only, ascending, and its text. Such a wrapper belongs to one access and
+    /// is constructed there.
+    pub run_time: Vec<(usize, String)>,
     /// In elements.
     pub strides: Vec<u64>,
     /// The last two dimensions are stored exchanged.
@@ -103,18 +106,33 @@ pub struct Tile {
     pub form: TileForm,
     /// Rows and columns that hold data.
     pub valid: (String, String),
-    /// Bytes from the start of the space.
+    /// Bytes from the start of the space that the tile can touch; where its place is known at run time only, all that it
+    /// may be.
     pub address: Option<u64>,
     pub bytes: u64,
+    pub place: Place,
     pub declared: Declared,
     /// Not named by the author.
     pub inserted: bool,
     pub origin: Origin,
 }
 
+/// How a tile gets its address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// `TASSIGN` with the address of the plan.
+    Planned,
+    /// `TASSIGN` with an expression.
+    Computed(String),
+    /// An instruction points it into another tile.
+    View,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Declared {
     Prologue,
+    /// In front of its definition, since its valid part or its place depends on what the body computes.
+    Body,
     /// In front of the branches whose result it is.
     BeforeIf,
     /// With a loop, as a copy of its first value.
@@ -132,6 +150,8 @@ pub enum Step {
         value: String,
         origin: Origin,
     },
+    /// Of a tile that is not declared in the prologue.
+    Declare(TileId),
     Loop(Box<Loop>),
     If(Box<Branches>),
     /// The author's own have an origin.

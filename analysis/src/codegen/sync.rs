@@ -552,7 +552,7 @@ fn flatten<'a>(
                 Item::If(branches, node.otherwise.is_some())
             }
             Step::Sync(sync, origin) => Item::Author(*sync, *origin),
-            Step::Local { .. } | Step::Missing { .. } => Item::Other,
+            Step::Local { .. } | Step::Declare(_) | Step::Missing { .. } => Item::Other,
         };
         path.pop();
         blocks[block].items.push(item);

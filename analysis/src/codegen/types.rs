@@ -1,6 +1,6 @@
 //! Spellings of types in C++ (`reference/codegen.md` §2.2-2.4).
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use crate::ir::{BLayout, Dtype, Pad, SLayout, TileType};
 use crate::target::Space;
@@ -32,8 +32,8 @@ pub(super) fn dtype(dtype: Dtype) -> Option<&'static str> {
     })
 }
 
-/// `Shape<1, 1, 1, 128, 64>`: five extents, with leading ones.
-pub(super) fn shape(extents: &[u64]) -> String {
+/// `Shape<1, 1, 1, 128, 64>`: five extents, with leading ones. `-1`: the constructor has it.
+pub(super) fn shape(extents: &[i64]) -> String {
     five("Shape", extents)
 }
 
@@ -42,10 +42,10 @@ pub(super) fn stride(strides: &[u64]) -> String {
     five("Stride", strides)
 }
 
-fn five(template: &str, values: &[u64]) -> String {
+fn five<T: Copy + From<u8> + Display>(template: &str, values: &[T]) -> String {
     let mut text = format!("{template}<");
     for index in 0..5 {
-        let value = (index + values.len()).checked_sub(5).map_or(1, |at| values[at]);
+        let value = (index + values.len()).checked_sub(5).map_or(T::from(1), |at| values[at]);
         let _ = write!(text, "{}{value}", if index == 0 { "" } else { ", " });
     }
     text.push('>');
@@ -132,6 +132,17 @@ impl TileForm {
         text
     }
 
+    /// Rows and columns of an inner box; `None` for tiles without.
+    pub(super) fn box_shape(self) -> Option<(u64, u64)> {
+        let unit = 32 / (self.dtype.storage_bits() / 8).max(1);
+        match (self.fractal, self.slayout) {
+            (_, SLayout::NoneBox) => None,
+            (1024, _) => Some((16, 16)),
+            (_, SLayout::RowMajor) => Some((16, unit)),
+            (_, SLayout::ColMajor) => Some((unit, 16)),
+        }
+    }
+
     /// What the instruction library's static assertions would refuse.
     pub(super) fn refusal(self) -> Option<Refusal> {
         let bytes = self.dtype.storage_bits() / 8;
@@ -145,13 +156,8 @@ impl TileForm {
                 self.dtype,
                 rows * bytes
             )),
-            (SLayout::NoneBox, _) => None,
-            (inner, _) => {
-                let (box_rows, box_cols) = match (self.fractal, inner) {
-                    (1024, _) => (16, 16),
-                    (_, SLayout::RowMajor) => (16, 32 / bytes.max(1)),
-                    _ => (32 / bytes.max(1), 16),
-                };
+            _ => {
+                let (box_rows, box_cols) = self.box_shape()?;
                 let fits = cols % box_cols == 0 && (rows % box_rows == 0 || rows == 1 || self.space == Space::Vec);
                 (!fits).then(|| format!("{rows} x {cols} is not divisible into boxes of {box_rows} x {box_cols}"))
             }
@@ -223,6 +229,7 @@ mod tests {
     #[test]
     fn pads_shapes_and_strides_to_five() {
         assert_eq!(shape(&[128, 64]), "Shape<1, 1, 1, 128, 64>");
+        assert_eq!(shape(&[1, -1, 64]), "Shape<1, 1, 1, -1, 64>");
         assert_eq!(stride(&row_major_strides(&[Some(128), Some(64)]).unwrap()), "Stride<1, 1, 1, 64, 1>");
         assert_eq!(stride(&row_major_strides(&[Some(16), Some(128), Some(64)]).unwrap()), "Stride<1, 1, 8192, 64, 1>");
         assert_eq!(shape(&[256]), "Shape<1, 1, 1, 1, 256>");

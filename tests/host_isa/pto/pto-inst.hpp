@@ -1,10 +1,12 @@
 // The instructions that generated code uses, for the host: one after the other, in plain loops.
 //
-// What the hardware would do silently is an exception here: a tile without address, an access beyond its memory or beyond
-// a tensor, a window that is not the tile's valid part, a wait for a flag that nobody set. Spellings and argument forms
+// What the hardware would do silently is an exception here: a tile without address or at a misaligned one, an access beyond
+// its memory or beyond a tensor, a window that is not the tile's valid part, a wait for a flag that nobody set. Spellings and argument forms
 // are those of the public pto-isa headers; the contents are not.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -98,6 +100,12 @@ enum class Layout { ND, DN, NZ };
 enum class PadValue { Null, Zero, Max, Min };
 enum class RoundMode { CAST_NONE, CAST_RINT, CAST_ROUND, CAST_FLOOR, CAST_CEIL, CAST_TRUNC, CAST_ODD };
 enum class CmpMode { EQ, NE, LT, LE, GT, GE };
+enum class MaskPattern { P0101 = 1, P1010, P0001, P0010, P0100, P1000, P1111 };
+enum class AtomicType { AtomicNone, AtomicAdd };
+enum class Coalesce { Elem, Row };
+enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
+
+constexpr int DYNAMIC = -1;
 
 // On-chip memory of an Ascend 910B core.
 inline std::vector<char>& memory(TileType type)
@@ -149,6 +157,13 @@ struct Tile {
         }
     }
 
+    // Where the first element lies; vectors begin at blocks of 32 bytes, boxed tiles at whole boxes.
+    void place(int64_t at)
+    {
+        host::require(at % (S == SLayout::NoneBox ? 32 : Fractal) == 0, "a tile at a misaligned address");
+        address = at;
+    }
+
     T* element(int64_t index) const
     {
         host::require(address >= 0, "a tile without address");
@@ -172,8 +187,21 @@ struct Tile {
     }
 };
 
+// DYNAMIC extents are arguments of the constructor, in order.
 template <int D0, int D1, int D2, int D3, int D4> struct Shape {
-    static constexpr int64_t of[5] = {D0, D1, D2, D3, D4};
+    static constexpr int dynamic = (D0 == DYNAMIC) + (D1 == DYNAMIC) + (D2 == DYNAMIC) + (D3 == DYNAMIC) + (D4 == DYNAMIC);
+    int64_t of[5] = {D0, D1, D2, D3, D4};
+
+    template <typename... N> explicit Shape(N... extents)
+    {
+        static_assert(sizeof...(N) == dynamic, "one argument for each dynamic extent");
+        int64_t given[] = {int64_t(extents)..., 0};
+        int next = 0;
+        for (int64_t& extent : of) {
+            if (extent == DYNAMIC) extent = given[next++];
+            host::require(extent > 0, "an empty window");
+        }
+    }
 };
 
 template <int64_t D0, int64_t D1, int64_t D2, int64_t D3, int64_t D4> struct Stride {
@@ -181,11 +209,14 @@ template <int64_t D0, int64_t D1, int64_t D2, int64_t D3, int64_t D4> struct Str
 };
 
 template <typename T, typename S, typename D, Layout L = Layout::ND> struct GlobalTensor {
+    using Element = T;
     T* data;
+    S shape;
     explicit GlobalTensor(T* start) : data(start) {}
+    GlobalTensor(T* start, const S& extents) : data(start), shape(extents) {}
 };
 
-template <typename Tile> auto TASSIGN(Tile& tile, int64_t address) -> decltype(tile.address, void()) { tile.address = address; }
+template <typename Tile> auto TASSIGN(Tile& tile, int64_t address) -> decltype(tile.place(address)) { tile.place(address); }
 
 template <typename T, typename S, typename D, Layout L> void TASSIGN(GlobalTensor<T, S, D, L>& global, T* data)
 {
@@ -196,7 +227,7 @@ template <typename T, typename S, typename D, Layout L> void TASSIGN(GlobalTenso
 template <typename T, typename S, typename D, Layout L, typename F>
 void for_window(const GlobalTensor<T, S, D, L>& global, int rows, int cols, F f)
 {
-    constexpr auto& n = S::of;
+    auto& n = global.shape.of;
     auto outer = n[0] * n[1] * n[2];
     if (L == Layout::ND) {
         host::require(outer * n[3] == rows && n[4] == cols, "the window is not the valid part of the tile");
@@ -233,6 +264,14 @@ template <typename Global, typename Tile> void TSTORE(Global& global, const Tile
 {
     for_window(global, tile.rows, tile.cols, [&](int r, int c, auto* at) {
         *at = static_cast<std::remove_reference_t<decltype(*at)>>(tile.get(r, c));
+    });
+}
+
+template <typename Tile, typename Global, AtomicType Atomic> void TSTORE(Global& global, const Tile& tile)
+{
+    for_window(global, tile.rows, tile.cols, [&](int r, int c, auto* at) {
+        auto value = static_cast<std::remove_reference_t<decltype(*at)>>(tile.get(r, c));
+        *at = Atomic == AtomicType::AtomicAdd ? *at + value : value;
     });
 }
 
@@ -293,6 +332,17 @@ HOST_BINARY(TAND, x & y)
 HOST_BINARY(TOR, x | y)
 HOST_BINARY(TSHL, x << y)
 HOST_BINARY(TSHR, x >> y)
+
+// What sits outside the valid part of one operand is taken from the other.
+#define HOST_PART(NAME, EXPR)                                                                                         \
+    template <typename D, typename A, typename B> void NAME(D& dst, const A& a, const B& b)                           \
+    {                                                                                                                 \
+        compute(dst, [&](int r, int c) {                                                                              \
+            bool in_a = r < a.rows && c < a.cols, in_b = r < b.rows && c < b.cols;                                    \
+            auto x = wide(in_a ? a.get(r, c) : b.get(r, c)), y = wide(in_b ? b.get(r, c) : a.get(r, c));              \
+            return in_a && in_b ? static_cast<decltype(x)>(EXPR) : x;                                                 \
+        });                                                                                                           \
+    }
 HOST_SCALAR(TADDS, x + y)
 HOST_SCALAR(TSUBS, x - y)
 HOST_SCALAR(TMULS, x * y)
@@ -314,6 +364,10 @@ HOST_UNARY(TRSQRT, 1 / std::sqrt(x))
 HOST_UNARY(TRECIP, 1 / x)
 HOST_UNARY(TRELU, x < 0 ? decltype(x)(0) : x)
 HOST_UNARY(TNOT, ~x)
+HOST_PART(TPARTADD, x + y)
+HOST_PART(TPARTMUL, x* y)
+HOST_PART(TPARTMAX, x < y ? y : x)
+HOST_PART(TPARTMIN, y < x ? y : x)
 
 template <typename D, typename V> void TEXPANDS(D& dst, V scalar)
 {
@@ -379,6 +433,81 @@ void TSEL(D& dst, const M& mask, const A& a, const B& b, const S&)
     compute(dst, [&](int r, int c) { return mask.get(r, c / 8) >> c % 8 & 1 ? a.get(r, c) : b.get(r, c); });
 }
 
+// Scratch: it holds rubbish afterwards.
+template <typename S> void spoil(const S& tmp)
+{
+    for (int r = 0; r < tmp.rows; ++r)
+        for (int c = 0; c < tmp.cols; ++c) std::memset(tmp.element(S::offset(r, c)), 0xff, sizeof(typename S::DType));
+}
+
+template <typename A, typename B> bool overlap(const A& a, const B& b)
+{
+    int64_t a_bytes = A::Rows * A::Cols * sizeof(typename A::DType), b_bytes = B::Rows * B::Cols * sizeof(typename B::DType);
+    return A::Loc == B::Loc && a.address < b.address + b_bytes && b.address < a.address + a_bytes;
+}
+
+template <typename D, typename S> void spoil_beside(const D& dst, const S& tmp)
+{
+    host::require(!overlap(dst, tmp), "the result lies in its scratch");
+    spoil(tmp);
+}
+
+template <typename D, typename M, typename A, typename S, typename V>
+void TSELS(D& dst, const M& mask, const A& a, const S& tmp, V scalar)
+{
+    auto other = static_cast<typename D::DType>(scalar);
+    compute(dst, [&](int r, int c) { return mask.get(r, c / 8) >> c % 8 & 1 ? a.get(r, c) : other; });
+    spoil_beside(dst, tmp);
+}
+
+template <typename T> auto remainder_of(T x, T y)
+{
+    if constexpr (std::is_integral_v<T>) {
+        auto rest = x % y;
+        return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+    } else {
+        return x - y * std::floor(x / y);
+    }
+}
+
+#define HOST_BINARY_SCRATCH(NAME, EXPR)                                                                               \
+    template <typename D, typename A, typename B, typename S> void NAME(D& dst, const A& a, const B& b, const S& tmp) \
+    {                                                                                                                 \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); auto y = wide(b.get(r, c)); return EXPR; });     \
+        spoil_beside(dst, tmp);                                                                                       \
+    }
+#define HOST_SCALAR_SCRATCH(NAME, EXPR)                                                                               \
+    template <typename D, typename A, typename V, typename S> void NAME(D& dst, const A& a, V scalar, const S& tmp)   \
+    {                                                                                                                 \
+        auto y = wide(static_cast<typename D::DType>(scalar));                                                        \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); return EXPR; });                                 \
+        spoil_beside(dst, tmp);                                                                                       \
+    }
+#define HOST_TERNARY(NAME, EXPR)                                                                                      \
+    template <typename T> void NAME(T& dst, const T& a, const T& b, const T& third)                                   \
+    {                                                                                                                 \
+        compute(dst, [&](int r, int c) {                                                                              \
+            auto x = wide(a.get(r, c)); auto y = wide(b.get(r, c)); auto z = wide(third.get(r, c));                   \
+            return EXPR;                                                                                              \
+        });                                                                                                           \
+    }
+#define HOST_SCALAR_TERNARY(NAME, EXPR)                                                                               \
+    template <typename T> void NAME(T& dst, const T& a, typename T::DType scalar, const T& third)                     \
+    {                                                                                                                 \
+        auto y = wide(scalar);                                                                                        \
+        compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); auto z = wide(third.get(r, c)); return EXPR; }); \
+    }
+
+HOST_BINARY_SCRATCH(TXOR, x ^ y)
+HOST_BINARY_SCRATCH(TREM, remainder_of(x, y))
+HOST_BINARY_SCRATCH(TPRELU, x < 0 ? x * y : x)
+HOST_SCALAR_SCRATCH(TXORS, x ^ y)
+HOST_SCALAR_SCRATCH(TREMS, remainder_of(x, y))
+HOST_TERNARY(TADDC, x + y + z)
+HOST_TERNARY(TSUBC, x - y + z)
+HOST_SCALAR_TERNARY(TADDSC, x + y + z)
+HOST_SCALAR_TERNARY(TSUBSC, x - y + z)
+
 // Reductions; the scratch of a row reduction is overwritten.
 template <typename D, typename A, typename F> void reduce_rows(D& dst, const A& a, F f)
 {
@@ -400,24 +529,11 @@ template <typename D, typename A, typename F> void reduce_cols(D& dst, const A& 
     });
 }
 
-template <typename A, typename B> bool overlap(const A& a, const B& b)
-{
-    int64_t a_bytes = A::Rows * A::Cols * sizeof(typename A::DType), b_bytes = B::Rows * B::Cols * sizeof(typename B::DType);
-    return A::Loc == B::Loc && a.address < b.address + b_bytes && b.address < a.address + a_bytes;
-}
-
-template <typename S> void spoil(const S& tmp)
-{
-    for (int r = 0; r < tmp.rows; ++r)
-        for (int c = 0; c < tmp.cols; ++c) std::memset(tmp.element(S::offset(r, c)), 0xff, sizeof(typename S::DType));
-}
-
 #define HOST_REDUCE(NAME, EXPR)                                                                                       \
     template <typename D, typename A, typename S> void TROW##NAME(D& dst, const A& a, const S& tmp)                   \
     {                                                                                                                 \
-        host::require(!overlap(dst, tmp), "the result lies in its scratch");                                          \
         reduce_rows(dst, a, [](auto x, auto y) { return EXPR; });                                                     \
-        spoil(tmp);                                                                                                   \
+        spoil_beside(dst, tmp);                                                                                       \
     }                                                                                                                 \
     template <typename D, typename A> void TCOL##NAME(D& dst, const A& a)                                             \
     {                                                                                                                 \
@@ -482,13 +598,23 @@ template <typename D, typename A> void TINSERT(D& dst, const A& a, int64_t row, 
 template <typename D, typename A> void TRESHAPE(D& dst, const A& a)
 {
     static_assert(D::Loc == A::Loc && D::Rows * D::Cols * sizeof(typename D::DType) == A::Rows * A::Cols * sizeof(typename A::DType));
-    dst.address = a.address;
+    dst.place(a.address);
 }
 
 template <typename D, typename A, typename B> void TCONCAT(D& dst, const A& a, const B& b)
 {
     host::require(dst.rows == a.rows && a.rows == b.rows && dst.cols == a.cols + b.cols, "widths do not add up");
     compute(dst, [&](int r, int c) { return c < a.cols ? a.get(r, c) : b.get(r, c - a.cols); });
+}
+
+// Another part of the same bytes: the view keeps the distance between the rows of its source.
+template <typename D, typename A> void TSUBVIEW(D& dst, const A& a, int64_t row, int64_t col)
+{
+    static_assert(D::Loc == A::Loc && D::Block == A::Block && D::Box == SLayout::NoneBox && A::Box == SLayout::NoneBox);
+    static_assert(D::Block == BLayout::RowMajor ? D::Cols == A::Cols || D::Rows == 1 : D::Rows == A::Rows || D::Cols == 1,
+                  "a view has the rows of its source");
+    host::require(row >= 0 && col >= 0 && row + dst.rows <= A::Rows && col + dst.cols <= A::Cols, "a view beyond its source");
+    dst.place(a.address + A::offset(row, col) * sizeof(typename A::DType));
 }
 
 template <typename D, typename A, typename S> void TTRANS(D& dst, const A& a, const S& tmp)
@@ -506,6 +632,269 @@ template <typename D, typename A> void TFILLPAD(D& dst, const A& a)
 
 template <typename D, typename A> void TFILLPAD_INPLACE(D& dst, const A& a) { TFILLPAD(dst, a); }
 template <typename D, typename A> void TFILLPAD_EXPAND(D& dst, const A& a) { TFILLPAD(dst, a); }
+
+// Positions of the extremes.
+template <typename D, typename A, typename F> void row_position(D& dst, const A& a, F better)
+{
+    host::require(dst.rows == a.rows && dst.cols == 1, "a row reduction has one column");
+    compute(dst, [&](int r, int) {
+        int best = 0;
+        for (int c = 1; c < a.cols; ++c)
+            if (better(wide(a.get(r, c)), wide(a.get(r, best)))) best = c;
+        return best;
+    });
+}
+
+template <typename D, typename A, typename F> void col_position(D& dst, const A& a, F better)
+{
+    host::require(dst.rows == 1 && dst.cols == a.cols, "a column reduction has one row");
+    compute(dst, [&](int, int c) {
+        int best = 0;
+        for (int r = 1; r < a.rows; ++r)
+            if (better(wide(a.get(r, c)), wide(a.get(best, c)))) best = r;
+        return best;
+    });
+}
+
+#define HOST_POSITION(NAME, OPERATOR)                                                                                 \
+    template <typename D, typename A, typename S> void TROW##NAME(D& dst, const A& a, const S& tmp)                   \
+    {                                                                                                                 \
+        row_position(dst, a, [](auto x, auto y) { return x OPERATOR y; });                                            \
+        spoil_beside(dst, tmp);                                                                                       \
+    }                                                                                                                 \
+    template <typename D, typename A, typename S> void TCOL##NAME(D& dst, const A& a, const S& tmp)                   \
+    {                                                                                                                 \
+        col_position(dst, a, [](auto x, auto y) { return x OPERATOR y; });                                            \
+        spoil_beside(dst, tmp);                                                                                       \
+    }
+
+HOST_POSITION(ARGMAX, >)
+HOST_POSITION(ARGMIN, <)
+
+// Sequences and masks.
+template <typename D, typename T, int Descending> void TCI(D& dst, T start)
+{
+    static_assert(D::Rows == 1 && std::is_same_v<typename D::DType, T>, "one row of the element type");
+    compute(dst, [&](int, int c) { return Descending ? start - c : start + c; });
+}
+
+template <typename D, int Upper> void TTRI(D& dst, int diagonal)
+{
+    static_assert(D::Block == BLayout::RowMajor, "row-major tiles only");
+    compute(dst, [&](int r, int c) { return Upper ? c >= r + diagonal : c <= r + diagonal; });
+}
+
+// Elements by index or by pattern.
+template <typename A> typename A::DType at_index(const A& a, int64_t index)
+{
+    host::require(0 <= index && index < int64_t(A::Rows) * A::Cols, "an index beyond the source");
+    return a.get(index / A::Cols, index % A::Cols);
+}
+
+template <typename D, typename A, typename I, typename S> void TGATHER(D& dst, const A& a, const I& indices, const S& tmp)
+{
+    static_assert(sizeof(typename I::DType) == 4, "indices of 32 bits");
+    compute(dst, [&](int r, int c) { return at_index(a, indices.get(r, c)); });
+    spoil_beside(dst, tmp);
+}
+
+inline bool selects(MaskPattern pattern, int position)
+{
+    switch (pattern) {
+    case MaskPattern::P0101: return position % 2 == 0;
+    case MaskPattern::P1010: return position % 2 == 1;
+    case MaskPattern::P0001: return position % 4 == 0;
+    case MaskPattern::P0010: return position % 4 == 1;
+    case MaskPattern::P0100: return position % 4 == 2;
+    case MaskPattern::P1000: return position % 4 == 3;
+    default: return true;
+    }
+}
+
+template <typename D, typename A, MaskPattern Pattern> void TGATHER(D& dst, const A& a)
+{
+    static_assert(sizeof(typename D::DType) == sizeof(typename A::DType), "elements of one size");
+    std::vector<typename A::DType> values;
+    for (int r = 0; r < a.rows; ++r)
+        for (int c = 0; c < a.cols; ++c)
+            if (selects(Pattern, c)) values.push_back(a.get(r, c));
+    host::require(values.size() == size_t(dst.rows) * dst.cols, "the pattern selects another number of elements");
+    size_t next = 0;
+    for (int r = 0; r < dst.rows; ++r)
+        for (int c = 0; c < dst.cols; ++c) std::memcpy(dst.element(D::offset(r, c)), &values[next++], sizeof values[0]);
+}
+
+// Blocks of 32 bytes, by offset in bytes.
+template <typename D, typename A, typename I> void TGATHERB(D& dst, const A& a, const I& offsets)
+{
+    constexpr int unit = 32 / sizeof(typename D::DType);
+    std::vector<std::array<char, 32>> blocks;
+    for (int r = 0; r < dst.rows; ++r)
+        for (int c = 0; c < dst.cols / unit; ++c) {
+            int64_t offset = offsets.get(r, c);
+            host::require(offset % 32 == 0 && offset + 32 <= int64_t(A::Rows * A::Cols * sizeof(typename A::DType)), "a block beyond the source");
+            std::array<char, 32> block;
+            std::memcpy(block.data(), reinterpret_cast<char*>(a.element(0)) + offset, 32);
+            blocks.push_back(block);
+        }
+    size_t next = 0;
+    for (int r = 0; r < dst.rows; ++r)
+        for (int c = 0; c < dst.cols / unit; ++c) std::memcpy(dst.element(D::offset(r, c * unit)), blocks[next++].data(), 32);
+}
+
+template <typename D, typename A, typename I> void TSCATTER(D& dst, const A& a, const I& indices)
+{
+    for (int r = 0; r < indices.rows; ++r)
+        for (int c = 0; c < indices.cols; ++c) {
+            int64_t index = indices.get(r, c);
+            host::require(0 <= index && index < int64_t(D::Rows) * D::Cols, "an index beyond the target");
+            dst.set(index / D::Cols, index % D::Cols, a.get(r, c));
+        }
+}
+
+template <MaskPattern Pattern, typename D, typename A> void TSCATTER(D& dst, const A& a)
+{
+    std::vector<typename A::DType> values;
+    for (int r = 0; r < a.rows; ++r)
+        for (int c = 0; c < a.cols; ++c) values.push_back(a.get(r, c));
+    size_t next = 0;
+    for (int r = 0; r < dst.rows; ++r)
+        for (int c = 0; c < dst.cols; ++c) {
+            host::require(!selects(Pattern, c) || next < values.size(), "the pattern selects more elements than there are");
+            dst.set(r, c, selects(Pattern, c) ? values[next++] : typename D::DType(0));
+        }
+}
+
+// Rows of a tensor, or single elements of it, by index.
+template <Coalesce Mode, typename D, typename T, typename S, typename St, Layout L, typename I>
+void MGATHER(D& dst, const GlobalTensor<T, S, St, L>& table, const I& indices)
+{
+    compute(dst, [&](int r, int c) {
+        int64_t index = Mode == Coalesce::Row ? indices.get(indices.rows == 1 ? 0 : r, indices.rows == 1 ? r : 0) : indices.get(r, c);
+        const T* at = table.data + (Mode == Coalesce::Row ? index * St::of[3] + c : index);
+        host::check_global(at, sizeof(T));
+        return *at;
+    });
+}
+
+template <Coalesce Mode, typename T, typename S, typename St, Layout L, typename A, typename I>
+void MSCATTER(GlobalTensor<T, S, St, L>& table, const A& a, const I& indices)
+{
+    for (int r = 0; r < a.rows; ++r)
+        for (int c = 0; c < a.cols; ++c) {
+            int64_t index = Mode == Coalesce::Row ? indices.get(indices.rows == 1 ? 0 : r, indices.rows == 1 ? r : 0) : indices.get(r, c);
+            T* at = table.data + (Mode == Coalesce::Row ? index * St::of[3] + c : index);
+            host::check_global(at, sizeof(T));
+            *at = static_cast<T>(a.get(r, c));
+        }
+}
+
+// Sorting. A record of eight bytes is a score and the index behind it; the largest score comes first.
+template <typename T> struct Record {
+    T score;
+    std::array<char, 8> bytes;
+};
+
+template <typename A> Record<typename A::DType> record(const A& a, int row, int at)
+{
+    constexpr int unit = 8 / sizeof(typename A::DType);
+    Record<typename A::DType> record = {a.get(row, at * unit), {}};
+    std::memcpy(record.bytes.data(), a.element(A::offset(row, at * unit)), 8);
+    return record;
+}
+
+template <typename D> void put(D& dst, int row, int at, const std::array<char, 8>& bytes)
+{
+    std::memcpy(dst.element(D::offset(row, at * (8 / sizeof(typename D::DType)))), bytes.data(), 8);
+}
+
+template <typename R> void descending(std::vector<R>& records)
+{
+    std::stable_sort(records.begin(), records.end(), [](const R& a, const R& b) { return b.score < a.score; });
+}
+
+template <typename D, typename A, typename I> void TSORT32(D& dst, const A& a, const I& indices)
+{
+    static_assert(std::is_same_v<typename I::DType, uint32_t>, "indices are uint32_t");
+    same_valid(a, indices);
+    for (int r = 0; r < a.rows; ++r)
+        for (int from = 0; from < a.cols; from += 32) {
+            std::vector<Record<typename A::DType>> records;
+            for (int c = from; c < std::min(from + 32, a.cols); ++c) {
+                Record<typename A::DType> record = {a.get(r, c), {}};
+                uint32_t index = indices.get(r, c);
+                std::memcpy(record.bytes.data(), &record.score, sizeof record.score);
+                std::memcpy(record.bytes.data() + 4, &index, 4);
+                records.push_back(record);
+            }
+            descending(records);
+            for (size_t n = 0; n < records.size(); ++n) put(dst, r, from + int(n), records[n].bytes);
+        }
+}
+
+// Merges each four sorted blocks of so many elements.
+template <typename D, typename A> void TMRGSORT(D& dst, const A& a, uint32_t block)
+{
+    static_assert(D::Rows == 1 && A::Rows == 1, "one row");
+    constexpr int unit = 8 / sizeof(typename A::DType);
+    int records_in_all = a.cols / unit, group = 4 * int(block) / unit;
+    std::vector<Record<typename A::DType>> out;
+    for (int from = 0; from < records_in_all; from += group) {
+        std::vector<Record<typename A::DType>> records;
+        for (int n = from; n < std::min(from + group, records_in_all); ++n) records.push_back(record(a, 0, n));
+        descending(records);
+        out.insert(out.end(), records.begin(), records.end());
+    }
+    for (size_t n = 0; n < out.size(); ++n) put(dst, 0, int(n), out[n].bytes);
+}
+
+struct MrgSortExecutedNumList {
+    uint16_t mrgSortList0, mrgSortList1, mrgSortList2, mrgSortList3;
+};
+
+// Merges two to four sorted lists; with Exhausted until the first of them ends.
+template <bool Exhausted, typename D, typename S, typename... A> void merge(D& dst, const S& tmp, const A&... lists)
+{
+    using R = Record<typename D::DType>;
+    constexpr int unit = 8 / sizeof(typename D::DType);
+    std::vector<std::vector<R>> records;
+    auto read = [&](const auto& list) {
+        std::vector<R> all;
+        for (int n = 0; n < list.cols / unit; ++n) all.push_back(record(list, 0, n));
+        records.push_back(all);
+    };
+    (read(lists), ...);
+    std::vector<size_t> next(records.size());
+    for (int out = 0; out < dst.cols / unit; ++out) {
+        int pick = -1;
+        for (size_t list = 0; list < records.size(); ++list) {
+            if (next[list] == records[list].size()) continue;
+            if (pick < 0 || records[pick][next[pick]].score < records[list][next[list]].score) pick = int(list);
+        }
+        if (pick < 0) break;
+        put(dst, 0, out, records[pick][next[pick]++].bytes);
+        if (Exhausted && next[pick] == records[pick].size()) break;
+    }
+    spoil_beside(dst, tmp);
+}
+
+template <typename D, typename S, typename A, typename B, bool Exhausted>
+void TMRGSORT(D& dst, MrgSortExecutedNumList&, const S& tmp, const A& a, const B& b)
+{
+    merge<Exhausted>(dst, tmp, a, b);
+}
+
+template <typename D, typename S, typename A, typename B, typename C, bool Exhausted>
+void TMRGSORT(D& dst, MrgSortExecutedNumList&, const S& tmp, const A& a, const B& b, const C& c)
+{
+    merge<Exhausted>(dst, tmp, a, b, c);
+}
+
+template <typename D, typename S, typename A, typename B, typename C, typename E, bool Exhausted>
+void TMRGSORT(D& dst, MrgSortExecutedNumList&, const S& tmp, const A& a, const B& b, const C& c, const E& e)
+{
+    merge<Exhausted>(dst, tmp, a, b, c, e);
+}
 
 // Matrix products.
 template <typename D, typename L, typename R, typename F> void product(D& dst, const L& left, const R& right, F start)
@@ -533,6 +922,19 @@ template <typename D, typename A, typename L, typename R> void TMATMUL_ACC(D& ds
 template <typename D, typename L, typename R, typename B> void TMATMUL_BIAS(D& dst, const L& left, const R& right, const B& bias)
 {
     product(dst, left, right, [&](int, int c) { return bias.get(0, c); });
+}
+
+// Products with one row.
+template <typename D, typename L, typename R> void TGEMV(D& dst, const L& left, const R& right) { TMATMUL(dst, left, right); }
+
+template <typename D, typename A, typename L, typename R> void TGEMV_ACC(D& dst, const A& acc, const L& left, const R& right)
+{
+    TMATMUL_ACC(dst, acc, left, right);
+}
+
+template <typename D, typename L, typename R, typename B> void TGEMV_BIAS(D& dst, const L& left, const R& right, const B& bias)
+{
+    TMATMUL_BIAS(dst, left, right, bias);
 }
 
 } // namespace pto

@@ -20,7 +20,9 @@ impl Selector<'_> {
             "tile.load" => self.load(result, call, origin),
             "tile.store" => self.store(result, call, origin),
             "tile.alloc" | "tile.create" => Ok(()),
-            "tile.set_validshape" | "tile.reinterpret_view" | "tile.transpose_view" => self.view(result),
+            "tile.set_validshape" | "tile.reinterpret_view" | "tile.transpose_view" => self.view(result, call, origin),
+            "tile.slice" => self.slice(result, call, origin),
+            "tile.reshape" => self.reshape(result, call, origin),
             "tile.read" => self.read_element(result, call, origin),
             "tile.write" => self.write_element(result, call, origin),
             "tile.get_block_idx" | "tile.get_block_num" | "tile.get_subblock_idx" => self.index(result, call, origin),
@@ -75,9 +77,6 @@ impl Selector<'_> {
         let Some(result) = result else {
             return Err(format!("the result of `{name}` is not bound to a name").into());
         };
-        if name == "tile.reshape" && self.is_renaming(result, call) {
-            return self.view(Some(result));
-        }
         if name == "tile.matmul_acc" && call.args.len() > 3 {
             return Err("`TMATMUL_ACC` has no condition for its first step".to_string().into());
         }

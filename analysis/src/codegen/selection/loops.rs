@@ -6,7 +6,9 @@ use crate::ir::{self, For, Origin, Stmt, Type, While};
 
 use super::{Selected, Selector};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Bound, CarriedTile, Carry, Declared, Head, Loop, Operand, Program, Step, Tile, TileId};
+use crate::codegen::sequence::{
+    Bound, CarriedTile, Carry, Declared, Head, Loop, Operand, Place, Program, Step, Tile, TileId,
+};
 
 impl Selector<'_> {
     pub(super) fn for_loop(&mut self, node: &For) {
@@ -119,12 +121,13 @@ impl Selector<'_> {
         let init = carry.init.var().ok_or_else(|| format!("`{}` starts as what is no tile", iter.name))?;
         let mut init = self.tile(init)?;
         let first = self.program.tile(init).clone();
-        let home = self.places.get(&carry.iter).and_then(|place| place.0).or(first.address);
+        let home = self.places.get(&carry.iter).and_then(|place| place.address).or(first.address);
         if home != first.address || self.moving.contains(&init) {
             init = self.copy_tile(init, first.form, home, origin);
         }
         let name = self.context.register_tile(carry.iter, &iter.name);
-        let handle = Tile { name: name.clone(), declared: Declared::ByLoop, address: home, ..first };
+        let handle =
+            Tile { name: name.clone(), place: Place::Planned, declared: Declared::ByLoop, address: home, ..first };
         let handle = self.add_tile(handle);
         self.tiles.insert(carry.iter, handle);
         self.tiles.insert(carry.result, handle);

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
-use crate::memory::{Finding, Plan};
+use crate::memory::{BufferId, Finding, Plan};
 use crate::target::Space;
 
 use super::context::{self, Context};
@@ -57,13 +57,15 @@ struct TensorRef {
 
 struct Selector<'a> {
     kernel: &'a Kernel,
-    /// Address and bytes of each planned tile.
-    places: FxHashMap<VarId, (Option<u64>, u64)>,
+    /// Where the plan puts each tile.
+    places: FxHashMap<VarId, Placed>,
     context: Context,
     program: Program,
     tiles: FxHashMap<VarId, TileId>,
     /// Views of columns as one row.
     rows: FxHashMap<TileId, TileId>,
+    /// Parts of tiles, with gaps between their rows.
+    windows: FxHashSet<TileId>,
     /// Handles that point to different buffers at different times.
     moving: FxHashSet<TileId>,
     tensors: FxHashMap<VarId, TensorRef>,
@@ -80,13 +82,27 @@ struct Selector<'a> {
     findings: Vec<Finding>,
 }
 
+/// The memory of a planned tile.
+#[derive(Clone, Copy, Default)]
+struct Placed {
+    /// Bytes from the start of the space, and how many.
+    address: Option<u64>,
+    bytes: u64,
+    buffer: Option<BufferId>,
+    /// It is a part of these bytes that is selected at run time.
+    selected: bool,
+}
+
 impl<'a> Selector<'a> {
     fn new(kernel: &'a Kernel, plan: &Plan) -> Selector<'a> {
         let mut places = FxHashMap::default();
         let mut vec_end = 0;
         for tile in &plan.tiles {
-            let address = if tile.dynamic_offset { None } else { tile.address };
-            places.entry(tile.var).or_insert((address, tile.bytes));
+            let buffer =
+                tile.buffer.filter(|_| tile.dynamic_offset).and_then(|buffer| plan.buffers.get(buffer.0 as usize));
+            let bytes = buffer.map_or(tile.bytes, |buffer| buffer.size);
+            let (address, buffer, selected) = (tile.address, tile.buffer, tile.dynamic_offset);
+            places.entry(tile.var).or_insert(Placed { address, bytes, buffer, selected });
             if tile.space == Some(Space::Vec) {
                 vec_end = vec_end.max(tile.address.unwrap_or(0) + tile.bytes);
             }
@@ -101,6 +117,7 @@ impl<'a> Selector<'a> {
             program: Program { function: context::function_name(&kernel.name), ..Program::default() },
             tiles: FxHashMap::default(),
             rows: FxHashMap::default(),
+            windows: FxHashSet::default(),
             moving: FxHashSet::default(),
             tensors: FxHashMap::default(),
             loop_variables: FxHashSet::default(),
@@ -271,7 +288,7 @@ fn number(steps: &mut [Step], next: &mut u32) {
                 number(&mut node.then, next);
                 number(node.otherwise.as_deref_mut().unwrap_or_default(), next);
             }
-            Step::Local { .. } | Step::Sync(..) | Step::Missing { .. } => {}
+            Step::Local { .. } | Step::Declare(_) | Step::Sync(..) | Step::Missing { .. } => {}
         }
     }
 }

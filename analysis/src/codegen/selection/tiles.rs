@@ -3,9 +3,9 @@
 use crate::diagnostics::Code;
 use crate::ir::{self, Origin, Scalar, TileType, Type, VarId};
 
-use super::{Refusal, Selected, Selector};
+use super::{Placed, Refusal, Selected, Selector};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Instr, Operand, Tile, TileId, pipe_of};
+use crate::codegen::sequence::{Declared, Instr, Operand, Pipe, Place, Step, Tile, TileId, pipe_of};
 use crate::codegen::types::TileForm;
 
 impl Selector<'_> {
@@ -19,6 +19,20 @@ impl Selector<'_> {
 
     pub(super) fn declare(&mut self, var: VarId, declared: Declared) -> Selected<TileId> {
         let source = self.kernel.var(var);
+        let form = self.form(var)?;
+        let placed = self.places.get(&var).copied().unwrap_or(Placed { bytes: size(form), ..Placed::default() });
+        let place = if placed.selected { Place::Computed(self.slot_address(var, placed)?) } else { Place::Planned };
+        if placed.address.is_none() && declared == Declared::Prologue {
+            let message =
+                format!("`{}` has no address in the memory plan, so nothing can be loaded into it", source.name);
+            self.report(source.origin, Refusal { code: Code::NoAddress, message });
+        }
+        self.declare_as(var, form, (placed.address, placed.bytes), place, declared)
+    }
+
+    /// The C++ type of a tile; what the instruction library refuses is reported.
+    pub(super) fn form(&mut self, var: VarId) -> Selected<TileForm> {
+        let source = self.kernel.var(var);
         let Type::Tile(ty) = &source.ty else {
             return Err(format!("`{}` is no tile", source.name).into());
         };
@@ -26,19 +40,55 @@ impl Selector<'_> {
         if let Some(refusal) = form.refusal() {
             self.report(source.origin, format!("`{}`: {refusal}", source.name).into());
         }
-        let valid = self.valid(ty, form).map_err(|reason| format!("valid shape of `{}`: {reason}", source.name))?;
-        let (address, bytes) = self.places.get(&var).copied().unwrap_or((None, size(form)));
-        if address.is_none() && declared == Declared::Prologue {
-            let message =
-                format!("`{}` has no address in the memory plan, so nothing can be loaded into it", source.name);
-            self.report(source.origin, Refusal { code: Code::NoAddress, message });
-        }
+        Ok(form)
+    }
+
+    /// Declares a tile of that C++ type on these bytes; in front of its definition where the prologue knows too little.
+    pub(super) fn declare_as(
+        &mut self,
+        var: VarId,
+        form: TileForm,
+        (address, bytes): (Option<u64>, u64),
+        place: Place,
+        declared: Declared,
+    ) -> Selected<TileId> {
+        let source = self.kernel.var(var);
+        let Type::Tile(ty) = &source.ty else {
+            return Err(format!("`{}` is no tile", source.name).into());
+        };
+        let (valid, fixed) = self.valid(ty).map_err(|reason| format!("valid shape of `{}`: {reason}", source.name))?;
+        let in_body = declared == Declared::Prologue && (!fixed || matches!(place, Place::Computed(_)));
+        let declared = if in_body { Declared::Body } else { declared };
+        let moves = matches!(place, Place::Computed(_) | Place::View);
+        let (inserted, origin) = (source.inserted, source.origin);
         let name = self.context.register_tile(var, &source.name);
-        let tile =
-            Tile { name, form, valid, address, bytes, declared, inserted: source.inserted, origin: source.origin };
-        let id = self.add_tile(tile);
+        let id = self.add_tile(Tile { name, form, valid, address, bytes, place, declared, inserted, origin });
         self.tiles.insert(var, id);
+        if moves {
+            self.moving.insert(id);
+        }
+        if in_body {
+            self.steps.push(Step::Declare(id));
+        }
         Ok(id)
+    }
+
+    /// `0x0 + (i % 2) * 32768`: the slot of a declared allocation that is selected at run time.
+    fn slot_address(&self, var: VarId, placed: Placed) -> Selected<String> {
+        let name = &self.kernel.var(var).name;
+        let binding = self.kernel.tile(var).and_then(|tile| tile.binding.as_ref());
+        let (Some(address), Some(binding)) = (placed.address, binding) else {
+            return Err(format!("the place of `{name}` is selected at run time, in a way that has no C++ form").into());
+        };
+        let slot = expr::text(&binding.slot, self.kernel, &self.context)?;
+        let bound = self.kernel.vars.iter().filter_map(|var| match &var.ty {
+            Type::Tile(tile) if tile.binding.as_ref().is_some_and(|of| of.allocation == binding.allocation) => {
+                TileForm::new(tile).ok().map(size)
+            }
+            _ => None,
+        });
+        let bytes = bound.max().unwrap_or(placed.bytes);
+        Ok(format!("{address:#x} + {slot} * {bytes}"))
     }
 
     pub(super) fn add_tile(&mut self, tile: Tile) -> TileId {
@@ -47,23 +97,21 @@ impl Selector<'_> {
     }
 
     /// Arguments of the constructor: valid rows and columns.
-    pub(super) fn valid(&self, ty: &TileType, form: TileForm) -> Result<(String, String), String> {
-        let Some(valid) = &ty.view.valid_shape else { return Ok((form.rows.to_string(), form.cols.to_string())) };
-        let extent = |scalar: &Scalar| match scalar.as_int() {
-            Some(value) => Ok(value.to_string()),
-            None if self.is_fixed(scalar) => expr::text(scalar, self.kernel, &self.context),
-            None => Err("it changes while the kernel runs, and tiles are constructed once".to_string()),
-        };
-        match valid.as_slice() {
-            [] => Ok((form.rows.to_string(), form.cols.to_string())),
-            [cols] => Ok(("1".to_string(), extent(cols)?)),
-            [rows, cols] => Ok((extent(rows)?, extent(cols)?)),
-            _ => Err(format!("it has {} dimensions", valid.len())),
+    /// Whether they are known before the body starts.
+    fn valid(&self, ty: &TileType) -> Result<((String, String), bool), String> {
+        let whole: Vec<Scalar> = ty.shape.iter().map(|extent| Scalar::Int(*extent as i64)).collect();
+        let extents = ty.view.valid_shape.as_ref().filter(|valid| !valid.is_empty()).unwrap_or(&whole);
+        let fixed = extents.iter().all(|extent| self.is_fixed(extent));
+        let text = |extent: &Scalar| expr::text(extent, self.kernel, &self.context);
+        match extents.as_slice() {
+            [cols] => Ok((("1".to_string(), text(cols)?), fixed)),
+            [rows, cols] => Ok(((text(rows)?, text(cols)?), fixed)),
+            _ => Err(format!("it has {} dimensions", extents.len())),
         }
     }
 
     /// Whether the expression has its value before the body starts.
-    pub(super) fn is_fixed(&self, scalar: &Scalar) -> bool {
+    fn is_fixed(&self, scalar: &Scalar) -> bool {
         match scalar {
             Scalar::Var(var) => self.kernel.var(*var).role == ir::Role::Param,
             Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => self.is_fixed(operand),
@@ -78,8 +126,8 @@ impl Selector<'_> {
         let name = self.context.fresh_tile(name);
         let valid = (form.rows.to_string(), form.cols.to_string());
         let bytes = size(form);
-        let declared = Declared::Prologue;
-        self.add_tile(Tile { name, form, valid, address, bytes, declared, inserted: true, origin })
+        let (place, declared) = (Place::Planned, Declared::Prologue);
+        self.add_tile(Tile { name, form, valid, address, bytes, place, declared, inserted: true, origin })
     }
 
     /// The same bytes as `column`, as one row.
@@ -89,8 +137,30 @@ impl Selector<'_> {
         }
         let tile = self.program.tile(column).clone();
         let row = self.own_tile(&format!("{}_row", tile.name), tile.form.as_row(), tile.address, origin);
-        self.rows.insert(column, row);
+        if self.moving.contains(&column) {
+            let view = &mut self.program.tiles[row.0 as usize];
+            (view.place, view.bytes) = (Place::View, tile.bytes);
+            self.point("TRESHAPE", vec![Operand::Tile(row), Operand::Tile(column)], origin);
+        } else {
+            self.rows.insert(column, row);
+        }
         row
+    }
+
+    /// An instruction that only points its first operand into the second.
+    pub(super) fn point(&mut self, name: &'static str, operands: Vec<Operand>, origin: Origin) {
+        self.push(Instr {
+            id: 0,
+            name,
+            operands,
+            pipe: Pipe::S,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            access: None,
+            text: None,
+            inserted: true,
+            origin,
+        });
     }
 
     /// A copy of a tile into the buffer that a carried value or a result lives in.
@@ -99,6 +169,11 @@ impl Selector<'_> {
         let valid = self.program.tile(source).valid.clone();
         let copy = self.own_tile(&name, form, home, origin);
         self.program.tiles[copy.0 as usize].valid = valid;
+        if self.windows.contains(&source) && self.overlap(copy, source) {
+            let name = &self.program.tile(source).name;
+            let message = format!("`{name}` is a window of a tile, and would be copied onto that tile's own bytes");
+            self.report(origin, message.into());
+        }
         let space = self.program.tile(source).form.space;
         self.push(Instr {
             id: 0,

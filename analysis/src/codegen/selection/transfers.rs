@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{self, Attr, Call, Origin, Scalar, TensorLayout, Type, VarId};
 
-use super::{Selected, Selector, TensorRef, list};
+use super::{Selected, Selector, TensorRef, constant_extent, list};
 use crate::codegen::expr;
 use crate::codegen::sequence::{Access, Arg, ArgKind, Instr, Offset, Operand, Pipe, Step, Wrapper, pipe_of};
 use crate::codegen::types;
@@ -29,7 +29,8 @@ impl Selector<'_> {
             _ => return Err("the shape is not a list".to_string().into()),
         };
         let transposed = matches!(call.attr("transpose"), Some(Attr::Bool(true)));
-        let access = self.access(&tensor, offsets, window, transposed, false)?;
+        let limits = self.tile_extents(var, offsets.len());
+        let access = self.access(&tensor, offsets, window, &limits, transposed, false)?;
         let wrapper = access.wrapper;
         let at_start = is_start(offsets);
         let inserted = self.kernel.var(var).inserted;
@@ -66,7 +67,8 @@ impl Selector<'_> {
             Some(shape) if !shape.is_empty() => shape.to_vec(),
             _ => self.stored_window(source, offsets.len()),
         };
-        let access = self.access(&tensor, offsets, &shape, false, true)?;
+        let limits = self.tile_extents(source, offsets.len());
+        let access = self.access(&tensor, offsets, &shape, &limits, false, true)?;
         let wrapper = access.wrapper;
         let at_start = is_start(offsets) && tensor.args.len() == 1;
         let space = self.program.tile(tile).form.space;
@@ -87,16 +89,20 @@ impl Selector<'_> {
     }
 
     /// The valid part of a tile as a window of a tensor of that rank.
-    pub(super) fn stored_window(&self, tile: VarId, rank: usize) -> Vec<Scalar> {
+    fn stored_window(&self, tile: VarId, rank: usize) -> Vec<Scalar> {
         let Some(ty) = self.kernel.tile(tile) else { return Vec::new() };
-        let extents: Vec<Scalar> = match &ty.view.valid_shape {
-            Some(valid) if !valid.is_empty() => valid.clone(),
-            _ => ty.shape.iter().map(|extent| Scalar::Int(*extent as i64)).collect(),
-        };
-        let missing = rank.saturating_sub(extents.len());
-        let surplus = extents.len().saturating_sub(rank);
-        let padded = std::iter::repeat_n(Scalar::Int(1), missing).chain(extents.into_iter().skip(surplus));
-        padded.collect()
+        match &ty.view.valid_shape {
+            Some(valid) if !valid.is_empty() => of_rank(rank, valid, Scalar::Int(1)),
+            _ => {
+                let extents = self.tile_extents(tile, rank);
+                extents.iter().map(|extent| Scalar::Int(*extent as i64)).collect()
+            }
+        }
+    }
+
+    /// The shape of a tile in a tensor of that rank.
+    fn tile_extents(&self, tile: VarId, rank: usize) -> Vec<u64> {
+        self.kernel.tile(tile).map(|ty| of_rank(rank, &ty.shape, 1)).unwrap_or_default()
     }
 
     pub(super) fn tensor_operand(&mut self, operand: Option<&ir::Operand>) -> Selected<TensorRef> {
@@ -107,11 +113,12 @@ impl Selector<'_> {
         }
     }
 
-    pub(super) fn access(
+    fn access(
         &mut self,
         tensor: &TensorRef,
         offsets: &[Scalar],
         window: &[Scalar],
+        limits: &[u64],
         transposed: bool,
         store: bool,
     ) -> Selected<Access> {
@@ -148,21 +155,20 @@ impl Selector<'_> {
         if transposed && rank >= 2 {
             strides.swap(rank - 1, rank - 2);
         }
-        let mut constant_window = Vec::with_capacity(rank);
-        for extent in window {
-            match extent.as_int().and_then(|extent| u64::try_from(extent).ok()) {
-                Some(extent) => constant_window.push(extent),
+        let mut extents = Vec::with_capacity(rank);
+        let mut run_time = Vec::new();
+        for (axis, (extent, limit)) in window.iter().zip(limits).enumerate() {
+            match constant_extent(extent) {
+                Some(extent) => extents.push(extent),
                 None => {
-                    return Err(format!(
-                        "the window of `{name}` has an extent that is known at run time only; a GlobalTensor of \
-                         generated code has constant extents"
-                    )
-                    .into());
+                    run_time.push((axis, expr::text(extent, self.kernel, &self.context)?));
+                    extents.push(*limit);
                 }
             }
         }
         let offsets = offsets.iter().map(|offset| self.offset(offset)).collect::<Selected<Vec<Offset>>>()?;
-        let wrapper = self.wrapper(arg, constant_window, strides, (stored_swapped || transposed) && rank >= 2);
+        let swapped = (stored_swapped || transposed) && rank >= 2;
+        let wrapper = self.wrapper(arg, (extents, run_time), strides, swapped);
         Ok(Access {
             wrapper,
             tensors: tensor.args.clone(),
@@ -173,7 +179,7 @@ impl Selector<'_> {
         })
     }
 
-    pub(super) fn offset(&self, scalar: &Scalar) -> Selected<Offset> {
+    fn offset(&self, scalar: &Scalar) -> Selected<Offset> {
         Ok(Offset {
             text: expr::text(scalar, self.kernel, &self.context)?,
             affine: expr::affine(scalar, &|var| self.loop_variables.contains(&var)),
@@ -181,23 +187,37 @@ impl Selector<'_> {
     }
 
     /// The wrapper of a window; each distinct window of a tensor has its own.
-    pub(super) fn wrapper(&mut self, arg: usize, window: Vec<u64>, strides: Vec<u64>, transposed: bool) -> usize {
+    fn wrapper(
+        &mut self,
+        arg: usize,
+        (window, run_time): (Vec<u64>, Vec<(usize, String)>),
+        strides: Vec<u64>,
+        transposed: bool,
+    ) -> usize {
         let of_tensor = self.program.wrappers.iter().enumerate().filter(|(_, wrapper)| wrapper.arg == arg);
         let mut number = 0;
         for (index, wrapper) in of_tensor {
-            if wrapper.window == window && wrapper.transposed == transposed {
+            let same = wrapper.window == window && wrapper.transposed == transposed;
+            if same && wrapper.run_time.is_empty() && run_time.is_empty() {
                 return index;
             }
             number += 1;
         }
         let base = format!("{}Global", self.program.args[arg].name);
         let name = if number == 0 { base } else { self.context.fresh_wrapper(&format!("{base}_{number}")) };
-        self.program.wrappers.push(Wrapper { arg, name, number, window, strides, transposed });
+        self.program.wrappers.push(Wrapper { arg, name, number, window, run_time, strides, transposed });
         self.program.wrappers.len() - 1
     }
 }
 
-pub(super) fn is_start(offsets: &[Scalar]) -> bool {
+/// Without surplus leading extents, or with leading ones.
+fn of_rank<T: Clone>(rank: usize, extents: &[T], one: T) -> Vec<T> {
+    let missing = rank.saturating_sub(extents.len());
+    let surplus = extents.len().saturating_sub(rank);
+    std::iter::repeat_n(one, missing).chain(extents[surplus..].iter().cloned()).collect()
+}
+
+fn is_start(offsets: &[Scalar]) -> bool {
     offsets.iter().all(|offset| offset.as_int() == Some(0))
 }
 
@@ -234,7 +254,7 @@ pub(super) fn assign(steps: &mut [Step], assigned: &FxHashSet<u32>) {
                     assign(otherwise, assigned);
                 }
             }
-            Step::Local { .. } | Step::Sync(..) | Step::Missing { .. } => {}
+            Step::Local { .. } | Step::Declare(_) | Step::Sync(..) | Step::Missing { .. } => {}
         }
     }
 }

@@ -1,24 +1,173 @@
 //! Views: other shapes of bytes that are there already.
 
-use crate::ir::{self, Call, VarId};
+use crate::ir::{self, BLayout, Call, Origin, SLayout, Scalar, VarId};
+use crate::ops::OpId;
 
-use super::{Selected, Selector};
+use super::{Refusal, Selected, Selector, list};
+use crate::codegen::expr;
+use crate::codegen::sequence::{Declared, Operand, Place, TileId};
+use crate::codegen::types::TileForm;
+
+/// A part of a tile: rows and columns from its start.
+type Start<'k> = [&'k Scalar; 2];
+
+const ORIGIN: Start<'static> = [&Scalar::Int(0), &Scalar::Int(0)];
 
 impl Selector<'_> {
-    /// Another view of planned bytes: the declaration is all there is.
-    pub(super) fn view(&mut self, result: Option<VarId>) -> Selected<()> {
+    /// The same bytes under another type: the declaration is all there is, unless the viewed tile moves.
+    pub(super) fn view(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let Some(var) = result.filter(|var| self.kernel.tile(*var).is_some()) else { return Ok(()) };
+        let source = self.viewed(call)?;
+        if self.windows.contains(&source) {
+            return match call.op {
+                OpId::SET_VALIDSHAPE => self.window(var, source, ORIGIN, origin),
+                _ => Err(self.strided(source, call)),
+            };
+        }
+        if !self.moving.contains(&source) {
+            return self.tile(var).map(drop);
+        }
+        let form = self.form(var)?;
+        let view = self.declare_as(var, form, self.range(source), Place::View, Declared::Prologue)?;
+        self.point("TRESHAPE", vec![Operand::Tile(view), Operand::Tile(source)], origin);
+        Ok(())
+    }
+
+    pub(super) fn reshape(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let source = self.viewed(call)?;
+        if self.windows.contains(&source) {
+            return Err(self.strided(source, call));
+        }
         match result {
-            Some(var) if self.kernel.tile(var).is_some() => self.tile(var).map(drop),
-            _ => Ok(()),
+            Some(var) if self.is_renaming(var, call) => self.tile(var).map(drop),
+            _ => self.instruction(result, call, origin),
         }
     }
 
     /// A reshape that the compiler put around an instruction: both tiles are declared at one address already.
-    pub(super) fn is_renaming(&self, result: VarId, call: &Call) -> bool {
+    fn is_renaming(&self, result: VarId, call: &Call) -> bool {
         let Some(source) = call.args.first().and_then(ir::Operand::var) else { return false };
         let inserted = self.kernel.var(result).inserted || self.kernel.var(source).inserted;
         let fixed = self.tiles.get(&source).is_some_and(|tile| !self.moving.contains(tile));
-        let address = |var| self.places.get(&var).and_then(|place| place.0);
+        let address = |var| self.places.get(&var).and_then(|place| place.address);
         inserted && fixed && address(result).is_some() && address(result) == address(source)
+    }
+
+    /// A slice keeps the rows of its source: it is a window of the same bytes. Only a plan that gives it memory of its own
+    /// makes it a copy.
+    pub(super) fn slice(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let Some(var) = result else { return Ok(()) };
+        if self.has_own_memory(var, call) {
+            return self.instruction(result, call, origin);
+        }
+        let source = self.viewed(call)?;
+        let start = match list(call.args.get(2)) {
+            Some([col]) => [&Scalar::Int(0), col],
+            Some([row, col]) => [row, col],
+            _ => return Err("the offset of a slice has one or two dimensions in C++".to_string().into()),
+        };
+        self.window(var, source, start, origin)
+    }
+
+    fn has_own_memory(&self, result: VarId, call: &Call) -> bool {
+        let Some(source) = call.args.first().and_then(ir::Operand::var) else { return false };
+        let (Some(result), Some(source)) = (self.places.get(&result), self.places.get(&source)) else { return false };
+        result.address.is_some() && (result.buffer.is_none() || result.buffer != source.buffer)
+    }
+
+    /// Declares `var` as the part of `source` that begins at `start`.
+    fn window(&mut self, var: VarId, source: TileId, start: Start, origin: Origin) -> Selected<()> {
+        let own = TileForm::new(self.kernel.tile(var).ok_or_else(|| "no tile".to_string())?)?;
+        let parent = self.program.tile(source).form;
+        let form = own.window_of(parent);
+        if let Some(refusal) = form.refusal() {
+            return Err(format!("`{}`: {refusal}", self.kernel.var(var).name).into());
+        }
+        let known = start.map(|offset| offset.as_int().and_then(|offset| u64::try_from(offset).ok()));
+        let (address, bytes) = self.range(source);
+        let offset = match known {
+            [Some(row), Some(col)] if !self.moving.contains(&source) => parent.offset(row, col),
+            _ => None,
+        };
+        if form.slayout != SLayout::NoneBox {
+            let Some((address, offset)) = address.zip(offset) else {
+                let name = &self.program.tile(source).name;
+                let boxes = "begins at a constant box of it";
+                return Err(
+                    format!("a window of `{name}`, which is stored in boxes, has a C++ form where it {boxes}").into()
+                );
+            };
+            let range = (Some(address + offset), bytes.saturating_sub(offset));
+            self.declare_as(var, form, range, Place::Planned, Declared::Prologue)?;
+            return Ok(());
+        }
+        let range = match offset {
+            Some(offset) => (address.map(|address| address + offset), own.span(form)),
+            None => (address, bytes),
+        };
+        let [row, col] = start.map(|offset| expr::text(offset, self.kernel, &self.context));
+        let window = self.declare_as(var, form, range, Place::View, Declared::Prologue)?;
+        if (form.rows, form.cols) != (own.rows, own.cols) {
+            self.windows.insert(window);
+        }
+        let operands = vec![Operand::Tile(window), Operand::Tile(source), Operand::Text(row?), Operand::Text(col?)];
+        self.point("TSUBVIEW", operands, origin);
+        Ok(())
+    }
+
+    fn viewed(&mut self, call: &Call) -> Selected<TileId> {
+        let source = call.args.first().and_then(ir::Operand::var);
+        self.tile(source.ok_or_else(|| "what is viewed is no tile".to_string())?)
+    }
+
+    /// Bytes that a tile can touch: where they begin, and how many.
+    fn range(&self, tile: TileId) -> (Option<u64>, u64) {
+        let tile = self.program.tile(tile);
+        (tile.address, tile.bytes)
+    }
+
+    fn strided(&self, source: TileId, call: &Call) -> Refusal {
+        let tile = self.program.tile(source);
+        let message = format!(
+            "`{}` is a window of a tile with rows of {} elements; `{}` needs rows without gaps",
+            tile.name,
+            tile.form.cols,
+            call.op.op().name
+        );
+        message.into()
+    }
+}
+
+impl TileForm {
+    /// The type of a part of `parent`, which keeps the distance of its rows (of its columns, or boxes, in a column-major tile).
+    fn window_of(self, parent: TileForm) -> TileForm {
+        let layout = TileForm { blayout: parent.blayout, slayout: parent.slayout, fractal: parent.fractal, ..self };
+        let boxed = parent.slayout != SLayout::NoneBox;
+        match parent.blayout {
+            BLayout::RowMajor if self.rows > 1 || boxed => TileForm { cols: parent.cols, ..layout },
+            BLayout::ColMajor if self.cols > 1 || boxed => TileForm { rows: parent.rows, ..layout },
+            _ => layout,
+        }
+    }
+
+    /// Bytes from the start of a tile to an element of it; `None` inside of a box.
+    fn offset(self, row: u64, col: u64) -> Option<u64> {
+        let elements = match (self.box_shape(), self.blayout) {
+            (None, BLayout::RowMajor) => row * self.cols + col,
+            (None, BLayout::ColMajor) => col * self.rows + row,
+            (Some((rows, cols)), _) if !row.is_multiple_of(rows) || !col.is_multiple_of(cols) => return None,
+            (Some((_, cols)), BLayout::RowMajor) => row * self.cols + col / cols * (cols * self.box_shape()?.0),
+            (Some((rows, _)), BLayout::ColMajor) => col * self.rows + row / rows * (rows * self.box_shape()?.1),
+        };
+        Some(elements * self.dtype.storage_bits() / 8)
+    }
+
+    /// Bytes from the first to the last element of a part of this shape in a tile of that type.
+    fn span(self, window: TileForm) -> u64 {
+        let last = match window.blayout {
+            BLayout::RowMajor => (self.rows - 1) * window.cols + self.cols,
+            BLayout::ColMajor => (self.cols - 1) * window.rows + self.rows,
+        };
+        (last * self.dtype.storage_bits()).div_ceil(8)
     }
 }

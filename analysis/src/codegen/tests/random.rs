@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::fixture::origin;
 use crate::codegen::sequence::{
     Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, CarriedTile, Carry, Declare, Declared, Head, Instr,
-    Loop, Offset, Pipe, Program, Step, Sync, Tile, TileId, Wrapper,
+    Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
 };
 use crate::codegen::types::TileForm;
 use crate::codegen::{model, sync};
@@ -149,7 +149,17 @@ fn tile(place: u32, origin: Origin, declared: Declared) -> Tile {
     };
     // Neighbours overlap.
     let address = Some(u64::from(place) * 48);
-    Tile { name: String::new(), form, valid: Default::default(), address, bytes: 64, declared, inserted: false, origin }
+    Tile {
+        name: String::new(),
+        form,
+        valid: Default::default(),
+        address,
+        bytes: 64,
+        place: Place::Planned,
+        declared,
+        inserted: false,
+        origin,
+    }
 }
 
 fn decode(numbers: &[u8]) -> Program {
@@ -160,6 +170,7 @@ fn decode(numbers: &[u8]) -> Program {
         name: String::new(),
         number,
         window: vec![extent],
+        run_time: Vec::new(),
         strides: vec![1],
         transposed: false,
     };
@@ -213,7 +224,7 @@ fn show(steps: &[Step], depth: usize, text: &mut String) {
                 show(node.otherwise.as_deref().unwrap_or_default(), depth + 1, text);
             }
             Step::Sync(sync, _) => text.push_str(&format!("{indent}{sync:?}\n")),
-            Step::Local { .. } | Step::Missing { .. } => {}
+            Step::Local { .. } | Step::Declare(_) | Step::Missing { .. } => {}
         }
     }
 }

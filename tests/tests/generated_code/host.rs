@@ -1,0 +1,324 @@
+//! Programs of many kernels: compiled by the system's compiler, run, and compared with plain references.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value as Json, json};
+use tilelens_analysis::codegen::{self, Options};
+use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
+use tilelens_analysis::ir::{Dtype, Kernel, Scalar, Type};
+use tilelens_analysis::memory::{self, Plan};
+use tilelens_analysis::target::{Planner, Target};
+use tilelens_analysis::{lower, passes};
+use tilelens_syntax::{BlockKind, Document, ast};
+
+use crate::array::Array;
+
+pub(crate) type Inputs<'a> = &'a BTreeMap<String, Array>;
+
+struct Module<'d>(&'d Document);
+
+impl Scope for Module<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
+        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
+        Some(FunctionSource { ast: ast::parse(&found.source).0.into() })
+    }
+}
+
+/// The kernels of a text with their plans.
+pub(crate) fn planned(text: &str) -> Vec<(Kernel, Plan)> {
+    let document = Document::new(text);
+    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
+    let prepared = kernels.flat_map(|kernel| passes::prepare(kernel, Target::Ascend910b));
+    let with_plan = |kernel: Kernel| {
+        let plan = memory::plan(&kernel, Target::Ascend910b, Planner::Auto);
+        (kernel, plan)
+    };
+    prepared.map(with_plan).collect()
+}
+
+/// The Python files of a folder of this crate, in order.
+pub(crate) fn files(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|ext| ext == "py")).collect();
+    files.sort();
+    files
+}
+
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_path_buf()
+}
+
+/// A kernel with its inputs.
+pub(crate) struct Run<'a> {
+    name: String,
+    kernel: &'a Kernel,
+    plan: &'a Plan,
+    /// For each tensor `lo`, `hi`, `salt`; for each scalar `value`.
+    rules: Json,
+    tolerance: f64,
+}
+
+impl<'a> Run<'a> {
+    /// Inputs from -2 to 2 and integers from 0 to 15, each tensor another; outputs and scalars are zero.
+    pub(crate) fn new(name: &str, kernel: &'a Kernel, plan: &'a Plan) -> Run<'a> {
+        let mut rules = json!({});
+        for (salt, param) in kernel.params.iter().enumerate() {
+            let var = kernel.var(*param);
+            match &var.ty {
+                Type::Tensor(tensor) if !tensor.is_output => {
+                    let float = tensor.dtype.is_some_and(Dtype::is_float);
+                    let (lo, hi) = if float { (-2, 2) } else { (0, 15) };
+                    rules[&var.name] = json!({ "lo": lo, "hi": hi, "salt": salt });
+                }
+                _ => {}
+            }
+        }
+        Run { name: name.to_string(), kernel, plan, rules, tolerance: 1e-5 }
+    }
+
+    pub(crate) fn with(mut self, rules: &Json) -> Run<'a> {
+        if !rules.is_null() {
+            self.rules = rules.clone();
+        }
+        self
+    }
+
+    /// Sets the rule of one parameter.
+    pub(crate) fn given(mut self, param: &str, rule: Json) -> Run<'a> {
+        self.rules[param] = rule;
+        self
+    }
+
+    pub(crate) fn tolerance(mut self, tolerance: f64) -> Run<'a> {
+        self.tolerance = tolerance;
+        self
+    }
+
+    fn inputs(&self) -> BTreeMap<String, Array> {
+        let mut inputs = BTreeMap::new();
+        for param in &self.kernel.params {
+            let var = self.kernel.var(*param);
+            let rule = &self.rules[&var.name];
+            if let Type::Tensor(tensor) = &var.ty {
+                let (rows, cols) = extents(&tensor.shape);
+                let dtype = tensor.dtype.unwrap();
+                let value = |r: usize, c: usize| if rule.is_null() { 0.0 } else { element(rule, dtype, r * cols + c) };
+                inputs.insert(var.name.clone(), Array::from(rows, cols, value));
+            }
+        }
+        inputs
+    }
+
+    /// A block that fills the inputs, runs the kernel and prints the tensors in `outputs`.
+    fn driver(&self, outputs: &[&str]) -> String {
+        let name = &self.name;
+        let mut text = String::from("    run([] {\n");
+        let (mut args, mut prints) = (String::new(), String::new());
+        for (slot, param) in self.kernel.params.iter().enumerate() {
+            let var = self.kernel.var(*param);
+            let rule = &self.rules[&var.name];
+            let number = |key: &str| rule[key].as_f64().unwrap_or(0.0);
+            match &var.ty {
+                Type::Tensor(tensor) => {
+                    let (rows, cols) = extents(&tensor.shape);
+                    let ty = c_type(tensor.dtype.unwrap());
+                    let fill = match rule {
+                        Json::Null => String::new(),
+                        _ => format!(", {}, {}, {}", number("lo"), number("hi"), number("salt")),
+                    };
+                    let _ = writeln!(text, "        auto v{slot} = tensor<{ty}>({}{fill});", rows * cols);
+                    let _ = writeln!(args, "        args[{slot}] = address(v{slot});");
+                    if outputs.contains(&var.name.as_str()) {
+                        let _ = writeln!(prints, "        print(\"{name} {}\", v{slot});", var.name);
+                    }
+                }
+                Type::Scalar(dtype) => {
+                    let _ = writeln!(text, "        {} v{slot} = {};", c_type(*dtype), number("value"));
+                    let _ = writeln!(args, "        std::memcpy(&args[{slot}], &v{slot}, sizeof v{slot});");
+                }
+                _ => panic!("a parameter that is neither tensor nor scalar"),
+            }
+        }
+        let _ = writeln!(text, "        int64_t args[{}] = {{}};", self.kernel.params.len().max(1));
+        text.push_str(&args);
+        let _ = writeln!(text, "        case_{name}::run{}(args);", pascal(&self.kernel.name));
+        text.push_str(&prints);
+        let _ = writeln!(text, "    }}, \"{name}\");");
+        text
+    }
+}
+
+/// Kernels that are compiled as one program.
+#[derive(Default)]
+pub(crate) struct Batch {
+    functions: String,
+    drivers: String,
+    expected: BTreeMap<(String, String), (Array, f64)>,
+    pub(crate) cases: usize,
+    /// What was wrong before anything ran.
+    wrong: Vec<String>,
+}
+
+impl Batch {
+    /// Adds a kernel that must compute what `reference` says of its inputs.
+    pub(crate) fn add(&mut self, run: Run, reference: &dyn Fn(Inputs) -> Vec<(&'static str, Array)>) {
+        let generated = codegen::generate_as(run.kernel, run.plan, Options::default());
+        if let Some(finding) = generated.findings.first() {
+            self.wrong.push(format!("{}: {}", run.name, finding.message));
+            return;
+        }
+        self.cases += 1;
+        let _ = writeln!(self.functions, "namespace case_{} {{\n{}}}", run.name, generated.text);
+        let outputs = reference(&run.inputs());
+        let names: Vec<&str> = outputs.iter().map(|(output, _)| *output).collect();
+        self.drivers.push_str(&run.driver(&names));
+        for (output, array) in outputs {
+            self.expected.insert((run.name.clone(), output.to_string()), (array, run.tolerance));
+        }
+    }
+
+    /// Compiles, runs, and says what is wrong.
+    pub(crate) fn run(mut self, name: &str) -> Vec<String> {
+        let (prelude, functions, drivers) = (codegen::prelude(), &self.functions, &self.drivers);
+        let source = format!("{prelude}\n{functions}\n{MAIN}\nint main()\n{{\n{drivers}}}\n");
+        let printed = compile_and_run(name, &source);
+        let mut wrong = std::mem::take(&mut self.wrong);
+        for line in printed.lines() {
+            let mut words = line.split(' ');
+            let mut word = || words.next().unwrap_or_default().to_string();
+            let key = (word(), word());
+            let Some((want, tolerance)) = self.expected.remove(&key) else {
+                wrong.push(line.chars().take(200).collect::<String>());
+                continue;
+            };
+            let got: Vec<f64> = words.map(|word| word.parse().unwrap_or(f64::NAN)).collect();
+            let error = |(got, want): (&f64, &f64)| (got - want).abs() / (1.0 + want.abs());
+            let worst =
+                got.iter().zip(&want.values).map(error).fold(0.0, |a: f64, b| if b.is_nan() { b } else { a.max(b) });
+            if got.len() != want.values.len() || worst.is_nan() || worst > tolerance {
+                let (output, of) = (got.len(), want.values.len());
+                wrong.push(format!("{} {}: off by {worst}, {output} of {of} elements", key.0, key.1));
+            }
+        }
+        wrong.extend(self.expected.keys().map(|(name, output)| format!("{name} {output}: not printed")));
+        wrong
+    }
+
+    /// Compiles and runs; everything must be right.
+    pub(crate) fn check(self, name: &str) {
+        let cases = self.cases;
+        let wrong = self.run(name);
+        println!("{name}: {cases} kernels ran");
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    }
+}
+
+/// Element k of an input, as the README of the recorded cases says.
+fn element(rule: &Json, dtype: Dtype, k: usize) -> f64 {
+    let number = |key: &str| rule[key].as_f64().unwrap_or(0.0);
+    let h = ((k * 7919 + 104_729 * number("salt") as usize) % 1009) as f64;
+    let (lo, hi) = (number("lo"), number("hi"));
+    if dtype.is_float() { lo + (hi - lo) * h / 1008.0 } else { lo + h % (hi - lo + 1.0) }
+}
+
+/// Rows and columns, all but the last dimension together. Extents that are not known are 64 here.
+fn extents(shape: &[Scalar]) -> (usize, usize) {
+    let all: Vec<usize> = shape.iter().map(|extent| extent.as_int().unwrap_or(64) as usize).collect();
+    let cols = *all.last().unwrap();
+    (all.iter().product::<usize>() / cols, cols)
+}
+
+fn c_type(dtype: Dtype) -> &'static str {
+    match dtype {
+        Dtype::Fp32 => "float",
+        Dtype::Fp16 => "half",
+        Dtype::Bf16 => "bfloat16",
+        Dtype::Bool => "bool",
+        Dtype::Int8 => "int8_t",
+        Dtype::Int16 => "int16_t",
+        Dtype::Int32 => "int32_t",
+        Dtype::Int64 | Dtype::Index => "int64_t",
+        Dtype::Uint8 => "uint8_t",
+        Dtype::Uint16 => "uint16_t",
+        Dtype::Uint32 => "uint32_t",
+        Dtype::Uint64 => "uint64_t",
+        other => panic!("no host type for {other}"),
+    }
+}
+
+fn pascal(name: &str) -> String {
+    name.split('_').filter(|part| !part.is_empty()).map(|part| part[..1].to_uppercase() + &part[1..]).collect()
+}
+
+const MAIN: &str = r#"
+#include <cstdio>
+
+template <typename T> std::vector<T> tensor(size_t count)
+{
+    return std::vector<T>(count, T(0));
+}
+
+template <typename T> std::vector<T> tensor(size_t count, double lo, double hi, int salt)
+{
+    std::vector<T> values;
+    for (size_t k = 0; k < count; ++k) {
+        int h = (k * 7919 + 104729 * salt) % 1009;
+        values.push_back(std::is_integral_v<T> ? T(lo + h % int(hi - lo + 1)) : T(float(lo + (hi - lo) * h / 1008)));
+    }
+    return values;
+}
+
+template <typename T> int64_t address(std::vector<T>& values)
+{
+    host::tensors()[reinterpret_cast<const char*>(values.data())] = values.size() * sizeof(T);
+    return reinterpret_cast<int64_t>(values.data());
+}
+
+template <typename T> void print(const char* name, const std::vector<T>& values)
+{
+    std::printf("%s", name);
+    for (auto value : values) std::printf(" %.9g", double(float(value)));
+    std::printf("\n");
+}
+
+template <typename F> void run(F f, const char* name)
+{
+    host::flags().clear();
+    host::tensors().clear();
+    try {
+        f();
+        for (auto& [flag, count] : host::flags()) host::require(count == 0, "a flag that nobody waited for");
+    } catch (const std::exception& error) {
+        std::printf("%s failed: %s\n", name, error.what());
+    }
+}
+"#;
+
+/// Compiles and runs a program with the host's instructions; its output.
+fn compile_and_run(name: &str, source: &str) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    let (cpp, binary) = (folder.join("kernels.cpp"), folder.join("kernels"));
+    std::fs::write(&cpp, source).unwrap();
+    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_string());
+    let compiled = Command::new(compiler)
+        .args(["-std=c++20", "-O1", "-Wno-attributes", "-I"])
+        .arg(root().join("host_isa"))
+        .args([&cpp, Path::new("-o"), &binary].map(|arg| arg as &Path))
+        .output()
+        .expect("a C++20 compiler is installed");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let ran = Command::new(&binary).output().unwrap();
+    assert!(ran.status.success(), "{name} ended with {}", ran.status);
+    String::from_utf8(ran.stdout).unwrap()
+}

@@ -1,0 +1,7 @@
+//! Generated C++ compiles and computes the right numbers, on the host's own version of the instructions
+//! (`tests/host_isa`).
+
+mod array;
+mod conformance;
+mod host;
+mod kernels;
