@@ -89,21 +89,38 @@ impl BlockSource {
 
     fn parsed(&self) -> &ParsedText {
         self.parsed.get_or_init(|| {
-            let tree = parser::parse(&self.text, self.before.as_ref());
-            if !tree.as_ref().is_some_and(|tree| tree.root_node().has_error()) {
-                return ParsedText { tree, broken: Vec::new() };
+            // A text that ends inside a bracket has no tree without errors, and to recover from errors is slow.
+            let as_it_is = (!outline::ends_inside_bracket(&self.text)).then(|| self.parse());
+            if let Some(tree) = as_it_is.clone().flatten().filter(|tree| !tree.root_node().has_error()) {
+                return ParsedText { tree: Some(tree), broken: Vec::new() };
             }
             let broken = outline::unclosed_lines(&self.text);
             let keywords = outline::subscript_keywords(&self.text);
             if broken.is_empty() && keywords.is_empty() {
-                return ParsedText { tree, broken };
+                return ParsedText { tree: as_it_is.unwrap_or_else(|| self.parse()), broken };
             }
-            let mut repaired = self.text.clone();
-            blank(&mut repaired, &keywords, "");
-            blank(&mut repaired, &broken, "...");
-            let changed = [broken, keywords].concat();
-            ParsedText { tree: parser::parse(&repaired, None), broken: changed }
+            self.parse_repaired(broken, keywords)
         })
+    }
+
+    fn parse(&self) -> Option<Tree> {
+        parser::parse(&self.text, self.before.as_ref())
+    }
+
+    fn parse_repaired(&self, broken: Vec<TextRange>, keywords: Vec<TextRange>) -> ParsedText {
+        let mut repaired = self.text.clone();
+        blank(&mut repaired, &keywords, "");
+        blank(&mut repaired, &broken, "...");
+        let broken = [broken, keywords].concat();
+        let before = match broken.as_slice() {
+            [range] => self.before.clone().map(|mut tree| {
+                let repair = Edit { start: range.start, old_end: range.end, new_end: range.end };
+                repair.tell(&mut tree, &self.text, &repaired);
+                tree
+            }),
+            _ => None,
+        };
+        ParsedText { tree: parser::parse(&repaired, before.as_ref()), broken }
     }
 
     /// The tree, if it is there and shows the text as it is.
@@ -226,6 +243,18 @@ impl Edit {
         Edit { start: self.start.min(next.start), old_end: self.old_end + beyond, new_end: next.new_end + kept }
     }
 
+    /// Moves the nodes of the old text's tree to where they are in the new text, and marks those that the edit touched.
+    fn tell(self, tree: &mut Tree, old_text: &str, new_text: &str) {
+        tree.edit(&InputEdit {
+            start_byte: self.start,
+            old_end_byte: self.old_end,
+            new_end_byte: self.new_end,
+            start_position: point(old_text, self.start),
+            old_end_position: point(old_text, self.old_end),
+            new_end_position: point(new_text, self.new_end),
+        });
+    }
+
     /// Where a range of the new text was in the old one, if the edit did not touch it.
     fn old_range(self, new: TextRange) -> Option<TextRange> {
         if new.end < self.start {
@@ -276,15 +305,12 @@ impl Reuse<'_> {
 /// The tree of an old block, told of an edit inside of it.
 fn edited_tree(block: &Block, edit: Edit, new_text: &str) -> Option<Tree> {
     let mut tree = block.source.whole_tree()?.clone();
-    let (start, old_end, new_end) = (edit.start - block.start, edit.old_end - block.start, edit.new_end - block.start);
-    tree.edit(&InputEdit {
-        start_byte: start,
-        old_end_byte: old_end,
-        new_end_byte: new_end,
-        start_position: point(&block.source.text, start),
-        old_end_position: point(&block.source.text, old_end),
-        new_end_position: point(new_text, new_end),
-    });
+    let within = Edit {
+        start: edit.start - block.start,
+        old_end: edit.old_end - block.start,
+        new_end: edit.new_end - block.start,
+    };
+    within.tell(&mut tree, &block.source.text, new_text);
     Some(tree)
 }
 

@@ -145,6 +145,12 @@ pub(crate) fn unclosed_lines(text: &str) -> Vec<TextRange> {
     broken
 }
 
+/// True where a bracket of the last logical line is never closed.
+pub(crate) fn ends_inside_bracket(text: &str) -> bool {
+    let mut lines = LogicalLines { text, at: 0, ends: |_, _| false };
+    std::iter::from_fn(|| lines.next_line()).last().is_some_and(|line| line.unclosed)
+}
+
 /// Walks over logical lines: a line goes on inside brackets, triple-quoted strings and after a backslash.
 struct LogicalLines<'t> {
     text: &'t str,
