@@ -10,7 +10,8 @@ use std::sync::Arc;
 use tilelens_syntax::ast::{self, Ast, Spans};
 use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
-use crate::codegen::{self, Generated};
+use crate::codegen::{self, Generated, Sequenced};
+use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Reason};
 use crate::memory::{self, Plan};
@@ -248,6 +249,16 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc
 pub(crate) struct Planned {
     pub(crate) kernel: Kernel,
     pub(crate) plan: Plan,
+    /// The author wrote flags or barriers.
+    pub(crate) is_synchronised: bool,
+}
+
+impl Planned {
+    /// Whether all of it is modelled, and the compiler takes it.
+    pub(crate) fn is_complete(&self) -> bool {
+        let is_refused = self.plan.findings.iter().any(|finding| finding.severity == Severity::Error);
+        self.kernel.rejections.is_empty() && self.plan.notes.is_empty() && !is_refused
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -291,7 +302,8 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
                 let mut plan = memory::plan_for(&kernel, machine, config.planner);
                 memory::take_back_unproved(&mut plan);
                 plan.findings.extend(isa_rules::findings(&kernel, config.target));
-                Outcome::Planned(Box::new(Planned { kernel, plan }))
+                let is_synchronised = codegen::sync::is_written(&kernel);
+                Outcome::Planned(Box::new(Planned { kernel, plan, is_synchronised }))
             };
             prepared.into_iter().map(plan).collect::<Vec<_>>()
         });
@@ -303,14 +315,31 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
     outcomes
 }
 
+/// The instructions of each kernel of a unit, in the order of [`plans`]; empty where there is no kernel to generate.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn sequences<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Sequenced>> {
+    let insertion = settings.config(db).codegen.insertion;
+    let sequence = |outcome: &Outcome| match outcome {
+        Outcome::Planned(planned) => {
+            isolated(|| codegen::sequence(&planned.kernel, &planned.plan, insertion)).unwrap_or_default()
+        }
+        Outcome::Printed(_) | Outcome::Failed(_) => Sequenced::default(),
+    };
+    Arc::new(plans(db, unit, settings).iter().map(sequence).collect())
+}
+
 /// The C++ of each kernel of a unit, in the order of [`plans`].
 #[salsa::tracked(returns(ref))]
 pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Generated>> {
-    let generate = |outcome: &Outcome| match outcome {
-        Outcome::Planned(planned) => isolated(|| codegen::generate(&planned.kernel, &planned.plan)).unwrap_or_default(),
+    let options = settings.config(db).codegen;
+    let both = plans(db, unit, settings).iter().zip(sequences(db, unit, settings).iter());
+    let generate = |(outcome, sequenced): (&Outcome, &Sequenced)| match outcome {
+        Outcome::Planned(planned) => {
+            isolated(|| codegen::print(sequenced, options, planned.kernel.origin)).unwrap_or_default()
+        }
         Outcome::Printed(_) | Outcome::Failed(_) => Generated::default(),
     };
-    Arc::new(plans(db, unit, settings).iter().map(generate).collect())
+    Arc::new(both.map(generate).collect())
 }
 
 /// Runs a stage so that its panic spoils one kernel only. salsa's own unwinding goes on.

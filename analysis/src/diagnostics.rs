@@ -70,6 +70,8 @@ codes! {
     NoAddress "no-address" Hint "generated C++ needs an address that the memory plan does not give";
     EventsExhausted "events-exhausted" Warning "more events are pending between two pipes than the hardware has";
     UnpairedFlag "unpaired-flag" Warning "a written flag is set without a wait, or waited for without a set";
+    WrongPipe "wrong-pipe" Warning "a written flag is between other pipes than its partner, or orders nothing";
+    MissingSync "missing-sync" Hint "no written flag or barrier orders two instructions that touch the same bytes";
     NoCastPath "no-cast-path" Error "the vector unit cannot convert between these element types";
     OperandTooLarge "operand-too-large" Error "one operand of a matrix product is larger than its memory";
     SlotOverwritten "slot-overwritten" Error "a slot of a declared allocation is written while its tile is still needed";
@@ -98,8 +100,13 @@ impl Code {
 
     /// Reported without being asked for. Others are turned on by giving them a severity in the configuration.
     pub fn is_on_by_default(self) -> bool {
-        // True of most kernels that are correct and small: advice for those who look for speed.
-        self != Code::NarrowTransfer
+        !matches!(
+            self,
+            // True of most kernels that are correct and small: advice for those who look for speed.
+            Code::NarrowTransfer
+            // Of generated C++ only. Whoever looks at it sees them there.
+            | Code::NoInstruction | Code::NoAddress
+        )
     }
 
     pub fn docs_url(self) -> String {

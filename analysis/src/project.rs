@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use crate::codegen::{self, Insertion};
 use crate::diagnostics::{Code, Severity};
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
@@ -22,7 +23,11 @@ pub struct Config {
     /// The files among them that are not.
     pub exclude: Vec<String>,
     pub inlay_hints: bool,
+    /// Flags and barriers of generated C++ behind the statements that they order.
+    pub sync_hints: bool,
     pub code_lens: bool,
+    /// The form of generated C++.
+    pub codegen: codegen::Options,
     /// The GPU of TLX kernels whose scenario names none.
     pub tlx_arch: Arch,
     pub tlx_rules: Rules,
@@ -38,7 +43,9 @@ impl Default for Config {
             include: Vec::new(),
             exclude: Vec::new(),
             inlay_hints: true,
+            sync_hints: false,
             code_lens: true,
+            codegen: codegen::Options::default(),
             tlx_arch: Arch::default(),
             tlx_rules: Rules::default(),
         }
@@ -133,10 +140,50 @@ const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: "inlayHints.sync",
+        takes: "true or false",
+        set: |config, value| {
+            config.sync_hints = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
         key: "codeLens.enable",
         takes: "true or false",
         set: |config, value| {
             config.code_lens = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "codegen.externC",
+        takes: "true or false",
+        set: |config, value| {
+            config.codegen.extern_c = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "codegen.drain",
+        takes: "true or false",
+        set: |config, value| {
+            config.codegen.drain = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "codegen.alwaysAssign",
+        takes: "true or false",
+        set: |config, value| {
+            config.codegen.always_assign = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "codegen.insertSync",
+        takes: "true or false",
+        set: |config, value| {
+            config.codegen.insertion = if value.as_bool()? { Insertion::Complete } else { Insertion::InStatements };
             Some(())
         },
     },

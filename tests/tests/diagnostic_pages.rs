@@ -6,15 +6,8 @@ use tilelens_analysis::diagnostics::Code;
 use tilelens_analysis::project::Config;
 use tilelens_syntax::Document;
 
-/// Codes that no kernel text can show, and those that `tilelens codegen` says, not the editor.
-const WITHOUT_EXAMPLE: [Code; 6] = [
-    Code::Internal,
-    Code::FileTooLarge,
-    Code::NoInstruction,
-    Code::NoAddress,
-    Code::EventsExhausted,
-    Code::UnpairedFlag,
-];
+/// Codes that no kernel text can show, and one that follows from others.
+const WITHOUT_EXAMPLE: [Code; 3] = [Code::Internal, Code::FileTooLarge, Code::NoAddress];
 
 /// The Python examples of a page.
 fn examples(page: &str) -> Vec<String> {

@@ -5,8 +5,8 @@ use crate::ir::Origin;
 use super::Options;
 use super::emitter::Emitter;
 use super::sequence::{
-    Access, Arg, ArgKind, BranchResult, Branches, Carry, Declare, Declared, Head, Instr, Loop, Operand, Place, Program,
-    Step, Sync, Tile, Wrapper,
+    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Declare, Declared, Head, Instr, Loop, Operand, Place,
+    Program, Step, Sync, Tile, Wrapper,
 };
 use super::types;
 
@@ -145,8 +145,9 @@ impl Printer<'_> {
                 Step::Declare(tile) => self.tile(self.program.tile(*tile)),
                 Step::Loop(node) => self.repeat(node),
                 Step::If(node) => self.branches(node),
-                Step::Sync(sync, Some(origin)) => self.out.line_from(*origin, &sync_line(*sync)),
-                Step::Sync(sync, None) => self.out.line(&sync_line(*sync)),
+                Step::Sync(sync, By::Author(origin) | By::Stage(origin)) => {
+                    self.out.line_from(*origin, &sync_line(*sync));
+                }
                 Step::Missing { what, origin } => self.out.line_from(*origin, &format!("// Not generated: {what}")),
             }
         }

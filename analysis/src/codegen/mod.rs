@@ -12,7 +12,7 @@ mod kernel;
 pub mod model;
 mod selection;
 pub mod sequence;
-mod sync;
+pub mod sync;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -21,6 +21,7 @@ use crate::ir::{Kernel, Origin};
 use crate::memory::{Finding, Plan};
 
 use sequence::Program;
+pub use sync::{Change, Insertion};
 pub use types::TileForm;
 
 /// Generated text, and which source node each of its lines stems from.
@@ -43,6 +44,7 @@ pub struct Options {
     pub drain: bool,
     /// Move the wrapper before every load and store, also where it is in place.
     pub always_assign: bool,
+    pub insertion: Insertion,
 }
 
 /// What stands in front of kernels in a file of their own.
@@ -57,14 +59,36 @@ pub fn generate(kernel: &Kernel, plan: &Plan) -> Generated {
 
 /// [`generate`] in another form.
 pub fn generate_as(kernel: &Kernel, plan: &Plan, options: Options) -> Generated {
-    let (program, findings) = program(kernel, plan);
-    let (text, lines) = kernel::print(&program, options, kernel.origin);
-    Generated { text, lines, findings }
+    print(&sequence(kernel, plan, options.insertion), options, kernel.origin)
 }
 
-/// The instructions of a kernel with their synchronisation.
-pub fn program(kernel: &Kernel, plan: &Plan) -> (Program, Vec<Finding>) {
+/// The text of a sequence. `origin` is that of its kernel.
+pub fn print(sequenced: &Sequenced, options: Options, origin: Origin) -> Generated {
+    let (text, lines) = kernel::print(&sequenced.program, options, origin);
+    Generated { text, lines, findings: sequenced.findings.clone() }
+}
+
+/// The instructions of a kernel with their synchronisation, and what there is to say of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sequenced {
+    pub program: Program,
+    pub findings: Vec<Finding>,
+    /// How to mend the finding with this index.
+    pub repairs: Vec<(usize, Change)>,
+}
+
+pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced {
     let (mut program, mut findings) = selection::select(kernel, plan);
-    findings.extend(sync::synchronise(&mut program));
+    let mut repairs = Vec::new();
+    for (finding, repair) in sync::synchronise(&mut program, insertion) {
+        repairs.extend(repair.map(|change| (findings.len(), change)));
+        findings.push(finding);
+    }
+    Sequenced { program, findings, repairs }
+}
+
+/// [`sequence`] with everything that is missing inserted.
+pub fn program(kernel: &Kernel, plan: &Plan) -> (Program, Vec<Finding>) {
+    let Sequenced { program, findings, .. } = sequence(kernel, plan, Insertion::Complete);
     (program, findings)
 }

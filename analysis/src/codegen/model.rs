@@ -46,6 +46,18 @@ pub enum Problem {
     },
 }
 
+impl Problem {
+    /// The flag that it is about.
+    pub fn flag(&self) -> Option<(Pipe, Pipe, u8)> {
+        match *self {
+            Problem::SetTwice { src, dst, event }
+            | Problem::NeverSet { src, dst, event }
+            | Problem::NeverAwaited { src, dst, event } => Some((src, dst, event)),
+            Problem::Unordered { .. } | Problem::NoSuchEvent { .. } => None,
+        }
+    }
+}
+
 /// What can go wrong when the program runs; empty if its synchronisation is sound.
 pub fn problems(program: &Program) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -60,11 +72,20 @@ pub fn problems(program: &Program) -> Vec<Problem> {
     problems
 }
 
+/// The pairs of instructions, by number, that touch the same bytes in no certain order; the earlier first.
+pub fn races(program: &Program) -> Vec<(u32, u32)> {
+    let races = problems(program).into_iter().filter_map(|problem| match problem {
+        Problem::Unordered { earlier, later } => Some((earlier, later)),
+        _ => None,
+    });
+    races.collect()
+}
+
 /// How the run decides what is not constant.
 #[derive(Debug, Clone, Copy)]
 struct Scenario {
     trips: u64,
-    /// Bit k: the choice at the k-th branch that is reached, repeating.
+    /// Bit k: the choice at the k-th condition that is reached, repeating. Outside of loops equal conditions choose alike.
     choices: u32,
 }
 
@@ -118,6 +139,10 @@ struct Run<'a> {
     program: &'a Program,
     scenario: Scenario,
     reached: u32,
+    /// Loops around what is executed.
+    depth: u32,
+    /// The number of each condition that was reached.
+    conditions: FxHashMap<&'a str, u32>,
     issued: Clock,
     /// What each pipe knows.
     known: [Clock; PIPES],
@@ -136,6 +161,8 @@ impl<'a> Run<'a> {
             program,
             scenario,
             reached: 0,
+            depth: 0,
+            conditions: FxHashMap::default(),
             issued: [0; PIPES],
             known: [[0; PIPES]; PIPES],
             flags: FxHashMap::default(),
@@ -173,7 +200,9 @@ impl<'a> Run<'a> {
                 let value = start.value.unwrap_or(0) + iteration as i64 * step.value.unwrap_or(1);
                 self.variables.insert(*var, value);
             }
+            self.depth += 1;
             self.steps(&node.body);
+            self.depth -= 1;
             // The values are read before any of them is assigned.
             let moves: Vec<(TileId, TileId)> = node
                 .carries
@@ -188,8 +217,13 @@ impl<'a> Run<'a> {
     }
 
     fn branch(&mut self, node: &'a Branches) {
-        let then = self.scenario.choices >> (self.reached % 32) & 1 == 0;
-        self.reached += 1;
+        let known = if self.depth == 0 { self.conditions.get(node.condition.as_str()).copied() } else { None };
+        let condition = known.unwrap_or(self.reached);
+        if known.is_none() {
+            self.conditions.insert(&node.condition, condition);
+            self.reached += 1;
+        }
+        let then = self.scenario.choices >> (condition % 32) & 1 == 0;
         self.steps(if then { &node.then } else { node.otherwise.as_deref().unwrap_or_default() });
         for (result, of_then, of_otherwise) in node.results.iter().filter_map(|result| result.tiles) {
             self.point(result, if then { of_then } else { of_otherwise });

@@ -39,6 +39,11 @@ impl Pipe {
         }
     }
 
+    /// The name without its prefix, as authors write it: `MTE2`.
+    pub fn short_name(self) -> &'static str {
+        self.name().trim_start_matches("PIPE_")
+    }
+
     pub fn from_name(name: &str) -> Option<Pipe> {
         Pipe::ALL.into_iter().find(|pipe| pipe.name() == name || pipe.name().strip_prefix("PIPE_") == Some(name))
     }
@@ -59,6 +64,8 @@ pub struct Program {
     pub wrappers: Vec<Wrapper>,
     pub tiles: Vec<Tile>,
     pub body: Vec<Step>,
+    /// What the synchronisation stage found necessary beyond what the author wrote.
+    pub orders: Vec<Order>,
 }
 
 /// A parameter; its slot in `args` is its place in the list.
@@ -154,13 +161,21 @@ pub enum Step {
     Declare(TileId),
     Loop(Box<Loop>),
     If(Box<Branches>),
-    /// The author's own have an origin.
-    Sync(Sync, Option<Origin>),
+    Sync(Sync, By),
     /// Stands for what could not be generated.
     Missing {
         what: String,
         origin: Origin,
     },
+}
+
+/// Whose a flag or barrier is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The author's, written at this node.
+    Author(Origin),
+    /// Added by the synchronisation stage for the instruction of this node.
+    Stage(Origin),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -341,7 +356,60 @@ pub enum Sync {
     Barrier(Option<Pipe>),
 }
 
+/// An order between two instructions that a pair of flags or a barrier establishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    pub by: OrderedBy,
+    /// Instructions by number.
+    pub earlier: u32,
+    pub later: u32,
+    /// A flag is set behind this statement,
+    pub behind: Origin,
+    /// and waited for in front of this one.
+    pub front: Origin,
+    /// From one iteration of a loop to the next: waited for at the end of the body, behind `front`.
+    pub carried: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OrderedBy {
+    Flag { src: Pipe, dst: Pipe, event: u8 },
+    Barrier(Pipe),
+}
+
 impl Program {
+    /// The node that a step stems from.
+    pub fn origin(&self, step: &Step) -> Origin {
+        match step {
+            Step::Instr(instr) => instr.origin,
+            Step::Loop(node) => node.origin,
+            Step::If(node) => node.origin,
+            Step::Declare(tile) => self.tile(*tile).origin,
+            Step::Sync(_, By::Author(origin) | By::Stage(origin)) => *origin,
+            Step::Local { origin, .. } | Step::Missing { origin, .. } => *origin,
+        }
+    }
+
+    /// The instructions, in the order of their numbers.
+    pub fn instructions(&self) -> Vec<&Instr> {
+        fn collect<'a>(steps: &'a [Step], found: &mut Vec<&'a Instr>) {
+            for step in steps {
+                match step {
+                    Step::Instr(instr) => found.push(instr),
+                    Step::Loop(node) => collect(&node.body, found),
+                    Step::If(node) => {
+                        collect(&node.then, found);
+                        collect(node.otherwise.as_deref().unwrap_or_default(), found);
+                    }
+                    Step::Local { .. } | Step::Declare(_) | Step::Sync(..) | Step::Missing { .. } => {}
+                }
+            }
+        }
+        let mut found = Vec::new();
+        collect(&self.body, &mut found);
+        found
+    }
+
     pub fn tile(&self, id: TileId) -> &Tile {
         &self.tiles[id.0 as usize]
     }

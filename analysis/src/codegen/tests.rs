@@ -5,3 +5,4 @@ mod fixture;
 mod random;
 mod seed;
 mod source;
+mod written;

@@ -2,7 +2,8 @@
 
 use tilelens_syntax::TextRange;
 
-use crate::db::{Dumped, Match, Outcome};
+use crate::codegen::Sequenced;
+use crate::db::{Dumped, Match, Outcome, Planned};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Note, Rejection};
 use crate::memory::{Finding, Plan};
@@ -37,6 +38,9 @@ pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
         let outcomes = context.plans(placed.unit);
         all.extend(outcomes.iter().flat_map(|outcome| of_kernel(&placed, outcome)));
         all.extend(context.dumped(placed.unit).iter().filter_map(|dumped| differing(&placed, dumped.as_ref()?)));
+        if says_of_generated(context) || outcomes.iter().any(is_synchronised) {
+            all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
+        }
         all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
         all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
     }
@@ -64,6 +68,27 @@ pub(crate) fn of_kernel(placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagn
     let notes = unmodelled(plan).map(|note| not_modelled(placed, note));
     let findings = plan.findings.iter().map(|finding| found(placed, finding));
     rejections.chain(findings).chain(notes).collect()
+}
+
+/// Whether the configuration asks for what is only of interest in generated C++.
+fn says_of_generated(context: &Context<'_>) -> bool {
+    let is_on = |code: Code| context.config().severity_of(code, code.severity()).is_some();
+    is_on(Code::NoInstruction) || is_on(Code::NoAddress)
+}
+
+/// Synchronisation that the author wrote is checked. Kernels without it need no code generation for their diagnostics.
+fn is_synchronised(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Planned(planned) if planned.is_synchronised)
+}
+
+/// What the generated C++ of a kernel lacks, but for what the plan says already.
+fn of_generated(placed: &PlacedUnit<'_>, (planned, sequenced): (&Planned, &Sequenced)) -> Vec<Diagnostic> {
+    let refused = planned.plan.findings.iter().filter(|finding| finding.code == Code::TileLayout);
+    let refused: Vec<TextRange> = refused.map(|finding| placed.range(finding.at)).collect();
+    let is_said = |finding: &Finding| {
+        finding.code == Code::NoInstruction && refused.iter().any(|range| range.intersects(placed.range(finding.at)))
+    };
+    sequenced.findings.iter().filter(|finding| !is_said(finding)).map(|finding| found(placed, finding)).collect()
 }
 
 /// Each reason once.

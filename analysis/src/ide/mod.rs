@@ -33,7 +33,8 @@ pub use memory_map::{MemoryMap, MemoryMaps};
 pub use plan_view::KernelPlan;
 pub use symbols::{Symbol, SymbolKind};
 
-use crate::db::{self, Dumped, Outcome, Settings, SourceFile, TlxKernel, Unit};
+use crate::codegen::Sequenced;
+use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, TlxKernel, Unit};
 use crate::ir::Origin;
 use crate::project::Config;
 
@@ -93,6 +94,15 @@ impl<'db> Context<'db> {
     /// What the compiler's dumps say of each plan of a unit; nothing without dumps.
     pub(crate) fn dumped(&self, unit: Unit<'db>) -> &'db [Option<Dumped<'db>>] {
         if self.file.dumps(self.db).is_empty() { &[] } else { db::dumped(self.db, unit, self.settings) }
+    }
+
+    /// The kernels of a unit that generated C++ can be of, with their instructions: those that are modelled and accepted in whole.
+    pub(crate) fn sequences(&self, unit: Unit<'db>) -> impl Iterator<Item = (&'db Planned, &'db Sequenced)> {
+        let both = self.plans(unit).iter().zip(db::sequences(self.db, unit, self.settings).iter());
+        both.filter_map(|(outcome, sequenced)| match outcome {
+            Outcome::Planned(planned) if planned.is_complete() => Some((&**planned, sequenced)),
+            _ => None,
+        })
     }
 
     /// The TLX kernel that a unit is.

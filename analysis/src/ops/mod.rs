@@ -8,6 +8,7 @@ mod gather;
 mod matmul;
 mod movement;
 mod reduction;
+mod sync;
 mod tensor;
 mod views;
 
@@ -78,6 +79,8 @@ pub enum Category {
     Matmul,
     CrossCore,
     CrossCoreSystem,
+    /// Order between pipes and between cores.
+    Sync,
     Distributed,
     Query,
 }
@@ -338,7 +341,7 @@ const OP: Op = Op {
     constraints: "",
 };
 
-const FILES: [&[Op]; 9] = [
+const FILES: [&[Op]; 10] = [
     movement::ROWS,
     elementwise::ROWS,
     broadcast::ROWS,
@@ -348,6 +351,7 @@ const FILES: [&[Op]; 9] = [
     gather::ROWS,
     cross_core::ROWS,
     tensor::ROWS,
+    sync::ROWS,
 ];
 
 const COUNT: usize = {
@@ -414,6 +418,7 @@ ids! {
     TENSOR_ROW_ARGMAX "tensor.row_argmax", TENSOR_ROW_ARGMIN "tensor.row_argmin", TENSOR_COL_ARGMAX "tensor.col_argmax",
     TENSOR_COL_ARGMIN "tensor.col_argmin", TENSOR_RSQRT "tensor.rsqrt", TENSOR_XOR "tensor.xor", TENSOR_XORS "tensor.xors",
     TENSOR_CMP "tensor.cmp", TENSOR_MRGSORT "tensor.mrgsort", TENSOR_GATHER "tensor.gather",
+    SYNC_SET "system.sync_set", SYNC_WAIT "system.sync_wait", SYNCALL "system.syncall",
     AIC_INITIALIZE_PIPE "system.aic_initialize_pipe", AIV_INITIALIZE_PIPE "system.aiv_initialize_pipe",
 }
 

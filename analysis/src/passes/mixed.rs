@@ -104,6 +104,11 @@ fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>) -> Core {
         OpId::TPUSH_TO_AIV | OpId::TPOP_FROM_AIV | OpId::TFREE_TO_AIV | OpId::AIC_INITIALIZE_PIPE => Core::Cube,
         OpId::TPUSH_TO_AIC | OpId::TPOP_FROM_AIC | OpId::TFREE_TO_AIC | OpId::AIV_INITIALIZE_PIPE => Core::Vector,
         OpId::GET_SUBBLOCK_IDX => Core::Vector,
+        OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.attr("core_type") {
+            Some(Attr::Str(core)) if core.starts_with("aic") => Core::Cube,
+            Some(Attr::Str(core)) if core.starts_with("aiv") => Core::Vector,
+            _ => Core::Shared,
+        },
         OpId::MOVE => {
             let to = Core::of_space(spaces::target_memory(call).unwrap_or(Space::Vec));
             let crossed = call.args.first().and_then(Operand::var).is_some_and(|var| popped.contains(&var));

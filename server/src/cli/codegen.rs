@@ -2,8 +2,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tilelens_analysis::codegen::prelude;
+use tilelens_analysis::codegen::{Insertion, prelude};
 use tilelens_analysis::ide::GeneratedCode;
+use tilelens_analysis::project::Config;
 
 use super::source::Source;
 use super::which::Which;
@@ -17,14 +18,39 @@ pub(super) struct Arguments {
     /// A directory that gets one file per kernel; standard output without it
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
+    /// Declare the functions `extern "C"`
+    #[arg(long)]
+    extern_c: bool,
+    /// Wait for the last store before a kernel ends
+    #[arg(long)]
+    drain: bool,
+    /// Move the wrapper of a tensor before every load and store, also where it is in place
+    #[arg(long)]
+    always_assign: bool,
+    /// Add no flags and barriers to what the author wrote, and say what is missing
+    #[arg(long)]
+    no_sync: bool,
     #[command(flatten)]
     planning: Planning,
+}
+
+impl Arguments {
+    fn config(&self) -> Config {
+        let mut config = self.planning.config();
+        config.codegen.extern_c |= self.extern_c;
+        config.codegen.drain |= self.drain;
+        config.codegen.always_assign |= self.always_assign;
+        if self.no_sync {
+            config.codegen.insertion = Insertion::InStatements;
+        }
+        config
+    }
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let which = Which::of(&arguments.what);
     let path = &which.path;
-    let source = match Source::read(path, &arguments.planning.config()) {
+    let source = match Source::read(path, &arguments.config()) {
         Ok(source) => source,
         Err(message) => return fail(&message),
     };

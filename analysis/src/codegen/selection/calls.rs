@@ -1,12 +1,13 @@
 //! Calls: which room selects an operation, and the operations that are one row of the instruction table.
 
+use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Origin, Reason, Scalar, VarId};
 
 use super::tiles::size;
 use super::{Refusal, Selected, Selector, int_attr};
 use crate::codegen::expr;
 use crate::codegen::isa::{self, Slot};
-use crate::codegen::sequence::{self, Instr, Operand, Pipe, Step, Sync, TileId, pipe_of};
+use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, TileId, pipe_of};
 
 impl Selector<'_> {
     pub(super) fn call_or_report(&mut self, result: Option<VarId>, call: &Call, origin: Origin) {
@@ -35,27 +36,26 @@ impl Selector<'_> {
         }
     }
 
-    pub(super) fn sync(&mut self, sync: Sync, origin: Origin) -> Selected<()> {
-        self.steps.push(Step::Sync(sync, Some(origin)));
+    fn sync(&mut self, sync: Sync, origin: Origin) -> Selected<()> {
+        self.steps.push(Step::Sync(sync, By::Author(origin)));
         Ok(())
     }
 
-    pub(super) fn author_sync(
-        &mut self,
-        call: &Call,
-        origin: Origin,
-        make: fn(Pipe, Pipe, u8) -> Sync,
-    ) -> Selected<()> {
+    fn author_sync(&mut self, call: &Call, origin: Origin, make: fn(Pipe, Pipe, u8) -> Sync) -> Selected<()> {
         let pipe = |name: &str| match call.attr(name) {
-            Some(Attr::Str(pipe)) => Pipe::from_name(pipe).ok_or(format!("there is no pipe `{pipe}`")),
-            _ => Err(format!("`{name}` is not known")),
+            Some(Attr::Str(pipe)) => Pipe::from_name(pipe).ok_or_else(|| Refusal {
+                code: Code::WrongPipe,
+                message: format!("`{name}` is one pipe of the core, not `{pipe}`"),
+            }),
+            _ => Err(format!("`{name}` is not known").into()),
         };
         let event = match call.attr("event_id") {
             Some(Attr::Int(event)) => *event,
             _ => return Err("`event_id` is not known".to_string().into()),
         };
         let Some(event) = u8::try_from(event).ok().filter(|event| *event < sequence::EVENTS) else {
-            return Err(format!("Event ID must be in range [0, 7], got {event}").into());
+            let message = format!("`event_id` is 0 to 7, not {event}: two pipes have eight events between them");
+            return Err(Refusal { code: Code::InvalidOperand, message });
         };
         self.sync(make(pipe("set_pipe")?, pipe("wait_pipe")?, event), origin)
     }

@@ -4,11 +4,12 @@ use proptest::prelude::*;
 
 use super::fixture::origin;
 use crate::codegen::sequence::{
-    Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, CarriedTile, Carry, Declare, Declared, Head, Instr,
-    Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
+    Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, By, CarriedTile, Carry, Declare, Declared, Head,
+    Instr, Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
 };
 use crate::codegen::types::TileForm;
-use crate::codegen::{model, sync};
+use crate::codegen::{Insertion, model, sync};
+use crate::diagnostics::Code;
 use crate::ir::{BLayout, Dtype, Origin, Pad, SLayout, VarId};
 use crate::target::Space;
 
@@ -40,11 +41,25 @@ impl Decoder<'_> {
     }
 
     fn step(&mut self, depth: u32) -> Step {
-        match self.next(if depth < 3 { 10 } else { 7 }) {
-            7 | 8 => self.repeat(depth),
-            9 => self.branches(depth),
+        match self.next(if depth < 3 { 11 } else { 8 }) {
+            7 => self.written(),
+            8 | 9 => self.repeat(depth),
+            10 => self.branches(depth),
             _ => Step::Instr(self.instr()),
         }
+    }
+
+    /// A flag or barrier of the author's; few of them make sense.
+    fn written(&mut self) -> Step {
+        let [src, dst] = [0; 2].map(|_| Pipe::ALL[self.next(7) as usize]);
+        let event = self.next(2);
+        let sync = match self.next(8) {
+            0 => Sync::Barrier(None),
+            1 => Sync::Barrier(Some(src)),
+            2..5 => Sync::Wait { src, dst, event },
+            _ => Sync::Set { src, dst, event },
+        };
+        Step::Sync(sync, By::Author(self.origin))
     }
 
     fn instr(&mut self) -> Instr {
@@ -180,6 +195,7 @@ fn decode(numbers: &[u8]) -> Program {
         wrappers: vec![wrapper(0, 8), wrapper(1, 16)],
         tiles: (0..PLACES).map(|place| tile(place, origin, Declared::Prologue)).collect(),
         body: Vec::new(),
+        orders: Vec::new(),
     };
     let numbers = numbers.iter();
     let mut decoder = Decoder { numbers, program, origin, instructions: 0, variables: Vec::new(), next_variable: 0 };
@@ -249,12 +265,18 @@ proptest! {
     #[test]
     fn synchronisation_of_any_program_is_sound(numbers in prop::collection::vec(any::<u8>(), 0..160)) {
         let mut program = decode(&numbers);
-        let findings = sync::synchronise(&mut program);
-        if findings.is_empty() {
-            let problems = model::problems(&program);
+        let exhausted =
+            sync::synchronise(&mut program, Insertion::Complete).iter().any(|(it, _)| it.code == Code::EventsExhausted);
+        if !exhausted {
+            let races = model::races(&program);
             let mut text = String::new();
             show(&program.body, 0, &mut text);
-            prop_assert!(problems.is_empty(), "{problems:?}\n{text}");
+            prop_assert!(races.is_empty(), "{races:?}\n{text}");
+            // What is left is about the author's own flags.
+            let written = sync::written_flags(&program);
+            for problem in model::problems(&program) {
+                prop_assert!(problem.flag().is_some_and(|flag| written.contains(&flag)), "{problem:?}\n{text}");
+            }
         }
         let mut highest = 0;
         events(&program.body, &mut highest);

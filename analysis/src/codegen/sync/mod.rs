@@ -1,0 +1,183 @@
+//! Synchronisation: flags between pipes and barriers within one, so that no instruction overtakes another one whose
+//! bytes it touches (`reference/codegen.md` §5).
+//!
+//! Steps: [`ordering`] finds the pairs and barriers that are missing, [`events`] numbers the pairs, [`insertion`] puts them into the
+//! program. [`written`] checks what the author wrote, which stays where it is and counts: insertion goes on around it.
+//!
+//! Pairs never cross the border of a loop or branch:
+//!
+//! * between statements of one list: the flag is set behind the statement that contains the first instruction, and waited
+//!   for in front of the one that contains the second;
+//! * from one iteration to the next: set as before, waited for at the end of the body.
+
+mod blocks;
+mod conflicts;
+mod events;
+mod insertion;
+mod ordering;
+mod state;
+mod written;
+
+use rustc_hash::FxHashSet;
+
+use self::blocks::Block;
+use self::insertion::Placed;
+use self::ordering::{Barrier, Ordering, Pair};
+use self::written::Written;
+use super::model;
+use super::sequence::{EVENTS, Instr, Order, OrderedBy, Pipe, Program, Sync};
+use crate::diagnostics::{Code, Severity};
+use crate::ir::{Kernel, Origin};
+use crate::memory::{Finding, Related};
+use crate::ops::Category;
+use crate::passes::walk;
+
+/// Whether a program gets the flags and barriers that it lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Insertion {
+    #[default]
+    Complete,
+    /// What the author wrote is all there is, but inside of one statement, where nobody can write any.
+    InStatements,
+}
+
+/// Whether the author wrote flags or barriers.
+pub(crate) fn is_written(kernel: &Kernel) -> bool {
+    let mut found = false;
+    walk::visit(&kernel.body, &mut |stmt| {
+        found |= walk::call_of(stmt).is_some_and(|call| call.op.op().category == Category::Sync);
+    });
+    found
+}
+
+/// A change of the source after which a finding is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// One more flag or barrier, in front of the finding's statement or behind it.
+    Before(Sync),
+    Behind(Sync),
+    /// Other pipes and another event for the flag.
+    Become((Pipe, Pipe, u8)),
+    /// Both halves of what an order lacks.
+    Order(Order),
+}
+
+/// Checks what the author wrote, finds what is missing and, if it is to, inserts it.
+pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(Finding, Option<Change>)> {
+    let written = Written::of(program);
+    let mut findings = written.findings(program);
+
+    let mut ordering = Ordering::new(program);
+    ordering.run();
+    let Ordering { mut pairs, mut barriers, blocks, .. } = ordering;
+    let without_event = events::assign(&mut pairs, &blocks, &written.flags());
+    let origins: Vec<Origin> = program.instructions().iter().map(|instr| instr.origin).collect();
+    let orders = orders(&pairs, &barriers, &blocks);
+    if !written.is_empty() || insertion == Insertion::InStatements {
+        findings.extend(missing(program, &orders, insertion));
+    }
+    if insertion == Insertion::InStatements {
+        pairs.retain(|pair| origins[pair.earlier as usize] == origins[pair.later as usize]);
+        barriers.retain(|barrier| origins[barrier.earlier as usize] == origins[barrier.later as usize]);
+    } else {
+        findings.extend(without_event.iter().map(|pair| (exhausted(pair, &origins), None)));
+    }
+    insertion::insert(&mut program.body, &mut Placed::new(&pairs, &barriers, &origins));
+    program.orders = orders;
+    findings
+}
+
+#[cfg(test)]
+pub(super) fn written_flags(program: &Program) -> FxHashSet<state::Flag> {
+    Written::of(program).flags()
+}
+
+fn orders(pairs: &[Pair], barriers: &[Barrier], blocks: &[Block]) -> Vec<Order> {
+    let order = |by, block: usize, item: Option<usize>, gap: usize, earlier, later| {
+        let origins = &blocks[block].origins;
+        let carried = gap == origins.len();
+        let front = origins[gap.min(origins.len() - 1)];
+        Order { by, earlier, later, behind: item.map_or(front, |item| origins[item]), front, carried }
+    };
+    let pairs = pairs.iter().map(|pair| {
+        let Pair { src, dst, event, block, item, gap, earlier, later } = *pair;
+        order(OrderedBy::Flag { src, dst, event }, block, Some(item), gap, earlier, later)
+    });
+    let barriers = barriers.iter().map(|barrier| {
+        let Barrier { pipe, block, gap, earlier, later } = *barrier;
+        order(OrderedBy::Barrier(pipe), block, None, gap, earlier, later)
+    });
+    let mut orders: Vec<Order> = pairs.chain(barriers).collect();
+    orders.sort_by_key(|order| (order.later, order.earlier));
+    orders
+}
+
+/// In a kernel that is synchronised by hand: the orders that no written flag or barrier establishes, where the model of the
+/// pipes finds a run in which it matters.
+fn missing(program: &Program, orders: &[Order], insertion: Insertion) -> Vec<(Finding, Option<Change>)> {
+    if orders.is_empty() {
+        return Vec::new();
+    }
+    let races: FxHashSet<(u32, u32)> = model::races(program).into_iter().collect();
+    let instructions = program.instructions();
+    let origin = |id: u32| instructions[id as usize].origin;
+    let matters =
+        |order: &&Order| races.contains(&(order.earlier, order.later)) && origin(order.earlier) != origin(order.later);
+    let found = orders.iter().filter(matters).map(|order| {
+        let finding = missing_order(&instructions, order, insertion);
+        (finding, Some(Change::Order(*order)))
+    });
+    found.collect()
+}
+
+/// What is said of an order that nothing written establishes.
+fn missing_order(instructions: &[&Instr], order: &Order, insertion: Insertion) -> Finding {
+    let (earlier, later) = (instructions[order.earlier as usize], instructions[order.later as usize]);
+    let of_before = if order.carried { " of the iteration before" } else { "" };
+    let what = match order.by {
+        OrderedBy::Flag { src, dst, .. } => format!(
+            "{} on {} may start before {}{of_before} on {} has finished, and they touch the same bytes: no written flag {} → {} \
+             stands between them",
+            later.name,
+            dst.name(),
+            earlier.name,
+            src.name(),
+            src.short_name(),
+            dst.short_name()
+        ),
+        OrderedBy::Barrier(pipe) => format!(
+            "{} may overlap with {}{of_before}, and they touch the same bytes: no written barrier of {} stands between them",
+            later.name,
+            earlier.name,
+            pipe.name()
+        ),
+    };
+    let (severity, way_out) = match insertion {
+        Insertion::Complete => (Severity::Hint, "generated C++ gets it"),
+        Insertion::InStatements => (Severity::Warning, "`codegen.insertSync` is off, so that nothing adds it"),
+    };
+    Finding {
+        code: Code::MissingSync,
+        severity,
+        at: later.origin,
+        message: format!("{what}; {way_out}"),
+        related: vec![Related {
+            at: earlier.origin,
+            message: format!("{} runs on {}", earlier.name, earlier.pipe.name()),
+        }],
+    }
+}
+
+fn exhausted(pair: &Pair, origins: &[Origin]) -> Finding {
+    let (src, dst) = (pair.src.name(), pair.dst.name());
+    let message = format!(
+        "more than {EVENTS} flags from {src} to {dst} are pending at once, and none can be joined with another; use results \
+         nearer to where they are produced"
+    );
+    let related = vec![Related {
+        at: origins[pair.earlier as usize],
+        message: format!("the flag that finds no event is set behind this, on {src}"),
+    }];
+    let code = Code::EventsExhausted;
+    Finding { code, severity: code.severity(), at: origins[pair.later as usize], message, related }
+}

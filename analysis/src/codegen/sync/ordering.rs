@@ -1,0 +1,370 @@
+//! Which flags and barriers a program needs, by abstract execution.
+//!
+//! A state says, for every pipe, which instructions it knows to have finished in all their instances so far. An instruction that
+//! conflicts with one that its pipe does not know about gets a pair of flags, or a barrier; what a flag delivers includes
+//! what the setting pipe knew, so that most conflicts need no flag of their own. What the author wrote counts.
+//!
+//! A loop is executed twice: the second time its head knows only what holds after any number of iterations, which exposes
+//! what is carried from one iteration to the next.
+
+use super::blocks::{Block, BlockId, Item, Node, flatten};
+use super::conflicts::{conflicts, on_chip_conflict, stands_for, windows_overlap};
+use super::state::{Bits, PIPES, State};
+use crate::codegen::sequence::{Pipe, Program, Sync, TileId};
+use crate::ir::VarId;
+
+/// Set behind item `item`, waited for in front of item `gap` of one list (or at its end).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) src: Pipe,
+    pub(super) dst: Pipe,
+    pub(super) block: BlockId,
+    pub(super) item: usize,
+    pub(super) gap: usize,
+    pub(super) event: u8,
+    /// The instructions that it was made for.
+    pub(super) earlier: u32,
+    pub(super) later: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Barrier {
+    pub(super) pipe: Pipe,
+    pub(super) block: BlockId,
+    pub(super) gap: usize,
+    pub(super) earlier: u32,
+    pub(super) later: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Arrival {
+    Flag(usize),
+    Barrier(Pipe),
+}
+
+/// Where an order between two instructions is established, and the earlier of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    block: BlockId,
+    item: usize,
+    gap: usize,
+    earlier: u32,
+}
+
+/// The state behind an item, and how many instructions had been issued by then.
+#[derive(Clone)]
+struct Saved {
+    state: State,
+    issued: usize,
+}
+
+pub(super) struct Ordering<'a> {
+    program: &'a Program,
+    nodes: Vec<Node<'a>>,
+    pub(super) blocks: Vec<Block>,
+    /// Instructions of each pipe.
+    of_pipe: [Bits; PIPES],
+    /// The tiles whose bytes each tile can stand for.
+    stands_for: Vec<Vec<TileId>>,
+    /// For each instruction those whose bytes it may touch, if one of them writes.
+    conflicts: Vec<Bits>,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) barriers: Vec<Barrier>,
+    arrivals: Vec<Vec<Vec<Arrival>>>,
+    saved: Vec<Vec<Option<Saved>>>,
+    /// For a body that is executed again, [`Self::saved`] of the iteration before.
+    previous: Vec<Vec<Option<Saved>>>,
+    issued: Vec<u32>,
+    /// Bodies that are being executed for the second time.
+    second: Vec<bool>,
+    additions: usize,
+}
+
+impl<'a> Ordering<'a> {
+    pub(super) fn new(program: &'a Program) -> Ordering<'a> {
+        let mut nodes = Vec::new();
+        let mut blocks = Vec::new();
+        flatten(program, &program.body, None, &mut Vec::new(), &mut blocks, &mut nodes);
+        let count = nodes.len();
+        let mut of_pipe = std::array::from_fn(|_| Bits::new(count, false));
+        for node in &nodes {
+            let pipe: &mut Bits = &mut of_pipe[node.instr.pipe as usize];
+            pipe.set(node.instr.id);
+        }
+        let stands_for = stands_for(program);
+        let conflicts = conflicts(program, &stands_for, &nodes, &of_pipe);
+        let arrivals = blocks.iter().map(|block| vec![Vec::new(); block.items.len() + 1]).collect();
+        let saved: Vec<Vec<Option<Saved>>> = blocks.iter().map(|block| vec![None; block.items.len()]).collect();
+        let second = vec![false; blocks.len()];
+        Ordering {
+            program,
+            nodes,
+            blocks,
+            of_pipe,
+            stands_for,
+            conflicts,
+            pairs: Vec::new(),
+            barriers: Vec::new(),
+            arrivals,
+            previous: saved.clone(),
+            saved,
+            issued: Vec::new(),
+            second,
+            additions: 0,
+        }
+    }
+
+    pub(super) fn run(&mut self) {
+        self.block(0, State::at_the_start(self.nodes.len()));
+    }
+
+    // ---- execution
+
+    fn block(&mut self, block: BlockId, mut state: State) -> State {
+        let count = self.blocks[block].items.len();
+        for item in 0..count {
+            self.arrive(block, item, 0, &mut state);
+            match self.blocks[block].items[item] {
+                Item::Instr(id) => {
+                    self.require(id, &mut state);
+                    self.issue(id, &mut state);
+                }
+                Item::Written(sync) => self.written(sync, &mut state),
+                Item::Other => {}
+                Item::Loop(_) | Item::If(..) => state = self.compound(block, item, state),
+            }
+            self.saved[block][item] = Some(Saved { state: state.clone(), issued: self.issued.len() });
+        }
+        self.arrive(block, count, 0, &mut state);
+        state
+    }
+
+    /// A loop or branch, until no more flag is needed in front of it.
+    fn compound(&mut self, block: BlockId, item: usize, mut state: State) -> State {
+        loop {
+            let known = self.arrivals[block][item].len();
+            let after = match &self.blocks[block].items[item] {
+                Item::Loop(body) => self.repeat(*body, state.clone()),
+                Item::If(branches, exhaustive) => {
+                    let (branches, exhaustive) = (branches.clone(), *exhaustive);
+                    self.branches(&branches, exhaustive, &state)
+                }
+                _ => return state,
+            };
+            if self.arrivals[block][item].len() == known {
+                return after;
+            }
+            self.arrive(block, item, known, &mut state);
+        }
+    }
+
+    fn branches(&mut self, branches: &[BlockId], exhaustive: bool, state: &State) -> State {
+        let mut after: Option<State> = if exhaustive { None } else { Some(state.clone()) };
+        for &branch in branches {
+            let end = self.block(branch, state.clone());
+            match &mut after {
+                None => after = Some(end),
+                Some(after) => after.meet(&end),
+            }
+        }
+        after.unwrap_or_else(|| state.clone())
+    }
+
+    fn repeat(&mut self, body: BlockId, entry: State) -> State {
+        let trips = self.blocks[body].repeats.as_ref().and_then(|repeats| repeats.trips);
+        loop {
+            let additions = self.additions;
+            self.second[body] = false;
+            let first = self.block(body, entry.clone());
+            if trips == Some(1) {
+                return first;
+            }
+            let mut head = entry.clone();
+            head.meet(&first);
+            let mut exit = first;
+            self.second[body] = true;
+            loop {
+                self.previous[body].clone_from(&self.saved[body]);
+                let end = self.block(body, head.clone());
+                exit.meet(&end);
+                let mut next = head.clone();
+                next.meet(&end);
+                if next == head {
+                    break;
+                }
+                head = next;
+            }
+            self.second[body] = false;
+            if self.additions == additions {
+                if trips.unwrap_or(0) == 0 {
+                    exit.meet(&entry);
+                }
+                return exit;
+            }
+        }
+    }
+
+    fn issue(&mut self, id: u32, state: &mut State) {
+        state.issue(id);
+        self.issued.push(id);
+    }
+
+    /// The flags and barriers in front of an item, from number `from` on.
+    fn arrive(&self, block: BlockId, gap: usize, from: usize, state: &mut State) {
+        for arrival in &self.arrivals[block][gap][from..] {
+            match arrival {
+                Arrival::Barrier(pipe) => state.barrier(*pipe, &self.of_pipe),
+                Arrival::Flag(pair) => {
+                    let Pair { src, dst, block, item, .. } = self.pairs[*pair];
+                    if let Some(saved) = &self.saved[block][item] {
+                        state.known[dst as usize].or(&self.snapshot(src, saved));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a flag of pipe `src` between the two ends of a place says. One that is waited for at the end of a body was set in
+    /// the iteration before.
+    fn delivered(&self, src: Pipe, place: Place) -> Option<Bits> {
+        let Place { block, item, gap, .. } = place;
+        let carried = gap == self.blocks[block].items.len();
+        let saved = if carried { &self.previous[block][item] } else { &self.saved[block][item] };
+        saved.as_ref().map(|saved| self.snapshot(src, saved))
+    }
+
+    /// All that the pipe had begun then and all that it knew, unless it has been issued again since.
+    fn snapshot(&self, src: Pipe, saved: &Saved) -> Bits {
+        let mut bits = saved.state.known[src as usize].clone();
+        bits.or(&self.of_pipe[src as usize]);
+        for &id in self.issued.get(saved.issued..).unwrap_or_default() {
+            bits.clear(id);
+        }
+        bits
+    }
+
+    fn written(&self, sync: Sync, state: &mut State) {
+        match sync {
+            Sync::Barrier(Some(pipe)) => state.barrier(pipe, &self.of_pipe),
+            Sync::Barrier(None) => state.barrier_of_all(),
+            Sync::Set { src, dst, event } => state.set_written((src, dst, event), &self.of_pipe),
+            Sync::Wait { src, dst, event } => state.wait_written((src, dst, event)),
+        }
+    }
+
+    // ---- what an instruction needs
+
+    /// Orders an instruction behind everything that it conflicts with.
+    fn require(&mut self, id: u32, state: &mut State) {
+        let pipe = self.nodes[id as usize].instr.pipe;
+        let mut unknown = self.conflicts[id as usize].without(&state.known[pipe as usize]);
+        loop {
+            let mut candidates: Vec<(Pipe, Place)> = Vec::new();
+            let suspects: Vec<u32> = unknown.iter().collect();
+            for other in suspects {
+                let Some(place) = self.place(other, id) else {
+                    unknown.clear(other);
+                    continue;
+                };
+                let src = self.nodes[other as usize].instr.pipe;
+                match candidates
+                    .iter_mut()
+                    .find(|(pipe, at)| *pipe == src && at.block == place.block && at.gap == place.gap)
+                {
+                    Some((_, at)) if at.item < place.item => *at = place,
+                    Some(_) => {}
+                    None => candidates.push((src, place)),
+                }
+            }
+            // A flag may make a barrier superfluous, never the other way round.
+            let gain = |(src, place): &(Pipe, Place)| {
+                let bits = self.delivered(*src, *place);
+                (*src != pipe, bits.map_or(0, |bits| bits.common(&unknown)))
+            };
+            let Some((src, place)) = candidates.iter().max_by_key(|candidate| gain(candidate)).copied() else { return };
+            self.order(src, id, place, state);
+            for other in unknown.clone().iter() {
+                let settled = self.nodes[other as usize].instr.pipe == src
+                    && self.place(other, id).is_some_and(|at| (at.block, at.gap) == (place.block, place.gap));
+                if settled || state.known[pipe as usize].has(other) {
+                    unknown.clear(other);
+                }
+            }
+        }
+    }
+
+    /// Adds a pair or barrier unless it is there, and what it says to the state.
+    fn order(&mut self, src: Pipe, id: u32, place: Place, state: &mut State) {
+        let dst = self.nodes[id as usize].instr.pipe;
+        let Place { block, item, gap, earlier } = place;
+        if src == dst {
+            let barrier = Barrier { pipe: dst, block, gap, earlier, later: id };
+            let is_there = |other: &Barrier| (other.pipe, other.block, other.gap) == (dst, block, gap);
+            if !self.barriers.iter().any(is_there) {
+                self.barriers.push(barrier);
+                self.arrivals[block][gap].push(Arrival::Barrier(dst));
+                self.additions += 1;
+            }
+            state.barrier(dst, &self.of_pipe);
+            return;
+        }
+        let same = |pair: &Pair| (pair.src, pair.dst, pair.block, pair.gap) == (src, dst, block, gap);
+        match self.arrivals[block][gap].iter().find_map(|arrival| match arrival {
+            Arrival::Flag(pair) if same(&self.pairs[*pair]) => Some(*pair),
+            _ => None,
+        }) {
+            // Waiting at the same spot for an earlier instruction of the pipe: the later one stands for both.
+            Some(pair) if self.pairs[pair].item < item => {
+                self.pairs[pair] = Pair { item, earlier, later: id, ..self.pairs[pair] };
+                self.additions += 1;
+            }
+            Some(_) => {}
+            None => {
+                self.pairs.push(Pair { src, dst, block, item, gap, event: 0, earlier, later: id });
+                self.arrivals[block][gap].push(Arrival::Flag(self.pairs.len() - 1));
+                self.additions += 1;
+            }
+        }
+        if let Some(delivered) = self.delivered(src, place) {
+            state.known[dst as usize].or(&delivered);
+        }
+    }
+
+    /// Where `later` can be ordered behind `earlier`, if they conflict in the iterations that are being executed.
+    fn place(&self, earlier: u32, later: u32) -> Option<Place> {
+        let (a, b) = (&self.nodes[earlier as usize], &self.nodes[later as usize]);
+        let common = a.path.iter().zip(&b.path).take_while(|(a, b)| a.0 == b.0).count();
+        for level in (0..common).rev() {
+            let (block, item) = a.path[level];
+            if self.second[block] && self.conflict(a, b, Some(level)) {
+                return Some(Place { block, item, gap: self.blocks[block].items.len(), earlier });
+            }
+        }
+        let level = common.checked_sub(1)?;
+        let ((block, item), (_, gap)) = (a.path[level], b.path[level]);
+        (item < gap && self.conflict(a, b, None)).then_some(Place { block, item, gap, earlier })
+    }
+
+    /// Whether two instructions touch the same bytes: in one iteration of all loops around both, or in different
+    /// iterations of the loop at `carried` in their paths.
+    fn conflict(&self, a: &Node, b: &Node, carried: Option<usize>) -> bool {
+        let (Some(first), Some(second)) = (&a.instr.access, &b.instr.access) else { return true };
+        if on_chip_conflict(self.program, &self.stands_for, a.instr, b.instr) {
+            return true;
+        }
+        let common = a.path.iter().zip(&b.path).take_while(|(a, b)| a.0 == b.0).count();
+        let loops = a.path[..common].iter().enumerate().filter_map(|(level, (block, _))| {
+            let repeats = self.blocks[*block].repeats.as_ref()?;
+            Some((level, repeats.var?, repeats.step))
+        });
+        let moving = loops.clone().find(|(level, ..)| Some(*level) == carried).map(|(_, var, step)| (var, step));
+        if carried.is_some() && moving.is_none() {
+            return true;
+        }
+        let free: Vec<VarId> = loops
+            .filter(|(level, ..)| carried.is_some_and(|carried| *level > carried))
+            .map(|(_, var, _)| var)
+            .collect();
+        windows_overlap(self.program, first, second, moving, &free)
+    }
+}

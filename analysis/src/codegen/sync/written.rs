@@ -1,0 +1,308 @@
+//! Flags and barriers that the author wrote: whether every set has its wait, and between which pipes.
+//!
+//! Three-valued, like all else: a flag is certainly paired, certainly not, or tilelens cannot know. The kernel's flags are
+//! executed for every choice at its branches, where equal conditions choose alike, and for one to three iterations of loops whose
+//! bounds are not constant. A flag below a branch inside of a loop is beyond that; of it only what no run could mend is said.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::Change;
+use super::state::{Flag, PIPES};
+use crate::codegen::sequence::{By, Pipe, Program, Step, Sync};
+use crate::diagnostics::Code;
+use crate::ir::Origin;
+use crate::memory::{Finding, Related};
+
+/// Iterations after which a flag's state repeats.
+const TRIPS: u64 = 3;
+/// Conditions whose combinations are tried.
+const CONDITIONS: usize = 6;
+
+/// The author's flags, each as often as it occurs.
+pub(super) struct Written {
+    sets: Vec<(Flag, Origin)>,
+    waits: Vec<(Flag, Origin)>,
+    barriers: usize,
+    /// Flags whose pairing depends on what is not known.
+    uncertain: FxHashSet<Flag>,
+    /// Conditions of the branches around flags.
+    conditions: Vec<String>,
+    /// A part of the kernel has no instructions, or leaves a loop early.
+    incomplete: bool,
+    jumps: bool,
+    /// Pipes that have instructions.
+    pipes: [bool; PIPES],
+}
+
+impl Written {
+    pub(super) fn of(program: &Program) -> Written {
+        let mut written = Written {
+            sets: Vec::new(),
+            waits: Vec::new(),
+            barriers: 0,
+            uncertain: FxHashSet::default(),
+            conditions: Vec::new(),
+            incomplete: false,
+            jumps: false,
+            pipes: [false; PIPES],
+        };
+        written.collect(&program.body, false, false);
+        written
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.sets.is_empty() && self.waits.is_empty() && self.barriers == 0
+    }
+
+    pub(super) fn flags(&self) -> FxHashSet<Flag> {
+        self.sets.iter().chain(&self.waits).map(|(flag, _)| *flag).collect()
+    }
+
+    fn collect(&mut self, steps: &[Step], in_loop: bool, uncertain: bool) {
+        for step in steps {
+            match step {
+                Step::Instr(instr) => self.pipes[instr.pipe as usize] = true,
+                Step::Sync(sync, By::Author(origin)) => self.add(*sync, *origin, uncertain),
+                Step::Sync(_, By::Stage(_)) | Step::Local { .. } | Step::Declare(_) => {}
+                Step::Missing { what, .. } => {
+                    self.incomplete = true;
+                    self.jumps |= what == "break";
+                }
+                Step::Loop(node) => self.collect(&node.body, true, uncertain),
+                Step::If(node) => {
+                    let before = self.sets.len() + self.waits.len();
+                    self.collect(&node.then, in_loop, uncertain || in_loop);
+                    self.collect(node.otherwise.as_deref().unwrap_or_default(), in_loop, uncertain || in_loop);
+                    let holds_flags = self.sets.len() + self.waits.len() > before;
+                    if holds_flags && !in_loop && !self.conditions.contains(&node.condition) {
+                        self.conditions.push(node.condition.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, sync: Sync, origin: Origin, uncertain: bool) {
+        let (flag, sites) = match sync {
+            Sync::Set { src, dst, event } => ((src, dst, event), &mut self.sets),
+            Sync::Wait { src, dst, event } => ((src, dst, event), &mut self.waits),
+            Sync::Barrier(_) => {
+                self.barriers += 1;
+                return;
+            }
+        };
+        sites.push((flag, origin));
+        if uncertain {
+            self.uncertain.insert(flag);
+        }
+    }
+
+    /// What is wrong with them, and how to mend it.
+    pub(super) fn findings(&self, program: &Program) -> Vec<(Finding, Option<Change>)> {
+        let mut found = Found::default();
+        self.without_partner(&mut found);
+        self.executed(program, &mut found);
+        self.between_wrong_pipes(&mut found);
+        let mut findings = found.0;
+        findings.sort_by(|(a, _), (b, _)| (a.at, &a.message).cmp(&(b.at, &b.message)));
+        findings.dedup();
+        findings
+    }
+
+    /// Sets of flags that nothing ever waits for, and the reverse: the halves of one pair, or each by itself.
+    fn without_partner(&self, found: &mut Found) {
+        let lone = |sites: &[(Flag, Origin)], others: &[(Flag, Origin)]| {
+            let has_partner = |flag: Flag| others.iter().any(|(other, _)| *other == flag);
+            sites.iter().copied().filter(|(flag, _)| !has_partner(*flag)).collect::<Vec<_>>()
+        };
+        let mut sets = lone(&self.sets, &self.waits);
+        for (wait, at) in lone(&self.waits, &self.sets) {
+            match sets.iter().position(|(set, _)| is_slip(*set, wait)) {
+                Some(partner) => {
+                    let (set, set_at) = sets.remove(partner);
+                    found.mismatch((wait, at), (set, set_at));
+                }
+                None => found.never_set(wait, at),
+            }
+        }
+        for (set, at) in sets {
+            found.never_awaited(set, at);
+        }
+    }
+
+    /// Flags that have both halves, in every run that is tried.
+    fn executed(&self, program: &Program, found: &mut Found) {
+        if self.jumps || self.conditions.len() > CONDITIONS {
+            return;
+        }
+        let (sets, waits): (FxHashSet<Flag>, FxHashSet<Flag>) =
+            (self.sets.iter().map(|it| it.0).collect(), self.waits.iter().map(|it| it.0).collect());
+        let tried: FxHashSet<Flag> =
+            sets.intersection(&waits).copied().filter(|flag| !self.uncertain.contains(flag)).collect();
+        if tried.is_empty() {
+            return;
+        }
+        for trips in 1..=TRIPS {
+            for choices in 0..1u32 << self.conditions.len() {
+                let mut run = Run { written: self, tried: &tried, trips, choices, set: FxHashMap::default(), found };
+                run.steps(&program.body);
+                run.end();
+            }
+        }
+    }
+
+    fn between_wrong_pipes(&self, found: &mut Found) {
+        for &((src, dst, _), at) in self.sets.iter().chain(&self.waits) {
+            if src == dst {
+                let barrier = match src {
+                    Pipe::V => "; a barrier within it is `pl.system.bar_v()`",
+                    Pipe::M => "; a barrier within it is `pl.system.bar_m()`",
+                    _ => ", whose instructions run one after the other anyway",
+                };
+                found.push(
+                    Code::WrongPipe,
+                    at,
+                    format!("a flag is between two pipes, this one from {0} to {0}{barrier}", src.name()),
+                );
+                continue;
+            }
+            let idle = [src, dst].into_iter().find(|pipe| *pipe != Pipe::S && !self.pipes[*pipe as usize]);
+            if let (Some(idle), false) = (idle, self.incomplete) {
+                let message = format!("no instruction of this kernel runs on {}: the flag orders nothing", idle.name());
+                found.push(Code::WrongPipe, at, message);
+            }
+        }
+    }
+}
+
+/// Whether two flags are one but for a slip: one value, or the pipes exchanged.
+fn is_slip(a: Flag, b: Flag) -> bool {
+    let differences = usize::from(a.0 != b.0) + usize::from(a.1 != b.1) + usize::from(a.2 != b.2);
+    differences == 1 || (a.0, a.1, a.2) == (b.1, b.0, b.2)
+}
+
+fn name((src, dst, event): Flag) -> String {
+    format!("{} → {}, EVENT_ID{event}", src.short_name(), dst.short_name())
+}
+
+#[derive(Default)]
+struct Found(Vec<(Finding, Option<Change>)>);
+
+impl Found {
+    fn push(&mut self, code: Code, at: Origin, message: String) -> &mut (Finding, Option<Change>) {
+        let finding = Finding { code, severity: code.severity(), at, message, related: Vec::new() };
+        self.0.push((finding, None));
+        let last = self.0.len() - 1;
+        &mut self.0[last]
+    }
+
+    fn push_with(
+        &mut self,
+        code: Code,
+        at: Origin,
+        message: String,
+        related: (Origin, String),
+        change: Option<Change>,
+    ) {
+        let (finding, repair) = self.push(code, at, message);
+        finding.related.push(Related { at: related.0, message: related.1 });
+        *repair = change;
+    }
+
+    fn never_set(&mut self, flag: Flag, at: Origin) {
+        let (src, dst, event) = flag;
+        let message = format!("waits for {}, which nothing sets: the kernel would hang", name(flag));
+        let change = Change::Before(Sync::Set { src, dst, event });
+        self.push(Code::UnpairedFlag, at, message).1 = Some(change);
+    }
+
+    fn never_awaited(&mut self, flag: Flag, at: Origin) {
+        let (src, dst, event) = flag;
+        let message = format!("sets {}, and nothing waits for it", name(flag));
+        let change = Change::Behind(Sync::Wait { src, dst, event });
+        self.push(Code::UnpairedFlag, at, message).1 = Some(change);
+    }
+
+    fn mismatch(&mut self, (wait, at): (Flag, Origin), (set, set_at): (Flag, Origin)) {
+        let code = if (wait.0, wait.1) == (set.0, set.1) { Code::UnpairedFlag } else { Code::WrongPipe };
+        let message = format!(
+            "waits for {}, which nothing sets: the kernel would hang; what is set and never waited for is {}",
+            name(wait),
+            name(set)
+        );
+        self.push_with(code, at, message, (set_at, format!("{} is set here", name(set))), Some(Change::Become(set)));
+    }
+}
+
+/// One run of the kernel, of which only the flags count.
+struct Run<'a> {
+    written: &'a Written,
+    tried: &'a FxHashSet<Flag>,
+    /// Of loops whose bounds are not constant.
+    trips: u64,
+    /// Bit k: what the k-th condition is.
+    choices: u32,
+    /// The flags that are set, and where.
+    set: FxHashMap<Flag, Origin>,
+    found: &'a mut Found,
+}
+
+impl Run<'_> {
+    fn steps(&mut self, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Sync(sync, By::Author(origin)) => self.sync(*sync, *origin),
+                Step::Loop(node) => {
+                    for _ in 0..node.trips().unwrap_or(self.trips).min(TRIPS) {
+                        self.steps(&node.body);
+                    }
+                }
+                Step::If(node) => {
+                    // One that is not among the conditions holds no flag, or only such as are not tried.
+                    let condition = self.written.conditions.iter().position(|condition| *condition == node.condition);
+                    if condition.is_none_or(|bit| self.choices >> bit & 1 == 0) {
+                        self.steps(&node.then);
+                    } else {
+                        self.steps(node.otherwise.as_deref().unwrap_or_default());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn sync(&mut self, sync: Sync, at: Origin) {
+        match sync {
+            Sync::Set { src, dst, event } if self.tried.contains(&(src, dst, event)) => {
+                let flag = (src, dst, event);
+                if let Some(before) = self.set.insert(flag, at) {
+                    let again = if before == at { " in the next iteration," } else { "" };
+                    let message = format!("sets {} again,{again} before anything has waited for it", name(flag));
+                    self.found.push_with(Code::UnpairedFlag, at, message, (before, "set here".to_owned()), None);
+                }
+            }
+            Sync::Wait { src, dst, event } if self.tried.contains(&(src, dst, event)) => {
+                let flag = (src, dst, event);
+                if self.set.remove(&flag).is_none() {
+                    let message = format!(
+                        "waits for {}, which is not set on every way to here: the kernel would hang",
+                        name(flag)
+                    );
+                    let sites = &self.written.sets;
+                    let set = sites.iter().find(|(other, _)| *other == flag).map_or(at, |(_, at)| *at);
+                    self.found.push_with(Code::UnpairedFlag, at, message, (set, "set here".to_owned()), None);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self) {
+        for (flag, at) in &self.set {
+            let message = format!("sets {}, and not every way from here waits for it", name(*flag));
+            let sites = &self.written.waits;
+            let wait = sites.iter().find(|(other, _)| other == flag).map_or(*at, |(_, at)| *at);
+            self.found.push_with(Code::UnpairedFlag, *at, message, (wait, "waited for here".to_owned()), None);
+        }
+    }
+}
