@@ -24,7 +24,9 @@ mod dumps;
 mod tlx;
 
 pub(crate) use dumps::{Dumped, Match, dumped};
-pub(crate) use tlx::{Survey, TlxKernel, imports as tlx_imports, tlx_kernel, tlx_survey};
+pub(crate) use tlx::{
+    Survey, SurveyRow, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel, tlx_survey,
+};
 
 #[salsa::db]
 #[derive(Clone, Default)]

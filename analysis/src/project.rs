@@ -9,6 +9,7 @@ use crate::diagnostics::{Code, Severity};
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
 use crate::tlx::budgets::Arch;
+use crate::tlx::scenario::{self, Scenario};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -31,6 +32,8 @@ pub struct Config {
     /// The GPU of TLX kernels whose scenario names none.
     pub tlx_arch: Arch,
     pub tlx_rules: Rules,
+    /// Values for the parameters of TLX kernels by the name of the kernel; `*` stands for all that have none of their own.
+    pub tlx_scenarios: BTreeMap<String, Vec<Scenario>>,
 }
 
 impl Default for Config {
@@ -48,6 +51,7 @@ impl Default for Config {
             codegen: codegen::Options::default(),
             tlx_arch: Arch::default(),
             tlx_rules: Rules::default(),
+            tlx_scenarios: BTreeMap::new(),
         }
     }
 }
@@ -200,6 +204,16 @@ const SETTINGS: &[Setting] = &[
         takes: "\"compiler\" or \"seed\"",
         set: |config, value| {
             config.tlx_rules = Rules::from_name(value.as_str()?)?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "tlx.scenarios",
+        takes: "tables of values by kernel, such as { attention = { HEAD_DIM = [64, 128], q = \"bf16\" } }",
+        set: |config, value| {
+            let kernels = value.as_table()?.iter();
+            let scenarios = kernels.map(|(kernel, value)| Some((kernel.clone(), scenario::from_settings(value)?)));
+            config.tlx_scenarios = scenarios.collect::<Option<_>>()?;
             Some(())
         },
     },

@@ -10,6 +10,7 @@ use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
 use crate::ir::Reason;
 use crate::memory::Finding;
+use crate::tlx::budgets::requested_columns;
 use crate::tlx::language::{self, Imports};
 use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
 use crate::tlx::{self, front, kernel};
@@ -86,23 +87,31 @@ fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'d
 /// Values under which a jit function may be compiled: what its comments say, its autotune configurations, those of its callers.
 /// Empty where nothing says anything.
 #[salsa::tracked(returns(ref), cycle_initial = no_scenarios)]
-pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Scenario>> {
+pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Scenario>> {
     let scope = UnitScope { db, unit };
     let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
     let bases = match configurations {
         Some(Ok(scenarios)) => scenarios,
         Some(Err(_)) => Vec::new(),
-        None => from_callers(db, unit),
+        None => from_callers(db, unit, settings),
     };
-    Arc::new(scenario::combine(comments(db, unit), bases))
+    let explicit = scenario::explicit(comments(db, unit), configured(db, unit, settings));
+    Arc::new(scenario::combine(&explicit, bases))
 }
 
-fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Arc<Vec<Scenario>> {
+/// The scenarios that the configuration gives a kernel.
+fn configured<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> &'db [Scenario] {
+    let configured = &settings.config(db).tlx_scenarios;
+    let name = unit.key(db).path.rsplit('.').next().unwrap_or_default();
+    configured.get(name).or_else(|| configured.get("*")).map_or(&[], Vec::as_slice)
+}
+
+fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>, _: Settings) -> Arc<Vec<Scenario>> {
     Arc::default()
 }
 
 /// The scenarios of the jit functions that call this one, through the arguments of the call.
-fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
+fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Vec<Scenario> {
     let mut found: Vec<Scenario> = Vec::new();
     let ast = syntax(db, unit);
     let Some(function) = scenario::function(ast) else { return found };
@@ -114,7 +123,7 @@ fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scena
         let outer = UnitScope { db, unit: caller };
         let caller_name = caller.key(db).path.clone();
         let launched = Scenario { values: launch_values(db, caller), arch: None };
-        let scenarios = match scenarios(db, caller).as_slice() {
+        let scenarios = match scenarios(db, caller, settings).as_slice() {
             [] => vec![launched],
             scenarios => scenarios.iter().map(|scenario| scenario.filled_from(&launched)).collect(),
         };
@@ -166,37 +175,84 @@ pub(crate) struct TlxKernel {
     pub(crate) plan: tlx::Plan,
     /// Scenarios there are, this one included.
     pub(crate) scenarios: usize,
+    /// Which of them this one is.
+    pub(crate) selected: usize,
 }
 
-/// How many of the scenarios of a kernel fit into the memories of its target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What the scenarios of a kernel come to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Survey {
-    pub(crate) fits: usize,
-    /// Scenarios of known size that no `static_assert` refuses.
-    pub(crate) known: usize,
+    pub(crate) rows: Vec<SurveyRow>,
+    /// Scenarios behind those that were looked at.
+    pub(crate) more: usize,
+    /// A function of the author's drops some of them before any is compiled.
+    pub(crate) pruned: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SurveyRow {
+    pub(crate) scenario: Scenario,
+    pub(crate) verdict: Verdict,
+    /// Bytes.
+    pub(crate) smem: u64,
+    /// Columns, as they are requested.
+    pub(crate) tmem: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Fits,
+    Exceeds,
+    /// A `static_assert` is not satisfied.
+    Refused,
+    /// Sizes are missing.
+    Unknown,
+}
+
+impl Survey {
+    /// How many fit, of those of known size that no `static_assert` refuses.
+    pub(crate) fn fits(&self) -> (usize, usize) {
+        let count = |verdict| self.rows.iter().filter(|row| row.verdict == verdict).count();
+        let fits = count(Verdict::Fits);
+        (fits, fits + count(Verdict::Exceeds))
+    }
 }
 
 /// Scenarios that a survey looks at.
 const MOST_SURVEYED: usize = 64;
 
 /// Nothing where there are fewer than two scenarios.
-#[salsa::tracked(returns(clone))]
+#[salsa::tracked(returns(ref))]
 pub(crate) fn tlx_survey<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Option<Survey> {
     tlx_kernel(db, unit, settings).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let launch = launch_values(db, unit);
     let scope = UnitScope { db, unit };
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), settings.config(db));
-    let mut survey = Survey::default();
-    for scenario in scenarios(db, unit).iter().take(MOST_SURVEYED) {
+    let scenarios = scenarios(db, unit, settings);
+    let mut rows = Vec::new();
+    for scenario in scenarios.iter().take(MOST_SURVEYED) {
         let kernel = isolated(|| front::read(ast, &scope, imports, scenario, &launch))??;
         let plan = isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules))?;
-        if kernel.contradiction.is_some() || !plan.is_exact(&kernel) {
-            continue;
-        }
-        survey.known += 1;
-        survey.fits += usize::from(plan.fits());
+        let verdict = match plan.fits() {
+            _ if kernel.contradiction.is_some() => Verdict::Refused,
+            _ if !plan.is_exact(&kernel) => Verdict::Unknown,
+            true => Verdict::Fits,
+            false => Verdict::Exceeds,
+        };
+        let (smem, tmem) = (plan.smem.all, requested_columns(plan.tmem.all));
+        rows.push(SurveyRow { scenario: scenario.clone(), verdict, smem, tmem });
     }
-    (survey.known > 0).then_some(survey)
+    let more = scenarios.len().saturating_sub(MOST_SURVEYED);
+    Some(Survey { rows, more, pruned: is_pruned(db, unit) })
+}
+
+/// True where the configurations of a kernel, or of one that calls it, are pruned.
+fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let file = unit.file(db);
+    let imports = imports(db, file);
+    let name = unit.key(db).path.rsplit('.').next().unwrap_or_default();
+    let callers = callers_of(db, file, Name::new(db, name.to_owned()));
+    callers.into_iter().chain([unit]).any(|unit| scenario::is_pruned(syntax(db, unit), imports))
 }
 
 /// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
@@ -214,23 +270,23 @@ pub(crate) fn tlx_kernel<'db>(
     let launch = launch_values(db, unit);
     let scope = UnitScope { db, unit };
     let ast = syntax(db, unit);
-    let scenarios = scenarios(db, unit);
+    let scenarios = scenarios(db, unit, settings);
     let read = |scenario: &Scenario| match isolated(|| front::read(ast, &scope, imports, scenario, &launch)) {
         Some(kernel) => kernel,
         None => failed(ast),
     };
     let mut first = None;
-    for scenario in scenarios.iter() {
+    for (index, scenario) in scenarios.iter().enumerate() {
         let kernel = read(scenario)?;
         if kernel.contradiction.is_none() {
-            first = Some(kernel);
+            first = Some((index, kernel));
             break;
         }
-        first = first.or(Some(kernel));
+        first = first.or(Some((index, kernel)));
     }
-    let kernel = match first {
-        Some(kernel) => kernel,
-        None => read(&Scenario::default())?,
+    let (selected, kernel) = match first {
+        Some(first) => first,
+        None => (0, read(&Scenario::default())?),
     };
     let config = settings.config(db);
     let (kernel, plan) = match isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)) {
@@ -241,7 +297,7 @@ pub(crate) fn tlx_kernel<'db>(
             (kernel, plan)
         }
     };
-    Some(Arc::new(TlxKernel { kernel, plan, scenarios: scenarios.len() }))
+    Some(Arc::new(TlxKernel { kernel, plan, scenarios: scenarios.len(), selected }))
 }
 
 /// A kernel on which a stage panicked; a fault of tilelens.
@@ -325,6 +381,11 @@ impl Scope for Locals<'_, '_> {
     fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
         self.function.dialect_call(path, arguments)
     }
+}
+
+/// The value of a name around a function.
+pub(crate) fn module_constant<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str) -> Option<Constant> {
+    UnitScope { db, unit }.constant(name)
 }
 
 pub(super) fn dialect_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {

@@ -10,7 +10,7 @@ use crate::memory::{Plan, PlannedTile, SpaceUse, Status};
 use crate::target::Space;
 
 use super::diagnostics::{configured, of_kernel};
-use super::tlx::{self, SpecView};
+use super::tlx::{self, ScenarioView, SpecView};
 use super::{Context, PlacedUnit, layout};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
@@ -27,6 +27,9 @@ pub struct KernelPlan {
     /// Storage alias specs of TLX kernels.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<SpecView>,
+    /// What a TLX kernel comes to under each of its scenarios, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub scenarios: Vec<ScenarioView>,
     pub diagnostics: Vec<PlanDiagnostic>,
 }
 
@@ -134,6 +137,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
         spaces: plan.spaces.iter().map(space).collect(),
         tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
         specs: Vec::new(),
+        scenarios: Vec::new(),
         diagnostics: diagnostics.collect(),
     }
 }

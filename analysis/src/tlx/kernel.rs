@@ -38,6 +38,8 @@ pub struct Kernel {
     /// Everything above in the order in which the compiler meets it.
     pub ops: Vec<Op>,
     pub params: Vec<Param>,
+    /// Constants that the body binds, in order.
+    pub locals: Vec<Local>,
     /// Named by a scenario; else the architecture is the configured one.
     pub arch: Option<Arch>,
     /// The body has `tlx.async_tasks`, whose tasks run at the same time.
@@ -200,6 +202,14 @@ pub enum Op {
     Index(usize),
 }
 
+/// `WIDTH: tl.constexpr = 2 * BLOCK`, with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Local {
+    pub name: String,
+    pub at: Origin,
+    pub value: Constant,
+}
+
 /// A parameter, its value under the scenario, and where the value is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
@@ -236,6 +246,7 @@ impl Kernel {
             indices: Vec::new(),
             ops: Vec::new(),
             params: Vec::new(),
+            locals: Vec::new(),
             arch: None,
             warp_specialized: false,
             contradiction: None,

@@ -41,6 +41,19 @@ impl Scenario {
         scenario
     }
 
+    /// This scenario with a value of the configuration; `None` for an architecture that there is not.
+    fn with(&self, name: &str, value: Constant) -> Option<Scenario> {
+        let mut scenario = self.clone();
+        match value {
+            Constant::Str(arch) if name == "arch" => scenario.arch = Some(Arch::from_name(&arch)?),
+            _ if name == "arch" => return None,
+            value => {
+                scenario.values.insert(name.to_owned(), (value, "the setting `tlx.scenarios`".to_owned()));
+            }
+        }
+        Some(scenario)
+    }
+
     /// This scenario with the values of `other` where it has none; `None` if they differ.
     fn agreeing(&self, other: &Scenario) -> Option<Scenario> {
         let differs = |(name, (value, _)): (&String, &(Constant, String))| {
@@ -81,15 +94,63 @@ fn literal(text: &str) -> Constant {
     }
 }
 
-/// What the comments say, each filled with the first base that agrees with it; or the bases.
-pub fn combine(comments: &[String], bases: Vec<Scenario>) -> Vec<Scenario> {
-    if comments.is_empty() {
+/// The scenarios that a setting describes: a table of values, whose lists stand for one scenario an element, or a list of such tables.
+pub fn from_settings(value: &toml::Value) -> Option<Vec<Scenario>> {
+    if let Some(tables) = value.as_array() {
+        let all: Vec<_> = tables.iter().map(from_settings).collect::<Option<_>>()?;
+        return Some(all.into_iter().flatten().take(MOST_SCENARIOS).collect());
+    }
+    let mut all = vec![Scenario::default()];
+    for (name, value) in value.as_table()? {
+        let values: Vec<_> = match value.as_array() {
+            Some(values) => values.iter().map(setting).collect::<Option<_>>()?,
+            None => vec![setting(value)?],
+        };
+        let with = |scenario: &Scenario| {
+            let one = |value: &Constant| scenario.with(name, value.clone());
+            values.iter().map(one).collect::<Option<Vec<_>>>()
+        };
+        let product: Vec<_> = all.iter().map(with).collect::<Option<_>>()?;
+        all = product.into_iter().flatten().take(MOST_SCENARIOS).collect();
+    }
+    Some(all)
+}
+
+fn setting(value: &toml::Value) -> Option<Constant> {
+    match value {
+        toml::Value::Integer(value) => Some(Constant::Int(*value)),
+        toml::Value::Boolean(value) => Some(Constant::Bool(*value)),
+        toml::Value::Float(value) => Some(Constant::Float(FloatBits::new(*value))),
+        toml::Value::String(text) => Some(literal(text)),
+        _ => None,
+    }
+}
+
+/// The scenarios of the comments over those of the settings, which stand where a comment says nothing.
+pub fn explicit(comments: &[String], settings: &[Scenario]) -> Vec<Scenario> {
+    let comments: Vec<_> = comments.iter().map(|comment| Scenario::parse(comment)).collect();
+    if comments.is_empty() || settings.is_empty() {
+        return if comments.is_empty() { settings.to_vec() } else { comments };
+    }
+    let mut all: Vec<Scenario> = Vec::new();
+    for comment in &comments {
+        for filled in settings.iter().map(|setting| comment.filled_from(setting)) {
+            if !all.contains(&filled) && all.len() < MOST_SCENARIOS {
+                all.push(filled);
+            }
+        }
+    }
+    all
+}
+
+/// Each explicit scenario, filled with the bases that agree with it; or the bases, where nothing is explicit.
+pub fn combine(explicit: &[Scenario], bases: Vec<Scenario>) -> Vec<Scenario> {
+    if explicit.is_empty() {
         return bases;
     }
-    let explicit = comments.iter().map(|comment| Scenario::parse(comment));
-    let filled = explicit.flat_map(|scenario| {
+    let filled = explicit.iter().flat_map(|scenario| {
         let agreeing: Vec<_> = bases.iter().filter_map(|base| scenario.agreeing(base)).collect();
-        if agreeing.is_empty() { vec![scenario] } else { agreeing }
+        if agreeing.is_empty() { vec![scenario.clone()] } else { agreeing }
     });
     filled.take(MOST_SCENARIOS).collect()
 }
@@ -149,6 +210,12 @@ fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Sc
         _ => None,
     });
     Some(Scenario { values: values.collect(), arch: None })
+}
+
+/// True where a function of the author's drops some of the configurations before any is compiled.
+pub fn is_pruned(ast: &Ast, imports: &Imports) -> bool {
+    let args = function(ast).and_then(|function| decorator(ast, imports, function, "triton.autotune"));
+    args.is_some_and(|args| args.iter().any(|arg| arg.keyword.as_deref() == Some("prune_configs_by")))
 }
 
 /// A call or launch of a function of the file: `kernel(…)` or `kernel[grid](…)`.
@@ -245,10 +312,10 @@ mod tests {
                 [("M", m), ("N", 64)].map(|(name, value)| (name.to_owned(), (Constant::Int(value), String::new())));
             Scenario { values: values.into(), arch: None }
         };
-        let combined = combine(&["M=128 D=64".to_owned()], vec![base(64), base(128)]);
+        let combined = combine(&[Scenario::parse("M=128 D=64")], vec![base(64), base(128)]);
         assert_eq!(combined.len(), 1);
         assert_eq!(combined[0].values["N"].0, Constant::Int(64));
-        assert_eq!(combine(&["M=1".to_owned()], vec![base(64)]).len(), 1);
+        assert_eq!(combine(&[Scenario::parse("M=1")], vec![base(64)]).len(), 1);
         assert_eq!(combine(&[], vec![base(64), base(128)]).len(), 2);
     }
 }

@@ -3,6 +3,7 @@
 mod actions;
 mod mlir;
 mod plans;
+mod scenarios;
 
 use tilelens_analysis::project::Config;
 use tilelens_analysis::{Analysis, AnalysisHost, FileId};

@@ -85,6 +85,7 @@ fn table(path: &str, kernel: &KernelPlan) -> String {
     }
     rows.iter().for_each(&mut line);
     text.push_str(&usage::bars(kernel));
+    text.push_str(&scenarios(kernel));
     for reason in &kernel.reasons {
         let _ = writeln!(text, "  not modelled: {reason}");
     }
@@ -92,6 +93,27 @@ fn table(path: &str, kernel: &KernelPlan) -> String {
         let _ = writeln!(text, "  {}: line {}: {}", diagnostic.severity, diagnostic.line, diagnostic.message);
     }
     text
+}
+
+/// What a TLX kernel comes to under each of its scenarios.
+fn scenarios(kernel: &KernelPlan) -> String {
+    let Some(first) = kernel.scenarios.first() else { return String::new() };
+    let names: Vec<&str> = first.values.keys().map(String::as_str).collect();
+    let heads = ["scenario"].into_iter().chain(names.iter().copied()).chain(["smem", "tmem", ""]);
+    let mut rows: Vec<Vec<String>> = vec![heads.map(str::to_owned).collect()];
+    for (i, scenario) in kernel.scenarios.iter().enumerate() {
+        let number = format!("{}{}", i + 1, if scenario.selected { " *" } else { "" });
+        let values = names.iter().map(|&name| scenario.values.get(name).cloned().unwrap_or_default());
+        let uses = [scenario.smem.to_string(), scenario.tmem.to_string(), scenario.verdict.to_owned()];
+        rows.push([number].into_iter().chain(values).chain(uses).collect());
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells: Vec<_> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
+        format!("  {}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
 }
 
 fn row(tile: &TilePlan) -> [String; 8] {

@@ -1,25 +1,26 @@
 //! TLX kernels in the editor: the same features as for tiles, over specs and buffers.
 
 pub(super) mod actions;
+mod hover;
+mod scenarios;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use serde::Serialize;
 use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Expr;
 
-use crate::db::{self, Survey, TlxKernel};
+use crate::db::TlxKernel;
 use crate::diagnostics::Code;
-use crate::ir::Reason;
+use crate::eval::Constant;
 use crate::tlx::budgets::requested_columns;
-use crate::tlx::kernel::{Buffer, BufferKind, Known, Spec};
 use crate::tlx::language::Storage;
-use crate::tlx::plan::{MOST_RANGES, Place};
-use crate::tlx::{Backing, BufferId, SpecId, advice};
+use crate::tlx::plan::Place;
+use crate::tlx::{Backing, BufferId, SpecId};
+
+pub(crate) use hover::hover;
+pub use scenarios::ScenarioView;
 
 use super::diagnostics::{Diagnostic, found, not_modelled};
-use super::hover::Hover;
 use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
 use super::{CodeLens, Context, InlayHint, KernelPlan, LensCommand, PlacedUnit, Symbol, SymbolKind, layout};
 
@@ -108,6 +109,7 @@ pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &
         spaces,
         tiles: kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect(),
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
+        scenarios: scenarios::views(context, placed, tlx),
         diagnostics: diagnostics.collect(),
     }
 }
@@ -181,9 +183,9 @@ fn title(tlx: &TlxKernel) -> String {
 
 pub(crate) fn code_lens(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> CodeLens {
     let range = placed.range(tlx.kernel.name_origin);
-    let survey = match db::tlx_survey(context.db, placed.unit, context.settings) {
-        Some(Survey { fits, known }) => format!(" · fits {fits} of {known} configurations"),
-        None => String::new(),
+    let survey = match scenarios::survey(context, placed).map(|survey| survey.fits()) {
+        Some((fits, known)) if known > 0 => format!(" · fits {fits} of {known} configurations"),
+        _ => String::new(),
     };
     CodeLens { range, title: title(tlx) + &survey, command: LensCommand::ShowMemoryMap }
 }
@@ -263,46 +265,8 @@ pub(crate) fn symbol(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKe
     }
 }
 
-/// What is known of the spec, buffer or parameter whose name is at `offset`.
-pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, offset: usize) -> Option<Hover> {
-    let ast = db::syntax(context.db, placed.unit);
-    let (range, name) = ast.exprs().find_map(|(id, expr)| match expr {
-        Expr::Name(name) => {
-            let range = placed.spans.expr(id).shifted(placed.start);
-            range.touches(offset).then_some((range, name.as_str()))
-        }
-        _ => None,
-    })?;
-    let kernel = &tlx.kernel;
-    // Of several of one name: the last that is bound before, else the first.
-    let latest = |candidates: Vec<(usize, TextRange)>| {
-        let before = candidates.iter().rev().find(|(_, at)| at.start <= range.start);
-        before.or(candidates.first()).map(|&(index, _)| index as u32)
-    };
-    let bound = |named: &str, at| (named == name).then(|| placed.range(at));
-    let buffers = kernel.buffers.iter().enumerate();
-    let buffers = buffers.filter_map(|(i, buffer)| Some((i, bound(&buffer.name, buffer.name_at)?))).collect();
-    let specs = kernel.specs.iter().enumerate();
-    let specs = specs.filter_map(|(i, spec)| Some((i, bound(&spec.name, spec.name_at)?))).collect();
-    let markdown = match (latest(buffers), latest(specs)) {
-        (Some(buffer), _) => describe_buffer(tlx, BufferId(buffer)),
-        (None, Some(spec)) => describe_spec(tlx, SpecId(spec)),
-        (None, None) => describe_param(tlx, name)?,
-    };
-    Some(Hover { range, markdown })
-}
-
-fn describe_param(tlx: &TlxKernel, name: &str) -> Option<String> {
-    let param = tlx.kernel.params.iter().find(|param| param.name == name)?;
-    let value = match &param.value {
-        crate::eval::Constant::Unknown(reason) => return Some(format!("`{name}` is not known: {}", reason.0)),
-        value => display(value),
-    };
-    Some(format!("`{name} = {value}`, from {}", param.from.as_deref().unwrap_or("the text")))
-}
-
-fn display(value: &crate::eval::Constant) -> String {
-    use crate::eval::Constant;
+/// As Python writes it.
+fn display(value: &Constant) -> String {
     match value {
         Constant::Int(value) => value.to_string(),
         Constant::Float(value) => value.get().to_string(),
@@ -316,102 +280,4 @@ fn display(value: &crate::eval::Constant) -> String {
         }
         _ => "…".to_owned(),
     }
-}
-
-fn unknown<T>(value: &Known<T>) -> Option<&Reason> {
-    value.as_ref().err()
-}
-
-fn describe_buffer(tlx: &TlxKernel, id: BufferId) -> String {
-    let buffer = tlx.kernel.buffer(id);
-    let mut text = String::new();
-    let Some(place) = tlx.plan.place(id) else {
-        let reasons = [unknown(&buffer.shape), unknown(&buffer.dtype), unknown(&buffer.num), unknown(&buffer.storage)];
-        let _ = writeln!(text, "`{}`: the size is not known", buffer.name);
-        for reason in reasons.into_iter().flatten() {
-            let _ = writeln!(text, "* {}", reason.0);
-        }
-        return text;
-    };
-    let sized = &place.sized;
-    let (storage, units) = (sized.storage, sized.storage.units());
-    let shape: Vec<_> = sized.shape.iter().map(u64::to_string).collect();
-    let what = match buffer.kind {
-        BufferKind::Data => "buffers",
-        BufferKind::Barrier { .. } => "barriers",
-        BufferKind::Response => "responses",
-    };
-    let _ = writeln!(
-        text,
-        "```python\n{}: {} {what} of ({}) tl.{}\n```\n",
-        buffer.name,
-        sized.num,
-        shape.join(", "),
-        sized.dtype
-    );
-    let _ = writeln!(text, "| | |\n|---|---|\n| storage | {storage} |\n| one buffer | {} {units} |", sized.unit);
-    let _ = writeln!(text, "| {} | {} |", backing(tlx, buffer).0, backing(tlx, buffer).1);
-    if let Some(placement) = place.placement {
-        let _ = writeln!(text, "| offset, stride | {}, {} {units} |", placement.offset, placement.stride);
-        let rewriting = place.rewriting;
-        if !rewriting.is_identity() {
-            let inner =
-                if rewriting.group_size > 1 { format!(" + i % {}", rewriting.group_size) } else { String::new() };
-            let slots = format!("{} · i + {}{inner}", rewriting.scale, rewriting.offset_slots);
-            let _ = writeln!(text, "| slot of `{}[i]` | {slots} of {} |", buffer.name, rewriting.new_num);
-        }
-    }
-    let listed = place.ranges().take(8).enumerate();
-    let ranges: Vec<_> = listed.map(|(i, (from, to))| format!("`[{i}]` {from}–{to}")).collect();
-    let more = if sized.num.min(MOST_RANGES) > 8 { ", …" } else { "" };
-    let _ = writeln!(text, "| {units} | {}{more} |", ranges.join(", "));
-    let _ = writeln!(text, "| of the kernel | {} |", title(tlx));
-    if !buffer.certain {
-        let _ = writeln!(text, "\nAllocated under a condition that is not known.");
-    }
-    text
-}
-
-fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
-    match &buffer.backing {
-        Backing::Own => ("memory", "its own".to_owned()),
-        Backing::Spec(spec) => ("spec", format!("`{}`", tlx.kernel.spec(*spec).name)),
-        Backing::Alias(base) => ("reuses", format!("`{}`", tlx.kernel.buffer(*base).name)),
-        Backing::Unknown(reason) => ("reuses", format!("not known: {}", reason.0)),
-    }
-}
-
-fn describe_spec(tlx: &TlxKernel, id: SpecId) -> String {
-    let spec: &Spec = tlx.kernel.spec(id);
-    let mut text = String::new();
-    let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
-    let units = spec.storage.as_ref().map_or("bytes", |storage| storage.units());
-    let _ = writeln!(text, "```python\n{}: storage_alias_spec in {storage}\n```\n\n| | |\n|---|---|", spec.name);
-    let Some(plan) = tlx.plan.spec(id) else { return text };
-    match &plan.size {
-        Ok(size) => {
-            let _ = writeln!(text, "| size | {} bytes |", size.bytes);
-        }
-        Err(reason) => {
-            let _ = writeln!(text, "| size | not known: {} |", reason.0);
-        }
-    }
-    if let Ok(extent) = plan.extent {
-        let wasted = advice::unused(&tlx.kernel, &tlx.plan, id, extent);
-        let _ =
-            writeln!(text, "| allocated in the end | {extent} {units} |\n| belongs to no buffer | {wasted} {units} |");
-    }
-    if let Some(stride) = plan.stride {
-        let _ = writeln!(text, "| one buffer of all | {stride} {units} |");
-    }
-    for user in tlx.kernel.users(id) {
-        let name = &tlx.kernel.buffer(user).name;
-        let place = match tlx.plan.place(user) {
-            Some(place) => format!("{} × {} {units}, from {}", place.sized.num, place.sized.unit, place.range(0).0),
-            None => "not known".to_owned(),
-        };
-        let _ = writeln!(text, "| `{name}` | {place} |");
-    }
-    let _ = writeln!(text, "| of the kernel | {} |", title(tlx));
-    text
 }

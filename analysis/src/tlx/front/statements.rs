@@ -6,8 +6,9 @@ use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant};
-use crate::ir::Reason;
+use crate::ir::{Origin, Reason};
 
+use super::super::kernel::Local;
 use super::{Bound, Frame, Front, MOST_STATEMENTS, Naming, Value};
 
 impl Front<'_> {
@@ -181,6 +182,12 @@ impl Front<'_> {
                 let is_number =
                     matches!(value, Value::Constant(Constant::Int(_) | Constant::Bool(_) | Constant::Float(_)));
                 let plain = is_number && !is_constexpr;
+                if let (Value::Constant(constant), None) = (&value, frame.call_site)
+                    && (is_constexpr || is_number)
+                {
+                    let local = Local { name: name.clone(), at: Origin::Expr(target), value: constant.clone() };
+                    self.kernel.locals.push(local);
+                }
                 frame.names.insert(name.clone(), Bound { value, plain });
             }
             Expr::Tuple(elements) | Expr::List(elements) => {

@@ -1,0 +1,179 @@
+//! What is known of a name in a TLX kernel.
+
+use std::fmt::Write;
+
+use tilelens_syntax::TextRange;
+use tilelens_syntax::ast::Expr;
+
+use crate::db::{self, TlxKernel};
+use crate::eval::Constant;
+use crate::ide::hover::Hover;
+use crate::ide::{Context, PlacedUnit};
+use crate::ir::Reason;
+use crate::tlx::kernel::{Buffer, BufferKind, Known, Spec};
+use crate::tlx::plan::MOST_RANGES;
+use crate::tlx::{Backing, BufferId, SpecId, advice};
+
+use super::{display, scenarios, title};
+
+/// What is known of the spec, buffer or parameter whose name is at `offset`.
+pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, offset: usize) -> Option<Hover> {
+    let ast = db::syntax(context.db, placed.unit);
+    let (range, name) = ast.exprs().find_map(|(id, expr)| match expr {
+        Expr::Name(name) => {
+            let range = placed.spans.expr(id).shifted(placed.start);
+            range.touches(offset).then_some((range, name.as_str()))
+        }
+        _ => None,
+    })?;
+    let kernel = &tlx.kernel;
+    // Of several of one name: the last that is bound before, else the first.
+    let latest = |candidates: Vec<(usize, TextRange)>| {
+        let before = candidates.iter().rev().find(|(_, at)| at.start <= range.start);
+        before.or(candidates.first()).map(|&(index, _)| index as u32)
+    };
+    let bound = |named: &str, at| (named == name).then(|| placed.range(at));
+    let buffers = kernel.buffers.iter().enumerate();
+    let buffers = buffers.filter_map(|(i, buffer)| Some((i, bound(&buffer.name, buffer.name_at)?))).collect();
+    let specs = kernel.specs.iter().enumerate();
+    let specs = specs.filter_map(|(i, spec)| Some((i, bound(&spec.name, spec.name_at)?))).collect();
+    let markdown = match (latest(buffers), latest(specs)) {
+        _ if range == placed.range(kernel.name_origin) => describe_kernel(context, placed, tlx),
+        (Some(buffer), _) => describe_buffer(tlx, BufferId(buffer)),
+        (None, Some(spec)) => describe_spec(tlx, SpecId(spec)),
+        (None, None) => describe_param(tlx, name)
+            .or_else(|| describe_local(placed, tlx, name, range))
+            .or_else(|| describe_module_constant(context, placed, name))?,
+    };
+    Some(Hover { range, markdown })
+}
+
+/// Totals, and what each scenario comes to.
+fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
+    let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
+    text.push_str(&scenarios::markdown(&scenarios::views(context, placed, tlx), scenarios::survey(context, placed)));
+    text
+}
+
+fn describe_param(tlx: &TlxKernel, name: &str) -> Option<String> {
+    let param = tlx.kernel.params.iter().find(|param| param.name == name)?;
+    let value = match &param.value {
+        Constant::Unknown(reason) => return Some(format!("`{name}` is not known: {}", reason.0)),
+        value => display(value),
+    };
+    Some(format!("`{name} = {value}`, from {}", param.from.as_deref().unwrap_or("the text")))
+}
+
+fn describe_local(placed: &PlacedUnit<'_>, tlx: &TlxKernel, name: &str, at: TextRange) -> Option<String> {
+    let bound = tlx.kernel.locals.iter().filter(|local| local.name == name);
+    let before = bound.clone().rfind(|local| placed.range(local.at).start <= at.start);
+    match &before.or(bound.clone().next())?.value {
+        Constant::Unknown(reason) => Some(format!("`{name}` is not known: {}", reason.0)),
+        value => Some(format!("`{name} = {}`, from the assignment in the kernel", display(value))),
+    }
+}
+
+fn describe_module_constant(context: &Context<'_>, placed: &PlacedUnit<'_>, name: &str) -> Option<String> {
+    match db::module_constant(context.db, placed.unit, name)? {
+        Constant::Unknown(_) | Constant::Dict(_) => None,
+        value => Some(format!("`{name} = {}`, from the code around the kernel", display(&value))),
+    }
+}
+
+fn unknown<T>(value: &Known<T>) -> Option<&Reason> {
+    value.as_ref().err()
+}
+
+fn describe_buffer(tlx: &TlxKernel, id: BufferId) -> String {
+    let buffer = tlx.kernel.buffer(id);
+    let mut text = String::new();
+    let Some(place) = tlx.plan.place(id) else {
+        let reasons = [unknown(&buffer.shape), unknown(&buffer.dtype), unknown(&buffer.num), unknown(&buffer.storage)];
+        let _ = writeln!(text, "`{}`: the size is not known", buffer.name);
+        for reason in reasons.into_iter().flatten() {
+            let _ = writeln!(text, "* {}", reason.0);
+        }
+        return text;
+    };
+    let sized = &place.sized;
+    let (storage, units) = (sized.storage, sized.storage.units());
+    let shape: Vec<_> = sized.shape.iter().map(u64::to_string).collect();
+    let what = match buffer.kind {
+        BufferKind::Data => "buffers",
+        BufferKind::Barrier { .. } => "barriers",
+        BufferKind::Response => "responses",
+    };
+    let _ = writeln!(
+        text,
+        "```python\n{}: {} {what} of ({}) tl.{}\n```\n",
+        buffer.name,
+        sized.num,
+        shape.join(", "),
+        sized.dtype
+    );
+    let _ = writeln!(text, "| | |\n|---|---|\n| storage | {storage} |\n| one buffer | {} {units} |", sized.unit);
+    let _ = writeln!(text, "| {} | {} |", backing(tlx, buffer).0, backing(tlx, buffer).1);
+    if let Some(placement) = place.placement {
+        let _ = writeln!(text, "| offset, stride | {}, {} {units} |", placement.offset, placement.stride);
+        let rewriting = place.rewriting;
+        if !rewriting.is_identity() {
+            let inner =
+                if rewriting.group_size > 1 { format!(" + i % {}", rewriting.group_size) } else { String::new() };
+            let slots = format!("{} · i + {}{inner}", rewriting.scale, rewriting.offset_slots);
+            let _ = writeln!(text, "| slot of `{}[i]` | {slots} of {} |", buffer.name, rewriting.new_num);
+        }
+    }
+    let listed = place.ranges().take(8).enumerate();
+    let ranges: Vec<_> = listed.map(|(i, (from, to))| format!("`[{i}]` {from}–{to}")).collect();
+    let more = if sized.num.min(MOST_RANGES) > 8 { ", …" } else { "" };
+    let _ = writeln!(text, "| {units} | {}{more} |", ranges.join(", "));
+    let _ = writeln!(text, "| of the kernel | {} |", title(tlx));
+    if !buffer.certain {
+        let _ = writeln!(text, "\nAllocated under a condition that is not known.");
+    }
+    text
+}
+
+fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
+    match &buffer.backing {
+        Backing::Own => ("memory", "its own".to_owned()),
+        Backing::Spec(spec) => ("spec", format!("`{}`", tlx.kernel.spec(*spec).name)),
+        Backing::Alias(base) => ("reuses", format!("`{}`", tlx.kernel.buffer(*base).name)),
+        Backing::Unknown(reason) => ("reuses", format!("not known: {}", reason.0)),
+    }
+}
+
+fn describe_spec(tlx: &TlxKernel, id: SpecId) -> String {
+    let spec: &Spec = tlx.kernel.spec(id);
+    let mut text = String::new();
+    let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
+    let units = spec.storage.as_ref().map_or("bytes", |storage| storage.units());
+    let _ = writeln!(text, "```python\n{}: storage_alias_spec in {storage}\n```\n\n| | |\n|---|---|", spec.name);
+    let Some(plan) = tlx.plan.spec(id) else { return text };
+    match &plan.size {
+        Ok(size) => {
+            let _ = writeln!(text, "| size | {} bytes |", size.bytes);
+        }
+        Err(reason) => {
+            let _ = writeln!(text, "| size | not known: {} |", reason.0);
+        }
+    }
+    if let Ok(extent) = plan.extent {
+        let wasted = advice::unused(&tlx.kernel, &tlx.plan, id, extent);
+        let _ =
+            writeln!(text, "| allocated in the end | {extent} {units} |\n| belongs to no buffer | {wasted} {units} |");
+    }
+    if let Some(stride) = plan.stride {
+        let _ = writeln!(text, "| one buffer of all | {stride} {units} |");
+    }
+    for user in tlx.kernel.users(id) {
+        let name = &tlx.kernel.buffer(user).name;
+        let place = match tlx.plan.place(user) {
+            Some(place) => format!("{} × {} {units}, from {}", place.sized.num, place.sized.unit, place.range(0).0),
+            None => "not known".to_owned(),
+        };
+        let _ = writeln!(text, "| `{name}` | {place} |");
+    }
+    let _ = writeln!(text, "| of the kernel | {} |", title(tlx));
+    text
+}

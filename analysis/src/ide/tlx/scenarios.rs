@@ -1,0 +1,98 @@
+//! The scenarios of a kernel in a table: which values, how much memory, whether it fits.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::db::{self, Survey, SurveyRow, TlxKernel, Verdict};
+use crate::ide::{Context, PlacedUnit};
+
+use super::display;
+
+/// One scenario in `tilelens plan --format json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScenarioView {
+    /// The parameters that differ between the scenarios of the kernel.
+    pub values: BTreeMap<String, String>,
+    /// Bytes; what is known, where not all is.
+    pub smem: u64,
+    /// Columns, as they are requested.
+    pub tmem: u64,
+    /// `fits`, `exceeds`, `refused` by a `static_assert`, or `unknown`.
+    pub verdict: &'static str,
+    /// The plan and its errors are of this one.
+    pub selected: bool,
+}
+
+/// Lines of the table in a hover.
+const MOST_LINES: usize = 24;
+
+pub(super) fn survey<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db Survey> {
+    db::tlx_survey(context.db, placed.unit, context.settings).as_ref()
+}
+
+/// Empty where there are fewer than two scenarios.
+pub(super) fn views(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<ScenarioView> {
+    let Some(survey) = survey(context, placed) else { return Vec::new() };
+    let differing = differing(&survey.rows);
+    let view = |(index, row): (usize, &SurveyRow)| {
+        let value = |name: &&String| {
+            let value = row.scenario.values.get(*name).map_or_else(|| "?".to_owned(), |(value, _)| display(value));
+            ((*name).clone(), value)
+        };
+        let mut values: BTreeMap<_, _> = differing.iter().map(value).collect();
+        values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
+        let verdict = match row.verdict {
+            Verdict::Fits => "fits",
+            Verdict::Exceeds => "exceeds",
+            Verdict::Refused => "refused",
+            Verdict::Unknown => "unknown",
+        };
+        ScenarioView { values, smem: row.smem, tmem: row.tmem, verdict, selected: index == tlx.selected }
+    };
+    survey.rows.iter().enumerate().map(view).collect()
+}
+
+/// The parameters that do not have the same value everywhere.
+fn differing(rows: &[SurveyRow]) -> Vec<&String> {
+    let mut names: Vec<&String> = rows.iter().flat_map(|row| row.scenario.values.keys()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| {
+        let value = |row: &SurveyRow| row.scenario.values.get(*name).map(|(value, _)| value.clone());
+        let first = rows.first().and_then(value);
+        rows.iter().any(|row| value(row) != first)
+    });
+    names
+}
+
+/// A table of the scenarios, the one in force in bold.
+pub(super) fn markdown(views: &[ScenarioView], survey: Option<&Survey>) -> String {
+    let mut text = String::new();
+    let (Some(survey), Some(first)) = (survey, views.first()) else { return text };
+    let names: Vec<&String> = first.values.keys().collect();
+    let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
+    let rules = "---|".repeat(names.len());
+    let (fits, known) = survey.fits();
+    let _ = writeln!(text, "\n{fits} of {known} configurations of known size fit.\n");
+    let _ = writeln!(text, "| |{heads} SMEM ≥ | TMEM | |\n|---|{rules}---|---|---|");
+    for (i, view) in views.iter().enumerate().take(MOST_LINES) {
+        let values: String =
+            names.iter().map(|name| format!(" {} |", view.values.get(*name).map_or("?", String::as_str))).collect();
+        let number = if view.selected { format!("**{}**", i + 1) } else { (i + 1).to_string() };
+        let _ = writeln!(text, "| {number} |{values} {} | {} | {} |", view.smem, view.tmem, view.verdict);
+    }
+    let more = views.len().saturating_sub(MOST_LINES) + survey.more;
+    if more > 0 {
+        let _ = writeln!(text, "\nand {more} more; `tilelens plan` lists them.");
+    }
+    if survey.pruned {
+        text.push_str("\n`prune_configs_by` may drop some before they are compiled.\n");
+    }
+    let _ = writeln!(
+        text,
+        "\nThe plan and its errors are of the one in bold. A comment `# tilelens: NAME=value` selects another."
+    );
+    text
+}

@@ -1,0 +1,193 @@
+//! Where concrete values come from, in which order, and what several scenarios come to.
+
+use std::fmt::Write;
+
+use expect_test::{Expect, expect};
+
+use super::open;
+
+/// The values of the parameters with their origins, then the table of the scenarios.
+#[track_caller]
+fn check(text: &str, settings: &str, expected: Expect) {
+    let (analysis, file, text) = open(text, settings);
+    let mut out = String::new();
+    let signature = text.find("def kernel(").expect("the kernel");
+    let params = &text[signature..signature + text[signature..].find("):").expect("its end")];
+    for param in params["def kernel(".len()..].split(", ") {
+        let at = signature + params.find(param).expect("the parameter");
+        if let Some(hover) = analysis.hover(file, at).expect("nothing is edited") {
+            let _ = writeln!(out, "{}", hover.markdown);
+        }
+    }
+    let plans = analysis.plans(file).expect("nothing is edited");
+    for scenario in plans.iter().filter(|plan| plan.name == "kernel").flat_map(|plan| &plan.scenarios) {
+        let selected = if scenario.selected { "* " } else { "" };
+        let (values, smem, tmem, verdict) = (&scenario.values, scenario.smem, scenario.tmem, scenario.verdict);
+        let _ = writeln!(out, "{selected}{values:?} smem {smem} tmem {tmem} {verdict}");
+    }
+    expected.assert_eq(&out);
+}
+
+const KERNEL: &str = "
+@triton.autotune(configs=[triton.Config({\"M\": m, \"STAGES\": s}) for m in [64, 128] for s in [2, 8]], key=[], prune_configs_by={})
+@triton.jit
+def kernel(desc, M: tl.constexpr, STAGES: tl.constexpr, D: tl.constexpr, K: tl.constexpr = 64):
+    tl.static_assert(STAGES < 16)
+    a = tlx.local_alloc((M, K), tlx.dtype_of(desc), STAGES)
+    b = tlx.local_alloc((D, K), tlx.dtype_of(desc), STAGES)
+    with tlx.async_tasks():
+        with tlx.async_task(\"default\"):
+            views = a[0], b[0]
+
+def launch(x, y):
+    kernel[(1,)](x, D=128)
+";
+
+#[test]
+fn values_without_a_word_from_the_author() {
+    check(
+        KERNEL,
+        "",
+        expect![[r#"
+        `desc` is not known: `desc` has no value here; a comment `# tilelens: desc=bf16` gives it one
+        `M = 64`, from autotune configuration 1 of 4
+        `STAGES = 2`, from autotune configuration 1 of 4
+        `D = 128`, from the launch in `launch`
+        `K = 64`, from the default of the parameter
+        * {"M": "64", "STAGES": "2"} smem 0 tmem 0 unknown
+        {"M": "64", "STAGES": "8"} smem 0 tmem 0 unknown
+        {"M": "128", "STAGES": "2"} smem 0 tmem 0 unknown
+        {"M": "128", "STAGES": "8"} smem 0 tmem 0 unknown
+    "#]],
+    );
+}
+
+#[test]
+fn a_setting_comes_before_the_configurations() {
+    check(
+        KERNEL,
+        "[tlx.scenarios.kernel]\nM = 128\ndesc = \"bf16\"\n",
+        expect![[r#"
+        `desc = tl.bfloat16`, from the setting `tlx.scenarios`
+        `M = 128`, from the setting `tlx.scenarios`
+        `STAGES = 2`, from autotune configuration 3 of 4
+        `D = 128`, from the launch in `launch`
+        `K = 64`, from the default of the parameter
+        * {"STAGES": "2"} smem 65536 tmem 0 fits
+        {"STAGES": "8"} smem 262144 tmem 0 exceeds
+    "#]],
+    );
+    check(
+        KERNEL,
+        "[tlx.scenarios.kernel]\nD = [128, 256]\ndesc = [\"bf16\", \"fp32\"]\nSTAGES = 2\nM = 64\n",
+        expect![[r#"
+            `desc = tl.bfloat16`, from the setting `tlx.scenarios`
+            `M = 64`, from the setting `tlx.scenarios`
+            `STAGES = 2`, from the setting `tlx.scenarios`
+            `D = 128`, from the setting `tlx.scenarios`
+            `K = 64`, from the default of the parameter
+            * {"D": "128", "desc": "tl.bfloat16"} smem 49152 tmem 0 fits
+            {"D": "128", "desc": "tl.float32"} smem 98304 tmem 0 fits
+            {"D": "256", "desc": "tl.bfloat16"} smem 81920 tmem 0 fits
+            {"D": "256", "desc": "tl.float32"} smem 163840 tmem 0 fits
+        "#]],
+    );
+    check(
+        KERNEL,
+        "[[tlx.scenarios.\"*\"]]\ndesc = \"bf16\"\nM = 32\narch = \"sm_90\"\n[[tlx.scenarios.\"*\"]]\ndesc = \"fp32\"\n",
+        expect![[r#"
+            `desc = tl.bfloat16`, from the setting `tlx.scenarios`
+            `M = 32`, from the setting `tlx.scenarios`
+            `STAGES` is not known: `STAGES` has no value here; a comment `# tilelens: STAGES=128` gives it one
+            `D = 128`, from the launch in `launch`
+            `K = 64`, from the default of the parameter
+            * {"M": "32", "STAGES": "?", "arch": "sm_90", "desc": "tl.bfloat16"} smem 0 tmem 0 unknown
+            {"M": "64", "STAGES": "2", "desc": "tl.float32"} smem 98304 tmem 0 fits
+            {"M": "64", "STAGES": "8", "desc": "tl.float32"} smem 393216 tmem 0 exceeds
+            {"M": "128", "STAGES": "2", "desc": "tl.float32"} smem 131072 tmem 0 fits
+            {"M": "128", "STAGES": "8", "desc": "tl.float32"} smem 524288 tmem 0 exceeds
+        "#]],
+    );
+}
+
+#[test]
+fn a_comment_comes_before_a_setting() {
+    let text = KERNEL.replace("@triton.jit\n", "# tilelens: desc=fp16 STAGES=8\n@triton.jit\n");
+    check(
+        &text,
+        "[tlx.scenarios.kernel]\nM = 128\ndesc = \"bf16\"\n",
+        expect![[r#"
+            `desc = tl.float16`, from the scenario comment
+            `M = 128`, from the setting `tlx.scenarios`
+            `STAGES = 8`, from the scenario comment
+            `D = 128`, from the launch in `launch`
+            `K = 64`, from the default of the parameter
+        "#]],
+    );
+}
+
+#[test]
+fn only_the_selected_scenario_has_errors() {
+    let (analysis, file, text) = open(KERNEL, "[tlx.scenarios.kernel]\ndesc = \"bf16\"\n");
+    assert_eq!(analysis.diagnostics(file).expect("nothing is edited"), []);
+    let at = text.find("kernel(desc").expect("the kernel");
+    let hover = analysis.hover(file, at).expect("nothing is edited").expect("the kernel has one");
+    expect![[r#"
+        `kernel` on sm_100: SMEM ≥ 49152/232448
+
+        3 of 4 configurations of known size fit.
+
+        | | M | STAGES | SMEM ≥ | TMEM | |
+        |---|---|---|---|---|---|
+        | **1** | 64 | 2 | 49152 | 0 | fits |
+        | 2 | 64 | 8 | 196608 | 0 | fits |
+        | 3 | 128 | 2 | 65536 | 0 | fits |
+        | 4 | 128 | 8 | 262144 | 0 | exceeds |
+
+        `prune_configs_by` may drop some before they are compiled.
+
+        The plan and its errors are of the one in bold. A comment `# tilelens: NAME=value` selects another.
+    "#]]
+    .assert_eq(&hover.markdown);
+    let lenses = analysis.code_lenses(file).expect("nothing is edited");
+    expect!["SMEM ≥ 49152/232448 · fits 3 of 4 configurations"].assert_eq(&lenses[0].title);
+}
+
+#[test]
+fn mistakes_in_settings_are_named() {
+    let mut config = tilelens_analysis::project::Config::default();
+    for settings in
+        ["[tlx]\nscenarios = 3\n", "[tlx.scenarios.kernel]\narch = \"sm_1\"\n", "[tlx.scenarios]\nkernel = 3\n"]
+    {
+        let problems = config.apply_tilelens_toml(settings);
+        assert!(problems.iter().any(|problem| problem.message.starts_with("`tlx.scenarios` takes")), "{problems:?}");
+    }
+}
+
+#[test]
+fn constants_say_where_they_are_from() {
+    let (analysis, file, text) = open(
+        "
+BLOCK = tl.constexpr(64)
+
+@triton.jit
+def kernel(M: tl.constexpr = 128):
+    WIDTH: tl.constexpr = 2 * BLOCK + M
+    a = tlx.local_alloc((M, BLOCK), tl.float16, WIDTH // 64)
+    view = a[0]
+",
+        "",
+    );
+    let mut out = String::new();
+    for name in ["BLOCK),", "WIDTH // 64", "M, BLOCK", "WIDTH:"] {
+        let at = text.find(name).expect("it is there");
+        let hover = analysis.hover(file, at).expect("nothing is edited").expect("a value");
+        let _ = writeln!(out, "{}", hover.markdown);
+    }
+    expect![[r#"
+        `BLOCK = 64`, from the code around the kernel
+        `WIDTH = 256`, from the assignment in the kernel
+        `M = 128`, from the default of the parameter
+        `WIDTH = 256`, from the assignment in the kernel
+    "#]].assert_eq(&out);
+}
