@@ -1,7 +1,19 @@
 import * as vscode from "vscode";
 
 /** What the server reads of the section `tilelens`. */
-const keys = ["target", "planner", "capacity", "severity", "include", "exclude", "inlayHints.enable", "codeLens.enable"];
+const keys = [
+  "target",
+  "planner",
+  "capacity",
+  "severity",
+  "include",
+  "exclude",
+  "inlayHints.enable",
+  "codeLens.enable",
+  "tlx.arch",
+  "tlx.rules",
+  "tlx.scenarios",
+];
 
 /** One setting, if the user or the workspace chose it. */
 export function chosen<T>(key: string, scope?: vscode.Uri): T | undefined {
@@ -18,7 +30,7 @@ export function section(scope?: vscode.Uri): object {
       continue;
     }
     const [name = key, inner] = key.split(".");
-    result[name] = inner ? { [inner]: value } : value;
+    result[name] = inner ? { ...(result[name] as object | undefined), [inner]: value } : value;
   }
   return result;
 }
