@@ -40,12 +40,36 @@ pub struct Kernel {
     pub params: Vec<VarId>,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,
+    /// How the cube and the vector core work together, where the kernel becomes one for each.
+    pub cross_core: CrossCore,
     /// The author's `pl.MemRef` declarations that the kernel's tiles are bound to.
     pub allocations: Vec<DeclaredAllocation>,
     /// What is not modelled. A kernel with notes has no exact plan, but the rest of it is analysed.
     pub notes: Vec<Note>,
     /// What the compiler's front end rejects.
     pub rejections: Vec<Rejection>,
+}
+
+/// `optimizations=` of a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct CrossCore {
+    /// Tiles that fit into the queue between the cores.
+    pub slots: u64,
+    /// How the two vector units share the work; `None`: the second repeats what the first does, with empty tiles.
+    pub split: Option<SplitMode>,
+}
+
+impl Default for CrossCore {
+    fn default() -> Self {
+        CrossCore { slots: 2, split: None }
+    }
+}
+
+/// The axis along which the vector units share tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SplitMode {
+    UpDown,
+    LeftRight,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,8 +8,8 @@ use super::draft::{Draft, ExplicitCarry, Region, Statement};
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, Scope};
 use crate::ir::{
-    Call, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Type, Value,
-    Var, VarId,
+    Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
+    SplitMode, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 
@@ -50,6 +50,7 @@ pub(super) struct State {
     pub(super) allocations: Vec<DeclaredAllocation>,
     pub(super) notes: Vec<Note>,
     pub(super) rejections: Vec<Rejection>,
+    pub(super) cross_core: CrossCore,
     temporaries: u32,
     pub(super) depth: u32,
     /// The value that an inlined function returns.
@@ -832,11 +833,7 @@ impl<'a> Lowering<'a> {
         };
         let (notes, rejections) = (std::mem::take(&mut self.state.notes), std::mem::take(&mut self.state.rejections));
         self.state.host = false;
-        if let Some(optimizations) = keyword(args, "optimizations")
-            && self.ast.elements(optimizations).is_some_and(|elements| !elements.is_empty())
-        {
-            self.note(optimizations, "`optimizations` of a scope".to_owned());
-        }
+        let cross_core = keyword(args, "optimizations").map(|listed| self.optimizations(listed)).unwrap_or_default();
         let body = self.nested(true, |this| {
             if let Some(index) = index {
                 this.bind_block_index(index);
@@ -846,7 +843,43 @@ impl<'a> Lowering<'a> {
         self.state.host = true;
         let notes = std::mem::replace(&mut self.state.notes, notes);
         let rejections = std::mem::replace(&mut self.state.rejections, rejections);
-        self.emit(Statement::Region(Region { body, hint, origin: at, name_origin, notes, rejections }));
+        self.emit(Statement::Region(Region { body, hint, cross_core, origin: at, name_origin, notes, rejections }));
+    }
+
+    /// `optimizations=[pl.split(...), pl.cross_core_slot(...)]`
+    fn optimizations(&mut self, listed: ExprId) -> CrossCore {
+        let mut cross_core = CrossCore::default();
+        for &each in self.ast.elements(listed).unwrap_or_default() {
+            let (path, args): (_, &[Arg]) = match self.ast.expr(each) {
+                Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
+                _ => (self.ast.dotted(each).unwrap_or_default(), &[]),
+            };
+            let given = |name: &str| keyword(args, name).or(args.first().map(|arg| arg.value));
+            let understood = match path.as_slice() {
+                ["pl", "split"] => {
+                    let mode = given("mode").and_then(|mode| self.ast.dotted(mode));
+                    match mode.as_deref().and_then(|mode| mode.last().copied()) {
+                        Some("UP_DOWN") => cross_core.split = Some(SplitMode::UpDown),
+                        Some("LEFT_RIGHT") => cross_core.split = Some(SplitMode::LeftRight),
+                        Some("NONE") => cross_core.split = None,
+                        _ => self.note(each, "`pl.split` with a mode that is not known".to_owned()),
+                    }
+                    true
+                }
+                ["pl", "cross_core_slot"] => match given("slot_num").map(|slots| self.constant(slots)) {
+                    Some(Constant::Int(slots)) if slots > 0 => {
+                        cross_core.slots = slots as u64;
+                        true
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+            if !understood {
+                self.note(each, format!("`{}` of a scope", path.join(".")));
+            }
+        }
+        cross_core
     }
 
     /// `i` of `for i in pl.spmd(n)`

@@ -440,6 +440,9 @@ fn preset(preset: Preset) -> Option<Attr> {
 /// Rounding modes of `pl.cast`, by their number.
 const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil", "trunc", "odd"];
 
+/// `pl.MaskPattern`, from 1.
+const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];
+
 fn attribute(name: &str, term: Term) -> Attr {
     let unknown = || Attr::Unknown(Reason(format!("the value of `{name}` is not known")));
     match term {
@@ -459,6 +462,7 @@ fn attribute(name: &str, term: Term) -> Attr {
                 "blayout" => blayout(last).map(Attr::BLayout),
                 "slayout" => slayout(last).map(Attr::SLayout),
                 "atomic" => Some(Attr::Int(i64::from(last == "Add"))),
+                "mask_pattern" => MASKS.iter().position(|mask| *mask == last).map(|at| Attr::Int(at as i64 + 1)),
                 _ => Some(Attr::Str(last.to_owned())),
             };
             attr.unwrap_or_else(unknown)

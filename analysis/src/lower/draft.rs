@@ -1,6 +1,6 @@
 //! A kernel as the author wrote it, before SSA form: names may be assigned again and carries may be implicit.
 
-use crate::ir::{Call, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId};
+use crate::ir::{Call, CrossCore, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId};
 
 /// Variables here are the author's: one per name and scope, as the compiler's parser counts them.
 #[derive(Debug, Default)]
@@ -64,6 +64,7 @@ pub(super) struct Region {
     pub(super) body: Vec<Statement>,
     /// `name_hint=`
     pub(super) hint: Option<String>,
+    pub(super) cross_core: CrossCore,
     pub(super) origin: Origin,
     pub(super) name_origin: Origin,
     pub(super) notes: Vec<Note>,

@@ -6,16 +6,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{layout, spaces, walk};
+use super::{layout, spaces, split, walk};
 use crate::ir::{
     Attr, Call, Dtype, For, If, Kernel, KernelKind, LoopKind, Note, Operand, Origin, Reason, Role, Scalar,
-    ScalarBinary, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
+    ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
 };
 use crate::ops::{OpId, OutputSpace, PipeRule, Shape};
 use crate::target::{Space, Target};
-
-/// Tiles that fit into a queue.
-const SLOTS: u64 = 2;
 
 pub(super) fn run(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
     if target == Target::Ascend910b && sets_up_a_queue(&kernel) {
@@ -133,6 +130,11 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     if let Some((at, what)) = not_modelled(&kernel, popped) {
         note(&mut kernel, at, what);
     }
+    let to_cube = |traffic: Traffic| traffic.to_cube.is_some() && kernel.cross_core.split.is_some();
+    if to_cube(Lane::new(&kernel, Core::Vector, popped).traffic()) {
+        let at = kernel.origin;
+        note(&mut kernel, at, "halves of a tile that go from the vector units to the cube");
+    }
     if let Some(at) = crosses_through_memory(&kernel, popped) {
         note(&mut kernel, at, "a tensor that one core stores and the other loads");
     }
@@ -232,8 +234,11 @@ impl<'a> Lane<'a> {
         let mut body = repair(&self.kernel.params, body);
         self.tensors_as_given(&mut body);
         let traffic = self.traffic();
-        let needs_replay = self.core == Core::Vector && target == Target::Ascend910b;
-        let body = if needs_replay { self.for_both_units(body) } else { body };
+        let body = match (self.core, self.source.cross_core.split) {
+            (Core::Vector, Some(mode)) => split::divide(&mut self.kernel, body, mode),
+            (Core::Vector, None) if target == Target::Ascend910b => self.for_both_units(body),
+            _ => body,
+        };
         self.kernel.body = self.queue_setup(traffic);
         self.kernel.body.extend(body);
         if target == Target::Ascend910b {
@@ -293,7 +298,7 @@ impl<'a> Lane<'a> {
             let push = Call {
                 op,
                 args: vec![Operand::Var(source)],
-                attrs: vec![("split", Attr::Int(0))],
+                attrs: vec![("split", self.division())],
                 origin: call.origin,
             };
             return out.push(Stmt::Eval { call: push, origin });
@@ -302,7 +307,7 @@ impl<'a> Lane<'a> {
             Core::Cube => (OpId::TPOP_FROM_AIV, Space::Mat),
             _ => (OpId::TPOP_FROM_AIC, Space::Vec),
         };
-        let pop = Call { op, args: Vec::new(), attrs: vec![("split", Attr::Int(0))], origin: call.origin };
+        let pop = Call { op, args: Vec::new(), attrs: vec![("split", self.division())], origin: call.origin };
         let Some(tile) = self.kernel.tile(var).cloned() else { return };
         let received = if tile.space == Some(arrival) {
             var
@@ -318,6 +323,15 @@ impl<'a> Lane<'a> {
             out.push(Stmt::Let { var, value: Value::Call(place), origin });
         }
         self.stands_for.set(source, Operand::Var(received));
+    }
+
+    /// How tiles that cross are divided between the vector units, as the instructions say it.
+    fn division(&self) -> Attr {
+        Attr::Int(match self.source.cross_core.split {
+            None => 0,
+            Some(SplitMode::UpDown) => 1,
+            Some(SplitMode::LeftRight) => 2,
+        })
     }
 
     /// On 950 a tile goes to the cube in the order of its boxes: `<name>_nz = tile.move(…)`.
@@ -382,7 +396,7 @@ impl<'a> Lane<'a> {
         if !arrives {
             return Vec::new();
         }
-        let size = i64::try_from(slot.saturating_mul(SLOTS)).unwrap_or(i64::MAX);
+        let size = i64::try_from(slot.saturating_mul(self.source.cross_core.slots)).unwrap_or(i64::MAX);
         let name = format!("{}_{direction}_slot_buffer", self.source.name);
         let attrs = vec![("name", Attr::Str(name)), ("size", Attr::Int(size))];
         let origin = self.source.origin;
