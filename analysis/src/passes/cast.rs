@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::backend_layouts::base_name;
 use super::{layout, walk};
@@ -10,7 +10,7 @@ use crate::diagnostics::Code;
 use crate::ir::{
     Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Stmt, Type, Value, Var, VarId,
 };
-use crate::ops::{Category, OpId};
+use crate::ops::OpId;
 use crate::target::Target;
 
 pub(super) fn run(kernel: &mut Kernel, target: Target) {
@@ -24,19 +24,16 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
     });
 }
 
-/// A cast of a product that stays whole may be folded into the product's way out of the accumulator, wherever that leads. That
-/// is not modelled, so the result takes no memory.
+/// A cast of a product that is computed in parts may be folded into the product's way out of the accumulator. That is not
+/// modelled, so the result takes no memory.
 pub(super) fn note_folded(kernel: &mut Kernel) {
-    let mut products = FxHashSet::default();
     let mut casts = Vec::new();
     walk::visit(&kernel.body, &mut |stmt| {
         let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
         let source = call.args.first().and_then(Operand::var);
         let is_unknown = |source: VarId| matches!(kernel.var(source).ty, Type::Unknown(_));
-        if call.op == OpId::CAST && source.is_some_and(|source| products.contains(&source) || is_unknown(source)) {
+        if call.op == OpId::CAST && source.is_some_and(is_unknown) {
             casts.push((*var, call.origin));
-        } else if call.op.op().category == Category::Matmul {
-            products.insert(*var);
         }
     });
     for (var, at) in casts {

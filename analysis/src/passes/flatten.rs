@@ -1,6 +1,7 @@
 //! FlattenTileNdTo2D: tiles of more than two axes become two-dimensional ones of the same bytes, and a transposition gets
 //! the scratch tile that its instruction needs.
 
+use super::pages;
 use super::spaces;
 use super::walk;
 use crate::ir::{
@@ -57,7 +58,12 @@ fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, ou
     let operand_shape = operand.and_then(shape_of);
     let result_shape = var.and_then(shape_of);
 
-    if let Some(what) = unsupported(kernel, &call, var, operand_shape, result_shape) {
+    if let (OpId::TRANSPOSE, Some(var), Some(shape)) = (call.op, var, operand_shape)
+        && pages::transpose(kernel, var, &call, shape, origin, out)
+    {
+        return;
+    }
+    if let Some(what) = unsupported(&call, operand_shape, result_shape) {
         kernel.notes.push(Note { at: call.origin, reason: Reason(what.into()) });
     }
     match (call.op, operand_shape, result_shape) {
@@ -68,6 +74,11 @@ fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, ou
         }
         (OpId::CREATE | OpId::FULL, _, Some(shape)) => {
             if let Some(literal) = call.args.first_mut() {
+                *literal = Operand::List(merge(shape).into_iter().map(int).collect());
+            }
+        }
+        (OpId::RESHAPE, _, Some(shape)) => {
+            if let Some(literal) = call.args.get_mut(1) {
                 *literal = Operand::List(merge(shape).into_iter().map(int).collect());
             }
         }
@@ -89,24 +100,15 @@ fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, ou
 const UNROLLED_PRODUCT: &str = "`batch_matmul` is unrolled by the compiler";
 
 /// What the compiler does with more axes and this pass does not.
-fn unsupported(
-    kernel: &Kernel,
-    call: &Call,
-    result: Option<VarId>,
-    operand_shape: Option<&Vec<u64>>,
-    result_shape: Option<&Vec<u64>>,
-) -> Option<&'static str> {
+fn unsupported(call: &Call, operand_shape: Option<&Vec<u64>>, result_shape: Option<&Vec<u64>>) -> Option<&'static str> {
     if matches!(call.op, OpId::BATCH_MATMUL | OpId::BATCH_MATMUL_ACC) {
         return Some(UNROLLED_PRODUCT);
     }
     if operand_shape.is_none() && result_shape.is_none() {
         return None;
     }
-    let in_mat = || result.and_then(|var| kernel.tile(var)).is_some_and(|tile| tile.space == Some(Space::Mat));
     match call.op {
         OpId::TRANSPOSE => Some("a transposition of more than two axes"),
-        OpId::RESHAPE if result_shape.is_some() => Some("a reshape to more than two axes"),
-        OpId::LOAD if in_mat() => Some("a load of more than two axes into Mat"),
         _ if call.op.op().shape == Shape::ColReduced => Some("a reduction of the first of more than two axes"),
         _ => None,
     }

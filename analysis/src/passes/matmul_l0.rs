@@ -8,11 +8,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::l0_tile::{self, Choice, ElementBytes, Extents};
 use super::matmul_parts::{Grid, Parts};
 use super::walk::{self, Substitution};
+use super::{layout, spaces};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Scalar, Stmt, TileType,
-    Type, Value, VarId, While,
+    Attr, Call, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt,
+    TileType, TileView, Type, Value, Var, VarId, While,
 };
+use crate::memory::sizes;
 use crate::ops::OpId;
 use crate::target::{Space, Target};
 
@@ -98,6 +100,9 @@ impl Tiling<'_> {
                         Decision::NotModelled(problem) => out.push(self.not_modelled(var, &call, origin, problem)),
                     }
                 }
+                Stmt::Let { var, value: Value::Call(call), origin } if self.rounds_on_the_way(var, &call, &readers) => {
+                    self.keep_in_mat(var, &call, origin, &mut out);
+                }
                 Stmt::Let { var, value: Value::Call(store), origin } => match grids.remove(&var) {
                     Some((product, call, problem, choice)) => {
                         let parts = Parts::new(self.kernel, product, &call, origin, problem, choice, &mut out);
@@ -139,6 +144,49 @@ impl Tiling<'_> {
         }
     }
 
+    /// Whether a conversion is one that the path out of the accumulator makes, of a product that fits and whose rounded value
+    /// only products read.
+    fn rounds_on_the_way(&self, var: VarId, call: &Call, readers: &Readers) -> bool {
+        let source = call.args.first().and_then(Operand::var);
+        if call.op != OpId::CAST || !readers.feeds_products_only(var) {
+            return false;
+        }
+        let Some((source, tile)) = source.and_then(|source| Some((source, self.kernel.tile(source)?))) else {
+            return false;
+        };
+        let fits = self.target.capacity(Space::Acc).is_some_and(|capacity| {
+            sizes::tile_bytes(tile, Space::Acc, self.target).is_some_and(|bytes| bytes <= capacity)
+        });
+        tile.space == Some(Space::Acc)
+            && tile.dtype == Dtype::Fp32
+            && tile.shape.len() == 2
+            && fits
+            && readers.rounded.contains_key(&source)
+            && rounds_to_nearest(call)
+    }
+
+    /// The product goes to L1 rounded, where the next one reads it: `<product>_mat`.
+    fn keep_in_mat(&mut self, var: VarId, call: &Call, origin: Origin, out: &mut Vec<Stmt>) {
+        let Some(source) = call.args.first().and_then(Operand::var) else { return };
+        let Some(rounded) = self.kernel.tile(var).cloned() else { return };
+        let at = call.origin;
+        let ty = TileType { space: Some(Space::Mat), view: TileView::default(), binding: None, ..rounded };
+        let shape = ty.shape.iter().map(|extent| Scalar::Int(i64::try_from(*extent).unwrap_or(i64::MAX))).collect();
+        let attrs = vec![("dtype", Attr::Dtype(ty.dtype)), (spaces::TARGET_MEMORY, Attr::Space(Space::Mat))];
+        let create = Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: at };
+        let name = format!("{}_mat", self.kernel.var(source).name);
+        let scratch = Var { name, ty: Type::Tile(ty.clone()), role: Role::Def, inserted: true, origin: at };
+        let scratch = self.kernel.add_var(scratch);
+        layout::refresh(self.kernel, scratch, &create);
+        out.push(Stmt::Let { var: scratch, value: Value::Call(create), origin });
+        let args = vec![Operand::Var(scratch), Operand::Var(source), Operand::List(vec![Scalar::Int(0); 2])];
+        let write = Call { op: OpId::ASSEMBLE, args, attrs: Vec::new(), origin: at };
+        let written = self.kernel.var_mut(var);
+        (written.ty, written.inserted) = (Type::Tile(ty), true);
+        layout::refresh(self.kernel, var, &write);
+        out.push(Stmt::Let { var, value: Value::Call(write), origin });
+    }
+
     /// Whether a bias in L1 does not fit its table whole.
     fn bias_is_too_wide(&self, call: &Call) -> bool {
         let bias = call.args.get(2).and_then(Operand::var).and_then(|var| self.kernel.tile(var));
@@ -149,15 +197,11 @@ impl Tiling<'_> {
 
     /// Whether the compiler keeps the whole product in L1, for products that read it.
     fn stays_on_chip(&self, var: VarId, readers: &Readers) -> bool {
-        let feeds_products_only = |var: VarId| {
-            let reads = readers.reads.get(&var).copied().unwrap_or(0);
-            reads > 0 && readers.product_reads.get(&var) == Some(&reads)
-        };
-        if self.target == Target::Ascend950 && feeds_products_only(var) {
+        if self.target == Target::Ascend950 && readers.feeds_products_only(var) {
             return true;
         }
         let narrowed = readers.rounded.get(&var).copied();
-        readers.reads.get(&var) == Some(&1) && narrowed.is_some_and(feeds_products_only)
+        readers.reads.get(&var) == Some(&1) && narrowed.is_some_and(|narrowed| readers.feeds_products_only(narrowed))
     }
 
     /// An operand that the author placed and that is larger than its memory: no plan can help.
@@ -240,6 +284,12 @@ fn bytes_of(tile: &TileType) -> u64 {
     elements.saturating_mul(tile.dtype.storage_bits()).div_ceil(8)
 }
 
+/// A conversion to 16 bits as the path out of the accumulator makes it.
+fn rounds_to_nearest(call: &Call) -> bool {
+    matches!(call.attr("mode"), Some(Attr::Int(RINT)))
+        && matches!(call.attr("target_type"), Some(Attr::Dtype(Dtype::Bf16 | Dtype::Fp16)))
+}
+
 fn is_product(call: &Call) -> bool {
     let arity = match call.op {
         OpId::MATMUL => 2,
@@ -275,8 +325,7 @@ impl Readers {
         for stmt in body {
             let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { continue };
             let Some(source) = call.args.first().and_then(Operand::var) else { continue };
-            let rounds = matches!(call.attr("mode"), Some(Attr::Int(RINT)))
-                && matches!(call.attr("target_type"), Some(Attr::Dtype(Dtype::Bf16 | Dtype::Fp16)));
+            let rounds = rounds_to_nearest(call);
             match (call.op, call.args.as_slice()) {
                 (OpId::STORE, [_, Operand::List(offsets), _]) if offsets.len() == 2 => {
                     readers.stores.entry(source).or_insert(*var);
@@ -288,6 +337,12 @@ impl Readers {
             }
         }
         readers
+    }
+
+    /// Whether a value is read, and only as an operand of products.
+    fn feeds_products_only(&self, var: VarId) -> bool {
+        let reads = self.reads.get(&var).copied().unwrap_or(0);
+        reads > 0 && self.product_reads.get(&var) == Some(&reads)
     }
 
     fn only_store(&self, var: VarId) -> Option<VarId> {

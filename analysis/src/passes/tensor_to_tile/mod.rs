@@ -87,6 +87,8 @@ struct Conversion<'k> {
     reported: FxHashSet<Origin>,
     /// Inside of a loop that runs a known number of times, not in a branch of it.
     repeated: bool,
+    /// Tensors in global memory as a store leaves them.
+    written: FxHashSet<VarId>,
 }
 
 /// An operation in progress: what its statements are made for.
@@ -111,6 +113,7 @@ impl<'k> Conversion<'k> {
             out: Vec::new(),
             reported: FxHashSet::default(),
             repeated: false,
+            written: FxHashSet::default(),
         }
     }
 

@@ -81,10 +81,17 @@ impl Conversion<'_> {
     }
 
     /// What keeps an operation from being one on tiles, if something does.
-    fn not_on_chip(&self, call: &Call) -> Option<String> {
+    fn not_on_chip(&mut self, call: &Call) -> Option<String> {
         let operands = call.args.iter().filter_map(Operand::var);
         let in_memory = operands.into_iter().find(|var| self.kernel.tensor(*var).is_some())?;
-        let name = &self.kernel.var(in_memory).name;
+        let name = self.kernel.var(in_memory).name.clone();
+        if self.written.contains(&in_memory) {
+            let message = format!(
+                "`{name}` was written in parts and lies in global memory, but `{}` takes what is on chip; take a window of it: `{name}[...]`",
+                call.op.op().name
+            );
+            self.kernel.rejections.push(Rejection { at: call.origin, code: Code::InvalidOperand, message });
+        }
         Some(format!("`{name}`, which is in global memory here, as a whole; take a window of it: `{name}[...]`"))
     }
 

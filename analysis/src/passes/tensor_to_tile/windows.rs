@@ -48,6 +48,7 @@ impl Conversion<'_> {
             ((false, true), (true, _)) => {
                 let atomic = call.attr("atomic").filter(|attr| **attr != Attr::Int(0)).cloned();
                 let attrs = atomic.into_iter().map(|atomic| ("atomic", atomic)).collect();
+                self.written.extend(site.result);
                 self.finish(site, OpId::STORE, vec![source, offset, target], attrs);
             }
             ((true, true), _) => self.write_part(site, target, source, offset),
