@@ -2,13 +2,16 @@
 //!
 //! * [`Document`]: a rope cut into top-level [`Block`]s, each with a tree-sitter tree that is edited in place.
 //! * [`ast`]: an owned, span-free view of one block's tree; positions live beside it in [`ast::Spans`].
+//! * [`tokens`], [`cursor`]: what a position in half-typed code stands in, without a tree.
 //! * [`position`]: LSP positions in UTF-8, UTF-16 and UTF-32.
 
 pub mod ast;
+pub mod cursor;
 mod document;
 mod outline;
 mod parser;
 pub mod position;
+pub mod tokens;
 
 pub use document::{Block, BlockKey, BlockSource, Document};
 pub use outline::BlockKind;
