@@ -147,6 +147,10 @@ features! {
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
     /// What is known of the tile at a byte offset.
     hover(offset: usize) -> Option<ide::Hover> = ide::hover::hover;
+    /// What may be typed at a byte offset.
+    completions(offset: usize) -> Option<ide::Completions> = ide::completion::completions;
+    /// How the function is called whose argument is at a byte offset.
+    signature_help(offset: usize) -> Option<ide::SignatureHelp> = ide::signature_help::signature_help;
     /// Space, address and size behind each tile that is defined within a range.
     inlay_hints(range: tilelens_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
     /// Use of each memory space above each kernel.

@@ -192,9 +192,13 @@ impl Driver {
         let line = self.shapes[self.shapes.len() / 2];
         let view = range(line.saturating_sub(30), 0, line + 30, 0);
         let position = json!({ "line": line, "character": 9 });
+        // Behind the bracket of the call on that line.
+        let bracket = self.lines[line as usize].find('(').map_or(0, |at| at + 1);
+        let argument = json!({ "line": line, "character": bracket });
         [
             ("hover", "textDocument/hover", json!({ "textDocument": document, "position": position })),
             ("inlay hints", "textDocument/inlayHint", json!({ "textDocument": document, "range": view })),
+            ("completion", "textDocument/completion", json!({ "textDocument": document, "position": argument })),
             ("code lenses", "textDocument/codeLens", json!({ "textDocument": document })),
             ("generated C++", "tilelens/generatedCode", json!({ "textDocument": document, "position": position })),
         ]

@@ -6,10 +6,12 @@ use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::Expr;
 
 use crate::db::{self, Outcome};
-use crate::ir::Role;
+use crate::ir::{Dtype, Role};
 use crate::memory::{Plan, PlannedTile};
 use crate::target::Space;
 
+use super::completion::{self, documentation};
+use super::place::Place;
 use super::{Context, PlacedUnit, layout, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +22,31 @@ pub struct Hover {
 }
 
 pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
+    of_tile(context, offset).or_else(|| of_word(context, offset))
+}
+
+/// Of the language: an operation, a type, an element type, a memory space.
+fn of_word(context: &Context<'_>, offset: usize) -> Option<Hover> {
+    let place = Place::at(context, offset)?;
+    let rest = &place.text[place.cursor.word.end..];
+    let end = offset + rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
+    let place = Place::at(context, end)?;
+    let path = place.canonical(&place.cursor.path)?;
+    let markdown = documentation(&path).or_else(|| constant(context, &place, &path))?;
+    Some(Hover { range: place.word(), markdown })
+}
+
+/// `pl.FP32`, `pl.Mem.Vec`
+fn constant(context: &Context<'_>, place: &Place<'_>, path: &str) -> Option<String> {
+    if let Some(space) = path.strip_prefix("pl.Mem.").or_else(|| path.strip_prefix("pl.MemorySpace.")) {
+        let space = Space::from_name(space)?;
+        return Some(format!("memory space {space}: {}", completion::free(context, place.unit, space)));
+    }
+    let dtype = Dtype::ALL.iter().find(|dtype| path.strip_prefix("pl.") == Some(dtype.name()))?;
+    Some(format!("element type {dtype}: {}", completion::element(*dtype)))
+}
+
+fn of_tile(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
     if let Some(kernel) = context.tlx(placed.unit) {
         return tlx::hover(context, &placed, kernel, offset);
@@ -117,4 +144,35 @@ fn group(plan: &Plan, tile: &PlannedTile) -> String {
         names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     };
     format!("| {kind} | `{}`, {} bytes, shared with {shared} |\n", buffer.name, buffer.size)
+}
+
+#[cfg(test)]
+mod tests {
+    use tilelens_syntax::Document;
+
+    use crate::AnalysisHost;
+
+    /// The first lines of the hover at `$0` in a kernel.
+    fn at(line: &str) -> Vec<String> {
+        let text = format!(
+            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32]):\n    x = pl.load(a, [0, 0], [64, 64])\n    {line}\n"
+        );
+        let offset = text.find("$0").expect("a cursor");
+        let mut host = AnalysisHost::new();
+        let file = host.file_id("kernels.py");
+        host.set_document(file, Document::new(&text.replacen("$0", "", 1)));
+        let hover = host.snapshot().hover(file, offset).expect("no edit");
+        hover.map_or_else(Vec::new, |hover| hover.markdown.lines().take(5).map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn words_of_the_language() {
+        assert_eq!(at("y = pl.tile.e$0xp(x)")[..2], ["```python", "pl.tile.exp(tile) -> Tile"]);
+        assert_eq!(at("y = pl.e$0xp(x")[4], "`tile.exp`, element by element.");
+        assert_eq!(at("y = pl.cast(x, pl.FP1$06)"), ["element type FP16: 2 B an element"]);
+        assert_eq!(at("y = pl.move(x, pl.Mem.M$0at)"), ["memory space Mat: 512 KiB of 512 KiB free"]);
+        assert_eq!(at("for i in pl.ra$0nge(4):")[1], "pl.range(*bounds, init_values=None)");
+        assert!(at("y = pl.no_su$0ch(x)").is_empty());
+        assert!(at("y = 1  # pl.e$0xp").is_empty());
+    }
 }

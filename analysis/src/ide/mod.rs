@@ -3,6 +3,7 @@
 pub mod allocated_ir;
 pub mod code_actions;
 pub mod code_lens;
+pub mod completion;
 pub mod diagnostics;
 pub mod generated_code;
 pub mod hover;
@@ -10,11 +11,14 @@ pub mod inlay_hints;
 mod layout;
 pub mod lowered_ir;
 pub mod memory_map;
+mod place;
 pub mod plan_view;
+pub mod signature_help;
 pub mod symbols;
 #[cfg(test)]
 mod tests;
 pub mod tlx;
+mod words;
 
 use std::sync::Arc;
 
@@ -24,6 +28,7 @@ use tilelens_syntax::{Document, TextRange};
 pub use allocated_ir::AllocatedIr;
 pub use code_actions::{CodeAction, Effect, Mend};
 pub use code_lens::{CodeLens, LensCommand};
+pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use diagnostics::{Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;
@@ -31,6 +36,7 @@ pub use inlay_hints::InlayHint;
 pub use lowered_ir::LoweredIr;
 pub use memory_map::{MemoryMap, MemoryMaps};
 pub use plan_view::KernelPlan;
+pub use signature_help::{Signature, SignatureHelp};
 pub use symbols::{Symbol, SymbolKind};
 
 use crate::codegen::Sequenced;

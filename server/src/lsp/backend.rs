@@ -13,7 +13,7 @@ use tower_lsp::ls_types::*;
 use tower_lsp::{Client, LanguageServer};
 
 use super::capabilities;
-use super::client::{self, Abilities, Outbox, ToClient};
+use super::client::{self, Abilities, Outbox, Shows, ToClient};
 use super::ext::{FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, ViewFileTextParams};
 use super::handlers;
 use super::main_loop::Event;
@@ -42,6 +42,10 @@ impl Backend {
 
     fn post(&self, event: Event) {
         let _ = self.events.send(event); // the main loop lives as long as the process
+    }
+
+    fn shows(&self) -> Shows {
+        self.abilities.get().map(|abilities| abilities.shows).unwrap_or_default()
     }
 
     pub(super) async fn ask<T, F>(&self, uri: Uri, on_edit: OnEdit, compute: F) -> Result<T>
@@ -144,7 +148,24 @@ impl LanguageServer for Backend {
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::hover(view, position)).await
+        let shows = self.shows();
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::hover(view, position, shows)).await
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let shows = self.shows();
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::completion(view, position, shows)).await
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(handlers::resolve_completion(item, self.shows()))
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let shows = self.shows();
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::signature_help(view, position, shows)).await
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     ClientCapabilities, ConfigurationItem, Diagnostic, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
-    GlobPattern, Location, MessageType, Registration, ShowDocumentParams, Uri,
+    GlobPattern, Location, MarkupKind, MessageType, Registration, ShowDocumentParams, Uri,
 };
 
 use super::ext::MemoryMapNotification;
@@ -67,17 +67,48 @@ pub(super) struct Abilities {
     inlay_hint_refresh: bool,
     code_lens_refresh: bool,
     show_document: bool,
+    pub(super) shows: Shows,
+}
+
+/// The forms of text that this client shows.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Shows {
+    pub(super) markdown_in_hover: bool,
+    pub(super) markdown_in_completion: bool,
+    pub(super) markdown_in_signatures: bool,
+    pub(super) snippets: bool,
+    /// A parameter as a part of its signature.
+    pub(super) parameter_offsets: bool,
+}
+
+impl Shows {
+    fn of(capabilities: &ClientCapabilities) -> Option<Self> {
+        let document = capabilities.text_document.as_ref()?;
+        let markdown = |formats: Option<&Vec<MarkupKind>>| formats.is_some_and(|it| it.contains(&MarkupKind::Markdown));
+        let item = document.completion.as_ref().and_then(|it| it.completion_item.as_ref());
+        let signature = document.signature_help.as_ref().and_then(|it| it.signature_information.as_ref());
+        let parameter = signature.and_then(|it| it.parameter_information.as_ref());
+        Some(Shows {
+            markdown_in_hover: markdown(document.hover.as_ref().and_then(|it| it.content_format.as_ref())),
+            markdown_in_completion: markdown(item.and_then(|it| it.documentation_format.as_ref())),
+            markdown_in_signatures: markdown(signature.and_then(|it| it.documentation_format.as_ref())),
+            snippets: item.and_then(|it| it.snippet_support) == Some(true),
+            parameter_offsets: parameter.and_then(|it| it.label_offset_support) == Some(true),
+        })
+    }
 }
 
 impl Abilities {
     pub(super) fn of(capabilities: &ClientCapabilities) -> Self {
         let window = capabilities.window.as_ref();
         let show_document = window.and_then(|it| it.show_document.as_ref()).is_some_and(|it| it.support);
+        let shows = Shows::of(capabilities).unwrap_or_default();
         let Some(workspace) = &capabilities.workspace else {
-            return Abilities { show_document, ..Abilities::default() };
+            return Abilities { show_document, shows, ..Abilities::default() };
         };
         let is = |flag: Option<bool>| flag == Some(true);
         Abilities {
+            shows,
             configuration: is(workspace.configuration),
             watched_files: is(workspace.did_change_watched_files.and_then(|it| it.dynamic_registration)),
             inlay_hint_refresh: is(workspace.inlay_hint.as_ref().and_then(|it| it.refresh_support)),

@@ -42,3 +42,45 @@ fn severity(severity: Severity) -> lsp::DiagnosticSeverity {
         Severity::Hint => lsp::DiagnosticSeverity::HINT,
     }
 }
+
+/// Markdown for clients that show it, else the same as plain text.
+pub(super) fn markup(markdown: String, is_shown: bool) -> lsp::MarkupContent {
+    if is_shown {
+        return lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: markdown };
+    }
+    lsp::MarkupContent { kind: lsp::MarkupKind::PlainText, value: plain(&markdown) }
+}
+
+/// Of Markdown what features write: fences, code, tables of two columns, rulers.
+fn plain(markdown: &str) -> String {
+    let mut text = String::new();
+    for line in markdown.lines() {
+        let cells: Vec<&str> = match line.strip_prefix('|').and_then(|row| row.strip_suffix('|')) {
+            Some(row) => row.split('|').map(str::trim).collect(),
+            None => Vec::new(),
+        };
+        let is_frame = !cells.is_empty() && cells.iter().all(|cell| cell.chars().all(|c| c == '-'));
+        if is_frame || line.starts_with("```") {
+            continue;
+        }
+        let line = if cells.is_empty() { line.to_owned() } else { cells.join(": ") };
+        let line = line.replace('`', "").replace("**", "");
+        if !(line.is_empty() && (text.is_empty() || text.ends_with("\n\n"))) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    text.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markdown_as_plain_text() {
+        let markdown =
+            "```python\nx: pl.Tile[[4], pl.FP32]\n```\n\n| | |\n|---|---|\n| size | 16 bytes (`16 B`) |\n\nNote.\n";
+        assert_eq!(plain(markdown), "x: pl.Tile[[4], pl.FP32]\n\nsize: 16 bytes (16 B)\n\nNote.");
+    }
+}

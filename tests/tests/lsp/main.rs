@@ -1,12 +1,14 @@
 //! The language server end to end: the real binary, driven over its standard input and output.
 
 mod bad_input;
+mod editing;
 mod memory_map;
 mod requests;
 mod session;
 mod settings;
 mod sync;
 
+use serde_json::{Value, json};
 use tilelens_tests::lsp_client::LspClient;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_tilelens-e2e");
@@ -16,6 +18,14 @@ const URI: &str = "file:///work/kernel.py";
 /// A client with [`URI`] open at version 1.
 fn with_document(text: &str) -> LspClient {
     let mut client = LspClient::start(BINARY);
+    client.open(URI, 1, text);
+    client
+}
+
+/// The same with a client that has these capabilities.
+fn with_capabilities(text: &str, capabilities: Value) -> LspClient {
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": capabilities }));
     client.open(URI, 1, text);
     client
 }

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tilelens_tests::lsp_client::{LspClient, range, summary};
 
-use crate::{BINARY, URI, with_document};
+use crate::{BINARY, URI, with_capabilities, with_document};
 
 const KERNEL: &str = "\
 import pypto.language as pl
@@ -76,7 +76,8 @@ fn an_overflow_appears_and_disappears_while_typing() {
 
 #[test]
 fn hover_on_a_tile_tells_where_it_lies() {
-    let mut client = with_document(KERNEL);
+    let formats = json!({ "textDocument": { "hover": { "contentFormat": ["markdown", "plaintext"] } } });
+    let mut client = with_capabilities(KERNEL, formats);
     let hover = result(&mut client, "textDocument/hover", at(A, 8));
     assert_eq!(hover["range"], range(A, 8, A, 9));
     assert_eq!(hover["contents"]["kind"], "markdown");

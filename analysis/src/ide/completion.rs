@@ -1,0 +1,582 @@
+//! What may be typed at a position inside of a kernel. Reads the text before the position and the names bound above it, so
+//! that it works while the statement itself does not parse.
+
+use tilelens_syntax::TextRange;
+use tilelens_syntax::ast::{Ast, Expr, Stmt};
+use tilelens_syntax::cursor::Open;
+
+use crate::db::{self, TlxKernel, Unit};
+use crate::ir::{Dtype, Kernel, Type};
+use crate::ops::OPS;
+use crate::target::{Machine, Space};
+
+use super::place::{Dialect, Place};
+use super::signature_help::{self, Signature};
+use super::words::{self, Word, WordKind};
+use super::{Context, layout};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completions {
+    /// Bytes that an item replaces: the word up to the position.
+    pub replaces: TextRange,
+    /// The most likely first.
+    pub items: Vec<Completion>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    pub label: String,
+    pub kind: CompletionKind,
+    /// One line beside the label.
+    pub detail: String,
+    /// Instead of the label, for editors with placeholders: `load(${1:tensor}, …)`.
+    pub snippet: Option<String>,
+    /// What [`documentation`] takes.
+    pub key: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompletionKind {
+    Operation,
+    Function,
+    Module,
+    Type,
+    Enumeration,
+    Member,
+    Dtype,
+    Space,
+    Keyword,
+    Variable,
+}
+
+pub(crate) fn completions(context: &Context<'_>, offset: usize) -> Option<Completions> {
+    let place = Place::at(context, offset)?;
+    if !place.cursor.expects_operand {
+        return None;
+    }
+    let mut items = Items { context, place: &place, found: Vec::new() };
+    match place.cursor.path.split_last()? {
+        (_, []) => items.at_start_of_expression(),
+        (_, module) => items.behind(&place.canonical(module)?),
+    }
+    let Items { found, .. } = items;
+    Some(Completions { replaces: place.word(), items: found })
+}
+
+/// Documentation of an item by its key, in Markdown.
+pub fn documentation(key: &str) -> Option<String> {
+    let signatures = match key.split_once('.')? {
+        ("pl", name) => signature_help::operations(name),
+        _ => Vec::new(),
+    };
+    if !signatures.is_empty() {
+        let about = signatures.iter().map(|&(when, op)| about(&signature_help::of_operation(key, when, op.op())));
+        return Some(about.collect::<Vec<_>>().join("\n\n---\n\n"));
+    }
+    let word = words::word(key)?;
+    Some(if word.kind == WordKind::Function { about(&signature_help::of_word(word)) } else { word.about.to_owned() })
+}
+
+/// A signature and its documentation, in Markdown.
+pub(super) fn about(signature: &Signature) -> String {
+    format!("```python\n{}\n```\n\n{}", signature.label, signature.markdown)
+}
+
+struct Items<'c, 'db> {
+    context: &'c Context<'db>,
+    place: &'c Place<'db>,
+    found: Vec<Completion>,
+}
+
+impl Items<'_, '_> {
+    fn add(&mut self, label: &str, kind: CompletionKind, detail: String) -> &mut Completion {
+        let item = Completion { label: label.to_owned(), kind, detail, snippet: None, key: None };
+        self.found.push(item);
+        let last = self.found.len() - 1;
+        &mut self.found[last]
+    }
+
+    /// A function; with placeholders unless its arguments are there already.
+    fn add_function(&mut self, label: &str, kind: CompletionKind, key: &str, signature: &Signature) {
+        let after = &self.place.text[self.place.cursor.word.end..];
+        let called = after.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').starts_with('(');
+        let snippet = (!called).then(|| call_snippet(label, signature));
+        let item = self.add(label, kind, signature.label.clone());
+        item.snippet = snippet;
+        item.key = Some(key.to_owned());
+    }
+
+    fn at_start_of_expression(&mut self) {
+        let keywords = self.keywords();
+        let is_optional = keywords.first().is_none_or(|keyword| keyword.detail.contains('='));
+        if is_optional {
+            self.found.extend(keywords.iter().cloned());
+        }
+        let expected = self.expected();
+        match expected {
+            Some(Expected::Dtype) => self.dtypes("pl."),
+            Some(Expected::Space) => self.spaces("pl.Mem."),
+            Some(Expected::Members(path)) => self.members(path),
+            None => {}
+        }
+        if !matches!(expected, Some(Expected::Dtype | Expected::Space)) {
+            self.names();
+        }
+        if self.place.dialect == Dialect::Pypto {
+            self.add("pl", CompletionKind::Module, "pypto.language".to_owned());
+        }
+        if !is_optional {
+            self.found.extend(keywords);
+        }
+    }
+
+    /// What is behind `pl.`, `pl.Mem.`, `tlx.storage_kind.`, ….
+    fn behind(&mut self, module: &str) {
+        match module {
+            "pl" => {
+                self.operations("pl.", "");
+                self.words("pl.");
+                self.dtypes("");
+            }
+            "pl.tile" => self.operations("pl.tile.", "tile."),
+            "pl.tensor" => self.operations("pl.tensor.", "tensor."),
+            "pl.system" => self.operations("pl.system.", "system."),
+            "pl.Mem" | "pl.MemorySpace" => self.spaces(""),
+            _ => self.words(&format!("{module}.")),
+        }
+    }
+
+    /// Operations that authors write with `prefix`, each once.
+    fn operations(&mut self, path: &str, prefix: &str) {
+        let names = OPS.iter().filter(|op| op.name != "tile.alloc").flat_map(|op| op.names);
+        let mut names: Vec<&str> = names.filter_map(|(name, _)| name.strip_prefix(prefix)).collect();
+        names.retain(|name| !name.contains('.'));
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            let key = format!("{path}{name}");
+            let Some(&(when, op)) = signature_help::operations(&format!("{prefix}{name}")).first() else { continue };
+            let signature = signature_help::of_operation(&key, when, op.op());
+            self.add_function(name, CompletionKind::Operation, &key, &signature);
+        }
+    }
+
+    /// Words right behind `path`.
+    fn words(&mut self, path: &str) {
+        let table = if self.place.dialect == Dialect::Pypto { words::PYPTO } else { words::TLX };
+        for word in table {
+            if let Some(name) = word.path.strip_prefix(path).filter(|name| !name.contains('.')) {
+                self.word(name, word);
+            }
+        }
+    }
+
+    fn word(&mut self, label: &str, word: &Word) {
+        let kind = match word.kind {
+            WordKind::Module => CompletionKind::Module,
+            WordKind::Type => CompletionKind::Type,
+            WordKind::Enumeration => CompletionKind::Enumeration,
+            WordKind::Member => CompletionKind::Member,
+            WordKind::Function => {
+                let signature = signature_help::of_word(word);
+                return self.add_function(label, CompletionKind::Function, word.path, &signature);
+            }
+        };
+        self.add(label, kind, word.about.to_owned()).key = Some(word.path.to_owned());
+    }
+
+    /// Members of an enumeration, in full, by the name of the module that the call around the position uses.
+    fn members(&mut self, enumeration: &str) {
+        let place = self.place;
+        let Some((_, typed)) = place.cursor.open.last().and_then(|open| open.callee.split_last()) else { return };
+        if typed.is_empty() {
+            return;
+        }
+        let table = if place.dialect == Dialect::Pypto { words::PYPTO } else { words::TLX };
+        for word in table.iter().filter(|word| word.kind == WordKind::Member) {
+            if word.path.starts_with(enumeration)
+                && let Some((_, path)) = word.path.split_once('.')
+            {
+                self.word(&format!("{}.{path}", typed.join(".")), word);
+            }
+        }
+    }
+
+    fn dtypes(&mut self, prefix: &str) {
+        for dtype in Dtype::ALL {
+            self.add(&format!("{prefix}{dtype}"), CompletionKind::Dtype, element(*dtype));
+        }
+    }
+
+    fn spaces(&mut self, prefix: &str) {
+        for space in Space::ON_CHIP.into_iter().chain([Space::Ddr]) {
+            let detail = free(self.context, self.place.unit, space);
+            self.add(&format!("{prefix}{space}"), CompletionKind::Space, detail);
+        }
+    }
+
+    /// Keyword arguments that the call around the position still takes; what must be given comes first.
+    fn keywords(&self) -> Vec<Completion> {
+        let innermost = self.place.cursor.open.last();
+        let is_call = |open: &&Open<'_>| open.bracket == b'(' && open.keyword.is_none();
+        let Some(call) = innermost.filter(is_call) else { return Vec::new() };
+        let positional = call.commas.saturating_sub(call.keywords.len());
+        let mut found: Vec<Completion> = Vec::new();
+        for signature in self.signatures(&call.callee) {
+            for (index, param) in signature.params.iter().enumerate() {
+                let is_taken =
+                    (index < positional && !param.keyword_only) || call.keywords.contains(&param.name.as_str());
+                let label = format!("{}=", param.name);
+                if !is_taken && !param.name.starts_with('*') && !found.iter().any(|item| item.label == label) {
+                    let detail = signature.label[param.label.start..param.label.end].to_owned();
+                    found.push(Completion { label, kind: CompletionKind::Keyword, detail, snippet: None, key: None });
+                }
+            }
+        }
+        found.sort_by_key(|item| item.detail.contains('='));
+        found
+    }
+
+    fn signatures(&self, callee: &[&str]) -> Vec<Signature> {
+        let path = self.place.canonical(callee);
+        path.map_or_else(Vec::new, |path| signature_help::of_callee(self.place.dialect, &path))
+    }
+
+    /// What kind of value the position takes, by the parameter that it is.
+    fn expected(&self) -> Option<Expected> {
+        let innermost = self.place.cursor.open.last()?;
+        if innermost.bracket == b'[' {
+            let path = self.place.canonical(&innermost.callee)?;
+            return match (path.as_str(), innermost.commas) {
+                ("pl.Tile" | "pl.Tensor" | "pl.Array", 1) | ("pl.Scalar", 0) => Some(Expected::Dtype),
+                ("pl.Tile", _) => Some(Expected::Space),
+                _ => None,
+            };
+        }
+        let signatures = self.signatures(&innermost.callee);
+        let active = |signature: &Signature| {
+            let param = match innermost.keyword {
+                Some(keyword) => signature.params.iter().find(|param| param.name == keyword)?,
+                None => signature.params.get(innermost.commas).filter(|param| !param.keyword_only)?,
+            };
+            Some(param.name.clone())
+        };
+        match signatures.iter().find_map(active)?.as_str() {
+            "dtype" | "target_type" if self.place.dialect == Dialect::Pypto => Some(Expected::Dtype),
+            "target_memory" | "memory_space" => Some(Expected::Space),
+            "storage" => Some(Expected::Members("tlx.storage_kind.")),
+            "group_type" => Some(Expected::Members("tlx.reuse_group_type.")),
+            "mode" if innermost.callee.last().is_some_and(|name| name.starts_with("split")) => {
+                Some(Expected::Members("pl.SplitMode."))
+            }
+            "pad" | "pad_value" => Some(Expected::Members("pl.PadValue.")),
+            "level" => Some(Expected::Members("pl.Level.")),
+            _ => None,
+        }
+    }
+
+    /// Names that the kernel binds above the position, the nearest first.
+    fn names(&mut self) {
+        let ast = db::syntax(self.context.db, self.place.unit);
+        let spans = &db::parsed(self.context.db, self.place.unit).spans;
+        let offset = self.place.cursor.line;
+        let mut bound: Vec<(usize, &str)> = Vec::new();
+        for (id, expr) in ast.exprs() {
+            let range = spans.expr(id);
+            if let Expr::Name(name) = expr
+                && range.end <= offset.max(1)
+            {
+                bound.push((range.start, name));
+            }
+        }
+        let binders = binders(ast);
+        bound.retain(|(_, name)| binders.contains(name));
+        bound.sort_unstable_by_key(|&(at, _)| std::cmp::Reverse(at));
+        let kernels = db::kernels(self.context.db, self.place.unit);
+        let tlx = self.context.tlx(self.place.unit);
+        let is_read = !kernels.is_empty() || tlx.is_some();
+        let mut seen: Vec<&str> = Vec::new();
+        for (_, name) in bound {
+            if seen.contains(&name) || name == "self" {
+                continue;
+            }
+            seen.push(name);
+            let detail = kernels.iter().find_map(|kernel| of_variable(kernel, name));
+            let detail = detail.or_else(|| tlx.and_then(|kernel| of_buffer(kernel, name)));
+            // Other names are the business of Python servers, while the kernel can be read.
+            if detail.is_some() || !is_read {
+                self.add(name, CompletionKind::Variable, detail.unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// How many bytes an element takes.
+pub(super) fn element(dtype: Dtype) -> String {
+    match dtype.storage_bits() {
+        bits if bits % 8 == 0 => format!("{} B an element", bits / 8),
+        bits => format!("{bits} bits an element"),
+    }
+}
+
+/// What the plan of a block's kernels leaves free in a memory space.
+pub(super) fn free(context: &Context<'_>, unit: Unit<'_>, space: Space) -> String {
+    if space == Space::Ddr {
+        return "global memory".to_owned();
+    }
+    let config = context.config();
+    let machine = Machine { target: config.target, replaced: &config.capacity };
+    let plans = db::plans(context.db, unit, context.settings).iter();
+    let used = plans.filter_map(|outcome| outcome.plan()?.space(space)).map(|space| space.used).max().unwrap_or(0);
+    match machine.capacity(space) {
+        None => format!("not limited on {}", config.target),
+        Some(capacity) if used > capacity => format!("{} B too much for {capacity} B", used - capacity),
+        Some(capacity) => format!("{} of {} free", layout::bytes(capacity - used), layout::bytes(capacity)),
+    }
+}
+
+enum Expected {
+    Dtype,
+    Space,
+    /// Of the enumeration with this path.
+    Members(&'static str),
+}
+
+fn call_snippet(label: &str, signature: &Signature) -> String {
+    let required = signature.params.iter().filter(|param| param.required && !param.name.starts_with('*'));
+    let arguments = required.enumerate().map(|(i, param)| {
+        let keyword = if param.keyword_only { format!("{}=", param.name) } else { String::new() };
+        format!("{keyword}${{{}:{}}}", i + 1, param.name)
+    });
+    let arguments: Vec<_> = arguments.collect();
+    if arguments.is_empty() { format!("{label}($1)$0") } else { format!("{label}({})$0", arguments.join(", ")) }
+}
+
+/// Names that a block binds.
+fn binders(ast: &Ast) -> Vec<&str> {
+    let mut names = Vec::new();
+    for (_, stmt) in ast.stmts() {
+        match stmt {
+            Stmt::Function(function) => names.extend(function.params.iter().map(|param| param.name)),
+            Stmt::Assign { targets, .. } => names.extend(targets),
+            Stmt::For { target, .. } => names.push(*target),
+            Stmt::With { items, .. } => names.extend(items.iter().filter_map(|item| item.target)),
+            _ => {}
+        }
+    }
+    let mut next = 0;
+    while let Some(&target) = names.get(next) {
+        next += 1;
+        names.extend(ast.elements(target).unwrap_or_default());
+    }
+    names.into_iter().filter_map(|target| ast.name(target)).collect()
+}
+
+/// `Tile [64, 64] FP32, Vec`
+fn of_variable(kernel: &Kernel, name: &str) -> Option<String> {
+    let var = kernel.vars.iter().rev().find(|var| var.name == name && !var.inserted)?;
+    Some(match &var.ty {
+        Type::Tile(tile) => {
+            let space = tile.space.map_or(String::new(), |space| format!(", {space}"));
+            format!("Tile {:?} {}{space}", tile.shape, tile.dtype)
+        }
+        Type::Tensor(tensor) => tensor.dtype.map_or("Tensor".to_owned(), |dtype| format!("Tensor {dtype}")),
+        Type::Scalar(dtype) => format!("Scalar {dtype}"),
+        Type::Tuple(_) => "Tuple".to_owned(),
+        Type::Unknown(_) => String::new(),
+    })
+}
+
+fn of_buffer(tlx: &TlxKernel, name: &str) -> Option<String> {
+    if let Some(spec) = tlx.kernel.specs.iter().find(|spec| spec.name == name) {
+        let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
+        return Some(format!("storage alias spec in {storage}"));
+    }
+    let (id, _) = tlx.kernel.buffer_ids().map(|id| (id, tlx.kernel.buffer(id))).find(|(_, it)| it.name == name)?;
+    let sized = &tlx.plan.place(id)?.sized;
+    Some(format!("{} × {:?} {} in {}", sized.num, sized.shape, sized.dtype, sized.storage))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use tilelens_syntax::Document;
+
+    use super::*;
+    use crate::AnalysisHost;
+
+    const HEADER: &str = "\
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+        x = pl.load(a, [0, 0], [64, 64])
+";
+
+    const FOOTER: &str = "
+        out = pl.store(x, [0, 0], out)
+        return out
+
+N = 4
+";
+
+    /// The completions at `$0`.
+    fn at(text: &str) -> Option<Completions> {
+        let offset = text.find("$0").expect("a cursor");
+        let text = text.replacen("$0", "", 1);
+        let mut host = AnalysisHost::new();
+        let file = host.file_id("kernels.py");
+        host.set_document(file, Document::new(&text));
+        host.snapshot().completions(file, offset).expect("no edit")
+    }
+
+    fn in_kernel(line: &str) -> Vec<Completion> {
+        at(&format!("{HEADER}        {line}{FOOTER}")).map_or_else(Vec::new, |found| found.items)
+    }
+
+    /// Lists the first items at the cursor of a line in a kernel.
+    #[track_caller]
+    fn check(line: &str, most: usize, expect: Expect) {
+        let items = in_kernel(line);
+        let shown = items.iter().take(most).map(|item| format!("{} · {}\n", item.label, item.detail));
+        expect.assert_eq(&shown.collect::<String>());
+    }
+
+    fn labels(line: &str) -> Vec<String> {
+        in_kernel(line).into_iter().map(|item| item.label).collect()
+    }
+
+    #[test]
+    fn operations_while_nothing_is_behind_the_dot() {
+        let tile = in_kernel("y = pl.tile.$0");
+        let exp = tile.iter().find(|item| item.label == "exp").expect("an operation");
+        assert_eq!(exp.detail, "pl.tile.exp(tile) -> Tile");
+        assert_eq!(exp.snippet.as_deref(), Some("exp(${1:tile})$0"));
+        assert_eq!(exp.key.as_deref(), Some("pl.tile.exp"));
+        let short = labels("y = pl.$0");
+        for name in ["exp", "load", "FP32", "range", "Mem", "Tile", "MemRef", "tile"] {
+            assert!(short.iter().any(|label| label == name), "{name}");
+        }
+        assert_eq!(short.iter().filter(|label| *label == "add").count(), 1);
+        // Arguments that are there stay.
+        assert_eq!(
+            in_kernel("y = pl.ex$0(x)").iter().find(|item| item.label == "exp").and_then(|i| i.snippet.clone()),
+            None
+        );
+    }
+
+    #[test]
+    fn every_key_is_documented() {
+        for item in in_kernel("y = pl.$0").into_iter().chain(in_kernel("y = pl.tile.$0")) {
+            if let Some(key) = &item.key {
+                assert!(documentation(key).is_some_and(|text| !text.is_empty()), "{key}");
+            }
+        }
+        assert_eq!(documentation("no such key"), None);
+    }
+
+    #[test]
+    fn arguments() {
+        check(
+            "y = pl.load(a, [0, 0], [64, 64], $0",
+            4,
+            expect![[r#"
+            valid_shape= · valid_shape=None
+            target_memory= · target_memory=pl.Mem.Vec
+            clamp= · clamp=False
+            a · Tensor FP32
+        "#]],
+        );
+        check(
+            "y = pl.cast($0",
+            5,
+            expect![[r#"
+            a · Tensor FP32
+            x · Tile [64, 64] FP32, Vec
+            out · Tensor FP32
+            n · Scalar INT64
+            pl · pypto.language
+        "#]],
+        );
+        check(
+            "y = pl.load(a, [0, 0], [64, 64], target_memory=$0)",
+            3,
+            expect![[r#"
+            pl.Mem.Vec · 168 KiB of 184 KiB free
+            pl.Mem.Mat · 512 KiB of 512 KiB free
+            pl.Mem.Left · 64 KiB of 64 KiB free
+        "#]],
+        );
+        check(
+            "y = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.$0",
+            2,
+            expect![[r#"
+            Vec · 168 KiB of 184 KiB free
+            Mat · 512 KiB of 512 KiB free
+        "#]],
+        );
+        check(
+            "y: pl.Tile[[64, 64], $0",
+            2,
+            expect![[r#"
+            pl.BOOL · 1 B an element
+            pl.INT4 · 4 bits an element
+        "#]],
+        );
+        check(
+            "y = pl.add(x, pl.exp($0",
+            3,
+            expect![[r#"
+            a · Tensor FP32
+            x · Tile [64, 64] FP32, Vec
+            out · Tensor FP32
+        "#]],
+        );
+    }
+
+    #[test]
+    fn nothing_where_nothing_is_to_be_said() {
+        assert_eq!(at(&format!("{HEADER}{FOOTER}M = $0")), None);
+        assert_eq!(at(&format!("{HEADER}{FOOTER}M = pl.$0")), None);
+        assert_eq!(at("import pypto.language as pl\n\ndef f():\n    x = pl.$0\n"), None);
+        assert_eq!(labels("x = 1  # pl.$0"), [""; 0]);
+        assert_eq!(labels("x = 'pl.$0'"), [""; 0]);
+        assert_eq!(labels("for $0"), [""; 0]);
+        assert_eq!(labels("x.$0"), [""; 0]);
+        assert_eq!(labels("x $0"), [""; 0]);
+    }
+
+    #[test]
+    fn tlx_under_any_name() {
+        let kernel = |line: &str| {
+            format!(
+                "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as fast\n\n@triton.jit\ndef k(a, B: tl.constexpr):\n    s = fast.storage_alias_spec(storage=fast.storage_kind.smem)\n    b = fast.local_alloc((64, 64), tl.float16, 2, reuse=s)\n    {line}\n"
+            )
+        };
+        let shown = |line: &str| {
+            let items = at(&kernel(line)).map_or_else(Vec::new, |found| found.items);
+            items.into_iter().map(|item| format!("{} · {}\n", item.label, item.detail)).collect::<Vec<_>>()
+        };
+        assert!(shown("x = fast.$0").iter().any(|item| item.starts_with("local_view · tlx.local_view(")));
+        let first = |line: &str| shown(line).into_iter().take(4).collect::<String>();
+        expect![[r#"
+            fast.storage_kind.smem · Shared memory, counted in bytes.
+            fast.storage_kind.tmem · Tensor memory, counted in columns of 32 bits; Blackwell only.
+            s · storage alias spec in smem
+            b · 2 × [64, 64] float16 in smem
+        "#]]
+        .assert_eq(&first("c = fast.local_alloc((64, 64), tl.float16, 2, storage=$0"));
+        expect![[r#"
+            s · storage alias spec in smem
+            b · 2 × [64, 64] float16 in smem
+        "#]]
+        .assert_eq(&first("c = fast.local_alloc((64, 64), tl.float16, 2, reuse=$0"));
+        expect![[r#"
+            smem · Shared memory, counted in bytes.
+            tmem · Tensor memory, counted in columns of 32 bits; Blackwell only.
+        "#]]
+        .assert_eq(&first("x = fast.storage_kind.$0"));
+    }
+}

@@ -1,0 +1,365 @@
+//! How an operation or a function of the language is called, and what it does; and which argument the cursor is at.
+
+use std::fmt::Write;
+
+use tilelens_syntax::TextRange;
+
+use crate::ops::{self, Category, Op, OpId, OutputSpace, Preset, Shape, When};
+use crate::target::Target;
+
+use super::Context;
+use super::place::{Dialect, Place};
+use super::words::{self, Word, WordKind};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    /// `pl.exp(tile) -> Tile`
+    pub label: String,
+    pub params: Vec<Parameter>,
+    pub markdown: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    /// Bytes within the label.
+    pub label: TextRange,
+    pub keyword_only: bool,
+    pub required: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignatureHelp {
+    /// The most likely one first.
+    pub signatures: Vec<Signature>,
+    /// The parameter at the cursor, by signature.
+    pub active: Vec<Option<usize>>,
+}
+
+pub(crate) fn signature_help(context: &Context<'_>, offset: usize) -> Option<SignatureHelp> {
+    let place = Place::at(context, offset)?;
+    let call = place.cursor.call()?;
+    let signatures = of_callee(place.dialect, &place.canonical(&call.callee)?);
+    if signatures.is_empty() {
+        return None;
+    }
+    let active = signatures.iter().map(|signature| signature.active(call.keyword, call.commas)).collect();
+    Some(SignatureHelp { signatures, active })
+}
+
+/// The signatures of a function under the usual names of its modules (`pl.add`); several where the operands decide.
+pub(super) fn of_callee(dialect: Dialect, callee: &str) -> Vec<Signature> {
+    let operations = match (dialect, callee.strip_prefix("pl.")) {
+        (Dialect::Pypto, Some(name)) => operations(name),
+        _ => Vec::new(),
+    };
+    if !operations.is_empty() {
+        return operations.iter().map(|&(when, op)| of_operation(callee, when, op.op())).collect();
+    }
+    words::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
+}
+
+/// What a name behind `pl.` can mean: the plain form of tiles first, that of tensors last.
+pub(super) fn operations(name: &str) -> Vec<(When, OpId)> {
+    let mut all = ops::candidates(name).to_vec();
+    all.sort_by_key(|(when, _)| match when {
+        When::Always | When::TileOperand => 0,
+        When::ScalarRhs | When::Keyword(_) | When::WithoutKeyword(_) => 1,
+        When::TensorOperand | When::TensorScalar => 2,
+    });
+    all
+}
+
+impl Signature {
+    fn active(&self, keyword: Option<&str>, commas: usize) -> Option<usize> {
+        match keyword {
+            Some(keyword) => self.params.iter().position(|param| param.name == keyword),
+            None => {
+                let variadic = self.params.iter().position(|param| param.name.starts_with('*'));
+                let at = commas.min(variadic.unwrap_or(commas));
+                self.params.get(at).filter(|param| !param.keyword_only).map(|_| at)
+            }
+        }
+    }
+}
+
+struct Builder {
+    label: String,
+    params: Vec<Parameter>,
+    keyword_only: bool,
+}
+
+impl Builder {
+    fn new(callee: &str) -> Builder {
+        Builder { label: format!("{callee}("), params: Vec::new(), keyword_only: false }
+    }
+
+    fn comma(&mut self) {
+        if !self.label.ends_with('(') {
+            self.label.push_str(", ");
+        }
+    }
+
+    fn star(&mut self) {
+        self.comma();
+        self.label.push('*');
+        self.keyword_only = true;
+    }
+
+    fn param(&mut self, shown: &str) {
+        self.comma();
+        let start = self.label.len();
+        self.label.push_str(shown);
+        let (name, required) = match shown.split_once('=') {
+            Some((name, _)) => (name, false),
+            None => (shown, true),
+        };
+        let label = TextRange::new(start, self.label.len());
+        let keyword_only = self.keyword_only;
+        self.params.push(Parameter { name: name.to_owned(), label, keyword_only, required });
+        self.keyword_only |= name.starts_with('*');
+    }
+
+    fn finish(mut self, result: &str, markdown: String) -> Signature {
+        self.label.push(')');
+        if !result.is_empty() {
+            let _ = write!(self.label, " -> {result}");
+        }
+        Signature { label: self.label, params: self.params, markdown }
+    }
+}
+
+pub(super) fn of_word(word: &Word) -> Signature {
+    let mut builder = Builder::new(word.path);
+    for &param in word.params {
+        match param {
+            "*" => builder.star(),
+            param => builder.param(param),
+        }
+    }
+    builder.finish("", word.about.to_owned())
+}
+
+pub(super) fn of_operation(callee: &str, when: When, op: &Op) -> Signature {
+    let mut builder = Builder::new(callee);
+    for param in op.params {
+        if param.keyword_only && !builder.keyword_only {
+            builder.star();
+        }
+        match preset(param.preset) {
+            Some(preset) => builder.param(&format!("{}={preset}", param.name)),
+            None => builder.param(param.name),
+        }
+    }
+    let result = match op.shape {
+        Shape::Nothing => "None",
+        Shape::Scalar => "Scalar",
+        Shape::Tensor(_) => "Tensor",
+        Shape::GatherCompare => "Tuple",
+        _ => "Tile",
+    };
+    builder.finish(result, describe(when, op))
+}
+
+/// What a parameter is without an argument, as authors write it.
+fn preset(preset: Preset) -> Option<String> {
+    Some(match preset {
+        Preset::Required => return None,
+        Preset::Absent => "None".to_owned(),
+        Preset::Bool(true) => "True".to_owned(),
+        Preset::Bool(false) => "False".to_owned(),
+        Preset::Int(value) => value.to_string(),
+        Preset::Str(value) => format!("'{value}'"),
+        Preset::Space(space) => format!("pl.Mem.{space}"),
+        Preset::Dtype(dtype) => format!("pl.{}", dtype.name()),
+        Preset::Pad(pad) => format!("pl.PadValue.{}", format!("{pad:?}").to_lowercase()),
+    })
+}
+
+/// What the operation table says of an operation, in Markdown.
+pub(super) fn describe(when: When, op: &Op) -> String {
+    let mut text = format!("`{}`, {}", op.name, category(op.category));
+    match when {
+        When::Always | When::TileOperand => {}
+        When::TensorOperand => text.push_str("; for tensors"),
+        When::TensorScalar => text.push_str("; for a tensor and a scalar"),
+        When::ScalarRhs => text.push_str("; for a scalar as second operand"),
+        When::Keyword(keyword) => {
+            let _ = write!(text, "; with `{keyword}=`");
+        }
+        When::WithoutKeyword(keyword) => {
+            let _ = write!(text, "; without `{keyword}=`");
+        }
+    }
+    text.push_str(".\n");
+    let mut row = |what: &str, value: String| {
+        if !value.is_empty() {
+            let _ = write!(text, "\n* {what}: {value}");
+        }
+    };
+    let operand =
+        |index: u8| op.args.get(index as usize).map_or_else(|| format!("operand {index}"), |it| format!("`{it}`"));
+    let operands = |indices: &[u8]| indices.iter().map(|&index| operand(index)).collect::<Vec<_>>().join(" and ");
+    row("shape", shape(op.shape, &operand, &operands));
+    for (index, spaces) in op.inputs {
+        let names: Vec<_> = spaces.iter().map(|space| space.name()).collect();
+        row(&operand(*index), format!("in {}", names.join(" or ")));
+    }
+    row(
+        "result",
+        match op.output {
+            OutputSpace::Fixed(space) => format!("in {space}"),
+            OutputSpace::InheritFirstTile => "in the space of the first tile".to_owned(),
+            OutputSpace::TargetMemory => "in `target_memory`".to_owned(),
+            OutputSpace::TargetMemoryOrDemand => "in `target_memory`, else where it is needed".to_owned(),
+            OutputSpace::None => String::new(),
+        },
+    );
+    if let Some(index) = op.view_of {
+        row("memory", format!("a view of {}; no bytes of its own", operand(index)));
+    }
+    if let Some(index) = op.reuses {
+        row("memory", format!("that of {}, written in place", operand(index)));
+    }
+    row("scratch", operands(op.scratch));
+    row("instruction", if op.pto.is_empty() { String::new() } else { format!("`{}`", op.pto) });
+    row("demands", op.constraints.to_owned());
+    if !op.on_910b {
+        row("targets", format!("not {}", Target::Ascend910b));
+    }
+    text
+}
+
+fn category(category: Category) -> &'static str {
+    match category {
+        Category::Elementwise => "element by element",
+        Category::CompareSelect => "comparison and selection",
+        Category::Unary => "element by element",
+        Category::Broadcast => "with a row or a column spread over a tile",
+        Category::Reduction => "reduction",
+        Category::Sort => "sorting",
+        Category::GatherScatter => "gather and scatter",
+        Category::DataMovement => "data movement",
+        Category::Layout => "layout",
+        Category::View => "view",
+        Category::Matmul => "matrix product",
+        Category::CrossCore => "between cores",
+        Category::CrossCoreSystem => "pipes between cores",
+        Category::Distributed => "between devices",
+        Category::Sync => "synchronisation",
+        Category::Query => "query",
+    }
+}
+
+fn shape(shape: Shape, operand: &dyn Fn(u8) -> String, operands: &dyn Fn(&[u8]) -> String) -> String {
+    match shape {
+        Shape::Same(index) => format!("that of {}", operand(index)),
+        Shape::Equal(indices) => format!("that of {}, which are equal", operands(indices)),
+        Shape::Broadcast(indices) => format!("{}, each extent equal or 1", operands(indices)),
+        Shape::Literal(index) => format!("{}, constant", operand(index)),
+        Shape::RowReduced => "`[.., 1]`".to_owned(),
+        Shape::ColReduced => "`[1, ..]`".to_owned(),
+        Shape::Matmul { lhs, rhs } => format!("rows of {}, columns of {}", operand(lhs), operand(rhs)),
+        Shape::Gemv { lhs, rhs } => format!("`[16, N]` from {} and {}", operand(lhs), operand(rhs)),
+        Shape::Transpose => "two axes exchanged".to_owned(),
+        Shape::LastTwoSwapped => "the last two axes exchanged".to_owned(),
+        Shape::CompareBits(_) => "one bit an element, rows padded to 32 bytes".to_owned(),
+        Shape::Slice => "the given one, without dropped axes".to_owned(),
+        Shape::LastDoubled => "the last extent doubled".to_owned(),
+        Shape::SplitHalved => "half of the split axis".to_owned(),
+        Shape::SplitDoubled => "the split axis doubled".to_owned(),
+        Shape::Annotation => "as annotated".to_owned(),
+        Shape::Last
+        | Shape::Concat
+        | Shape::BatchMatmul
+        | Shape::Reinterpret
+        | Shape::GatherMask
+        | Shape::GatherBlocks
+        | Shape::GatherRows
+        | Shape::GatherCompare
+        | Shape::Tensor(_)
+        | Shape::Scalar
+        | Shape::Nothing => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use tilelens_syntax::Document;
+
+    use super::*;
+    use crate::AnalysisHost;
+
+    /// The signatures at `$0` in a kernel, the active parameter in brackets.
+    #[track_caller]
+    fn check(line: &str, expect: Expect) {
+        let text = format!(
+            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32]):\n    x = pl.load(a, [0, 0], [64, 64])\n    {line}\n"
+        );
+        let offset = text.find("$0").expect("a cursor");
+        let mut host = AnalysisHost::new();
+        let file = host.file_id("kernels.py");
+        host.set_document(file, Document::new(&text.replacen("$0", "", 1)));
+        let help = host.snapshot().signature_help(file, offset).expect("no edit");
+        let mut shown = String::new();
+        for (signature, active) in help.iter().flat_map(|help| help.signatures.iter().zip(&help.active)) {
+            let mut label = signature.label.clone();
+            if let Some(param) = active.and_then(|at| signature.params.get(at)) {
+                label.insert(param.label.end, ']');
+                label.insert(param.label.start, '[');
+            }
+            shown.push_str(&label);
+            shown.push('\n');
+        }
+        expect.assert_eq(&shown);
+    }
+
+    #[test]
+    fn the_argument_at_the_cursor() {
+        check(
+            "y = pl.load(a, [0, $0",
+            expect![[r#"
+            pl.load(tensor, [offsets], shapes, valid_shape=None, target_memory=pl.Mem.Vec, clamp=False) -> Tile
+        "#]],
+        );
+        check(
+            "y = pl.load(a, target_memory=$0)",
+            expect![[r#"
+            pl.load(tensor, offsets, shapes, valid_shape=None, [target_memory=pl.Mem.Vec], clamp=False) -> Tile
+        "#]],
+        );
+        check(
+            "y = pl.tile.add(x, $0",
+            expect![[r#"
+            pl.tile.add(lhs, [rhs]) -> Tile
+            pl.tile.add(lhs, [rhs]) -> Tile
+        "#]],
+        );
+        check(
+            "y = pl.exp(x, $0)",
+            expect![[r#"
+            pl.exp(tile) -> Tile
+        "#]],
+        );
+        check(
+            "for i in pl.range(0, 4, $0",
+            expect![[r#"
+            pl.range([*bounds], init_values=None)
+        "#]],
+        );
+        check("y = pl.no_such($0)", expect![[""]]);
+        check("y = pl.load(a)$0", expect![[""]]);
+    }
+
+    #[test]
+    fn every_operation_has_a_signature() {
+        for op in &ops::OPS {
+            let signature = of_operation("pl.op", When::Always, op);
+            assert!(signature.label.is_ascii());
+            for param in &signature.params {
+                assert!(signature.label[param.label.start..param.label.end].starts_with(&param.name));
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The words of both languages that are no tile operation: types, loops, scopes, enumerations of PyPTO; the API of TLX.
+//! A row each, read by completion, signature help and hover.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WordKind {
+    Module,
+    Type,
+    Function,
+    /// A class of constants.
+    Enumeration,
+    Member,
+}
+
+pub(super) struct Word {
+    /// Under the usual names of its modules: `pl.range`, `tlx.local_alloc`.
+    pub(super) path: &'static str,
+    pub(super) kind: WordKind,
+    /// As in a signature: `stage`, `name_hint=''`, `*elems`, or a lone `*`. Only of functions.
+    pub(super) params: &'static [&'static str],
+    pub(super) about: &'static str,
+}
+
+const fn function(path: &'static str, params: &'static [&'static str], about: &'static str) -> Word {
+    Word { path, kind: WordKind::Function, params, about }
+}
+
+const fn module(path: &'static str, about: &'static str) -> Word {
+    Word { path, kind: WordKind::Module, params: &[], about }
+}
+
+const fn ty(path: &'static str, about: &'static str) -> Word {
+    Word { path, kind: WordKind::Type, params: &[], about }
+}
+
+const fn enumeration(path: &'static str, about: &'static str) -> Word {
+    Word { path, kind: WordKind::Enumeration, params: &[], about }
+}
+
+const fn member(path: &'static str, about: &'static str) -> Word {
+    Word { path, kind: WordKind::Member, params: &[], about }
+}
+
+/// `reference/language.md` §2–§7.
+pub(super) const PYPTO: &[Word] = &[
+    module("pl.tile", "Operations on tiles, by their full names."),
+    module("pl.tensor", "Operations on tensors in global memory."),
+    module("pl.system", "Synchronisation and pipes between the cube core and the vector cores."),
+    ty("pl.Tensor", "`pl.Tensor[[dims], dtype]`: a tensor in global memory. Its extents may be dynamic."),
+    ty(
+        "pl.Tile",
+        "`pl.Tile[[dims], dtype, memory, pl.Mem.S, pl.TileView(…)]`: a tile in on-chip memory. Its extents are constant.",
+    ),
+    ty("pl.Scalar", "`pl.Scalar[dtype]`: a scalar."),
+    ty("pl.Array", "`pl.Array[N, dtype]`: scalars of one type."),
+    ty("pl.Tuple", "`pl.Tuple[T1, T2]`: several values."),
+    ty("pl.Out", "`pl.Out[T]`: a parameter that the kernel writes."),
+    ty("pl.InOut", "`pl.InOut[T]`: a parameter that the kernel reads and writes."),
+    function(
+        "pl.MemRef",
+        &["name=…", "slots=1"],
+        "Declares an allocation. Tiles are bound to it, or to `buf[k]`, one of its slots, by their annotation.",
+    ),
+    function(
+        "pl.TileView",
+        &["*", "valid_shape=…", "blayout=…", "slayout=…", "fractal=…", "pad=pl.PadValue.null"],
+        "How the elements of a tile lie. What is left out follows from shape and memory space.",
+    ),
+    function(
+        "pl.range",
+        &["*bounds", "init_values=None"],
+        "`pl.range(stop)`, `(start, stop)` or `(start, stop, step)`: a loop. Names that are rebound are carried, or those of \
+         `init_values`.",
+    ),
+    function("pl.parallel", &["*bounds", "init_values=None"], "A loop whose iterations may run at the same time."),
+    function("pl.unroll", &["*bounds"], "A loop with constant bounds; the compiler copies its body."),
+    function(
+        "pl.pipeline",
+        &["*bounds", "stage", "init_values=None"],
+        "A loop of which `stage` iterations overlap. Each stage has buffers of its own while they fit.",
+    ),
+    function("pl.while_", &["*", "init_values"], "A loop that runs while the `pl.cond` at its start holds."),
+    function("pl.cond", &["condition"], "The condition of `pl.while_`; the first statement of its body."),
+    function("pl.yield_", &["*values"], "What a branch or a loop body hands on; the last statement."),
+    function("pl.const", &["value", "dtype"], "A constant of a given element type."),
+    function("pl.dynamic", &["name"], "An extent that is known at run time only."),
+    function(
+        "pl.at",
+        &["level", "role=None", "*", "optimizations=None", "deps=None", "name_hint=''"],
+        "With `level=pl.Level.CORE_GROUP`: a scope that the compiler makes a kernel of.",
+    ),
+    function(
+        "pl.spmd",
+        &["core_num", "*", "sync_start=False", "name_hint=''", "optimizations=None", "deps=None"],
+        "Launches blocks; the loop variable is the index of the block.",
+    ),
+    function("pl.split_aiv", &["n", "*", "mode"], "A region that runs on both vector cores, each on its part."),
+    function(
+        "pl.split",
+        &["mode", "*", "slot_num=None"],
+        "For `optimizations=`: splits the work between the vector cores.",
+    ),
+    function("pl.cross_core_slot", &["*", "slot_num"], "For `optimizations=`: slots of the pipes between the cores."),
+    function("pl.cluster", &["*", "name_hint=''"], "Schedules its tasks together."),
+    function("pl.scope", &["*", "mode=…"], "Orders tasks; no memory."),
+    function("pl.static_print", &["*values"], "Prints while the compiler reads the kernel."),
+    function("pl.static_assert", &["condition", "msg=''"], "Fails while the compiler reads the kernel."),
+    enumeration("pl.Mem", "The memory spaces."),
+    enumeration("pl.MemorySpace", "The memory spaces."),
+    enumeration("pl.FunctionType", "What a function is to the compiler."),
+    enumeration("pl.Level", "Where a scope runs."),
+    enumeration("pl.SplitMode", "How the vector cores divide work."),
+    enumeration("pl.ScopeMode", "Who orders the tasks of a scope."),
+    enumeration("pl.PadValue", "What is outside of a tile's valid shape."),
+    enumeration("pl.TileLayout", "The order of a tile's elements."),
+    enumeration("pl.TensorLayout", "The order of a tensor's elements."),
+    member("pl.FunctionType.InCore", "A kernel that the compiler divides between cube and vector cores."),
+    member("pl.FunctionType.AIC", "A kernel of the cube core."),
+    member("pl.FunctionType.AIV", "A kernel of a vector core."),
+    member("pl.FunctionType.Orchestration", "Control code; no tiles."),
+    member("pl.FunctionType.Inline", "Put in place of its calls."),
+    member("pl.FunctionType.Opaque", "May contain scopes that become kernels."),
+    member("pl.Level.CORE_GROUP", "One cube core and its vector cores."),
+    member("pl.Level.HOST", "The host."),
+    member("pl.SplitMode.UP_DOWN", "By rows."),
+    member("pl.SplitMode.LEFT_RIGHT", "By columns."),
+    member("pl.SplitMode.NONE", "Both do all of it."),
+    member("pl.ScopeMode.MANUAL", "The author."),
+    member("pl.PadValue.null", "Nothing defined."),
+    member("pl.PadValue.zero", "Zeros."),
+    member("pl.PadValue.max", "The largest value of the element type."),
+    member("pl.PadValue.min", "The smallest value of the element type."),
+    member("pl.TileLayout.none_box", "Not in boxes."),
+    member("pl.TileLayout.row_major", "Row by row."),
+    member("pl.TileLayout.col_major", "Column by column."),
+    member("pl.TensorLayout.ND", "Row by row."),
+    member("pl.TensorLayout.DN", "Column by column."),
+    member("pl.TensorLayout.NZ", "In boxes, as the cube core reads them."),
+];
+
+/// `reference/tlx.md` §1.
+pub(super) const TLX: &[Word] = &[
+    enumeration("tlx.storage_kind", "The memories that a buffer may be in."),
+    member("tlx.storage_kind.smem", "Shared memory, counted in bytes."),
+    member("tlx.storage_kind.tmem", "Tensor memory, counted in columns of 32 bits; Blackwell only."),
+    enumeration("tlx.reuse_group_type", "How the members of a reuse group lie."),
+    member("tlx.reuse_group_type.shared", "At the same place: one at a time is in use."),
+    member("tlx.reuse_group_type.distinct", "Behind each other: all are in use at once."),
+    function(
+        "tlx.storage_alias_spec",
+        &["storage=tlx.storage_kind.smem", "buffer_size_bytes=None"],
+        "Memory that several allocations share. Its size is the given one, or what they need.",
+    ),
+    function(
+        "tlx.local_alloc",
+        &["shape", "dtype", "num", "storage=tlx.storage_kind.smem", "reuse=None", "layout=None"],
+        "`num` buffers of `shape`. `reuse` names the spec whose memory they lie in.",
+    ),
+    function(
+        "tlx.reuse_group",
+        &["*elems", "group_type=tlx.reuse_group_type.shared", "group_size=1"],
+        "Says which buffers of a spec share memory and which do not; for `set_buffer_overlap`.",
+    ),
+    function("tlx.alloc_barriers", &["num_barriers", "arrive_count=1"], "Barriers in shared memory, 8 bytes each."),
+    function(
+        "tlx.alloc_warp_barrier",
+        &["num_barriers", "num_warps=1", "num_arrivals=1"],
+        "Barriers that every thread of some warps arrives at, 8 bytes each.",
+    ),
+    function(
+        "tlx.clc_create_context",
+        &["num_consumers", "num_stages=1"],
+        "Barriers and responses of cluster launch control: 2 × 8 and 16 bytes a stage.",
+    ),
+    function("tlx.local_view", &["local_allocated_buffers", "buffer_idx"], "One of the buffers; the same as `buf[i]`."),
+    function("tlx.local_slice", &["buffer", "offset", "shape"], "A part of a buffer."),
+    function("tlx.subslice", &["local_allocated_buffer", "offset", "size"], "Columns of a buffer in tensor memory."),
+    function("tlx.local_trans", &["input", "dims=(1, 0)"], "The buffer with its axes exchanged; copies nothing."),
+    function("tlx.local_reshape", &["src", "shape"], "The buffer under another shape; copies nothing."),
+    function(
+        "tlx.local_reinterpret",
+        &["src", "dtype", "shape=None", "layout=None"],
+        "The buffer's bytes as another element type; copies nothing.",
+    ),
+    function(
+        "tlx.remote_view",
+        &["local_allocated_buffer", "remote_cta_rank"],
+        "The barrier of another CTA of the cluster.",
+    ),
+    function("tlx.local_load", &["src", "token=None", "layout=None"], "Reads a buffer into registers."),
+    function("tlx.local_store", &["dst", "src"], "Writes registers into a buffer."),
+    function("tlx.tmem_copy", &["src", "dst"], "Copies from shared to tensor memory."),
+    function(
+        "tlx.async_load",
+        &["src", "result", "mask=None", "other=None", "cache_modifier=''", "eviction_policy=''", "is_volatile=False"],
+        "Starts a copy from global memory into a buffer.",
+    ),
+    function("tlx.async_load_commit_group", &["tokens=[]"], "Makes a group of the copies that were started."),
+    function(
+        "tlx.async_load_wait_group",
+        &["pendings", "tokens=[]"],
+        "Waits until at most `pendings` groups are left.",
+    ),
+    function(
+        "tlx.async_descriptor_load",
+        &["desc", "result", "offsets", "barrier", "pred=None", "multicast_targets=[]", "two_ctas=False"],
+        "Starts a copy of a block that a descriptor names into a buffer; the barrier counts its bytes.",
+    ),
+    function(
+        "tlx.async_descriptor_store",
+        &["desc", "source", "offsets", "eviction_policy=''", "store_reduce=''"],
+        "Starts a copy of a buffer to where a descriptor names.",
+    ),
+    function("tlx.async_descriptor_store_wait", &["pendings"], "Waits until at most `pendings` stores are left."),
+    function(
+        "tlx.async_dot",
+        &["A", "B", "acc=None", "use_acc=None", "pred=None", "mBarriers=[]", "two_ctas=False", "out_dtype=tl.float32"],
+        "Starts a matrix product of buffers.",
+    ),
+    function(
+        "tlx.async_dot_scaled",
+        &["A", "B", "acc", "A_scale", "A_format", "B_scale", "B_format", "use_acc=None", "pred=None", "mBarriers=[]"],
+        "Starts a matrix product of operands with block scales.",
+    ),
+    function("tlx.async_dot_wait", &["pendings", "inp"], "Waits until at most `pendings` products are left."),
+    function(
+        "tlx.tcgen05_commit",
+        &["mBarrier", "two_ctas=False"],
+        "The barrier is arrived at when the products before are done.",
+    ),
+    function("tlx.barrier_wait", &["bar", "phase", "pred=None"], "Waits for a phase of a barrier."),
+    function(
+        "tlx.barrier_arrive",
+        &["bar", "arrive_count=1", "remote_cta_rank=None", "pred=None"],
+        "Arrives at a barrier.",
+    ),
+    function("tlx.barrier_expect_bytes", &["bar", "size", "pred=None"], "The barrier also waits for that many bytes."),
+    function("tlx.named_barrier_wait", &["bar", "arrive_count"], "Waits at one of the hardware's numbered barriers."),
+    function(
+        "tlx.named_barrier_arrive",
+        &["bar", "arrive_count"],
+        "Arrives at one of the hardware's numbered barriers.",
+    ),
+    function("tlx.async_tasks", &["*args", "exclusive=False"], "A `with` statement whose tasks run at the same time."),
+    function("tlx.async_task", &["*args"], "One of the tasks of `tlx.async_tasks`."),
+    function("tlx.async_task_replica_id", &[], "Which replica of its task this is."),
+    function("tlx.fence_async_shared", &[], "Orders writes to shared memory before asynchronous reads of it."),
+    function(
+        "tlx.clc_producer",
+        &["context", "p_producer=None", "multi_ctas=True", "k=0"],
+        "Asks for the next tile of work.",
+    ),
+    function(
+        "tlx.clc_consumer",
+        &["context", "p_consumer=None", "multi_ctas=True", "k=0"],
+        "Takes the next tile of work.",
+    ),
+    function("tlx.cluster_cta_rank", &[], "The number of this CTA in its cluster."),
+    function("tlx.cluster_barrier", &[], "Waits for all CTAs of the cluster."),
+    function("tlx.dtype_of", &["v"], "The element type of a pointer, a descriptor or a tensor."),
+    function("tlx.size_of", &["dtype"], "Bytes of an element."),
+    function(
+        "tlx.make_tensor_descriptor",
+        &["desc_ptr", "base", "shape", "strides", "block_shape", "padding_option='zero'"],
+        "Writes a descriptor to global memory.",
+    ),
+    function("tlx.allocate_tensor_descriptor", &["num"], "Room for descriptors in global memory."),
+    function("tlx.thread_id", &["axis"], "The number of this thread."),
+];
+
+/// The row of a name under the usual names of its modules.
+pub(super) fn word(path: &str) -> Option<&'static Word> {
+    PYPTO.iter().chain(TLX).find(|word| word.path == path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_unique_and_complete() {
+        let mut paths: Vec<_> = PYPTO.iter().chain(TLX).map(|word| word.path).collect();
+        paths.sort_unstable();
+        assert!(paths.is_sorted_by(|a, b| a < b), "a path is there twice");
+        assert!(PYPTO.iter().chain(TLX).all(|word| word.about.ends_with('.')));
+    }
+}

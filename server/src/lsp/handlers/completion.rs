@@ -1,0 +1,64 @@
+use serde_json::Value;
+use tilelens_analysis::Cancellable;
+use tilelens_analysis::ide::{self, CompletionKind};
+use tower_lsp::ls_types::{
+    CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit, Documentation,
+    InsertTextFormat, Position, Range, TextEdit,
+};
+
+use crate::lsp::client::Shows;
+use crate::lsp::convert;
+use crate::lsp::query::View;
+
+pub(in crate::lsp) fn completion(
+    view: &View,
+    position: Position,
+    shows: Shows,
+) -> Cancellable<Option<CompletionResponse>> {
+    let completions = view.analysis.completions(view.file, view.offset(position))?;
+    Ok(completions.map(|completions| {
+        let range = view.range(completions.replaces);
+        let items = completions.items.into_iter().enumerate();
+        let items = items.map(|(rank, completion)| item(rank, range, completion, shows)).collect();
+        CompletionResponse::List(CompletionList { is_incomplete: false, items })
+    }))
+}
+
+fn item(rank: usize, range: Range, completion: ide::Completion, shows: Shows) -> CompletionItem {
+    let snippet = completion.snippet.filter(|_| shows.snippets);
+    let format = snippet.as_ref().map(|_| InsertTextFormat::SNIPPET);
+    let new = snippet.unwrap_or_else(|| completion.label.clone());
+    CompletionItem {
+        label: completion.label,
+        kind: Some(kind(completion.kind)),
+        detail: Some(completion.detail).filter(|detail| !detail.is_empty()),
+        sort_text: Some(format!("{rank:04}")),
+        insert_text_format: format,
+        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, new))),
+        data: completion.key.map(Value::String),
+        ..CompletionItem::default()
+    }
+}
+
+fn kind(kind: CompletionKind) -> CompletionItemKind {
+    match kind {
+        CompletionKind::Operation | CompletionKind::Function => CompletionItemKind::FUNCTION,
+        CompletionKind::Module => CompletionItemKind::MODULE,
+        CompletionKind::Type => CompletionItemKind::CLASS,
+        CompletionKind::Enumeration => CompletionItemKind::ENUM,
+        CompletionKind::Member | CompletionKind::Space => CompletionItemKind::ENUM_MEMBER,
+        CompletionKind::Dtype => CompletionItemKind::CONSTANT,
+        CompletionKind::Keyword => CompletionItemKind::FIELD,
+        CompletionKind::Variable => CompletionItemKind::VARIABLE,
+    }
+}
+
+/// Adds the documentation; it is the same in every document.
+pub(in crate::lsp) fn resolve_completion(mut item: CompletionItem, shows: Shows) -> CompletionItem {
+    let key = item.data.as_ref().and_then(Value::as_str);
+    if let Some(markdown) = key.and_then(ide::documentation) {
+        let content = convert::markup(markdown, shows.markdown_in_completion);
+        item.documentation = Some(Documentation::MarkupContent(content));
+    }
+    item
+}
