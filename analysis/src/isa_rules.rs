@@ -15,6 +15,9 @@ const ROW_BYTES: u64 = 32;
 /// The unit of a matrix product, in elements along each of M, N and K (`reference/memory.md` §3).
 const PRODUCT_UNIT: u64 = 16;
 
+/// Tiles with more rows or columns fit into no memory, and need no advice on their shape.
+const LARGEST_EXTENT: u64 = 1 << 32;
+
 /// Products of whole tiles, and where their left operand is; the right one follows it.
 const PRODUCTS: [(OpId, usize); 3] = [(OpId::MATMUL, 0), (OpId::MATMUL_ACC, 1), (OpId::MATMUL_BIAS, 0)];
 
@@ -91,20 +94,36 @@ fn touched(kernel: &Kernel) -> FxHashSet<VarId> {
     touched
 }
 
-/// Why the instruction library has no tile of this shape, and the nearest that it has (`reference/memory.md` §3).
+/// Why the instruction library has no tile of this shape, and the nearest that it has.
 fn refused_shape(name: &str, tile: &TileType) -> Option<String> {
-    let (&[rows, cols], bits) = (tile.shape.as_slice(), tile.dtype.storage_bits()) else { return None };
-    let (space, bytes, layout) = (tile.space?, bits / 8, tile.layout());
-    if bytes == 0 || rows == 0 || cols == 0 {
+    let &[rows, cols] = tile.shape.as_slice() else { return None };
+    let Refused { problem, fine } = refused(rows, cols, tile.dtype, tile.space?, tile.layout())?;
+    Some(format!(
+        "`{name}` has {problem}. The compiler accepts this, and the build fails later: make it [{}, {}], with \
+         valid_shape=[{rows}, {cols}] if only so much is data",
+        fine.0, fine.1
+    ))
+}
+
+/// A shape that the instruction library has no tile of.
+pub(crate) struct Refused {
+    pub(crate) problem: String,
+    /// Rows and columns of the next larger shape that it has.
+    pub(crate) fine: (u64, u64),
+}
+
+/// Whether the instruction library's static assertions refuse a shape (`reference/memory.md` §3).
+pub(crate) fn refused(rows: u64, cols: u64, dtype: Dtype, space: Space, layout: Layout) -> Option<Refused> {
+    let bytes = dtype.storage_bits() / 8;
+    if bytes == 0 || !(1..=LARGEST_EXTENT).contains(&rows) || !(1..=LARGEST_EXTENT).contains(&cols) {
         return None;
     }
-    let (box_rows, unit_cols) = unit(tile.dtype, layout)?;
+    let (box_rows, unit_cols) = unit(dtype, layout)?;
     let any_rows = layout.slayout != SLayout::NoneBox && (space == Space::Vec || rows == 1 || layout.fractal == 32);
     let unit_rows = if any_rows { 1 } else { box_rows };
     if rows.is_multiple_of(unit_rows) && cols.is_multiple_of(unit_cols) {
         return None;
     }
-    let dtype = tile.dtype;
     let problem = match (layout.slayout, layout.blayout) {
         (SLayout::NoneBox, BLayout::RowMajor) => {
             format!(
@@ -121,12 +140,7 @@ fn refused_shape(name: &str, tile: &TileType) -> Option<String> {
              library takes whole boxes"
         ),
     };
-    let fine = (rows.next_multiple_of(unit_rows), cols.next_multiple_of(unit_cols));
-    Some(format!(
-        "`{name}` has {problem}. The compiler accepts this, and the build fails later: make it [{}, {}], with \
-         valid_shape=[{rows}, {cols}] if only so much is data",
-        fine.0, fine.1
-    ))
+    Some(Refused { problem, fine: (rows.next_multiple_of(unit_rows), cols.next_multiple_of(unit_cols)) })
 }
 
 /// Rows and columns come in multiples of these; `None` where the rule is not known.
@@ -149,7 +163,7 @@ fn uneven_product(kernel: &Kernel, call: &Call) -> Option<String> {
     let (_, lhs) = PRODUCTS.iter().find(|(op, _)| *op == call.op)?;
     let shape = |arg: usize| kernel.tile(call.args.get(arg)?.var()?).map(|tile| tile.shape.as_slice());
     let (&[m, k], &[inner, n]) = (shape(*lhs)?, shape(lhs + 1)?) else { return None };
-    if m == 1 || k != inner || m == 0 || k == 0 || n == 0 {
+    if m == 1 || k != inner || [m, k, n].iter().any(|extent| !(1..=LARGEST_EXTENT).contains(extent)) {
         return None;
     }
     let extents = [("M", m), ("N", n), ("K", k)];

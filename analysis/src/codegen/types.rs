@@ -2,7 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-use crate::ir::{BLayout, Dtype, Pad, SLayout, TileType};
+use crate::ir::{BLayout, Dtype, Layout, Pad, SLayout, TileType};
+use crate::isa_rules;
 use crate::target::Space;
 
 /// The element type; `None` for types that the instruction library has no C++ type for.
@@ -145,6 +146,7 @@ impl TileForm {
 
     /// What the instruction library's static assertions would refuse.
     pub(super) fn refusal(self) -> Option<Refusal> {
+<<<<<<< HEAD
         let bytes = self.dtype.storage_bits() / 8;
         let (rows, cols) = (self.rows, self.cols);
         match (self.slayout, self.blayout) {
@@ -162,6 +164,10 @@ impl TileForm {
                 (!fits).then(|| format!("{rows} x {cols} is not divisible into boxes of {box_rows} x {box_cols}"))
             }
         }
+=======
+        let layout = Layout { blayout: self.blayout, slayout: self.slayout, fractal: self.fractal };
+        isa_rules::refused(self.rows, self.cols, self.dtype, self.space, layout).map(|refused| refused.problem)
+>>>>>>> 4ab0387 (State the instruction library's rule on shapes once, and let no extent overflow it)
     }
 }
 
@@ -275,11 +281,11 @@ mod tests {
         assert_eq!(refusal(tile(Space::Vec, &[16, 64], Dtype::Fp32)), Ok(()));
         assert_eq!(
             refusal(tile(Space::Vec, &[16, 5], Dtype::Fp32)).unwrap_err(),
-            "a row of 5 FP32 takes 20 bytes, which is no multiple of 32"
+            "rows of 20 bytes (5 FP32); the instruction library takes multiples of 32 bytes"
         );
         assert_eq!(
             refusal(tile(Space::Left, &[24, 64], Dtype::Fp16)).unwrap_err(),
-            "24 x 64 is not divisible into boxes of 16 x 16"
+            "24 x 64 elements, and FP16 lies in Left in boxes of 16 x 16; the instruction library takes whole boxes"
         );
         assert_eq!(
             refusal(tile(Space::Vec, &[16, 64], Dtype::Int4)).unwrap_err(),

@@ -205,14 +205,14 @@ impl Deduction<'_> {
             Shape::CompareBits(args) => {
                 let mut shape = self.broadcast(args)?;
                 if let Some(last) = shape.last_mut() {
-                    *last = last.div_ceil(8).next_multiple_of(32);
+                    *last = last.div_ceil(8).div_ceil(32).saturating_mul(32);
                 }
                 Ok(shape)
             }
             Shape::Concat => {
                 let (left, right) = (self.tile(0)?, self.tile(1)?);
                 match (left.shape.as_slice(), right.shape.as_slice()) {
-                    ([rows, left], [other, right]) if rows == other => Ok(vec![*rows, left + right]),
+                    ([rows, left], [other, right]) if rows == other => Ok(vec![*rows, left.saturating_add(*right)]),
                     (left, right) => Err(self.invalid(format!("{left:?} and {right:?} do not have the same rows"))),
                 }
             }
@@ -264,7 +264,7 @@ impl Deduction<'_> {
                 Ok(shape)
             }
             Shape::GatherBlocks => match self.tile(1)?.shape.as_slice() {
-                [rows, cols] => Ok(vec![*rows, cols * 32 / (self.dtype()?.storage_bits() / 8).max(1)]),
+                [rows, cols] => Ok(vec![*rows, cols.saturating_mul(32) / (self.dtype()?.storage_bits() / 8).max(1)]),
                 other => Err(self.invalid(format!("{other:?} must have two axes"))),
             },
             Shape::GatherRows => Err(Problem::NotModelled("`tile.mgather`".to_owned())),
@@ -356,7 +356,7 @@ impl Deduction<'_> {
         for (axis, (&extent, offset)) in shape.iter().zip(offsets).enumerate() {
             let Some(offset) = offset.as_int() else { continue };
             let limit = source.shape[axis];
-            if offset < 0 || offset as u64 + extent > limit {
+            if offset < 0 || (offset as u64).saturating_add(extent) > limit {
                 return Err(self.invalid(format!(
                     "the window [{offset}, {}) of axis {axis} leaves the tile, whose extent there is {limit}",
                     offset as i128 + i128::from(extent)

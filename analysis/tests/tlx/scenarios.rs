@@ -189,5 +189,6 @@ def kernel(M: tl.constexpr = 128):
         `WIDTH = 256`, from the assignment in the kernel
         `M = 128`, from the default of the parameter
         `WIDTH = 256`, from the assignment in the kernel
-    "#]].assert_eq(&out);
+    "#]]
+    .assert_eq(&out);
 }
