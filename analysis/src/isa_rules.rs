@@ -144,7 +144,7 @@ pub(crate) fn refused(rows: u64, cols: u64, dtype: Dtype, space: Space, layout: 
 }
 
 /// Rows and columns come in multiples of these; `None` where the rule is not known.
-fn unit(dtype: Dtype, layout: Layout) -> Option<(u64, u64)> {
+pub(crate) fn unit(dtype: Dtype, layout: Layout) -> Option<(u64, u64)> {
     let row = ROW_BYTES.checked_div(dtype.storage_bits() / 8)?.max(1);
     match (layout.slayout, layout.fractal, layout.blayout) {
         (SLayout::NoneBox, _, BLayout::RowMajor) => Some((1, row)),

@@ -135,39 +135,17 @@ impl TileForm {
 
     /// Rows and columns of an inner box; `None` for tiles without.
     pub(super) fn box_shape(self) -> Option<(u64, u64)> {
-        let unit = 32 / (self.dtype.storage_bits() / 8).max(1);
-        match (self.fractal, self.slayout) {
-            (_, SLayout::NoneBox) => None,
-            (1024, _) => Some((16, 16)),
-            (_, SLayout::RowMajor) => Some((16, unit)),
-            (_, SLayout::ColMajor) => Some((unit, 16)),
-        }
+        if self.slayout == SLayout::NoneBox { None } else { isa_rules::unit(self.dtype, self.layout()) }
+    }
+
+    fn layout(self) -> Layout {
+        Layout { blayout: self.blayout, slayout: self.slayout, fractal: self.fractal }
     }
 
     /// What the instruction library's static assertions would refuse.
     pub(super) fn refusal(self) -> Option<Refusal> {
-<<<<<<< HEAD
-        let bytes = self.dtype.storage_bits() / 8;
-        let (rows, cols) = (self.rows, self.cols);
-        match (self.slayout, self.blayout) {
-            (SLayout::NoneBox, BLayout::RowMajor) if !(cols * bytes).is_multiple_of(32) => {
-                Some(format!("a row of {cols} {} takes {} bytes, which is no multiple of 32", self.dtype, cols * bytes))
-            }
-            (SLayout::NoneBox, BLayout::ColMajor) if !(rows * bytes).is_multiple_of(32) => Some(format!(
-                "a column of {rows} {} takes {} bytes, which is no multiple of 32",
-                self.dtype,
-                rows * bytes
-            )),
-            _ => {
-                let (box_rows, box_cols) = self.box_shape()?;
-                let fits = cols % box_cols == 0 && (rows % box_rows == 0 || rows == 1 || self.space == Space::Vec);
-                (!fits).then(|| format!("{rows} x {cols} is not divisible into boxes of {box_rows} x {box_cols}"))
-            }
-        }
-=======
-        let layout = Layout { blayout: self.blayout, slayout: self.slayout, fractal: self.fractal };
-        isa_rules::refused(self.rows, self.cols, self.dtype, self.space, layout).map(|refused| refused.problem)
->>>>>>> 4ab0387 (State the instruction library's rule on shapes once, and let no extent overflow it)
+        let Self { rows, cols, dtype, space, .. } = self;
+        isa_rules::refused(rows, cols, dtype, space, self.layout()).map(|refused| refused.problem)
     }
 }
 
