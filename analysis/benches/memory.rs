@@ -59,7 +59,7 @@ fn report(what: &str, mut times: Vec<Duration>) {
 fn main() {
     let target = Target::Ascend910b;
     let kernels = kernels();
-    let prepare = |kernel: &Kernel| passes::prepare(kernel.clone(), target);
+    let prepare = |kernel: &Kernel| passes::prepare(kernel.clone(), target.into(), Planner::Sequential);
     report("passes", kernels.iter().map(|kernel| time(|| drop(prepare(kernel)))).collect());
     let prepared: Vec<Kernel> = kernels.iter().flat_map(prepare).collect();
     for planner in Planner::ALL {

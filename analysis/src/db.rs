@@ -298,8 +298,8 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
     let mut outcomes = Vec::new();
     for kernel in kernels(db, unit).iter() {
         let planned = isolated(|| {
-            let prepared = passes::prepare(kernel.clone(), config.target);
             let machine = Machine { target: config.target, replaced: &config.capacity };
+            let prepared = passes::prepare(kernel.clone(), machine, config.planner);
             let plan = |kernel: Kernel| {
                 let mut plan = memory::plan_for(&kernel, machine, config.planner);
                 memory::take_back_unproved(&mut plan);

@@ -124,6 +124,13 @@ pub struct Machine<'a> {
     pub replaced: &'a BTreeMap<Space, u64>,
 }
 
+impl From<Target> for Machine<'static> {
+    fn from(target: Target) -> Self {
+        static NOTHING: BTreeMap<Space, u64> = BTreeMap::new();
+        Machine { target, replaced: &NOTHING }
+    }
+}
+
 impl Machine<'_> {
     /// Capacity in bytes; `None` where nothing is checked.
     pub fn capacity(self, space: Space) -> Option<u64> {

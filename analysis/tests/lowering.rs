@@ -140,7 +140,7 @@ proptest! {
         let text = std::fs::read_to_string(program.get(&programs)).unwrap();
         for kernel in kernels(&edited(&text, &edits)) {
             let _ = kernel.to_string();
-            for prepared in passes::prepare(kernel, Target::Ascend910b) {
+            for prepared in passes::prepare(kernel, Target::Ascend910b.into(), Planner::Auto) {
                 memory::plan(&prepared, Target::Ascend910b, Planner::Auto);
             }
         }

@@ -53,7 +53,8 @@ fn main() {
         let document = Document::new(&source(repeated));
         let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
         let kernel = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Nothing)).next();
-        let Some(kernel) = kernel.and_then(|kernel| passes::prepare(kernel, Target::Ascend910b).into_iter().next())
+        let Some(kernel) = kernel
+            .and_then(|kernel| passes::prepare(kernel, Target::Ascend910b.into(), Planner::Auto).into_iter().next())
         else {
             println!("{name}: no kernel");
             continue;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
 use tilelens_analysis::ir::{Kernel, KernelKind, Role, Stmt, Value, VarId};
-use tilelens_analysis::target::Target;
+use tilelens_analysis::target::{Planner, Target};
 use tilelens_analysis::{lower, passes};
 use tilelens_syntax::{BlockKind, Document, ast};
 
@@ -75,7 +75,8 @@ fn prepared(text: &str, target: Target) -> Vec<Kernel> {
     let document = Document::new(text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
     let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
-    let mut prepared: Vec<Kernel> = kernels.flat_map(|kernel| passes::prepare(kernel, target)).collect();
+    let mut prepared: Vec<Kernel> =
+        kernels.flat_map(|kernel| passes::prepare(kernel, target.into(), Planner::Sequential)).collect();
     prepared.sort_by(|a, b| a.name.cmp(&b.name));
     prepared
 }

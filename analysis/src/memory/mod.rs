@@ -30,8 +30,6 @@ pub use plan::{
     Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status, Witness,
 };
 
-use std::collections::BTreeMap;
-
 use crate::ir::{Kernel, VarId};
 use crate::target::{Machine, Planner, Target};
 
@@ -48,7 +46,7 @@ const MOST_GROUPS: usize = 8192;
 
 /// Plans the memory of a kernel for which [`crate::passes::prepare`] has made every tile explicit.
 pub fn plan(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
-    plan_for(kernel, Machine { target, replaced: &BTreeMap::new() }, planner)
+    plan_for(kernel, target.into(), planner)
 }
 
 /// [`plan`] for memories of other sizes than the target's.
@@ -148,7 +146,10 @@ impl<'k> Draft<'k> {
         let layout = addresses::sequential(&bases, memories, self.reserved);
         let lives = self.lifetimes.defined.iter().filter_map(|var| Some((*var, self.lifetimes.live(*var)?)));
         let tiles = lives.filter(|(var, _)| self.bases.get(*var).is_some()).collect();
-        let needed = Needed { tiles, groups: self.bases.clone(), alternatives: true };
+        // What a branch makes anew and what it accumulates onto are one tile; only one of the two happens.
+        let mut groups = self.bases.clone();
+        aliases::coalesce_accumulators(kernel, &self.inits, self.machine.target, &mut groups);
+        let needed = Needed { tiles, groups, alternatives: true };
         Placement {
             bases,
             repairs,

@@ -3,46 +3,54 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::{spaces, walk};
-use crate::ir::{Attr, Call, For, If, Kernel, LoopKind, PIPELINE_STAGES, Stmt, Type, Value, VarId, While};
+use crate::ir::{
+    Attr, Call, For, If, Kernel, LoopKind, PIPELINE_STAGES, PipelineStage, Stmt, Type, Value, VarId, While,
+};
 use crate::ops::OpId;
 use crate::target::Space;
 
-/// `stores_stay`: indices of the loops whose stores stay beside what they store.
-pub(super) fn run(kernel: &mut Kernel, stores_stay: &FxHashSet<VarId>) {
+pub(super) fn run(kernel: &mut Kernel, drains: &Drains) {
     let body = std::mem::take(&mut kernel.body);
-    let order = Order { kernel, stores_stay };
+    let order = Order { kernel, drains };
     kernel.body = order.body(body, None);
+}
+
+/// How the loops that are not in here by their index drain: [`Drain::AfterWork`].
+pub(super) type Drains = FxHashMap<VarId, Drain>;
+
+/// Where the stores of a pipeline go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Drain {
+    /// Behind the work of their stage.
+    AfterWork,
+    /// Where they are: one accumulator is drained before the next one is made.
+    InPlace,
+    /// Behind the work of two stages, each with an accumulator of its own: one is drained while the other one is made.
+    InPairs,
 }
 
 struct Order<'a> {
     kernel: &'a Kernel,
-    stores_stay: &'a FxHashSet<VarId>,
-}
-
-/// What the innermost pipeline around a statement does with stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stores {
-    Follow,
-    Stay,
+    drains: &'a Drains,
 }
 
 impl Order<'_> {
-    fn body(&self, body: Vec<Stmt>, pipeline: Option<Stores>) -> Vec<Stmt> {
+    fn body(&self, body: Vec<Stmt>, pipeline: Option<Drain>) -> Vec<Stmt> {
         let body = body.into_iter().map(|stmt| self.inside(stmt, pipeline)).collect();
         match pipeline {
-            Some(stores) => sort(self.kernel, body, stores),
+            Some(drain) => sort(self.kernel, body, drain),
             None => body,
         }
     }
 
-    fn inside(&self, stmt: Stmt, pipeline: Option<Stores>) -> Stmt {
+    fn inside(&self, stmt: Stmt, pipeline: Option<Drain>) -> Stmt {
         match stmt {
             Stmt::For(inner) if matches!(inner.kind, LoopKind::Pipeline { .. }) => {
-                let stores = if self.stores_stay.contains(&inner.index) { Stores::Stay } else { Stores::Follow };
-                Stmt::For(For { kind: LoopKind::Range, body: self.body(inner.body, Some(stores)), ..inner })
+                let drain = self.drains.get(&inner.index).copied().unwrap_or(Drain::AfterWork);
+                Stmt::For(For { kind: LoopKind::Range, body: self.body(inner.body, Some(drain)), ..inner })
             }
             Stmt::For(inner) => Stmt::For(For { body: self.body(inner.body, pipeline), ..inner }),
             Stmt::While(inner) => Stmt::While(While { body: self.body(inner.body, pipeline), ..inner }),
@@ -63,22 +71,23 @@ enum Tier {
     Work,
 }
 
-/// Order among the statements that are ready. Stages compare as the text that the compiler writes them as.
-type Key = (Tier, String, bool, usize);
+/// Order among the statements that are ready: the tier, the stage or the pair of stages, stores behind work, the stage within
+/// the pair, and the place in the source. Stages compare as the text that the compiler writes them as.
+type Key = (Tier, String, Option<u32>, bool, Option<u32>, usize);
 
-fn sort(kernel: &Kernel, mut body: Vec<Stmt>, stores: Stores) -> Vec<Stmt> {
+fn sort(kernel: &Kernel, mut body: Vec<Stmt>, drain: Drain) -> Vec<Stmt> {
     let last = match body.last() {
         Some(Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_)) => body.pop(),
         _ => None,
     };
     let (successors, mut waits) = dependencies(&body);
-    let keys = keys(kernel, &body, stores);
+    let keys = keys(kernel, &body, drain);
     let mut ready: BinaryHeap<Reverse<&Key>> =
         keys.iter().zip(&waits).filter(|(_, waits)| **waits == 0).map(|(key, _)| Reverse(key)).collect();
     let mut order = Vec::with_capacity(body.len());
     while let Some(Reverse(key)) = ready.pop() {
-        order.push(key.3);
-        for next in &successors[key.3] {
+        order.push(key.5);
+        for next in &successors[key.5] {
             waits[*next] -= 1;
             if waits[*next] == 0 {
                 ready.push(Reverse(&keys[*next]));
@@ -89,6 +98,9 @@ fn sort(kernel: &Kernel, mut body: Vec<Stmt>, stores: Stores) -> Vec<Stmt> {
     let mut out: Vec<Stmt> = order.into_iter().filter_map(|index| body[index].take()).collect();
     out.extend(body.into_iter().flatten());
     out.extend(last);
+    if drain == Drain::InPairs {
+        rotate_accumulators(kernel, &mut out);
+    }
     out
 }
 
@@ -113,8 +125,8 @@ fn dependencies(body: &[Stmt]) -> (Vec<Vec<usize>>, Vec<usize>) {
     (successors, waits)
 }
 
-fn keys(kernel: &Kernel, body: &[Stmt], stores: Stores) -> Vec<Key> {
-    let mut stage_of: FxHashMap<VarId, String> = FxHashMap::default();
+fn keys(kernel: &Kernel, body: &[Stmt], drain: Drain) -> Vec<Key> {
+    let mut stage_of: FxHashMap<VarId, &[PipelineStage]> = FxHashMap::default();
     for stmt in body {
         if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
             && let Some(stages) = stages(call)
@@ -124,26 +136,63 @@ fn keys(kernel: &Kernel, body: &[Stmt], stores: Stores) -> Vec<Key> {
     }
     let key = |(index, stmt): (usize, &Stmt)| {
         let (tier, is_store) = tier(kernel, stmt);
-        let stage = if tier == Tier::Work { stage(stmt, &stage_of) } else { None };
-        (tier, stage.cloned().unwrap_or_default(), is_store && stores == Stores::Follow, index)
+        let stages = if tier == Tier::Work { stages_of(stmt, &stage_of) } else { None };
+        match drain {
+            Drain::AfterWork => (tier, spelled(stages), None, is_store, None, index),
+            Drain::InPlace => (tier, spelled(stages), None, false, None, index),
+            Drain::InPairs => {
+                let stage = stages.and_then(|stages| stages.first()).map(|innermost| innermost.stage);
+                let drains = is_store || walk::call_of(stmt).is_some_and(|call| call.op == OpId::ASSEMBLE);
+                (tier, String::new(), stage.map(|stage| stage / 2), drains, stage, index)
+            }
+        }
     };
     body.iter().enumerate().map(key).collect()
 }
 
-fn stages(call: &Call) -> Option<String> {
-    let Some(Attr::Stages(stages)) = call.attr(PIPELINE_STAGES) else { return None };
-    let pairs: Vec<String> = stages.iter().map(|stage| format!("{}:{}", stage.group, stage.stage)).collect();
-    Some(pairs.join(";"))
+fn stages(call: &Call) -> Option<&[PipelineStage]> {
+    match call.attr(PIPELINE_STAGES) {
+        Some(Attr::Stages(stages)) => Some(stages),
+        _ => None,
+    }
 }
 
-/// The stage of the tile that a statement makes, or else of the first tile that it reads.
-fn stage<'a>(stmt: &Stmt, stage_of: &'a FxHashMap<VarId, String>) -> Option<&'a String> {
+fn spelled(stages: Option<&[PipelineStage]>) -> String {
+    let pairs = stages.unwrap_or_default().iter().map(|stage| format!("{}:{}", stage.group, stage.stage));
+    pairs.collect::<Vec<_>>().join(";")
+}
+
+/// The stages of the tile that a statement makes, or else of the first tile that it reads.
+fn stages_of<'a>(stmt: &Stmt, stage_of: &FxHashMap<VarId, &'a [PipelineStage]>) -> Option<&'a [PipelineStage]> {
     if let Stmt::Let { var, .. } = stmt
-        && let Some(stage) = stage_of.get(var)
+        && let Some(stages) = stage_of.get(var)
     {
-        return Some(stage);
+        return Some(stages);
     }
-    walk::call_of(stmt)?.args.iter().find_map(|arg| stage_of.get(&arg.var()?))
+    walk::call_of(stmt)?.args.iter().find_map(|arg| stage_of.get(&arg.var()?).copied())
+}
+
+/// However many stages load ahead, there are two accumulators.
+fn rotate_accumulators(kernel: &Kernel, body: &mut [Stmt]) {
+    for stmt in body {
+        let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { continue };
+        let in_acc = kernel.tile(*var).is_some_and(|tile| tile.space == Some(Space::Acc));
+        if !in_acc || !is_product(call) {
+            continue;
+        }
+        for (name, attr) in &mut call.attrs {
+            if let (&mut PIPELINE_STAGES, Attr::Stages(stages)) = (name, attr)
+                && let Some(innermost) = stages.first_mut()
+            {
+                innermost.stage %= 2;
+            }
+        }
+    }
+}
+
+/// A product of matrices in the cube, of whatever kind.
+pub(super) fn is_product(call: &Call) -> bool {
+    call.op.op().name.starts_with("tile.matmul")
 }
 
 /// The tier of a statement, and whether it stores.

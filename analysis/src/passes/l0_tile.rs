@@ -1,10 +1,13 @@
 //! The tile of a matrix product that the compiler would compute at once: the cheapest one by its cost model (cycles of loads,
 //! multiplications and of draining the accumulator; compiler at e2d0f78ae).
 
-use crate::target::{Space, Target};
+use crate::target::{Machine, Space, Target};
 
 /// Extents of the cube's smallest block.
 const BLOCK: i64 = 16;
+
+/// Tiles for larger memories than so many of the target's own are not searched: the search grows with them.
+const MOST_CAPACITIES: u64 = 4;
 
 /// A product `[m, k] x [k, n]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +74,8 @@ pub(super) struct Choice {
     pub(super) rows_outer: bool,
     /// The operand that stays takes all of its memory, so that the outer loop cannot load ahead.
     pub(super) held_alone: bool,
+    /// Two accumulators: one is drained while the other one is made.
+    pub(super) two_accumulators: bool,
 }
 
 /// What stays in place while the others pass by.
@@ -81,12 +86,34 @@ enum Stationary {
     Right,
 }
 
+/// A way to walk the grid of tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Walk {
+    stationary: Stationary,
+    two_accumulators: bool,
+}
+
+/// All ways in the order in which the compiler tries them; the first one is the plain one.
+const WALKS: [Walk; 6] = {
+    const fn walk(stationary: Stationary, two_accumulators: bool) -> Walk {
+        Walk { stationary, two_accumulators }
+    }
+    [
+        walk(Stationary::Accumulator, false),
+        walk(Stationary::Accumulator, true),
+        walk(Stationary::Left, false),
+        walk(Stationary::Left, true),
+        walk(Stationary::Right, false),
+        walk(Stationary::Right, true),
+    ]
+};
+
 struct Search<'a> {
     problem: Extents,
     bytes: ElementBytes,
     /// Rows that the accumulator is padded to.
     acc_rows: i64,
-    target: Target,
+    machine: Machine<'a>,
     costs: &'a Costs,
 }
 
@@ -98,47 +125,69 @@ struct Candidate {
     load: f64,
 }
 
-/// The best tile, or `None` where the compiler leaves the product alone because it has no legal one.
-pub(super) fn choose(problem: Extents, bytes: ElementBytes, acc_rows: i64, target: Target) -> Option<Choice> {
+/// The best tile, or `None` where the compiler leaves the product alone because it has no legal one. Only some planners let
+/// one accumulator be drained while the next one is made.
+pub(super) fn choose(
+    problem: Extents,
+    bytes: ElementBytes,
+    acc_rows: i64,
+    machine: Machine,
+    two_accumulators: bool,
+) -> Option<Choice> {
     if [problem.m, problem.n, problem.k].into_iter().any(|extent| extent < BLOCK) || problem.k % BLOCK != 0 {
         return None;
     }
-    let costs = match target {
+    let costs = match machine.target {
         Target::Ascend910b => &COSTS_910B,
         Target::Ascend950 => &COSTS_950,
     };
-    let search = Search { problem, bytes, acc_rows, target, costs };
-    let mut best = search.best(Stationary::Accumulator)?;
-    let mut held = Stationary::Accumulator;
+    let search = Search { problem, bytes, acc_rows, machine, costs };
+    let [mut walk, others @ ..] = WALKS;
+    let mut best = search.best(walk)?;
     if best.tile != problem {
-        for stationary in [Stationary::Left, Stationary::Right] {
-            if let Some(candidate) = search.best(stationary).filter(|candidate| candidate.cycles < best.cycles) {
-                best = candidate;
-                held = stationary;
+        for other in others.into_iter().filter(|walk| two_accumulators || !walk.two_accumulators) {
+            if let Some(candidate) = search.best(other).filter(|candidate| candidate.cycles < best.cycles) {
+                (best, walk) = (candidate, other);
             }
         }
     }
-    let rows_outer = match held {
-        Stationary::Left => true,
-        Stationary::Right => false,
-        Stationary::Accumulator => {
-            search.load(best.tile, Stationary::Left) <= search.load(best.tile, Stationary::Right)
-        }
-    };
-    Some(Choice { tile: best.tile, rows_outer, held_alone: held != Stationary::Accumulator })
+    Some(Choice {
+        tile: best.tile,
+        rows_outer: search.rows_outer(best.tile, walk.stationary),
+        held_alone: walk.stationary != Stationary::Accumulator,
+        two_accumulators: walk.two_accumulators,
+    })
 }
 
 impl Search<'_> {
     fn capacity(&self, space: Space, bytes: i64, copies: i64) -> i64 {
-        let capacity = self.target.capacity(space).unwrap_or(0);
+        let built_in = self.machine.target.capacity(space).unwrap_or(0);
+        let capacity = self.machine.capacity(space).unwrap_or(u64::MAX).min(MOST_CAPACITIES * built_in);
         i64::try_from(capacity).unwrap_or(i64::MAX) / (bytes.max(1) * copies)
     }
 
-    fn best(&self, stationary: Stationary) -> Option<Candidate> {
+    fn rows_outer(&self, tile: Extents, stationary: Stationary) -> bool {
+        match stationary {
+            Stationary::Left => true,
+            Stationary::Right => false,
+            Stationary::Accumulator => self.load(tile, Stationary::Left) <= self.load(tile, Stationary::Right),
+        }
+    }
+
+    /// Whether the inner loop has two tiles of full size or more.
+    fn has_pairs(&self, tile: Extents, stationary: Stationary) -> bool {
+        let Extents { m, n, .. } = self.problem;
+        let tiles = if self.rows_outer(tile, stationary) { n / tile.n } else { m / tile.m };
+        tiles >= 2
+    }
+
+    fn best(&self, walk: Walk) -> Option<Candidate> {
+        let Walk { stationary, two_accumulators } = walk;
+        let whole_depth = stationary != Stationary::Accumulator || two_accumulators;
         let copies = |held: Stationary| if stationary == held { 1 } else { 2 };
         let left = self.capacity(Space::Left, self.bytes.left, copies(Stationary::Left));
         let right = self.capacity(Space::Right, self.bytes.right, copies(Stationary::Right));
-        let acc = self.capacity(Space::Acc, self.bytes.acc, 1);
+        let acc = self.capacity(Space::Acc, self.bytes.acc, if two_accumulators { 2 } else { 1 });
         let mut best: Option<Candidate> = None;
         for m in (BLOCK..=self.problem.m).step_by(BLOCK as usize) {
             let rows = round_up(m, self.acc_rows);
@@ -147,12 +196,15 @@ impl Search<'_> {
             }
             let widest = self.problem.n.min(acc / rows);
             for n in (BLOCK..=widest).step_by(BLOCK as usize) {
+                if two_accumulators && !self.has_pairs(Extents { m, n, k: self.problem.k }, stationary) {
+                    continue;
+                }
                 let deepest = (left / m).min(right / n).min(self.problem.k);
                 for k in (BLOCK..=deepest).step_by(BLOCK as usize) {
-                    if stationary != Stationary::Accumulator && k != self.problem.k {
+                    if whole_depth && k != self.problem.k {
                         continue;
                     }
-                    let candidate = self.score(Extents { m, n, k }, stationary);
+                    let candidate = self.score(Extents { m, n, k }, walk);
                     if best.is_none_or(|best| self.is_better(candidate, best)) {
                         best = Some(candidate);
                     }
@@ -162,12 +214,20 @@ impl Search<'_> {
         best
     }
 
-    fn score(&self, tile: Extents, stationary: Stationary) -> Candidate {
+    fn score(&self, tile: Extents, walk: Walk) -> Candidate {
         let Extents { m, n, k } = self.problem;
-        let load = self.load(tile, stationary);
+        let load = self.load(tile, walk.stationary);
         let compute = load.max(self.multiply(tile) as f64);
         let padded = round_up(m, tile.m) * round_up(n, tile.n) * round_up(k, tile.k);
-        Candidate { tile, cycles: (compute + self.drain(tile)).round() as i64, padded, load }
+        let drain = self.drain(tile);
+        let cycles = if walk.two_accumulators {
+            // What is shorter hides behind what is longer, but for one tile.
+            let tiles = (ceil_div(m, tile.m) * ceil_div(n, tile.n)) as f64;
+            compute.max(drain) + compute.min(drain) / tiles
+        } else {
+            compute + drain
+        };
+        Candidate { tile, cycles: cycles.round() as i64, padded, load }
     }
 
     fn multiply(&self, tile: Extents) -> i64 {
@@ -238,8 +298,8 @@ mod tests {
     fn tiles_are_those_of_the_compiler() {
         let fp16 = ElementBytes { left: 2, right: 2, acc: 4 };
         let fp32 = ElementBytes { left: 4, right: 4, acc: 4 };
-        let on_910b =
-            |m, n, k, bytes| choose(Extents { m, n, k }, bytes, 16, Target::Ascend910b).map(|choice| choice.tile);
+        let machine = Machine::from(Target::Ascend910b);
+        let on_910b = |m, n, k, bytes| choose(Extents { m, n, k }, bytes, 16, machine, false).map(|choice| choice.tile);
         assert_eq!(on_910b(128, 128, 512, fp16), Some(Extents { m: 128, n: 128, k: 128 }));
         assert_eq!(on_910b(128, 16, 256, fp16), Some(Extents { m: 128, n: 16, k: 128 }));
         assert_eq!(on_910b(64, 64, 128, fp16), Some(Extents { m: 64, n: 64, k: 128 }));

@@ -3,52 +3,54 @@
 //!
 //! Grids that are kept on chip for a next product, and those with a bias, are not modelled and noted.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::io_order::Drains;
 use super::l0_tile::{self, Choice, ElementBytes, Extents};
 use super::matmul_parts::{Grid, Parts};
+use super::two_accumulators;
 use super::walk::{self, Substitution};
 use super::{layout, spaces};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt,
-    TileType, TileView, Type, Value, Var, VarId, While,
+    Attr, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt, TileType,
+    TileView, Type, Value, Var, VarId, While,
 };
 use crate::memory::sizes;
 use crate::ops::OpId;
-use crate::target::{Space, Target};
+use crate::target::{Machine, Planner, Space, Target};
 
-/// Fewest iterations of a pipeline for which the compiler keeps two accumulators.
-const TWO_ACCUMULATOR_TRIPS: i64 = 4;
 /// Rounding to nearest, ties to even: what the path out of the accumulator does.
 const RINT: i64 = 1;
 
-/// Returns the indices of the pipelines whose stores stay beside their products.
-pub(super) fn run(kernel: &mut Kernel, target: Target) -> FxHashSet<VarId> {
+/// Returns where the stores of pipelines go.
+pub(super) fn run(kernel: &mut Kernel, machine: Machine, planner: Planner) -> Drains {
+    let drains = two_accumulators::find(kernel, machine, planner);
     let body = std::mem::take(&mut kernel.body);
-    note_two_accumulators(kernel, &body);
     let mut tiling = Tiling {
         kernel,
-        target,
+        machine,
+        planner,
         results: Substitution::default(),
-        stores_stay: FxHashSet::default(),
+        drains,
         whole_accumulators: Vec::new(),
         depth: 0,
     };
     let mut body = tiling.body(body);
-    let Tiling { results, stores_stay, whole_accumulators, .. } = tiling;
+    let Tiling { results, drains, whole_accumulators, .. } = tiling;
     results.apply(&mut body);
     kernel.body = body;
     forget_accumulators(kernel, &whole_accumulators);
-    stores_stay
+    drains
 }
 
 struct Tiling<'a> {
     kernel: &'a mut Kernel,
-    target: Target,
+    machine: Machine<'a>,
+    planner: Planner,
     /// What the tensors that grids store to stand for.
     results: Substitution,
-    stores_stay: FxHashSet<VarId>,
+    drains: Drains,
     /// What accumulators of products that are not modelled look like, whatever loop carries them.
     whole_accumulators: Vec<(Vec<u64>, Dtype, Reason)>,
     /// Loops around the present statement.
@@ -106,8 +108,8 @@ impl Tiling<'_> {
                 Stmt::Let { var, value: Value::Call(store), origin } => match grids.remove(&var) {
                     Some((product, call, problem, choice)) => {
                         let parts = Parts::new(self.kernel, product, &call, origin, problem, choice, &mut out);
-                        let Grid { last, stores_stay } = parts.grid(&store);
-                        self.stores_stay.extend(stores_stay);
+                        let Grid { last, drains } = parts.grid(&store);
+                        self.drains.extend(drains);
                         self.results.set(var, last);
                     }
                     None => out.push(Stmt::Let { var, value: Value::Call(store), origin }),
@@ -154,8 +156,8 @@ impl Tiling<'_> {
         let Some((source, tile)) = source.and_then(|source| Some((source, self.kernel.tile(source)?))) else {
             return false;
         };
-        let fits = self.target.capacity(Space::Acc).is_some_and(|capacity| {
-            sizes::tile_bytes(tile, Space::Acc, self.target).is_some_and(|bytes| bytes <= capacity)
+        let fits = self.machine.capacity(Space::Acc).is_some_and(|capacity| {
+            sizes::tile_bytes(tile, Space::Acc, self.machine.target).is_some_and(|bytes| bytes <= capacity)
         });
         tile.space == Some(Space::Acc)
             && tile.dtype == Dtype::Fp32
@@ -191,13 +193,13 @@ impl Tiling<'_> {
     fn bias_is_too_wide(&self, call: &Call) -> bool {
         let bias = call.args.get(2).and_then(Operand::var).and_then(|var| self.kernel.tile(var));
         let Some(bias) = bias.filter(|tile| tile.space == Some(Space::Mat)) else { return false };
-        let capacity = self.target.capacity(Space::Bias).unwrap_or(u64::MAX);
+        let capacity = self.machine.capacity(Space::Bias).unwrap_or(u64::MAX);
         bytes_of(bias) > capacity
     }
 
     /// Whether the compiler keeps the whole product in L1, for products that read it.
     fn stays_on_chip(&self, var: VarId, readers: &Readers) -> bool {
-        if self.target == Target::Ascend950 && readers.feeds_products_only(var) {
+        if self.machine.target == Target::Ascend950 && readers.feeds_products_only(var) {
             return true;
         }
         let narrowed = readers.rounded.get(&var).copied();
@@ -207,7 +209,7 @@ impl Tiling<'_> {
     /// An operand that the author placed and that is larger than its memory: no plan can help.
     fn reject_too_large(&mut self, call: &Call, operand: VarId, space: Space, side: &str, unit: &str) {
         let Some(tile) = self.kernel.tile(operand).filter(|tile| tile.space == Some(space)) else { return };
-        let Some(capacity) = self.target.capacity(space) else { return };
+        let Some(capacity) = self.machine.capacity(space) else { return };
         let required = bytes_of(tile);
         if required <= capacity {
             return;
@@ -218,7 +220,7 @@ impl Tiling<'_> {
             "{op} {side} operand '{name}' is already resident in {space} ({unit}) with physical shape {:?} and dtype {}, \
              requiring {required} bytes, but {} provides {capacity} bytes; keep the operand in Mat and pass it directly to \
              {op}, so that the compiler chooses tiles that fit, or extract a smaller {space} tile",
-            tile.shape, tile.dtype, self.target,
+            tile.shape, tile.dtype, self.machine.target,
         );
         self.kernel.rejections.push(Rejection { at: call.origin, code: Code::OperandTooLarge, message });
     }
@@ -242,8 +244,8 @@ impl Tiling<'_> {
             right: bytes(self.kernel.tile(rhs)?.dtype)?,
             acc: bytes(result)?,
         };
-        let acc_rows = if result == Dtype::Int32 && self.target == Target::Ascend910b { 32 } else { 16 };
-        l0_tile::choose(problem, bytes, acc_rows, self.target)
+        let acc_rows = if result == Dtype::Int32 && self.machine.target == Target::Ascend910b { 32 } else { 16 };
+        l0_tile::choose(problem, bytes, acc_rows, self.machine, self.planner == Planner::DsaRp)
     }
 
     /// Whole, the product would not fit although the compiler makes it fit: it must not count.
@@ -349,37 +351,4 @@ impl Readers {
         let store = self.stores.get(&var)?;
         (self.reads.get(&var) == Some(&1)).then_some(*store)
     }
-}
-
-/// In a long pipeline with one product of an operand that stays and one that changes, the compiler alternates between two
-/// accumulators.
-fn note_two_accumulators(kernel: &mut Kernel, body: &[Stmt]) {
-    let mut found = Vec::new();
-    walk::visit(body, &mut |stmt| {
-        let Stmt::For(inner) = stmt else { return };
-        let LoopKind::Pipeline { stages } = inner.kind else { return };
-        let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step).unwrap_or(0);
-        if stages < 2 || trips < TWO_ACCUMULATOR_TRIPS || trips % i64::from(stages) != 0 {
-            return;
-        }
-        let defined: Vec<VarId> = inner
-            .body
-            .iter()
-            .filter_map(|stmt| if let Stmt::Let { var, .. } = stmt { Some(*var) } else { None })
-            .collect();
-        let products: Vec<&Call> =
-            inner.body.iter().filter_map(walk::call_of).filter(|call| call.op == OpId::MATMUL).collect();
-        let [product] = products.as_slice() else { return };
-        let moving = product.args.iter().filter_map(Operand::var).filter(|var| defined.contains(var)).count();
-        let in_l0 = product
-            .args
-            .iter()
-            .filter_map(Operand::var)
-            .all(|var| matches!(kernel.tile(var).and_then(|tile| tile.space), Some(Space::Left | Space::Right)));
-        if moving == 1 && in_l0 {
-            found.push(inner.origin);
-        }
-    });
-    let reason = || Reason("a pipeline in which the compiler alternates between two accumulators".into());
-    kernel.notes.extend(found.into_iter().map(|at| Note { at, reason: reason() }));
 }

@@ -1,5 +1,6 @@
 //! The statements that compute a product in parts.
 
+use super::io_order::Drain;
 use super::l0_tile::{Choice, Extents};
 use super::{layout, spaces, walk};
 use crate::ir::{
@@ -32,8 +33,8 @@ pub(super) struct Parts<'a> {
 pub(super) struct Grid {
     /// The tensor behind the last store.
     pub(super) last: Operand,
-    /// Indices of the loops whose stores stay beside their products.
-    pub(super) stores_stay: Vec<VarId>,
+    /// Where the stores of its loops go, by their index.
+    pub(super) drains: Vec<(VarId, Drain)>,
 }
 
 /// Part of the result: where it starts and how large it is.
@@ -97,14 +98,14 @@ impl<'a> Parts<'a> {
                 step += 1;
             }
         }
-        Grid { last, stores_stay: Vec::new() }
+        Grid { last, drains: Vec::new() }
     }
 
     /// Nested loops over the tiles of full size, then the rest along the lower and right edge.
     fn grid_of_whole_depth(&mut self, base: &str, store: &Call, start: Operand) -> Grid {
         let (Extents { m, n, .. }, tile) = (self.problem, self.choice.tile);
         let (full_m, full_n) = (m / tile.m * tile.m, n / tile.n * tile.n);
-        let (mut last, stores_stay) = self.full_tiles(base, store, start, full_m, full_n);
+        let (mut last, drains) = self.full_tiles(base, store, start, full_m, full_n);
         let mut step = 1;
         let bottom = (0..n).step_by(tile.n as usize).filter(|_| full_m < m);
         for col in bottom {
@@ -119,7 +120,7 @@ impl<'a> Parts<'a> {
             last = self.edge_tile(base, store, &window, last, step);
             step += 1;
         }
-        Grid { last, stores_stay }
+        Grid { last, drains }
     }
 
     fn full_tiles(
@@ -129,7 +130,7 @@ impl<'a> Parts<'a> {
         start: Operand,
         full_m: i64,
         full_n: i64,
-    ) -> (Operand, Vec<VarId>) {
+    ) -> (Operand, Vec<(VarId, Drain)>) {
         let (tile, rows_outer) = (self.choice.tile, self.choice.rows_outer);
         let index = |parts: &mut Self, name: &str| {
             parts.add(format!("{base}{name}"), Type::Scalar(Dtype::Index), Role::LoopIndex)
@@ -169,7 +170,8 @@ impl<'a> Parts<'a> {
         let outer_loop =
             self.counted(kind, outer, outer_stop, outer_step, (start, outer_iter, outer_result), outer_body);
         self.out.push(outer_loop);
-        (Operand::Var(outer_result), vec![outer, inner])
+        let drain = if self.choice.two_accumulators { Drain::InPairs } else { Drain::InPlace };
+        (Operand::Var(outer_result), vec![(outer, Drain::InPlace), (inner, drain)])
     }
 
     fn edge_tile(&mut self, base: &str, store: &Call, window: &Window, last: Operand, step: u32) -> Operand {

@@ -18,6 +18,7 @@ mod spaces;
 mod split;
 pub(crate) mod tensor_to_tile;
 mod tile_slice;
+mod two_accumulators;
 mod unroll;
 pub(crate) mod walk;
 
@@ -25,10 +26,11 @@ pub(crate) mod walk;
 mod tests;
 
 use crate::ir::Kernel;
-use crate::target::Target;
+use crate::target::{Machine, Planner};
 
 /// Runs the passes in the compiler's order. A kernel that uses both cores becomes two.
-pub fn prepare(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
+pub fn prepare(mut kernel: Kernel, machine: Machine, planner: Planner) -> Vec<Kernel> {
+    let target = machine.target;
     unroll::run(&mut kernel);
     simplify::run(&mut kernel);
     tensor_to_tile::run(&mut kernel, target);
@@ -36,15 +38,15 @@ pub fn prepare(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
     composite::run(&mut kernel);
     flatten::run(&mut kernel);
     cast::run(&mut kernel, target);
-    let mut stores_stay = matmul_l0::run(&mut kernel, target);
+    let mut drains = matmul_l0::run(&mut kernel, machine, planner);
     cast::note_folded(&mut kernel);
     tile_slice::run(&mut kernel);
     spaces::infer(&mut kernel);
     backend_layouts::run(&mut kernel);
     let mut kernels = mixed::run(kernel, target);
     for kernel in &mut kernels {
-        pipeline::run(kernel, &mut stores_stay);
-        io_order::run(kernel, &stores_stay);
+        pipeline::run(kernel, &mut drains);
+        io_order::run(kernel, &drains);
     }
     kernels
 }

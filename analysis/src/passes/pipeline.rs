@@ -1,8 +1,7 @@
 //! LowerPipelineLoops: the body of `pl.pipeline(stage=F)` is copied F times, so that the stages can overlap; the iterations
 //! that are left over follow the loop. Each copy's tiles say which stage they belong to.
 
-use rustc_hash::FxHashSet;
-
+use super::io_order::{Drain, Drains, is_product};
 use super::walk::{self, Substitution};
 use crate::ir::{
     Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PIPELINE_STAGES, PipelineStage, Reason,
@@ -13,10 +12,10 @@ use crate::target::Space;
 /// Beyond this many variables copies are no longer made.
 const MAX_VARIABLES: usize = 200_000;
 
-/// `stores_stay`: indices of the loops whose stores stay beside what they store; indices of copies join them.
-pub(super) fn run(kernel: &mut Kernel, stores_stay: &mut FxHashSet<VarId>) {
+/// The indices of copied loops join `drains`.
+pub(super) fn run(kernel: &mut Kernel, drains: &mut Drains) {
     let body = std::mem::take(&mut kernel.body);
-    let mut lower = Lower { kernel, next_group: 0, stores_stay };
+    let mut lower = Lower { kernel, next_group: 0, drains };
     let body = lower.body(body);
     kernel.body = body;
 }
@@ -24,7 +23,7 @@ pub(super) fn run(kernel: &mut Kernel, stores_stay: &mut FxHashSet<VarId>) {
 struct Lower<'a> {
     kernel: &'a mut Kernel,
     next_group: u32,
-    stores_stay: &'a mut FxHashSet<VarId>,
+    drains: &'a mut Drains,
 }
 
 /// Copies of a loop body and what the last one hands on.
@@ -165,8 +164,8 @@ impl Lower<'_> {
 
     fn main_loop(&mut self, inner: &For, stages: i64, step: i64, stop: Scalar, results: Vec<VarId>) -> For {
         let index = self.fresh(inner.index);
-        if self.stores_stay.contains(&inner.index) {
-            self.stores_stay.insert(index);
+        if let Some(drain) = self.drains.get(&inner.index).copied() {
+            self.drains.insert(index, drain);
         }
         let iters: Vec<VarId> = inner.carries.iter().map(|carry| self.fresh(carry.iter)).collect();
         let values = iters.iter().copied().map(Operand::Var).collect();
@@ -195,6 +194,7 @@ impl Lower<'_> {
     fn copies(&mut self, inner: &For, count: i64, step: i64, base: &Scalar, mut values: Vec<Operand>) -> Copies {
         let group = self.next_group;
         self.next_group += 1;
+        let two_accumulators = self.drains.get(&inner.index) == Some(&Drain::InPairs);
         let mut body = Vec::with_capacity(inner.body.len());
         for stage in 0..count {
             let index = walk::fold_binary(ScalarBinary::Add, base.clone(), Scalar::Int(stage.saturating_mul(step)));
@@ -204,13 +204,15 @@ impl Lower<'_> {
                 substitution.set(carry.iter, value.clone());
             }
             let mut copy = walk::copy(self.kernel, &inner.body, &mut substitution);
-            let copied: Vec<VarId> = self.stores_stay.iter().filter_map(|index| substitution.var_of(*index)).collect();
-            self.stores_stay.extend(copied);
+            let copied: Vec<(VarId, Drain)> =
+                self.drains.iter().filter_map(|(index, drain)| Some((substitution.var_of(*index)?, *drain))).collect();
+            self.drains.extend(copied);
             if let Some(Stmt::Yield { values: yielded, .. }) = copy.last() {
                 values = yielded.clone();
                 copy.pop();
             }
-            tag(self.kernel, &mut copy, PipelineStage { group, stage: stage as u32 });
+            let stage = PipelineStage { group, stage: stage as u32 };
+            tag(self.kernel, &mut copy, stage, two_accumulators);
             body.extend(copy);
         }
         Copies { body, values }
@@ -248,30 +250,26 @@ fn as_value(operand: Operand) -> Value {
 }
 
 /// Writes the stage into every call that makes a tile. The one cube unit finishes an accumulator before it starts the next,
-/// so that accumulators of several stages can share memory.
-fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage) {
+/// so that accumulators of several stages can share memory, unless one is to be drained while the next one is made.
+fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, two_accumulators: bool) {
     for stmt in body {
         match stmt {
             Stmt::Let { var, value: Value::Call(call), .. } => {
                 let Some(tile) = kernel.tile(*var) else { continue };
-                if is_cube_product(call) && tile.space == Some(Space::Acc) {
+                if is_product(call) && tile.space == Some(Space::Acc) && !two_accumulators {
                     continue;
                 }
                 append_stage(call, stage);
             }
-            Stmt::For(inner) => tag(kernel, &mut inner.body, stage),
-            Stmt::While(inner) => tag(kernel, &mut inner.body, stage),
+            Stmt::For(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
+            Stmt::While(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
             Stmt::If(inner) => {
-                tag(kernel, &mut inner.then, stage);
-                tag(kernel, &mut inner.otherwise, stage);
+                tag(kernel, &mut inner.then, stage, two_accumulators);
+                tag(kernel, &mut inner.otherwise, stage, two_accumulators);
             }
             _ => {}
         }
     }
-}
-
-fn is_cube_product(call: &Call) -> bool {
-    call.op.op().name.starts_with("tile.matmul")
 }
 
 fn append_stage(call: &mut Call, stage: PipelineStage) {

@@ -11,7 +11,7 @@ use super::{prepare, walk};
 use crate::eval::{Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Operand, Stmt, VarId};
 use crate::lower;
-use crate::target::Target;
+use crate::target::{Planner, Target};
 
 struct Nowhere;
 
@@ -29,6 +29,10 @@ const TENSORS: &str = "a: pl.Tensor[[512, 512], pl.FP32], b: pl.Tensor[[512, 512
     n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]";
 
 fn kernels(body: &str, target: Target) -> Vec<Kernel> {
+    kernels_for(body, target, Planner::Sequential)
+}
+
+fn kernels_for(body: &str, target: Target, planner: Planner) -> Vec<Kernel> {
     let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
     let text = format!(
         "class P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k({TENSORS}):\n{body}        return out\n"
@@ -36,7 +40,7 @@ fn kernels(body: &str, target: Target) -> Vec<Kernel> {
     let document = Document::new(&text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
     let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(block.source.as_ref()).0, &Nowhere));
-    kernels.flat_map(|kernel| prepare(kernel, target)).collect()
+    kernels.flat_map(|kernel| prepare(kernel, target.into(), planner)).collect()
 }
 
 /// The statements behind the passes; of loads and stores only the names.
@@ -738,4 +742,27 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn an_accumulator_is_drained_while_the_next_one_is_made() {
+    let body = "x = pl.load(b, [0, 0], [64, 64], target_memory=pl.Mem.Mat)
+        l = pl.move(x, target_memory=pl.Mem.Left)
+        for i, (o,) in pl.pipeline(0, TRIPS, 64, stage=2, init_values=(out,)):
+            y = pl.load(b, [0, i], [64, 64], target_memory=pl.Mem.Mat)
+            r = pl.move(y, target_memory=pl.Mem.Right)
+            c = pl.matmul(l, r)
+            s = pl.store(c, [0, i], o)
+            out = pl.yield_(s)";
+    let order = |trips: u32, planner: Planner| {
+        let body = body.replace("TRIPS", &(trips * 64).to_string());
+        let kernel = kernels_for(&body, Target::Ascend910b, planner).remove(0);
+        let text = kernel.to_string();
+        let ops = text.lines().filter_map(|line| line.trim().split(" = tile.").nth(1)?.split('(').next());
+        ops.filter(|op| matches!(*op, "matmul" | "store")).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(order(4, Planner::Sequential), "matmul matmul store store");
+    // Too few iterations to be worth it, and a planner that leaves the author's pipelines alone.
+    assert_eq!(order(2, Planner::Sequential), "matmul store matmul store");
+    assert_eq!(order(4, Planner::DsaRp), "matmul store matmul store");
 }

@@ -38,7 +38,7 @@ pub(crate) fn planned(text: &str) -> Vec<(Kernel, Plan)> {
     let document = Document::new(text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
     let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
-    let prepared = kernels.flat_map(|kernel| passes::prepare(kernel, Target::Ascend910b));
+    let prepared = kernels.flat_map(|kernel| passes::prepare(kernel, Target::Ascend910b.into(), Planner::Auto));
     let with_plan = |kernel: Kernel| {
         let plan = memory::plan(&kernel, Target::Ascend910b, Planner::Auto);
         (kernel, plan)

@@ -35,8 +35,9 @@ pub(super) fn planned(text: &str, target: Target) -> Vec<(Kernel, Plan)> {
     let document = Document::new(text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
     let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
-    let prepared =
-        kernels.filter(|kernel| kernel.rejections.is_empty()).flat_map(|kernel| passes::prepare(kernel, target));
+    let prepared = kernels
+        .filter(|kernel| kernel.rejections.is_empty())
+        .flat_map(|kernel| passes::prepare(kernel, target.into(), Planner::Auto));
     prepared
         .map(|kernel| {
             let plan = memory::plan(&kernel, target, Planner::Auto);
