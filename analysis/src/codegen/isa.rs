@@ -17,22 +17,47 @@ pub(super) enum Slot {
     Compare,
 }
 
+/// One template argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Template {
+    /// Type of the result.
+    Result,
+    /// Its element type.
+    Element,
+    /// Type of an operand of the IR call.
+    Type(u8),
+    /// An attribute as `0` or `1`.
+    Flag(&'static str),
+    /// `mask_pattern` as `MaskPattern::P…`
+    Pattern,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Row {
     /// In the IR, without `tile.`.
     op: &'static str,
     pub(super) instruction: &'static str,
+    pub(super) template: &'static [Template],
     pub(super) slots: &'static [Slot],
     /// The instruction library refuses column-major tiles here; they are passed as one row at the same address.
     pub(super) row_major: bool,
 }
 
 const fn row(op: &'static str, instruction: &'static str, slots: &'static [Slot]) -> Row {
-    Row { op, instruction, slots, row_major: false }
+    Row { op, instruction, template: &[], slots, row_major: false }
+}
+
+const fn typed(
+    op: &'static str,
+    instruction: &'static str,
+    template: &'static [Template],
+    slots: &'static [Slot],
+) -> Row {
+    Row { op, instruction, template, slots, row_major: false }
 }
 
 const fn scalar(op: &'static str, instruction: &'static str) -> Row {
-    Row { op, instruction, slots: &[Arg(0), Arg(1)], row_major: true }
+    Row { op, instruction, template: &[], slots: &[Arg(0), Arg(1)], row_major: true }
 }
 
 const UNARY: &[Slot] = &[Arg(0)];
@@ -50,8 +75,11 @@ const ROWS: &[Row] = &[
     scalar("ands", "TANDS"),
     row("assemble", "TINSERT", &[Arg(1), Item(2, 0), Item(2, 1)]),
     row("cast", "TCVT", &[Arg(0), Round]),
+    typed("ci", "TCI", &[Template::Result, Template::Element, Template::Flag("descending")], &[Arg(0)]),
     row("cmp", "TCMP", &[Arg(0), Arg(1), Compare]),
     row("cmps", "TCMPS", &[Arg(0), Arg(1), Compare]),
+    row("col_argmax", "TCOLARGMAX", REDUCTION),
+    row("col_argmin", "TCOLARGMIN", REDUCTION),
     row("col_expand", "TCOLEXPAND", &[Arg(1)]),
     row("col_expand_add", "TCOLEXPANDADD", BINARY),
     row("col_expand_div", "TCOLEXPANDDIV", BINARY),
@@ -76,6 +104,9 @@ const ROWS: &[Row] = &[
     row("fmod", "TFMOD", BINARY),
     scalar("fmods", "TFMODS"),
     row("full", "TEXPANDS", &[Arg(1)]),
+    row("gather", "TGATHER", &[Arg(0), Arg(1), Tmp(2)]),
+    typed("gather_mask", "TGATHER", &[Template::Result, Template::Type(0), Template::Pattern], UNARY),
+    row("gatherb", "TGATHERB", BINARY),
     row("gemv", "TGEMV", BINARY),
     row("gemv_acc", "TGEMV_ACC", TERNARY),
     row("gemv_bias", "TGEMV_BIAS", TERNARY),
@@ -84,11 +115,15 @@ const ROWS: &[Row] = &[
     row("matmul", "TMATMUL", BINARY),
     row("matmul_acc", "TMATMUL_ACC", TERNARY),
     row("matmul_bias", "TMATMUL_BIAS", TERNARY),
+    row("matmul_mx", "TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3)]),
+    row("matmul_mx_acc", "TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3), Arg(4)]),
+    row("matmul_mx_bias", "TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3), Arg(4)]),
     row("maximum", "TMAX", BINARY),
     scalar("maximums", "TMAXS"),
     row("minimum", "TMIN", BINARY),
     scalar("minimums", "TMINS"),
     row("move", "TMOV", UNARY),
+    row("mrgsort_format1", "TMRGSORT", BINARY),
     row("mul", "TMUL", BINARY),
     scalar("muls", "TMULS"),
     row("neg", "TNEG", UNARY),
@@ -120,6 +155,8 @@ const ROWS: &[Row] = &[
     row("row_prod", "TROWPROD", REDUCTION),
     row("row_sum", "TROWSUM", REDUCTION),
     row("rsqrt", "TRSQRT", UNARY),
+    row("scatter", "TSCATTER", &[Arg(1), Arg(2)]),
+    typed("scatter_mask", "TSCATTER", &[Template::Pattern], &[Arg(1)]),
     row("sel", "TSEL", &[Arg(0), Arg(1), Arg(2), Tmp(3)]),
     row("sels", "TSELS", &[Arg(0), Arg(1), Tmp(2), Arg(3)]),
     row("shl", "TSHL", BINARY),
@@ -127,12 +164,15 @@ const ROWS: &[Row] = &[
     row("shr", "TSHR", BINARY),
     scalar("shrs", "TSHRS"),
     row("slice", "TEXTRACT", &[Arg(0), Item(2, 0), Item(2, 1)]),
+    row("sort32", "TSORT32", BINARY),
     row("sqrt", "TSQRT", UNARY),
     row("sub", "TSUB", BINARY),
     row("subc", "TSUBC", TERNARY),
     scalar("subs", "TSUBS"),
     row("subsc", "TSUBSC", TERNARY),
+    row("tget_scale_addr", "TGET_SCALE_ADDR", &[Arg(1)]),
     row("transpose", "TTRANS", &[Arg(0), Tmp(3)]),
+    typed("tri", "TTRI", &[Template::Result, Template::Flag("upper")], &[Arg(0)]),
     row("xor", "TXOR", &[Arg(0), Arg(1), Tmp(2)]),
     row("xors", "TXORS", &[Arg(0), Arg(1), Tmp(2)]),
 ];
@@ -161,6 +201,12 @@ pub(super) fn axis_reduction(op: &str, axis: i64) -> Option<&'static Row> {
     }
 }
 
+/// `mask_pattern` of a gather or scatter: the bits, from the right, of the elements of each two or four that it takes.
+pub(super) fn mask_pattern(pattern: i64) -> Option<&'static str> {
+    let patterns = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];
+    usize::try_from(pattern - 1).ok().and_then(|pattern| patterns.get(pattern)).copied()
+}
+
 /// `mode` of a cast.
 pub(super) fn round_mode(mode: i64) -> Option<&'static str> {
     let modes = [
@@ -184,6 +230,7 @@ pub(super) fn compare_mode(mode: i64) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops::{Category, OPS};
 
     #[test]
     fn the_table_is_sorted() {
@@ -196,14 +243,43 @@ mod tests {
         assert_eq!(of("block.add"), Some("TADD"));
         assert_eq!(of("tile.divs"), Some("TDIVS"));
         assert_eq!(of("block.sqrt"), Some("TSQRT"));
-        assert_eq!(of("tile.sort32"), None);
+        assert_eq!(of("tile.sort32"), Some("TSORT32"));
+        assert_eq!(of("tile.sin"), None);
         assert_eq!(axis_reduction("block.sum", 0).map(|row| row.instruction), Some("TCOLSUM"));
         assert_eq!(axis_reduction("block.sum", 1).map(|row| row.instruction), Some("TROWSUM"));
         assert_eq!(axis_reduction("block.sum", 2), None);
     }
 
+    /// Operations with an instruction, of which `selection` makes more than one row of the table can say.
+    const OTHER_ROOMS: &[&str] = &[
+        "tile.alloc",
+        "tile.create",
+        "tile.gather_compare",
+        "tile.gather_row",
+        "tile.load",
+        "tile.mgather",
+        "tile.mrgsort_format2",
+        "tile.mscatter",
+        "tile.random",
+        "tile.read",
+        "tile.set_validshape",
+        "tile.store",
+        "tile.write",
+    ];
+
+    #[test]
+    fn every_operation_with_an_instruction_has_a_row_or_a_room() {
+        for op in OPS.iter().filter(|op| !op.pto.is_empty()) {
+            let known = instruction(op.name).is_some() || OTHER_ROOMS.contains(&op.name);
+            let between_cores = op.category == Category::CrossCore;
+            assert!(known != between_cores, "{}: {}", op.name, op.pto);
+        }
+    }
+
     #[test]
     fn modes_are_names() {
+        assert_eq!(mask_pattern(1), Some("P0101"));
+        assert_eq!(mask_pattern(0), None);
         assert_eq!(round_mode(2), Some("RoundMode::CAST_ROUND"));
         assert_eq!(round_mode(7), None);
         assert_eq!(compare_mode(5), Some("CmpMode::GE"));

@@ -167,7 +167,9 @@ impl Printer<'_> {
             return self.out.line_from(instr.origin, text);
         }
         let operands: Vec<&str> = instr.operands.iter().map(|operand| self.operand(operand)).collect();
-        self.out.line_from(instr.origin, &format!("{}({});", instr.name, operands.join(", ")));
+        let template =
+            if instr.template.is_empty() { String::new() } else { format!("<{}>", instr.template.join(", ")) };
+        self.out.line_from(instr.origin, &format!("{}{template}({});", instr.name, operands.join(", ")));
     }
 
     fn operand<'b>(&'b self, operand: &'b Operand) -> &'b str {

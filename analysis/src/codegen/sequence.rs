@@ -183,6 +183,8 @@ pub struct Instr {
     /// Number in text order.
     pub id: u32,
     pub name: &'static str,
+    /// Template arguments; mostly none.
+    pub template: Vec<String>,
     /// Destination first.
     pub operands: Vec<Operand>,
     pub pipe: Pipe,
@@ -231,6 +233,25 @@ pub struct Affine {
     pub constant: i64,
     /// Ascending by variable, no zero factors.
     pub terms: Vec<(VarId, i64)>,
+}
+
+impl Instr {
+    /// An instruction that touches nothing.
+    pub fn new(name: &'static str, operands: Vec<Operand>, pipe: Pipe, origin: Origin) -> Instr {
+        Instr {
+            id: 0,
+            name,
+            template: Vec::new(),
+            operands,
+            pipe,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            access: None,
+            text: None,
+            inserted: false,
+            origin,
+        }
+    }
 }
 
 impl Affine {
@@ -375,6 +396,16 @@ pub struct Order {
 pub enum OrderedBy {
     Flag { src: Pipe, dst: Pipe, event: u8 },
     Barrier(Pipe),
+}
+
+impl Tile {
+    /// The name of its C++ type.
+    pub fn type_name(&self) -> String {
+        match self.declared {
+            Declared::ByLoop => format!("decltype({})", self.name),
+            _ => format!("{}Type", self.name),
+        }
+    }
 }
 
 impl Program {

@@ -267,7 +267,7 @@ impl Deduction<'_> {
                 [rows, cols] => Ok(vec![*rows, cols.saturating_mul(32) / (self.dtype()?.storage_bits() / 8).max(1)]),
                 other => Err(self.invalid(format!("{other:?} must have two axes"))),
             },
-            Shape::GatherRows => Err(Problem::NotModelled("`tile.mgather`".to_owned())),
+            Shape::GatherRows => self.gathered_rows(),
             Shape::SplitHalved | Shape::SplitDoubled => Err(Problem::NotModelled(format!("`{}`", self.op.name))),
             Shape::GatherCompare | Shape::Annotation | Shape::Tensor(_) | Shape::Scalar | Shape::Nothing => {
                 Err(Problem::NotModelled(format!("`{}`", self.op.name)))
@@ -419,6 +419,20 @@ impl Deduction<'_> {
             }
             _ => Ok(Type::Unknown(Reason(format!("the result of `{}` has no annotation", self.op.name)))),
         }
+    }
+
+    /// By row, as many rows of the tensor as there are indices; by element, as many elements.
+    fn gathered_rows(&self) -> Result<Vec<u64>> {
+        let indices = self.tile(1)?.shape.clone();
+        match self.call.attr("coalesce") {
+            Some(Attr::Int(1)) => return Ok(indices),
+            Some(Attr::Str(mode)) if &**mode == "elem" => return Ok(indices),
+            None | Some(Attr::Int(0) | Attr::Str(_)) => {}
+            Some(_) => return Err(Problem::NotModelled("`coalesce` is not known".to_owned())),
+        }
+        let cols = self.tensor(0)?.shape.last().and_then(Scalar::as_int).and_then(|cols| u64::try_from(cols).ok());
+        let cols = cols.ok_or_else(|| Problem::NotModelled("rows of a tensor of unknown width".to_owned()))?;
+        Ok(vec![indices.iter().product(), cols])
     }
 
     fn gather_compare(&self) -> Result<Type> {

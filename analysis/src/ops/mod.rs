@@ -405,7 +405,7 @@ ids! {
     TPUSH_TO_AIC "tile.tpush_to_aic", TPUSH_TO_AIV "tile.tpush_to_aiv",
     TFREE_TO_AIC "system.tfree_to_aic", TFREE_TO_AIV "system.tfree_to_aiv",
     RESERVE_BUFFER "system.reserve_buffer", IMPORT_PEER_BUFFER "system.import_peer_buffer",
-    MRGSORT_FORMAT1 "tile.mrgsort_format1", MRGSORT_FORMAT2 "tile.mrgsort_format2", GATHER "tile.gather",
+    MRGSORT_FORMAT1 "tile.mrgsort_format1", MRGSORT_FORMAT2 "tile.mrgsort_format2", GATHER "tile.gather", GATHER_ROW "tile.gather_row",
     GATHER_MASK "tile.gather_mask", CI "tile.ci", RANDOM "tile.random", RSQRT "tile.rsqrt", XOR "tile.xor", XORS "tile.xors",
     ROW_SUM "tile.row_sum", ROW_MAX "tile.row_max", ROW_MIN "tile.row_min", ROW_PROD "tile.row_prod",
     ROW_ARGMAX "tile.row_argmax", ROW_ARGMIN "tile.row_argmin", COL_ARGMAX "tile.col_argmax", COL_ARGMIN "tile.col_argmin",

@@ -157,10 +157,11 @@ struct Tile {
         }
     }
 
-    // Where the first element lies; vectors begin at blocks of 32 bytes, boxed tiles at whole boxes.
+    // Where the first element lies: at a block of 32 bytes, in the memories of the cube at a whole box.
     void place(int64_t at)
     {
-        host::require(at % (S == SLayout::NoneBox ? 32 : Fractal) == 0, "a tile at a misaligned address");
+        constexpr bool blocks = S == SLayout::NoneBox || Location == TileType::Vec || Location == TileType::Mat;
+        host::require(at % (blocks ? 32 : Fractal) == 0, "a tile at a misaligned address");
         address = at;
     }
 
@@ -698,6 +699,21 @@ template <typename D, typename A, typename I, typename S> void TGATHER(D& dst, c
     spoil_beside(dst, tmp);
 }
 
+// Positions that compare, from `offset` on, and how many they are in each row.
+template <typename D, typename A, typename K, typename C, typename S, CmpMode Mode>
+void TGATHER(D& dst, const A& a, const K& thresholds, C& counts, const S& tmp, int offset)
+{
+    static_assert(Mode == CmpMode::GT || Mode == CmpMode::EQ, "greater or equal");
+    for (int r = 0; r < a.rows; ++r) {
+        auto limit = wide(K::Rows == 1 ? thresholds.get(0, r) : thresholds.get(r, 0));
+        int found = 0;
+        for (int c = 0; c < a.cols; ++c)
+            if (holds(wide(a.get(r, c)), limit, Mode) && found < dst.cols) dst.set(r, found++, offset + c);
+        counts.set(C::Rows == 1 ? 0 : r, C::Rows == 1 ? r : 0, found);
+    }
+    spoil_beside(dst, tmp);
+}
+
 inline bool selects(MaskPattern pattern, int position)
 {
     switch (pattern) {
@@ -766,14 +782,19 @@ template <MaskPattern Pattern, typename D, typename A> void TSCATTER(D& dst, con
 }
 
 // Rows of a tensor, or single elements of it, by index.
-template <Coalesce Mode, typename D, typename T, typename S, typename St, Layout L, typename I>
+template <Coalesce Mode, GatherOOB Beyond = GatherOOB::Undefined, typename D, typename T, typename S, typename St, Layout L, typename I>
 void MGATHER(D& dst, const GlobalTensor<T, S, St, L>& table, const I& indices)
 {
     compute(dst, [&](int r, int c) {
         int64_t index = Mode == Coalesce::Row ? indices.get(indices.rows == 1 ? 0 : r, indices.rows == 1 ? r : 0) : indices.get(r, c);
+        auto& n = table.shape.of;
+        int64_t capacity = Mode == Coalesce::Row ? n[3] : n[0] * n[1] * n[2] * n[3] * n[4];
+        if (Beyond == GatherOOB::Clamp) index = std::clamp<int64_t>(index, 0, capacity - 1);
+        if (Beyond == GatherOOB::Wrap) index %= capacity;
+        if (Beyond == GatherOOB::Zero && (index < 0 || index >= capacity)) return T(0);
         const T* at = table.data + (Mode == Coalesce::Row ? index * St::of[3] + c : index);
         host::check_global(at, sizeof(T));
-        return *at;
+        return T(*at);
     });
 }
 
@@ -787,6 +808,32 @@ void MSCATTER(GlobalTensor<T, S, St, L>& table, const A& a, const I& indices)
             host::check_global(at, sizeof(T));
             *at = static_cast<T>(a.get(r, c));
         }
+}
+
+// Random numbers: Philox with a counter for each four of them.
+using TRandomKey = uint32_t[2];
+using TRandomCounter = uint32_t[4];
+
+template <int Rounds, typename D> void TRANDOM(D& dst, const TRandomKey& key, const TRandomCounter& counter)
+{
+    static_assert(Rounds == 7 || Rounds == 10, "seven or ten rounds");
+    compute(dst, [&](int r, int c) {
+        uint64_t position = (uint64_t(r) * dst.cols + c) / 4, carry = position;
+        uint32_t x[4], k[2] = {key[0], key[1]};
+        for (int word = 0; word < 4; ++word) {
+            carry += counter[word];
+            x[word] = uint32_t(carry);
+            carry >>= 32;
+        }
+        for (int round = 0; round < Rounds; ++round) {
+            uint64_t a = uint64_t(x[0]) * 0xD2511F53u, b = uint64_t(x[2]) * 0xCD9E8D57u;
+            uint32_t next[4] = {uint32_t(b >> 32) ^ x[1] ^ k[0], uint32_t(b), uint32_t(a >> 32) ^ x[3] ^ k[1], uint32_t(a)};
+            std::memcpy(x, next, sizeof x);
+            k[0] += 0x9E3779B9u;
+            k[1] += 0xBB67AE85u;
+        }
+        return x[(r * dst.cols + c) % 4];
+    });
 }
 
 // Sorting. A record of eight bytes is a score and the index behind it; the largest score comes first.

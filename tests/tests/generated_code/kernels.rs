@@ -6,7 +6,7 @@ use crate::array::Array;
 use crate::host::{Batch, Inputs, Run, planned};
 
 /// A kernel `kernel` of a program; parameters, then the body.
-fn program(params: &str, body: &str) -> String {
+pub(crate) fn program(params: &str, body: &str) -> String {
     let mut text =
         String::from("import pypto.language as pl\n\nBUFFERS = pl.MemRef(slots=2)\n\n@pl.program\nclass P:\n");
     text.push_str("    @pl.function(type=pl.FunctionType.InCore)\n");

@@ -5,3 +5,4 @@ mod array;
 mod conformance;
 mod host;
 mod kernels;
+mod operations;

@@ -2,12 +2,14 @@
 
 use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Origin, Reason, Scalar, VarId};
+use crate::ops::Category;
 
 use super::tiles::size;
 use super::{Refusal, Selected, Selector, int_attr};
 use crate::codegen::expr;
-use crate::codegen::isa::{self, Slot};
+use crate::codegen::isa::{self, Slot, Template};
 use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, TileId, pipe_of};
+use crate::codegen::types;
 
 impl Selector<'_> {
     pub(super) fn call_or_report(&mut self, result: Option<VarId>, call: &Call, origin: Origin) {
@@ -22,6 +24,13 @@ impl Selector<'_> {
             "tile.store" => self.store(result, call, origin),
             "tile.alloc" | "tile.create" => Ok(()),
             "tile.set_validshape" | "tile.reinterpret_view" | "tile.transpose_view" => self.view(result, call, origin),
+            "tile.gather_compare" => self.gather_compare(result, call, origin),
+            "tile.gather_row" => self.gather_row(result, call, origin),
+            "tile.mgather" => self.mgather(result, call, origin),
+            "tile.mscatter" => self.mscatter(result, call, origin),
+            "tile.mrgsort_format2" => self.merge_sorted(result, call, origin),
+            "tile.random" => self.random(result, call, origin),
+            "tile.matmul_acc" if call.args.len() > 3 => self.matmul_from_first_step(result, call, origin),
             "tile.slice" => self.slice(result, call, origin),
             "tile.reshape" => self.reshape(result, call, origin),
             "tile.read" => self.read_element(result, call, origin),
@@ -72,14 +81,11 @@ impl Selector<'_> {
     pub(super) fn instruction(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
         let name = call.op.op().name;
         let Some(row) = isa::instruction(name).or_else(|| isa::axis_reduction(name, int_attr(call, "axis")?)) else {
-            return Err(format!("no instruction for `{name}` in generated code").into());
+            return Err(no_instruction(call).into());
         };
         let Some(result) = result else {
             return Err(format!("the result of `{name}` is not bound to a name").into());
         };
-        if name == "tile.matmul_acc" && call.args.len() > 3 {
-            return Err("`TMATMUL_ACC` has no condition for its first step".to_string().into());
-        }
         let mut operands = Vec::with_capacity(row.slots.len() + 1);
         let (mut reads, mut writes, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         for slot in row.slots {
@@ -106,20 +112,41 @@ impl Selector<'_> {
             }
         }
         let pipe = pipe_of(name, Some(self.program.tile(destination).form.space), &sources);
+        let template = row.template.iter().map(|of| self.template(*of, call, destination)).collect::<Selected<_>>()?;
         let inserted = self.kernel.var(result).inserted;
-        self.push(Instr {
-            id: 0,
-            name: row.instruction,
-            operands,
-            pipe,
-            reads,
-            writes,
-            access: None,
-            text: None,
-            inserted,
-            origin,
-        });
+        self.push(Instr { template, reads, writes, inserted, ..Instr::new(row.instruction, operands, pipe, origin) });
         Ok(())
+    }
+
+    fn template(&mut self, of: Template, call: &Call, result: TileId) -> Selected<String> {
+        Ok(match of {
+            Template::Result => self.program.tile(result).type_name(),
+            Template::Element => {
+                let dtype = self.program.tile(result).form.dtype;
+                types::dtype(dtype).ok_or_else(|| format!("{dtype} has no C++ type"))?.to_string()
+            }
+            Template::Type(arg) => {
+                let tile = self.tile_operand(call, arg)?;
+                self.program.tile(tile).type_name()
+            }
+            Template::Flag(name) => match call.attr(name) {
+                Some(Attr::Bool(set)) => u8::from(*set).to_string(),
+                None => "0".to_string(),
+                Some(_) => return Err(format!("`{name}` is not known").into()),
+            },
+            Template::Pattern => match int_attr(call, "mask_pattern").and_then(isa::mask_pattern) {
+                Some(pattern) => format!("MaskPattern::{pattern}"),
+                None => return Err("the mask pattern is not known".to_string().into()),
+            },
+        })
+    }
+
+    /// An operand that must be a tile.
+    pub(super) fn tile_operand(&mut self, call: &Call, arg: u8) -> Selected<TileId> {
+        match call.args.get(arg as usize).and_then(ir::Operand::var) {
+            Some(var) if self.kernel.tile(var).is_some() => self.tile(var),
+            _ => Err(format!("operand {arg} of `{}` is no tile", call.op.op().name).into()),
+        }
     }
 
     pub(super) fn push(&mut self, mut instr: Instr) -> u32 {
@@ -130,11 +157,11 @@ impl Selector<'_> {
         id
     }
 
-    pub(super) fn is_column(&self, operand: &Operand) -> bool {
+    fn is_column(&self, operand: &Operand) -> bool {
         matches!(operand, Operand::Tile(tile) if self.program.tile(*tile).form.is_column())
     }
 
-    pub(super) fn slot(&mut self, slot: Slot, call: &Call, result: VarId, origin: Origin) -> Selected<Operand> {
+    fn slot(&mut self, slot: Slot, call: &Call, result: VarId, origin: Origin) -> Selected<Operand> {
         let name = call.op.op().name;
         let argument = |index: u8| {
             call.args.get(index as usize).ok_or_else(|| Refusal::from(format!("`{name}` has no operand {index}")))
@@ -177,7 +204,7 @@ impl Selector<'_> {
     }
 
     /// Scratch behind everything that is planned, for a call that has none.
-    pub(super) fn scratch(&mut self, source: Operand, result: VarId, origin: Origin) -> Selected<TileId> {
+    fn scratch(&mut self, source: Operand, result: VarId, origin: Origin) -> Selected<TileId> {
         let Operand::Tile(source) = source else { return Err("scratch for what is no tile".to_string().into()) };
         let form = self.program.tile(source).form;
         let address = self.vec_end.next_multiple_of(32);
@@ -185,4 +212,15 @@ impl Selector<'_> {
         let name = format!("{}_tmp", self.kernel.var(result).name);
         Ok(self.own_tile(&name, form, Some(address), origin))
     }
+}
+
+fn no_instruction(call: &Call) -> String {
+    let op = call.op.op();
+    let why = match op.category {
+        Category::CrossCore | Category::CrossCoreSystem => {
+            ": it passes tiles between the cores through a ring that both functions share, and each is generated by itself"
+        }
+        _ => "",
+    };
+    format!("no instruction for `{}` in generated code{why}", op.name)
 }

@@ -47,17 +47,6 @@ impl Selector<'_> {
     }
 
     pub(super) fn element_access(&mut self, text: String, reads: Vec<TileId>, writes: Vec<TileId>, origin: Origin) {
-        self.push(Instr {
-            id: 0,
-            name: "",
-            operands: Vec::new(),
-            pipe: Pipe::S,
-            reads,
-            writes,
-            access: None,
-            text: Some(text),
-            inserted: false,
-            origin,
-        });
+        self.push(Instr { reads, writes, text: Some(text), ..Instr::new("", Vec::new(), Pipe::S, origin) });
     }
 }

@@ -5,6 +5,7 @@
 mod branches;
 mod calls;
 mod elements;
+mod indexed;
 mod loops;
 mod tiles;
 mod transfers;
@@ -257,6 +258,8 @@ impl<'a> Selector<'a> {
                 }
                 Err(reason) => self.missing(&self.kernel.var(var).name.clone(), origin, reason.into()),
             },
+            // The operation that makes the tuple has written it.
+            Value::Element { .. } if self.tiles.contains_key(&var) => {}
             Value::Element { .. } => {
                 let message = "generated code has no tuples".to_string();
                 self.missing(&self.kernel.var(var).name.clone(), origin, message.into());

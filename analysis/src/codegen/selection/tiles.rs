@@ -149,18 +149,7 @@ impl Selector<'_> {
 
     /// An instruction that only points its first operand into the second.
     pub(super) fn point(&mut self, name: &'static str, operands: Vec<Operand>, origin: Origin) {
-        self.push(Instr {
-            id: 0,
-            name,
-            operands,
-            pipe: Pipe::S,
-            reads: Vec::new(),
-            writes: Vec::new(),
-            access: None,
-            text: None,
-            inserted: true,
-            origin,
-        });
+        self.push(Instr { inserted: true, ..Instr::new(name, operands, Pipe::S, origin) });
     }
 
     /// A copy of a tile into the buffer that a carried value or a result lives in.
@@ -176,16 +165,15 @@ impl Selector<'_> {
         }
         let space = self.program.tile(source).form.space;
         self.push(Instr {
-            id: 0,
-            name: "TMOV",
-            operands: vec![Operand::Tile(copy), Operand::Tile(source)],
-            pipe: pipe_of("tile.move", Some(space), &[space]),
             reads: vec![source],
             writes: vec![copy],
-            access: None,
-            text: None,
             inserted: true,
-            origin,
+            ..Instr::new(
+                "TMOV",
+                vec![Operand::Tile(copy), Operand::Tile(source)],
+                pipe_of("tile.move", Some(space), &[space]),
+                origin,
+            )
         });
         copy
     }

@@ -6,7 +6,7 @@ use crate::ir::{self, Attr, Call, Origin, Scalar, TensorLayout, Type, VarId};
 
 use super::{Selected, Selector, TensorRef, constant_extent, list};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Access, Arg, ArgKind, Instr, Offset, Operand, Pipe, Step, Wrapper, pipe_of};
+use crate::codegen::sequence::{Access, Arg, ArgKind, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of};
 use crate::codegen::types;
 
 /// A load or store, for deciding which ones must move their wrapper.
@@ -31,23 +31,17 @@ impl Selector<'_> {
         let transposed = matches!(call.attr("transpose"), Some(Attr::Bool(true)));
         let limits = self.tile_extents(var, offsets.len());
         let access = self.access(&tensor, offsets, window, &limits, transposed, false)?;
-        let wrapper = access.wrapper;
-        let at_start = is_start(offsets);
-        let inserted = self.kernel.var(var).inserted;
-        let id = self.push(Instr {
-            id: 0,
-            name: "TLOAD",
-            operands: vec![Operand::Tile(tile), Operand::Wrapper(wrapper)],
-            pipe: Pipe::Mte2,
-            reads: Vec::new(),
-            writes: vec![tile],
-            access: Some(access),
-            text: None,
-            inserted,
-            origin,
-        });
-        self.accesses.push(AccessSite { id, wrapper, outermost: self.outermost, at_start });
+        let (at_start, inserted) = (is_start(offsets), self.kernel.var(var).inserted);
+        self.load_window(tile, access, at_start, inserted, origin);
         Ok(())
+    }
+
+    pub(super) fn load_window(&mut self, tile: TileId, access: Access, at_start: bool, inserted: bool, origin: Origin) {
+        let wrapper = access.wrapper;
+        let operands = vec![Operand::Tile(tile), Operand::Wrapper(wrapper)];
+        let (writes, access) = (vec![tile], Some(access));
+        let id = self.push(Instr { writes, access, inserted, ..Instr::new("TLOAD", operands, Pipe::Mte2, origin) });
+        self.accesses.push(AccessSite { id, wrapper, outermost: self.outermost, at_start });
     }
 
     pub(super) fn store(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
@@ -58,9 +52,11 @@ impl Selector<'_> {
         if let Some(var) = result {
             self.tensors.insert(var, tensor.clone());
         }
-        if !matches!(call.attr("atomic"), None | Some(Attr::Int(0) | Attr::Unknown(_))) {
-            return Err("no instruction for an atomic store in generated code".to_string().into());
-        }
+        let adds = match call.attr("atomic") {
+            None | Some(Attr::Int(0) | Attr::Unknown(_)) => false,
+            Some(Attr::Int(1)) => true,
+            Some(_) => return Err("no instruction for this kind of atomic store".to_string().into()),
+        };
         let tile = self.tile(source)?;
         let offsets = list(call.args.get(1)).ok_or_else(|| "the offsets are not a list".to_string())?;
         let shape = match list(call.args.get(3)) {
@@ -72,20 +68,27 @@ impl Selector<'_> {
         let wrapper = access.wrapper;
         let at_start = is_start(offsets) && tensor.args.len() == 1;
         let space = self.program.tile(tile).form.space;
+        let template = if adds { self.atomic(tile, wrapper) } else { Vec::new() };
         let id = self.push(Instr {
-            id: 0,
-            name: "TSTORE",
-            operands: vec![Operand::Wrapper(wrapper), Operand::Tile(tile)],
-            pipe: pipe_of("tile.store", None, &[space]),
+            template,
             reads: vec![tile],
-            writes: Vec::new(),
             access: Some(access),
-            text: None,
-            inserted: false,
-            origin,
+            ..Instr::new(
+                "TSTORE",
+                vec![Operand::Wrapper(wrapper), Operand::Tile(tile)],
+                pipe_of("tile.store", None, &[space]),
+                origin,
+            )
         });
         self.accesses.push(AccessSite { id, wrapper, outermost: self.outermost, at_start });
         Ok(())
+    }
+
+    /// `TSTORE<tType, outGlobalType, AtomicType::AtomicAdd>`
+    fn atomic(&self, tile: TileId, wrapper: usize) -> Vec<String> {
+        let tile = self.program.tile(tile).type_name();
+        let wrapper = format!("decltype({})", self.program.wrappers[wrapper].name);
+        vec![tile, wrapper, "AtomicType::AtomicAdd".to_string()]
     }
 
     /// The valid part of a tile as a window of a tensor of that rank.
@@ -113,7 +116,7 @@ impl Selector<'_> {
         }
     }
 
-    fn access(
+    pub(super) fn access(
         &mut self,
         tensor: &TensorRef,
         offsets: &[Scalar],

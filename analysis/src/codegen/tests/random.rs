@@ -77,7 +77,7 @@ impl Decoder<'_> {
         self.instructions += 1;
         let (id, origin) = (self.instructions - 1, self.origin);
         let operands = Vec::new();
-        Instr { id, name: "T", operands, pipe, reads, writes, access, text: None, inserted: false, origin }
+        Instr { id, reads, writes, access, ..Instr::new("T", operands, pipe, origin) }
     }
 
     fn access(&mut self, store: bool) -> Access {

@@ -68,6 +68,7 @@ fn takes_tensor(op: OpId, index: usize) -> bool {
     match op {
         OpId::LOAD => index == 0,
         OpId::STORE => index == 2,
+        OpId::GATHER_ROW => index == 1,
         OpId::MGATHER | OpId::MSCATTER => true,
         _ => !op.op().name.starts_with("tile.") && !op.op().name.starts_with("tensor."),
     }
