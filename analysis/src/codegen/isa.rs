@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn every_operation_with_an_instruction_has_a_row_or_a_room() {
-        for op in OPS.iter().filter(|op| !op.pto.is_empty()) {
+        for op in OPS.iter().filter(|op| op.name.starts_with("tile.") && !op.pto.is_empty()) {
             let known = instruction(op.name).is_some() || OTHER_ROOMS.contains(&op.name);
             let between_cores = op.category == Category::CrossCore;
             assert!(known != between_cores, "{}: {}", op.name, op.pto);
