@@ -84,6 +84,7 @@ codes! {
     MissingLeaf "missing-leaf" Warning "a buffer of a spec is not in the overlap definition";
     CountMismatch "count-mismatch" Warning "the members of a reuse group have different numbers of buffers";
     BackingShape "backing-shape" Warning "the size of a spec is no power of two";
+    RowMismatch "row-mismatch" Warning "an allocation of 64 rows stands for buffers of 128";
     IndexOutOfRange "index-out-of-range" Error "a constant index is outside of a buffer";
     InvalidShape "invalid-shape" Error "a buffer's shape has no place in its memory";
     UnsupportedTarget "unsupported-target" Error "the architecture does not have this";

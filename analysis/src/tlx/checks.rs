@@ -23,8 +23,10 @@ pub(super) fn finding(code: Code, at: Origin, message: String) -> Finding {
 
 pub(super) fn findings(kernel: &Kernel, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
-    shapes(kernel, plan, &mut findings);
+    shapes(kernel, &mut findings);
     targets(kernel, plan, &mut findings);
+    placeholders(kernel, plan, &mut findings);
+    rows(kernel, plan, &mut findings);
     for overlap in &kernel.overlaps {
         overlap_definition(kernel, overlap, plan.rules, &mut findings);
     }
@@ -40,7 +42,7 @@ pub(super) fn findings(kernel: &Kernel, plan: &Plan) -> Vec<Finding> {
 }
 
 /// What the verifier of memory descriptors asks of a shape.
-fn shapes(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
+fn shapes(kernel: &Kernel, findings: &mut Vec<Finding>) {
     for id in kernel.buffer_ids() {
         let buffer = kernel.buffer(id);
         let Ok(shape) = &buffer.shape else { continue };
@@ -54,13 +56,19 @@ fn shapes(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
                 "shape must have power-of-2 and non-zero dimensions; got {shape:?}. Only the number of buffers of `{name}` may be any other"
             ));
         }
+        if buffer.storage == Ok(Storage::Smem) && buffer.dtype.as_ref().is_ok_and(|dtype| dtype.bits % 8 != 0) {
+            say(format!("shared memory holds whole bytes; `{name}` has elements of 1 bit, use tl.int8"));
+        }
         let Ok(Storage::Tmem) = buffer.storage else { continue };
         match shape.as_slice() {
             [] | [_] => say(format!(
                 "TMEM allocations must be at least 2D, got rank {}: give `{name}` a shape of rows and columns",
                 shape.len()
             )),
-            [.., rows, columns] => {
+            [_, _, _, ..] => {
+                say(format!("a buffer in tensor memory has rows and columns; `{name}` has {} dimensions", shape.len()))
+            }
+            [rows, columns] => {
                 let is_scale = buffer.dtype.as_ref().is_ok_and(|dtype| dtype.is_scale());
                 if !is_scale && *rows != 64 && *rows != 128 {
                     say(format!("a buffer in tensor memory has 64 or 128 rows; `{name}` has {rows}"));
@@ -75,22 +83,69 @@ fn shapes(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
                 }
             }
         }
-        let _ = plan;
+    }
+}
+
+/// Layouts of 8-bit integers in tensor memory are decided by the product whose scales they are.
+fn placeholders(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
+    if kernel.hides_scales || plan.rules == Rules::Seed {
+        return;
+    }
+    for id in kernel.buffer_ids() {
+        let buffer = kernel.buffer(id);
+        let is_reused = kernel.buffers.iter().any(|other| other.backing == Backing::Alias(id));
+        let is_scale = buffer.dtype.as_ref().is_ok_and(|dtype| dtype.is_scale());
+        let stands_alone = buffer.backing == Backing::Own && !is_reused;
+        if buffer.storage == Ok(Storage::Tmem)
+            && is_scale
+            && stands_alone
+            && buffer.certain
+            && buffer.used
+            && !buffer.scales
+        {
+            let message = format!(
+                "DummyTMEMLayoutAttr was not resolved during layout propagation: 8-bit integers in tensor memory are the scales of a product, and no async_dot_scaled takes `{}`",
+                buffer.name
+            );
+            findings.push(Finding { severity: Severity::Warning, ..finding(Code::InvalidShape, buffer.at, message) });
+        }
+    }
+}
+
+/// The largest of an alias class is allocated, by columns; its rows are those of all.
+fn rows(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
+    if plan.rules == Rules::Seed {
+        return;
+    }
+    for footprint in plan.footprints.iter().filter(|f| f.storage == Storage::Tmem && f.rows == 64 && f.certain) {
+        let members = kernel.buffer_ids().filter(|&id| plan.owner(kernel, id) == Some(footprint.owner));
+        for id in members {
+            let buffer = kernel.buffer(id);
+            let Some(place) = plan.place(id).filter(|place| place.sized.rows() > 64) else { continue };
+            let message = format!(
+                "`{}` has {} rows, but the allocation that it shares has 64: the compiler takes that of the most columns, and does not compare rows",
+                buffer.name,
+                place.sized.rows()
+            );
+            findings.push(finding(Code::RowMismatch, buffer.at, message));
+        }
     }
 }
 
 fn targets(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
-    let Some(arch) = kernel.arch else { return };
-    for buffer in kernel.buffers.iter().filter(|buffer| buffer.storage == Ok(Storage::Tmem) && buffer.certain) {
-        if arch.tmem() == 0 {
+    // The setting is for kernels that say nothing, and one that uses tensor memory says enough.
+    let tmem = kernel.buffers.iter().filter(|buffer| buffer.storage == Ok(Storage::Tmem) && buffer.certain);
+    if let Some(arch) = kernel.arch.filter(|arch| arch.tmem() == 0) {
+        for buffer in tmem.clone() {
             let message = format!("tmem is only available on Blackwell; the scenario names {arch}");
             findings.push(finding(Code::UnsupportedTarget, buffer.at, message));
         }
     }
-    for spec in kernel.specs.iter().filter(|_| plan.arch.is_amd()) {
+    let is_for_amd = plan.arch.is_amd() && (kernel.arch.is_some() || tmem.count() == 0);
+    for spec in kernel.specs.iter().filter(|_| is_for_amd) {
         let message = format!(
-            "the compiler for {arch} never lowers storage alias specs, so `{}` does not compile there; use `reuse=<buffer>`",
-            spec.name
+            "the compiler for {} never lowers storage alias specs, so `{}` does not compile there; use `reuse=<buffer>`",
+            plan.arch, spec.name
         );
         findings.push(finding(Code::UnsupportedTarget, spec.at, message));
     }
@@ -173,6 +228,9 @@ fn leaves_of(
 fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &mut Vec<Finding>) {
     let id = spec_plan.spec;
     let spec = kernel.spec(id);
+    if let (Rules::Seed, Some(at)) = (plan.rules, spec.tensor_size) {
+        findings.push(finding(Code::Rejected, at, "buffer_size_bytes must be a compile-time constant".to_owned()));
+    }
     let hidden = kernel.buffers.iter().any(|buffer| matches!(buffer.backing, Backing::Unknown(_)));
     if kernel.users(id).next().is_none() {
         if spec.certain && !hidden {
@@ -212,6 +270,7 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
         findings.push(finding(Code::MissingLeaf, buffer.at, message));
     }
     counts(kernel, plan, id, &leaves, findings);
+    ignored_sizes(kernel, id, findings);
     let mut pairs = Pairs { kernel, plan, findings };
     if spec_plan.trouble.is_empty() {
         pairs.of_node(&tree.root);
@@ -273,6 +332,27 @@ fn not_rewritable(
             "buffer_offset ({}) must be a multiple of the original buffer size ({unit}): put `{name}` before the smaller members of its distinct group",
             placement.offset
         ),
+    }
+}
+
+/// `group_size` is taken and forgotten where the group is distinct.
+fn ignored_sizes(kernel: &Kernel, spec: SpecId, findings: &mut Vec<Finding>) {
+    let overlap = kernel.overlaps.iter().find(|overlap| overlap.spec == spec);
+    let mut pending: Vec<GroupId> = overlap.and_then(|overlap| overlap.group.clone().ok()).into_iter().collect();
+    while let Some(id) = pending.pop() {
+        let group = kernel.group(id);
+        if let (Ok(GroupKind::Distinct), Ok(size @ 2..)) = (&group.kind, &group.size) {
+            let message = format!(
+                "the compiler ignores group_size={size} of a distinct group; put it on a shared group of the buffer that has {size} times as many"
+            );
+            findings.push(finding(Code::CountMismatch, group.at, message));
+        }
+        // An element stands before its group, so that the walk ends.
+        let inner = group.elements.iter().filter_map(|element| match element {
+            Element::Group(inner) if *inner < id => Some(*inner),
+            _ => None,
+        });
+        pending.extend(inner);
     }
 }
 

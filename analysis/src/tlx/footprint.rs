@@ -55,8 +55,17 @@ fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<Place>]) -> Known<F
     let spec = kernel.spec(plan.spec);
     let storage = spec.storage.clone()?;
     let mut extent = plan.extent.clone()?;
-    let mut rows = plan.size.as_ref().map_or(128, |size| if size.shape.len() == 2 { size.shape[0] } else { 0 });
+    let (mut rows, mut most) = match &plan.size {
+        Ok(size) if size.shape.len() == 2 => (size.shape[0], size.units()),
+        Ok(size) => (0, size.units()),
+        Err(_) => (128, extent),
+    };
     for user in kernel.users(plan.spec) {
+        if let Some(Ok(place)) = places.get(user.0 as usize)
+            && place.span() > most
+        {
+            (rows, most) = (place.sized.rows(), place.span());
+        }
         include_aliases(kernel, user, places, &mut extent, &mut rows)?;
     }
     Ok(Footprint { owner: Owner::Spec(plan.spec), storage, extent, rows, certain: spec.certain, used: true })

@@ -44,6 +44,8 @@ pub struct Kernel {
     pub arch: Option<Arch>,
     /// The body has `tlx.async_tasks`, whose tasks run at the same time.
     pub warp_specialized: bool,
+    /// Buffers go where they are not followed, so that any may hold the scales of a product.
+    pub hides_scales: bool,
     /// A `tl.static_assert` that the scenario does not satisfy.
     pub contradiction: Option<ExprId>,
     /// What the front end of the compiler refuses.
@@ -62,6 +64,8 @@ pub struct Spec {
     pub storage: Known<Storage>,
     /// `buffer_size_bytes`, where it is given.
     pub explicit: Option<Known<u64>>,
+    /// `buffer_size_bytes`, where it is a number that was assigned to a plain name.
+    pub tensor_size: Option<Origin>,
     /// False under a condition that is not known.
     pub certain: bool,
 }
@@ -85,6 +89,8 @@ pub struct Buffer {
     pub certain: bool,
     /// Something reads its name.
     pub used: bool,
+    /// It holds the scales of a product.
+    pub scales: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,6 +255,7 @@ impl Kernel {
             locals: Vec::new(),
             arch: None,
             warp_specialized: false,
+            hides_scales: false,
             contradiction: None,
             findings: Vec::new(),
             notes: Vec::new(),

@@ -4,7 +4,7 @@ use crate::ir::Reason;
 use crate::memory::Finding;
 
 use super::budgets::{Arch, requested_columns};
-use super::footprint::{self, Footprint, Total};
+use super::footprint::{self, Footprint, Owner, Total};
 use super::kernel::{Backing, BufferId, Kernel, Known, SpecId};
 use super::language::Storage;
 use super::offsets::{self, NotEnoughSpace, Placement};
@@ -87,6 +87,18 @@ impl Plan {
 
     pub fn place(&self, id: BufferId) -> Option<&Place> {
         self.places.get(id.0 as usize)?.as_ref().ok()
+    }
+
+    /// What owns the memory that a buffer is in.
+    pub fn owner(&self, kernel: &Kernel, mut id: BufferId) -> Option<Owner> {
+        loop {
+            match kernel.buffer(id).backing {
+                Backing::Own => return Some(Owner::Buffer(id)),
+                Backing::Spec(spec) => return Some(Owner::Spec(spec)),
+                Backing::Alias(base) if base < id => id = base,
+                Backing::Alias(_) | Backing::Unknown(_) => return None,
+            }
+        }
     }
 
     /// The totals are within what the architecture has.

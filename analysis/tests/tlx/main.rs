@@ -1,6 +1,7 @@
 //! TLX kernels through the public interface.
 
 mod actions;
+mod errors;
 mod mlir;
 mod plans;
 mod scenarios;

@@ -469,5 +469,6 @@ fn padding(like: &Buffer, name: String, bytes: u64, num: tlx::kernel::Known<u64>
         has_layout: false,
         certain: true,
         used: true,
+        scales: false,
     }
 }

@@ -66,7 +66,8 @@ impl Front<'_> {
         let id = SpecId(self.kernel.specs.len() as u32);
         let (at, certain) = (self.at(frame, expr), self.uncertain.is_none());
         self.kernel.ops.push(Op::Spec(id));
-        self.kernel.specs.push(Spec { name, at, name_at, storage, explicit, certain });
+        let tensor_size = size_arg.filter(|&arg| self.mentions_tensor(frame, arg)).map(|arg| self.at(frame, arg));
+        self.kernel.specs.push(Spec { name, at, name_at, storage, explicit, tensor_size, certain });
         Value::Spec(id)
     }
 
@@ -86,14 +87,18 @@ impl Front<'_> {
         };
         let num = self.count(frame, num, true);
         let mut storage = self.storage(frame, storage_arg);
-        let has_layout = match layout.map(|layout| self.value(frame, layout)) {
-            None | Some(Value::Constant(Constant::None)) => false,
-            Some(_) => true,
-        };
+        let layout_value = layout.map(|layout| self.value(frame, layout));
+        let has_layout = !matches!(layout_value, None | Some(Value::Constant(Constant::None)));
         if let (Some(layout), Ok(kind)) = (layout.filter(|_| has_layout), &storage)
             && *kind != Storage::Smem
         {
             let message = "User-specified layout encoding is only supported for shared memory (smem)".to_owned();
+            self.refuse(frame, layout, Code::Rejected, message);
+        } else if let (Some(layout), Some(value)) = (layout.filter(|_| has_layout), &layout_value)
+            && value.reason().is_none()
+            && value.type_name() != "object"
+        {
+            let message = format!("`layout` must be a tlx.shared_layout_encoding, got {}", value.type_name());
             self.refuse(frame, layout, Code::Rejected, message);
         }
         let backing = self.backing(frame, reuse, &mut storage);
@@ -119,6 +124,7 @@ impl Front<'_> {
             has_layout,
             certain,
             used: false,
+            scales: false,
         })
     }
 
@@ -162,7 +168,11 @@ impl Front<'_> {
         }
         match value {
             Value::Constant(Constant::Int(num)) if num > 0 => Ok(num.unsigned_abs()),
-            Value::Constant(Constant::Int(num)) => Err(Reason(format!("the number of buffers is {num}"))),
+            Value::Constant(Constant::Int(num)) => {
+                let message = format!("shape must have power-of-2 and non-zero dimensions; there are {num} buffers");
+                self.refuse(frame, arg, Code::InvalidShape, message);
+                Err(Reason(format!("the number of buffers is {num}")))
+            }
             Value::Constant(Constant::Unknown(reason)) => Err(reason),
             _ => Err(Reason("the number of buffers is no integer".to_owned())),
         }
@@ -276,6 +286,7 @@ impl Front<'_> {
             has_layout: false,
             certain: self.uncertain.is_none(),
             used: true,
+            scales: false,
         })
     }
 

@@ -35,6 +35,7 @@ impl Front<'_> {
         {
             return self.helper(frame, expr, &source.ast, helper, args, values);
         }
+        self.kernel.hides_scales |= values.iter().any(Value::holds_memory);
         Value::Constant(self.evaluate(frame, expr))
     }
 
@@ -96,7 +97,15 @@ impl Front<'_> {
                     _ => Value::unknown("a view of something that is not known"),
                 }
             }
-            "tlx.async_dot" | "tlx.async_dot_scaled" => self.dot(frame, args),
+            "tlx.async_dot" => self.dot(frame, args, false),
+            "tlx.async_dot_scaled" => self.dot(frame, args, true),
+            "tlx.tmem_copy" => {
+                for arg in args {
+                    let value = self.value(frame, arg.value);
+                    self.holds_scales(&value);
+                }
+                Value::Constant(Constant::None)
+            }
             "tl.static_assert" => {
                 if let Some(condition) = args.first() {
                     let value = self.evaluate(frame, condition.value);
@@ -143,13 +152,23 @@ impl Front<'_> {
         }
     }
 
+    fn holds_scales(&mut self, value: &Value) {
+        match value {
+            Value::Buffer { id, .. } => self.kernel.buffers[id.0 as usize].scales = true,
+            _ => self.kernel.hides_scales = true,
+        }
+    }
+
     /// A product over two CTAs gives its 64-row accumulator, and its operand in tensor memory, other layouts.
-    pub(super) fn dot(&mut self, frame: &mut Frame<'_>, args: &[Arg]) -> Value {
+    pub(super) fn dot(&mut self, frame: &mut Frame<'_>, args: &[Arg], scaled: bool) -> Value {
         let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
         let named = |name: &str, position: usize| {
             let by_keyword = args.iter().position(|arg| arg.keyword.as_deref() == Some(name));
             by_keyword.or_else(|| args.get(position).filter(|arg| arg.keyword.is_none()).map(|_| position))
         };
+        for scale in [named("A_scale", 3), named("B_scale", 5)].into_iter().flatten().filter(|_| scaled) {
+            self.holds_scales(&values[scale]);
+        }
         let pair = named("two_ctas", usize::MAX).map(|i| &values[i]);
         let buffer = |position: Option<usize>| match position.and_then(|i| values.get(i)) {
             Some(Value::Buffer { id, .. }) => Some(*id),
