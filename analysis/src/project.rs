@@ -64,16 +64,44 @@ pub struct ConfigProblem {
     pub message: String,
 }
 
-/// A setting: its key, what it takes, and how it is put into the configuration.
-struct Setting {
-    key: &'static str,
+/// A setting: its key, what it is for, what it takes, and how it is put into the configuration.
+pub struct Setting {
+    pub key: &'static str,
+    /// Markdown, for the authors of kernels.
+    pub about: &'static str,
+    pub shape: Shape,
     takes: &'static str,
     set: fn(&mut Config, &Value) -> Option<()>,
 }
 
-const SETTINGS: &[Setting] = &[
+/// The values that a setting takes, for schemas.
+pub enum Shape {
+    /// A name out of several, each with what it means; the first one is the default.
+    OneOf(&'static [(&'static str, &'static str)]),
+    /// A GPU.
+    Arch,
+    /// Whether it is on without being set.
+    Flag(bool),
+    Patterns,
+    /// By memory space.
+    Bytes,
+    /// By diagnostic code.
+    Severities,
+    /// Values of parameters, by kernel.
+    Scenarios,
+}
+
+/// The names of severities in settings.
+pub const SEVERITIES: [&str; 5] = ["error", "warning", "info", "hint", "off"];
+
+pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "target",
+        about: "The NPU whose memory capacities and alignments plans are made for.",
+        shape: Shape::OneOf(&[
+            ("ascend910b", "Ascend 910B: 184 KiB of Vec, 512 KiB of Mat, 128 KiB of Acc"),
+            ("ascend950", "Ascend 950: 240 KiB of Vec, 512 KiB of Mat, 256 KiB of Acc"),
+        ]),
         takes: "\"ascend910b\" or \"ascend950\"",
         set: |config, value| {
             config.target = Target::from_name(value.as_str()?)?;
@@ -82,6 +110,13 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "planner",
+        about: "How buffers are placed in each memory space.",
+        shape: Shape::OneOf(&[
+            ("auto", "Sequential while it fits, packed when it does not"),
+            ("sequential", "Buffers as the PyPTO compiler shares them"),
+            ("packed", "Offsets inside freed regions are used as well"),
+            ("dsa-rp", "As the PyPTO compiler's opt-in planner DSA_RP"),
+        ]),
         takes: "\"auto\", \"sequential\", \"packed\" or \"dsa-rp\"",
         set: |config, value| {
             config.planner = Planner::from_name(value.as_str()?)?;
@@ -90,6 +125,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "capacity",
+        about: "Bytes by memory space that replace those of the target, such as `{ \"Vec\": 196608 }`.",
+        shape: Shape::Bytes,
         takes: "a table of bytes by memory space, such as { Vec = 196608 }",
         set: |config, value| {
             let entries = value.as_table()?.iter().map(|(space, bytes)| {
@@ -102,6 +139,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "severity",
+        about: "Severities by diagnostic code that replace those of tilelens, such as `{ \"not-modelled\": \"off\" }`.",
+        shape: Shape::Severities,
         takes: "a table of \"error\", \"warning\", \"info\", \"hint\" or \"off\" by diagnostic code",
         set: |config, value| {
             let entries = value.as_table()?.iter().map(|(code, severity)| {
@@ -121,6 +160,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "include",
+        about: "Only the files that match one of these patterns are looked at, as in a `.gitignore`; all of them without any.",
+        shape: Shape::Patterns,
         takes: "a list of patterns, such as [\"kernels/\", \"*_kernel.py\"]",
         set: |config, value| {
             config.include = patterns(value)?;
@@ -129,6 +170,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "exclude",
+        about: "Files that match one of these patterns are not looked at, as in a `.gitignore`.",
+        shape: Shape::Patterns,
         takes: "a list of patterns, such as [\"build_output/\"]",
         set: |config, value| {
             config.exclude = patterns(value)?;
@@ -137,6 +180,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "inlayHints.enable",
+        about: "Show space, address and size behind each tile.",
+        shape: Shape::Flag(true),
         takes: "true or false",
         set: |config, value| {
             config.inlay_hints = value.as_bool()?;
@@ -145,6 +190,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "inlayHints.sync",
+        about: "Show the barriers and events that the generated C++ has at each statement.",
+        shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {
             config.sync_hints = value.as_bool()?;
@@ -153,6 +200,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codeLens.enable",
+        about: "Show the use of each memory space above each kernel.",
+        shape: Shape::Flag(true),
         takes: "true or false",
         set: |config, value| {
             config.code_lens = value.as_bool()?;
@@ -161,6 +210,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codegen.externC",
+        about: "Declare the generated C++ functions `extern \"C\"`.",
+        shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {
             config.codegen.extern_c = value.as_bool()?;
@@ -169,6 +220,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codegen.drain",
+        about: "Wait for the last store before the generated C++ of a kernel ends.",
+        shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {
             config.codegen.drain = value.as_bool()?;
@@ -177,6 +230,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codegen.alwaysAssign",
+        about: "Move the wrapper of a tensor before every load and store of the generated C++, also where it is in place.",
+        shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {
             config.codegen.always_assign = value.as_bool()?;
@@ -185,6 +240,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codegen.insertSync",
+        about: "Add the synchronisation that the generated C++ needs between its statements.",
+        shape: Shape::Flag(true),
         takes: "true or false",
         set: |config, value| {
             config.codegen.insertion = if value.as_bool()? { Insertion::Complete } else { Insertion::InStatements };
@@ -193,6 +250,8 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.arch",
+        about: "The GPU of TLX kernels whose scenario names none.",
+        shape: Shape::Arch,
         takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
         set: |config, value| {
             config.tlx_arch = Arch::from_name(value.as_str()?)?;
@@ -201,6 +260,11 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.rules",
+        about: "What TLX kernels are judged by.",
+        shape: Shape::OneOf(&[
+            ("compiler", "What the Triton compiler does"),
+            ("seed", "What the design document of storage alias specs says"),
+        ]),
         takes: "\"compiler\" or \"seed\"",
         set: |config, value| {
             config.tlx_rules = Rules::from_name(value.as_str()?)?;
@@ -209,6 +273,9 @@ const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.scenarios",
+        about: "Values for the parameters of TLX kernels, by kernel: `{ \"attention\": { \"HEAD_DIM\": [64, 128], \"desc_q\": \"bf16\" } }`. \
+                A list is one scenario for each element; `*` stands for every kernel without its own.",
+        shape: Shape::Scenarios,
         takes: "tables of values by kernel, such as { attention = { HEAD_DIM = [64, 128], q = \"bf16\" } }",
         set: |config, value| {
             let kernels = value.as_table()?.iter();

@@ -7,6 +7,7 @@ mod frame;
 mod map;
 mod pack;
 mod plan;
+mod schema;
 mod source;
 mod usage;
 mod which;
@@ -47,6 +48,8 @@ enum Command {
     Map(map::Arguments),
     /// Pack buffers of any origin into addresses
     Pack(pack::Arguments),
+    /// Print the JSON schema of tilelens.toml
+    Schema,
     /// Explain a diagnostic code
     Explain(explain::Arguments),
 }
@@ -100,6 +103,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),
+        Command::Schema => schema::run(),
         Command::Explain(arguments) => explain::run(&arguments),
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Only what needs more than cargo lives here: the editors. The project is built and run with plain cargo commands.
 
+mod browser;
+mod debian;
 mod install;
 mod neovim;
 mod test;

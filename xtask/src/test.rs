@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use xshell::cmd;
 
-use crate::{Workspace, neovim, vscode};
+use crate::{Workspace, browser, neovim, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
@@ -14,6 +14,7 @@ pub(crate) enum Step {
     Rust,
     Neovim,
     Vscode,
+    Browser,
 }
 
 impl Step {
@@ -24,6 +25,7 @@ impl Step {
             Step::Rust => "Rust tests",
             Step::Neovim => "Neovim end to end",
             Step::Vscode => "VS Code extension",
+            Step::Browser => "VS Code in a browser",
         }
     }
 
@@ -35,6 +37,7 @@ impl Step {
             Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,
+            Step::Browser => browser::end_to_end(workspace)?,
         }
         Ok(())
     }

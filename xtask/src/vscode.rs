@@ -7,7 +7,7 @@ use xshell::cmd;
 
 use crate::Workspace;
 
-const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
+pub(crate) const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 const CODE: &str = if cfg!(windows) { "code.cmd" } else { "code" };
 
 /// Type check, unit tests, bundle and package, without a server inside.

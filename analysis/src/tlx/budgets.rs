@@ -80,9 +80,13 @@ impl Arch {
         self.0.vendor == Vendor::Amd
     }
 
+    pub fn all() -> impl Iterator<Item = Arch> {
+        ARCHITECTURES.iter().map(Arch)
+    }
+
     /// The names that scenarios and configuration take.
     pub fn names() -> String {
-        ARCHITECTURES.iter().map(|row| row.name).collect::<Vec<_>>().join(", ")
+        Arch::all().map(Arch::name).collect::<Vec<_>>().join(", ")
     }
 }
 

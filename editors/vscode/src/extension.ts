@@ -1,7 +1,9 @@
 import * as vscode from "vscode";
 
 import { GeneratedCode, cpp, ir, mlir } from "./generatedCode";
+import { MemoryMapPanel } from "./memoryMap";
 import { Session } from "./session";
+import { switchPlan } from "./status";
 
 let session: Session | undefined;
 
@@ -11,12 +13,16 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const generated = new GeneratedCode(current, cpp);
   const allocated = new GeneratedCode(current, ir);
   const lowered = new GeneratedCode(current, mlir);
+  const map = new MemoryMapPanel(current, context.extensionUri);
   context.subscriptions.push(
     current,
     generated,
     allocated,
     lowered,
+    map,
     vscode.commands.registerCommand("tilelens.restart", () => current.restart()),
+    vscode.commands.registerCommand("tilelens.switch", switchPlan),
+    vscode.commands.registerCommand("tilelens.showTrace", () => current.trace.show()),
     vscode.commands.registerCommand("tilelens.showOutput", () => current.output.show()),
     vscode.commands.registerCommand("tilelens.showGeneratedCode", (uri?: string, position?: vscode.Position) =>
       generated.show(uri, position),
@@ -26,6 +32,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     ),
     vscode.commands.registerCommand("tilelens.showLoweredIr", (uri?: string, position?: vscode.Position) =>
       lowered.show(uri, position),
+    ),
+    vscode.commands.registerCommand("tilelens.showMemoryMap", (uri?: string, position?: vscode.Position) =>
+      map.show(uri, position),
     ),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("tilelens.server.path")) {

@@ -1,5 +1,7 @@
-import { RequestType } from "vscode-languageclient/node";
-import type { Position, Range, TextDocumentPositionParams } from "vscode-languageclient/node";
+import { NotificationType, RequestType } from "vscode-languageclient/node";
+import type { Position, Range, TextDocumentIdentifier, TextDocumentPositionParams } from "vscode-languageclient/node";
+
+import type { MemoryMapAnswer } from "./mapModel";
 
 /** The C++ of one kernel, and which of its lines come from where in the source. */
 export interface GeneratedCodeResult {
@@ -34,3 +36,21 @@ export const allocatedIr = new RequestType<TextDocumentPositionParams, KernelIrR
 export const loweredIr = new RequestType<TextDocumentPositionParams, KernelIrResult | null, void>("tilelens/loweredIr");
 
 export type { Position };
+
+export interface MemoryMapParams extends TextDocumentPositionParams {
+  planner: string | undefined;
+  target: string | undefined;
+  picture: { kind: "html"; width: number } | undefined;
+}
+
+export type MemoryMapChanged = MemoryMapAnswer & { uri: string };
+
+/** The map of the kernel around a position; null where there is no kernel. */
+export const memoryMap = new RequestType<MemoryMapParams, MemoryMapAnswer | null, void>("tilelens/memoryMap");
+
+/** From now on the server sends the map after every edit; without a position, no longer. */
+export const watchMemoryMap = new NotificationType<MemoryMapParams | { textDocument: TextDocumentIdentifier }>(
+  "tilelens/watchMemoryMap",
+);
+
+export const memoryMapChanged = new NotificationType<MemoryMapChanged>("tilelens/memoryMapChanged");

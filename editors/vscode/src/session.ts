@@ -1,6 +1,8 @@
 import * as vscode from "vscode";
 import { DidChangeConfigurationNotification, LanguageClient, State } from "vscode-languageclient/node";
 
+import { memoryMapChanged } from "./protocol";
+import type { MemoryMapChanged } from "./protocol";
 import { findServer } from "./server";
 import { section } from "./settings";
 import { StatusItem } from "./status";
@@ -13,9 +15,11 @@ const documents = [
 /** One server for the window, from its start to its end, over restarts. */
 export class Session implements vscode.Disposable {
   readonly output = vscode.window.createOutputChannel("tilelens", { log: true });
-  private readonly trace = vscode.window.createOutputChannel("tilelens trace");
-  private readonly status = new StatusItem(documents);
+  readonly trace = vscode.window.createOutputChannel("tilelens trace");
+  private readonly status = new StatusItem();
   private readonly didChangeAnswers = new vscode.EventEmitter<void>();
+  private readonly didChangeMemoryMap = new vscode.EventEmitter<MemoryMapChanged>();
+  private readonly didStart = new vscode.EventEmitter<void>();
   private readonly configuration = vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration("tilelens")) {
       void this.sendSettings();
@@ -27,6 +31,12 @@ export class Session implements vscode.Disposable {
 
   /** What the server answers about a document may differ now, though no text changed. */
   readonly onDidChangeAnswers = this.didChangeAnswers.event;
+
+  /** A memory map that is watched is drawn anew. */
+  readonly onDidChangeMemoryMap = this.didChangeMemoryMap.event;
+
+  /** A new server runs; it knows nothing of what the one before was told to watch. */
+  readonly onDidStart = this.didStart.event;
 
   constructor(private readonly context: vscode.ExtensionContext) {}
 
@@ -60,6 +70,8 @@ export class Session implements vscode.Disposable {
   dispose(): void {
     this.configuration.dispose();
     this.didChangeAnswers.dispose();
+    this.didChangeMemoryMap.dispose();
+    this.didStart.dispose();
     this.status.dispose();
     this.trace.dispose();
     this.output.dispose();
@@ -109,7 +121,9 @@ export class Session implements vscode.Disposable {
       }
       this.didChangeAnswers.fire();
     });
+    client.onNotification(memoryMapChanged, (changed) => this.didChangeMemoryMap.fire(changed));
     await client.start();
+    this.didStart.fire();
   }
 
   private async stopNow(): Promise<void> {

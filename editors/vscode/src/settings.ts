@@ -1,19 +1,6 @@
 import * as vscode from "vscode";
 
-/** What the server reads of the section `tilelens`. */
-const keys = [
-  "target",
-  "planner",
-  "capacity",
-  "severity",
-  "include",
-  "exclude",
-  "inlayHints.enable",
-  "codeLens.enable",
-  "tlx.arch",
-  "tlx.rules",
-  "tlx.scenarios",
-];
+import { keys } from "./schema";
 
 /** One setting, if the user or the workspace chose it. */
 export function chosen<T>(key: string, scope?: vscode.Uri): T | undefined {
@@ -33,4 +20,10 @@ export function section(scope?: vscode.Uri): object {
     result[name] = inner ? { ...(result[name] as object | undefined), [inner]: value } : value;
   }
   return result;
+}
+
+/** Sets something for the workspace where there is one, else for the user; undefined leaves it to the project. */
+export async function choose(key: string, value: string | undefined, scope?: vscode.Uri): Promise<void> {
+  const where = vscode.workspace.workspaceFolders ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
+  await vscode.workspace.getConfiguration("tilelens", scope).update(key, value, where);
 }

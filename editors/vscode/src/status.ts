@@ -1,61 +1,111 @@
 import * as vscode from "vscode";
 
-import { chosen } from "./settings";
+import { planners, targets } from "./schema";
+import { choose, chosen } from "./settings";
 
-/** Target, planner and health of the server, in the language status of Python documents. */
+/** Target, planner and health of the server, in the status bar while a kernel is in sight. A click switches. */
 export class StatusItem implements vscode.Disposable {
-  private readonly item: vscode.LanguageStatusItem;
-  private readonly configuration: vscode.Disposable;
+  private readonly item = vscode.window.createStatusBarItem("tilelens.status", vscode.StatusBarAlignment.Right, 90);
+  private readonly disposables: vscode.Disposable[];
+  private icon = "$(layers)";
+  private detail = "starting";
+  private background?: vscode.ThemeColor;
 
-  constructor(documents: vscode.DocumentSelector) {
-    this.item = vscode.languages.createLanguageStatusItem("tilelens", documents);
+  constructor() {
     this.item.name = "tilelens";
-    this.showPlan();
-    this.configuration = vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("tilelens")) {
-        this.showPlan();
-      }
-    });
+    this.item.command = "tilelens.switch";
+    this.disposables = [
+      vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("tilelens") && this.show()),
+      vscode.window.onDidChangeActiveTextEditor(() => this.show()),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => {
+        if (document === vscode.window.activeTextEditor?.document) {
+          this.show();
+        }
+      }),
+    ];
+    void vscode.commands.executeCommand("setContext", "tilelens.active", true);
+    this.show();
   }
 
   starting(): void {
-    this.show(vscode.LanguageStatusSeverity.Information, "starting", openSettings);
+    this.become("$(loading~spin)", "starting");
   }
 
   running(version: string): void {
-    this.show(vscode.LanguageStatusSeverity.Information, version, openSettings);
+    this.become("$(layers)", version);
   }
 
   stopped(): void {
-    this.show(vscode.LanguageStatusSeverity.Warning, "the server is not running", restart);
+    this.become("$(warning)", "the server is not running", "statusBarItem.warningBackground");
   }
 
   failed(reason: string): void {
-    this.show(vscode.LanguageStatusSeverity.Error, reason, restart);
+    this.become("$(error)", reason, "statusBarItem.errorBackground");
   }
 
   dispose(): void {
-    this.configuration.dispose();
+    void vscode.commands.executeCommand("setContext", "tilelens.active", false);
+    this.disposables.forEach((disposable) => disposable.dispose());
     this.item.dispose();
   }
 
-  private show(severity: vscode.LanguageStatusSeverity, detail: string, command: vscode.Command): void {
-    this.item.busy = detail === "starting";
-    this.item.severity = severity;
-    this.item.detail = detail;
-    this.item.command = command;
+  private become(icon: string, detail: string, background?: string): void {
+    this.icon = icon;
+    this.detail = detail;
+    this.background = background ? new vscode.ThemeColor(background) : undefined;
+    this.show();
   }
 
-  private showPlan(): void {
-    const plan = [chosen<string>("target") ?? "target of the project", chosen<string>("planner") ?? "planner of the project"];
-    this.item.text = `tilelens: ${plan.join(", ")}`;
+  private show(): void {
+    const document = vscode.window.activeTextEditor?.document;
+    const isKernel = document !== undefined && mayHoldKernels(document);
+    void vscode.commands.executeCommand("setContext", "tilelens.hasKernels", isKernel);
+    const [target, planner] = ["target", "planner"].map((key) => chosen<string>(key, document?.uri));
+    this.item.text = `${this.icon} ${target ?? "tilelens"} ${planner ?? ""}`.trimEnd();
+    this.item.backgroundColor = this.background;
+    const tooltip = new vscode.MarkdownString(
+      `**tilelens**: ${this.detail}\n\n` +
+        `* target: ${target ?? "as the project says"}\n* planner: ${planner ?? "as the project says"}\n\n` +
+        "[Restart](command:tilelens.restart) · [Output](command:tilelens.showOutput) · [Memory map](command:tilelens.showMemoryMap)",
+    );
+    tooltip.isTrusted = { enabledCommands: ["tilelens.restart", "tilelens.showOutput", "tilelens.showMemoryMap"] };
+    this.item.tooltip = tooltip;
+    this.item.accessibilityInformation = { label: `tilelens: ${this.detail}` };
+    if (isKernel) {
+      this.item.show();
+    } else {
+      this.item.hide();
+    }
   }
 }
 
-const openSettings: vscode.Command = {
-  title: "Settings",
-  command: "workbench.action.openSettings",
-  arguments: ["@ext:tilelens.tilelens"],
-};
+/** Kernels import one of these, and dumps name memory. */
+function mayHoldKernels(document: vscode.TextDocument): boolean {
+  const first = new vscode.Range(0, 0, 200, 0);
+  return document.languageId === "python" && /\b(pypto|tlx|MemRef|pl\.program)\b/.test(document.getText(first));
+}
 
-const restart: vscode.Command = { title: "Restart", command: "tilelens.restart" };
+/** The click on the status item: another planner or target, and what else there is to do. */
+export async function switchPlan(): Promise<void> {
+  const scope = vscode.window.activeTextEditor?.document.uri;
+  const choices = (key: string, names: string[]): (vscode.QuickPickItem & { run?: () => unknown })[] => {
+    const now = chosen<string>(key, scope);
+    const entry = (value: string | undefined) => ({
+      label: `${value === now ? "$(check)" : "$(blank)"} ${value ?? "as the project says"}`,
+      description: key,
+      run: () => choose(key, value, scope),
+    });
+    return [{ label: key, kind: vscode.QuickPickItemKind.Separator }, ...[undefined, ...names].map(entry)];
+  };
+  const command = (label: string, id: string) => ({ label, run: () => vscode.commands.executeCommand(id) });
+  const items = [
+    ...choices("planner", planners),
+    ...choices("target", targets),
+    { label: "", kind: vscode.QuickPickItemKind.Separator },
+    command("$(layers) Show memory map", "tilelens.showMemoryMap"),
+    command("$(debug-restart) Restart server", "tilelens.restart"),
+    command("$(output) Show output", "tilelens.showOutput"),
+  ];
+  const picked = await vscode.window.showQuickPick(items, { title: "tilelens", matchOnDescription: true });
+  await picked?.run?.();
+}

@@ -1,0 +1,89 @@
+// Runs inside of the extension host of a real VS Code, with its API. Writes TAP lines to `.report` in the workspace.
+
+const fs = require("node:fs");
+const path = require("node:path");
+const vscode = require("vscode");
+
+const folder = vscode.workspace.workspaceFolders[0].uri.fsPath;
+const report = path.join(folder, ".report");
+
+async function eventually(probe) {
+  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+    const value = await probe();
+    if (value) {
+      return value;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return undefined;
+}
+
+function ok(condition, name, detail) {
+  fs.appendFileSync(report, `${condition ? "ok" : "not ok"} - ${name}\n`);
+  if (!condition && detail !== undefined) {
+    fs.appendFileSync(report, `  # ${JSON.stringify(detail)?.slice(0, 1500)}\n`);
+  }
+}
+
+async function session() {
+  const document = await vscode.workspace.openTextDocument(path.join(folder, "overflow.py"));
+  const editor = await vscode.window.showTextDocument(document);
+  const errors = () =>
+    vscode.languages.getDiagnostics(document.uri).filter((it) => it.severity === vscode.DiagnosticSeverity.Error);
+  const at = (text) => document.positionAt(document.getText().indexOf(text));
+  const replace = (from, to) =>
+    editor.edit((edit) => edit.replace(new vscode.Range(at(from), document.positionAt(document.getText().indexOf(from) + from.length)), to));
+
+  ok(await eventually(() => errors().length > 0), "the overflow is reported", vscode.languages.getDiagnostics(document.uri));
+  const [error] = errors();
+  ok(error?.source === "tilelens" && error.code?.value === "capacity-exceeded", "the error has its source and code", error);
+  ok(error?.code?.target !== undefined, "the code leads to its page", error);
+  ok(error?.relatedInformation?.length >= 3, "it names what is live at the peak", error);
+
+  const hovers = await vscode.commands.executeCommand("vscode.executeHoverProvider", document.uri, at("value = pl.load"));
+  const text = hovers.flatMap((hover) => hover.contents.map((it) => it.value ?? it)).join("\n");
+  ok(text.includes("0x0") && text.includes("65536"), "hover tells address and bytes", text);
+  const whole = new vscode.Range(0, 0, document.lineCount, 0);
+  const hints = await vscode.commands.executeCommand("vscode.executeInlayHintProvider", document.uri, whole);
+  ok(hints.some((hint) => JSON.stringify(hint.label).includes("64 KiB")), "inlay hints tell the sizes", hints);
+  const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", document.uri, 20);
+  const commands = lenses.map((lens) => lens.command?.command);
+  ok(commands.includes("tilelens.showMemoryMap") && commands.includes("tilelens.showGeneratedCode"), "lenses lead to map and C++", commands);
+  const symbols = await vscode.commands.executeCommand("vscode.executeDocumentSymbolProvider", document.uri);
+  ok(symbols.some((symbol) => symbol.name === "Gate.gate"), "the outline has the kernel", symbols);
+
+  const known = await vscode.commands.getCommands(true);
+  const own = vscode.extensions.getExtension("tilelens.tilelens").packageJSON.contributes.commands.map((it) => it.command);
+  ok(own.every((command) => known.includes(command)), "every contributed command is registered", own.filter((it) => !known.includes(it)));
+
+  await replace("64, 256", "64, 192");
+  ok(await eventually(() => errors().length === 0), "a smaller number clears the error", errors());
+  await replace("64, 192", "64, 256");
+  ok(await eventually(() => errors().length > 0), "a larger one brings it back");
+
+  await vscode.workspace.getConfiguration("tilelens").update("target", "ascend950", vscode.ConfigurationTarget.Workspace);
+  ok(await eventually(() => errors().length === 0), "a larger target has room", errors());
+  await vscode.workspace.getConfiguration("tilelens").update("target", undefined, vscode.ConfigurationTarget.Workspace);
+  ok(await eventually(() => errors().length > 0), "the setting can be taken back");
+
+  const tabs = () => vscode.window.tabGroups.all.flatMap((group) => group.tabs.map((tab) => tab.label));
+  await vscode.commands.executeCommand("tilelens.showMemoryMap", document.uri.toString(), at("def gate"));
+  ok(await eventually(() => tabs().some((label) => label === "Memory map: Gate.gate")), "the memory map opens beside", tabs());
+  await vscode.commands.executeCommand("tilelens.showGeneratedCode", document.uri.toString(), at("def gate"));
+  const cpp = await eventually(() => vscode.workspace.textDocuments.find((it) => it.uri.scheme === "tilelens-cpp" && it.getText().includes("TLOAD")));
+  ok(cpp?.languageId === "cpp", "the C++ opens beside", tabs());
+  await vscode.commands.executeCommand("tilelens.restart");
+  ok(await eventually(() => errors().length > 0), "diagnostics arrive after a restart");
+
+  const plain = await vscode.workspace.openTextDocument(path.join(folder, "plain.py"));
+  await vscode.window.showTextDocument(plain);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  ok(vscode.languages.getDiagnostics(plain.uri).length === 0, "plain Python is left alone");
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+}
+
+exports.run = async () => {
+  fs.writeFileSync(report, "");
+  await session();
+  await vscode.commands.executeCommand("workbench.action.files.revert");
+};

@@ -1,0 +1,8 @@
+/** Made by tests/tests/settings_schema.rs out of the server's settings. */
+
+/** What the server reads of the section `tilelens`. */
+export const keys = ["capacity","codeLens.enable","codegen.alwaysAssign","codegen.drain","codegen.externC","codegen.insertSync","exclude","include","inlayHints.enable","inlayHints.sync","planner","severity","target","tlx.arch","tlx.rules","tlx.scenarios"];
+
+export const planners = ["auto","sequential","packed","dsa-rp"];
+
+export const targets = ["ascend910b","ascend950"];

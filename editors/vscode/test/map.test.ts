@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { boxesAt, changes, contains, pictures } from "../src/mapModel";
+import type { MemoryMap } from "../src/mapModel";
+import { nearest } from "../webview/nearest";
+
+const at = (line: number) => ({ start: { line, character: 8 }, end: { line, character: 9 } });
+const tile = (name: string, line: number, lastLine: number) => ({ name, range: at(line), firstLine: line + 1, lastLine });
+
+const map: MemoryMap = {
+  kernel: "K.k",
+  range: { start: { line: 1, character: 0 }, end: { line: 9, character: 0 } },
+  target: "ascend910b",
+  planner: "packed",
+  down: "time",
+  spaces: [
+    { name: "Vec", unit: "bytes", used: 2048, capacity: 4096, buffers: [{ boxes: [{ tiles: [tile("a", 2, 4)] }, { tiles: [tile("b", 4, 6)] }] }] },
+    { name: "Acc", unit: "bytes", used: 300, capacity: null, buffers: [{ boxes: [{ tiles: [tile("a", 6, 8)] }] }] },
+  ],
+  html: '<g data-box="0"><g data-box="2">',
+};
+
+test("a name means the tile that is alive on the line", () => {
+  assert.deepEqual(boxesAt([map], 3, "a"), [0]);
+  assert.deepEqual(boxesAt([map], 7, "a"), [2]);
+  assert.deepEqual(boxesAt([map], 4, "pl"), [1]);
+  assert.deepEqual(boxesAt([map], 5, undefined), []);
+});
+
+test("the boxes of a second map are numbered on", () => {
+  assert.equal(pictures([map, map]), '<g data-box="0"><g data-box="2"><g data-box="3"><g data-box="5">');
+  assert.deepEqual(boxesAt([map, map], 4, "b"), [1, 4]);
+});
+
+test("a kernel contains its lines", () => {
+  assert.deepEqual([0, 1, 9, 10].map((line) => contains([map], line)), [false, true, true, false]);
+});
+
+test("what is tried is compared with the settings", () => {
+  const spaces = [{ name: "Vec", unit: "bytes", used: 8192, capacity: 4096 }, { name: "Acc", unit: "bytes", used: 300, capacity: null }];
+  const settings = [{ kernel: "K.k", target: "ascend910b", planner: "sequential", spaces }];
+  assert.deepEqual(changes({ version: 1, maps: [map], settings }), [
+    "Vec: 8 KiB of 4 KiB → 2 KiB of 4 KiB",
+    "Acc: 300 B of ?, as before",
+  ]);
+});
+
+test("arrow keys go to the nearest box in their direction", () => {
+  const box = (left: number, top: number) => ({ left, right: left + 10, top, bottom: top + 10 });
+  const boxes = [box(0, 0), box(20, 0), box(0, 20), box(100, 2)];
+  assert.deepEqual(["ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "End"].map((key) => nearest(boxes, 0, key)), [1, 2, undefined, undefined, 3]);
+  assert.equal(nearest(boxes, 3, "ArrowLeft"), 1);
+  assert.equal(nearest(boxes, 0, "x"), undefined);
+});
