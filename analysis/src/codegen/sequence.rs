@@ -390,6 +390,8 @@ pub struct Order {
     pub front: Origin,
     /// From one iteration of a loop to the next: waited for at the end of the body, behind `front`.
     pub carried: bool,
+    /// The author can write it: it is between statements, not inside of one.
+    pub by_hand: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::lower;
 use crate::project::edit_distance;
 
 use super::diagnostics::{self, Diagnostic};
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, sync_mends};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
@@ -44,10 +44,12 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
     let mut actions = Vec::new();
     let mut kernel_at = None;
     for placed in context.units_in(range) {
-        let block = context.document().blocks().iter().find(|block| block.start == placed.start);
-        let text = block.map_or("", |block| &block.source.text);
+        let text = context.text_of(&placed);
         if let Some(tlx) = context.tlx(placed.unit) {
             actions.extend(super::tlx::actions::actions(context, &placed, tlx, text, range));
+        }
+        if diagnostics::asks_for_sequences(context, placed.unit) {
+            actions.extend(sync_mends::sync_mends(context, &placed, range));
         }
         for outcome in context.plans(placed.unit) {
             let Some(plan) = outcome.plan() else { continue };

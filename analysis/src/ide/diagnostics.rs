@@ -2,8 +2,8 @@
 
 use tilelens_syntax::TextRange;
 
-use crate::codegen::Sequenced;
-use crate::db::{Dumped, Match, Outcome, Planned};
+use crate::codegen::{Insertion, Sequenced};
+use crate::db::{Dumped, Match, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Note, Rejection};
 use crate::memory::{Finding, Plan};
@@ -38,7 +38,7 @@ pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
         let outcomes = context.plans(placed.unit);
         all.extend(outcomes.iter().flat_map(|outcome| of_kernel(&placed, outcome)));
         all.extend(context.dumped(placed.unit).iter().filter_map(|dumped| differing(&placed, dumped.as_ref()?)));
-        if says_of_generated(context) || outcomes.iter().any(is_synchronised) {
+        if asks_for_sequences(context, placed.unit) {
             all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
         }
         all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
@@ -70,15 +70,17 @@ pub(crate) fn of_kernel(placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagn
     rejections.chain(findings).chain(notes).collect()
 }
 
-/// Whether the configuration asks for what is only of interest in generated C++.
-fn says_of_generated(context: &Context<'_>) -> bool {
-    let is_on = |code: Code| context.config().severity_of(code, code.severity()).is_some();
-    is_on(Code::NoInstruction) || is_on(Code::NoAddress)
-}
-
-/// Synchronisation that the author wrote is checked. Kernels without it need no code generation for their diagnostics.
-fn is_synchronised(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Planned(planned) if planned.is_synchronised)
+/// Whether there is something to say of the instructions of a unit: the author wrote synchronisation, which is checked, or has
+/// to write it; or the configuration asks for what is only of interest in generated C++. Other kernels are not generated for
+/// their diagnostics.
+pub(super) fn asks_for_sequences(context: &Context<'_>, unit: Unit<'_>) -> bool {
+    let config = context.config();
+    let is_on = |code: Code| config.severity_of(code, code.severity()).is_some();
+    let is_synchronised = |outcome: &Outcome| matches!(outcome, Outcome::Planned(planned) if planned.is_synchronised);
+    is_on(Code::NoInstruction)
+        || is_on(Code::NoAddress)
+        || config.codegen.insertion == Insertion::InStatements
+        || context.plans(unit).iter().any(is_synchronised)
 }
 
 /// What the generated C++ of a kernel lacks, but for what the plan says already.

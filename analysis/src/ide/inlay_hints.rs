@@ -1,25 +1,31 @@
-//! Space, address and size behind the name of each tile where it is defined: `Vec 0x4000 16 KiB`.
+//! Space, address and size behind the name of each tile where it is defined: `Vec 0x4000 16 KiB`. When asked for, also the
+//! synchronisation of generated C++.
 
 use tilelens_syntax::TextRange;
 
 use crate::ir::Role;
 
-use super::{Context, layout, tlx};
+use super::{Context, layout, sync_hints, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
-    /// Byte offset that the hint stands behind.
     pub offset: usize,
     pub label: String,
     pub tooltip: String,
+    /// Belongs to what follows the offset, not to what stands before it.
+    pub in_front: bool,
 }
 
 pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayHint> {
     let mut hints: Vec<InlayHint> = Vec::new();
-    if !context.config().inlay_hints {
-        return hints;
-    }
+    let config = context.config();
     for placed in context.units_in(range) {
+        if config.sync_hints {
+            hints.extend(sync_hints::sync_hints(context, &placed, range));
+        }
+        if !config.inlay_hints {
+            continue;
+        }
         hints.extend(context.tlx(placed.unit).into_iter().flat_map(|kernel| tlx::inlay_hints(&placed, kernel, range)));
         for outcome in context.plans(placed.unit) {
             let Some(plan) = outcome.plan() else { continue };
@@ -31,8 +37,8 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
                 let tooltip = format!("{} under planner {} on {}", plan.kernel, plan.planner, plan.target);
                 let label = layout::place(tile);
                 // Copies made by unrolling stand on the same name; the first speaks for all.
-                if !hints.iter().rev().take(64).any(|hint| hint.offset == offset) {
-                    hints.push(InlayHint { offset, label, tooltip });
+                if !hints.iter().rev().take(64).any(|hint| hint.offset == offset && !hint.in_front) {
+                    hints.push(InlayHint { offset, label, tooltip, in_front: false });
                 }
             }
         }

@@ -14,7 +14,10 @@ pub mod memory_map;
 mod place;
 pub mod plan_view;
 pub mod signature_help;
+mod statements;
 pub mod symbols;
+mod sync_hints;
+mod sync_mends;
 #[cfg(test)]
 mod tests;
 pub mod tlx;
@@ -128,6 +131,12 @@ impl<'db> Context<'db> {
             }
         }
         best.map(|(_, item)| item)
+    }
+
+    /// The text of a block.
+    pub(crate) fn text_of(&self, placed: &PlacedUnit<'_>) -> &'db str {
+        let block = self.document().blocks().iter().find(|block| block.start == placed.start);
+        block.map_or("", |block| &block.source.text)
     }
 
     /// 1-based line of a byte offset.

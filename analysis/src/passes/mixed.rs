@@ -126,6 +126,25 @@ fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>) -> Core {
     }
 }
 
+/// The core that has the pipes of a written flag or barrier. It says nothing of the kernel: on its own it makes none mixed.
+fn core_of_pipes(call: &Call) -> Core {
+    let pipe = |name| match call.attr(name) {
+        Some(Attr::Str(pipe)) => pipe.as_str(),
+        _ => "",
+    };
+    let core = |pipe| match pipe {
+        "V" | "MTE3" => Core::Vector,
+        "M" | "MTE1" | "FIX" => Core::Cube,
+        _ => Core::Shared,
+    };
+    match call.op {
+        OpId::SYNC_SRC | OpId::SYNC_DST => core(pipe("set_pipe")).and(core(pipe("wait_pipe"))),
+        OpId::BAR_V => Core::Vector,
+        OpId::BAR_M => Core::Cube,
+        _ => Core::Shared,
+    }
+}
+
 fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<Kernel> {
     if let Some((at, what)) = not_modelled(&kernel, popped) {
         note(&mut kernel, at, what);
@@ -256,7 +275,10 @@ impl<'a> Lane<'a> {
     }
 
     fn stmt(&mut self, stmt: &Stmt, target: Target, out: &mut Vec<Stmt>) {
-        let core = stmt_core(self.source, stmt, self.popped);
+        let core = match walk::call_of(stmt).map_or(Core::Shared, core_of_pipes) {
+            Core::Shared => stmt_core(self.source, stmt, self.popped),
+            core => core,
+        };
         match stmt {
             Stmt::Return { .. } if self.core == Core::Cube => {}
             _ if core == Core::Shared || core == self.core => out.push(stmt.clone()),

@@ -20,7 +20,7 @@ mod written;
 
 use rustc_hash::FxHashSet;
 
-use self::blocks::Block;
+use self::blocks::{Block, BlockId, Item};
 use self::insertion::Placed;
 use self::ordering::{Barrier, Ordering, Pair};
 use self::written::Written;
@@ -71,17 +71,28 @@ pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(F
     ordering.run();
     let Ordering { mut pairs, mut barriers, blocks, .. } = ordering;
     let without_event = events::assign(&mut pairs, &blocks, &written.flags());
+    let orders = {
+        let source = Source { instructions: &program.instructions(), blocks: &blocks };
+        let all = pairs.iter().map(|pair| source.of_pair(pair)).chain(barriers.iter().map(|it| source.of_barrier(it)));
+        let mut orders: Vec<Order> = all.collect();
+        orders.sort_by_key(|order| (order.later, order.earlier));
+        if !written.is_empty() || insertion == Insertion::InStatements {
+            findings.extend(missing(program, &orders, insertion));
+        }
+        match insertion {
+            Insertion::Complete => {
+                findings.extend(
+                    without_event.iter().map(|pair| (exhausted(&source.of_pair(pair), source.instructions), None)),
+                );
+            }
+            Insertion::InStatements => {
+                pairs.retain(|pair| !source.of_pair(pair).by_hand);
+                barriers.retain(|barrier| !source.of_barrier(barrier).by_hand);
+            }
+        }
+        orders
+    };
     let origins: Vec<Origin> = program.instructions().iter().map(|instr| instr.origin).collect();
-    let orders = orders(&pairs, &barriers, &blocks);
-    if !written.is_empty() || insertion == Insertion::InStatements {
-        findings.extend(missing(program, &orders, insertion));
-    }
-    if insertion == Insertion::InStatements {
-        pairs.retain(|pair| origins[pair.earlier as usize] == origins[pair.later as usize]);
-        barriers.retain(|barrier| origins[barrier.earlier as usize] == origins[barrier.later as usize]);
-    } else {
-        findings.extend(without_event.iter().map(|pair| (exhausted(pair, &origins), None)));
-    }
     insertion::insert(&mut program.body, &mut Placed::new(&pairs, &barriers, &origins));
     program.orders = orders;
     findings
@@ -92,24 +103,45 @@ pub(super) fn written_flags(program: &Program) -> FxHashSet<state::Flag> {
     Written::of(program).flags()
 }
 
-fn orders(pairs: &[Pair], barriers: &[Barrier], blocks: &[Block]) -> Vec<Order> {
-    let order = |by, block: usize, item: Option<usize>, gap: usize, earlier, later| {
-        let origins = &blocks[block].origins;
-        let carried = gap == origins.len();
-        let front = origins[gap.min(origins.len() - 1)];
-        Order { by, earlier, later, behind: item.map_or(front, |item| origins[item]), front, carried }
-    };
-    let pairs = pairs.iter().map(|pair| {
+/// What orders come from in the source.
+struct Source<'a> {
+    instructions: &'a [&'a Instr],
+    blocks: &'a [Block],
+}
+
+impl Source<'_> {
+    fn of_pair(&self, pair: &Pair) -> Order {
         let Pair { src, dst, event, block, item, gap, earlier, later } = *pair;
-        order(OrderedBy::Flag { src, dst, event }, block, Some(item), gap, earlier, later)
-    });
-    let barriers = barriers.iter().map(|barrier| {
+        let order = self.order(OrderedBy::Flag { src, dst, event }, block, gap, earlier, later);
+        // Moves that a statement needs for its operands are made in front of its own instruction.
+        let is_inside = !order.carried && (item..gap).all(|item| self.inserted(block, item).is_some());
+        let by_hand = order.by_hand && !is_inside && !self.is_copy(block, item);
+        Order { behind: self.blocks[block].origins[item], by_hand, ..order }
+    }
+
+    fn of_barrier(&self, barrier: &Barrier) -> Order {
         let Barrier { pipe, block, gap, earlier, later } = *barrier;
-        order(OrderedBy::Barrier(pipe), block, None, gap, earlier, later)
-    });
-    let mut orders: Vec<Order> = pairs.chain(barriers).collect();
-    orders.sort_by_key(|order| (order.later, order.earlier));
-    orders
+        self.order(OrderedBy::Barrier(pipe), block, gap, earlier, later)
+    }
+
+    fn order(&self, by: OrderedBy, block: BlockId, gap: usize, earlier: u32, later: u32) -> Order {
+        let origins = &self.blocks[block].origins;
+        let (carried, item) = (gap == origins.len(), gap.min(origins.len() - 1));
+        let origin = |id: u32| self.instructions[id as usize].origin;
+        let by_hand = (carried || origin(earlier) != origin(later)) && !self.is_copy(block, item);
+        Order { by, earlier, later, behind: origins[item], front: origins[item], carried, by_hand }
+    }
+
+    /// An instruction that the author did not write.
+    fn inserted(&self, block: BlockId, item: usize) -> Option<&Instr> {
+        let Item::Instr(id) = self.blocks[block].items[item] else { return None };
+        Some(self.instructions[id as usize]).filter(|instr| instr.inserted)
+    }
+
+    /// A copy into the place of a carried value or a result: there is no statement of its own to write something beside.
+    fn is_copy(&self, block: BlockId, item: usize) -> bool {
+        self.inserted(block, item).is_some_and(|instr| instr.pipe == Pipe::V)
+    }
 }
 
 /// In a kernel that is synchronised by hand: the orders that no written flag or barrier establishes, where the model of the
@@ -120,9 +152,7 @@ fn missing(program: &Program, orders: &[Order], insertion: Insertion) -> Vec<(Fi
     }
     let races: FxHashSet<(u32, u32)> = model::races(program).into_iter().collect();
     let instructions = program.instructions();
-    let origin = |id: u32| instructions[id as usize].origin;
-    let matters =
-        |order: &&Order| races.contains(&(order.earlier, order.later)) && origin(order.earlier) != origin(order.later);
+    let matters = |order: &&Order| order.by_hand && races.contains(&(order.earlier, order.later));
     let found = orders.iter().filter(matters).map(|order| {
         let finding = missing_order(&instructions, order, insertion);
         (finding, Some(Change::Order(*order)))
@@ -168,16 +198,15 @@ fn missing_order(instructions: &[&Instr], order: &Order, insertion: Insertion) -
     }
 }
 
-fn exhausted(pair: &Pair, origins: &[Origin]) -> Finding {
-    let (src, dst) = (pair.src.name(), pair.dst.name());
+fn exhausted(order: &Order, instructions: &[&Instr]) -> Finding {
+    let (earlier, later) = (instructions[order.earlier as usize], instructions[order.later as usize]);
+    let (src, dst) = (earlier.pipe.name(), later.pipe.name());
     let message = format!(
         "more than {EVENTS} flags from {src} to {dst} are pending at once, and none can be joined with another; use results \
          nearer to where they are produced"
     );
-    let related = vec![Related {
-        at: origins[pair.earlier as usize],
-        message: format!("the flag that finds no event is set behind this, on {src}"),
-    }];
+    let related = format!("the flag that finds no event is set behind this, on {src}");
     let code = Code::EventsExhausted;
-    Finding { code, severity: code.severity(), at: origins[pair.later as usize], message, related }
+    let related = vec![Related { at: earlier.origin, message: related }];
+    Finding { code, severity: code.severity(), at: later.origin, message, related }
 }

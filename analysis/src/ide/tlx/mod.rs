@@ -200,7 +200,7 @@ pub(crate) fn inlay_hints(placed: &PlacedUnit<'_>, tlx: &TlxKernel, range: TextR
         if let Some(label) = label.filter(|_| in_range)
             && !hints.iter().any(|hint| hint.offset == offset)
         {
-            hints.push(InlayHint { offset, label, tooltip: tooltip.clone() });
+            hints.push(InlayHint { offset, label, tooltip: tooltip.clone(), in_front: false });
         }
     };
     for id in tlx.kernel.spec_ids() {

@@ -11,8 +11,8 @@ pub(in crate::lsp) fn inlay_hints(view: &View, range: Range) -> Cancellable<Opti
         kind: Some(InlayHintKind::TYPE),
         text_edits: None,
         tooltip: Some(InlayHintTooltip::String(hint.tooltip)),
-        padding_left: Some(true),
-        padding_right: None,
+        padding_left: Some(!hint.in_front),
+        padding_right: Some(hint.in_front),
         data: None,
     });
     Ok(Some(hints.collect()))

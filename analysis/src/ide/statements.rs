@@ -1,0 +1,73 @@
+//! Statements of a block as lines of its text, for what is shown and written between them.
+
+use tilelens_syntax::TextRange;
+use tilelens_syntax::ast::Ast;
+
+use super::PlacedUnit;
+use crate::ir::Origin;
+
+/// All offsets count from the start of the block.
+pub(super) struct Statements<'a> {
+    pub(super) ast: &'a Ast,
+    pub(super) placed: &'a PlacedUnit<'a>,
+    pub(super) text: &'a str,
+}
+
+/// A statement that has its lines for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lines<'a> {
+    pub(super) statement: TextRange,
+    pub(super) indentation: &'a str,
+    /// Behind the last line, in front of its line break.
+    pub(super) end: usize,
+}
+
+impl<'a> Statements<'a> {
+    /// The innermost statement around a node.
+    pub(super) fn around(&self, origin: Origin) -> Option<TextRange> {
+        let node = match origin {
+            Origin::Stmt(stmt) => return Some(self.placed.spans.stmt(stmt)),
+            Origin::Expr(expr) => self.placed.spans.expr(expr),
+        };
+        let ranges = self.ast.stmts().map(|(stmt, _)| self.placed.spans.stmt(stmt));
+        ranges.filter(|range| range.start <= node.start && node.end <= range.end).min_by_key(|range| range.len())
+    }
+
+    /// The lines of the innermost statement around a node, unless it shares them with another statement.
+    pub(super) fn lines(&self, origin: Origin) -> Option<Lines<'a>> {
+        let statement = self.around(origin)?;
+        let before = self.text.get(..statement.start)?;
+        let indentation = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+        let behind = self.text.get(statement.end..)?;
+        let rest = &behind[..behind.find(['\n', '\r']).unwrap_or(behind.len())];
+        let is_alone = indentation.bytes().all(|byte| matches!(byte, b' ' | b'\t'))
+            && (rest.trim_start().is_empty() || rest.trim_start().starts_with('#'));
+        is_alone.then_some(Lines { statement, indentation, end: statement.end + rest.len() })
+    }
+
+    /// Whether two statements belong to one list: as deep as each other, and nothing between them is less deep.
+    pub(super) fn are_in_one_list(&self, first: Lines<'_>, second: Lines<'_>) -> bool {
+        let between = self.text.get(first.statement.start..second.statement.start).unwrap_or_default();
+        let depth = first.indentation.len();
+        let is_deep = |line: &str| {
+            let code = line.trim_start();
+            code.is_empty() || code.starts_with('#') || line.len() - code.len() >= depth
+        };
+        // The first of these lines lacks its indentation, the last one ends in front of its code.
+        first.indentation == second.indentation
+            && first.statement.start <= second.statement.start
+            && between.lines().skip(1).all(is_deep)
+    }
+
+    /// The edit that writes a statement in front of another one, in the coordinates of the file.
+    pub(super) fn in_front_of(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
+        let at = TextRange::empty(lines.statement.start + self.placed.start);
+        (at, format!("{new}\n{}", lines.indentation))
+    }
+
+    /// The edit that writes a statement behind another one, in the coordinates of the file.
+    pub(super) fn behind(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
+        let at = TextRange::empty(lines.end + self.placed.start);
+        (at, format!("\n{}{new}", lines.indentation))
+    }
+}

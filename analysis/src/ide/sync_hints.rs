@@ -1,0 +1,168 @@
+//! The flags and barriers that generated C++ gets, beside the statements that they order: `set MTE2 → V, EVENT_ID0`.
+
+use tilelens_syntax::TextRange;
+
+use super::statements::Statements;
+use super::{Context, InlayHint, PlacedUnit};
+use crate::codegen::Sequenced;
+use crate::codegen::sequence::{Instr, Order, OrderedBy};
+use crate::db;
+
+/// More at one place are counted: copies of a loop's body share their source.
+const MOST_AT_ONE_PLACE: usize = 3;
+
+pub(super) fn sync_hints(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<InlayHint> {
+    let text = context.text_of(placed);
+    let statements = Statements { ast: db::syntax(context.db, placed.unit), placed, text };
+    let mut hints: Vec<InlayHint> = Vec::new();
+    for (_, Sequenced { program, .. }) in context.sequences(placed.unit) {
+        let instructions = program.instructions();
+        for order in &program.orders {
+            hints.extend(of_order(&statements, order, &instructions));
+        }
+    }
+    hints.retain(|hint| range.touches(hint.offset));
+    hints.sort_by_key(|hint| (hint.offset, hint.in_front));
+    let mut merged: Vec<InlayHint> = Vec::new();
+    for place in hints.chunk_by(|a, b| a.offset == b.offset && a.in_front == b.in_front) {
+        let mut labels: Vec<&str> = Vec::new();
+        let mut tooltips: Vec<&str> = Vec::new();
+        for hint in place {
+            if !labels.contains(&hint.label.as_str()) {
+                labels.push(&hint.label);
+                tooltips.push(&hint.tooltip);
+            }
+        }
+        let more = labels.len().saturating_sub(MOST_AT_ONE_PLACE);
+        let mut label = labels[..labels.len() - more].join("; ");
+        if more > 0 {
+            label.push_str(&format!("; {more} more"));
+        }
+        merged.push(InlayHint { label, tooltip: tooltips.join("\n"), ..place[0] });
+    }
+    merged
+}
+
+fn of_order(statements: &Statements<'_>, order: &Order, instructions: &[&Instr]) -> Vec<InlayHint> {
+    let (Some(behind), Some(front)) = (statements.around(order.behind), statements.around(order.front)) else {
+        return Vec::new();
+    };
+    let start = statements.placed.start;
+    let tooltip = reason(order, instructions);
+    // What is handed to the next iteration is waited for at the end of the body.
+    let wait = |label: String| {
+        let offset = start + if order.carried { front.end } else { front.start };
+        InlayHint { offset, label, tooltip: tooltip.clone(), in_front: !order.carried }
+    };
+    match order.by {
+        OrderedBy::Flag { src, dst, event } => {
+            let flag = format!("{} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
+            let label = format!("set {flag}");
+            let set = InlayHint { offset: start + behind.end, label, tooltip: tooltip.clone(), in_front: false };
+            vec![set, wait(format!("wait {flag}"))]
+        }
+        OrderedBy::Barrier(pipe) => vec![wait(format!("barrier {}", pipe.short_name()))],
+    }
+}
+
+/// `TADD on PIPE_V waits for TLOAD on PIPE_MTE2`
+fn reason(order: &Order, instructions: &[&Instr]) -> String {
+    let instruction = |id: u32| instructions[id as usize];
+    let (earlier, later) = (instruction(order.earlier), instruction(order.later));
+    let before = if order.carried { " of the iteration before" } else { "" };
+    let (first, second) = (earlier.pipe.name(), later.pipe.name());
+    format!("{} on {second} waits for {} on {first}{before}", later.name, earlier.name)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use tilelens_syntax::{Document, TextRange};
+
+    use crate::AnalysisHost;
+    use crate::project::Config;
+
+    /// Prints the body with the hints where an editor shows them.
+    #[track_caller]
+    fn check(body: &str, expect: Expect) {
+        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
+        let mut text = head.to_owned();
+        body.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
+        text.push_str("    return out\n");
+        let mut host = AnalysisHost::new();
+        host.set_config(Config { sync_hints: true, inlay_hints: false, ..Config::default() });
+        let file = host.file_id("kernels.py");
+        host.set_document(file, Document::new(&text));
+        let analysis = host.snapshot();
+        let hints = analysis.inlay_hints(file, TextRange::new(0, text.len())).expect("no edit");
+        let mut shown = text.clone();
+        for hint in hints.iter().rev() {
+            let label = if hint.in_front { format!("«{}» ", hint.label) } else { format!(" «{}»", hint.label) };
+            shown.insert_str(hint.offset, &label);
+        }
+        expect.assert_eq(&shown[head.len()..]);
+        drop(analysis); // a change waits for it
+        host.set_config(Config { inlay_hints: false, ..Config::default() });
+        assert_eq!(
+            host.snapshot().inlay_hints(file, TextRange::new(0, text.len())),
+            Ok(Vec::new()),
+            "only when asked for"
+        );
+    }
+
+    #[test]
+    fn pairs_stand_at_both_ends() {
+        check(
+            "x = pl.load(a, [0, 0], [64, 64])\ny = pl.exp(x)\nz = pl.mul(y, y)\nout = pl.store(z, [0, 0], out)",
+            expect![[r#"
+                    x = pl.load(a, [0, 0], [64, 64]) «set MTE2 → V, EVENT_ID0»
+                    «wait MTE2 → V, EVENT_ID0» y = pl.exp(x)
+                    «barrier V» z = pl.mul(y, y) «set V → MTE3, EVENT_ID0»
+                    «wait V → MTE3, EVENT_ID0» out = pl.store(z, [0, 0], out)
+                    return out
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_a_loop_hands_on_is_awaited_at_the_end_of_its_body() {
+        check(
+            "for i in pl.range(n):\n    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.exp(x)\n    out = pl.store(y, [0, 0], out)",
+            expect![[r#"
+                    for i in pl.range(n):
+                        x = pl.load(a, [0, 0], [64, 64]) «set MTE2 → V, EVENT_ID0»
+                        «wait MTE2 → V, EVENT_ID0» y = pl.exp(x) «set V → MTE3, EVENT_ID0»
+                        «wait V → MTE3, EVENT_ID0» out = pl.store(y, [0, 0], out) «set MTE3 → MTE2, EVENT_ID0; wait MTE3 → MTE2, EVENT_ID0»
+                    return out
+            "#]],
+        );
+    }
+
+    #[test]
+    fn copies_of_a_body_share_their_place() {
+        check(
+            "for i in pl.unroll(8):\n    x = pl.load(a, [i * 8, 0], [8, 64])\n    y = pl.exp(x)\n    out = pl.store(y, [i * 8, 0], out)",
+            expect![[r#"
+                    for i in pl.unroll(8):
+                        «wait MTE3 → MTE2, EVENT_ID0» x = pl.load(a, [i * 8, 0], [8, 64]) «set MTE2 → V, EVENT_ID0»
+                        «wait MTE2 → V, EVENT_ID0» y = pl.exp(x) «set V → MTE3, EVENT_ID0»
+                        «wait V → MTE3, EVENT_ID0» out = pl.store(y, [i * 8, 0], out) «set MTE3 → MTE2, EVENT_ID0»
+                    return out
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_written_needs_no_hint() {
+        check(
+            "x = pl.load(a, [0, 0], [64, 64])\npl.system.bar_all()\ny = pl.exp(x)\nout = pl.store(y, [0, 0], out)",
+            expect![[r#"
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.bar_all()
+                    y = pl.exp(x) «set V → MTE3, EVENT_ID0»
+                    «wait V → MTE3, EVENT_ID0» out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+    }
+}

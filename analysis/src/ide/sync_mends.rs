@@ -1,0 +1,304 @@
+//! Quick fixes for synchronisation that the author wrote: the missing half, the missing pair or barrier, the partner's pipes.
+
+use tilelens_syntax::TextRange;
+use tilelens_syntax::ast::{Expr, Stmt};
+
+use super::code_actions::{CodeAction, Effect, Mend};
+use super::diagnostics;
+use super::statements::Statements;
+use super::{Context, PlacedUnit};
+use crate::codegen::sequence::{Order, OrderedBy, Pipe, Sync};
+use crate::codegen::{Change, Sequenced};
+use crate::db;
+use crate::ir::Origin;
+
+type Edits = Vec<(TextRange, String)>;
+
+pub(super) fn sync_mends(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+    let statements = Statements { ast: db::syntax(context.db, placed.unit), placed, text: context.text_of(placed) };
+    let mut actions = Vec::new();
+    for (_, Sequenced { findings, repairs, .. }) in context.sequences(placed.unit) {
+        for (index, change) in repairs {
+            let mut mends = diagnostics::found(placed, &findings[*index]);
+            let is_meant = mends.range.intersects(range) || mends.range.touches(range.start);
+            if !is_meant || !diagnostics::configured(context, &mut mends) {
+                continue;
+            }
+            if let Some((title, edits)) = edits(&statements, findings[*index].at, change) {
+                actions.push(CodeAction { title, effect: Effect::Mend(Mend { edits, mends, preferred: true }) });
+            }
+        }
+    }
+    actions
+}
+
+fn edits(statements: &Statements<'_>, at: Origin, change: &Change) -> Option<(String, Edits)> {
+    match *change {
+        Change::Before(sync) => {
+            let new = call(sync)?;
+            let edit = statements.in_front_of(statements.lines(at)?, &new);
+            Some((format!("Write `{new}` in front of it"), vec![edit]))
+        }
+        Change::Behind(sync) => {
+            let new = call(sync)?;
+            let edit = statements.behind(statements.lines(at)?, &new);
+            Some((format!("Write `{new}` behind it"), vec![edit]))
+        }
+        Change::Become((src, dst, event)) => {
+            let edits = become_flag(statements, at, [pipe(src), pipe(dst), event.to_string()])?;
+            let title = format!("Wait for {} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
+            Some((title, edits))
+        }
+        Change::Order(order) => of_order(statements, &order),
+    }
+}
+
+/// Where both ends lie in one list of statements, so that what is written there stands where the flag or barrier would.
+fn of_order(statements: &Statements<'_>, order: &Order) -> Option<(String, Edits)> {
+    let (behind, front) = (statements.lines(order.behind)?, statements.lines(order.front)?);
+    let is_within = behind.statement == front.statement && !order.carried && matches!(order.by, OrderedBy::Flag { .. });
+    if is_within || !statements.are_in_one_list(behind, front) {
+        return None;
+    }
+    let wait = |new: &str| match order.carried {
+        true => statements.behind(front, new),
+        false => statements.in_front_of(front, new),
+    };
+    match order.by {
+        OrderedBy::Flag { src, dst, event } => {
+            let [set, awaited] = [Sync::Set { src, dst, event }, Sync::Wait { src, dst, event }].map(call);
+            let title = format!("Write the flag {} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
+            let (set, wait) = (statements.behind(behind, &set?), wait(&awaited?));
+            // Two edits at one place would have no order.
+            let edits = if set.0 == wait.0 { vec![(set.0, set.1 + &wait.1)] } else { vec![set, wait] };
+            Some((title, edits))
+        }
+        OrderedBy::Barrier(pipe) => {
+            let new = call(Sync::Barrier(Some(pipe)))?;
+            Some((format!("Write `{new}`"), vec![wait(&new)]))
+        }
+    }
+}
+
+/// The written flag at a node, with other values.
+fn become_flag(statements: &Statements<'_>, at: Origin, values: [String; 3]) -> Option<Edits> {
+    let ast = statements.ast;
+    let expr = match at {
+        Origin::Expr(expr) => expr,
+        Origin::Stmt(stmt) => match ast.stmt(stmt) {
+            Stmt::Expr(expr) => *expr,
+            _ => return None,
+        },
+    };
+    let Expr::Call { args, .. } = ast.expr(expr) else { return None };
+    let edits = ["set_pipe", "wait_pipe", "event_id"].iter().zip(values).map(|(name, value)| {
+        let arg = args.iter().find(|arg| arg.keyword.as_deref() == Some(*name))?;
+        Some((statements.placed.range(Origin::Expr(arg.value)), value))
+    });
+    edits.collect()
+}
+
+fn pipe(pipe: Pipe) -> String {
+    format!("pl.PipeType.{}", pipe.short_name())
+}
+
+/// A flag or barrier as authors write it. Only two pipes have barriers; the others take one instruction after the other.
+fn call(sync: Sync) -> Option<String> {
+    let (half, (src, dst, event)) = match sync {
+        Sync::Set { src, dst, event } => ("src", (src, dst, event)),
+        Sync::Wait { src, dst, event } => ("dst", (src, dst, event)),
+        Sync::Barrier(Some(Pipe::V)) => return Some("pl.system.bar_v()".to_owned()),
+        Sync::Barrier(Some(Pipe::M)) => return Some("pl.system.bar_m()".to_owned()),
+        Sync::Barrier(None) => return Some("pl.system.bar_all()".to_owned()),
+        Sync::Barrier(Some(_)) => return None,
+    };
+    let (src, dst) = (pipe(src), pipe(dst));
+    Some(format!("pl.system.sync_{half}(set_pipe={src}, wait_pipe={dst}, event_id={event})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use expect_test::{Expect, expect};
+    use tilelens_syntax::{Document, TextRange};
+
+    use crate::diagnostics::{Code, Severity};
+    use crate::ide::code_actions::{Effect, Mend};
+    use crate::project::Config;
+    use crate::{AnalysisHost, codegen};
+
+    const CODES: [Code; 3] = [Code::UnpairedFlag, Code::WrongPipe, Code::MissingSync];
+
+    struct Editor {
+        host: AnalysisHost,
+        text: String,
+    }
+
+    impl Editor {
+        fn new(text: &str, config: Config) -> Editor {
+            let mut host = AnalysisHost::new();
+            host.set_config(config);
+            let mut editor = Editor { host, text: String::new() };
+            editor.set(text.to_owned());
+            editor
+        }
+
+        fn set(&mut self, text: String) {
+            let file = self.host.file_id("kernels.py");
+            self.host.set_document(file, Document::new(&text));
+            self.text = text;
+        }
+
+        /// How many diagnostics there are about synchronisation; whether one is an error.
+        fn findings(&mut self) -> (usize, bool) {
+            let file = self.host.file_id("kernels.py");
+            let all = self.host.snapshot().diagnostics(file).expect("no edit");
+            let about = all.iter().filter(|diagnostic| CODES.contains(&diagnostic.code)).count();
+            (about, all.iter().any(|diagnostic| diagnostic.severity == Severity::Error))
+        }
+
+        fn mends(&mut self) -> Vec<(String, Mend)> {
+            let file = self.host.file_id("kernels.py");
+            let analysis = self.host.snapshot();
+            let actions = analysis.code_actions(file, TextRange::new(0, self.text.len())).expect("no edit");
+            let diagnostics = analysis.diagnostics(file).expect("no edit");
+            let mends = actions.into_iter().filter_map(|action| match action.effect {
+                Effect::Mend(mend) if CODES.contains(&mend.mends.code) => {
+                    assert!(diagnostics.contains(&mend.mends), "{:?}", mend.mends);
+                    Some((action.title, mend))
+                }
+                _ => None,
+            });
+            mends.collect()
+        }
+
+        fn apply(&mut self, mend: &Mend) {
+            let mut edits = mend.edits.clone();
+            edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+            let mut text = self.text.clone();
+            edits.iter().for_each(|(range, new)| text.replace_range(range.start..range.end, new));
+            self.set(text);
+        }
+    }
+
+    /// Applies the first mend, and prints its title and the body that comes of it.
+    #[track_caller]
+    fn check(body: &str, expect: Expect) {
+        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
+        let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
+        let before = editor.findings().0;
+        let (title, mend) = editor.mends().first().cloned().expect("a mend");
+        editor.apply(&mend);
+        assert!(editor.findings().0 < before, "{}", editor.text);
+        expect.assert_eq(&format!("{title}\n\n{}", &editor.text[head.len()..]));
+    }
+
+    #[test]
+    fn a_missing_half_is_written_beside_the_other() {
+        check(
+            "x = pl.load(a, [0, 0], [64, 64])\npl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)  # a comment\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)",
+            expect![[r#"
+                Write `pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` behind it
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)  # a comment
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+        check(
+            "x = pl.load(a, [0, 0], [64, 64])\npl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)",
+            expect![[r#"
+                Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` in front of it
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+    }
+
+    #[test]
+    fn halves_of_one_pair_become_alike() {
+        check(
+            "x = pl.load(a, [0, 0], [64, 64])\npl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)\npl.system.sync_dst(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.MTE2, event_id=1)\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)",
+            expect![[r#"
+                Wait for MTE2 → V, EVENT_ID1
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_missing_pair_is_written_where_it_belongs() {
+        check(
+            "for i in pl.range(4):\n    x = pl.load(a, [0, 0], [64, 64])\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)",
+            expect![[r#"
+                Write the flag MTE3 → MTE2, EVENT_ID0
+
+                    for i in pl.range(4):
+                        x = pl.load(a, [0, 0], [64, 64])
+                        pl.system.bar_all()
+                        y = pl.exp(x)
+                        pl.system.bar_all()
+                        out = pl.store(y, [0, 0], out)
+                        pl.system.sync_src(set_pipe=pl.PipeType.MTE3, wait_pipe=pl.PipeType.MTE2, event_id=0)
+                        pl.system.sync_dst(set_pipe=pl.PipeType.MTE3, wait_pipe=pl.PipeType.MTE2, event_id=0)
+                    return out
+            "#]],
+        );
+    }
+
+    /// Every recorded kernel, synchronised by its author with what the fixes write, and nothing else.
+    #[test]
+    fn whatever_is_missing_can_be_written_by_fixes_alone() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/codegen");
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+        files.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
+        files.sort();
+        let (mut kernels, mut applied, mut left) = (0, 0, String::new());
+        for path in files {
+            let text = std::fs::read_to_string(&path).expect("a file");
+            let codegen =
+                codegen::Options { insertion: codegen::Insertion::InStatements, ..codegen::Options::default() };
+            let mut editor = Editor::new(&text, Config { codegen, ..Config::default() });
+            kernels += 1;
+            while let Some((title, mend)) = editor.mends().into_iter().next() {
+                let (before, _) = editor.findings();
+                editor.apply(&mend);
+                let (after, is_broken) = editor.findings();
+                assert!(!is_broken, "{}: {title}\n{}", path.display(), editor.text);
+                assert!(after < before, "{}: {title} leaves {after} of {before}\n{}", path.display(), editor.text);
+                applied += 1;
+            }
+            let (rest, _) = editor.findings();
+            if rest > 0 {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                left.push_str(&format!("{name}: {rest} left\n"));
+            }
+        }
+        left.push_str(&format!("{kernels} kernels, {applied} fixes\n"));
+        expect![[r#"
+            054_loop_unrolled: 1 left
+            88 kernels, 412 fixes
+        "#]]
+        .assert_eq(&left);
+    }
+}
