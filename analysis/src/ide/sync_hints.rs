@@ -100,7 +100,8 @@ mod tests {
             let label = if hint.in_front { format!("«{}» ", hint.label) } else { format!(" «{}»", hint.label) };
             shown.insert_str(hint.offset, &label);
         }
-        expect.assert_eq(&shown[head.len()..]);
+        let shown: String = shown[head.len()..].lines().map(|line| format!("{}\n", &line[4..])).collect();
+        expect.assert_eq(&shown);
         drop(analysis); // a change waits for it
         host.set_config(Config { inlay_hints: false, ..Config::default() });
         assert_eq!(
