@@ -1,5 +1,7 @@
 //! The command line end to end.
 
+mod check;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -211,8 +213,8 @@ fn constants_are_read_from_other_files() {
     );
 }
 
-const OVERFLOW: &[u8] = include_bytes!("../../docs/examples/overflow.py");
-const CHAINED: &[u8] = include_bytes!("../../docs/examples/chained_matmul.py");
+const OVERFLOW: &[u8] = include_bytes!("../../../docs/examples/overflow.py");
+const CHAINED: &[u8] = include_bytes!("../../../docs/examples/chained_matmul.py");
 
 #[test]
 fn an_overflow_is_shown_with_its_peak_and_a_bar() {

@@ -1,0 +1,43 @@
+//! Which files are checked.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ignore::{DirEntry, WalkBuilder};
+
+use crate::selection::Selection;
+
+/// The files to check in a fixed order, and what cannot be looked at. A file that is named is checked whatever its name and the
+/// selection.
+pub(super) fn find(paths: &[PathBuf], selection: &Arc<Selection>) -> (Vec<PathBuf>, Vec<String>) {
+    let mut files = Vec::new();
+    let mut failures = Vec::new();
+    for path in paths {
+        if let Err(error) = fs::metadata(path) {
+            failures.push(format!("{}: {error}", path.display()));
+            continue;
+        }
+        let entered = Arc::clone(selection);
+        let enters = move |entry: &DirEntry| entry.depth() == 0 || !is_directory(entry) || entered.enters(entry.path());
+        for entry in WalkBuilder::new(path).sort_by_file_path(Path::cmp).filter_entry(enters).build() {
+            match entry {
+                Err(error) => failures.push(error.to_string()),
+                Ok(entry) if is_directory(&entry) => {}
+                Ok(entry) if entry.depth() == 0 => files.push(entry.into_path()),
+                Ok(entry) => {
+                    let is_python = entry.path().extension().is_some_and(|it| it == "py");
+                    files.extend((is_python && selection.selects(entry.path())).then(|| entry.into_path()));
+                }
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.clone()));
+    (files, failures)
+}
+
+fn is_directory(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_dir())
+}

@@ -1,0 +1,61 @@
+//! A diagnostic with all that the formats write of it.
+
+use tilelens_analysis::diagnostics::{Code, Severity};
+use tilelens_analysis::ide::Diagnostic;
+use tilelens_syntax::{LineCol, PositionEncoding, TextRange};
+
+use crate::cli::frame;
+use crate::cli::source::Source;
+
+pub(super) struct Finding {
+    pub(super) code: Code,
+    pub(super) severity: Severity,
+    pub(super) message: String,
+    pub(super) place: Place,
+    pub(super) related: Vec<(Place, String)>,
+    /// The first line that it is about, without indentation.
+    pub(super) line_text: String,
+    /// Empty where nobody asked for it.
+    pub(super) frame: String,
+}
+
+/// A half-open range in a file, whose path is [`portable`]. Lines and columns count from 1, columns in UTF-16 code units, as editors and SARIF do.
+pub(super) struct Place {
+    pub(super) path: String,
+    pub(super) start: LineCol,
+    pub(super) end: LineCol,
+}
+
+impl Finding {
+    pub(super) fn new(path: &str, source: &Source, diagnostic: &Diagnostic, framed: bool) -> Finding {
+        let place = |range: TextRange| Place {
+            path: portable(path),
+            start: position(source, range.start),
+            end: position(source, range.end),
+        };
+        let related = diagnostic.related.iter().map(|related| (place(related.range), related.message.clone()));
+        let line_start = source.text[..diagnostic.range.start].rfind('\n').map_or(0, |at| at + 1);
+        let line_text = source.text[line_start..].lines().next().unwrap_or_default().trim().to_owned();
+        let frame = framed.then(|| frame::render(path, &source.text, &source.document, diagnostic));
+        Finding {
+            code: diagnostic.code,
+            severity: diagnostic.severity,
+            message: diagnostic.message.clone(),
+            place: place(diagnostic.range),
+            related: related.collect(),
+            line_text,
+            frame: frame.unwrap_or_default(),
+        }
+    }
+}
+
+fn position(source: &Source, offset: usize) -> LineCol {
+    let from_zero = source.document.position(offset, PositionEncoding::Utf16);
+    LineCol { line: from_zero.line + 1, col: from_zero.col + 1 }
+}
+
+/// A path as the same file has it on every machine, if it was named from the same directory.
+pub(super) fn portable(path: &str) -> String {
+    let path = path.replace(std::path::MAIN_SEPARATOR, "/");
+    path.strip_prefix("./").unwrap_or(&path).to_owned()
+}

@@ -1,0 +1,52 @@
+//! Workflow commands of GitHub Actions: a line each, which annotates the lines of a pull request.
+
+use std::fmt::Write as _;
+
+use tilelens_analysis::diagnostics::Severity;
+
+use super::finding::Finding;
+use super::{Run, human};
+
+pub(super) fn report(run: &Run) -> String {
+    let mut text: String = run.findings().map(command).collect();
+    text.push_str(&human::summary(run));
+    text
+}
+
+fn command(finding: &Finding) -> String {
+    let level = match finding.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info | Severity::Hint => "notice",
+    };
+    let place = &finding.place;
+    let mut line =
+        format!("::{level} file={},line={},col={}", property(&place.path), place.start.line, place.start.col);
+    // Columns are only understood on one line.
+    let _ = match place.end.line == place.start.line {
+        true => write!(line, ",endColumn={}", place.end.col),
+        false => write!(line, ",endLine={}", place.end.line),
+    };
+    let (title, message) = (property(finding.code.name()), data(&finding.message));
+    let _ = writeln!(line, ",title={title}::{message}");
+    line
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_means_something_in_a_command_is_escaped() {
+        assert_eq!(data("50 %\nof: it"), "50 %25%0Aof: it");
+        assert_eq!(property("a,b:c"), "a%2Cb%3Ac");
+    }
+}

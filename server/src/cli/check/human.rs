@@ -1,0 +1,44 @@
+//! Findings in their source, memories as bars, and a line that counts.
+
+use std::fmt::Write as _;
+
+use tilelens_analysis::diagnostics::Severity;
+
+use super::{Checked, Run};
+use crate::cli::usage;
+
+/// Empty for a file without kernels that nothing is wrong with.
+pub(super) fn file(checked: &Checked) -> String {
+    let mut text: String = checked.findings.iter().map(|finding| finding.frame.as_str()).collect();
+    for kernel in &checked.kernels {
+        let _ = write!(text, "{}{}", usage::heading(&checked.path, kernel), usage::bars(kernel));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+pub(super) fn summary(run: &Run) -> String {
+    let exact = run.kernels().filter(|kernel| kernel.status == "exact").count();
+    let mut text = format!(
+        "{}, {} ({exact} exact): {}, {}, {}",
+        plural(run.found, "file"),
+        plural(run.kernels().count(), "kernel"),
+        plural(run.count(Severity::Error), "error"),
+        plural(run.count(Severity::Warning), "warning"),
+        plural(run.count(Severity::Hint), "hint"),
+    );
+    if run.known > 0 {
+        let _ = write!(text, ", {} in the baseline", run.known);
+    }
+    if !run.failures.is_empty() {
+        let _ = write!(text, ", {} that cannot be read", plural(run.failures.len(), "path"));
+    }
+    text.push('\n');
+    text
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}

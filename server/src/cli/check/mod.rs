@@ -1,0 +1,187 @@
+//! `tilelens check`: what does not fit, for people and for the machines of CI.
+
+mod baseline;
+mod files;
+mod finding;
+mod github;
+mod human;
+mod json;
+mod sarif;
+mod watch;
+mod workers;
+
+use std::env;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use tilelens_analysis::diagnostics::Severity;
+use tilelens_analysis::ide::KernelPlan;
+use tilelens_analysis::project::Config;
+
+use self::baseline::Baseline;
+use self::finding::Finding;
+use super::source::Source;
+use super::{FAILURE, Planning, complain, fail, print};
+use crate::selection::Selection;
+
+#[derive(clap::Args)]
+pub(super) struct Arguments {
+    /// Files, and directories to look for Python files in
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Exit with 0 even when there are errors
+    #[arg(long)]
+    exit_zero: bool,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Check again whenever a file changes
+    #[arg(long, conflicts_with = "write_baseline")]
+    watch: bool,
+    /// Leave out what this file lists
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// List all that is found in the file of --baseline, instead of reporting it
+    #[arg(long, requires = "baseline")]
+    write_baseline: bool,
+    #[command(flatten)]
+    planning: Planning,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// The source of each finding, and a bar for each memory
+    Human,
+    /// One object
+    Json,
+    /// The Static Analysis Results Interchange Format, for code scanning
+    Sarif,
+    /// Commands that annotate a pull request from within a workflow of GitHub
+    Github,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    if arguments.watch {
+        return match watch::watch(&arguments.paths, || drop(check_once(arguments))) {
+            Ok(never) => match never {},
+            Err(error) => fail(&format!("the files cannot be watched: {error}")),
+        };
+    }
+    match check_once(arguments) {
+        Ok(code) => code,
+        Err(message) => fail(&message),
+    }
+}
+
+/// The error is a sentence for the user.
+fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
+    let config = arguments.planning.config();
+    let (selection, problems) = Selection::new(env::current_dir().ok().as_deref(), &config);
+    for problem in problems {
+        complain(&problem);
+    }
+    let mut baseline = match &arguments.baseline {
+        Some(path) if !arguments.write_baseline => Baseline::read(path)?,
+        _ => Baseline::default(),
+    };
+    let (files, failures) = files::find(&arguments.paths, &Arc::new(selection));
+    let mut run = Run { found: files.len(), failures, ..Run::default() };
+    let framed = arguments.format == Format::Human && !arguments.write_baseline;
+    let progress = progress(files.len());
+    workers::in_order(
+        &files,
+        |path| check_isolated(path, &config, framed),
+        |checked| {
+            progress.inc(1);
+            match checked {
+                Err(message) => run.failures.push(message),
+                Ok(mut checked) => {
+                    run.known += baseline.take_from(&mut checked.findings);
+                    if framed {
+                        progress.suspend(|| print(&human::file(&checked)));
+                    }
+                    run.files.push(checked);
+                }
+            }
+        },
+    );
+    progress.finish_and_clear();
+    if arguments.write_baseline {
+        baseline.extend(run.findings());
+        baseline.write(arguments.baseline.as_deref().unwrap_or(Path::new("")))?;
+    } else {
+        print(&match arguments.format {
+            Format::Human => human::summary(&run),
+            Format::Json => json::report(&run),
+            Format::Sarif => sarif::report(&run),
+            Format::Github => github::report(&run),
+        });
+    }
+    for failure in &run.failures {
+        complain(failure);
+    }
+    let fails = run.count(Severity::Error) > 0 && !arguments.exit_zero && !arguments.write_baseline;
+    Ok(match (run.failures.is_empty(), fails) {
+        (false, _) => ExitCode::from(FAILURE),
+        (true, true) => ExitCode::FAILURE,
+        (true, false) => ExitCode::SUCCESS,
+    })
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress(files: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} files");
+    ProgressBar::new(files as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// What has come out of all files.
+#[derive(Default)]
+struct Run {
+    /// How many files there are to check.
+    found: usize,
+    files: Vec<Checked>,
+    /// Findings that the baseline lists.
+    known: usize,
+    /// What cannot be read, in sentences for the user.
+    failures: Vec<String>,
+}
+
+impl Run {
+    fn findings(&self) -> impl Iterator<Item = &Finding> {
+        self.files.iter().flat_map(|file| &file.findings)
+    }
+
+    fn kernels(&self) -> impl Iterator<Item = &KernelPlan> {
+        self.files.iter().flat_map(|file| &file.kernels)
+    }
+
+    fn count(&self, severity: Severity) -> usize {
+        self.findings().filter(|finding| finding.severity == severity).count()
+    }
+}
+
+struct Checked {
+    path: String,
+    findings: Vec<Finding>,
+    kernels: Vec<KernelPlan>,
+}
+
+/// A bug that one file brings out does not keep the others from being checked.
+fn check_isolated(path: &Path, config: &Config, framed: bool) -> Result<Checked, String> {
+    catch_unwind(|| check(path, config, framed)).unwrap_or_else(|_| {
+        Err(format!("{}: tilelens failed on this file, which is a bug; please report it", path.display()))
+    })
+}
+
+fn check(path: &Path, config: &Config, framed: bool) -> Result<Checked, String> {
+    let source = Source::read(path, config)?;
+    let path = path.display().to_string();
+    let diagnostics = source.ask(|analysis, file| analysis.diagnostics(file));
+    let findings = diagnostics.iter().map(|diagnostic| Finding::new(&path, &source, diagnostic, framed));
+    let findings = findings.collect();
+    let kernels = source.ask(|analysis, file| analysis.plans(file));
+    Ok(Checked { path, findings, kernels })
+}

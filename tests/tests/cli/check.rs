@@ -1,0 +1,218 @@
+//! `tilelens check` for machines: formats, baselines, watching.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use super::{directory, tilelens};
+
+const HEAD: &str =
+    "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n";
+
+/// A kernel that needs `rows` kilobytes of Vec.
+fn kernel(rows: u32) -> String {
+    let shape = format!("[{rows}, 256]");
+    format!(
+        "{HEAD}    def k(self, x: pl.Tensor[{shape}, pl.FP32], o: pl.Out[pl.Tensor[{shape}, pl.FP32]]):\n        \
+         t = pl.load(x, [0, 0], {shape})\n        o = pl.store(t, [0, 0], o)\n        return o\n"
+    )
+}
+
+fn json(root: &Path, arguments: &[&str]) -> Value {
+    let run = tilelens(root, arguments);
+    serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", run.stdout, run.stderr))
+}
+
+fn check(format: &str, expected: &Expect) {
+    let root = directory(format, &[("a b.py", kernel(256).as_bytes())]);
+    expected.assert_eq(&tilelens(&root, &["check", "--format", format, "."]).stdout);
+}
+
+#[test]
+fn github_annotates_lines() {
+    check(
+        "github",
+        &expect![[r#"
+            ::error file=a b.py,line=7,col=9,endColumn=10,title=capacity-exceeded::Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `t` alone has 262144 bytes; split it into parts of at most 188416 bytes
+            1 file, 1 kernel (1 exact): 1 error, 0 warnings, 0 hints
+        "#]],
+    );
+}
+
+#[test]
+fn json_is_one_object() {
+    check(
+        "json",
+        &expect![[r#"
+            {
+              "diagnostics": [
+                {
+                  "code": "capacity-exceeded",
+                  "message": "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `t` alone has 262144 bytes; split it into parts of at most 188416 bytes",
+                  "place": {
+                    "column": 9,
+                    "end_column": 10,
+                    "end_line": 7,
+                    "file": "a b.py",
+                    "line": 7
+                  },
+                  "related": [
+                    {
+                      "message": "`t` takes 262144 bytes of Vec at the peak",
+                      "place": {
+                        "column": 9,
+                        "end_column": 10,
+                        "end_line": 7,
+                        "file": "a b.py",
+                        "line": 7
+                      }
+                    }
+                  ],
+                  "severity": "error",
+                  "url": "https://github.com/tilelens/tilelens/blob/main/docs/diagnostics/capacity-exceeded.md"
+                }
+              ],
+              "failures": [],
+              "kernels": [
+                {
+                  "file": "a b.py",
+                  "line": 6,
+                  "name": "P.k",
+                  "planner": "sequential",
+                  "spaces": {
+                    "Vec": {
+                      "best": 262144,
+                      "bound": 262144,
+                      "capacity": 188416,
+                      "peak": 262144,
+                      "used": 262144,
+                      "verdict": "over-capacity",
+                      "witness": [
+                        {
+                          "bytes": 262144,
+                          "line": 7,
+                          "name": "t"
+                        }
+                      ]
+                    }
+                  },
+                  "status": "exact",
+                  "target": "ascend910b"
+                }
+              ],
+              "schema": 1,
+              "summary": {
+                "errors": 1,
+                "files": 1,
+                "hints": 0,
+                "in_baseline": 0,
+                "warnings": 0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn sarif_names_the_rule_and_the_place() {
+    let root = directory("sarif", &[("a b.py", kernel(256).as_bytes())]);
+    let report = json(&root, &["check", "--format", "sarif", "."]);
+    let run = &report["runs"][0];
+    assert_eq!(report["version"], "2.1.0");
+    assert_eq!(run["invocations"][0]["executionSuccessful"], true);
+    assert_eq!(run["tool"]["driver"]["rules"][0]["id"], "capacity-exceeded");
+    expect![[r#"
+        [
+          {
+            "level": "error",
+            "locations": [
+              {
+                "physicalLocation": {
+                  "artifactLocation": {
+                    "uri": "a%20b.py"
+                  },
+                  "region": {
+                    "endColumn": 10,
+                    "endLine": 7,
+                    "startColumn": 9,
+                    "startLine": 7
+                  }
+                }
+              }
+            ],
+            "message": {
+              "text": "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `t` alone has 262144 bytes; split it into parts of at most 188416 bytes"
+            },
+            "relatedLocations": [
+              {
+                "message": {
+                  "text": "`t` takes 262144 bytes of Vec at the peak"
+                },
+                "physicalLocation": {
+                  "artifactLocation": {
+                    "uri": "a%20b.py"
+                  },
+                  "region": {
+                    "endColumn": 10,
+                    "endLine": 7,
+                    "startColumn": 9,
+                    "startLine": 7
+                  }
+                }
+              }
+            ],
+            "ruleId": "capacity-exceeded"
+          }
+        ]
+    "#]]
+    .assert_eq(&format!("{:#}\n", run["results"]));
+}
+
+#[test]
+fn what_cannot_be_read_stands_in_the_report() {
+    let root = directory("failures", &[("a.py", b"\xff")]);
+    let report = json(&root, &["check", "--format", "sarif", "."]);
+    assert_eq!(report["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    let report = json(&root, &["check", "--format", "json", "."]);
+    assert_eq!(report["failures"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_baseline_hides_what_is_known_and_nothing_else() {
+    let root = directory("baseline", &[("a.py", kernel(256).as_bytes())]);
+    let run = |arguments: &[&str]| tilelens(&root, &[&["check", "--baseline", "known.json"], arguments].concat());
+    assert_eq!(run(&["."]).code, Some(2), "there is no such file yet");
+    assert_eq!(run(&["--write-baseline", "."]).code, Some(0));
+    let quiet = run(&["."]);
+    assert_eq!(quiet.code, Some(0), "{}", quiet.stdout);
+    assert!(quiet.stdout.ends_with("0 errors, 0 warnings, 0 hints, 1 in the baseline\n"), "{}", quiet.stdout);
+    // Lines above it change nothing.
+    fs::write(root.join("a.py"), format!("# moved\n\n{}", kernel(256))).expect("writable");
+    assert_eq!(run(&["./a.py"]).code, Some(0));
+    fs::write(root.join("b.py"), kernel(512)).expect("writable");
+    assert_eq!(run(&["."]).code, Some(1));
+    fs::write(root.join("known.json"), "{}").expect("writable");
+    assert_eq!(run(&["."]).code, Some(2));
+}
+
+#[test]
+fn watching_checks_again_when_a_file_changes() {
+    let root = directory("watch", &[("a.py", kernel(256).as_bytes())]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tilelens-e2e"))
+        .args(["check", "--watch", "--format", "github", "."])
+        .current_dir(&root)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let output = BufReader::new(child.stdout.take().expect("a pipe"));
+    let mut summaries = output.lines().map_while(Result::ok).filter(|line| line.contains("1 kernel "));
+    assert!(summaries.next().is_some_and(|line| line.contains("1 error")));
+    fs::write(root.join("a.py"), kernel(16)).expect("writable");
+    assert!(summaries.next().is_some_and(|line| line.contains("0 errors")));
+    child.kill().expect("it runs until it is stopped");
+    let _ = child.wait();
+}
