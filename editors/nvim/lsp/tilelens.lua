@@ -14,6 +14,14 @@ return {
   settings = { tilelens = tilelens.settings() },
   -- The server follows every keystroke; Neovim would hold edits back for 150 ms.
   flags = { debounce_text_changes = 0 },
+  handlers = {
+    ['tilelens/memoryMapChanged'] = function(...)
+      require('tilelens.map').on_changed(...)
+    end,
+  },
+  on_attach = function()
+    require('tilelens.map').refresh() -- after a restart nobody watches the open maps
+  end,
   before_init = function(params, config)
     params.initializationOptions = config.settings.tilelens
   end,

@@ -9,13 +9,13 @@ vim.api.nvim_create_user_command('Tilelens', function(call)
   tilelens.command(call.fargs)
 end, {
   nargs = '+',
-  desc = 'tilelens: generated C++, allocated IR, lowered MLIR, planner, target, restart',
+  desc = 'tilelens: memory map, generated C++, allocated IR, lowered MLIR, planner, target, restart',
   complete = function(_, line)
     return tilelens.complete(line)
   end,
 })
 
--- The lens "show generated C++" and the actions "Show allocated IR" and "Show lowered IR" name commands of the client, not of the server.
+-- The lenses and the actions "Show allocated IR" and "Show lowered IR" name commands of the client, not of the server.
 vim.lsp.commands['tilelens.showGeneratedCode'] = function(command)
   tilelens.show('cpp', unpack(command.arguments))
 end
@@ -24,6 +24,9 @@ vim.lsp.commands['tilelens.showAllocatedIr'] = function(command)
 end
 vim.lsp.commands['tilelens.showLoweredIr'] = function(command)
   tilelens.show('mlir', unpack(command.arguments))
+end
+vim.lsp.commands['tilelens.showMemoryMap'] = function(command)
+  tilelens.show_map(unpack(command.arguments))
 end
 
 tilelens.enable()

@@ -114,6 +114,82 @@ local function lens_above(buf, text)
   end
 end
 
+local function map_buffer()
+  for _, win in ipairs(api.nvim_list_wins()) do
+    local buf = api.nvim_win_get_buf(win)
+    if api.nvim_buf_get_name(buf):match('%.map$') then
+      return buf, win
+    end
+  end
+end
+
+local function map_text()
+  local buf = map_buffer()
+  return buf and text_of(buf) or ''
+end
+
+--- Whether `text` is highlighted with `group` somewhere in the map.
+local function is_highlighted(group, text)
+  local buf = map_buffer()
+  for name, namespace in pairs(api.nvim_get_namespaces()) do
+    for _, mark in ipairs(name:match('^tilelens%.map') and api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true }) or {}) do
+      local line = api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
+      if mark[4].hl_group == group and line:sub(mark[3] + 1, mark[4].end_col):find(text, 1, true) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+local function put_cursor(buf, text)
+  local line, column = line_with(buf, text)
+  api.nvim_win_set_cursor(vim.fn.bufwinid(buf), { line + 1, column })
+  vim.cmd('doautocmd CursorMoved')
+end
+
+--- The source fits, with tiles of 48 KiB.
+local function map_session(source)
+  put_cursor(source, 'value = pl.load')
+  vim.cmd('Tilelens map')
+  ok(eventually(function()
+    return map_text():match('Vec 144 KiB of 184 KiB') ~= nil
+  end), ':Tilelens map opens the memory map', map_text())
+  ok(api.nvim_get_current_buf() == source, 'the cursor stays in the source')
+  ok(not vim.bo[map_buffer()].modifiable, 'the map is read-only')
+  ok(is_highlighted('TilelensMapLabel0', 'value'), 'tiles have colours', map_text())
+
+  edit(source, '64, 192', '64, 256')
+  ok(eventually(function()
+    return map_text():match('192 KiB of 184 KiB, 8 KiB over') ~= nil
+  end), 'the map follows an edit', map_text())
+  ok(is_highlighted('TilelensMapOver', '▒'), 'what is over is red', map_text())
+
+  put_cursor(source, 'squashed = pl.exp')
+  ok(is_highlighted('TilelensMapHere', 'squash'), 'the tile under the cursor is marked', map_text())
+  put_cursor(source, 'gate = pl.load')
+  ok(is_highlighted('TilelensMapHere', 'gate') and not is_highlighted('TilelensMapHere', 'squash'), 'the mark follows the cursor')
+
+  local buf, win = map_buffer()
+  api.nvim_set_current_win(win)
+  local line, column = line_with(buf, 'mixed')
+  api.nvim_win_set_cursor(win, { line + 1, column })
+  api.nvim_feedkeys(api.nvim_replace_termcodes('<CR>', true, false, true), 'x', false)
+  local there = api.nvim_get_current_line()
+  ok(api.nvim_get_current_buf() == source and there:match('^%s*mixed = ') ~= nil, '<CR> goes to the source', there)
+
+  api.nvim_buf_set_lines(source, 0, 0, false, { '# above' })
+  edit(source, '64, 256', '64, 192')
+  ok(eventually(function()
+    return map_text():match('Vec 144 KiB of 184 KiB') ~= nil
+  end), 'the map follows edits above its kernel', map_text())
+
+  api.nvim_set_current_win(win)
+  api.nvim_feedkeys('q', 'x', false)
+  ok(map_buffer() == nil, 'q closes the map')
+  api.nvim_set_current_win(vim.fn.bufwinid(source))
+end
+
 local function session()
   vim.cmd('edit ' .. vim.fn.fnameescape(example))
   local source = api.nvim_get_current_buf()
@@ -164,6 +240,8 @@ local function session()
   else
     skip('a code lens offers the generated C++', 'Neovim 0.8')
   end
+
+  map_session(source)
 
   vim.cmd('Tilelens ir')
   ok(eventually(function()
@@ -220,6 +298,16 @@ local function session()
     skip('the lens opens it again', 'Neovim 0.8')
   end
 
+  for _, win in ipairs(api.nvim_list_wins()) do
+    if win ~= api.nvim_get_current_win() then
+      api.nvim_win_close(win, true)
+    end
+  end
+  put_cursor(source, 'value = pl.load')
+  vim.cmd('Tilelens map')
+  ok(eventually(function()
+    return map_text():match('Vec 144 KiB') ~= nil
+  end), 'the map opens again')
   local old = client.of(source).id
   vim.cmd('Tilelens restart')
   ok(eventually(function()
@@ -230,6 +318,9 @@ local function session()
   ok(eventually(function()
     return #errors(source) > 0
   end), 'diagnostics arrive from it', vim.diagnostic.get(source))
+  ok(eventually(function()
+    return map_text():match('8 KiB over') ~= nil
+  end), 'maps arrive from it', map_text())
 
   vim.cmd('checkhealth tilelens')
   local health = text_of(api.nvim_get_current_buf())

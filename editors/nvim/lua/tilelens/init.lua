@@ -216,6 +216,11 @@ function M.show(product, uri, position)
   require('tilelens.codegen').show(vim.uri_to_bufnr(uri), position.line, product)
 end
 
+--- Opens the memory map of the kernel at `position` of the document `uri` beside it.
+function M.show_map(uri, position)
+  require('tilelens.map').show(vim.uri_to_bufnr(uri), position.line)
+end
+
 local function show_here(product)
   return function()
     require('tilelens.codegen').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1, product)
@@ -224,6 +229,9 @@ end
 
 local subcommands = {
   codegen = show_here('cpp'),
+  map = function()
+    require('tilelens.map').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1)
+  end,
   ir = show_here('ir'),
   mlir = show_here('mlir'),
   restart = M.restart,

@@ -34,15 +34,18 @@ fn drawn(view: &View, map: MemoryMap, picture: Option<Picture>) -> DrawnMap {
 }
 
 fn with_marks(drawing: &[Line]) -> Text {
-    let mut marks = Vec::new();
+    let (mut lines, mut marks) = (Vec::new(), Vec::new());
     for (number, line) in drawing.iter().enumerate() {
+        let text = line.text();
         let mut start = 0;
         for span in &line.spans {
-            let end = start + span.text.len();
-            marks.push(Mark { line: number, start, end, kind: span.kind.name(), number: span.number });
+            let end = (start + span.text.len()).min(text.len());
+            if start < end {
+                marks.push(Mark { line: number, start, end, kind: span.kind.name(), number: span.number });
+            }
             start = end;
         }
+        lines.push(text);
     }
-    let lines = drawing.iter().map(|line| line.spans.iter().map(|span| span.text.as_str()).collect());
-    Text { lines: lines.collect(), marks }
+    Text { lines, marks }
 }
