@@ -10,7 +10,9 @@ use super::Rules;
 use super::advice;
 use super::budgets::{out_of_resource, requested_columns};
 use super::footprint::{Footprint, Owner, Total};
-use super::kernel::{Backing, BufferId, BufferKind, Element, GroupId, GroupKind, IndexValue, Kernel, Overlap, SpecId};
+use super::kernel::{
+    Backing, BufferId, BufferKind, Element, GroupId, GroupKind, IndexValue, Kernel, Layout, Overlap, SpecId,
+};
 use super::language::Storage;
 use super::offsets::Placement;
 use super::plan::{Place, Plan, SpecPlan, Trouble};
@@ -51,7 +53,7 @@ fn shapes(kernel: &Kernel, findings: &mut Vec<Finding>) {
         }
         let mut say = |message: String| findings.push(finding(Code::InvalidShape, buffer.at, message));
         let name = &buffer.name;
-        if !buffer.has_layout && shape.iter().any(|extent| !extent.is_power_of_two()) {
+        if buffer.layout == Layout::Default && shape.iter().any(|extent| !extent.is_power_of_two()) {
             say(format!(
                 "shape must have power-of-2 and non-zero dimensions; got {shape:?}. Only the number of buffers of `{name}` may be any other"
             ));

@@ -3,7 +3,7 @@
 
 use crate::ir::Reason;
 
-use super::kernel::{Backing, BufferId, Kernel, Known, SpecId};
+use super::kernel::{Backing, BufferId, Kernel, Known, Layout, SpecId};
 use super::language::Storage;
 use super::plan::{Place, SpecPlan};
 use super::sizes::Sized;
@@ -46,6 +46,12 @@ pub fn footprints(kernel: &Kernel, specs: &[SpecPlan], places: &[Known<Place>]) 
             Backing::Own => add(of_buffer(kernel, id, places)),
             Backing::Unknown(reason) => add(Err(reason.clone())),
             Backing::Spec(_) | Backing::Alias(_) => {}
+        }
+    }
+    for buffer in kernel.buffers.iter().filter(|buffer| buffer.layout == Layout::Unread) {
+        let reason = Reason(format!("`layout=` of `{}` may pad its rows, which is not counted", buffer.name));
+        if !unknown.contains(&reason) {
+            unknown.push(reason);
         }
     }
     (known, unknown)

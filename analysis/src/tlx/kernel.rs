@@ -85,7 +85,7 @@ pub struct Buffer {
     pub kind: BufferKind,
     /// How a product over two CTAs lays it out.
     pub pair: Pair,
-    pub has_layout: bool,
+    pub layout: Layout,
     pub certain: bool,
     /// Something reads its name.
     pub used: bool,
@@ -112,6 +112,18 @@ pub enum BufferKind {
     },
     /// Responses of a CLC context, 16 bytes each.
     Response,
+}
+
+/// What `layout=` gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Layout {
+    /// Nothing: the front end decides.
+    #[default]
+    Default,
+    /// Another order of the same bytes.
+    Reordered,
+    /// One that may pad rows, or that is not known.
+    Unread,
 }
 
 /// Tensor-memory layouts that only a product with `two_ctas=True` gives.

@@ -275,10 +275,25 @@ pub fn call(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Co
         "tlx.dtype_of" => dtype_of,
         "tlx.size_of" => size_of,
         "tl.pointer_type" => pointer_type,
+        "tlx.layout" => first,
+        "tlx.swizzled_layout"
+        | "tlx.swizzled_layout.make_default"
+        | "tlx.swizzled_shared_layout_encoding"
+        | "tlx.swizzled_shared_layout_encoding.make_default"
+        | "tlx.shared_linear_layout_encoding"
+        | "tlx.nv_mma_shared_layout_encoding"
+        | "tlx.nv_mma_shared_layout_encoding.make_default" => reordered,
         "tl.make_tensor_descriptor" | "tlx.make_tensor_descriptor" => descriptor,
         _ => return None,
     };
     Some(function(&arguments()))
+}
+
+/// A layout of shared memory that puts the same bytes into another order.
+pub const REORDERED: &str = "tlx.layout";
+
+fn reordered(_: &[Argument]) -> Constant {
+    Constant::Member(REORDERED.to_owned())
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {

@@ -536,7 +536,7 @@ fn nothing_is_said_of_what_is_right() {
         "a = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)\nb = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)\ntlx.async_dot_scaled(x, y, z, a[0], \"e4m3\", b[0], \"e4m3\")",
         "a = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)\nelsewhere(a)\nview = a[0]",
         "a = tlx.local_alloc((64, 64), tl.float32, 2)\nviews = a[0], a[1], tlx.local_view(a, 1)",
-        "n: tl.constexpr = 2\na = tlx.local_alloc((64, 64), tl.float32, n, layout=tlx.make(), reuse=None)\nview = a[0]",
+        "n: tl.constexpr = 2\na = tlx.local_alloc((64, 64), tl.float32, n, layout=tlx.swizzled_layout(3, 4, 3), reuse=None)\nview = a[0]",
         "a = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)\nview = a[0]",
         "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))\nviews = a[0], b[0]",
     ];

@@ -12,7 +12,7 @@ use crate::ide::diagnostics::{Diagnostic, found};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
 use crate::memory::Finding;
-use crate::tlx::kernel::{Buffer, BufferKind, Element, GroupId, GroupKind, Kernel, Pair};
+use crate::tlx::kernel::{Buffer, BufferKind, Element, GroupId, GroupKind, Kernel, Layout, Pair};
 use crate::tlx::language::{Dtype, Imports, Storage};
 use crate::tlx::tree::{Node, Tree};
 use crate::tlx::{self, Backing, BufferId, SpecId};
@@ -466,7 +466,7 @@ fn padding(like: &Buffer, name: String, bytes: u64, num: tlx::kernel::Known<u64>
         backing: Backing::Spec(spec),
         kind: BufferKind::Data,
         pair: Pair::None,
-        has_layout: false,
+        layout: Layout::Default,
         certain: true,
         used: true,
         scales: false,

@@ -6,8 +6,8 @@ use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{Origin, Reason};
 
-use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Op, Pair, Spec, SpecId};
-use super::super::language::{Dtype, Storage};
+use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Layout, Op, Pair, Spec, SpecId};
+use super::super::language::{self, Dtype, Storage};
 use super::{Frame, Front, Value, arguments};
 
 impl Front<'_> {
@@ -88,13 +88,17 @@ impl Front<'_> {
         let num = self.count(frame, num, true);
         let mut storage = self.storage(frame, storage_arg);
         let layout_value = layout.map(|layout| self.value(frame, layout));
-        let has_layout = !matches!(layout_value, None | Some(Value::Constant(Constant::None)));
-        if let (Some(layout), Ok(kind)) = (layout.filter(|_| has_layout), &storage)
+        let layout_kind = match &layout_value {
+            None | Some(Value::Constant(Constant::None)) => Layout::Default,
+            Some(Value::Constant(Constant::Member(name))) if name == language::REORDERED => Layout::Reordered,
+            Some(_) => Layout::Unread,
+        };
+        if let (Some(layout), Ok(kind)) = (layout.filter(|_| layout_kind != Layout::Default), &storage)
             && *kind != Storage::Smem
         {
             let message = "User-specified layout encoding is only supported for shared memory (smem)".to_owned();
             self.refuse(frame, layout, Code::Rejected, message);
-        } else if let (Some(layout), Some(value)) = (layout.filter(|_| has_layout), &layout_value)
+        } else if let (Some(layout), Some(value)) = (layout.filter(|_| layout_kind == Layout::Unread), &layout_value)
             && value.reason().is_none()
             && value.type_name() != "object"
         {
@@ -121,7 +125,7 @@ impl Front<'_> {
             backing,
             kind: BufferKind::Data,
             pair: Pair::None,
-            has_layout,
+            layout: layout_kind,
             certain,
             used: false,
             scales: false,
@@ -283,7 +287,7 @@ impl Front<'_> {
             backing: Backing::Own,
             kind,
             pair: Pair::None,
-            has_layout: false,
+            layout: Layout::Default,
             certain: self.uncertain.is_none(),
             used: true,
             scales: false,

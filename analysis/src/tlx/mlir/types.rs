@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::super::kernel::{Buffer, BufferKind, Known, Pair};
+use super::super::kernel::{Buffer, BufferKind, Known, Layout, Pair};
 use super::super::language::{Dtype, Storage};
 use super::super::plan::Place;
 use super::super::sizes::SpecSize;
@@ -42,7 +42,7 @@ impl Encodings {
     /// The encoding of a buffer: that of its `layout=`, or the default of the front end. `propagated` is what products over two
     /// CTAs make of it.
     fn of_buffer(&mut self, buffer: &Buffer, propagated: bool, is_amd: bool) -> String {
-        if buffer.has_layout {
+        if buffer.layout != Layout::Default {
             return self.named("#layout", "#tlx.user_layout<…>".to_owned());
         }
         let rank = match buffer.kind {

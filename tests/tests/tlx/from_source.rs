@@ -1,4 +1,4 @@
-//! The TLX cases with recorded answers (`tests/conformance/tlx/cases.json`), as far as Python source can express them.
+//! The cases that one kernel can express, written as that kernel.
 
 use std::fmt::Write as _;
 
@@ -6,14 +6,10 @@ use serde_json::Value;
 use tilelens_analysis::AnalysisHost;
 use tilelens_syntax::Document;
 
+use super::cases;
+
 /// Cases that source can express.
 const EXPRESSIBLE: usize = 55;
-
-fn cases() -> Vec<Value> {
-    let text = include_str!("../conformance/tlx/cases.json");
-    let cases: Value = serde_json::from_str(text).expect("the cases are JSON");
-    cases["cases"].as_array().expect("a list of cases").clone()
-}
 
 fn dtype(short: &str) -> Option<&'static str> {
     Some(match short {
@@ -32,11 +28,11 @@ fn dtype(short: &str) -> Option<&'static str> {
     })
 }
 
-fn list(value: &Value) -> &[Value] {
+pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-fn is_expressible(case: &Value) -> bool {
+pub(super) fn is_expressible(case: &Value) -> bool {
     let has_answer = case.get("derived").is_some() || case["expect"].get("error").is_some();
     let by_source = |alloc: &Value| {
         let encoding = &alloc["tmem_encoding"];
