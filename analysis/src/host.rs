@@ -151,6 +151,16 @@ features! {
     completions(offset: usize) -> Option<ide::Completions> = ide::completion::completions;
     /// How the function is called whose argument is at a byte offset.
     signature_help(offset: usize) -> Option<ide::SignatureHelp> = ide::signature_help::signature_help;
+    /// Where the name at a byte offset is bound.
+    definition(offset: usize) -> Option<ide::Mention> = ide::navigation::definition;
+    /// Every mention of the name at a byte offset.
+    references(offset: usize) -> Option<Vec<ide::Mention>> = ide::navigation::references;
+    /// The name at a byte offset, if it can be replaced.
+    prepare_rename(offset: usize) -> Option<ide::Renameable> = ide::navigation::prepare_rename;
+    /// What to replace for the name at a byte offset to be another one, or why that cannot be done.
+    rename(offset: usize, new: String) -> Result<Vec<ide::Mention>, String> = ide::navigation::rename;
+    /// What else is meant by the name at a byte offset.
+    highlights(offset: usize) -> Vec<ide::Mention> = ide::navigation::highlights;
     /// Space, address and size behind each tile that is defined within a range.
     inlay_hints(range: tilelens_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
     /// Use of each memory space above each kernel.

@@ -27,6 +27,8 @@ pub struct Config {
     /// Flags and barriers of generated C++ behind the statements that they order.
     pub sync_hints: bool,
     pub code_lens: bool,
+    /// Highlights of a tile show those that share its memory too.
+    pub highlight_group: bool,
     /// The form of generated C++.
     pub codegen: codegen::Options,
     /// The GPU of TLX kernels whose scenario names none.
@@ -48,6 +50,7 @@ impl Default for Config {
             inlay_hints: true,
             sync_hints: false,
             code_lens: true,
+            highlight_group: false,
             codegen: codegen::Options::default(),
             tlx_arch: Arch::default(),
             tlx_rules: Rules::default(),
@@ -205,6 +208,14 @@ pub const SETTINGS: &[Setting] = &[
         takes: "true or false",
         set: |config, value| {
             config.code_lens = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "highlight.reuseGroup",
+        takes: "true or false",
+        set: |config, value| {
+            config.highlight_group = value.as_bool()?;
             Some(())
         },
     },

@@ -2,7 +2,7 @@
 //!
 //! * [`Document`]: a rope cut into top-level [`Block`]s, each with a tree-sitter tree that is edited in place.
 //! * [`ast`]: an owned, span-free view of one block's tree; positions live beside it in [`ast::Spans`].
-//! * [`tokens`], [`cursor`]: what a position in half-typed code stands in, without a tree.
+//! * [`tokens`], [`cursor`], [`names`]: what half-typed code mentions, without a tree.
 //! * [`position`]: LSP positions in UTF-8, UTF-16 and UTF-32.
 
 pub mod ast;
@@ -10,6 +10,7 @@ pub mod cursor;
 mod document;
 mod outline;
 mod parser;
+pub mod names;
 pub mod position;
 pub mod tokens;
 

@@ -63,6 +63,20 @@ fn of_tile(context: &Context<'_>, offset: usize) -> Option<Hover> {
     None
 }
 
+/// Where the tiles are defined that share memory with the one at a byte offset, itself included.
+pub(super) fn sharing(context: &Context<'_>, offset: usize) -> Vec<TextRange> {
+    let found = context.units_in(TextRange::empty(offset)).find_map(|placed| {
+        let (range, name) = name_at(context, &placed, offset)?;
+        let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
+        plans.into_iter().find_map(|plan| {
+            let buffer = tile_at(&placed, plan, &name, range)?.buffer?;
+            let members = plan.tiles.iter().filter(|tile| tile.buffer == Some(buffer) && !tile.inserted);
+            Some(members.map(|tile| placed.range(tile.origin)).collect())
+        })
+    });
+    found.unwrap_or_default()
+}
+
 /// The name expression around a byte offset.
 fn name_at(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<(TextRange, String)> {
     let ast = db::syntax(context.db, placed.unit);

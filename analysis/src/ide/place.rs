@@ -41,7 +41,7 @@ impl<'db> Place<'db> {
         if block.key.kind != BlockKind::Function || !text.contains('@') {
             return None;
         }
-        let dialect = dialect(context, text)?;
+        let dialect = dialect(context.db, context.file, text)?;
         let within = offset.checked_sub(block.start)?;
         let cursor = Cursor::at(text, within)?;
         let place =
@@ -64,9 +64,9 @@ impl<'db> Place<'db> {
 }
 
 /// What the decorators in front of a function make it.
-fn dialect(context: &Context<'_>, text: &str) -> Option<Dialect> {
+pub(super) fn dialect(db: &dyn salsa::Database, file: db::SourceFile, text: &str) -> Option<Dialect> {
     let header = &text[..definition(text)?];
-    let imports = db::tlx_imports(context.db, context.file);
+    let imports = db::tlx_imports(db, file);
     let mut decorators = header.split('@').skip(1);
     decorators.find_map(|decorator| {
         let path: Vec<&str> = dotted_name(decorator).split('.').collect();
