@@ -131,6 +131,32 @@ macro_rules! features {
 }
 
 impl Analysis {
+    /// The text of a file.
+    pub fn document(&self, file: FileId) -> &Document {
+        file.0.document(&self.db)
+    }
+
+    pub fn path(&self, file: FileId) -> &str {
+        file.0.path(&self.db)
+    }
+
+    /// The files whose text is known.
+    pub fn files(&self) -> Vec<FileId> {
+        let workspace = Workspace::try_get(&self.db);
+        workspace.map_or_else(Vec::new, |workspace| workspace.files(&self.db).values().copied().map(FileId).collect())
+    }
+
+    /// Kernels and programs of all known files whose names contain the letters of `query` in order.
+    pub fn workspace_symbols(&self, query: &str) -> Cancellable<Vec<ide::FoundSymbol>> {
+        let find = || {
+            self.files()
+                .into_iter()
+                .flat_map(|file| ide::symbols::named(&ide::Context::new(&self.db, self.settings, file.0), query))
+        };
+        let query = std::panic::AssertUnwindSafe(|| find().collect());
+        salsa::Cancelled::catch(query).map_err(|_| Cancelled)
+    }
+
     /// For each import that a file and its imports need and that is not known yet, the paths that it may lead to, nearest first.
     /// Hand in the text of the first that exists, and its constants are known.
     pub fn unknown_imports(&self, file: FileId) -> Cancellable<Vec<Vec<String>>> {
@@ -161,6 +187,16 @@ features! {
     rename(offset: usize, new: String) -> Result<Vec<ide::Mention>, String> = ide::navigation::rename;
     /// What else is meant by the name at a byte offset.
     highlights(offset: usize) -> Vec<ide::Mention> = ide::navigation::highlights;
+    /// Bytes of what can be folded.
+    folding_ranges() -> Vec<tilelens_syntax::TextRange> = ide::structure::folding_ranges;
+    /// Bytes of what lies around a byte offset, from the inside out.
+    selection_ranges(offset: usize) -> Vec<tilelens_syntax::TextRange> = ide::structure::selection_ranges;
+    /// The kernel or helper whose name is at a byte offset.
+    call_item(offset: usize) -> Option<ide::CallItem> = ide::call_hierarchy::call_item;
+    /// The functions that call the one whose name is at a byte offset.
+    incoming_calls(offset: usize) -> Vec<ide::Calls> = ide::call_hierarchy::incoming_calls;
+    /// The functions that the one whose name is at a byte offset calls.
+    outgoing_calls(offset: usize) -> Vec<ide::Calls> = ide::call_hierarchy::outgoing_calls;
     /// Space, address and size behind each tile that is defined within a range.
     inlay_hints(range: tilelens_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
     /// Use of each memory space above each kernel.

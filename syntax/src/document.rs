@@ -81,6 +81,31 @@ impl BlockSource {
         self.parsed().tree.as_ref()
     }
 
+    /// The nodes around a byte offset of the block, from the inside out, each larger than the one before.
+    pub fn enclosing(&self, offset: usize) -> Vec<TextRange> {
+        let mut ranges: Vec<TextRange> = Vec::new();
+        let root = self.tree().map(|tree| tree.root_node());
+        let mut node = root.and_then(|root| root.descendant_for_byte_range(offset, offset));
+        // Behind a name is on the name.
+        let before =
+            root.filter(|_| offset > 0).and_then(|root| root.descendant_for_byte_range(offset - 1, offset - 1));
+        if let (Some(here), Some(before)) = (node, before)
+            && before.end_byte() == offset
+            && before.kind() == "identifier"
+            && here.kind() != "identifier"
+        {
+            node = Some(before);
+        }
+        while let Some(current) = node {
+            let range = TextRange::new(current.start_byte(), current.end_byte());
+            if ranges.last().is_none_or(|last| range.start <= last.start && last.end <= range.end && range != *last) {
+                ranges.push(range);
+            }
+            node = current.parent();
+        }
+        ranges
+    }
+
     /// What the tree shows otherwise: `...` for logical lines with a bracket that is never closed, so that they hide no other line,
     /// and blanks for the `name=` of keywords in subscripts, which Python does not have but sketches of types do.
     pub fn broken(&self) -> &[TextRange] {

@@ -8,9 +8,9 @@
 pub mod ast;
 pub mod cursor;
 mod document;
+pub mod names;
 mod outline;
 mod parser;
-pub mod names;
 pub mod position;
 pub mod tokens;
 

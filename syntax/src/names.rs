@@ -34,7 +34,15 @@ pub fn mentions<'t>(text: &'t str, name: &str) -> Vec<Mention<'t>> {
         return Vec::new();
     }
     let tokens = tokens(text);
-    let mut walk = Walk { text, tokens: &tokens, path: Vec::new(), open: Vec::new(), called: Vec::new(), import: None, lambda: None };
+    let mut walk = Walk {
+        text,
+        tokens: &tokens,
+        path: Vec::new(),
+        open: Vec::new(),
+        called: Vec::new(),
+        import: None,
+        lambda: None,
+    };
     let mut found = Vec::new();
     for index in 0..tokens.len() {
         let usage = walk.step(index);
@@ -220,7 +228,10 @@ mod tests {
     #[test]
     fn the_name_at_an_offset() {
         let at = |offset| name_at("ab = cd+1", offset);
-        assert_eq!((at(0), at(2), at(3), at(6), at(7), at(9)), (Some("ab"), Some("ab"), None, Some("cd"), Some("cd"), None));
+        assert_eq!(
+            (at(0), at(2), at(3), at(6), at(7), at(9)),
+            (Some("ab"), Some("ab"), None, Some("cd"), Some("cd"), None)
+        );
         assert_eq!(name_at("for", 1), None);
         assert_eq!(name_at("é", 1), None);
     }

@@ -1,6 +1,7 @@
 //! Editor features as pure functions from a file and a position to plain data; one file a feature. No LSP types.
 
 pub mod allocated_ir;
+pub mod call_hierarchy;
 pub mod code_actions;
 pub mod code_lens;
 pub mod completion;
@@ -17,6 +18,7 @@ pub mod plan_view;
 mod scopes;
 pub mod signature_help;
 mod statements;
+pub mod structure;
 pub mod symbols;
 mod sync_hints;
 mod sync_mends;
@@ -31,6 +33,7 @@ use tilelens_syntax::ast::Spans;
 use tilelens_syntax::{Document, TextRange};
 
 pub use allocated_ir::AllocatedIr;
+pub use call_hierarchy::{CallItem, Calls};
 pub use code_actions::{CodeAction, Effect, Mend};
 pub use code_lens::{CodeLens, LensCommand};
 pub use completion::{Completion, CompletionKind, Completions, documentation};
@@ -43,7 +46,7 @@ pub use memory_map::{MemoryMap, MemoryMaps};
 pub use navigation::{Mention, Renameable};
 pub use plan_view::KernelPlan;
 pub use signature_help::{Signature, SignatureHelp};
-pub use symbols::{Symbol, SymbolKind};
+pub use symbols::{FoundSymbol, Symbol, SymbolKind};
 
 use crate::codegen::Sequenced;
 use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, TlxKernel, Unit};

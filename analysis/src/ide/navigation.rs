@@ -197,7 +197,11 @@ def plain(x):
         let mut shown = definition.map_or(String::new(), |it| place(KERNELS, it.range.start));
         shown.push(':');
         for mention in references.unwrap_or_default() {
-            shown.push_str(&format!(" {}{}", place(KERNELS, mention.range.start), if mention.writes { "w" } else { "" }));
+            shown.push_str(&format!(
+                " {}{}",
+                place(KERNELS, mention.range.start),
+                if mention.writes { "w" } else { "" }
+            ));
         }
         shown
     }
@@ -246,22 +250,34 @@ def plain(x):
 
     #[test]
     fn rename_replaces_what_is_meant_and_nothing_else() {
-        check_rename("pl.neg(|y", "tile", expect![[r#"
+        check_rename(
+            "pl.neg(|y",
+            "tile",
+            expect![[r#"
             tile = pl.exp(x)
             tile = pl.neg(tile)
             tile = pl.add(tile, x)
             out = pl.store(tile, [0, 0], out)
-        "#]]);
-        check_rename("def |k", "first", expect![[r#"
+        "#]],
+        );
+        check_rename(
+            "def |k",
+            "first",
+            expect![[r#"
             def first(self, a: pl.Tensor[[ROWS, 64], pl.FP32], out: pl.Out[pl.Tensor[[ROWS, 64], pl.FP32]]):
             o = self.first(t, out=o)
-        "#]]);
-        check_rename("[0, 0], |out", "result", expect![[r#"
+        "#]],
+        );
+        check_rename(
+            "[0, 0], |out",
+            "result",
+            expect![[r#"
             def k(self, a: pl.Tensor[[ROWS, 64], pl.FP32], result: pl.Out[pl.Tensor[[ROWS, 64], pl.FP32]]):
             result = pl.store(y, [0, 0], result)
             return result
             o = self.k(t, result=o)
-        "#]]);
+        "#]],
+        );
         check_rename("y = pl.exp(|x)", "y", expect!["`y` already means something where `x` is used"]);
         check_rename("y = pl.exp(|x)", "not a name", expect!["`not a name` is no name"]);
         check_rename("y = pl.exp(|x)", "ROWS", expect!["`ROWS` already means something where `x` is used"]);

@@ -51,14 +51,14 @@ pub(super) struct Scopes<'c, 'db> {
 
 /// A unit at its place.
 #[derive(Clone, Copy)]
-struct Block<'db> {
-    unit: Unit<'db>,
-    start: usize,
-    text: &'db str,
+pub(super) struct Block<'db> {
+    pub(super) unit: Unit<'db>,
+    pub(super) start: usize,
+    pub(super) text: &'db str,
 }
 
 impl Block<'_> {
-    fn holds(&self, range: TextRange) -> bool {
+    pub(super) fn holds(&self, range: TextRange) -> bool {
         self.start <= range.start && range.end <= self.start + self.text.len()
     }
 }
@@ -82,7 +82,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         self.context.db
     }
 
-    fn blocks(&self) -> impl Iterator<Item = Block<'db>> + '_ {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'db>> + '_ {
         let blocks = self.file.document(self.db()).blocks().iter();
         let units = db::units(self.db(), self.file).iter();
         units.zip(blocks).map(|(&unit, block)| Block { unit, start: block.start, text: &block.source.text })
@@ -106,13 +106,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
     }
 
     /// The scope that a mention of a name in a block leads to.
-    fn resolve(
-        &self,
-        block: Block<'db>,
-        name: &str,
-        range: TextRange,
-        usage: &Usage<'_>,
-    ) -> Option<Option<Unit<'db>>> {
+    fn resolve(&self, block: Block<'db>, name: &str, range: TextRange, usage: &Usage<'_>) -> Option<Option<Unit<'db>>> {
         match usage {
             Usage::Name | Usage::Imported => self.scope_of(block, name, range),
             Usage::Attribute(base) => self.method(block, base, name).map(|method| method.unit.parent(self.db())),
@@ -232,7 +226,12 @@ impl<'c, 'db> Scopes<'c, 'db> {
                 own && key.kind != BlockKind::Statements && block.unit.parent(db) == scope
             });
         // A plain function, class or module is Python's, also where a kernel uses it.
-        (!is_definition && !self.is_module(scope, name)).then(|| Symbol { file: self.file, scope, name: name.to_owned(), kind })
+        (!is_definition && !self.is_module(scope, name)).then(|| Symbol {
+            file: self.file,
+            scope,
+            name: name.to_owned(),
+            kind,
+        })
     }
 
     fn is_module(&self, scope: Option<Unit<'db>>, name: &str) -> bool {
@@ -240,13 +239,15 @@ impl<'c, 'db> Scopes<'c, 'db> {
         let inner = self.blocks().filter(|block| block.unit.parent(db) == scope && block.text.contains(name));
         inner.into_iter().any(|block| match eval::binding(db::syntax(db, block.unit), name) {
             Binding::ImportModule(_) => true,
-            Binding::Import { module, .. } => ["pypto", "triton"].contains(&module.split('.').next().unwrap_or_default()),
+            Binding::Import { module, .. } => {
+                ["pypto", "triton"].contains(&module.split('.').next().unwrap_or_default())
+            }
             _ => false,
         })
     }
 
     /// The kernel, or function that is put into kernels, of this name in a scope.
-    fn kernel_named(&self, scope: Option<Unit<'db>>, name: &str) -> Option<Block<'db>> {
+    pub(super) fn kernel_named(&self, scope: Option<Unit<'db>>, name: &str) -> Option<Block<'db>> {
         let db = self.db();
         self.blocks().find(|block| {
             let key = block.unit.key(db);
@@ -266,7 +267,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         })
     }
 
-    fn dialect(&self, block: Block<'db>) -> Option<Dialect> {
+    pub(super) fn dialect(&self, block: Block<'db>) -> Option<Dialect> {
         if block.unit.key(self.db()).kind != BlockKind::Function {
             return None;
         }
@@ -287,7 +288,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
     }
 
     /// The kernel that a call in a block is of.
-    fn callee(&self, block: Block<'db>, callee: &[&str]) -> Option<Block<'db>> {
+    pub(super) fn callee(&self, block: Block<'db>, callee: &[&str]) -> Option<Block<'db>> {
         match callee.split_last()? {
             (name, []) => {
                 let in_body = TextRange::new(usize::MAX, usize::MAX);
@@ -295,6 +296,20 @@ impl<'c, 'db> Scopes<'c, 'db> {
             }
             (name, base) => self.method(block, base, name),
         }
+    }
+
+    /// The name of the function that a block is: where it stands, and with the names of what is around it.
+    pub(super) fn function_name(&self, block: Block<'db>) -> Option<(TextRange, String)> {
+        let db = self.db();
+        if block.unit.key(db).kind != BlockKind::Function {
+            return None;
+        }
+        let parsed = db::parsed(db, block.unit);
+        let name = parsed.ast.body.iter().find_map(|&stmt| match parsed.ast.stmt(stmt) {
+            Stmt::Function(function) => Some(function.name),
+            _ => None,
+        })?;
+        Some((parsed.spans.expr(name).shifted(block.start), block.unit.key(db).path.to_string()))
     }
 
     /// Every mention of a symbol in its file, in order.
@@ -328,7 +343,8 @@ impl<'c, 'db> Scopes<'c, 'db> {
             return Some(range);
         }
         let is_local = matches!(symbol.kind, SymbolKind::Local(_));
-        let is_inside = !is_local || symbol.scope.and_then(|unit| self.block_of(unit)).is_some_and(|it| it.holds(range));
+        let is_inside =
+            !is_local || symbol.scope.and_then(|unit| self.block_of(unit)).is_some_and(|it| it.holds(range));
         // The keyword of a call means the parameter.
         let above = sites.iter().rev().find(|site| is_inside && site.visible_from <= range.start);
         above.or(sites.first()).map(|site| site.range)
@@ -337,9 +353,9 @@ impl<'c, 'db> Scopes<'c, 'db> {
     /// The file and the name there that an imported symbol stands for.
     pub(super) fn imported_from(&self, symbol: &Symbol<'db>) -> Option<(SourceFile, String)> {
         let db = self.db();
-        let statements = self.blocks().filter(|block| {
-            block.unit.key(db).kind == BlockKind::Statements && block.unit.parent(db) == symbol.scope
-        });
+        let statements = self
+            .blocks()
+            .filter(|block| block.unit.key(db).kind == BlockKind::Statements && block.unit.parent(db) == symbol.scope);
         statements.into_iter().find_map(|block| match eval::binding(db::syntax(db, block.unit), &symbol.name) {
             Binding::Import { level, module, original } => {
                 let candidates = imports::candidates(self.file.path(db), level, &module);
@@ -351,8 +367,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
 
     /// The symbol of a name of the module, whether a kernel of this file uses it or not.
     pub(super) fn exported(&self, name: &str) -> Option<Symbol<'db>> {
-        let kind =
-            if self.kernel_named(None, name).is_some() { SymbolKind::Kernel } else { SymbolKind::Constant };
+        let kind = if self.kernel_named(None, name).is_some() { SymbolKind::Kernel } else { SymbolKind::Constant };
         self.binds(None, name).then(|| Symbol { file: self.file, scope: None, name: name.to_owned(), kind })
     }
 
@@ -386,9 +401,9 @@ impl<'c, 'db> Scopes<'c, 'db> {
     }
 
     fn mentions(&self, block: Block<'db>, symbol: &Symbol<'db>) -> bool {
-        names::mentions(block.text, &symbol.name).iter().any(|mention| {
-            self.resolve(block, &symbol.name, mention.range, &mention.usage) == Some(symbol.scope)
-        })
+        names::mentions(block.text, &symbol.name)
+            .iter()
+            .any(|mention| self.resolve(block, &symbol.name, mention.range, &mention.usage) == Some(symbol.scope))
     }
 
     fn is_import(&self, symbol: &Symbol<'db>) -> bool {

@@ -2,6 +2,7 @@
 
 use tilelens_syntax::TextRange;
 
+use crate::FileId;
 use crate::ir::Role;
 
 use super::{Context, layout, tlx};
@@ -22,6 +23,27 @@ pub struct Symbol {
 pub enum SymbolKind {
     Kernel,
     Tile,
+}
+
+/// A kernel somewhere in the workspace.
+pub struct FoundSymbol {
+    pub file: FileId,
+    /// `Program.kernel`
+    pub name: String,
+    /// Bytes; the name.
+    pub selection: TextRange,
+}
+
+/// The kernels of a file whose names contain the letters of `query` in order, in any case.
+pub(crate) fn named(context: &Context<'_>, query: &str) -> Vec<FoundSymbol> {
+    let found = document_symbols(context).into_iter().filter(|symbol| matches(&symbol.name, query));
+    let file = FileId(context.file);
+    found.map(|symbol| FoundSymbol { file, name: symbol.name, selection: symbol.selection }).collect()
+}
+
+fn matches(name: &str, query: &str) -> bool {
+    let mut letters = name.chars().flat_map(char::to_lowercase);
+    query.chars().flat_map(char::to_lowercase).all(|wanted| letters.any(|letter| letter == wanted))
 }
 
 pub(crate) fn document_symbols(context: &Context<'_>) -> Vec<Symbol> {
