@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tilelens_analysis::Cancellable;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tower_lsp::jsonrpc::{Error, Result};
+use tokio::sync::oneshot;
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
 use tower_lsp::{Client, LanguageServer};
 
@@ -168,6 +169,75 @@ impl LanguageServer for Backend {
         self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::signature_help(view, position, shows)).await
     }
 
+    async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::definition(view, position)).await
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let all = params.context.include_declaration;
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::references(view, position, all)).await
+    }
+
+    async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::highlights(view, position)).await
+    }
+
+    async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params;
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::prepare_rename(view, position)).await
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let new = params.new_name;
+        let rename = move |view: &View| handlers::rename(view, position, &new);
+        self.ask(text_document.uri, OnEdit::GiveUp, rename).await?.map_err(request_failed)
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::folding_ranges).await
+    }
+
+    async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
+        let positions = params.positions;
+        let compute = move |view: &View| handlers::selection_ranges(view, &positions);
+        self.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let compute = move |view: &View| handlers::prepare_call_hierarchy(view, position);
+        self.ask(text_document.uri, OnEdit::GiveUp, compute).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        let name = params.item.selection_range.start;
+        self.ask(params.item.uri, OnEdit::GiveUp, move |view| handlers::incoming_calls(view, name)).await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        let name = params.item.selection_range.start;
+        self.ask(params.item.uri, OnEdit::GiveUp, move |view| handlers::outgoing_calls(view, name)).await
+    }
+
+    async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
+        let (answer, found) = oneshot::channel();
+        self.post(Event::Search { wanted: params.query, answer });
+        found.await.unwrap_or_else(|_| Err(Error::internal_error())).map(Some)
+    }
+
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let range = params.range;
         self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| handlers::inlay_hints(view, range)).await
@@ -210,6 +280,11 @@ impl LanguageServer for Backend {
 
 fn to_value(answer: Option<impl Serialize>) -> Result<Option<Value>> {
     answer.map(serde_json::to_value).transpose().map_err(|error| Error::invalid_params(error.to_string()))
+}
+
+/// For people: why what they asked for is not done (LSP 3.17, `RequestFailed`).
+fn request_failed(why: String) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
 }
 
 /// The section `tilelens` of `settings`, or all of it for a client that sends the section alone.

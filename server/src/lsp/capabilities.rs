@@ -2,10 +2,11 @@
 
 use tilelens_syntax::PositionEncoding;
 use tower_lsp::ls_types::{
-    ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability, CodeLensOptions,
-    CompletionOptions, ExecuteCommandOptions, HoverProviderCapability, InitializeResult, OneOf, PositionEncodingKind,
-    SaveOptions, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability,
-    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
+    CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
+    CodeLensOptions, CompletionOptions, ExecuteCommandOptions, FoldingRangeProviderCapability, HoverProviderCapability,
+    InitializeResult, OneOf, PositionEncodingKind, RenameOptions, SaveOptions, SelectionRangeProviderCapability,
+    ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
+    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
 };
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/generatedCode`.
@@ -78,6 +79,17 @@ pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult 
                 code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::SOURCE]),
                 ..CodeActionOptions::default()
             })),
+            definition_provider: Some(OneOf::Left(true)),
+            references_provider: Some(OneOf::Left(true)),
+            document_highlight_provider: Some(OneOf::Left(true)),
+            rename_provider: Some(OneOf::Right(RenameOptions {
+                prepare_provider: Some(true),
+                work_done_progress_options: WorkDoneProgressOptions::default(),
+            })),
+            folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+            selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+            call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+            workspace_symbol_provider: Some(OneOf::Left(true)),
             document_symbol_provider: Some(OneOf::Left(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
                 commands: COMMANDS.map(str::to_owned).to_vec(),

@@ -1,5 +1,7 @@
 //! Plain data of the analysis, as LSP types.
 
+use std::path::Path;
+
 use tilelens_analysis::diagnostics::Severity;
 use tilelens_analysis::ide::Diagnostic;
 use tilelens_syntax::{Document, PositionEncoding, TextRange};
@@ -14,6 +16,14 @@ pub(super) fn position(document: &Document, offset: usize, encoding: PositionEnc
 
 pub(super) fn range(document: &Document, range: TextRange, encoding: PositionEncoding) -> lsp::Range {
     lsp::Range::new(position(document, range.start, encoding), position(document, range.end, encoding))
+}
+
+/// The URI of a file by the path that the analysis knows; of a document without a file the path is the URI.
+pub(super) fn uri_of(path: &str) -> Option<lsp::Uri> {
+    match Path::new(path).is_absolute() {
+        true => lsp::Uri::from_file_path(path),
+        false => path.parse().ok(),
+    }
 }
 
 pub(super) fn diagnostic(view: &View, diagnostic: Diagnostic) -> lsp::Diagnostic {

@@ -1,6 +1,7 @@
 //! The requests. Each one turns positions into offsets, calls the feature and turns the result into LSP types.
 
 mod allocated_ir;
+mod call_hierarchy;
 mod code_action;
 mod code_lens;
 mod completion;
@@ -10,12 +11,16 @@ mod hover;
 mod inlay_hint;
 mod lowered_ir;
 mod memory_map;
+mod navigation;
 mod signature_help;
+mod structure;
 mod view_file_text;
+mod workspace_symbol;
 
 pub(super) mod test_hooks;
 
 pub(super) use allocated_ir::allocated_ir;
+pub(super) use call_hierarchy::{incoming_calls, outgoing_calls, prepare_call_hierarchy};
 pub(super) use code_action::code_actions;
 pub(super) use code_lens::code_lenses;
 pub(super) use completion::{completion, resolve_completion};
@@ -25,5 +30,8 @@ pub(super) use hover::hover;
 pub(super) use inlay_hint::inlay_hints;
 pub(super) use lowered_ir::lowered_ir;
 pub(super) use memory_map::{memory_map, memory_map_at};
+pub(super) use navigation::{definition, highlights, prepare_rename, references, rename};
 pub(super) use signature_help::signature_help;
+pub(super) use structure::{folding_ranges, selection_ranges};
 pub(super) use view_file_text::view_file_text;
+pub(super) use workspace_symbol::workspace_symbols;

@@ -12,13 +12,15 @@ use tilelens_analysis::project::Config;
 use tilelens_analysis::{AnalysisHost, FileId};
 use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::Error;
-use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
+use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri, WorkspaceSymbolResponse};
 
 use super::client::{Outbox, ToClient};
 use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
-use super::guard::panic_message;
+use super::guard::{internal_error, panic_message};
+use super::handlers;
 use super::memory_map::{self, Watches, Wish};
 use super::query::{Query, View};
 use crate::selection::Selection;
@@ -48,6 +50,11 @@ pub(super) enum Event {
     /// One that may hold settings.
     FilesChanged,
     Query(Box<dyn Query>),
+    /// For kernels by name in all known files.
+    Search {
+        wanted: String,
+        answer: oneshot::Sender<Result<WorkspaceSymbolResponse, Error>>,
+    },
     /// Without a position: no longer.
     WatchMemoryMap {
         uri: Uri,
@@ -156,6 +163,7 @@ impl MainLoop {
                 self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
             }
             Event::Query(query) => self.ask(query),
+            Event::Search { wanted, answer } => self.search(wanted, answer),
             Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
             Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
             Event::Diagnosed(diagnosed) => {
@@ -264,6 +272,28 @@ impl MainLoop {
             if let Some(query) = query.run(view) {
                 let _ = events.send(Event::Query(query)); // fails at the end of the session only
             }
+        });
+    }
+
+    fn search(&mut self, wanted: String, answer: oneshot::Sender<Result<WorkspaceSymbolResponse, Error>>) {
+        if answer.is_closed() {
+            return;
+        }
+        self.hand_texts_to_analysis();
+        let (analysis, encoding, events) = (self.host.snapshot(), self.encoding, self.events.clone());
+        self.runtime.spawn_blocking(move || {
+            let search = || handlers::workspace_symbols(&analysis, encoding, &wanted);
+            let outcome = catch_unwind(AssertUnwindSafe(search));
+            drop(analysis); // an edit waits for every snapshot
+            let result = match outcome {
+                Ok(Ok(found)) => Ok(found),
+                Ok(Err(_)) => {
+                    let _ = events.send(Event::Search { wanted, answer }); // fails at the end of the session only
+                    return;
+                }
+                Err(panic) => Err(internal_error(panic.as_ref())),
+            };
+            let _ = answer.send(result); // fails when nobody waits any longer
         });
     }
 

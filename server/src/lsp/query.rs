@@ -6,7 +6,7 @@ use tilelens_analysis::{Analysis, Cancellable, FileId};
 use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
-use tower_lsp::ls_types::{Position, Range, Uri};
+use tower_lsp::ls_types::{Location, Position, Range, Uri};
 
 use super::convert;
 use super::guard::internal_error;
@@ -39,6 +39,17 @@ impl View {
 
     pub(super) fn range(&self, range: TextRange) -> Range {
         convert::range(&self.document, range, self.encoding)
+    }
+}
+
+impl View {
+    /// A place in this or another file of the analysis.
+    pub(super) fn location(&self, file: FileId, range: TextRange) -> Option<Location> {
+        if file == self.file {
+            return Some(Location::new(self.uri.clone(), self.range(range)));
+        }
+        let uri = convert::uri_of(self.analysis.path(file))?;
+        Some(Location::new(uri, convert::range(self.analysis.document(file), range, self.encoding)))
     }
 }
 

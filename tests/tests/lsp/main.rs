@@ -3,6 +3,7 @@
 mod bad_input;
 mod editing;
 mod memory_map;
+mod navigation;
 mod requests;
 mod session;
 mod settings;
