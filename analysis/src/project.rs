@@ -213,6 +213,8 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "highlight.reuseGroup",
+        about: "Highlight the tiles that share the memory of the tile under the cursor too.",
+        shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {
             config.highlight_group = value.as_bool()?;

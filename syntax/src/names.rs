@@ -44,9 +44,8 @@ pub fn mentions<'t>(text: &'t str, name: &str) -> Vec<Mention<'t>> {
         lambda: None,
     };
     let mut found = Vec::new();
-    for index in 0..tokens.len() {
+    for (index, token) in tokens.iter().enumerate() {
         let usage = walk.step(index);
-        let token = tokens[index];
         let word = &text[token.range.start..token.range.end];
         match (token.kind, usage) {
             (TokenKind::Name, Some(usage)) if word == name => found.push(Mention { range: token.range, usage }),

@@ -138,7 +138,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
             if !is_hidden && self.binds(scope, name) {
                 return Some(scope);
             }
-            let Some(unit) = scope else { return None };
+            let unit = scope?;
             scope = unit.parent(db);
             // A class body sees its own names; so do the decorators and headers of its methods.
             is_first = false;
