@@ -12,7 +12,7 @@ use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated, Sequenced};
 use crate::diagnostics::Severity;
-use crate::eval::{self, Argument, Binding, Constant, FunctionSource, Scope};
+use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Reason};
 use crate::memory::{self, Plan};
 use crate::printed::{self, Offsets, PrintedKernel};
@@ -146,10 +146,38 @@ fn bound_value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str) -
     if let Binding::Import { level, module, original } = eval::binding(ast, name)
         && let Some(file) = module_file(db, unit.file(db), level, Name::new(db, module.clone()))
     {
+        if let Some(overridden) = overridden(db, unit, file, &module, &original) {
+            return Some(overridden);
+        }
         let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));
         return Some(constant(db, file, None, Name::new(db, original.clone())).unwrap_or_else(missing));
     }
     eval::bound_value(ast, name, &UnitScope { db, unit })
+}
+
+/// What a file assigns to a name of a module before it imports it (`config.ROWS = 64`).
+fn overridden<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    module_file: SourceFile,
+    module: &str,
+    name: &str,
+) -> Option<Constant> {
+    if unit.file(db) == module_file {
+        return None;
+    }
+    let statements = units(db, unit.file(db)).iter().filter(|unit| is_statement_of(db, **unit, None));
+    let assigned: Vec<_> = statements
+        .filter_map(|&unit| {
+            let ast = syntax(db, unit);
+            eval::assigned_member(ast, module, name).map(|value| (unit, value))
+        })
+        .collect();
+    match assigned.as_slice() {
+        [] => None,
+        [(unit, Some(value))] => Some(eval::evaluate(syntax(db, *unit), *value, &UnitScope { db, unit: *unit })),
+        _ => Some(Constant::Unknown(Reason(format!("`{module}.{name}` is assigned more than once")))),
+    }
 }
 
 /// The file of the workspace that an import in `file` leads to.
@@ -190,6 +218,45 @@ struct UnitScope<'db> {
     unit: Unit<'db>,
 }
 
+impl<'db> UnitScope<'db> {
+    /// The definition in another file that an import of this file's module leads to.
+    fn imported(&self, name: &str, kind: BlockKind) -> Option<Unit<'db>> {
+        let imports = imported(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()));
+        imports.into_iter().find(|unit| unit.key(self.db).kind == kind)
+    }
+}
+
+/// The function or class of a module.
+fn defined<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: &str, kind: BlockKind) -> Option<Unit<'db>> {
+    let mut candidates = units(db, file).iter().copied();
+    candidates.find(|unit| unit.parent(db).is_none() && unit.key(db).kind == kind && unit.key(db).path.as_ref() == name)
+}
+
+/// The function or class that an import at the top of a file leads to, through files that import it themselves.
+#[salsa::tracked(returns(copy), cycle_initial = imported_through_itself)]
+fn imported<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<Unit<'db>> {
+    let statements = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, None));
+    let bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
+    let import = bindings.into_iter().find_map(|binding| match binding {
+        Binding::Import { level, module, original } => Some((level, module, original)),
+        _ => None,
+    });
+    let (level, module, original) = import?;
+    let home = module_file(db, file, level, Name::new(db, module))?;
+    defined(db, home, &original, BlockKind::Function)
+        .or_else(|| defined(db, home, &original, BlockKind::ClassHeader))
+        .or_else(|| imported(db, home, Name::new(db, original)))
+}
+
+fn imported_through_itself<'db>(
+    _: &'db dyn salsa::Database,
+    _: salsa::Id,
+    _: SourceFile,
+    _: Name<'db>,
+) -> Option<Unit<'db>> {
+    None
+}
+
 impl Scope for UnitScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
@@ -214,7 +281,44 @@ impl Scope for UnitScope<'_> {
                 Some(_) => {}
             }
         }
-        program.or(module).map(|found| FunctionSource { ast: syntax(db, found).clone() })
+        let found = program.or(module).or_else(|| self.imported(name, BlockKind::Function));
+        found.map(|found| FunctionSource { ast: syntax(db, found).clone() })
+    }
+
+    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        let (db, unit) = (self.db, self.unit);
+        let is_here = |candidate: &Unit<'_>| {
+            let key = candidate.key(db);
+            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(function) && *candidate != unit
+        };
+        if units(db, unit.file(db)).iter().any(is_here) {
+            return None;
+        }
+        let found = self.imported(function, BlockKind::Function)?;
+        Some(Box::new(UnitScope { db, unit: found }))
+    }
+
+    fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
+        let (db, file) = (self.db, self.unit.file(self.db));
+        let statements = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, None));
+        let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), module));
+        let path = bindings.find_map(|binding| match binding {
+            Binding::ImportModule(path) => Some(path),
+            _ => None,
+        })?;
+        let home = module_file(db, file, 0, Name::new(db, path))?;
+        constant(db, home, None, Name::new(db, member.to_owned()))
+    }
+
+    fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
+        let (db, file) = (self.db, self.unit.file(self.db));
+        let header =
+            defined(db, file, name, BlockKind::ClassHeader).or_else(|| self.imported(name, BlockKind::ClassHeader))?;
+        let methods = units(db, header.file(db)).iter().filter(|unit| unit.parent(db) == Some(header));
+        let methods = methods.filter(|unit| unit.key(db).kind == BlockKind::Function);
+        let methods = methods.map(|&unit| syntax(db, unit).clone()).collect();
+        let source = ClassSource { header: syntax(db, header).clone(), methods };
+        Some((source, Box::new(UnitScope { db, unit: header })))
     }
 
     fn dialect_name(&self, path: &[&str]) -> Option<Constant> {

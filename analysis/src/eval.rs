@@ -1,5 +1,7 @@
 //! Values that Python code outside of kernels gives to names: module constants, locals of factories, imports.
 
+mod records;
+
 use std::cell::Cell;
 use std::cmp::Ordering;
 
@@ -24,6 +26,8 @@ pub enum Constant {
     Member(String),
     List(Vec<Constant>),
     Tuple(Vec<Constant>),
+    /// An object of a data class: its fields, and what its properties come to.
+    Record(Vec<(String, Constant)>),
     /// Unknown values stay inside, so that the other keys are known.
     Dict(Vec<(Constant, Constant)>),
     /// `pl.dynamic("N")`
@@ -43,6 +47,24 @@ pub trait Scope {
 
     /// The function of that name in the enclosing program (`self.name`) or module, for inlining and signatures.
     fn function(&self, name: &str) -> Option<FunctionSource>;
+
+    /// What a function of that name sees, if it stands in another file.
+    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        let _ = function;
+        None
+    }
+
+    /// What `module.member` is, for a module that the file imports.
+    fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
+        let _ = (module, member);
+        None
+    }
+
+    /// The class of that name, and what its body sees.
+    fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
+        let _ = name;
+        None
+    }
 
     /// What a dialect makes of a dotted name; `None` where it is none of its names.
     fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
@@ -64,7 +86,14 @@ pub struct Argument {
     pub value: Constant,
 }
 
-/// The syntax of another function of the same file.
+/// The syntax of a class: its header with the statements up to the first method, and its methods.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClassSource {
+    pub header: std::sync::Arc<Ast>,
+    pub methods: Vec<std::sync::Arc<Ast>>,
+}
+
+/// The syntax of another function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionSource {
     pub ast: std::sync::Arc<Ast>,
@@ -176,6 +205,21 @@ impl Bindings<'_> {
             }
         }
     }
+}
+
+/// The value that a block assigns to `module.member`, if it does so anywhere.
+pub fn assigned_member(ast: &Ast, module: &str, member: &str) -> Option<Option<ExprId>> {
+    let is_target = |target: ExprId| ast.dotted(target).as_deref() == Some(&[module, member]);
+    let mut found = None;
+    for &stmt in &ast.body {
+        if let Stmt::Assign { targets, value, .. } = ast.stmt(stmt)
+            && targets.iter().any(|&target| is_target(target))
+        {
+            // The second assignment is one too many.
+            found = Some(if found.is_none() { *value } else { None });
+        }
+    }
+    found
 }
 
 thread_local! {
@@ -420,7 +464,15 @@ impl Evaluator<'_> {
             [.., name] if path.len() == 2 && Dtype::from_name(name).is_some() && path[0] == "DataType" => {
                 Dtype::from_name(name).map_or(Constant::None, Constant::Dtype)
             }
-            _ => unknown(format!("`{}` is not modelled", path.join("."))),
+            [name, members @ ..] => {
+                let of_module = members
+                    .split_first()
+                    .and_then(|(member, rest)| Some((self.scope.module_member(name, member)?, rest)));
+                let (object, members) = of_module.unwrap_or_else(|| (self.name(name), members));
+                let member = members.iter().try_fold(object, |object, member| records::member(object, member));
+                member.unwrap_or_else(|| unknown(format!("`{}` is not modelled", path.join("."))))
+            }
+            [] => unknown("an attribute of an expression is not modelled"),
         }
     }
 
@@ -458,7 +510,9 @@ impl Evaluator<'_> {
                 };
                 Constant::Allocation { name, slots }
             }
+            ["replace"] | ["dataclasses", "replace"] if first.is_some() => records::replace(self, args),
             [name] => match self.positional(args) {
+                _ if self.scope.class(name).is_some() => records::construct(self, name, args),
                 Ok(values) => self.call_by_name(name, values),
                 Err(reason) => Constant::Unknown(reason),
             },
@@ -499,9 +553,10 @@ impl Evaluator<'_> {
         }
         let names = params.iter().map(|param| source.ast.name(param.name).unwrap_or_default().to_owned());
         let arguments: Vec<_> = names.zip(values).collect();
+        let home = self.scope.home(name);
         Evaluator {
             ast: &source.ast,
-            scope: self.scope,
+            scope: home.as_deref().unwrap_or(self.scope),
             arguments: &arguments,
             depth: self.depth + 10,
             cut_at: self.cut_at,
@@ -591,7 +646,7 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::None => Some(false),
         Constant::List(elements) | Constant::Tuple(elements) => Some(!elements.is_empty()),
         Constant::Dict(pairs) => Some(!pairs.is_empty()),
-        Constant::Dtype(_) | Constant::Space(_) | Constant::Member(_) => Some(true),
+        Constant::Dtype(_) | Constant::Space(_) | Constant::Member(_) | Constant::Record(_) => Some(true),
         Constant::Dynamic(_) | Constant::Allocation { .. } | Constant::Unknown(_) => None,
     }
 }

@@ -51,14 +51,20 @@ pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<Str
     unknown
 }
 
-/// The candidates of each from-import at the top level of a file.
+/// The candidates of each import at the top level of a file.
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
     let statements = db::units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
     for &unit in statements {
         for (_, stmt) in db::syntax(db, unit).stmts() {
-            if let Stmt::ImportFrom { level, module, .. } = stmt {
-                imports.push(candidates(file.path(db), *level, module));
+            match stmt {
+                Stmt::ImportFrom { level, module, .. } => imports.push(candidates(file.path(db), *level, module)),
+                // Packages (`import pypto.language as pl`) are libraries.
+                Stmt::Import(modules) => {
+                    let modules = modules.iter().filter(|import| !import.module.contains('.'));
+                    imports.extend(modules.map(|import| candidates(file.path(db), 0, &import.module)));
+                }
+                _ => {}
             }
         }
     }

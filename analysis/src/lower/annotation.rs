@@ -78,7 +78,7 @@ impl Lowering<'_> {
             rank_known: false,
         };
         if let Some(&shape) = elements.first()
-            && let Ok(shape) = self.extents(shape)
+            && let Some(shape) = self.tensor_extents(shape)
         {
             tensor.shape = shape;
             tensor.rank_known = true;
@@ -219,6 +219,18 @@ impl Lowering<'_> {
             Term::Unknown(reason) => Err(reason),
             _ => Err(Reason("a shape is no list".to_owned())),
         }
+    }
+
+    /// The extents of a tensor: one that is not known stands among those that are.
+    pub(super) fn tensor_extents(&mut self, expr: ExprId) -> Option<Vec<Scalar>> {
+        let Term::List(elements) = self.expression(expr) else { return None };
+        let extent = |element| match element {
+            Term::Scalar(scalar) => scalar,
+            Term::Unknown(reason) => Scalar::Unknown(reason),
+            Term::Constant(Constant::Dynamic(name)) => Scalar::Dynamic(name),
+            _ => Scalar::Unknown(Reason("an extent is no integer".to_owned())),
+        };
+        Some(elements.into_iter().map(extent).collect())
     }
 
     /// The extents as numbers. A shape that depends on run-time values is rejected by the compiler.

@@ -530,13 +530,17 @@ impl<'a> Lowering<'a> {
 
     fn branch(&mut self, at: Origin, condition: ExprId, then: &[StmtId], or_else: &[StmtId]) {
         let condition = self.condition(condition);
+        // Of code for the host only what runs becomes kernels.
+        if let (true, Scalar::Bool(taken)) = (self.state.host, &condition) {
+            return self.block(if *taken { then } else { or_else });
+        }
         let mut names = Vec::new();
         self.scan_yields(then, &mut names);
         self.scan_yields(or_else, &mut names);
         let leak = names.is_empty();
         self.state.yields.push(Vec::new());
-        let then = self.nested(leak, |this| this.block(then));
-        let otherwise = (!or_else.is_empty()).then(|| self.nested(leak, |this| this.block(or_else)));
+        let then = self.alternative(&condition, true, leak, then);
+        let otherwise = (!or_else.is_empty()).then(|| self.alternative(&condition, false, leak, or_else));
         let yielded = self.state.yields.pop().unwrap_or_default();
         let mut results = Vec::new();
         for (name, annotation) in names {
@@ -552,6 +556,17 @@ impl<'a> Lowering<'a> {
             self.bind(&name, Term::Var(var));
         }
         self.emit(Statement::If { condition, then, otherwise, results, origin: at });
+    }
+
+    /// A branch. Nothing is said of one that never runs: the compiler takes it out before it looks closely.
+    fn alternative(&mut self, condition: &Scalar, when: bool, leak: bool, body: &[StmtId]) -> Vec<Statement> {
+        let said = (self.state.notes.len(), self.state.rejections.len());
+        let statements = self.nested(leak, |this| this.block(body));
+        if *condition == Scalar::Bool(!when) {
+            self.state.notes.truncate(said.0);
+            self.state.rejections.truncate(said.1);
+        }
+        statements
     }
 
     /// The names that the statements of a branch yield to, in order.

@@ -1,13 +1,14 @@
 //! Calls of operations: which row of the table a call is, and its arguments in the order of the IR.
 
-use tilelens_syntax::ast::{Arg, ExprId, Function, Stmt};
+use rustc_hash::FxHashMap;
+use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 
 use super::annotation::{Annotation, blayout, pad, slayout};
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::deduce::{self, Problem};
 use super::{Kind, kind};
 use crate::diagnostics::Code;
-use crate::eval::{Constant, FunctionSource};
+use crate::eval::{self, Constant, FunctionSource};
 use crate::ir::{Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, TensorLayout, TensorType, Type};
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::target::Space;
@@ -42,6 +43,8 @@ impl Lowering<'_> {
                 self.operation(expr, &name, ops::candidates(&name), args)
             }
             ["pl", name] => self.operation(expr, name, ops::candidates(name), args),
+            // Scalars that live in registers, or on the stack of the scalar unit.
+            ["pl", "array", _] => unknown("an array of scalars"),
             ["pl", "tensor", name] => {
                 let name = if *name == "create" { "create_tensor" } else { name };
                 self.operation(expr, name, ops::candidates(name), args)
@@ -108,7 +111,7 @@ impl Lowering<'_> {
             _ => usize::MAX,
         };
         let shape = args.get(shape_at).map(|arg| arg.value);
-        let shape = shape.and_then(|shape| self.extents(shape).ok());
+        let shape = shape.and_then(|shape| self.tensor_extents(shape));
         let dtype = keyword(args, "dtype").and_then(|dtype| self.dtype(dtype).ok());
         let dtype = match &first {
             Some(Type::Tensor(tensor)) => dtype.or(tensor.dtype),
@@ -156,32 +159,48 @@ impl Lowering<'_> {
             self.note(expr, format!("`{name}` is inlined too deeply"));
             return unknown(format!("`{name}` is inlined too deeply"));
         }
-        let values: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
-        let mut names = Vec::new();
-        for param in &function.params {
-            let param = source.ast.name(param.name).unwrap_or_default();
-            if param != "self" {
-                names.push(param.to_owned());
-            }
+        let mut values: Vec<(Option<&str>, Term)> = Vec::new();
+        for arg in args {
+            values.push((arg.keyword.as_deref(), self.expression(arg.value)));
         }
-        if names.len() != values.len() || args.iter().any(|arg| arg.keyword.is_some()) {
-            let message =
-                format!("`{name}` takes {} arguments by position, but is given {}", names.len(), values.len());
+        let home = self.scope.home(name);
+        let scope = home.as_deref().unwrap_or(self.scope);
+        let is_receiver = |param: &&Declared| source.ast.name(param.name) == Some("self") && param.annotation.is_none();
+        let mut positional = values.iter().filter(|(keyword, _)| keyword.is_none()).map(|(_, value)| value);
+        let mut bound = FxHashMap::default();
+        for param in function.params.iter().filter(|param| !is_receiver(param)) {
+            let param_name = source.ast.name(param.name).unwrap_or_default();
+            let by_name = values.iter().find(|(keyword, _)| *keyword == Some(param_name)).map(|(_, value)| value);
+            let value = match (by_name.or_else(|| positional.next()), param.default) {
+                (Some(value), _) => value.clone(),
+                (None, Some(default)) => super::expression::from_constant(eval::evaluate(&source.ast, default, scope)),
+                (None, None) => {
+                    let message = format!("`{name}` is called without its argument `{param_name}`");
+                    self.reject(expr, Code::InvalidOperand, message);
+                    return unknown(message_of_arguments(name));
+                }
+            };
+            bound.insert(param_name.to_owned(), value);
+        }
+        if positional.next().is_some() {
+            let count = function.params.iter().filter(|param| !is_receiver(param)).count();
+            let message = format!("`{name}` takes {count} arguments, but is given {}", values.len());
             self.reject(expr, Code::InvalidOperand, message);
             return unknown(message_of_arguments(name));
         }
         let site = self.at_expr(expr);
-        let mut inner =
-            Lowering { ast: &source.ast, scope: self.scope, site: Some(site), state: std::mem::take(&mut self.state) };
-        inner.state.scopes.push(names.into_iter().zip(values).collect());
+        let mut inner = Lowering { ast: &source.ast, scope, site: Some(site), state: std::mem::take(&mut self.state) };
+        // The function sees its own names, not those of its caller.
+        let outside = std::mem::replace(&mut inner.state.scopes, vec![bound]);
         inner.state.depth += 10;
         let returned = inner.inlined_body(&function.body);
         inner.state.depth -= 10;
-        // The names of an inlined function stay visible behind the call.
-        if let Some(names) = inner.state.scopes.pop()
+        let names = std::mem::replace(&mut inner.state.scopes, outside);
+        // `pl.inline` puts statements in place of the call, and their names stay visible behind it.
+        if is_spliced(&source.ast, function)
             && let Some(outer) = inner.state.scopes.last_mut()
         {
-            outer.extend(names);
+            outer.extend(names.into_iter().flatten());
         }
         self.state = inner.state;
         match returned {
@@ -402,6 +421,11 @@ impl Lowering<'_> {
         }
         Rhs::Call(call, ty)
     }
+}
+
+/// Whether the statements of a function are read anew at each call, rather than the function as it is.
+fn is_spliced(ast: &Ast, function: &Function) -> bool {
+    function.decorators.iter().any(|&decorator| ast.dotted(decorator).as_deref() == Some(&["pl", "inline"]))
 }
 
 fn message_of_arguments(name: &str) -> String {

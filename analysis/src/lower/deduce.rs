@@ -597,10 +597,14 @@ impl Deduction<'_> {
             View::Move => self.move_view(shape)?,
             View::Reshape => {
                 let source = self.tile(0)?;
-                if source.view.valid_shape.is_some() {
-                    return Err(Problem::NotModelled("a reshape of a partly valid tile".to_owned()));
-                }
-                (None, stated(flat, full(), source.view.pad))
+                // Which part of the result is valid is not followed; its memory is that of the source.
+                let valid = match &source.view.valid_shape {
+                    Some(_) => {
+                        vec![Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned())); shape.len()]
+                    }
+                    None => full(),
+                };
+                (None, stated(flat, valid, source.view.pad))
             }
             View::Slice => {
                 let source = self.tile(0)?;

@@ -77,7 +77,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
 
 /// The scopes of a host function that the compiler makes kernels of.
 fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
-    if !mentions_region(ast) {
+    if !mentions_region(ast) && !calls_helper(ast, scope) {
         return Vec::new();
     }
     let host = ast.name(function.name).unwrap_or_default();
@@ -124,6 +124,18 @@ fn mentions_region(ast: &Ast) -> bool {
     ast.exprs().any(|(_, expr)| match expr {
         Expr::Attribute { name, .. } => matches!(name.as_str(), "CORE_GROUP" | "spmd"),
         _ => false,
+    })
+}
+
+/// Whether a function calls one that is put in place of the call, which may hold scopes.
+fn calls_helper(ast: &Ast, scope: &dyn Scope) -> bool {
+    ast.exprs().any(|(_, expr)| {
+        let Expr::Call { func, .. } = expr else { return false };
+        let Some(source) = ast.name(*func).and_then(|name| scope.function(name)) else { return false };
+        source.ast.body.iter().any(|&stmt| match source.ast.stmt(stmt) {
+            Stmt::Function(function) => kind(&source.ast, function) == Kind::Inline,
+            _ => false,
+        })
     })
 }
 

@@ -47,7 +47,9 @@ impl Lowering<'_> {
 
     /// `x[i:j, k]`
     pub(super) fn tensor_window(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Rhs {
-        let Some(window) = self.subscripted(at, tensor, indices) else { return unknown("a window that is not known") };
+        let Some(window) = self.subscripted(at, var, tensor, indices) else {
+            return unknown("a window that is not known");
+        };
         let Window { offsets, extents, dropped } = window;
         if self.state.host {
             let kept = extents.into_iter().enumerate().filter(|(axis, _)| !dropped.contains(axis));
@@ -78,7 +80,7 @@ impl Lowering<'_> {
             return;
         }
         let indices = self.indices(index);
-        let Some(window) = self.subscripted(base, tensor, &indices) else { return };
+        let Some(window) = self.subscripted(base, target, tensor, &indices) else { return };
         let source = match self.expression(value) {
             Term::Var(source) => source,
             Term::Unknown(reason) => {
@@ -123,9 +125,10 @@ impl Lowering<'_> {
         }
     }
 
-    fn subscripted(&mut self, at: ExprId, tensor: &TensorType, indices: &[ExprId]) -> Option<Window> {
+    fn subscripted(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Option<Window> {
         if !tensor.rank_known {
-            self.note(at, "a window of a tensor whose shape is not known".to_owned());
+            let name = self.state.vars[var.0 as usize].name.clone();
+            self.note(at, format!("a window of `{name}`, whose shape is not known"));
             return None;
         }
         if indices.len() > tensor.shape.len() {
@@ -164,9 +167,10 @@ pub(super) fn difference(upper: &Scalar, lower: &Scalar) -> Scalar {
     let mut sum = Linear::default();
     sum.add(upper, 1);
     sum.add(lower, -1);
-    match sum.constant() {
-        Some(extent) => Scalar::Int(extent),
-        None => scalar::binary(ScalarBinary::Sub, upper.clone(), lower.clone()),
+    match (sum.constant(), upper, lower) {
+        (Some(extent), ..) => Scalar::Int(extent),
+        (None, Scalar::Unknown(reason), _) | (None, _, Scalar::Unknown(reason)) => Scalar::Unknown(reason.clone()),
+        (None, ..) => scalar::binary(ScalarBinary::Sub, upper.clone(), lower.clone()),
     }
 }
 
@@ -175,7 +179,8 @@ pub(super) fn difference(upper: &Scalar, lower: &Scalar) -> Scalar {
 struct Linear<'s> {
     constant: i64,
     terms: Vec<(&'s Scalar, i64)>,
-    overflowed: bool,
+    /// Too large to count, or made of what need not be the same each time.
+    incomparable: bool,
 }
 
 impl<'s> Linear<'s> {
@@ -183,8 +188,9 @@ impl<'s> Linear<'s> {
         match scalar {
             Scalar::Int(value) => match value.checked_mul(factor).and_then(|value| self.constant.checked_add(value)) {
                 Some(sum) => self.constant = sum,
-                None => self.overflowed = true,
+                None => self.incomparable = true,
             },
+            Scalar::Unknown(_) | Scalar::Call(_) => self.incomparable = true,
             Scalar::Binary(ScalarBinary::Add, left, right) => {
                 self.add(left, factor);
                 self.add(right, factor);
@@ -196,7 +202,7 @@ impl<'s> Linear<'s> {
             Scalar::Binary(ScalarBinary::Mul, left, right) => match (left.as_ref(), right.as_ref()) {
                 (Scalar::Int(by), inner) | (inner, Scalar::Int(by)) => match factor.checked_mul(*by) {
                     Some(factor) => self.add(inner, factor),
-                    None => self.overflowed = true,
+                    None => self.incomparable = true,
                 },
                 _ => self.term(scalar, factor),
             },
@@ -212,6 +218,6 @@ impl<'s> Linear<'s> {
     }
 
     fn constant(&self) -> Option<i64> {
-        (!self.overflowed && self.terms.iter().all(|(_, factor)| *factor == 0)).then_some(self.constant)
+        (!self.incomparable && self.terms.iter().all(|(_, factor)| *factor == 0)).then_some(self.constant)
     }
 }
