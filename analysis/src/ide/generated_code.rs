@@ -4,6 +4,7 @@ use tilelens_syntax::TextRange;
 
 use crate::db::{self, Outcome};
 use crate::diagnostics::Code;
+use crate::memory::Finding;
 
 use super::{Context, PlacedUnit};
 
@@ -14,8 +15,18 @@ pub struct GeneratedCode {
     pub text: String,
     /// Generated line (0-based) and the source range (bytes) that it stems from.
     pub map: Vec<(u32, TextRange)>,
-    /// What could not be generated: source range (bytes), code and message.
-    pub gaps: Vec<(TextRange, Code, String)>,
+    pub gaps: Vec<Gap>,
+}
+
+/// What could not be generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gap {
+    /// In the source, bytes.
+    pub range: TextRange,
+    pub code: Code,
+    pub message: String,
+    /// The diagnostics of the source say it too, or the author does not want to hear of it.
+    pub is_said: bool,
 }
 
 pub(crate) fn generated_code(context: &Context<'_>, offset: usize) -> Option<GeneratedCode> {
@@ -36,9 +47,15 @@ fn codes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<(TextRange, Gene
             kernel: context.qualified_name(placed.unit, &planned.plan.kernel),
             text: generated.text.clone(),
             map: generated.lines.iter().map(|&(line, origin)| (line, placed.range(origin))).collect(),
-            gaps: generated.findings.iter().map(|gap| (placed.range(gap.at), gap.code, gap.message.clone())).collect(),
+            gaps: generated.findings.iter().map(|finding| gap(context, placed, finding)).collect(),
         };
         Some((placed.range(planned.plan.origin), code))
     });
     codes.collect()
+}
+
+fn gap(context: &Context<'_>, placed: &PlacedUnit<'_>, finding: &Finding) -> Gap {
+    let Finding { code, at, ref message, .. } = *finding;
+    let is_said = code.is_on_by_default() || context.config().severity.contains_key(&code);
+    Gap { range: placed.range(at), code, message: message.clone(), is_said }
 }

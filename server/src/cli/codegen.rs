@@ -60,9 +60,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Err(message) => return fail(&message),
     };
     for code in &wanted {
-        for (range, name, message) in &code.gaps {
-            let line = source.document.rope().byte_to_line(range.start) + 1;
-            complain(&format!("{}:{line}: {message} [{name}]", path.display()));
+        for gap in &code.gaps {
+            let line = source.document.rope().byte_to_line(gap.range.start) + 1;
+            complain(&format!("{}:{line}: {} [{}]", path.display(), gap.message, gap.code));
         }
     }
     match arguments.output.as_deref().map(|folder| write(folder, &wanted)) {

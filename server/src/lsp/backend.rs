@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -15,9 +15,14 @@ use tower_lsp::{Client, LanguageServer};
 
 use super::capabilities;
 use super::client::{self, Abilities, Outbox, Shows, ToClient};
-use super::ext::{FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, ViewFileTextParams};
+use super::ext::{
+    FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, TextDocumentContent,
+    TextDocumentContentParams, ViewFileTextParams,
+};
+use super::guard::Session;
 use super::handlers;
 use super::main_loop::Event;
+use super::preview::{self, Place};
 use super::query::{OnEdit, View, question};
 use crate::settings::{SECTION, Settings};
 
@@ -29,6 +34,7 @@ pub(super) struct Backend {
     unsent: Mutex<Option<UnboundedReceiver<ToClient>>>,
     /// Told by `initialize`.
     abilities: OnceLock<Abilities>,
+    session: Arc<Session>,
 }
 
 impl Backend {
@@ -37,8 +43,9 @@ impl Backend {
         events: Sender<Event>,
         outbox: Outbox,
         unsent: UnboundedReceiver<ToClient>,
+        session: Arc<Session>,
     ) -> Self {
-        Backend { client, events, outbox, unsent: Mutex::new(Some(unsent)), abilities: OnceLock::new() }
+        Backend { client, events, outbox, unsent: Mutex::new(Some(unsent)), abilities: OnceLock::new(), session }
     }
 
     fn post(&self, event: Event) {
@@ -66,6 +73,37 @@ impl Backend {
     pub(super) async fn generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<GeneratedCode>> {
         let position = params.position;
         self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::generated_code(view, position)).await
+    }
+
+    /// The C++ of the kernel at a position as a document that follows the edits of its source.
+    async fn open_generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<Uri>> {
+        let source = params.text_document.uri.clone();
+        let Some(GeneratedCode { kernel, text, .. }) = self.generated_code(params).await? else { return Ok(None) };
+        let (uri, place) = if self.session.asks_for_content() {
+            let Some(uri) = preview::content_uri(&source, &kernel) else { return Ok(None) };
+            (uri.clone(), Place::Content(uri))
+        } else {
+            let path = preview::file_of(&source, &kernel);
+            let failed = |error| Error::invalid_params(format!("{}: {error}", path.display()));
+            preview::write(&path, &text).map_err(failed)?;
+            let Some(uri) = Uri::from_file_path(&path) else { return Ok(None) };
+            (uri, Place::File(path))
+        };
+        self.post(Event::Previewed { source, kernel, place, text });
+        self.outbox.send(ToClient::Show(Location::new(uri.clone(), Range::default())));
+        Ok(Some(uri))
+    }
+
+    pub(super) async fn text_document_content(&self, params: TextDocumentContentParams) -> Result<TextDocumentContent> {
+        let Some((source, kernel)) = preview::source_of(&params.uri) else {
+            return Err(Error::invalid_params(format!("{} is no document of tilelens", params.uri.as_str())));
+        };
+        let name = kernel.clone();
+        let code =
+            self.ask(source.clone(), OnEdit::AskAgain, move |view| handlers::generated_code_of(view, &name)).await?;
+        let text = code.map_or_else(|| format!("// tilelens: there is no kernel {kernel}\n"), |code| code.text);
+        self.post(Event::Previewed { source, kernel, place: Place::Content(params.uri), text: text.clone() });
+        Ok(TextDocumentContent { text })
     }
 
     pub(super) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
@@ -110,6 +148,9 @@ impl LanguageServer for Backend {
         let (Some(unsent), Some(&abilities)) = (unsent, self.abilities.get()) else { return };
         tokio::spawn(client::deliver(self.client.clone(), abilities, unsent, self.events.clone()));
         self.outbox.send(ToClient::WatchFiles);
+        if self.session.asks_for_content() {
+            self.outbox.send(ToClient::OfferContent(preview::SCHEME));
+        }
         self.outbox.send(ToClient::PullSettings);
     }
 
@@ -271,6 +312,7 @@ impl LanguageServer for Backend {
         }
         let params = TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position };
         match command.as_str() {
+            capabilities::OPEN_GENERATED_CODE => to_value(self.open_generated_code(params).await?),
             capabilities::ALLOCATED_IR => to_value(self.allocated_ir(params).await?),
             capabilities::LOWERED_IR => to_value(self.lowered_ir(params).await?),
             _ => to_value(self.generated_code(params).await?),

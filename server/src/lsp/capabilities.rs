@@ -20,8 +20,12 @@ pub(super) const OPEN_DUMP: &str = "tilelens.openDump";
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/loweredIr`.
 pub(super) const LOWERED_IR: &str = "tilelens.loweredIr";
 
+/// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show the C++ as a document of its own that follows
+/// every edit; also answers the URI of that document.
+pub(super) const OPEN_GENERATED_CODE: &str = "tilelens.openGeneratedCode";
+
 /// What `workspace/executeCommand` takes.
-pub(super) const COMMANDS: [&str; 4] = [GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP];
+pub(super) const COMMANDS: [&str; 5] = [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP];
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
 pub(super) const SHOW_MEMORY_MAP: &str = "tilelens.showMemoryMap";

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::Sender;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
@@ -10,7 +10,7 @@ use tower_lsp::ls_types::{
     GlobPattern, Location, MarkupKind, MessageType, Registration, ShowDocumentParams, Uri,
 };
 
-use super::ext::MemoryMapNotification;
+use super::ext::{MemoryMapNotification, RefreshTextDocumentContent, TEXT_DOCUMENT_CONTENT, TextDocumentContentParams};
 use super::main_loop::Event;
 use crate::settings::{self, SECTION};
 
@@ -31,9 +31,13 @@ pub(super) enum ToClient {
     Refresh,
     /// Opens a place in an editor, where the client can.
     Show(Location),
+    /// The text of a document that has no file has changed.
+    RefreshContent(Uri),
     /// Asks for the section `tilelens` of the client's settings.
     PullSettings,
     WatchFiles,
+    /// Offers the text of documents with this scheme.
+    OfferContent(&'static str),
 }
 
 impl ToClient {
@@ -139,6 +143,15 @@ pub(super) async fn deliver(
             ToClient::Show(place) if abilities.show_document => {
                 tokio::spawn(show(client.clone(), place));
             }
+            ToClient::RefreshContent(uri) => {
+                let params = TextDocumentContentParams { uri };
+                let client = client.clone();
+                // An error means that the client does not show it any more.
+                tokio::spawn(async move { client.send_request::<RefreshTextDocumentContent>(params).await });
+            }
+            ToClient::OfferContent(scheme) => {
+                tokio::spawn(offer_content(client.clone(), scheme));
+            }
             ToClient::PullSettings if abilities.configuration => {
                 tokio::spawn(pull_settings(client.clone(), events.clone()));
             }
@@ -175,6 +188,17 @@ async fn pull_settings(client: Client, events: Sender<Event>) {
             let _ = events.send(Event::EditorSettings(settings.unwrap_or_else(|| Value::Object(Default::default()))));
         }
         Err(error) => eprintln!("tilelens: the client did not tell its settings: {error}"),
+    }
+}
+
+async fn offer_content(client: Client, scheme: &'static str) {
+    let registration = Registration {
+        id: "tilelens-content".to_owned(),
+        method: TEXT_DOCUMENT_CONTENT.to_owned(),
+        register_options: Some(json!({ "schemes": [scheme] })),
+    };
+    if let Err(error) = client.register_capability(vec![registration]).await {
+        eprintln!("tilelens: the client does not ask for documents: {error}");
     }
 }
 

@@ -7,6 +7,7 @@ use tilelens_analysis::ide::memory_map::{Totals, Trial};
 use tilelens_analysis::target::{Planner, Target};
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::notification::Notification;
+use tower_lsp::ls_types::request::Request;
 use tower_lsp::ls_types::{Position, Range, TextDocumentIdentifier, Uri};
 
 use super::memory_map::Wish;
@@ -38,6 +39,15 @@ pub(super) struct GeneratedCode {
     /// The version of the document that it was generated from.
     pub(super) version: i32,
     pub(super) map: Vec<MappedLine>,
+    pub(super) gaps: Vec<Gap>,
+}
+
+/// What the C++ lacks, where nothing is said of it in the source.
+#[derive(Serialize)]
+pub(super) struct Gap {
+    pub(super) range: Range,
+    pub(super) code: &'static str,
+    pub(super) message: String,
 }
 
 /// A line of the generated text, counted from 0, and the source that it comes from.
@@ -46,6 +56,28 @@ pub(super) struct GeneratedCode {
 pub(super) struct MappedLine {
     pub(super) generated_line: u32,
     pub(super) range: Range,
+}
+
+/// LSP 3.18: the text of a document that has no file.
+pub(super) const TEXT_DOCUMENT_CONTENT: &str = "workspace/textDocumentContent";
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TextDocumentContentParams {
+    pub(super) uri: Uri,
+}
+
+#[derive(Serialize)]
+pub(super) struct TextDocumentContent {
+    pub(super) text: String,
+}
+
+/// Asks the client to ask again.
+pub(super) enum RefreshTextDocumentContent {}
+
+impl Request for RefreshTextDocumentContent {
+    type Params = TextDocumentContentParams;
+    type Result = ();
+    const METHOD: &'static str = "workspace/textDocumentContent/refresh";
 }
 
 /// Takes `{textDocument, position}`.

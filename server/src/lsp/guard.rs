@@ -16,18 +16,28 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
 use super::frames::MALFORMED;
 
+/// Where a client says that `workspace/textDocumentContent` can be registered.
+const CONTENT: &str = "/capabilities/workspace/textDocumentContent/dynamicRegistration";
+
 /// How far the session is on its way to the end.
 #[derive(Default)]
 pub(super) struct Session {
     shut_down: AtomicBool,
     exited: AtomicBool,
     exit: Notify,
+    asks_for_content: AtomicBool,
 }
 
 impl Session {
     /// Waits for the `exit` notification.
     pub(super) async fn exit(&self) {
         self.exit.notified().await;
+    }
+
+    /// Whether the client asks for the text of documents that have no file (LSP 3.18). What `initialize` says of it gets lost
+    /// where messages become values of LSP 3.17.
+    pub(super) fn asks_for_content(&self) -> bool {
+        self.asks_for_content.load(Ordering::Acquire)
     }
 
     /// 0 after `shutdown`, else 1 (LSP 3.17, `exit`).
@@ -71,6 +81,10 @@ where
     fn call(&mut self, request: Request) -> Self::Future {
         match request.method() {
             MALFORMED => return Box::pin(ready(Ok(Some(malformed(request))))),
+            "initialize" => {
+                let asked = request.params().and_then(|params| params.pointer(CONTENT));
+                self.session.asks_for_content.store(asked == Some(&true.into()), Ordering::Release);
+            }
             "shutdown" => self.session.shut_down.store(true, Ordering::Release),
             "exit" => {
                 self.session.exited.store(true, Ordering::Release);

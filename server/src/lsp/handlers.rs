@@ -25,7 +25,7 @@ pub(super) use code_action::code_actions;
 pub(super) use code_lens::code_lenses;
 pub(super) use completion::{completion, resolve_completion};
 pub(super) use document_symbol::document_symbols;
-pub(super) use generated_code::generated_code;
+pub(super) use generated_code::{generated_code, generated_code_of};
 pub(super) use hover::hover;
 pub(super) use inlay_hint::inlay_hints;
 pub(super) use lowered_ir::lowered_ir;

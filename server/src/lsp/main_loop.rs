@@ -22,6 +22,7 @@ use super::documents::{self, Documents, OpenDocument, Pending, Revision};
 use super::guard::{internal_error, panic_message};
 use super::handlers;
 use super::memory_map::{self, Watches, Wish};
+use super::preview::{self, Place, Previews};
 use super::query::{Query, View};
 use crate::selection::Selection;
 use crate::settings::Settings;
@@ -61,6 +62,17 @@ pub(super) enum Event {
         position: Option<Position>,
         wish: Wish,
     },
+    /// The client shows the C++ of a kernel of a source.
+    Previewed {
+        source: Uri,
+        kernel: String,
+        place: Place,
+        text: String,
+    },
+    /// By an edit, perhaps of another document.
+    PreviewInterrupted {
+        uri: Uri,
+    },
     /// By an edit, perhaps of another document.
     MemoryMapInterrupted {
         uri: Uri,
@@ -88,6 +100,7 @@ pub(super) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
     watches: Watches,
+    previews: Previews,
     revision: Revision,
     encoding: PositionEncoding,
     settings: Settings,
@@ -109,6 +122,7 @@ impl MainLoop {
             host: AnalysisHost::new(),
             documents: Documents::new(),
             watches: Watches::default(),
+            previews: Previews::default(),
             revision: Revision::default(),
             encoding: PositionEncoding::Utf16,
             settings: Settings::default(),
@@ -165,6 +179,13 @@ impl MainLoop {
             Event::Query(query) => self.ask(query),
             Event::Search { wanted, answer } => self.search(wanted, answer),
             Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
+            Event::Previewed { source, kernel, place, text } => {
+                if self.documents.contains_key(&source) {
+                    self.previews.add(source.clone(), kernel, place, text);
+                    self.refresh_previews(&source); // an edit may have been faster
+                }
+            }
+            Event::PreviewInterrupted { uri } => self.refresh_previews(&uri),
             Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
             Event::Diagnosed(diagnosed) => {
                 self.look_for(&diagnosed.imports);
@@ -203,6 +224,7 @@ impl MainLoop {
     fn close(&mut self, uri: Uri) {
         let Some(open) = self.documents.remove(&uri) else { return };
         self.watches.stop(&uri);
+        self.previews.close(&uri);
         self.host.remove_file(open.file);
         self.forget_imports(); // it may be one, read from disk now
         self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
@@ -387,6 +409,20 @@ impl MainLoop {
         self.diagnose_all();
     }
 
+    /// Unless diagnostics are still to come, which previews follow.
+    fn refresh_previews(&self, uri: &Uri) {
+        let (previews, Some(open)) = (self.previews.of(uri).to_vec(), self.documents.get(uri)) else { return };
+        if previews.is_empty() || open.pending != Pending::Nothing {
+            return;
+        }
+        let (view, outbox, events) = (self.view(uri.clone(), open), self.outbox.clone(), self.events.clone());
+        self.runtime.spawn_blocking(move || {
+            if let Some(uri) = preview::refresh(view, &previews, &outbox) {
+                let _ = events.send(Event::PreviewInterrupted { uri }); // fails at the end of the session only
+            }
+        });
+    }
+
     /// On a worker; most files have none.
     fn look_for_dumps(&self, uri: &Uri) {
         let (Some(open), Some(root)) = (self.documents.get(uri), self.settings.root.clone()) else { return };
@@ -435,6 +471,7 @@ impl MainLoop {
             Outcome::Done(diagnostics) => {
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
+                self.refresh_previews(&uri);
             }
             // An edit of another document interrupted this one.
             Outcome::Cancelled => open.pending = Pending::Diagnostics,

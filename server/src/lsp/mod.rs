@@ -20,6 +20,7 @@ mod guard;
 mod handlers;
 mod main_loop;
 mod memory_map;
+mod preview;
 mod query;
 
 use std::io;
@@ -58,15 +59,17 @@ pub(crate) fn serve() -> io::Result<()> {
         .stack_size(STACK_BYTES)
         .spawn(move || main_loop.run(&inbox))?;
 
-    let service = LspService::build(|client| Backend::new(client, events, outbox, unsent))
+    let session = Arc::new(Session::default());
+    let told = Arc::clone(&session);
+    let service = LspService::build(|client| Backend::new(client, events, outbox, unsent, told))
         .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
         .custom_method(ext::GENERATED_CODE, Backend::generated_code)
         .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)
         .custom_method(ext::MEMORY_MAP, Backend::memory_map)
         .custom_method(ext::WATCH_MEMORY_MAP, Backend::watch_memory_map)
-        .custom_method(ext::LOWERED_IR, Backend::lowered_ir);
+        .custom_method(ext::LOWERED_IR, Backend::lowered_ir)
+        .custom_method(ext::TEXT_DOCUMENT_CONTENT, Backend::text_document_content);
     let (service, socket) = handlers::test_hooks::register(service).finish();
-    let session = Arc::new(Session::default());
     let guard = Guard::new(service, Arc::clone(&session));
     runtime.block_on(async {
         let server = Server::new(stdin, tokio::io::stdout(), socket).concurrency_level(WAITING_REQUESTS);

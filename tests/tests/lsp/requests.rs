@@ -126,6 +126,113 @@ fn a_lens_leads_to_the_generated_code() {
     assert_eq!(result(&mut client, "tilelens/generatedCode", at(0, 0)), Value::Null);
 }
 
+fn open_generated_code(client: &mut LspClient) -> String {
+    let command = json!({ "command": "tilelens.openGeneratedCode", "arguments": [URI, { "line": A, "character": 8 }] });
+    let uri = result(client, "workspace/executeCommand", command);
+    let uri = uri.as_str().expect("the URI of a document").to_owned();
+    assert_eq!(client.server_request("window/showDocument")["uri"], uri);
+    uri
+}
+
+#[test]
+fn generated_code_is_a_document_that_asks_to_be_read_again() {
+    let capabilities = json!({
+        "workspace": { "textDocumentContent": { "dynamicRegistration": true } },
+        "window": { "showDocument": { "support": true } },
+    });
+    let mut client = with_capabilities(KERNEL, capabilities);
+    let registration = client.server_request("client/registerCapability");
+    assert_eq!(registration["registrations"][0]["method"], "workspace/textDocumentContent");
+    let schemes = registration["registrations"][0]["registerOptions"]["schemes"].clone();
+    let uri = open_generated_code(&mut client);
+    assert!(uri.starts_with(schemes[0].as_str().expect("a scheme")) && uri.contains("Gate"), "{uri}");
+    let read = |client: &mut LspClient| {
+        let text = result(client, "workspace/textDocumentContent", json!({ "uri": uri }));
+        text["text"].as_str().expect("a text").to_owned()
+    };
+    assert!(read(&mut client).contains("TEXP(b, a)"));
+    client.diagnostics(URI, 1);
+    client.change(URI, 2, json!([{ "range": range(A + 1, 15, A + 1, 18), "text": "abs" }]));
+    client.diagnostics(URI, 2);
+    assert_eq!(client.server_request("workspace/textDocumentContent/refresh")["uri"], uri);
+    assert!(read(&mut client).contains("TABS(b, a)"));
+    let other = json!({ "uri": "tilelens-cpp:///nothing" });
+    assert!(client.request("workspace/textDocumentContent", other).is_err());
+}
+
+#[test]
+fn generated_code_is_a_read_only_file_as_the_last_resort() {
+    let mut client = with_capabilities(KERNEL, json!({ "window": { "showDocument": { "support": true } } }));
+    let uri = open_generated_code(&mut client);
+    let path = percent_decoded(uri.strip_prefix("file://").expect("a file"));
+    let text = || std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text().contains("TEXP(b, a)"), "{path}");
+    assert!(std::fs::metadata(&path).expect("the file").permissions().readonly());
+    client.diagnostics(URI, 1);
+    client.change(URI, 2, json!([{ "range": range(A + 1, 15, A + 1, 18), "text": "abs" }]));
+    client.diagnostics(URI, 2);
+    eventually(|| text().contains("TABS(b, a)"), "the file follows the edit");
+    client.close(URI);
+    eventually(|| !std::path::Path::new(&path).exists(), "the file goes with its source");
+}
+
+#[track_caller]
+fn eventually(is_so: impl Fn() -> bool, what: &str) {
+    let start = std::time::Instant::now();
+    while !is_so() {
+        assert!(start.elapsed().as_secs() < 20, "{what}");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        let hex = |digits: [u8; 2]| u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok();
+        bytes.push(match byte {
+            b'%' => hex([rest.next().unwrap_or(0), rest.next().unwrap_or(0)]).expect("two digits"),
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).expect("UTF-8")
+}
+
+#[test]
+fn what_generated_code_lacks_is_told_with_it() {
+    let text = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef f(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    x = pl.load(a, [0, 0], [64, 64])\n    z = pl.create_tile([64, 64], dtype=pl.FP8E4M3FN)\n    z = pl.tile.full([64, 64], dtype=pl.FP8E4M3FN, value=0.0)\n    out = pl.store(x, [0, 0], out)\n    return out\n";
+    let mut client = with_document(text);
+    assert_eq!(summary(&client.diagnostics(URI, 1)), "", "the source is fine");
+    let code = result(&mut client, "tilelens/generatedCode", at(4, 8));
+    let gaps = code["gaps"].as_array().expect("gaps");
+    assert!(!gaps.is_empty() && gaps.iter().all(|gap| gap["code"] == "no-instruction"), "{code}");
+    assert_eq!(gaps[0]["range"]["start"]["line"], 6, "{code}");
+    let settings = json!({ "tilelens": { "severity": { "no-instruction": "hint" } } });
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
+    assert!(summary(&client.diagnostics(URI, 1)).contains("no-instruction"));
+    assert_eq!(result(&mut client, "tilelens/generatedCode", at(4, 8))["gaps"], json!([]));
+}
+
+#[test]
+fn the_form_of_generated_code_is_a_setting() {
+    let mut client = LspClient::spawn(BINARY);
+    let form = json!({ "externC": true, "drain": true, "alwaysAssign": true, "insertSync": false });
+    let options = json!({ "codegen": form, "inlayHints": { "sync": true, "enable": false } });
+    client.initialize(json!({ "capabilities": {}, "initializationOptions": options }));
+    client.open(URI, 1, KERNEL);
+    assert!(summary(&client.diagnostics(URI, 1)).contains("missing-sync"));
+    let code = result(&mut client, "tilelens/generatedCode", at(A, 8));
+    let text = code["text"].as_str().expect("text");
+    for part in ["extern \"C\" ", "TASSIGN(xGlobal, x + 0", "EVENT_ID7"] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    assert!(!text.contains("PIPE_MTE2, PIPE_V"), "{text}");
+    let hints = json!({ "textDocument": document(), "range": range(0, 0, 100, 0) });
+    let hints = result(&mut client, "textDocument/inlayHint", hints);
+    let load = hints.as_array().expect("hints").iter().find(|hint| hint["label"] == "set MTE2 → V, EVENT_ID0");
+    assert_eq!(load.expect("the hint")["position"]["line"], A);
+}
+
 #[test]
 fn the_allocated_ir_is_an_action_away() {
     let mut client = with_document(KERNEL);
