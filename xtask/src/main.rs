@@ -4,6 +4,8 @@
 
 mod browser;
 mod debian;
+mod emacs;
+mod helix;
 mod install;
 mod neovim;
 mod test;
@@ -56,6 +58,14 @@ fn workspace() -> anyhow::Result<Workspace> {
     let target = root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()));
     shell.change_dir(&root);
     Ok(Workspace { shell, root, target })
+}
+
+/// A copy of the example that is over capacity, for the session of an editor.
+fn example(workspace: &Workspace, editor: &str) -> anyhow::Result<PathBuf> {
+    let folder = workspace.target.join(editor).join("project");
+    workspace.shell.create_dir(&folder)?;
+    workspace.shell.copy_file("docs/examples/overflow.py", &folder)?;
+    Ok(folder.join("overflow.py"))
 }
 
 impl Workspace {

@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use xshell::cmd;
 
-use crate::{Workspace, browser, neovim, vscode};
+use crate::{Workspace, browser, emacs, helix, neovim, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
@@ -15,6 +15,15 @@ pub(crate) enum Step {
     Neovim,
     Vscode,
     Browser,
+    Emacs,
+    Helix,
+}
+
+/// Of a step that did not fail.
+pub(crate) enum Outcome {
+    Passed,
+    /// For want of a tool; why.
+    Skipped(String),
 }
 
 impl Step {
@@ -26,10 +35,12 @@ impl Step {
             Step::Neovim => "Neovim end to end",
             Step::Vscode => "VS Code extension",
             Step::Browser => "VS Code in a browser",
+            Step::Emacs => "Emacs",
+            Step::Helix => "Helix",
         }
     }
 
-    fn run(self, workspace: &Workspace) -> anyhow::Result<()> {
+    fn run(self, workspace: &Workspace) -> anyhow::Result<Outcome> {
         let shell = &workspace.shell;
         match self {
             Step::Format => cmd!(shell, "cargo fmt --all --check").run()?,
@@ -38,15 +49,17 @@ impl Step {
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,
             Step::Browser => browser::end_to_end(workspace)?,
+            Step::Emacs => return emacs::end_to_end(workspace),
+            Step::Helix => return helix::end_to_end(workspace),
         }
-        Ok(())
+        Ok(Outcome::Passed)
     }
 }
 
 /// Runs the steps that are asked for, or all; true when every one passed.
 pub(crate) fn run(workspace: &Workspace, only: &[Step]) -> bool {
     let mut report = Vec::new();
-    let mut failed = 0;
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for &step in Step::value_variants() {
         if !only.is_empty() && !only.contains(&step) {
             continue;
@@ -56,7 +69,14 @@ pub(crate) fn run(workspace: &Workspace, only: &[Step]) -> bool {
         let result = step.run(workspace);
         let seconds = start.elapsed().as_secs_f32();
         match result {
-            Ok(()) => report.push(format!("ok      {:<20}{seconds:>8.1} s", step.title())),
+            Ok(Outcome::Passed) => {
+                passed += 1;
+                report.push(format!("ok      {:<20}{seconds:>8.1} s", step.title()));
+            }
+            Ok(Outcome::Skipped(why)) => {
+                skipped += 1;
+                report.push(format!("SKIPPED {:<20}{seconds:>8.1} s  {why}", step.title()));
+            }
             Err(error) => {
                 failed += 1;
                 report.push(format!("FAILED  {:<20}{seconds:>8.1} s  {error:#}", step.title()));
@@ -67,6 +87,6 @@ pub(crate) fn run(workspace: &Workspace, only: &[Step]) -> bool {
     for line in &report {
         println!("{line}");
     }
-    println!("{} passed, {failed} failed", report.len() - failed);
+    println!("{passed} passed, {failed} failed, {skipped} skipped");
     failed == 0
 }

@@ -1,0 +1,78 @@
+;;; smoke.el --- A session in a real Emacs -*- lexical-binding: t; -*-
+
+;; cargo xtask test emacs
+;;
+;; Needs TILELENS_SERVER and TILELENS_EXAMPLE (a copy: it is edited).  Prints TAP, exits 0 when every check holds.
+
+;;; Code:
+
+(require 'python)
+(require 'project)
+(require 'eglot)
+(load (expand-file-name "tilelens.el" (file-name-directory load-file-name)))
+
+(defvar smoke-failed 0)
+
+(defun smoke-ok (condition name &optional detail)
+  "Report whether CONDITION holds, under NAME, with DETAIL where it does not."
+  (princ (format "%s - %s\n" (if condition "ok" "not ok") name))
+  (unless condition
+    (setq smoke-failed (1+ smoke-failed))
+    (princ (format "  # %S\n" detail))))
+
+(defun smoke-eventually (probe)
+  "The first answer of PROBE that is not nil; nil after 30 seconds."
+  (let ((end (+ (float-time) 30)) found)
+    (while (and (not (setq found (funcall probe))) (< (float-time) end))
+      (accept-process-output nil 0.05))
+    found))
+
+(defun smoke-errors ()
+  "The texts of what flymake shows."
+  (mapcar #'flymake-diagnostic-text (flymake-diagnostics)))
+
+(defun smoke-replace (from to)
+  "Replace FROM by TO."
+  (goto-char (point-min))
+  (search-forward from)
+  (replace-match to t t)
+  ;; A batch session has no idle time in which eglot would send it.
+  (eglot--signal-textDocument/didChange))
+
+(defun smoke-session ()
+  "Edit a kernel."
+  (let ((example (getenv "TILELENS_EXAMPLE")))
+    (setq tilelens-server-command (list (getenv "TILELENS_SERVER") "server")
+          eglot-sync-connect 30
+          eglot-autoshutdown nil
+          eglot-server-programs (list (cons '(python-mode) tilelens-server-command))
+          project-find-functions (list (lambda (_) (cons 'transient (file-name-directory example)))))
+    (find-file example)
+    (python-mode)
+    (apply #'eglot (eglot--guess-contact))
+    (flymake-mode 1)
+    (flymake-start)
+    (smoke-ok (smoke-eventually (lambda () (seq-find (lambda (text) (string-match-p "188416" text)) (smoke-errors))))
+              "the overflow is reported" (smoke-errors))
+    (goto-char (point-min))
+    (search-forward "value = pl.load")
+    (goto-char (match-beginning 0))
+    (let ((hover (format "%S" (jsonrpc-request (eglot--current-server-or-lose) :textDocument/hover (eglot--TextDocumentPositionParams)))))
+      (smoke-ok (string-match-p "0x0" hover) "hover tells the address" hover))
+    (tilelens-memory-map)
+    (with-current-buffer "*tilelens map*"
+      (smoke-ok (string-match-p "8 KiB over" (buffer-string)) "the memory map is shown" (buffer-string)))
+    (tilelens-generated-code)
+    (with-current-buffer "*tilelens C++*"
+      (smoke-ok (string-match-p "TLOAD" (buffer-string)) "the C++ is shown" (buffer-string)))
+    (smoke-replace "64, 256" "64, 192")
+    (flymake-start)
+    (smoke-ok (smoke-eventually (lambda () (null (smoke-errors)))) "a smaller number clears the error" (smoke-errors))
+    (set-buffer-modified-p nil)
+    (ignore-errors (eglot-shutdown (eglot-current-server)))))
+
+(condition-case problem
+    (smoke-session)
+  (error (smoke-ok nil "the session runs to its end" problem)))
+(kill-emacs (if (zerop smoke-failed) 0 1))
+;;; smoke.el ends here

@@ -1,0 +1,84 @@
+;;; tilelens.el --- Memory plans of tile kernels -*- lexical-binding: t; -*-
+
+;; Author: the tilelens authors
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "28.1"))
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Tells eglot and lsp-mode of the language server `tilelens'.  Load this file, and in a kernel run `M-x eglot', or let lsp-mode start it
+;; beside the Python server that you use.  Eglot has one server a buffer: there `M-x tilelens-eglot' starts this one.
+
+;;; Code:
+
+(defgroup tilelens nil
+  "Memory plans of tile kernels."
+  :group 'tools)
+
+(defcustom tilelens-server-command '("tilelens" "server")
+  "The server and its arguments."
+  :type '(repeat string))
+
+(defvar eglot-server-programs)
+(declare-function eglot--current-server-or-lose "eglot")
+(declare-function eglot--TextDocumentPositionParams "eglot")
+(declare-function jsonrpc-request "jsonrpc")
+
+;;;###autoload
+(defun tilelens-eglot ()
+  "Serve the Python buffers of this project with tilelens, through eglot."
+  (interactive)
+  (require 'eglot)
+  (let ((eglot-server-programs (cons (cons '(python-mode python-ts-mode) tilelens-server-command) eglot-server-programs)))
+    (call-interactively #'eglot)))
+
+(with-eval-after-load 'eglot
+  ;; Behind the others: a Python server that is installed keeps its place.
+  (add-to-list 'eglot-server-programs (cons '(python-mode python-ts-mode) tilelens-server-command) t))
+
+(declare-function lsp-register-client "lsp-mode")
+(declare-function make-lsp-client "lsp-mode")
+(declare-function lsp-stdio-connection "lsp-mode")
+(declare-function lsp-activate-on "lsp-mode")
+
+(with-eval-after-load 'lsp-mode
+  (lsp-register-client
+   (make-lsp-client :new-connection (lsp-stdio-connection (lambda () tilelens-server-command))
+                    :activation-fn (lsp-activate-on "python")
+                    :add-on? t
+                    :server-id 'tilelens)))
+
+(defun tilelens--show (name text mode)
+  "Show TEXT in a read-only buffer NAME in MODE, beside."
+  (with-current-buffer (get-buffer-create name)
+    (let ((inhibit-read-only t))
+      (erase-buffer)
+      (insert text)
+      (goto-char (point-min)))
+    (funcall mode)
+    (setq buffer-read-only t)
+    (display-buffer (current-buffer))))
+
+(defun tilelens--ask (method &optional more)
+  "The answer to METHOD for the kernel at point, with MORE in its parameters."
+  (or (jsonrpc-request (eglot--current-server-or-lose) method (append (eglot--TextDocumentPositionParams) more))
+      (user-error "No kernel at point")))
+
+;;;###autoload
+(defun tilelens-memory-map ()
+  "Show the memory map of the kernel at point.  With eglot."
+  (interactive)
+  (let* ((picture (list :picture (list :kind "text" :width (max 40 (min 160 (- (frame-width) 1))))))
+         (maps (plist-get (tilelens--ask :tilelens/memoryMap picture) :maps))
+         (lines (lambda (map) (mapconcat #'identity (plist-get (plist-get map :text) :lines) "\n"))))
+    (tilelens--show "*tilelens map*" (mapconcat lines maps "\n\n") #'special-mode)))
+
+;;;###autoload
+(defun tilelens-generated-code ()
+  "Show the C++ of the kernel at point.  With eglot."
+  (interactive)
+  (tilelens--show "*tilelens C++*" (plist-get (tilelens--ask :tilelens/generatedCode) :text) #'c++-mode))
+
+(provide 'tilelens)
+;;; tilelens.el ends here

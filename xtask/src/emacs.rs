@@ -1,0 +1,32 @@
+//! `editors/emacs` in a real Emacs, with eglot.
+
+use std::fs;
+use std::path::Path;
+
+use xshell::cmd;
+
+use crate::debian::{self, Tool};
+use crate::test::Outcome;
+use crate::{Workspace, example};
+
+/// The one of Debian 12 is Emacs 28, where eglot is a package of its own.
+const EMACS: Tool = Tool { binary: "emacs", packages: &["emacs-nox", "elpa-eglot"], variable: "TILELENS_EMACS" };
+
+/// Where Debian puts packages, which `-Q` does not look at.
+const PACKAGES: &str = "/usr/share/emacs/site-lisp/elpa";
+
+pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
+    let emacs = match debian::find(workspace, &EMACS) {
+        Ok(emacs) => emacs,
+        Err(error) => return Ok(Outcome::Skipped(format!("{error:#}"))),
+    };
+    let server = workspace.build_server("dev")?;
+    let example = example(workspace, "emacs")?;
+    let shell = &workspace.shell;
+    let _environment =
+        [("TILELENS_SERVER", server), ("TILELENS_EXAMPLE", example)].map(|(name, value)| shell.push_env(name, value));
+    let folders = fs::read_dir(Path::new(PACKAGES)).into_iter().flatten().flatten();
+    let load: Vec<_> = folders.flat_map(|folder| ["-L".into(), folder.path()]).collect();
+    cmd!(shell, "timeout 180 {emacs} -Q --batch {load...} -l editors/emacs/smoke.el").run()?;
+    Ok(Outcome::Passed)
+}
