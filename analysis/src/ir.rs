@@ -57,11 +57,13 @@ pub struct CrossCore {
     pub slots: u64,
     /// How the two vector units share the work; `None`: the second repeats what the first does, with empty tiles.
     pub split: Option<SplitMode>,
+    /// The author says with `pl.split_aiv` what each vector unit does, so that nothing is divided or repeated.
+    pub units_told_apart: bool,
 }
 
 impl Default for CrossCore {
     fn default() -> Self {
-        CrossCore { slots: 2, split: None }
+        CrossCore { slots: 2, split: None, units_told_apart: false }
     }
 }
 

@@ -1,17 +1,16 @@
 //! Statements of a kernel's body, read as the compiler's parser reads them.
 
 use rustc_hash::FxHashMap;
-use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId, WithItem};
+use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::annotation::{self, Annotation};
-use super::draft::{Draft, ExplicitCarry, Region, Statement};
+use super::draft::{Draft, Statement};
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, Scope};
 use crate::ir::{
-    Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    SplitMode, Type, Value, Var, VarId,
+    Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Origin, Reason, Rejection, Role, Scalar, SplitMode,
+    Type, Value, Var, VarId,
 };
-use crate::ops::OpId;
 
 /// The value of an expression of a kernel's body.
 #[derive(Debug, Clone)]
@@ -43,14 +42,18 @@ pub(super) struct State {
     /// The statement lists that are open, innermost last.
     pub(super) open: Vec<Vec<Statement>>,
     /// Names and types that the open loops and branches yield, innermost last.
-    yields: Vec<Vec<(String, Type)>>,
-    loops: Vec<LoopKind>,
+    pub(super) yields: Vec<Vec<(String, Type)>>,
+    pub(super) loops: Vec<LoopKind>,
     /// Values of the integer variables that are assigned once, so far.
     pub(super) constants: FxHashMap<VarId, i64>,
     pub(super) allocations: Vec<DeclaredAllocation>,
     pub(super) notes: Vec<Note>,
     pub(super) rejections: Vec<Rejection>,
     pub(super) cross_core: CrossCore,
+    /// Inside of `pl.split_aiv`: how it divides.
+    pub(super) vector_units: Option<Option<SplitMode>>,
+    /// What is not modelled of the code around the scopes to come.
+    pub(super) around_scopes: Option<&'static str>,
     temporaries: u32,
     pub(super) depth: u32,
     /// The value that an inlined function returns.
@@ -139,7 +142,7 @@ impl<'a> Lowering<'a> {
         self.site.unwrap_or(Origin::Expr(expr))
     }
 
-    fn at_stmt(&self, stmt: StmtId) -> Origin {
+    pub(super) fn at_stmt(&self, stmt: StmtId) -> Origin {
         self.site.unwrap_or(Origin::Stmt(stmt))
     }
 
@@ -163,7 +166,7 @@ impl<'a> Lowering<'a> {
         self.reject_at(at, code, message);
     }
 
-    fn reject_at(&mut self, at: Origin, code: Code, message: String) {
+    pub(super) fn reject_at(&mut self, at: Origin, code: Code, message: String) {
         if self.state.host {
             return;
         }
@@ -180,7 +183,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Lowers statements into a list of their own and a scope of their own, whose names stay visible behind it if they `leak`.
-    fn nested(&mut self, leak: bool, lower: impl FnOnce(&mut Self)) -> Vec<Statement> {
+    pub(super) fn nested(&mut self, leak: bool, lower: impl FnOnce(&mut Self)) -> Vec<Statement> {
         self.state.open.push(Vec::new());
         self.state.scopes.push(FxHashMap::default());
         lower(self);
@@ -270,26 +273,15 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn unsupported(&mut self, at: Origin, what: &str) {
+    pub(super) fn unsupported(&mut self, at: Origin, what: &str) {
         let message = format!(
             "the compiler does not accept {what}; a kernel is made of assignments, operations, `for`, `while`, `if`, `with` and `return`"
         );
         self.reject_at(at, Code::Rejected, message);
     }
 
-    fn loop_control(&mut self, at: Origin, keyword: &str) {
-        let message = match self.state.loops.last() {
-            None => format!("`{keyword}` stands outside of a loop"),
-            Some(LoopKind::Parallel) => format!("`{keyword}` is not possible in `pl.parallel`; use `pl.range`"),
-            Some(LoopKind::Unroll) => format!("`{keyword}` is not possible in `pl.unroll`; use `pl.range`"),
-            Some(LoopKind::SplitAiv) => format!("`{keyword}` is not possible in `pl.split_aiv`, which is no loop"),
-            Some(_) => return,
-        };
-        self.reject_at(at, Code::Rejected, message);
-    }
-
     /// The arguments of `pl.yield_(...)`, if the expression is one.
-    fn yielded(&self, expr: ExprId) -> Option<&'a [Arg]> {
+    pub(super) fn yielded(&self, expr: ExprId) -> Option<&'a [Arg]> {
         match self.ast.expr(expr) {
             Expr::Call { func, args } => match self.ast.expr(*func) {
                 Expr::Attribute { name, .. } if name == "yield_" => Some(args),
@@ -510,7 +502,7 @@ impl<'a> Lowering<'a> {
         self.emit(Statement::Return { values, origin: at });
     }
 
-    fn condition(&mut self, condition: ExprId) -> Scalar {
+    pub(super) fn condition(&mut self, condition: ExprId) -> Scalar {
         match self.expression(condition) {
             Term::Scalar(scalar) => scalar,
             Term::Var(var) => match self.ty(var) {
@@ -589,334 +581,11 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn for_loop(&mut self, at: Origin, target: ExprId, iter: ExprId, body: &[StmtId]) {
-        let Expr::Call { func, args } = self.ast.expr(iter) else {
-            return self.no_iterator(iter);
-        };
-        let path = self.ast.dotted(*func).unwrap_or_default();
-        let ["pl", iterator] = path.as_slice() else { return self.no_iterator(iter) };
-        let kind = match *iterator {
-            "range" => LoopKind::Range,
-            "parallel" => LoopKind::Parallel,
-            "unroll" => LoopKind::Unroll,
-            "pipeline" => match self.stages(iter, args) {
-                Some(stages) => LoopKind::Pipeline { stages },
-                None => return,
-            },
-            "while_" => return self.while_with_carries(at, target, args, body),
-            "spmd" if self.state.host => return self.region(at, args, Some(target), body),
-            "spmd" | "split_aiv" => {
-                self.note(iter, format!("`pl.{iterator}` inside of a kernel"));
-                let origin = self.at_expr(target);
-                let name = self.ast.name(target).unwrap_or_default().to_owned();
-                let var = self.var(Var {
-                    name: name.clone(),
-                    ty: Type::Scalar(Dtype::Index),
-                    role: Role::Def,
-                    inserted: false,
-                    origin,
-                });
-                let value = Value::Scalar(Scalar::Unknown(Reason(format!("the index of `pl.{iterator}`"))));
-                self.emit(Statement::Let { var, value, ty: Type::Scalar(Dtype::Index), origin });
-                self.bind(&name, Term::Var(var));
-                return self.block(body);
-            }
-            _ => return self.no_iterator(iter),
-        };
-        let (index, carried) = match self.ast.expr(target) {
-            Expr::Name(_) => (target, None),
-            Expr::Tuple(parts) => match parts.as_slice() {
-                [index, carried] if self.ast.elements(*carried).is_some() => (*index, Some(*carried)),
-                _ => return self.reject(target, Code::Rejected, LOOP_TARGET.to_owned()),
-            },
-            _ => return self.reject(target, Code::Rejected, LOOP_TARGET.to_owned()),
-        };
-        let Some(name) = self.ast.name(index) else {
-            return self.reject(index, Code::Rejected, LOOP_TARGET.to_owned());
-        };
-        let bounds = self.bounds(iter, kind, args);
-        let inits = keyword(args, "init_values").map(|inits| self.ast.elements(inits).unwrap_or_default().to_vec());
-        let inits: Vec<Term> = inits.unwrap_or_default().into_iter().map(|init| self.expression(init)).collect();
-
-        let origin = self.at_expr(index);
-        let index = self.var(Var {
-            name: name.to_owned(),
-            ty: Type::Scalar(Dtype::Index),
-            role: Role::LoopIndex,
-            inserted: false,
-            origin,
-        });
-        let (carries, body) =
-            self.carrying_loop(at, Some((name, index)), carried, inits, kind, |this| this.block(body));
-        self.emit(Statement::For { kind, index, bounds, carries, body, origin: at });
-    }
-
-    /// Lowers the body of a loop whose carries are written with `init_values`, and binds their results behind it.
-    fn carrying_loop(
-        &mut self,
-        at: Origin,
-        index: Option<(&str, VarId)>,
-        carried: Option<ExprId>,
-        inits: Vec<Term>,
-        kind: LoopKind,
-        lower: impl FnOnce(&mut Self),
-    ) -> (Vec<ExplicitCarry>, Vec<Statement>) {
-        let names = carried.map(|carried| self.ast.elements(carried).unwrap_or_default()).unwrap_or_default();
-        if let Some(carried) = carried
-            && names.len() != inits.len()
-        {
-            let message = format!("the loop carries {} names but has {} `init_values`", names.len(), inits.len());
-            self.reject(carried, Code::Rejected, message);
-        }
-        let types: Vec<Type> = inits.iter().map(|init| self.term_type(init)).collect();
-        let inits: Vec<Operand> = inits.into_iter().map(|init| self.operand(init)).collect();
-        let mut iters = Vec::new();
-        self.state.yields.push(Vec::new());
-        self.state.loops.push(kind);
-        let body = self.nested(carried.is_none(), |this| {
-            if let Some((name, index)) = index {
-                this.bind(name, Term::Var(index));
-            }
-            for (&name, ty) in names.iter().zip(&types) {
-                let origin = this.at_expr(name);
-                let Some(name) = this.ast.name(name) else { continue };
-                let name = name.to_owned();
-                let iter = Var { name: name.clone(), ty: ty.clone(), role: Role::IterArg, inserted: false, origin };
-                let iter = this.var(iter);
-                this.bind(&name, Term::Var(iter));
-                iters.push((name, iter));
-            }
-            lower(this);
-        });
-        self.state.loops.pop();
-        let yielded = self.state.yields.pop().unwrap_or_default();
-        if carried.is_some() && yielded.len() != iters.len() {
-            self.note_at(at, "a loop with `init_values` whose body does not yield a value for each of them".to_owned());
-        }
-        let mut carries = Vec::new();
-        for (at_carry, ((name, iter), (init, ty))) in iters.into_iter().zip(inits.into_iter().zip(types)).enumerate() {
-            let outer = yielded.get(at_carry).map(|(name, _)| name.clone());
-            let bound = outer.is_some();
-            let name = outer.unwrap_or_else(|| format!("{name}_out"));
-            let result = Var { name: name.clone(), ty, role: Role::LoopResult, inserted: false, origin: at };
-            let result = self.var(result);
-            if bound {
-                self.bind(&name, Term::Var(result));
-            }
-            carries.push(ExplicitCarry { init, iter, result });
-        }
-        (carries, body)
-    }
-
-    fn while_with_carries(&mut self, at: Origin, target: ExprId, args: &[Arg], body: &[StmtId]) {
-        let inits = keyword(args, "init_values").map(|inits| self.ast.elements(inits).unwrap_or_default().to_vec());
-        let inits: Vec<Term> = inits.unwrap_or_default().into_iter().map(|init| self.expression(init)).collect();
-        let condition = body.first().and_then(|&first| match self.ast.stmt(first) {
-            Stmt::Expr(expr) => match self.ast.expr(*expr) {
-                Expr::Call { func, args } if self.ast.dotted(*func)? == ["pl", "cond"] => {
-                    args.first().map(|arg| arg.value)
-                }
-                _ => None,
-            },
-            _ => None,
-        });
-        let Some(condition) = condition else {
-            let message = "the first statement in `pl.while_` must be `pl.cond(...)`".to_owned();
-            return self.reject_at(at, Code::Rejected, message);
-        };
-        let mut tested = Scalar::Bool(true);
-        let rest = body.get(1..).unwrap_or_default();
-        let (carries, body) = self.carrying_loop(at, None, Some(target), inits, LoopKind::Range, |this| {
-            tested = this.condition(condition);
-            this.block(rest);
-        });
-        self.emit(Statement::While { condition: tested, carries, body, origin: at });
-    }
-
-    fn no_iterator(&mut self, iter: ExprId) {
-        let message =
-            "a loop runs over `pl.range`, `pl.parallel`, `pl.unroll`, `pl.pipeline` or `pl.while_`".to_owned();
-        self.reject(iter, Code::Rejected, message);
-    }
-
-    fn stages(&mut self, iter: ExprId, args: &[Arg]) -> Option<u32> {
-        let Some(stage) = keyword(args, "stage") else {
-            self.reject(
-                iter,
-                Code::Rejected,
-                "`pl.pipeline` needs `stage=`, the number of buffers in flight".to_owned(),
-            );
-            return Some(1);
-        };
-        match self.expression(stage) {
-            Term::Scalar(Scalar::Int(stages)) if stages >= 1 => u32::try_from(stages).ok(),
-            Term::Unknown(reason) => {
-                self.note(stage, reason.0);
-                Some(1)
-            }
-            _ => {
-                self.reject(
-                    stage,
-                    Code::Rejected,
-                    "`stage` of `pl.pipeline` must be a constant of at least 1".to_owned(),
-                );
-                Some(1)
-            }
-        }
-    }
-
-    fn bounds(&mut self, iter: ExprId, kind: LoopKind, args: &[Arg]) -> [Scalar; 3] {
-        let positional: Vec<ExprId> = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value).collect();
-        let mut values = positional.iter().map(|&bound| match self.expression(bound) {
-            Term::Scalar(scalar) => scalar,
-            Term::Var(var) => Scalar::Var(var),
-            Term::Unknown(reason) => Scalar::Unknown(reason),
-            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason("the bound is no integer".to_owned())),
-        });
-        let mut next = || values.next();
-        let bounds = match positional.len() {
-            0 => [Scalar::Int(0), Scalar::Unknown(Reason("the loop has no bound".to_owned())), Scalar::Int(1)],
-            1 => [Some(Scalar::Int(0)), next(), Some(Scalar::Int(1))].map(known),
-            2 => [next(), next(), Some(Scalar::Int(1))].map(known),
-            _ => [next(), next(), next()].map(known),
-        };
-        if kind == LoopKind::Unroll {
-            for bound in &bounds {
-                match bound {
-                    Scalar::Int(_) => {}
-                    Scalar::Unknown(reason) => self.note(iter, reason.0.clone()),
-                    runtime => {
-                        let what = self.describe(runtime);
-                        let message =
-                            format!("`pl.unroll` needs constant bounds, but {what} is known at run time only");
-                        self.reject(iter, Code::Rejected, message);
-                    }
-                }
-            }
-        }
-        bounds
-    }
-
-    fn with(&mut self, at: Origin, items: &[WithItem], body: &[StmtId]) {
-        for item in items {
-            let (path, args): (_, &[Arg]) = match self.ast.expr(item.context) {
-                Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
-                _ => (Vec::new(), &[]),
-            };
-            let is_region = match path.as_slice() {
-                ["pl", "at"] => self.is_core_group(args),
-                ["pl", "spmd"] => self.reads_block_index(body),
-                _ => false,
-            };
-            if self.state.host && is_region {
-                return self.region(at, args, None, body);
-            }
-            match path.as_slice() {
-                ["pl", "scope" | "manual_scope" | "at"] => {}
-                ["pl", name] => self.note_at(at, format!("`with pl.{name}` inside of a kernel")),
-                _ => self.unsupported(at, "a `with` over something else than a scope of `pl`"),
-            }
-        }
-        self.block(body);
-    }
-
-    fn is_core_group(&self, args: &[Arg]) -> bool {
-        let level = keyword(args, "level").or(args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value));
-        level.and_then(|level| self.ast.dotted(level)).is_some_and(|path| path.last() == Some(&"CORE_GROUP"))
-    }
-
-    /// Whether the body of `with pl.spmd(...)` does the work of a block itself. Otherwise it launches a kernel.
-    fn reads_block_index(&self, body: &[StmtId]) -> bool {
-        body.iter().any(|&stmt| match self.ast.stmt(stmt) {
-            Stmt::Assign { value: Some(value), .. } => match self.ast.expr(*value) {
-                Expr::Call { func, .. } => {
-                    self.ast.dotted(*func).is_some_and(|path| path.last() == Some(&"get_block_idx"))
-                }
-                _ => false,
-            },
-            _ => false,
-        })
-    }
-
-    /// A scope that becomes a kernel. Its names stay visible behind it.
-    fn region(&mut self, at: Origin, args: &[Arg], index: Option<ExprId>, body: &[StmtId]) {
-        let hint = keyword(args, "name_hint");
-        let name_origin = hint.map_or(at, |hint| self.at_expr(hint));
-        let hint = match hint.map(|hint| self.constant(hint)) {
-            Some(Constant::Str(hint)) if !hint.is_empty() => Some(hint),
-            _ => None,
-        };
-        let (notes, rejections) = (std::mem::take(&mut self.state.notes), std::mem::take(&mut self.state.rejections));
-        self.state.host = false;
-        let cross_core = keyword(args, "optimizations").map(|listed| self.optimizations(listed)).unwrap_or_default();
-        let body = self.nested(true, |this| {
-            if let Some(index) = index {
-                this.bind_block_index(index);
-            }
-            this.block(body);
-        });
-        self.state.host = true;
-        let notes = std::mem::replace(&mut self.state.notes, notes);
-        let rejections = std::mem::replace(&mut self.state.rejections, rejections);
-        self.emit(Statement::Region(Region { body, hint, cross_core, origin: at, name_origin, notes, rejections }));
-    }
-
-    /// `optimizations=[pl.split(...), pl.cross_core_slot(...)]`
-    fn optimizations(&mut self, listed: ExprId) -> CrossCore {
-        let mut cross_core = CrossCore::default();
-        for &each in self.ast.elements(listed).unwrap_or_default() {
-            let (path, args): (_, &[Arg]) = match self.ast.expr(each) {
-                Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
-                _ => (self.ast.dotted(each).unwrap_or_default(), &[]),
-            };
-            let given = |name: &str| keyword(args, name).or(args.first().map(|arg| arg.value));
-            let understood = match path.as_slice() {
-                ["pl", "split"] => {
-                    let mode = given("mode").and_then(|mode| self.ast.dotted(mode));
-                    match mode.as_deref().and_then(|mode| mode.last().copied()) {
-                        Some("UP_DOWN") => cross_core.split = Some(SplitMode::UpDown),
-                        Some("LEFT_RIGHT") => cross_core.split = Some(SplitMode::LeftRight),
-                        Some("NONE") => cross_core.split = None,
-                        _ => self.note(each, "`pl.split` with a mode that is not known".to_owned()),
-                    }
-                    true
-                }
-                ["pl", "cross_core_slot"] => match given("slot_num").map(|slots| self.constant(slots)) {
-                    Some(Constant::Int(slots)) if slots > 0 => {
-                        cross_core.slots = slots as u64;
-                        true
-                    }
-                    _ => false,
-                },
-                _ => false,
-            };
-            if !understood {
-                self.note(each, format!("`{}` of a scope", path.join(".")));
-            }
-        }
-        cross_core
-    }
-
-    /// `i` of `for i in pl.spmd(n)`
-    fn bind_block_index(&mut self, index: ExprId) {
-        let Some(name) = self.ast.name(index) else { return };
-        let call = self.make_call(OpId::GET_BLOCK_IDX, Vec::new(), Vec::new(), index);
-        let rhs = Rhs::Call(call, Type::Scalar(Dtype::Index));
-        self.assign(index, name, None, rhs);
-    }
-
     // Constants of the code around the kernel.
 
     pub(super) fn constant(&self, expr: ExprId) -> Constant {
         eval::evaluate(self.ast, expr, self.scope)
     }
-}
-
-const LOOP_TARGET: &str =
-    "the target of a loop is a name, or `i, (x, y)` with `init_values=(a, b)` where the loop carries values";
-
-fn known(bound: Option<Scalar>) -> Scalar {
-    bound.unwrap_or(Scalar::Int(0))
 }
 
 pub(super) fn keyword(args: &[Arg], name: &str) -> Option<ExprId> {

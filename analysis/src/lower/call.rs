@@ -9,7 +9,9 @@ use super::deduce::{self, Problem};
 use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, FunctionSource};
-use crate::ir::{Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, TensorLayout, TensorType, Type};
+use crate::ir::{
+    Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType, Type,
+};
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::target::Space;
 
@@ -276,7 +278,20 @@ impl Lowering<'_> {
             return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
         }
         match self.arrange(expr, op, positional, keywords) {
-            Some(call) => self.deduced(call, expr),
+            Some(mut call) => {
+                if matches!(call.op, OpId::AIV_SHARD | OpId::AIC_GATHER)
+                    && call.attr("split").is_none()
+                    && let Some(mode) = self.state.vector_units
+                {
+                    let code = match mode {
+                        None => 0,
+                        Some(SplitMode::UpDown) => 1,
+                        Some(SplitMode::LeftRight) => 2,
+                    };
+                    call.attrs.push(("split", Attr::Int(code)));
+                }
+                self.deduced(call, expr)
+            }
             None => unknown(format!("the arguments of `pl.{name}`")),
         }
     }
@@ -435,7 +450,7 @@ fn message_of_arguments(name: &str) -> String {
 /// Operations whose first operand is a tile although other names of theirs say nothing about it.
 fn is_tile_only(op: OpId) -> bool {
     let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
-    first_is_tile && op != OpId::LOAD
+    (first_is_tile && op != OpId::LOAD) || matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER)
 }
 
 /// Parameters that have, or had, another name.

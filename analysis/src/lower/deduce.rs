@@ -268,7 +268,30 @@ impl Deduction<'_> {
                 other => Err(self.invalid(format!("{other:?} must have two axes"))),
             },
             Shape::GatherRows => self.gathered_rows(),
-            Shape::SplitHalved | Shape::SplitDoubled => Err(Problem::NotModelled(format!("`{}`", self.op.name))),
+            Shape::SplitHalved | Shape::SplitDoubled => {
+                let source = self.tile(0)?;
+                if source.view.valid_shape.is_some() {
+                    return Err(Problem::NotModelled(format!("`{}` of a partly valid tile", self.op.name)));
+                }
+                let mut shape = source.shape.clone();
+                let axis = match self.call.attr("split") {
+                    Some(Attr::Int(0)) => return Ok(shape),
+                    Some(Attr::Int(1)) => 0,
+                    Some(Attr::Int(2)) => 1,
+                    _ => return Err(Problem::NotModelled(format!("`{}` outside of `pl.split_aiv`", self.op.name))),
+                };
+                match shape.get_mut(axis) {
+                    Some(extent) if self.op.shape == Shape::SplitDoubled => *extent = extent.saturating_mul(2),
+                    Some(extent) if extent.is_multiple_of(2) => *extent /= 2,
+                    _ => {
+                        return Err(Problem::NotModelled(format!(
+                            "`{}` of {:?}, which has no halves",
+                            self.op.name, source.shape
+                        )));
+                    }
+                }
+                Ok(shape)
+            }
             Shape::GatherCompare | Shape::Annotation | Shape::Tensor(_) | Shape::Scalar | Shape::Nothing => {
                 Err(Problem::NotModelled(format!("`{}`", self.op.name)))
             }
@@ -654,7 +677,11 @@ impl Deduction<'_> {
                 (source.space, stated(source.layout(), full(), source.view.pad))
             }
             View::GatherRows => of(row_major, full()),
-            View::SplitHalved | View::SplitDoubled | View::Annotation | View::Nothing => of(flat, full()),
+            View::SplitDoubled => {
+                let implicit = Layout::implicit(shape, Some(Space::Mat));
+                (Some(Space::Mat), stated(implicit, full(), None))
+            }
+            View::SplitHalved | View::Annotation | View::Nothing => of(flat, full()),
         })
     }
 

@@ -9,8 +9,11 @@ mod call;
 mod deduce;
 mod draft;
 mod expression;
+mod jumps;
+mod loops;
 mod outline;
 mod scalar;
+mod scopes;
 mod ssa;
 mod tensor;
 #[cfg(test)]
@@ -55,10 +58,12 @@ pub fn kernels(ast: &Ast, scope: &dyn Scope) -> Vec<Kernel> {
 fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kind: KernelKind) -> Kernel {
     let mut lowering = body::Lowering::new(ast, scope);
     lowering.state.jit = is_jit(ast, function);
+    lowering.attributes(function);
     lowering.function(function);
-    let (draft, state) = lowering.finish();
-    let converted = ssa::convert(&draft);
+    let (mut draft, state) = lowering.finish();
     let mut notes = state.notes;
+    jumps::structure(&mut draft, &mut notes);
+    let converted = ssa::convert(&draft);
     notes.extend(converted.notes);
     Kernel {
         name: ast.name(function.name).unwrap_or_default().to_owned(),

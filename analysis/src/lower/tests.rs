@@ -443,3 +443,129 @@ fn constants_of_a_kernel_may_give_shapes() {
         "#]],
     );
 }
+
+#[test]
+fn a_loop_with_break_becomes_a_while_with_a_flag() {
+    check(
+        "x = pl.load(a, [0, 0], [64, 64])
+        for i in pl.range(0, n):
+            if i > 2:
+                break
+            out = pl.store(x, [i, 0], out)",
+        expect![[r#"
+            x: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+            i: Scalar[INDEX] = 0
+            break__tmp_v0: Scalar[BOOL] = false
+            while ((i.2 < n) and not break__tmp_v0.2) (break__tmp_v0.2 = break__tmp_v0 -> break__tmp_v0.3, i.2 = i -> i.3, out.2 = out -> out.3):
+                if (i.2 > 2) -> break__tmp_v0.5, out.5:
+                    break__tmp_v0.4: Scalar[BOOL] = true
+                    yield break__tmp_v0.4, out.2
+                else:
+                    out.4: Out Tensor[[512, 512], FP32] = tile.store(x, [i.2, 0], out.2, atomic=0)
+                    yield break__tmp_v0.2, out.4
+                if not break__tmp_v0.5 -> i.5:
+                    i.4: Scalar[INDEX] = (i.2 + 1)
+                    yield i.4
+                else:
+                    yield i.2
+                yield break__tmp_v0.5, i.5, out.5
+        "#]],
+    );
+}
+
+#[test]
+fn what_follows_a_continue_is_the_other_branch() {
+    check(
+        "x = pl.load(a, [0, 0], [64, 64])
+        for i in pl.range(0, n):
+            if i > 2:
+                continue
+            y = pl.exp(x)",
+        expect![[r#"
+            x: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+            for i in range(0, n, 1):
+                if (i > 2):
+                else:
+                    y: Tile[[64, 64], FP32, Vec] = tile.exp(x)
+        "#]],
+    );
+}
+
+#[test]
+fn each_vector_unit_does_its_own_work() {
+    check(
+        "x = pl.tile.create([64, 64], dtype=pl.FP32, target_memory=pl.Mem.Acc)
+        for unit in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
+            h = pl.aiv_shard(x)
+            y = pl.exp(h)
+            g = pl.aic_gather(y)
+            out = pl.store(y, [unit * 32, 0], out)",
+        expect![[r#"
+            x: Tile[[64, 64], FP32, Acc] = tile.create([64, 64], dtype=FP32, target_memory=Acc)
+            unit: Scalar[INDEX] = tile.get_subblock_idx()
+            h: Tile[[32, 64], FP32, Vec] = tile.aiv_shard(x, split=1)
+            y: Tile[[32, 64], FP32, Vec] = tile.exp(h)
+            g: Tile[[64, 64], FP32, Mat] = tile.aic_gather(y, split=1)
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(y, [(unit * 32), 0], out, atomic=0)
+        "#]],
+    );
+}
+
+#[test]
+fn unrolled_scopes_are_a_kernel_each() {
+    check_module(
+        "@pl.function
+def host(a: pl.Tensor[[128, 64], pl.FP32], out: pl.Out[pl.Tensor[[128, 64], pl.FP32]]):
+    for i in pl.unroll(2):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"part\"):
+            t = pl.load(a, [i * 64, 0], [64, 64])
+            out = pl.store(t, [i * 64, 0], out)
+    return out
+",
+        expect![[r#"
+            InCore part
+                param a: Tensor[[128, 64], FP32]
+                param out: Out Tensor[[128, 64], FP32]
+                t: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                out.2: Out Tensor[[128, 64], FP32] = tile.store(t, [0, 0], out, atomic=0)
+                return out.2
+            InCore part_0
+                param a: Tensor[[128, 64], FP32]
+                param out: Out Tensor[[128, 64], FP32]
+                t: Tile[[64, 64], FP32, Vec] = tile.load(a, [64, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                out.2: Out Tensor[[128, 64], FP32] = tile.store(t, [64, 0], out, atomic=0)
+                return out.2
+        "#]],
+    );
+    check_module(
+        "@pl.function
+def host(a: pl.Tensor[[128, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[128, 64], pl.FP32]]):
+    for i in pl.unroll(n):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"part\"):
+            t = pl.load(a, [i * 64, 0], [64, 64])
+    return out
+",
+        expect![[r#"
+            InCore part
+                param a: Tensor[[128, 64], FP32]
+                t: Tile[[64, 64], FP32, Vec] = tile.load(a, [<the index of `pl.unroll`>, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                not modelled: a scope in `pl.unroll`, of which the compiler makes one kernel for each iteration
+        "#]],
+    );
+}
+
+#[test]
+fn attributes_of_a_function_are_not_ignored() {
+    check_module(
+        "@pl.function(type=pl.FunctionType.InCore, attrs={\"split\": pl.SplitMode.UP_DOWN, \"core_num\": 4, \"surprise\": 1})
+def k(a: pl.Tensor[[64, 64], pl.FP32]):
+    t = pl.load(a, [0, 0], [64, 64])
+",
+        expect![[r#"
+            InCore k
+                param a: Tensor[[64, 64], FP32]
+                t: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+                not modelled: the attribute `surprise` of a function
+        "#]],
+    );
+}

@@ -401,7 +401,7 @@ ids! {
     BATCH_MATMUL "tile.batch_matmul", BATCH_MATMUL_ACC "tile.batch_matmul_acc",
     SCATTER_UPDATE "tile.scatter_update", GATHER_COMPARE "tile.gather_compare",
     GET_BLOCK_IDX "tile.get_block_idx", GET_BLOCK_NUM "tile.get_block_num", GET_SUBBLOCK_IDX "tile.get_subblock_idx",
-    TPOP_FROM_AIC "tile.tpop_from_aic", TPOP_FROM_AIV "tile.tpop_from_aiv",
+    AIV_SHARD "tile.aiv_shard", AIC_GATHER "tile.aic_gather", TPOP_FROM_AIC "tile.tpop_from_aic", TPOP_FROM_AIV "tile.tpop_from_aiv",
     TPUSH_TO_AIC "tile.tpush_to_aic", TPUSH_TO_AIV "tile.tpush_to_aiv",
     TFREE_TO_AIC "system.tfree_to_aic", TFREE_TO_AIV "system.tfree_to_aiv",
     RESERVE_BUFFER "system.reserve_buffer", IMPORT_PEER_BUFFER "system.import_peer_buffer",

@@ -101,13 +101,14 @@ fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>) -> Core {
         OpId::TPUSH_TO_AIV | OpId::TPOP_FROM_AIV | OpId::TFREE_TO_AIV | OpId::AIC_INITIALIZE_PIPE => Core::Cube,
         OpId::TPUSH_TO_AIC | OpId::TPOP_FROM_AIC | OpId::TFREE_TO_AIC | OpId::AIV_INITIALIZE_PIPE => Core::Vector,
         OpId::GET_SUBBLOCK_IDX => Core::Vector,
+        OpId::AIV_SHARD | OpId::AIC_GATHER => Core::Both,
         OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.attr("core_type") {
             Some(Attr::Str(core)) if core.starts_with("aic") => Core::Cube,
             Some(Attr::Str(core)) if core.starts_with("aiv") => Core::Vector,
             _ => Core::Shared,
         },
         OpId::MOVE => {
-            let to = Core::of_space(spaces::target_memory(call).unwrap_or(Space::Vec));
+            let to = destination(call);
             let crossed = call.args.first().and_then(Operand::var).is_some_and(|var| popped.contains(&var));
             match source().map(Core::of_space) {
                 Some(from) if from != to && !crossed => Core::Both,
@@ -145,6 +146,20 @@ fn core_of_pipes(call: &Call) -> Core {
     }
 }
 
+/// Hands a tile to the other core under the author's own words.
+fn crosses(call: &Call) -> bool {
+    matches!(call.op, OpId::AIV_SHARD | OpId::AIC_GATHER)
+}
+
+/// The core that a call takes a tile to.
+fn destination(call: &Call) -> Core {
+    match call.op {
+        OpId::AIV_SHARD => Core::Vector,
+        OpId::AIC_GATHER => Core::Cube,
+        _ => Core::of_space(spaces::target_memory(call).unwrap_or(Space::Vec)),
+    }
+}
+
 fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<Kernel> {
     if let Some((at, what)) = not_modelled(&kernel, popped) {
         note(&mut kernel, at, what);
@@ -177,17 +192,16 @@ fn not_modelled(kernel: &Kernel, popped: &FxHashSet<VarId>) -> Option<(Origin, &
     let mut found = None;
     walk::visit(&kernel.body, &mut |stmt| {
         let what = match stmt {
-            Stmt::For(inner) if inner.kind == LoopKind::SplitAiv => {
-                Some((inner.origin, "`pl.split_aiv` in a kernel that uses both cores"))
-            }
             Stmt::For(inner) if matches!(inner.kind, LoopKind::Pipeline { .. }) => {
                 let mixed = stmt_core(kernel, stmt, popped) == Core::Both;
                 mixed.then_some((inner.origin, "a pipeline that uses both the cube and the vector core"))
             }
             leaf => {
                 let call = walk::call_of(leaf).filter(|call| call.op.op().pipe == PipeRule::Fifo);
-                call.filter(|call| matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled))
-                    .map(|call| (call.origin, "tiles that are divided between the two vector units"))
+                let divides = |call: &&Call| {
+                    matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled) && !crosses(call)
+                };
+                call.filter(divides).map(|call| (call.origin, "tiles that are divided between the two vector units"))
             }
         };
         if found.is_none() {
@@ -254,6 +268,7 @@ impl<'a> Lane<'a> {
         self.tensors_as_given(&mut body);
         let traffic = self.traffic();
         let body = match (self.core, self.source.cross_core.split) {
+            _ if self.source.cross_core.units_told_apart => body,
             (Core::Vector, Some(mode)) => split::divide(&mut self.kernel, body, mode),
             (Core::Vector, None) if target == Target::Ascend910b => self.for_both_units(body),
             _ => body,
@@ -312,15 +327,14 @@ impl<'a> Lane<'a> {
 
     fn crossing(&mut self, var: VarId, call: &Call, origin: Origin, target: Target, out: &mut Vec<Stmt>) {
         let Some(source) = call.args.first().and_then(Operand::var) else { return };
-        let to = Core::of_space(spaces::target_memory(call).unwrap_or(Space::Vec));
-        if to != self.core {
+        if destination(call) != self.core {
             let op = if self.core == Core::Cube { OpId::TPUSH_TO_AIV } else { OpId::TPUSH_TO_AIC };
             let packs = self.core == Core::Vector && target == Target::Ascend950;
             let source = if packs { self.packed(source, call, origin, out) } else { source };
             let push = Call {
                 op,
                 args: vec![Operand::Var(source)],
-                attrs: vec![("split", self.division())],
+                attrs: vec![("split", self.division(call))],
                 origin: call.origin,
             };
             return out.push(Stmt::Eval { call: push, origin });
@@ -329,7 +343,7 @@ impl<'a> Lane<'a> {
             Core::Cube => (OpId::TPOP_FROM_AIV, Space::Mat),
             _ => (OpId::TPOP_FROM_AIC, Space::Vec),
         };
-        let pop = Call { op, args: Vec::new(), attrs: vec![("split", self.division())], origin: call.origin };
+        let pop = Call { op, args: Vec::new(), attrs: vec![("split", self.division(call))], origin: call.origin };
         let Some(tile) = self.kernel.tile(var).cloned() else { return };
         let received = if tile.space == Some(arrival) {
             var
@@ -348,7 +362,10 @@ impl<'a> Lane<'a> {
     }
 
     /// How tiles that cross are divided between the vector units, as the instructions say it.
-    fn division(&self) -> Attr {
+    fn division(&self, call: &Call) -> Attr {
+        if let Some(authored) = call.attr("split") {
+            return authored.clone();
+        }
         Attr::Int(match self.source.cross_core.split {
             None => 0,
             Some(SplitMode::UpDown) => 1,
@@ -397,8 +414,13 @@ impl<'a> Lane<'a> {
                 return;
             }
             let Some(tile) = self.source.tile(*var) else { return };
-            let elements = tile.shape.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent));
-            let bytes = elements.saturating_mul(tile.dtype.logical_bits()).div_ceil(8);
+            let bytes = |tile: &TileType| {
+                let elements = tile.shape.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent));
+                elements.saturating_mul(tile.dtype.logical_bits()).div_ceil(8)
+            };
+            // A tile that the units share is pushed, or popped, whole.
+            let source = call.args.first().and_then(Operand::var).and_then(|source| self.source.tile(source));
+            let bytes = bytes(tile).max(source.map_or(0, bytes));
             let slot = match Core::of_space(tile.space.unwrap_or(Space::Vec)) {
                 Core::Cube => &mut traffic.to_cube,
                 _ => &mut traffic.to_vector,

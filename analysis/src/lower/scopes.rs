@@ -1,0 +1,158 @@
+//! Scopes: `with pl.at(...)` and `pl.spmd`, which the compiler makes kernels of.
+
+use tilelens_syntax::ast::{Arg, Expr, ExprId, Function, Stmt, StmtId, WithItem};
+
+use super::body::{Lowering, Rhs, keyword};
+use super::draft::{Region, Statement};
+use crate::eval::Constant;
+use crate::ir::{CrossCore, Dtype, Origin, SplitMode, Type};
+use crate::ops::OpId;
+
+/// Attributes that change no tile: how a kernel is launched, and what the compiler notes for itself.
+const HARMLESS: [&str; 7] =
+    ["arg_directions", "core_num", "sync_start", "windowize", "allow_early_resolve", "predicate", "spmd_unwrapped"];
+
+impl Lowering<'_> {
+    /// `attrs=` of a kernel's decorator, which say what `optimizations=` says of a scope.
+    pub(super) fn attributes(&mut self, function: &Function) {
+        let arguments = function.decorators.iter().filter_map(|&decorator| match self.ast.expr(decorator) {
+            Expr::Call { args, .. } => keyword(args, "attrs"),
+            _ => None,
+        });
+        let Some(attrs) = arguments.into_iter().next() else { return };
+        let Expr::Dict(entries) = self.ast.expr(attrs) else {
+            return self.note(attrs, "`attrs` of a function that are no literal".to_owned());
+        };
+        for &(key, value) in entries {
+            match self.constant(key) {
+                Constant::Str(key) if key == "split" => self.state.cross_core.split = self.split_mode(value),
+                Constant::Str(key) if key == "slot_num" => match self.constant(value) {
+                    Constant::Int(slots) if slots > 0 => self.state.cross_core.slots = slots as u64,
+                    _ => self.note(value, "`slot_num` that is not known".to_owned()),
+                },
+                Constant::Str(key) if key == "split_aiv" => self.state.cross_core.units_told_apart = true,
+                Constant::Str(key) if HARMLESS.contains(&key.as_str()) => {}
+                Constant::Str(other) => self.note(key, format!("the attribute `{other}` of a function")),
+                _ => self.note(key, "an attribute of a function whose name is not known".to_owned()),
+            }
+        }
+    }
+
+    /// `pl.SplitMode.UP_DOWN` and the like; of another value it says that it is not modelled.
+    pub(super) fn split_mode(&mut self, mode: ExprId) -> Option<SplitMode> {
+        match self.ast.dotted(mode).as_deref().and_then(|path| path.last().copied()) {
+            Some("UP_DOWN") => Some(SplitMode::UpDown),
+            Some("LEFT_RIGHT") => Some(SplitMode::LeftRight),
+            Some("NONE") => None,
+            _ => {
+                self.note(mode, "a division between the vector units that is not known".to_owned());
+                None
+            }
+        }
+    }
+
+    pub(super) fn with(&mut self, at: Origin, items: &[WithItem], body: &[StmtId]) {
+        for item in items {
+            let (path, args): (_, &[Arg]) = match self.ast.expr(item.context) {
+                Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
+                _ => (Vec::new(), &[]),
+            };
+            let is_region = match path.as_slice() {
+                ["pl", "at"] => self.is_core_group(args),
+                ["pl", "spmd"] => self.reads_block_index(body),
+                _ => false,
+            };
+            if self.state.host && is_region {
+                return self.region(at, args, None, body);
+            }
+            match path.as_slice() {
+                ["pl", "scope" | "manual_scope" | "at"] => {}
+                ["pl", name] => self.note_at(at, format!("`with pl.{name}` inside of a kernel")),
+                _ => self.unsupported(at, "a `with` over something else than a scope of `pl`"),
+            }
+        }
+        self.block(body);
+    }
+
+    fn is_core_group(&self, args: &[Arg]) -> bool {
+        let level = keyword(args, "level").or(args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value));
+        level.and_then(|level| self.ast.dotted(level)).is_some_and(|path| path.last() == Some(&"CORE_GROUP"))
+    }
+
+    /// Whether the body of `with pl.spmd(...)` does the work of a block itself. Otherwise it launches a kernel.
+    fn reads_block_index(&self, body: &[StmtId]) -> bool {
+        body.iter().any(|&stmt| match self.ast.stmt(stmt) {
+            Stmt::Assign { value: Some(value), .. } => match self.ast.expr(*value) {
+                Expr::Call { func, .. } => {
+                    self.ast.dotted(*func).is_some_and(|path| path.last() == Some(&"get_block_idx"))
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// A scope that becomes a kernel. Its names stay visible behind it.
+    pub(super) fn region(&mut self, at: Origin, args: &[Arg], index: Option<ExprId>, body: &[StmtId]) {
+        let hint = keyword(args, "name_hint");
+        let name_origin = hint.map_or(at, |hint| self.at_expr(hint));
+        let hint = match hint.map(|hint| self.constant(hint)) {
+            Some(Constant::Str(hint)) if !hint.is_empty() => Some(hint),
+            _ => None,
+        };
+        let (notes, rejections) = (std::mem::take(&mut self.state.notes), std::mem::take(&mut self.state.rejections));
+        self.state.host = false;
+        let optimizations = keyword(args, "optimizations").map(|listed| self.optimizations(listed)).unwrap_or_default();
+        let outer = std::mem::replace(&mut self.state.cross_core, optimizations);
+        if let Some(reason) = self.state.around_scopes {
+            self.note_at(at, reason.to_owned());
+        }
+        let body = self.nested(true, |this| {
+            if let Some(index) = index {
+                this.bind_block_index(index);
+            }
+            this.block(body);
+        });
+        self.state.host = true;
+        let cross_core = std::mem::replace(&mut self.state.cross_core, outer);
+        let notes = std::mem::replace(&mut self.state.notes, notes);
+        let rejections = std::mem::replace(&mut self.state.rejections, rejections);
+        self.emit(Statement::Region(Region { body, hint, cross_core, origin: at, name_origin, notes, rejections }));
+    }
+
+    /// `optimizations=[pl.split(...), pl.cross_core_slot(...)]`
+    fn optimizations(&mut self, listed: ExprId) -> CrossCore {
+        let mut cross_core = CrossCore::default();
+        for &each in self.ast.elements(listed).unwrap_or_default() {
+            let (path, args): (_, &[Arg]) = match self.ast.expr(each) {
+                Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
+                _ => (self.ast.dotted(each).unwrap_or_default(), &[]),
+            };
+            let given = |name: &str| keyword(args, name).or(args.first().map(|arg| arg.value));
+            let understood = match path.as_slice() {
+                ["pl", "split"] => {
+                    cross_core.split = given("mode").and_then(|mode| self.split_mode(mode));
+                    given("mode").is_some()
+                }
+                ["pl", "cross_core_slot"] => match given("slot_num").map(|slots| self.constant(slots)) {
+                    Some(Constant::Int(slots)) if slots > 0 => {
+                        cross_core.slots = slots as u64;
+                        true
+                    }
+                    _ => false,
+                },
+                _ => false,
+            };
+            if !understood {
+                self.note(each, format!("`{}` of a scope", path.join(".")));
+            }
+        }
+        cross_core
+    }
+
+    /// `i` of `for i in pl.spmd(n)`
+    fn bind_block_index(&mut self, index: ExprId) {
+        let call = self.make_call(OpId::GET_BLOCK_IDX, Vec::new(), Vec::new(), index);
+        self.bind_index(index, Rhs::Call(call, Type::Scalar(Dtype::Index)));
+    }
+}
