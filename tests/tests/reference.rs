@@ -8,8 +8,8 @@ use tilelens_analysis::ide::KernelPlan;
 use tilelens_analysis::ops;
 use tilelens_syntax::Document;
 
-/// A construct, and statements that show it. They stand in a kernel with tensors `a` and `b` of 64 × 64, a scalar `n`, an
-/// output `out`, and a loaded tile `x`; their result is `y`.
+/// A construct, and statements that show it. They stand in a kernel with a tensor `a` of 64 × 64, `c` of 64 × 1024, `d` of
+/// 1024 × 64 and `line` of 64, a scalar `n`, an output `out`, and a loaded tile `x`; their result is `y`.
 const CONSTRUCTS: &[(&str, &str)] = &[
     ("assignment", "y = pl.exp(x)"),
     ("annotated assignment", "y: pl.Tile[[64, 64], pl.FP32] = pl.exp(x)"),
@@ -37,11 +37,42 @@ const CONSTRUCTS: &[(&str, &str)] = &[
         "`pl.yield_` in branches",
         "if n > 0:\n    t = pl.exp(x)\n    y = pl.yield_(t)\nelse:\n    u = pl.neg(x)\n    y = pl.yield_(u)",
     ),
+    ("`break`", "y = pl.exp(x)\nfor i in pl.range(0, 4):\n    if n > 2:\n        break\n    t = pl.exp(x)"),
+    ("`continue`", "y = pl.exp(x)\nfor i in pl.range(0, 4):\n    if n > 2:\n        continue\n    t = pl.exp(x)"),
     (
-        "`break` and `continue`",
-        "y = pl.exp(x)\nfor i in pl.range(0, 4):\n    if n > 2:\n        break\n    t = pl.exp(x)",
+        "`break` out of a loop that rebinds a tile",
+        "y = pl.exp(x)\nfor i in pl.range(0, 4):\n    if n > 2:\n        break\n    y = pl.add(y, x)",
     ),
+    ("a tile carried through `while`", "y = x\nk = n\nwhile k < 4:\n    y = pl.add(y, x)\n    k = k + 1"),
+    (
+        "`pl.while_(init_values=)`",
+        "y = pl.exp(x)\nfor (k,) in pl.while_(init_values=(n,)):\n    pl.cond(k < 4)\n    t = pl.exp(x)\n    k = pl.yield_(k + 1)",
+    ),
+    (
+        "an accumulator through a `pl.range` of products",
+        "l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\ny = pl.matmul(l, l)\nfor i in pl.range(0, 4):\n    y = pl.matmul_acc(y, l, l)",
+    ),
+    (
+        "`pl.split_aiv`, divided by the author",
+        "l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\np = pl.matmul(l, l)\nfor unit in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):\n    h = pl.aiv_shard(p)\n    y = pl.exp(h)",
+    ),
+    (
+        "`pl.split_aiv(mode=pl.SplitMode.NONE)`",
+        "for unit in pl.split_aiv(2, mode=pl.SplitMode.NONE):\n    t = pl.load(a, [unit * 32, 0], [32, 64])\n    y = pl.exp(t)",
+    ),
+    ("`pl.split_aiv` around whole tiles", "for unit in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):\n    y = pl.exp(x)"),
     ("subscript of a tile", "y = x[0:32, 0:64]"),
+    ("reading an element", "s = x[0, 0]\ny = pl.add(x, s)"),
+    ("writing a part of a tile", "y = pl.exp(x)\ny[0:32, 0:64] = pl.load(a, [0, 0], [32, 64])"),
+    ("a tuple as a result", "y, cnt = pl.tile.gather_compare(x, x, x, cmp_mode=0, out_cols=64)"),
+    ("`pl.min` and `pl.max` of scalars", "y = pl.load(a, [0, 0], [64, 64], valid_shape=[pl.min(n, 64), 64])"),
+    ("`pl.const` and `get_byte()`", "y = pl.load(a, [pl.FP32.get_byte() - 4, 0], [64, 64])"),
+    ("`pl.cast` of a tile", "z = pl.cast(x, pl.FP16)\ny = pl.cast(z, pl.FP32)"),
+    ("`pl.transpose`", "y = pl.transpose(x, 0, 1)"),
+    ("a tile of three axes", "t = pl.tile.create([2, 32, 64], dtype=pl.FP32)\ny = pl.reshape(pl.exp(t), [64, 64])"),
+    ("a reshape to three axes", "t = pl.reshape(x, [2, 32, 64])\ny = pl.reshape(t, [64, 64])"),
+    ("a load of one axis", "z = pl.load(line, [0], [64])\ny = x"),
+    ("a barrier", "pl.system.bar_v()\ny = pl.exp(x)"),
     ("`pl.slice`", "y = pl.slice(x, [32, 64], [0, 0])"),
     ("`pl.reshape`", "y = pl.reshape(x, [32, 128])"),
     ("a declared allocation", "y: pl.Tile[[64, 64], pl.FP32, BUFFER, pl.Mem.Vec] = pl.exp(x)"),
@@ -54,16 +85,50 @@ const CONSTRUCTS: &[(&str, &str)] = &[
         "vector work on a product",
         "l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\np = pl.matmul(l, l)\nv = pl.move(p, target_memory=pl.Mem.Vec)\ny = pl.exp(v)",
     ),
+    (
+        "a product that is computed in blocks of K",
+        "l = pl.load(c, [0, 0], [64, 1024], target_memory=pl.Mem.Mat)\nr = pl.load(d, [0, 0], [1024, 64], target_memory=pl.Mem.Mat)\ny = pl.matmul(l, r)",
+    ),
+    (
+        "a product with a bias",
+        "l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\ns = pl.load(a, [0, 0], [1, 64], target_memory=pl.Mem.Mat)\ny = pl.matmul_bias(l, l, s)",
+    ),
+    (
+        "a product with a bias that is computed in blocks of K",
+        "l = pl.load(c, [0, 0], [64, 1024], target_memory=pl.Mem.Mat)\nr = pl.load(d, [0, 0], [1024, 64], target_memory=pl.Mem.Mat)\ns = pl.load(a, [0, 0], [1, 64], target_memory=pl.Mem.Mat)\ny = pl.matmul_bias(l, r, s)",
+    ),
+    (
+        "a pipeline around products",
+        "l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\nz = pl.move(l, target_memory=pl.Mem.Left)\ny = pl.matmul(z, pl.move(l, target_memory=pl.Mem.Right))\nfor i, (o,) in pl.pipeline(0, 4, 1, stage=2, init_values=(out,)):\n    r = pl.load(a, [i, 0], [64, 64], target_memory=pl.Mem.Mat)\n    m = pl.move(r, target_memory=pl.Mem.Right)\n    p = pl.matmul(z, m)\n    s = pl.store(p, [i, 0], o)\n    out = pl.yield_(s)",
+    ),
+    (
+        "a pipeline around both cores",
+        "y = pl.exp(x)\nfor i in pl.pipeline(0, 4, 1, stage=2):\n    l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\n    p = pl.matmul(l, l)\n    v = pl.move(p, target_memory=pl.Mem.Vec)\n    w = pl.exp(v)",
+    ),
+    ("`pl.gather` by rows: `pl.mgather`", "k = pl.tile.create([1, 64], dtype=pl.INT32)\ny = pl.mgather(a, k)"),
     ("an operation that tilelens does not know", "y = pl.no_such_operation(x)"),
     ("augmented assignment", "y = x\ny += x"),
     ("operators on tiles", "y = x + x"),
+    ("a comprehension", "y = [x for i in range(2)][0]"),
+    ("`**`", "y = pl.load(a, [n ** 2, 0], [64, 64])"),
+    ("`with` of something else", "y = x\nwith open('f') as f:\n    y = pl.exp(x)"),
+    ("`for` over something else", "y = x\nfor i in range(4):\n    y = pl.exp(x)"),
+    ("`try`", "y = x\ntry:\n    y = pl.exp(x)\nexcept ValueError:\n    y = x"),
+    ("`assert`", "y = x\nassert n > 0"),
+    ("a function inside", "y = x\ndef f():\n    return 1"),
+    ("chained comparison", "y = x\nif 0 < n < 4:\n    y = pl.exp(x)"),
+    ("chained assignment", "y = z = pl.exp(x)"),
+    ("a load into Left", "y = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Left)"),
+    ("another shape under the same name", "y = pl.exp(x)\ny = pl.load(a, [0, 0], [32, 64])"),
+    ("a name with `__`", "my__name = pl.exp(x)\ny = my__name"),
+    ("`pl.pipeline` without `stage=`", "y = x\nfor i in pl.pipeline(0, 4):\n    t = pl.exp(x)"),
     ("conditional expression", "y = x if n > 0 else x"),
 ];
 
 fn plan_of(statements: &str) -> Vec<KernelPlan> {
     let body: String = statements.lines().map(|line| format!("        {line}\n")).collect();
     let text = format!(
-        "import pypto.language as pl\n\nROWS = 64\nSHAPE = [64, 64]\nBUFFER = pl.MemRef()\nSLOTS = pl.MemRef(slots=2)\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:\n        x = pl.load(a, [0, 0], [64, 64])\n{body}        out = pl.store(y, [0, 0], out)\n        return out\n"
+        "import pypto.language as pl\n\nROWS = 64\nSHAPE = [64, 64]\nBUFFER = pl.MemRef()\nSLOTS = pl.MemRef(slots=2)\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], c: pl.Tensor[[64, 1024], pl.FP32], d: pl.Tensor[[1024, 64], pl.FP32], line: pl.Tensor[[64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:\n        x = pl.load(a, [0, 0], [64, 64])\n{body}        out = pl.store(y, [0, 0], out)\n        return out\n"
     );
     let mut host = AnalysisHost::new();
     let file = host.file_id("construct.py");
