@@ -68,6 +68,7 @@ fn measure(kernels: usize, layout: Layout, options: &Options) {
     row(lines, kernels, "all", all);
     row(lines, kernels, "first diagnost.", cold_starts);
     row(lines, kernels, "burst of 3,000", vec![driver.burst()]);
+    row(lines, kernels, "refresh of C++", (0..options.edits / 4).map(|_| driver.preview()).collect());
     for (request, times) in driver.requests() {
         row(lines, kernels, request, times);
     }
@@ -146,6 +147,26 @@ impl Driver {
         let end = self.lines[line as usize].len() as u32 - 2;
         let digit = range(line, end - 2, line, end);
         [self.edit(digit.clone(), "32"), self.edit(digit, "64")]
+    }
+
+    /// From an edit to the C++ of the edited kernel, as a view beside the source asks for it: right behind the edit.
+    fn preview(&mut self) -> Duration {
+        let line = self.shape_line();
+        let end = self.lines[line as usize].len() as u32 - 2;
+        let mut time = Duration::ZERO;
+        for text in ["32", "64"] {
+            self.version += 1;
+            let start = Instant::now();
+            let change = json!([{ "range": range(line, end - 2, line, end), "text": text }]);
+            self.client.change(URI, self.version, change);
+            let position = json!({ "line": line, "character": 9 });
+            let params = json!({ "textDocument": { "uri": URI }, "position": position });
+            let code = self.client.request("tilelens/generatedCode", params).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(code["version"], self.version);
+            time = start.elapsed();
+            self.client.diagnostics(URI, self.version);
+        }
+        time
     }
 
     /// One edit of each kind, and its undo.

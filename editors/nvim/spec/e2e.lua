@@ -269,6 +269,21 @@ local function session()
     return text_of(generated):match('TABS') ~= nil
   end), 'the C++ follows edits above its kernel', text_of(generated))
 
+  local gaps = function()
+    return vim.diagnostic.get(source, { namespace = api.nvim_create_namespace('tilelens.codegen.gaps') })
+  end
+  ok(#gaps() == 0, 'the C++ lacks nothing', gaps())
+  line, column = line_with(source, 'out = pl.store')
+  local spare = (' '):rep(column) .. 'spare = pl.tile.full([32, 32], dtype=pl.FP8E4M3FN, value=0.0)'
+  api.nvim_buf_set_lines(source, line, line, false, { spare })
+  ok(eventually(function()
+    return #gaps() > 0 and gaps()[1].lnum == line and gaps()[1].code == 'no-instruction'
+  end), 'what has no C++ is told in the source while the view is open', gaps())
+  api.nvim_buf_set_lines(source, line, line + 1, false, {})
+  ok(eventually(function()
+    return #gaps() == 0
+  end), 'and no longer when it is gone', gaps())
+
   line, column = line_with(source, 'out = pl.store')
   api.nvim_win_set_cursor(0, { line + 1, column })
   vim.cmd('doautocmd CursorMoved')

@@ -129,6 +129,13 @@ export async function author({ page, url, ok, shot, setTheme }) {
   await palette("tilelens: Show generated C++");
   ok(await eventually(async () => (await page.locator(".view-line", { hasText: "TSTORE" }).count()) > 0), "the C++ opens beside");
   await line("pl.store(result").click();
-  ok(await eventually(async () => (await page.locator(".view-overlays .cdr.rangeHighlight, .view-overlays .cdr").count()) > 0), "matching lines are marked");
+  /** How many editors have marked lines. */
+  const marked = () => page.locator(".editor-instance", { has: page.locator('.view-overlays [class*="TextEditorDecorationType"]') }).count();
+  ok(await eventually(async () => (await marked()) === 2), "matching lines are marked in both", await marked());
   await shot("8-code");
+  // A line that belongs to no statement takes the marks away; one of the C++ brings them back from the other side.
+  await line("// Function body").click();
+  ok(await eventually(async () => (await marked()) === 0), "a line without a statement marks none", await marked());
+  await line("TSTORE").click();
+  ok(await eventually(async () => (await marked()) === 2), "a line of the C++ marks its statement", await marked());
 }

@@ -72,6 +72,34 @@ async function session() {
   await vscode.commands.executeCommand("tilelens.showGeneratedCode", document.uri.toString(), at("def gate"));
   const cpp = await eventually(() => vscode.workspace.textDocuments.find((it) => it.uri.scheme === "tilelens-cpp" && it.getText().includes("TLOAD")));
   ok(cpp?.languageId === "cpp", "the C++ opens beside", tabs());
+  const source = vscode.window.visibleTextEditors.find((it) => it.document === document);
+  const change = (from, to) => {
+    const start = document.getText().indexOf(from);
+    const range = new vscode.Range(document.positionAt(start), document.positionAt(start + from.length));
+    return source.edit((edit) => edit.replace(range, to));
+  };
+  const gaps = () => vscode.languages.getDiagnostics(document.uri).filter((it) => it.source === "tilelens C++");
+  const refreshed = new Promise((resolve) => {
+    const listener = vscode.workspace.onDidChangeTextDocument((event) => {
+      if (event.document === cpp && cpp.getText().includes("TSQRT")) {
+        listener.dispose();
+        resolve(performance.now());
+      }
+    });
+  });
+  const typed = performance.now();
+  await change("pl.exp(gate)", "pl.sqrt(gate)");
+  const late = new Promise((resolve) => setTimeout(() => resolve(undefined), 30_000));
+  const shown = await Promise.race([refreshed, late]);
+  ok(shown !== undefined && !cpp.getText().includes("TEXP"), `the C++ follows an edit (${Math.round(shown - typed)} ms)`, cpp.getText());
+  ok(gaps().length === 0, "the C++ lacks nothing", gaps());
+  const spare = "spare = pl.tile.full([32, 32], dtype=pl.FP8E4M3FN, value=0.0)\n        ";
+  await change("out = pl.store", `${spare}out = pl.store`);
+  ok(await eventually(() => gaps().length > 0), "what has no C++ is told in the source while the view is open", cpp.getText());
+  ok(gaps().every((it) => it.code === "no-instruction" && document.getText(it.range).includes("spare")), "at its place", gaps());
+  await change(spare, "");
+  await change("pl.sqrt(gate)", "pl.exp(gate)");
+  ok(await eventually(() => gaps().length === 0 && cpp.getText().includes("TEXP")), "and no longer when it is gone", gaps());
   await vscode.commands.executeCommand("tilelens.restart");
   ok(await eventually(() => errors().length > 0), "diagnostics arrive after a restart");
 

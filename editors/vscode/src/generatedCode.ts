@@ -69,6 +69,9 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
     overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
   });
 
+  /** What the C++ of a source lacks, while it is shown. */
+  private readonly gaps = vscode.languages.createDiagnosticCollection("tilelens C++");
+
   private readonly disposables: vscode.Disposable[];
 
   constructor(
@@ -78,9 +81,10 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
     this.disposables = [
       this.didChange,
       this.mark,
+      this.gaps,
       vscode.workspace.registerTextDocumentContentProvider(product.scheme, this),
       vscode.workspace.onDidChangeTextDocument((event) => this.follow(event)),
-      vscode.workspace.onDidCloseTextDocument((document) => this.views.delete(document.uri.toString())),
+      vscode.workspace.onDidCloseTextDocument((document) => this.close(document.uri)),
       vscode.window.onDidChangeTextEditorSelection((event) => this.markMatches(event.textEditor)),
       vscode.window.onDidChangeTextEditorVisibleRanges((event) => this.scroll(event.textEditor)),
       session.onDidChangeAnswers(() => this.refresh()),
@@ -89,6 +93,14 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
 
   dispose(): void {
     this.disposables.forEach((disposable) => disposable.dispose());
+  }
+
+  private close(uri: vscode.Uri): void {
+    const view = this.views.get(uri.toString());
+    if (view) {
+      this.views.delete(uri.toString());
+      this.gaps.delete(view.source.uri);
+    }
   }
 
   /** From a lens with the arguments of the protocol, or from the palette for the cursor. */
@@ -148,6 +160,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       const answer = await client.sendRequest(this.product.request, params, token);
       if (!answer) {
         view.map = [];
+        this.gaps.delete(source.uri);
         return `${this.product.comment} tilelens: no kernel at line ${view.anchor + 1}\n`;
       }
       if (answer.version >= source.version || token.isCancellationRequested || attempt === maxAttempts) {
@@ -157,6 +170,16 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
           first: range.start.line,
           last: range.end.line,
         }));
+        if ("gaps" in answer && this.views.has(view.uri.toString())) {
+          this.gaps.set(
+            source.uri,
+            answer.gaps.map(({ range, code, message }) => {
+              const where = client.protocol2CodeConverter.asRange(range);
+              const gap = new vscode.Diagnostic(where, message, vscode.DiagnosticSeverity.Hint);
+              return Object.assign(gap, { source: "tilelens C++", code });
+            }),
+          );
+        }
         return answer.text;
       }
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -11,6 +11,8 @@ export interface GeneratedCodeResult {
   /** Of the source document, when the text was made. */
   version: number;
   map: { generatedLine: number; range: Range }[];
+  /** What the text lacks, where the diagnostics of the source do not say it. */
+  gaps: { range: Range; code: string; message: string }[];
 }
 
 /** The C++ of the kernel around a position; null where there is no kernel. */

@@ -6,6 +6,8 @@ local M = {}
 
 local api = vim.api
 local namespace = api.nvim_create_namespace('tilelens.codegen')
+--- What the C++ lacks; said in the source while its view is open.
+local gaps_namespace = api.nvim_create_namespace('tilelens.codegen.gaps')
 
 --- What a view can show.
 local products = {
@@ -43,6 +45,32 @@ local function anchor_position(source)
   return { line = line, character = #text:match('^%s*') }
 end
 
+--- Byte column of a position of the server's.
+local function column(source, position, encoding)
+  local line = api.nvim_buf_get_lines(source, position.line, position.line + 1, false)[1] or ''
+  if encoding == 'utf-8' then
+    return math.min(position.character, #line)
+  end
+  local ok, byte = pcall(vim.str_byteindex, line, position.character, encoding == 'utf-16')
+  return ok and byte or #line
+end
+
+local function set_gaps(source, gaps, encoding)
+  vim.diagnostic.set(gaps_namespace, source, vim.tbl_map(function(gap)
+    local first, last = gap.range.start, gap.range['end']
+    return {
+      lnum = first.line,
+      col = column(source, first, encoding),
+      end_lnum = last.line,
+      end_col = column(source, last, encoding),
+      severity = vim.diagnostic.severity.HINT,
+      source = 'tilelens C++',
+      code = gap.code,
+      message = gap.message,
+    }
+  end, gaps))
+end
+
 local function ask(source, done)
   local view = views[source]
   local server = client.of(source)
@@ -54,6 +82,7 @@ local function ask(source, done)
   local sent = client.request(server, view.product.method, params, source, function(err, result)
     if views[source] == view and api.nvim_buf_is_loaded(view.buf) then
       local name = vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t')
+      set_gaps(source, type(result) == 'table' and result.gaps or {}, server.offset_encoding)
       if err then
         set_text(view.buf, view.product.comment .. ' tilelens: ' .. err.message:gsub('\n', ' '))
         view.map = {}
@@ -169,6 +198,7 @@ local function open(source, product)
       api.nvim_del_augroup_by_id(group)
       if api.nvim_buf_is_loaded(source) then
         api.nvim_buf_clear_namespace(source, namespace, 0, -1)
+        vim.diagnostic.reset(gaps_namespace, source)
       end
     end
   end
