@@ -434,23 +434,16 @@ void TSEL(D& dst, const M& mask, const A& a, const B& b, const S&)
     compute(dst, [&](int r, int c) { return mask.get(r, c / 8) >> c % 8 & 1 ? a.get(r, c) : b.get(r, c); });
 }
 
-// Scratch: it holds rubbish afterwards.
-template <typename S> void spoil(const S& tmp)
-{
-    for (int r = 0; r < tmp.rows; ++r)
-        for (int c = 0; c < tmp.cols; ++c) std::memset(tmp.element(S::offset(r, c)), 0xff, sizeof(typename S::DType));
-}
-
-template <typename A, typename B> bool overlap(const A& a, const B& b)
-{
-    int64_t a_bytes = A::Rows * A::Cols * sizeof(typename A::DType), b_bytes = B::Rows * B::Cols * sizeof(typename B::DType);
-    return A::Loc == B::Loc && a.address < b.address + b_bytes && b.address < a.address + a_bytes;
-}
-
+// Scratch holds rubbish afterwards, but for the bytes that are the result's: the compiler lets a result lie in the scratch of
+// its own instruction.
 template <typename D, typename S> void spoil_beside(const D& dst, const S& tmp)
 {
-    host::require(!overlap(dst, tmp), "the result lies in its scratch");
-    spoil(tmp);
+    int64_t from = dst.address, to = from + int64_t(D::Rows) * D::Cols * sizeof(typename D::DType);
+    for (int r = 0; r < tmp.rows; ++r)
+        for (int c = 0; c < tmp.cols; ++c) {
+            int64_t at = tmp.address + S::offset(r, c) * sizeof(typename S::DType);
+            if (at < from || at >= to) std::memset(tmp.element(S::offset(r, c)), 0xff, sizeof(typename S::DType));
+        }
 }
 
 template <typename D, typename M, typename A, typename S, typename V>
@@ -622,7 +615,7 @@ template <typename D, typename A, typename S> void TTRANS(D& dst, const A& a, co
 {
     host::require(dst.rows == a.cols && dst.cols == a.rows, "not the transposed shape");
     compute(dst, [&](int r, int c) { return a.get(c, r); });
-    if (tmp.address != dst.address) spoil(tmp);
+    spoil_beside(dst, tmp);
 }
 
 template <typename D, typename A> void TFILLPAD(D& dst, const A& a)
