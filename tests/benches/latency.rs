@@ -1,21 +1,44 @@
 //! Time from a keystroke to its diagnostics, measured at the pipes of the real server.
 //!
-//! `cargo bench -p tilelens-tests --bench latency [-- --edits 300] [--soak]`
+//! `cargo bench -p tilelens-tests --bench latency [-- --edits 300] [--soak] [--only TLX]`
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tilelens_tests::kernels::{Layout, source};
+use tilelens_tests::kernels::{self, Layout};
 use tilelens_tests::lsp_client::{LspClient, range};
+use tilelens_tests::tlx_kernels;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_tilelens-e2e");
 const URI: &str = "file:///work/kernel.py";
 
-/// Lines, about, and kernels.
-const SIZES: [(usize, usize); 3] = [(100, 3), (1_000, 30), (10_000, 300)];
-const LAYOUTS: [(Layout, &str); 2] = [(Layout::ClassPerKernel, "a class per kernel"), (Layout::OneClass, "one class")];
+/// Files of one kind, in several sizes.
+struct Corpus {
+    name: &'static str,
+    source: fn(usize) -> String,
+    /// Kernels of each file.
+    sizes: &'static [usize],
+    /// Kernels of 500 lines, about.
+    pasted: usize,
+}
+
+const CORPORA: [Corpus; 3] = [
+    Corpus {
+        name: "a class per kernel",
+        source: |count| kernels::source(count, Layout::ClassPerKernel),
+        sizes: &[3, 30, 300],
+        pasted: 15,
+    },
+    Corpus {
+        name: "one class",
+        source: |count| kernels::source(count, Layout::OneClass),
+        sizes: &[3, 30, 300],
+        pasted: 15,
+    },
+    Corpus { name: "TLX", source: tlx_kernels::source, sizes: &[27], pasted: 6 },
+];
 const WARM_UP: usize = 20;
 const SOAK_EDITS: usize = 10_000;
 
@@ -30,17 +53,19 @@ fn main() {
     let edits = arguments.iter().position(|it| it == "--edits").and_then(|at| arguments.get(at + 1)?.parse().ok());
     let options = Options { edits: edits.unwrap_or(300), soak: arguments.iter().any(|it| it == "--soak") };
     println!("edit -> publishDiagnostics of that version, milliseconds; load {}", load());
-    for (layout, layout_name) in LAYOUTS {
-        println!("\n{layout_name}");
+    let only = arguments.iter().position(|it| it == "--only").and_then(|at| arguments.get(at + 1));
+    for corpus in CORPORA.iter().filter(|corpus| only.is_none_or(|only| only == corpus.name)) {
+        println!("\n{}", corpus.name);
         println!("{:>6} {:>8}  {:14} {:>8} {:>8} {:>8} {:>8}", "lines", "kernels", "edit", "p50", "p95", "p99", "max");
-        for (_, kernels) in SIZES {
-            measure(kernels, layout, &options);
+        for &kernels in corpus.sizes {
+            measure(kernels, corpus, &options);
         }
     }
 }
 
-fn measure(kernels: usize, layout: Layout, options: &Options) {
-    let text = source(kernels, layout);
+fn measure(kernels: usize, corpus: &Corpus, options: &Options) {
+    let text = (corpus.source)(kernels);
+    let pasted = (corpus.source)(corpus.pasted);
     let lines = text.lines().count();
     let cold_starts = (0..5).map(|_| cold_start(&text)).collect();
     let mut driver = Driver::start(&text);
@@ -48,7 +73,7 @@ fn measure(kernels: usize, layout: Layout, options: &Options) {
     let (mut all, mut keys) = (Vec::new(), Vec::new());
     let mut by_kind: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
     for edit in 0..WARM_UP + options.edits {
-        for (kind, time) in driver.round() {
+        for (kind, time) in driver.round(&pasted) {
             if edit >= WARM_UP {
                 by_kind.entry(kind).or_default().push(time);
                 all.push(time);
@@ -170,7 +195,7 @@ impl Driver {
     }
 
     /// One edit of each kind, and its undo.
-    fn round(&mut self) -> Vec<(&'static str, Duration)> {
+    fn round(&mut self, pasted: &str) -> Vec<(&'static str, Duration)> {
         let mut times = Vec::new();
         let [typed, undone] = self.digit();
         times.extend([("digit", typed), ("undo digit", undone)]);
@@ -183,10 +208,9 @@ impl Driver {
         times.push(("open bracket", self.edit(range(line, end - 1, line, end), "")));
         times.push(("close bracket", self.edit(range(line, end - 1, line, end - 1), ")")));
 
-        let pasted = source(15, Layout::ClassPerKernel);
         let count = pasted.lines().count() as u32;
         let bottom = self.lines.len() as u32;
-        times.push(("paste 500", self.edit(range(bottom, 0, bottom, 0), &pasted)));
+        times.push(("paste 500", self.edit(range(bottom, 0, bottom, 0), pasted)));
         times.push(("undo paste", self.edit(range(bottom, 0, bottom + count, 0), "")));
         times
     }

@@ -2,3 +2,4 @@
 
 pub mod kernels;
 pub mod lsp_client;
+pub mod tlx_kernels;

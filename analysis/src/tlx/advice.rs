@@ -6,7 +6,6 @@ use crate::memory::Finding;
 use super::align_up;
 use super::checks::finding;
 use super::kernel::{Backing, GroupKind, Kernel, SpecId};
-use super::language::Storage;
 use super::plan::{Plan, SpecPlan};
 use super::tree::{Node, Tree};
 
@@ -52,11 +51,7 @@ fn unshare(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, tree: &Tree, findings:
         .fold(0, |end, child| align_up(end, tree.child_align(child)).saturating_add(tree.node_size(child)));
     let stride = align_up(end, tree.align());
     let needed = stride.saturating_mul(copies(kernel, plan, spec.spec));
-    let (used, limit) = match storage {
-        Storage::Tmem => (plan.tmem.all, plan.arch.tmem()),
-        _ => (plan.smem.all, plan.arch.smem()),
-    };
-    let free = limit.saturating_sub(used);
+    let free = plan.free(*storage);
     let more = needed.saturating_sub(*extent);
     if more == 0 || more > free {
         return;
@@ -66,7 +61,7 @@ fn unshare(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, tree: &Tree, findings:
         "the members of `{}` share memory, but would fit beside each other: distinct they take {more} {units} more, and {free} {units} are free on {}",
         kernel.spec(spec.spec).name,
         plan.arch,
-        units = storage.units()
+        units = plan.units(*storage)
     );
     findings.push(finding(Code::ReuseAdvice, overlap.map_or(kernel.spec(spec.spec).at, |overlap| overlap.at), message));
 }
@@ -89,7 +84,7 @@ fn waste(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, findings: &mut Vec<Findi
     }
     let message = format!(
         "{wasted} of the {extent} {} of `{}` belong to no buffer",
-        storage.units(),
+        plan.units(*storage),
         kernel.spec(spec.spec).name
     );
     findings.push(finding(Code::ReuseAdvice, kernel.spec(spec.spec).at, message));

@@ -261,7 +261,7 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
     for trouble in &spec_plan.trouble {
         findings.push(troubled(kernel, plan, spec_plan, trouble));
     }
-    let Some(Ok(tree)) = &spec_plan.tree else { return backing_shape(kernel, spec_plan, findings) };
+    let Some(Ok(tree)) = &spec_plan.tree else { return backing_shape(kernel, plan, spec_plan, findings) };
     let leaves = tree.leaves();
     for user in kernel.users(id).filter(|user| !leaves.contains(user)) {
         let buffer = kernel.buffer(user);
@@ -278,11 +278,11 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
         pairs.of_node(&tree.root);
         leaves.iter().for_each(|&leaf| pairs.with_itself(leaf));
     }
-    backing_shape(kernel, spec_plan, findings);
+    backing_shape(kernel, plan, spec_plan, findings);
 }
 
 fn troubled(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, trouble: &Trouble) -> Finding {
-    let units = kernel.spec(spec.spec).storage.as_ref().map_or("bytes", |storage| storage.units());
+    let units = kernel.spec(spec.spec).storage.as_ref().map_or("bytes", |&storage| plan.units(storage));
     match trouble {
         Trouble::NotEnoughSpace(space) => {
             let overlap = kernel.overlaps.iter().find(|overlap| overlap.spec == spec.spec);
@@ -443,7 +443,7 @@ impl Pairs<'_> {
         kind: GroupKind,
     ) {
         let (first, second) = (self.kernel.buffer(a), self.kernel.buffer(b));
-        let units = first.storage.as_ref().map_or("bytes", |storage| storage.units());
+        let units = first.storage.as_ref().map_or("bytes", |&storage| self.plan.units(storage));
         let meant = match kind {
             GroupKind::Distinct => "although they are meant to be distinct",
             GroupKind::Shared => "which is of another buffer group",
@@ -482,11 +482,15 @@ fn group_index(place: &Place, index: u64) -> u64 {
 }
 
 /// Powers of two that the layouts of the backing allocation ask for.
-fn backing_shape(kernel: &Kernel, spec_plan: &SpecPlan, findings: &mut Vec<Finding>) {
+fn backing_shape(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &mut Vec<Finding>) {
     let spec = kernel.spec(spec_plan.spec);
     let (Ok(size), Ok(storage)) = (&spec_plan.size, &spec.storage) else { return };
     let units = size.units();
-    if units.is_power_of_two() || size.bytes < size.required || !spec_plan.trouble.is_empty() {
+    if plan.rules == Rules::Seed
+        || units.is_power_of_two()
+        || size.bytes < size.required
+        || !spec_plan.trouble.is_empty()
+    {
         return;
     }
     let rounded = units.checked_next_power_of_two().unwrap_or(units);

@@ -3,10 +3,11 @@
 
 use crate::ir::Reason;
 
+use super::Rules;
 use super::kernel::{Backing, BufferId, Kernel, Known, Layout, SpecId};
 use super::language::Storage;
 use super::plan::{Place, SpecPlan};
-use super::sizes::Sized;
+use super::sizes::{BYTES_OF_A_COLUMN, Sized};
 
 /// One allocation of the compiled kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +31,12 @@ pub enum Owner {
 }
 
 /// Every allocation of a kernel, and the reasons for those that are not known.
-pub fn footprints(kernel: &Kernel, specs: &[SpecPlan], places: &[Known<Place>]) -> (Vec<Footprint>, Vec<Reason>) {
+pub fn footprints(
+    kernel: &Kernel,
+    specs: &[SpecPlan],
+    places: &[Known<Place>],
+    rules: Rules,
+) -> (Vec<Footprint>, Vec<Reason>) {
     let mut known = Vec::new();
     let mut unknown: Vec<Reason> = Vec::new();
     let mut add = |footprint: Known<Footprint>| match footprint {
@@ -46,6 +52,12 @@ pub fn footprints(kernel: &Kernel, specs: &[SpecPlan], places: &[Known<Place>]) 
             Backing::Own => add(of_buffer(kernel, id, places)),
             Backing::Unknown(reason) => add(Err(reason.clone())),
             Backing::Spec(_) | Backing::Alias(_) => {}
+        }
+    }
+    if rules == Rules::Seed {
+        // The seed counts tensor memory in bytes; what there is to have are columns.
+        for footprint in known.iter_mut().filter(|footprint| footprint.storage == Storage::Tmem) {
+            footprint.extent = footprint.extent.div_ceil(BYTES_OF_A_COLUMN);
         }
     }
     for buffer in kernel.buffers.iter().filter(|buffer| buffer.layout == Layout::Unread) {

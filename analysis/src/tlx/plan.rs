@@ -9,7 +9,7 @@ use super::kernel::{Backing, BufferId, Kernel, Known, SpecId};
 use super::language::Storage;
 use super::offsets::{self, NotEnoughSpace, Placement};
 use super::rewriting::{NotRewritable, Rewriting};
-use super::sizes::{self, Sized, SpecSize};
+use super::sizes::{self, BYTES_OF_A_COLUMN, Sized, SpecSize};
 use super::tree::Tree;
 use super::{Rules, checks};
 
@@ -89,6 +89,23 @@ impl Plan {
         self.places.get(id.0 as usize)?.as_ref().ok()
     }
 
+    /// What offsets and sizes of a memory are counted in: the seed knows no columns.
+    pub fn units(&self, storage: Storage) -> &'static str {
+        match self.rules {
+            Rules::Compiler => storage.units(),
+            Rules::Seed => "bytes",
+        }
+    }
+
+    /// What is left of a memory, in those units.
+    pub fn free(&self, storage: Storage) -> u64 {
+        match (storage, self.rules) {
+            (Storage::Tmem, Rules::Compiler) => self.arch.tmem().saturating_sub(self.tmem.all),
+            (Storage::Tmem, Rules::Seed) => self.arch.tmem().saturating_sub(self.tmem.all) * BYTES_OF_A_COLUMN,
+            _ => self.arch.smem().saturating_sub(self.smem.all),
+        }
+    }
+
     /// What owns the memory that a buffer is in.
     pub fn owner(&self, kernel: &Kernel, mut id: BufferId) -> Option<Owner> {
         loop {
@@ -116,7 +133,7 @@ impl Plan {
 pub fn plan(kernel: &Kernel, arch: Arch, rules: Rules) -> Plan {
     let mut places: Vec<Known<Place>> = kernel.buffers.iter().map(|buffer| unplaced(buffer, rules)).collect();
     let specs: Vec<_> = kernel.spec_ids().map(|id| plan_spec(kernel, id, rules, &mut places)).collect();
-    let (footprints, unknown) = footprint::footprints(kernel, &specs, &places);
+    let (footprints, unknown) = footprint::footprints(kernel, &specs, &places, rules);
     let uses_tmem = kernel.buffers.iter().any(|buffer| buffer.storage == Ok(Storage::Tmem));
     let mut plan = Plan {
         arch: kernel.arch.unwrap_or(arch),

@@ -5,6 +5,7 @@ mod errors;
 mod mlir;
 mod plans;
 mod scenarios;
+mod seed;
 
 use tilelens_analysis::project::Config;
 use tilelens_analysis::{Analysis, AnalysisHost, FileId};

@@ -1,4 +1,4 @@
-//! From text to plan: what authors write, the examples of the seed, and what is refused.
+//! From text to plan: what authors write, and what is refused.
 
 use std::fmt::Write;
 
@@ -7,10 +7,11 @@ use tilelens_analysis::AnalysisHost;
 use tilelens_analysis::diagnostics::Code;
 use tilelens_syntax::Document;
 
+use super::seed::PHASE_5;
 use super::{IMPORTS, open};
 
 /// Specs with their members, other buffers, and what there is to say; lines count from the first behind the imports.
-fn describe(text: &str, settings: &str) -> String {
+pub(super) fn describe(text: &str, settings: &str) -> String {
     let (analysis, file, _) = open(text, settings);
     let mut out = String::new();
     for kernel in analysis.plans(file).expect("nothing is edited") {
@@ -39,149 +40,6 @@ fn describe(text: &str, settings: &str) -> String {
 #[track_caller]
 fn check(text: &str, expected: Expect) {
     expected.assert_eq(&describe(text, ""));
-}
-
-#[track_caller]
-fn check_seed(text: &str, expected: Expect) {
-    expected.assert_eq(&describe(text, "[tlx]\nrules = \"seed\"\n"));
-}
-
-const PHASE_5: &str = "
-@triton.jit
-def kernel():
-    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem, buffer_size_bytes=32768)
-    qk = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
-    p = tlx.local_alloc((64, 64), tl.float16, 2, reuse=spec)
-    alpha = tlx.local_alloc((64,), tl.float32, 2, reuse=spec)
-    spec.set_buffer_overlap(
-        tlx.reuse_group(
-            qk,
-            tlx.reuse_group(p, alpha, group_type=tlx.reuse_group_type.distinct),
-            group_type=tlx.reuse_group_type.shared,
-        )
-    )
-    views = qk[0], p[0], alpha[0]
-";
-
-#[test]
-fn the_seeds_phase_5_under_its_own_rules() {
-    check_seed(
-        PHASE_5,
-        expect![[r#"
-        kernel on sm_100: exact, smem 40960, tmem 0
-          spec: size Some(32768), extent Some(40960)
-          qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
-          p [2, 64, 64] float16 in smem at Some(0) of Some(4): [[0, 8192], [16384, 24576]]
-          alpha [2, 64] float32 in smem at Some(8192) of Some(160): [[8192, 8448], [24576, 24832]]
-          line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 8704 bytes more, and 191488 bytes are free on sm_100
-    "#]],
-    );
-}
-
-#[test]
-fn the_seeds_phase_5_under_the_compilers_rules() {
-    check(
-        PHASE_5,
-        expect![[r#"
-        kernel on sm_100: exact, smem 32768, tmem 0
-          spec: size Some(32768), extent Some(32768)
-          qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
-          p [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
-          alpha [2, 64] float32 in smem at Some(8192) of Some(97): [[8192, 8448], [24576, 24832]]
-          line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16896 bytes more, and 199680 bytes are free on sm_100
-    "#]],
-    );
-}
-
-#[test]
-fn the_seeds_sizes() {
-    let kernel = |size: &str| {
-        format!(
-            "
-@triton.jit
-def kernel():
-    shared = tlx.storage_alias_spec(storage=tlx.storage_kind.smem{size})
-    a = tlx.local_alloc((64, 64), tl.float32, 2, tlx.storage_kind.smem, reuse=shared)
-    b = tlx.local_alloc((64, 64), tl.bfloat16, 2, tlx.storage_kind.smem, reuse=shared)
-    views = a[0], b[0]
-"
-        )
-    };
-    check_seed(
-        &kernel(""),
-        expect![[r#"
-        kernel on sm_100: exact, smem 32768, tmem 0
-          shared: size Some(32768), extent Some(32768)
-          a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
-          b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
-    "#]],
-    );
-    check_seed(
-        &kernel(", buffer_size_bytes=16384"),
-        expect![[r#"
-        kernel on sm_100: exact, smem 32768, tmem 0
-          shared: size Some(16384), extent Some(32768)
-          a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
-          b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
-          line 4: error [spec-too-small] shared_buffer_def size 16384 is too small, requires at least 32768 bytes
-    "#]],
-    );
-    check_seed(
-        &kernel(", buffer_size_bytes=65536"),
-        expect![[r#"
-        kernel on sm_100: exact, smem 65536, tmem 0
-          shared: size Some(65536), extent Some(65536)
-          a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
-          b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
-    "#]],
-    );
-}
-
-/// Phase 6 pads 64-byte buffers to a distance of 128 bytes.
-#[test]
-fn the_seeds_padding() {
-    check_seed(
-        "
-@triton.jit
-def kernel():
-    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem, buffer_size_bytes=256)
-    first = tlx.local_alloc((4, 8), tl.float16, 2, reuse=spec)
-    second = tlx.local_alloc((4, 8), tl.float16, 2, reuse=spec)
-    spec.set_buffer_overlap(tlx.reuse_group(first, second, group_type=tlx.reuse_group_type.distinct))
-    views = first[0], second[0]
-",
-        expect![[r#"
-            kernel on sm_100: exact, smem 320, tmem 0
-              spec: size Some(256), extent Some(320)
-              first [2, 4, 8] float16 in smem at Some(0) of Some(4): [[0, 64], [128, 192]]
-              second [2, 4, 8] float16 in smem at Some(64) of Some(5): [[64, 128], [192, 256]]
-        "#]],
-    );
-}
-
-#[test]
-fn the_seeds_errors() {
-    check_seed(
-        "
-@triton.jit
-def kernel():
-    spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem, buffer_size_bytes=32768)
-    a = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
-    b = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
-    spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))
-    spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(b), group_type=tlx.reuse_group_type.shared))
-    views = a[0], b[0]
-",
-        expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
-              spec: size Some(32768), extent Some(32768)
-              a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
-              b [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
-              line 8: error [invalid-overlap] storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition
-              line 8: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
-              line 7: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 16384 bytes; make `buffer_size_bytes` larger or leave it out
-        "#]],
-    );
 }
 
 #[test]

@@ -9,39 +9,22 @@ use crate::db::{self, TlxKernel};
 use crate::eval::Constant;
 use crate::ide::hover::Hover;
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Reason;
+use crate::ir::{Origin, Reason};
 use crate::tlx::kernel::{Buffer, BufferKind, Known, Spec};
 use crate::tlx::plan::MOST_RANGES;
 use crate::tlx::{Backing, BufferId, SpecId, advice};
 
+use super::names::{self, Named, What};
 use super::{display, scenarios, title};
 
-/// What is known of the spec, buffer or parameter whose name is at `offset`.
+/// What is known of the kernel, spec, buffer or constant whose name is at `offset`.
 pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, offset: usize) -> Option<Hover> {
-    let ast = db::syntax(context.db, placed.unit);
-    let (range, name) = ast.exprs().find_map(|(id, expr)| match expr {
-        Expr::Name(name) => {
-            let range = placed.spans.expr(id).shifted(placed.start);
-            range.touches(offset).then_some((range, name.as_str()))
-        }
-        _ => None,
-    })?;
-    let kernel = &tlx.kernel;
-    // Of several of one name: the last that is bound before, else the first.
-    let latest = |candidates: Vec<(usize, TextRange)>| {
-        let before = candidates.iter().rev().find(|(_, at)| at.start <= range.start);
-        before.or(candidates.first()).map(|&(index, _)| index as u32)
-    };
-    let bound = |named: &str, at| (named == name).then(|| placed.range(at));
-    let buffers = kernel.buffers.iter().enumerate();
-    let buffers = buffers.filter_map(|(i, buffer)| Some((i, bound(&buffer.name, buffer.name_at)?))).collect();
-    let specs = kernel.specs.iter().enumerate();
-    let specs = specs.filter_map(|(i, spec)| Some((i, bound(&spec.name, spec.name_at)?))).collect();
-    let markdown = match (latest(buffers), latest(specs)) {
-        _ if range == placed.range(kernel.name_origin) => describe_kernel(context, placed, tlx),
-        (Some(buffer), _) => describe_buffer(tlx, BufferId(buffer)),
-        (None, Some(spec)) => describe_spec(tlx, SpecId(spec)),
-        (None, None) => describe_param(tlx, name)
+    let Named { range, name, what } = names::at(context, placed, tlx, offset)?;
+    let markdown = match what {
+        What::Kernel => describe_kernel(context, placed, tlx),
+        What::Buffer(id) => describe_buffer(context, placed, tlx, id),
+        What::Spec(id) => describe_spec(tlx, id),
+        What::Other => describe_param(tlx, name)
             .or_else(|| describe_local(placed, tlx, name, range))
             .or_else(|| describe_module_constant(context, placed, name))?,
     };
@@ -84,19 +67,20 @@ fn unknown<T>(value: &Known<T>) -> Option<&Reason> {
     value.as_ref().err()
 }
 
-fn describe_buffer(tlx: &TlxKernel, id: BufferId) -> String {
+fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: BufferId) -> String {
     let buffer = tlx.kernel.buffer(id);
     let mut text = String::new();
     let Some(place) = tlx.plan.place(id) else {
         let reasons = [unknown(&buffer.shape), unknown(&buffer.dtype), unknown(&buffer.num), unknown(&buffer.storage)];
-        let _ = writeln!(text, "`{}`: the size is not known", buffer.name);
+        let written = written_size(context, placed, buffer).map_or(String::new(), |written| format!(", {written}"));
+        let _ = writeln!(text, "`{}`: the size is not known{written}", buffer.name);
         for reason in reasons.into_iter().flatten() {
             let _ = writeln!(text, "* {}", reason.0);
         }
         return text;
     };
     let sized = &place.sized;
-    let (storage, units) = (sized.storage, sized.storage.units());
+    let (storage, units) = (sized.storage, tlx.plan.units(sized.storage));
     let shape: Vec<_> = sized.shape.iter().map(u64::to_string).collect();
     let what = match buffer.kind {
         BufferKind::Data => "buffers",
@@ -134,6 +118,22 @@ fn describe_buffer(tlx: &TlxKernel, id: BufferId) -> String {
     text
 }
 
+/// `NUM` buffers of `(BLOCK_M, HEAD_DIM)` of `tlx.dtype_of(desc)`: the size as its author writes it.
+fn written_size(context: &Context<'_>, placed: &PlacedUnit<'_>, buffer: &Buffer) -> Option<String> {
+    let Origin::Expr(at) = buffer.at else { return None };
+    let Expr::Call { args, .. } = db::syntax(context.db, placed.unit).expr(at) else { return None };
+    let text = |name: &str, position: usize| {
+        let by_keyword = args.iter().find(|arg| arg.keyword.as_deref() == Some(name));
+        let arg = by_keyword.or(args.get(position).filter(|arg| arg.keyword.is_none()))?;
+        let range = placed.range(Origin::Expr(arg.value));
+        Some(context.document().rope().get_byte_slice(range.start..range.end)?.to_string())
+    };
+    if buffer.kind != BufferKind::Data {
+        return None;
+    }
+    Some(format!("`{}` buffers of `{}` of `{}`", text("num", 2)?, text("shape", 0)?, text("dtype", 1)?))
+}
+
 fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
     match &buffer.backing {
         Backing::Own => ("memory", "its own".to_owned()),
@@ -147,7 +147,7 @@ fn describe_spec(tlx: &TlxKernel, id: SpecId) -> String {
     let spec: &Spec = tlx.kernel.spec(id);
     let mut text = String::new();
     let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
-    let units = spec.storage.as_ref().map_or("bytes", |storage| storage.units());
+    let units = spec.storage.as_ref().map_or("bytes", |&storage| tlx.plan.units(storage));
     let _ = writeln!(text, "```python\n{}: storage_alias_spec in {storage}\n```\n\n| | |\n|---|---|", spec.name);
     let Some(plan) = tlx.plan.spec(id) else { return text };
     match &plan.size {

@@ -2,6 +2,7 @@
 
 pub(super) mod actions;
 mod hover;
+mod names;
 mod scenarios;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use crate::tlx::plan::Place;
 use crate::tlx::{Backing, BufferId, SpecId};
 
 pub(crate) use hover::hover;
+pub(crate) use names::sharing;
 pub use scenarios::ScenarioView;
 
 use super::diagnostics::{Diagnostic, found, not_modelled};
@@ -209,30 +211,30 @@ pub(crate) fn inlay_hints(placed: &PlacedUnit<'_>, tlx: &TlxKernel, range: TextR
     }
     for id in tlx.kernel.buffer_ids() {
         let buffer = tlx.kernel.buffer(id);
-        add(buffer.name_at, tlx.plan.place(id).map(place_label));
+        add(buffer.name_at, tlx.plan.place(id).map(|place| place_label(tlx, place)));
     }
     hints
 }
 
 fn spec_label(tlx: &TlxKernel, id: SpecId) -> Option<String> {
     let extent = tlx.plan.spec(id)?.extent.as_ref().ok()?;
-    Some(amount(*extent, *tlx.kernel.spec(id).storage.as_ref().ok()?))
+    Some(amount(tlx, *extent, *tlx.kernel.spec(id).storage.as_ref().ok()?))
 }
 
-fn place_label(place: &Place) -> String {
+fn place_label(tlx: &TlxKernel, place: &Place) -> String {
     let storage = place.sized.storage;
     match place.placement {
         Some(placement) => {
-            let units = if storage == Storage::Tmem { "cols" } else { "B" };
+            let units = if tlx.plan.units(storage) == "columns" { "cols" } else { "B" };
             format!("@{} +{} {units}", placement.offset, place.sized.unit)
         }
-        None => amount(place.sized.allocated(), storage),
+        None => amount(tlx, place.sized.allocated(), storage),
     }
 }
 
-fn amount(units: u64, storage: Storage) -> String {
-    match storage {
-        Storage::Tmem => format!("{units} cols"),
+fn amount(tlx: &TlxKernel, units: u64, storage: Storage) -> String {
+    match tlx.plan.units(storage) {
+        "columns" => format!("{units} cols"),
         _ => layout::bytes(units),
     }
 }
@@ -249,7 +251,11 @@ pub(crate) fn symbol(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKe
     });
     let buffers = kernel.buffer_ids().map(|id| {
         let buffer = kernel.buffer(id);
-        child(&buffer.name, buffer.name_at, tlx.plan.place(id).map_or_else(|| "?".to_owned(), place_label))
+        child(
+            &buffer.name,
+            buffer.name_at,
+            tlx.plan.place(id).map_or_else(|| "?".to_owned(), |place| place_label(tlx, place)),
+        )
     });
     let selection = placed.range(kernel.name_origin);
     let whole = placed.range(kernel.origin);

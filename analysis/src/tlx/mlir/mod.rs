@@ -353,7 +353,7 @@ impl<'a> Printer<'a> {
     /// What step 2 keeps beside the IR.
     fn placement(&self, id: BufferId) -> Option<String> {
         let placement = self.plan.place(id)?.placement?;
-        let units = self.kernel.buffer(id).storage.as_ref().map_or("bytes", |storage| storage.units());
+        let units = self.kernel.buffer(id).storage.as_ref().map_or("bytes", |&storage| self.plan.units(storage));
         let size = match placement.group_size {
             1 => String::new(),
             size => format!(", group size {size}"),

@@ -1,0 +1,84 @@
+//! What a name in a TLX kernel stands for, and what shares its memory.
+
+use tilelens_syntax::TextRange;
+use tilelens_syntax::ast::Expr;
+
+use crate::db::{self, TlxKernel};
+use crate::ide::{Context, PlacedUnit};
+use crate::tlx::footprint::Owner;
+use crate::tlx::{BufferId, SpecId};
+
+pub(super) struct Named<'a> {
+    pub(super) range: TextRange,
+    pub(super) name: &'a str,
+    pub(super) what: What,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum What {
+    Kernel,
+    Buffer(BufferId),
+    Spec(SpecId),
+    Other,
+}
+
+/// The name around a byte offset.
+pub(super) fn at<'db>(
+    context: &Context<'db>,
+    placed: &PlacedUnit<'db>,
+    tlx: &TlxKernel,
+    offset: usize,
+) -> Option<Named<'db>> {
+    let ast = db::syntax(context.db, placed.unit);
+    let (range, name) = ast.exprs().find_map(|(id, expr)| match expr {
+        Expr::Name(name) => {
+            let range = placed.spans.expr(id).shifted(placed.start);
+            range.touches(offset).then_some((range, name.as_str()))
+        }
+        _ => None,
+    })?;
+    let kernel = &tlx.kernel;
+    // Of several of one name: the last that is bound before, else the first.
+    let latest = |candidates: Vec<(usize, TextRange)>| {
+        let before = candidates.iter().rev().find(|(_, at)| at.start <= range.start);
+        before.or(candidates.first()).map(|&(index, _)| index as u32)
+    };
+    let bound = |named: &str, at| (named == name).then(|| placed.range(at));
+    let buffers = kernel.buffers.iter().enumerate();
+    let buffers = buffers.filter_map(|(i, buffer)| Some((i, bound(&buffer.name, buffer.name_at)?))).collect();
+    let specs = kernel.specs.iter().enumerate();
+    let specs = specs.filter_map(|(i, spec)| Some((i, bound(&spec.name, spec.name_at)?))).collect();
+    let what = match (latest(buffers), latest(specs)) {
+        _ if range == placed.range(kernel.name_origin) => What::Kernel,
+        (Some(buffer), _) => What::Buffer(BufferId(buffer)),
+        (None, Some(spec)) => What::Spec(SpecId(spec)),
+        (None, None) => What::Other,
+    };
+    Some(Named { range, name, what })
+}
+
+/// Where the spec and the buffers are bound that share memory with the one at a byte offset, itself included.
+pub(crate) fn sharing<'db>(
+    context: &Context<'db>,
+    placed: &PlacedUnit<'db>,
+    tlx: &TlxKernel,
+    offset: usize,
+) -> Vec<TextRange> {
+    let kernel = &tlx.kernel;
+    let owner = match at(context, placed, tlx, offset).map(|named| named.what) {
+        Some(What::Buffer(id)) => tlx.plan.owner(kernel, id),
+        Some(What::Spec(id)) => Some(Owner::Spec(id)),
+        _ => None,
+    };
+    let Some(owner) = owner else { return Vec::new() };
+    let spec = match owner {
+        Owner::Spec(id) => Some(kernel.spec(id).name_at),
+        Owner::Buffer(_) => None,
+    };
+    let members = kernel.buffer_ids().filter(|&id| tlx.plan.owner(kernel, id) == Some(owner));
+    let mut ranges: Vec<_> =
+        spec.into_iter().chain(members.map(|id| kernel.buffer(id).name_at)).map(|at| placed.range(at)).collect();
+    ranges.sort_unstable();
+    ranges.dedup();
+    ranges
+}
