@@ -66,6 +66,9 @@ fn of_tile(context: &Context<'_>, offset: usize) -> Option<Hover> {
 /// Where the tiles are defined that share memory with the one at a byte offset, itself included.
 pub(super) fn sharing(context: &Context<'_>, offset: usize) -> Vec<TextRange> {
     let found = context.units_in(TextRange::empty(offset)).find_map(|placed| {
+        if let Some(kernel) = context.tlx(placed.unit) {
+            return Some(tlx::sharing(context, &placed, kernel, offset));
+        }
         let (range, name) = name_at(context, &placed, offset)?;
         let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
         plans.into_iter().find_map(|plan| {

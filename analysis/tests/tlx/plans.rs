@@ -384,3 +384,29 @@ fn strange_arguments_never_fail() {
         }
     }
 }
+
+#[test]
+fn what_shares_memory_is_highlighted() {
+    let text = "
+@triton.jit
+def kernel():
+    spec = tlx.storage_alias_spec()
+    a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+    b = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)
+    alias = tlx.local_alloc((64, 64), tl.float16, 1, reuse=b)
+    other = tlx.local_alloc((64, 64), tl.float16, 1)
+    views = a[0], b[0], alias[0], other[0]
+";
+    let (analysis, file, text) = open(text, "[highlight]\nreuseGroup = true\n");
+    let highlighted = |name: &str| {
+        let at = text.find(name).expect("it is there");
+        let mut found = analysis.highlights(file, at).expect("nothing is edited");
+        found.sort_by_key(|mention| mention.range.start);
+        let line = |start: usize| text[..start].lines().count() - IMPORTS.lines().count();
+        let found = found.iter().map(|m| format!("{}:{}", line(m.range.start), &text[m.range.start..m.range.end]));
+        found.collect::<Vec<_>>().join(" ")
+    };
+    expect!["4:spec 5:a 5:spec 6:b 6:spec 7:alias"].assert_eq(&highlighted("spec ="));
+    expect!["4:spec 5:a 6:b 7:alias 9:alias"].assert_eq(&highlighted("alias[0]"));
+    expect!["8:other 9:other"].assert_eq(&highlighted("other ="));
+}
