@@ -1,4 +1,5 @@
-//! Settings exist once, in `analysis/src/project.rs`. The schema of `tilelens.toml` and the settings of the VS Code extension are made of them:
+//! Settings exist once, in `analysis/src/project.rs`. The schema of `tilelens.toml`, its page in the book, and the settings of
+//! the VS Code extension are made of them:
 //! `UPDATE_EXPECT=1 cargo test -p tilelens-tests --test settings_schema` writes them anew.
 
 use std::fs;
@@ -84,4 +85,21 @@ fn the_extension_offers_what_the_server_takes() {
     );
     let path = "editors/vscode/src/schema.ts";
     check(path, &read(path), &expected);
+}
+
+#[test]
+fn the_book_has_every_setting() {
+    let row = |(key, setting): (String, Value)| {
+        let names = setting["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+        let one_of = if names.is_empty() { String::new() } else { format!(" One of {}.", names.join(", ")) };
+        let about = setting["description"].as_str().expect("text").replace('|', "\\|");
+        format!("| `{key}` | `{}` | {about}{one_of} |\n", setting["default"])
+    };
+    let rows: String = flat(&schema()).into_iter().map(row).collect();
+    let path = "docs/guide/configuration.md";
+    let actual = read(path);
+    let (before, _) = actual.split_once("|---|---|---|\n").expect("the head of the table");
+    let (_, after) = actual.split_once("<!-- end -->").expect("the end of the table");
+    check(path, &actual, &format!("{before}|---|---|---|\n{rows}\n<!-- end -->{after}"));
 }

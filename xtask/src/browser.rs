@@ -6,6 +6,7 @@ use anyhow::{Context, bail};
 use xshell::cmd;
 
 use crate::debian::Tool;
+use crate::test::Outcome;
 use crate::vscode::NPM;
 use crate::{Workspace, debian, vscode};
 
@@ -20,9 +21,12 @@ const CHROMIUM: Tool =
 const RIPGREP: Tool = Tool { binary: "rg", packages: &["ripgrep"], variable: "TILELENS_RG" };
 
 /// Packages the extension with the server of the dev profile, installs it as a user would, and plays an author's session.
-pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
-    let chromium = debian::find(workspace, &CHROMIUM)?;
-    let modules = code_server(workspace)?;
+pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
+    let (chromium, ripgrep) = match (debian::find(workspace, &CHROMIUM), debian::find(workspace, &RIPGREP)) {
+        (Ok(chromium), Ok(ripgrep)) => (chromium, ripgrep),
+        (Err(error), _) | (_, Err(error)) => return Ok(Outcome::Skipped(format!("{error:#}"))),
+    };
+    let modules = code_server(workspace, &ripgrep)?;
     let server = workspace.build_server("dev")?;
     let vsix = vscode::package(workspace, &server)?;
     let shell = &workspace.shell;
@@ -35,11 +39,26 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
     ]
     .map(|(name, value)| shell.push_env(name, value));
     cmd!(shell, "node editors/vscode/e2e/run.mjs").run()?;
+    Ok(Outcome::Passed)
+}
+
+/// Screenshots of the session, and their names in `docs/images`. The drawings there are made by tests/tests/book.rs.
+const PICTURES: [(&str, &str); 3] =
+    [("1-overflow", "vscode-overflow"), ("3-map", "vscode-map"), ("8-code", "vscode-codegen")];
+
+pub(crate) fn pictures(workspace: &Workspace) -> anyhow::Result<()> {
+    if let Outcome::Skipped(why) = end_to_end(workspace)? {
+        bail!("{why}");
+    }
+    for (shot, picture) in PICTURES {
+        let from = workspace.target.join(format!("e2e/{shot}.png"));
+        workspace.shell.copy_file(from, format!("docs/images/{picture}.png"))?;
+    }
     Ok(())
 }
 
 /// The `node_modules` with code-server in it, below the target folder; installed the first time.
-fn code_server(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+fn code_server(workspace: &Workspace, ripgrep: &Path) -> anyhow::Result<PathBuf> {
     let folder = workspace.target.join("code-server");
     let modules = folder.join("node_modules");
     let done = folder.join(format!("installed-{CODE_SERVER}-{PLAYWRIGHT}").replace('@', "-"));
@@ -49,7 +68,6 @@ fn code_server(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     if cfg!(windows) {
         bail!("code-server does not run on Windows");
     }
-    let ripgrep = debian::find(workspace, &RIPGREP)?;
     let shell = &workspace.shell;
     shell.create_dir(&folder)?;
     let _folder = shell.push_dir(&folder);
@@ -62,7 +80,7 @@ fn code_server(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     cmd!(shell, "{NPM} rebuild @vscode/spdlog native-watchdog @parcel/watcher").run()?;
     // The module is built; what its script does after that fails, and is not needed.
     let _ = cmd!(shell, "{NPM} rebuild node-pty").ignore_stdout().ignore_stderr().run();
-    link(&ripgrep, Path::new("node_modules/@vscode/ripgrep/bin/rg"), workspace)?;
+    link(ripgrep, Path::new("node_modules/@vscode/ripgrep/bin/rg"), workspace)?;
     link(Path::new("node_modules"), Path::new("node_modules.asar"), workspace)?;
     let _folder = shell.push_dir("extensions");
     npm_install(workspace, &["--omit=dev"])?;

@@ -2,6 +2,7 @@
 //!
 //! Only what needs more than cargo lives here: the editors. The project is built and run with plain cargo commands.
 
+mod book;
 mod browser;
 mod debian;
 mod emacs;
@@ -14,6 +15,7 @@ mod vscode;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context;
 use clap::Parser;
 use xshell::{Shell, cmd};
 
@@ -22,6 +24,10 @@ use xshell::{Shell, cmd};
 enum Task {
     /// Build the server (release) and install it with its plugin into editors
     Install(install::Editors),
+    /// Build the book of `docs/`
+    Book,
+    /// Take the pictures of README and book anew, of docs/examples in a real VS Code
+    Pictures,
     /// Run every test: formatting, clippy, Rust, Neovim end to end, VS Code extension
     Test {
         /// Only these steps
@@ -32,6 +38,8 @@ enum Task {
 fn main() -> ExitCode {
     let result = workspace().and_then(|workspace| match Task::parse() {
         Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
+        Task::Book => book::build(&workspace).map(|()| true),
+        Task::Pictures => browser::pictures(&workspace).map(|()| true),
         Task::Test { steps } => Ok(test::run(&workspace, &steps)),
     });
     match result {
@@ -69,6 +77,19 @@ fn example(workspace: &Workspace, editor: &str) -> anyhow::Result<PathBuf> {
 }
 
 impl Workspace {
+    fn copy_folder(&self, from: &Path, to: &Path) -> anyhow::Result<()> {
+        self.shell.create_dir(to)?;
+        for entry in self.shell.read_dir(from)? {
+            let name = entry.file_name().context("a folder entry without a name")?;
+            if entry.is_dir() {
+                self.copy_folder(&entry, &to.join(name))?;
+            } else {
+                self.shell.copy_file(&entry, to.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
     /// Builds the server and answers where it is. With the features of the whole workspace, as the Rust tests were
     /// built: their dependencies are used again.
     fn build_server(&self, profile: &str) -> anyhow::Result<PathBuf> {

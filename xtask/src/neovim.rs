@@ -90,7 +90,7 @@ fn install_plugin_into(workspace: &Workspace, data_home: &Path) -> anyhow::Resul
     }
     shell.remove_path(&destination)?;
     for folder in PLUGIN {
-        copy_folder(workspace, &workspace.root.join("editors/nvim").join(folder), &destination.join(folder))?;
+        workspace.copy_folder(&workspace.root.join("editors/nvim").join(folder), &destination.join(folder))?;
     }
     Ok(destination)
 }
@@ -104,18 +104,4 @@ fn data_home() -> Option<PathBuf> {
         None => PathBuf::from(env::var_os("HOME")?).join(".local/share"),
     };
     Some(share.join("nvim"))
-}
-
-fn copy_folder(workspace: &Workspace, from: &Path, to: &Path) -> anyhow::Result<()> {
-    let shell = &workspace.shell;
-    shell.create_dir(to)?;
-    for entry in shell.read_dir(from)? {
-        let name = entry.file_name().context("a folder entry without a name")?;
-        if entry.is_dir() {
-            copy_folder(workspace, &entry, &to.join(name))?;
-        } else {
-            shell.copy_file(&entry, to.join(name))?;
-        }
-    }
-    Ok(())
 }

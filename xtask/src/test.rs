@@ -5,7 +5,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use xshell::cmd;
 
-use crate::{Workspace, browser, emacs, helix, neovim, vscode};
+use crate::{Workspace, book, browser, emacs, helix, neovim, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
@@ -17,6 +17,7 @@ pub(crate) enum Step {
     Browser,
     Emacs,
     Helix,
+    Book,
 }
 
 /// Of a step that did not fail.
@@ -37,6 +38,7 @@ impl Step {
             Step::Browser => "VS Code in a browser",
             Step::Emacs => "Emacs",
             Step::Helix => "Helix",
+            Step::Book => "the book",
         }
     }
 
@@ -48,7 +50,8 @@ impl Step {
             Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,
-            Step::Browser => browser::end_to_end(workspace)?,
+            Step::Browser => return browser::end_to_end(workspace),
+            Step::Book => book::build(workspace)?,
             Step::Emacs => return emacs::end_to_end(workspace),
             Step::Helix => return helix::end_to_end(workspace),
         }
