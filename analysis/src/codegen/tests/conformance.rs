@@ -579,7 +579,7 @@ fn recorded_sync_points(function: &Json) -> Vec<String> {
 }
 
 /// Removes the n-th pair or barrier; false if there are not so many.
-fn without(steps: &mut Vec<Step>, n: &mut usize) -> bool {
+pub(super) fn without(steps: &mut Vec<Step>, n: &mut usize) -> bool {
     for at in 0..steps.len() {
         let mut found = false;
         match &mut steps[at] {

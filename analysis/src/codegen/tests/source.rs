@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect;
 use tilelens_syntax::{BlockKind, Document, ast};
 
-use super::conformance::{Renaming, cases, generated, recorded};
+use super::conformance::{Renaming, cases, generated, recorded, without};
 use crate::codegen::{model, program};
 use crate::eval::{self, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Stmt, Value};
@@ -134,12 +134,14 @@ fn reshapes(kernel: &Kernel, body: &[Stmt], rows: &mut HashMap<String, String>) 
     }
 }
 
-/// Every kernel of the recorded sets, at the addresses of its own plan.
+/// Every kernel of the recorded sets, at the addresses of its own plan. The few pairs that could be left out were needed when the
+/// stage made them: one that it made later, for another instruction, orders the same.
 #[test]
 fn synchronisation_from_source_is_sound() {
     let mut report = String::new();
     for folder in ["tests/conformance/codegen", "tests/conformance/pypto", "docs/examples"] {
         let (mut total, mut complete, mut sound) = (0, 0, 0);
+        let (mut removed, mut detected) = (0, 0);
         let mut reasons: std::collections::BTreeMap<String, u32> = Default::default();
         for file in files(folder) {
             for (kernel, plan) in planned(&std::fs::read_to_string(&file).unwrap(), Target::Ascend910b) {
@@ -155,17 +157,29 @@ fn synchronisation_from_source_is_sound() {
                 } else {
                     let _ = writeln!(report, "{} {}: {problems:?}", file.display(), kernel.name);
                 }
+                for number in 0.. {
+                    let mut less = program.clone();
+                    if !without(&mut less.body, &mut { number }) {
+                        break;
+                    }
+                    removed += 1;
+                    detected += u32::from(!model::problems(&less).is_empty());
+                }
             }
         }
         let _ = writeln!(report, "{folder}: {total} kernels, {complete} complete, {sound} sound");
+        let _ = writeln!(report, "  {detected} of {removed} single removals of a pair or barrier detected");
         if std::env::var_os("TILELENS_REASONS").is_some() {
             println!("{folder}: {reasons:#?}");
         }
     }
     expect![[r#"
         tests/conformance/codegen: 89 kernels, 86 complete, 89 sound
+          452 of 452 single removals of a pair or barrier detected
         tests/conformance/pypto: 260 kernels, 247 complete, 260 sound
+          4213 of 4224 single removals of a pair or barrier detected
         docs/examples: 10 kernels, 10 complete, 10 sound
+          93 of 93 single removals of a pair or barrier detected
     "#]]
     .assert_eq(&report);
 }

@@ -20,7 +20,7 @@ fn kernel(body: &str) -> String {
     )
 }
 
-fn sequenced(body: &str, insertion: Insertion) -> Sequenced {
+pub(super) fn sequenced(body: &str, insertion: Insertion) -> Sequenced {
     let kernels = planned(&kernel(body), Target::Ascend910b);
     let (kernel, plan) = kernels.first().expect("one kernel");
     assert_eq!(kernel.rejections, [], "{body}");
