@@ -51,6 +51,30 @@ pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<Str
     unknown
 }
 
+/// Whether a file imports another one, or a file does that it imports.
+pub(crate) fn depends_on(db: &dyn salsa::Database, file: SourceFile, other: SourceFile) -> bool {
+    let mut reached = vec![file];
+    let mut next = 0;
+    while let Some(&file) = reached.get(next) {
+        next += 1;
+        for &imported in imported_by(db, file) {
+            if imported == other {
+                return true;
+            }
+            if !reached.contains(&imported) {
+                reached.push(imported);
+            }
+        }
+    }
+    false
+}
+
+/// The known files that a file imports from.
+#[salsa::tracked(returns(ref))]
+fn imported_by(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
+    of_file(db, file).iter().filter_map(|candidates| known(db, candidates)).collect()
+}
+
 /// The candidates of each import at the top level of a file.
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
