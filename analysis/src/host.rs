@@ -106,6 +106,11 @@ impl AnalysisHost {
         }
     }
 
+    /// Whether what is said of a file depends on the text of another.
+    pub fn depends_on(&self, file: FileId, other: FileId) -> bool {
+        imports::depends_on(&self.db, file.0, other.0)
+    }
+
     pub fn snapshot(&self) -> Analysis {
         Analysis { db: self.db.clone(), settings: self.settings }
     }
@@ -217,6 +222,8 @@ features! {
     lowered_ir_at(offset: usize) -> Option<ide::LoweredIr> = ide::lowered_ir::lowered_ir_at;
     /// What an editor can offer to do within a range.
     code_actions(range: tilelens_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
+    /// The edits of every mend of a file that is the nearest way.
+    fix_all() -> Vec<(tilelens_syntax::TextRange, String)> = ide::code_actions::fix_all;
     /// Who has which bytes of each memory space, for the kernel around a byte offset.
     memory_map(offset: usize, trial: ide::memory_map::Trial) -> Option<ide::MemoryMaps> = ide::memory_map::memory_map;
     /// The memory map of every kernel.

@@ -163,6 +163,13 @@ impl LspClient {
         }
     }
 
+    /// True when no notification of this method has arrived by the time a request is answered.
+    pub fn has_no_notification(&mut self, method: &str) -> bool {
+        // Answered or refused: what was sent before it is here.
+        let _ = self.request("workspace/symbol", json!({ "query": "" }));
+        !self.notifications.iter().any(|message| message["method"] == method)
+    }
+
     /// Waits until the server has made a request of this method; returns its parameters.
     pub fn server_request(&mut self, method: &str) -> Value {
         let deadline = Instant::now() + PATIENCE;

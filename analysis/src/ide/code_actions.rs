@@ -80,6 +80,25 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
     actions
 }
 
+/// The edits of every mend of a file that is the nearest way, in text order. Where two touch, the first is taken; the other may
+/// be offered again afterwards.
+pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
+    let actions = code_actions(context, TextRange::new(0, context.document().len()));
+    let mends = actions.into_iter().filter_map(|action| match action.effect {
+        Effect::Mend(mend) if mend.preferred => Some(mend),
+        _ => None,
+    });
+    let mut taken: Vec<(TextRange, String)> = Vec::new();
+    for mend in mends {
+        let is_free = |(range, _): &(TextRange, String)| !taken.iter().any(|(other, _)| other.intersects(*range));
+        if mend.edits.iter().all(is_free) {
+            taken.extend(mend.edits);
+        }
+    }
+    taken.sort_by_key(|(range, _)| *range);
+    taken
+}
+
 /// A kernel and the block that it stands in.
 struct Site<'a> {
     ast: &'a Ast,

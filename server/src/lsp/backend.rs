@@ -136,11 +136,12 @@ impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let encoding = capabilities::negotiate_encoding(&params.capabilities);
         // tower-lsp lets only one `initialize` through.
-        let _ = self.abilities.set(Abilities::of(&params.capabilities));
+        let abilities = Abilities::of(&params.capabilities);
+        let _ = self.abilities.set(abilities);
         let root = workspace_root(&params);
         let editor = section(params.initialization_options.unwrap_or_default());
         self.post(Event::Initialized { encoding, settings: Settings { root, editor } });
-        Ok(capabilities::initialize_result(encoding))
+        Ok(capabilities::initialize_result(encoding, abilities.pulls_diagnostics))
     }
 
     async fn initialized(&self, _: InitializedParams) {
@@ -186,6 +187,12 @@ impl LanguageServer for Backend {
 
     async fn did_change_watched_files(&self, _: DidChangeWatchedFilesParams) {
         self.post(Event::FilesChanged);
+    }
+
+    async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReportResult> {
+        let known = params.previous_result_id;
+        let compute = move |view: &View| handlers::diagnostic(view, known.as_deref());
+        self.ask(params.text_document.uri, OnEdit::AskAgain, compute).await
     }
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {

@@ -3,10 +3,11 @@
 use tilelens_syntax::PositionEncoding;
 use tower_lsp::ls_types::{
     CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
-    CodeLensOptions, CompletionOptions, ExecuteCommandOptions, FoldingRangeProviderCapability, HoverProviderCapability,
-    InitializeResult, OneOf, PositionEncodingKind, RenameOptions, SaveOptions, SelectionRangeProviderCapability,
-    ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability, TextDocumentSyncKind,
-    TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
+    CodeLensOptions, CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
+    FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, OneOf, PositionEncodingKind,
+    RenameOptions, SaveOptions, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions,
+    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
+    WorkDoneProgressOptions,
 };
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/generatedCode`.
@@ -39,6 +40,9 @@ pub(super) const SHOW_ALLOCATED_IR: &str = "tilelens.showAllocatedIr";
 /// The same for the MLIR of TLX kernels.
 pub(super) const SHOW_LOWERED_IR: &str = "tilelens.showLoweredIr";
 
+/// The kind of the code action that mends a whole file, for `editor.codeActionsOnSave`.
+pub(super) const FIX_ALL: &str = "source.fixAll.tilelens";
+
 /// UTF-8 when the client offers it, since that is how the text is kept; else the client's first choice.
 pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionEncoding {
     let offered = capabilities.general.as_ref().and_then(|general| general.position_encodings.as_deref());
@@ -52,7 +56,8 @@ pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionE
     if known.any(|encoding| encoding == PositionEncoding::Utf8) { PositionEncoding::Utf8 } else { first }
 }
 
-pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult {
+/// `pulls`: the client asks for diagnostics, and takes none otherwise.
+pub(super) fn initialize_result(encoding: PositionEncoding, pulls: bool) -> InitializeResult {
     InitializeResult {
         capabilities: ServerCapabilities {
             position_encoding: Some(match encoding {
@@ -80,7 +85,11 @@ pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult 
             inlay_hint_provider: Some(OneOf::Left(true)),
             code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
             code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-                code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::SOURCE]),
+                code_action_kinds: Some(vec![
+                    CodeActionKind::QUICKFIX,
+                    CodeActionKind::SOURCE,
+                    CodeActionKind::new(FIX_ALL),
+                ]),
                 ..CodeActionOptions::default()
             })),
             definition_provider: Some(OneOf::Left(true)),
@@ -94,6 +103,14 @@ pub(super) fn initialize_result(encoding: PositionEncoding) -> InitializeResult 
             selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
             call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
             workspace_symbol_provider: Some(OneOf::Left(true)),
+            diagnostic_provider: pulls.then(|| {
+                DiagnosticServerCapabilities::Options(DiagnosticOptions {
+                    identifier: Some("tilelens".to_owned()),
+                    inter_file_dependencies: true,
+                    workspace_diagnostics: false,
+                    work_done_progress_options: WorkDoneProgressOptions::default(),
+                })
+            }),
             document_symbol_provider: Some(OneOf::Left(true)),
             execute_command_provider: Some(ExecuteCommandOptions {
                 commands: COMMANDS.map(str::to_owned).to_vec(),

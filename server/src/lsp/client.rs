@@ -27,6 +27,8 @@ pub(super) enum ToClient {
     Warning(String),
     /// Logged: something is wrong with the client or with tilelens.
     Error(String),
+    /// Something that diagnostics of open documents depend on has changed, but not their text.
+    DiagnosticsChanged,
     /// Hints and lenses that the client shows depend on settings that have changed.
     Refresh,
     /// Opens a place in an editor, where the client can.
@@ -67,6 +69,9 @@ impl Outbox {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Abilities {
     pub(super) configuration: bool,
+    /// It asks for diagnostics, and says of none that they may be sent. To all others they are sent, which is sooner.
+    pub(super) pulls_diagnostics: bool,
+    diagnostics_refresh: bool,
     watched_files: bool,
     inlay_hint_refresh: bool,
     code_lens_refresh: bool,
@@ -107,12 +112,17 @@ impl Abilities {
         let window = capabilities.window.as_ref();
         let show_document = window.and_then(|it| it.show_document.as_ref()).is_some_and(|it| it.support);
         let shows = Shows::of(capabilities).unwrap_or_default();
+        let document = capabilities.text_document.as_ref();
+        let pulls_diagnostics =
+            document.is_some_and(|document| document.diagnostic.is_some() && document.publish_diagnostics.is_none());
         let Some(workspace) = &capabilities.workspace else {
-            return Abilities { show_document, shows, ..Abilities::default() };
+            return Abilities { show_document, shows, pulls_diagnostics, ..Abilities::default() };
         };
         let is = |flag: Option<bool>| flag == Some(true);
         Abilities {
             shows,
+            pulls_diagnostics,
+            diagnostics_refresh: is(workspace.diagnostics.as_ref().and_then(|it| it.refresh_support)),
             configuration: is(workspace.configuration),
             watched_files: is(workspace.did_change_watched_files.and_then(|it| it.dynamic_registration)),
             inlay_hint_refresh: is(workspace.inlay_hint.as_ref().and_then(|it| it.refresh_support)),
@@ -131,6 +141,13 @@ pub(super) async fn deliver(
 ) {
     while let Some(message) = messages.recv().await {
         match message {
+            ToClient::Diagnostics { .. } if abilities.pulls_diagnostics => {}
+            ToClient::DiagnosticsChanged if abilities.pulls_diagnostics && abilities.diagnostics_refresh => {
+                let client = client.clone();
+                // An error means that the client does not want to; there is nothing to do about it.
+                tokio::spawn(async move { client.workspace_diagnostic_refresh().await });
+            }
+            ToClient::DiagnosticsChanged => {}
             ToClient::Diagnostics { uri, version, diagnostics } => {
                 client.publish_diagnostics(uri, diagnostics, version).await;
             }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tilelens_analysis::diagnostics::Severity;
+use tilelens_analysis::diagnostics::{Code, Severity};
 use tilelens_analysis::ide::Diagnostic;
 use tilelens_syntax::{Document, PositionEncoding, TextRange};
 use tower_lsp::ls_types as lsp;
@@ -40,7 +40,17 @@ pub(super) fn diagnostic(view: &View, diagnostic: Diagnostic) -> lsp::Diagnostic
         source: Some("tilelens".to_owned()),
         message: diagnostic.message,
         related_information: Some(related.collect()),
+        tags: tag(diagnostic.code).map(|tag| vec![tag]),
         ..lsp::Diagnostic::default()
+    }
+}
+
+/// How editors show what is not needed, or not to be used any longer.
+fn tag(code: Code) -> Option<lsp::DiagnosticTag> {
+    match code {
+        Code::UnusedSpec => Some(lsp::DiagnosticTag::UNNECESSARY),
+        Code::LegacyReuse => Some(lsp::DiagnosticTag::DEPRECATED),
+        _ => None,
     }
 }
 

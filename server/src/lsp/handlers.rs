@@ -5,6 +5,7 @@ mod call_hierarchy;
 mod code_action;
 mod code_lens;
 mod completion;
+mod diagnostic;
 mod document_symbol;
 mod generated_code;
 mod hover;
@@ -24,6 +25,7 @@ pub(super) use call_hierarchy::{incoming_calls, outgoing_calls, prepare_call_hie
 pub(super) use code_action::code_actions;
 pub(super) use code_lens::code_lenses;
 pub(super) use completion::{completion, resolve_completion};
+pub(super) use diagnostic::diagnostic;
 pub(super) use document_symbol::document_symbols;
 pub(super) use generated_code::{generated_code, generated_code_of};
 pub(super) use hover::hover;

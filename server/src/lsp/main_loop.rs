@@ -255,6 +255,7 @@ impl MainLoop {
 
     /// Something that every document depends on has changed.
     fn diagnose_all(&mut self) {
+        self.outbox.send(ToClient::DiagnosticsChanged);
         let revision = self.next_revision();
         for open in self.documents.values_mut() {
             open.revision = revision;
@@ -271,10 +272,31 @@ impl MainLoop {
 
     /// A write: waits until every snapshot is dropped, after it has cancelled what runs on them.
     fn hand_texts_to_analysis(&mut self) {
+        let mut changed = Vec::new();
         for open in self.documents.values_mut().filter(|open| open.pending == Pending::Text) {
             documents::settle(&mut open.document);
             self.host.set_document(open.file, open.document.clone());
             open.pending = Pending::Diagnostics;
+            changed.push(open.file);
+        }
+        if !changed.is_empty() && self.documents.len() > 1 {
+            self.diagnose_importers(&changed);
+        }
+    }
+
+    /// The open documents that take constants out of `changed`.
+    fn diagnose_importers(&mut self, changed: &[FileId]) {
+        let revision = self.next_revision();
+        let mut found = false;
+        for open in self.documents.values_mut().filter(|open| open.pending == Pending::Nothing) {
+            if changed.iter().any(|&file| self.host.depends_on(open.file, file)) {
+                open.revision = revision;
+                open.pending = Pending::Diagnostics;
+                found = true;
+            }
+        }
+        if found {
+            self.outbox.send(ToClient::DiagnosticsChanged);
         }
     }
 

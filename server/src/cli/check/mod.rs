@@ -6,6 +6,7 @@ mod finding;
 mod github;
 mod human;
 mod json;
+mod mend;
 mod sarif;
 mod watch;
 mod workers;
@@ -38,8 +39,11 @@ pub(super) struct Arguments {
     exit_zero: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
+    /// Mend in the files what has one obvious mend, then report the rest
+    #[arg(long)]
+    fix: bool,
     /// Check again whenever a file changes
-    #[arg(long, conflicts_with = "write_baseline")]
+    #[arg(long, conflicts_with_all = ["write_baseline", "fix"])]
     watch: bool,
     /// Leave out what this file lists
     #[arg(long, value_name = "FILE")]
@@ -93,7 +97,7 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
     let progress = progress(files.len());
     workers::in_order(
         &files,
-        |path| check_isolated(path, &config, framed),
+        |path| check_isolated(path, &config, framed, arguments.fix),
         |checked| {
             progress.inc(1);
             match checked {
@@ -170,8 +174,14 @@ struct Checked {
 }
 
 /// A bug that one file brings out does not keep the others from being checked.
-fn check_isolated(path: &Path, config: &Config, framed: bool) -> Result<Checked, String> {
-    catch_unwind(|| check(path, config, framed)).unwrap_or_else(|_| {
+fn check_isolated(path: &Path, config: &Config, framed: bool, fix: bool) -> Result<Checked, String> {
+    let check = || {
+        if fix {
+            mend::mend(path, config)?;
+        }
+        check(path, config, framed)
+    };
+    catch_unwind(check).unwrap_or_else(|_| {
         Err(format!("{}: tilelens failed on this file, which is a bug; please report it", path.display()))
     })
 }

@@ -7,7 +7,7 @@ use tower_lsp::ls_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Range, TextEdit, WorkspaceEdit,
 };
 
-use crate::lsp::capabilities::{SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
+use crate::lsp::capabilities::{FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
 use crate::lsp::convert;
 use crate::lsp::query::View;
 
@@ -19,8 +19,26 @@ pub(in crate::lsp) fn code_actions(
 ) -> Cancellable<Option<CodeActionResponse>> {
     let actions = view.analysis.code_actions(view.file, view.text_range(range))?;
     let actions = actions.into_iter().map(|action| code_action(view, action));
+    let fix_all = match only {
+        // It looks at the whole file, so only for those who ask for it.
+        Some(kinds) if kinds.iter().any(|kind| kind.as_str().starts_with("source")) => fix_all(view)?,
+        _ => None,
+    };
+    let actions = actions.chain(fix_all);
     let wanted = |action: &CodeAction| only.is_none_or(|only| only.iter().any(|kind| is_within(action, kind)));
     Ok(Some(actions.filter(wanted).map(CodeActionOrCommand::CodeAction).collect()))
+}
+
+/// All that has one obvious mend, at once.
+fn fix_all(view: &View) -> Cancellable<Option<CodeAction>> {
+    let edits = view.analysis.fix_all(view.file)?;
+    let edits: Vec<_> = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
+    Ok((!edits.is_empty()).then(|| CodeAction {
+        title: "Mend all that tilelens can".to_owned(),
+        kind: Some(CodeActionKind::new(FIX_ALL)),
+        edit: Some(WorkspaceEdit::new(HashMap::from([(view.uri.clone(), edits)]))),
+        ..CodeAction::default()
+    }))
 }
 
 /// Kinds are a hierarchy; the empty one is its root.

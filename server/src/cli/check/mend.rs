@@ -1,0 +1,28 @@
+//! `tilelens check --fix`.
+
+use std::fs;
+use std::path::Path;
+
+use tilelens_analysis::project::Config;
+
+use crate::cli::source::Source;
+
+/// What is mended can show what else there is to mend. None of it comes back, so that this is not reached.
+const MOST_ROUNDS: usize = 32;
+
+/// Mends all that has one obvious mend, and writes the file if that is anything. The error is a sentence for the user.
+pub(super) fn mend(path: &Path, config: &Config) -> Result<(), String> {
+    for _ in 0..MOST_ROUNDS {
+        let source = Source::read(path, config)?;
+        let edits = source.ask(|analysis, file| analysis.fix_all(file));
+        if edits.is_empty() {
+            break;
+        }
+        let mut text = source.text;
+        for (range, new) in edits.iter().rev() {
+            text.replace_range(range.start..range.end, new);
+        }
+        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
