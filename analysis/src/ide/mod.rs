@@ -15,6 +15,8 @@ pub mod memory_map;
 pub mod navigation;
 mod place;
 pub mod plan_view;
+#[cfg(test)]
+mod random;
 mod scopes;
 pub mod signature_help;
 mod statements;
