@@ -450,7 +450,8 @@ fn message_of_arguments(name: &str) -> String {
 /// Operations whose first operand is a tile although other names of theirs say nothing about it.
 fn is_tile_only(op: OpId) -> bool {
     let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
-    (first_is_tile && op != OpId::LOAD) || matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER)
+    let says_nothing = matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER | OpId::SCATTER_UPDATE);
+    (first_is_tile && op != OpId::LOAD) || says_nothing
 }
 
 /// Parameters that have, or had, another name.

@@ -446,6 +446,9 @@ impl Deduction<'_> {
 
     /// By row, as many rows of the tensor as there are indices; by element, as many elements.
     fn gathered_rows(&self) -> Result<Vec<u64>> {
+        if let Some(Type::Tensor(_)) = self.operand_type(1) {
+            return Err(Problem::NotModelled(format!("`{}` by indices in global memory", self.op.name)));
+        }
         let indices = self.tile(1)?.shape.clone();
         match self.call.attr("coalesce") {
             Some(Attr::Int(1)) => return Ok(indices),

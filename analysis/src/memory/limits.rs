@@ -129,7 +129,9 @@ impl Overflow<'_> {
     fn too_much_at_once(&self, live: u64, trouble: &Trouble) -> String {
         let room = self.capacity.saturating_sub(self.reserved);
         let excess = live.saturating_sub(room);
-        if let [alone] = trouble.live.as_slice() {
+        if let [alone] = trouble.live.as_slice()
+            && room > 0
+        {
             return format!(
                 "`{}` alone has {} bytes; split it into parts of at most {room} bytes",
                 alone.name, alone.bytes

@@ -4,7 +4,7 @@ use crate::ir::{Dtype, TileType};
 use crate::target::{Space, Target};
 
 /// The allocator of the compiler gives every buffer an address that is a multiple of this, in bytes, whatever the space.
-pub(super) const ALIGNMENT: u64 = 32;
+pub(crate) const ALIGNMENT: u64 = 32;
 
 /// Bytes of `elements` packed without gaps; two 4-bit elements share a byte.
 pub(super) fn packed_bytes(elements: u64, dtype: Dtype) -> Option<u64> {

@@ -3,9 +3,13 @@
 use super::{Allocation, Offsets, PrintedKernel, Tile};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{KernelKind, Role, TileType, TileView, VarId};
-use crate::memory::sizes::{aligned, tile_bytes};
-use crate::memory::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
+use crate::memory::packing::{self, Budget, Goal, Interval, Lifetime, Problem, Spec, Verdict};
+use crate::memory::sizes::{ALIGNMENT, aligned, tile_bytes};
+use crate::memory::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status, Witness};
 use crate::target::{Planner, Space, Target};
+
+/// Nodes of exact search for another placement of one space.
+const NODES: u64 = 4_000;
 
 pub(crate) fn plan(kernel: &PrintedKernel, offsets: Offsets, target: Target) -> Plan {
     let sizes: Vec<u64> = kernel.tiles.iter().map(|tile| bytes(tile, target)).collect();
@@ -105,32 +109,70 @@ fn space_use(plan: &Plan, space: Space) -> Option<SpaceUse> {
     let end = |buffer: &&Buffer| Some(buffer.address?.saturating_add(buffer.size));
     let used = aligned(here.iter().filter_map(end).max()?);
     let live_at = |at: Order| -> u64 {
-        let live = here.iter().filter(|buffer| buffer.live.iter().any(|&(first, last)| first <= at && at <= last));
+        let live = here.iter().filter(|buffer| buffer.live.iter().any(|&range| is_live(range, at)));
         live.map(|buffer| buffer.size).fold(0, u64::saturating_add)
     };
     let starts = here.iter().flat_map(|buffer| buffer.live.iter().map(|&(first, _)| first));
     let peak_at = starts.max_by_key(|&at| (live_at(at), std::cmp::Reverse(at))).unwrap_or_default();
     let capacity = plan.target.capacity(space);
-    let fit = if capacity.is_some_and(|capacity| used > capacity) { Fit::Undecided } else { Fit::Fits };
-    Some(SpaceUse {
-        space,
-        used,
-        capacity,
-        peak: live_at(peak_at).min(used),
-        peak_at,
-        reserved: 0,
-        fit,
-        best: used,
-        witness: Vec::new(),
-    })
+    let peak = live_at(peak_at).min(used);
+    let (fit, best) = match capacity.filter(|&capacity| used > capacity) {
+        Some(capacity) => other_placements(&here, capacity, used),
+        None => (Fit::Fits, used),
+    };
+    let mut witness = Vec::new();
+    if fit != Fit::Fits {
+        let live = |tile: &&PlannedTile| tile.space == Some(space) && is_live((tile.first, tile.last), peak_at);
+        let named = plan.tiles.iter().filter(live);
+        witness.extend(named.map(|tile| Witness { name: tile.name.clone(), bytes: tile.bytes, at: tile.origin }));
+        witness.sort_by_key(|tile| std::cmp::Reverse(tile.bytes));
+    }
+    Some(SpaceUse { space, used, capacity, peak, peak_at, reserved: 0, fit, best, witness })
+}
+
+/// Where a statement reads something for the last time, its result may take the place.
+fn is_live((first, last): (Order, Order), at: Order) -> bool {
+    first == at || (first < at && at < last)
+}
+
+/// Whether the printed buffers fit at other addresses, and the end of the best placement known.
+fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64) {
+    let needed = |&(first, last): &(Order, Order)| {
+        let start = 2 * u64::from(first.0) + 1;
+        Interval::new(start, (2 * u64::from(last.0) + 1).max(start + 1))
+    };
+    let buffers = buffers.iter().filter(|buffer| buffer.size > 0 && !buffer.live.is_empty());
+    let buffers = buffers.enumerate().map(|(index, buffer)| packing::Buffer {
+        id: index.to_string(),
+        size: aligned(buffer.size),
+        lifetime: Lifetime::union(buffer.live.iter().map(needed)),
+        align: ALIGNMENT,
+        fixed: None,
+    });
+    let spec = Spec { capacity, buffers: buffers.collect(), reserved: Vec::new(), no_alias: Vec::new() };
+    let Ok(problem) = Problem::new(spec) else { return (Fit::Undecided, used) };
+    let outcome = packing::pack(&problem, &Budget::new(Goal::Fit, NODES));
+    let fit = match outcome.verdict {
+        Verdict::Fits { .. } => Fit::Fits,
+        Verdict::OverCapacity { .. } => Fit::OverAtAnInstant,
+        Verdict::Fragmented => Fit::Unpackable,
+        Verdict::Undecided => Fit::Undecided,
+    };
+    (fit, outcome.placement.height.min(used))
 }
 
 fn exceeded(plan: &Plan, space: &SpaceUse) -> Option<Finding> {
     let capacity = space.capacity.filter(|&capacity| space.used > capacity)?;
     let end = |tile: &&PlannedTile| tile.address.unwrap_or(0).saturating_add(tile.bytes);
     let highest = plan.tiles.iter().filter(|tile| tile.space == Some(space.space)).max_by_key(end)?;
+    let verdict = match space.fit {
+        Fit::Fits => format!(". At other addresses the buffers fit into {} bytes", space.best),
+        Fit::OverAtAnInstant => format!(". {} bytes are live at once, so no placement fits", space.peak),
+        Fit::Unpackable => ". No placement of these buffers fits".to_owned(),
+        Fit::Undecided => String::new(),
+    };
     let message = format!(
-        "{} buffer usage ({} bytes) exceeds platform limit ({capacity} bytes), as printed; `{}` ends highest",
+        "{} buffer usage ({} bytes) exceeds platform limit ({capacity} bytes), as printed; `{}` ends highest{verdict}",
         space.space, space.used, highest.name
     );
     Some(Finding {

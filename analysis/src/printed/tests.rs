@@ -39,7 +39,7 @@ fn unassigned_addresses_are_those_that_the_pass_gives() {
             sketch:
               tile_a Some(Vec) Some(0) 16384 Some("mem_vec_0")
               tile_b Some(Vec) Some(16384) 16384 Some("mem_vec_1")
-              Vec uses 32768, 32768 live at once
+              Vec uses 32768, 16384 live at once
         "#]],
     );
 }
@@ -55,7 +55,7 @@ fn references_by_number_share_memory() {
               tile_a Some(Vec) Some(0) 16384 Some("memref_0")
               tile_b Some(Vec) Some(16384) 16384 Some("memref_1")
               tile_c Some(Vec) Some(0) 16384 Some("memref_0")
-              Vec uses 32768, 32768 live at once
+              Vec uses 32768, 16384 live at once
         "#]],
     );
     check(
@@ -65,7 +65,7 @@ fn references_by_number_share_memory() {
             compute:
               tile_a Some(Vec) Some(0) 16384 Some("memref_0")
               tile_b Some(Vec) Some(16384) 16384 Some("memref_1")
-              Vec uses 32768, 32768 live at once
+              Vec uses 32768, 16384 live at once
         "#]],
     );
 }
@@ -101,6 +101,41 @@ fn printed_addresses_that_collide_are_found() {
           y__ssa_v0 Some(Vec) Some(0) 4096 Some("mem_vec_10")
           Vec uses 32768, 32768 live at once
           printed-overlap: `y__ssa_v0` (0x0 – 0x1000) overlaps `x__ssa_v0` (0x0 – 0x8000), which is still in use; give one of them another address
+    "#]],
+    );
+}
+
+/// What is printed may be too much although the same buffers fit, or because no placement is low enough.
+#[test]
+fn exceeded_memory_has_a_verdict() {
+    let dump = |last: &str| {
+        format!(
+            "def k(...):\n    a: pl.Tile[[256, 96], pl.FP32, pl.MemRef(mem_vec_0, 0, 98304), pl.Mem.Vec] = pl.tile.load(...)\n    b: pl.Tile[[256, 96], pl.FP32, pl.MemRef(mem_vec_1, 98304, 98304), pl.Mem.Vec] = pl.tile.load(...)\n    c: pl.Tile[[256, 96], pl.FP32, pl.MemRef(mem_vec_2, 196608, 98304), pl.Mem.Vec] = pl.tile.{last}\n"
+        )
+    };
+    let path = "34_after_AllocateMemoryAddr.py";
+    check(
+        path,
+        &dump("add(a, b)"),
+        &expect![[r#"
+        k:
+          a Some(Vec) Some(0) 98304 Some("mem_vec_0")
+          b Some(Vec) Some(98304) 98304 Some("mem_vec_1")
+          c Some(Vec) Some(196608) 98304 Some("mem_vec_2")
+          Vec uses 294912, 196608 live at once
+          capacity-exceeded: Vec buffer usage (294912 bytes) exceeds platform limit (188416 bytes), as printed; `c` ends highest. 196608 bytes are live at once, so no placement fits
+    "#]],
+    );
+    check(
+        path,
+        &dump("exp(b)"),
+        &expect![[r#"
+        k:
+          a Some(Vec) Some(0) 98304 Some("mem_vec_0")
+          b Some(Vec) Some(98304) 98304 Some("mem_vec_1")
+          c Some(Vec) Some(196608) 98304 Some("mem_vec_2")
+          Vec uses 294912, 98304 live at once
+          capacity-exceeded: Vec buffer usage (294912 bytes) exceeds platform limit (188416 bytes), as printed; `c` ends highest. At other addresses the buffers fit into 98304 bytes
     "#]],
     );
 }
