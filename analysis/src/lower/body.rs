@@ -370,7 +370,7 @@ impl<'a> Lowering<'a> {
             && self.state.vars[known.0 as usize].role != Role::IterArg
         {
             let conflict = conflict(self.ty(known), ty);
-            if conflict.is_some() && self.state.jit {
+            if conflict.is_some() && self.state.jit || are_other_tensors(self.ty(known), ty) {
                 return self.var(Var {
                     name: name.to_owned(),
                     ty: ty.clone(),
@@ -601,6 +601,16 @@ fn is_compilers_name(name: &str) -> bool {
         .strip_prefix('v')
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
     is_version || ROLES.contains(&last)
+}
+
+/// A name may stand for one tensor and then for another, as in `m = pl.reshape(m, [1, N])`.
+fn are_other_tensors(one: &Type, other: &Type) -> bool {
+    match (one, other) {
+        (Type::Tensor(one), Type::Tensor(other)) => {
+            (&one.shape, one.dtype, one.rank_known) != (&other.shape, other.dtype, other.rank_known)
+        }
+        _ => false,
+    }
 }
 
 /// Two types that one name cannot have, for people; `None` where they agree or are not known.
