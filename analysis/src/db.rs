@@ -13,7 +13,7 @@ use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 use crate::codegen::{self, Generated, Sequenced};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Scope};
-use crate::ir::{Kernel, Reason};
+use crate::ir::{Kernel, Reason, TensorType};
 use crate::memory::{self, Plan};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
@@ -21,9 +21,11 @@ use crate::target::Machine;
 use crate::{imports, isa_rules, lower, passes};
 
 mod dumps;
+mod shapes;
 mod tlx;
 
 pub(crate) use dumps::{Dumped, Match, dumped};
+pub(crate) use shapes::given as given_shapes;
 pub(crate) use tlx::{
     Survey, SurveyRow, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel, tlx_survey,
 };
@@ -296,6 +298,10 @@ impl Scope for UnitScope<'_> {
         }
         let found = self.imported(function, BlockKind::Function)?;
         Some(Box::new(UnitScope { db, unit: found }))
+    }
+
+    fn argument(&self, param: &str) -> Option<TensorType> {
+        shapes::given(self.db, self.unit).iter().find(|given| given.param == param).map(shapes::Given::tensor)
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {

@@ -9,7 +9,7 @@ use tilelens_syntax::ast::{
     Arg, Ast, BinaryOp, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, Function, ParamKind, Stmt, StmtId, UnaryOp,
 };
 
-use crate::ir::{Dtype, Reason};
+use crate::ir::{Dtype, Reason, TensorType};
 use crate::target::Space;
 
 /// The value of a Python expression, as far as it can be known without running it.
@@ -51,6 +51,12 @@ pub trait Scope {
     /// What a function of that name sees, if it stands in another file.
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
         let _ = function;
+        None
+    }
+
+    /// The tensor that a parameter of the function is called with, where its annotation leaves that open.
+    fn argument(&self, param: &str) -> Option<TensorType> {
+        let _ = param;
         None
     }
 

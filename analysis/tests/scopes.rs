@@ -120,3 +120,45 @@ def main(x: pl.Tensor[[M.rows, M.cols], pl.FP32], o: pl.Out[pl.Tensor[[M.rows, M
     "#]]
     .assert_eq(&show(&plans(&[CONFIG, ("/w/main.py", kernel)])));
 }
+
+const BARE: &str = "import pypto.language as pl
+import torch
+
+@pl.jit
+def main(x: pl.Tensor, o: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        o[0:32, 0:64] = pl.exp(x)
+    return o
+";
+
+#[test]
+fn shapes_come_from_calls_where_annotations_have_none() {
+    let call = "
+ROWS = 32
+
+def test_main():
+    x = torch.randn(ROWS, 64, dtype=torch.bfloat16)
+    o = torch.zeros_like(x)
+    main(x, o)
+";
+    expect_test::expect![[r#"
+        main_incore_0 exact [] [x 4096, t__tmp_v0 4096]
+    "#]]
+    .assert_eq(&show(&plans(&[("/w/main.py", &format!("{BARE}{call}"))])));
+    // Calls that differ say nothing.
+    let both =
+        format!("{BARE}{call}{}", call.replace("test_main", "test_more").replace("64", "32").replace("ROWS = 32", ""));
+    expect_test::expect![[r#"
+        main_incore_0 partial ["a window of `o`, whose shape is not known; annotate it, or write `# tilelens: o=[rows, columns] bf16` above the function"] []
+    "#]]
+    .assert_eq(&show(&plans(&[("/w/main.py", &both)])));
+}
+
+#[test]
+fn a_scenario_comment_gives_shapes() {
+    let text = BARE.replace("@pl.jit", "# tilelens: x=[32, 64] fp32, o=[32, 64] fp32\n@pl.jit");
+    expect_test::expect![[r#"
+        main_incore_0 exact [] [x 8192, t__tmp_v0 8192]
+    "#]]
+    .assert_eq(&show(&plans(&[("/w/main.py", &text)])));
+}

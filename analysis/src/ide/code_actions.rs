@@ -7,6 +7,7 @@ use crate::db::{self, Outcome};
 use crate::diagnostics::Code;
 use crate::ir::{Dtype, Kernel, Origin, Rejection, Type};
 use crate::lower;
+use crate::memory::Plan;
 use crate::project::edit_distance;
 
 use super::diagnostics::{self, Diagnostic};
@@ -57,6 +58,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
                 kernel_at = Some(range.start);
             }
             let Outcome::Planned(planned) = outcome else { continue };
+            actions.extend(scenario(context, &placed, text, plan, range));
             let site =
                 Site { ast: db::syntax(context.db, placed.unit), placed: &placed, text, kernel: &planned.kernel };
             for diagnostic in &planned.kernel.rejections {
@@ -97,6 +99,31 @@ pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
     }
     taken.sort_by_key(|(range, _)| *range);
     taken
+}
+
+/// A comment that says the shape of a parameter, where a note asks for it.
+fn scenario(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    text: &str,
+    plan: &Plan,
+    range: TextRange,
+) -> Option<CodeAction> {
+    let note = plan.notes.iter().find(|note| {
+        let at = placed.range(note.at);
+        (at.intersects(range) || at.touches(range.start)) && note.reason.0.contains("`# tilelens: ")
+    })?;
+    let (_, comment) = note.reason.0.split_once("`# tilelens: ")?;
+    let (comment, _) = comment.split_once('`')?;
+    let param = comment.split('=').next().unwrap_or_default();
+    let at = text.len() - text.trim_start().len();
+    let indent: String = text[..at].rsplit('\n').next().unwrap_or_default().to_owned();
+    let diagnostic = diagnostics::diagnostics(context)
+        .into_iter()
+        .find(|diagnostic| diagnostic.range == placed.range(note.at) && diagnostic.message.contains("# tilelens: "))?;
+    let edit = (TextRange::empty(placed.start + at), format!("# tilelens: {comment}\n{indent}"));
+    let mend = Mend { edits: vec![edit], mends: diagnostic, preferred: false };
+    Some(CodeAction { title: format!("Say the shape of `{param}` in a comment"), effect: Effect::Mend(mend) })
 }
 
 /// A kernel and the block that it stands in.

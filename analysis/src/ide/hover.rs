@@ -6,7 +6,7 @@ use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::Expr;
 
 use crate::db::{self, Outcome};
-use crate::ir::{Dtype, Role};
+use crate::ir::{Dtype, Kernel, Role};
 use crate::memory::{Plan, PlannedTile};
 use crate::target::Space;
 
@@ -22,7 +22,7 @@ pub struct Hover {
 }
 
 pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
-    of_tile(context, offset).or_else(|| of_word(context, offset))
+    of_tile(context, offset).or_else(|| of_parameter(context, offset)).or_else(|| of_word(context, offset))
 }
 
 /// Of the language: an operation, a type, an element type, a memory space.
@@ -61,6 +61,26 @@ fn of_tile(context: &Context<'_>, offset: usize) -> Option<Hover> {
         }
     }
     None
+}
+
+/// A tensor whose shape is known from elsewhere than its annotation.
+fn of_parameter(context: &Context<'_>, offset: usize) -> Option<Hover> {
+    let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
+    if !db::may_hold_kernels(context.db, placed.unit) || context.tlx(placed.unit).is_some() {
+        return None;
+    }
+    let (range, name) = name_at(context, &placed, offset)?;
+    let is_param = |kernel: &Kernel| kernel.params.iter().any(|&param| kernel.var(param).name == name);
+    if !db::kernels(context.db, placed.unit).iter().any(is_param) {
+        return None;
+    }
+    let given = db::given_shapes(context.db, placed.unit).iter().find(|given| given.param == name)?;
+    let shape = given.shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+    let markdown = format!(
+        "```python\n{name}: pl.Tensor[[{shape}], pl.{}]\n```\n\nThe shape is that of {}.",
+        given.dtype, given.origin
+    );
+    Some(Hover { range, markdown })
 }
 
 /// Where the tiles are defined that share memory with the one at a byte offset, itself included.

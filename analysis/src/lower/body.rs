@@ -98,9 +98,21 @@ impl<'a> Lowering<'a> {
                     Type::Unknown(Reason(format!("`{name}` has no type")))
                 }
             };
+            let ty = self.called_with(name, ty);
             self.param(name, ty, Origin::Expr(param.name));
         }
         self.block(&function.body);
+    }
+
+    /// The type of a parameter, with the shape that the function is called with where the annotation has none.
+    fn called_with(&self, name: &str, ty: Type) -> Type {
+        match ty {
+            Type::Tensor(tensor) if !tensor.rank_known => match self.scope.argument(name) {
+                Some(given) => Type::Tensor(crate::ir::TensorType { is_output: tensor.is_output, ..given }),
+                None => Type::Tensor(tensor),
+            },
+            ty => ty,
+        }
     }
 
     pub(super) fn param(&mut self, name: &str, ty: Type, origin: Origin) -> VarId {

@@ -128,7 +128,11 @@ impl Lowering<'_> {
     fn subscripted(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Option<Window> {
         if !tensor.rank_known {
             let name = self.state.vars[var.0 as usize].name.clone();
-            self.note(at, format!("a window of `{name}`, whose shape is not known"));
+            let way_out = match self.state.params.contains(&var) {
+                true => format!("; annotate it, or write `# tilelens: {name}=[rows, columns] bf16` above the function"),
+                false => String::new(),
+            };
+            self.note(at, format!("a window of `{name}`, whose shape is not known{way_out}"));
             return None;
         }
         if indices.len() > tensor.shape.len() {
