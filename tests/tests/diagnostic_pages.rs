@@ -1,10 +1,14 @@
 //! The examples of `docs/diagnostics/*.md` say what they claim to say: every diagnostic of an example stands in it as a comment
 //! `# severity: [code]` at the end of its line, and every page shows its own code.
 
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::diagnostics::Code;
+use std::collections::BTreeMap;
+
+use expect_test::expect;
+use tilelens_analysis::diagnostics::{Code, Severity};
+use tilelens_analysis::ide::{Diagnostic, Effect};
 use tilelens_analysis::project::Config;
-use tilelens_syntax::Document;
+use tilelens_analysis::{Analysis, AnalysisHost, FileId};
+use tilelens_syntax::{Document, TextRange};
 
 /// Codes that no kernel text can show, and one that follows from others.
 const WITHOUT_EXAMPLE: [Code; 3] = [Code::Internal, Code::FileTooLarge, Code::NoAddress];
@@ -28,22 +32,28 @@ fn annotations(example: &str) -> Vec<(usize, String)> {
     comments.filter(|(_, comment)| is_annotation(comment)).map(|(line, comment)| (line, comment.to_owned())).collect()
 }
 
-/// The same for what tilelens finds. The code of the page is on, even if by default it is off, and its dumps are beside the example.
-fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
+/// An example in an editor. The code of its page is on, even if by default it is off, and its dumps are beside it.
+fn open(example: &str, code: Code) -> (Analysis, FileId) {
     let mut host = AnalysisHost::new();
     if !code.is_on_by_default() {
         host.set_config(Config { severity: [(code, Some(code.severity()))].into(), ..Config::default() });
     }
     let file = host.file_id("example.py");
-    let document = Document::new(example);
-    host.set_document(file, document.clone());
+    host.set_document(file, Document::new(example));
     for dump in fenced(code.page(), "```python dump\n") {
         let path = host.file_id("passes_dump/32_after_AllocateMemoryAddr.py");
         host.set_document(path, Document::new(&dump));
         host.set_dumps(file, &[path]);
     }
-    let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
+    (host.snapshot(), file)
+}
+
+/// The same as [`annotations`] for what tilelens finds.
+fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
+    let (analysis, file) = open(example, code);
+    let document = Document::new(example);
     let line = |offset| document.rope().byte_to_line(offset) + 1;
+    let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
     let mut found: Vec<_> = diagnostics
         .iter()
         .map(|diagnostic| {
@@ -52,6 +62,23 @@ fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
         .collect();
     found.sort();
     found
+}
+
+/// What a test compares before and after a mend.
+struct Said {
+    of_code: usize,
+    errors: usize,
+    kernels: usize,
+}
+
+fn said(analysis: &Analysis, file: FileId, code: Code) -> Said {
+    let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
+    let count = |is_meant: &dyn Fn(&Diagnostic) -> bool| diagnostics.iter().filter(|it| is_meant(it)).count();
+    Said {
+        of_code: count(&|it| it.code == code),
+        errors: count(&|it| it.severity == Severity::Error || it.code == Code::Internal),
+        kernels: analysis.document_symbols(file).expect("nothing is edited").len(),
+    }
 }
 
 #[test]
@@ -72,4 +99,47 @@ fn every_page_shows_its_code() {
         assert!(shown, "{code}.md has no example of `{code}`");
         assert!(code.page().starts_with(&format!("# {code}\n")), "{code}.md does not start with its name");
     }
+}
+
+/// Every quick fix, applied to the example that offers it, takes its diagnostic away and leaves a file that is analysed as before.
+#[test]
+fn every_mend_of_an_example_mends_it() {
+    let mut mends: BTreeMap<&str, usize> = BTreeMap::new();
+    for code in Code::ALL {
+        for example in examples(code.page()) {
+            let (analysis, file) = open(&example, *code);
+            let all = analysis.diagnostics(file).expect("nothing is edited");
+            let actions = analysis.code_actions(file, TextRange::new(0, example.len())).expect("nothing is edited");
+            for action in actions {
+                let (title, Effect::Mend(mend)) = (action.title, action.effect) else { continue };
+                assert!(all.contains(&mend.mends), "{title} mends what nobody says:\n{:?}", mend.mends);
+                let before = said(&analysis, file, mend.mends.code);
+                let mut edits = mend.edits.clone();
+                edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
+                let mut mended = example.clone();
+                edits.iter().for_each(|(range, new)| mended.replace_range(range.start..range.end, new));
+                let (analysis, file) = open(&mended, *code);
+                let after = said(&analysis, file, mend.mends.code);
+                assert!(after.of_code < before.of_code, "{title} leaves {}:\n{mended}", mend.mends.code);
+                assert!(after.errors <= before.errors, "{title} makes another error:\n{mended}");
+                assert_eq!(after.kernels, before.kernels, "{title} loses a kernel:\n{mended}");
+                *mends.entry(mend.mends.code.name()).or_default() += 1;
+            }
+        }
+    }
+    let list: Vec<_> = mends.iter().map(|(code, count)| format!("{code} {count}\n")).collect();
+    expect![[r#"
+        backing-shape 1
+        legacy-reuse 4
+        missing-leaf 1
+        missing-sync 1
+        not-divisible 1
+        rejected 1
+        spec-too-small 1
+        storage-mismatch 1
+        unknown-dtype 2
+        unpaired-flag 1
+        wrong-pipe 1
+    "#]]
+    .assert_eq(&list.concat());
 }
