@@ -1,7 +1,8 @@
 //! AutoTileMatmulL0: a product of operands in L1 that does not fit the memories of the cube is computed in parts: in blocks of
 //! K, and where the accumulator does not fit either, in a grid of tiles that are stored one by one.
 //!
-//! Grids that are kept on chip for a next product, and those with a bias, are not modelled and noted.
+//! Grids that are kept on chip for a next product, and those with a bias, are not modelled and noted. A bias is added by the
+//! first block of K.
 
 use rustc_hash::FxHashMap;
 
@@ -20,6 +21,8 @@ use crate::memory::sizes;
 use crate::ops::OpId;
 use crate::target::{Machine, Planner, Space, Target};
 
+/// Extents that are whole boxes whatever the element type.
+const WHOLE_BOXES: i64 = 32;
 /// Rounding to nearest, ties to even: what the path out of the accumulator does.
 const RINT: i64 = 1;
 
@@ -133,7 +136,7 @@ impl Tiling<'_> {
         let lhs_in_vec = self.kernel.tile(lhs).is_some_and(|tile| tile.space == Some(Space::Vec));
         match () {
             () if choice.tile == problem && !(has_bias && self.bias_is_too_wide(call)) => Decision::Keep,
-            () if has_bias => Decision::NotModelled(problem),
+            () if has_bias && !self.bias_stays_whole(call, problem, choice) => Decision::NotModelled(problem),
             () if m == problem.m && n == problem.n => Decision::Blocks(problem, choice),
             // The accumulator is the author's: left alone, unless a loop over K makes it.
             () if call.op == OpId::MATMUL_ACC && self.depth > 0 => Decision::NotModelled(problem),
@@ -187,6 +190,18 @@ impl Tiling<'_> {
         (written.ty, written.inserted) = (Type::Tile(ty), true);
         layout::refresh(self.kernel, var, &write);
         out.push(Stmt::Let { var, value: Value::Call(write), origin });
+    }
+
+    /// Whether blocks of K are all that a product with a bias needs: its columns fit the table, and it has whole boxes.
+    fn bias_stays_whole(&self, call: &Call, problem: Extents, choice: Choice) -> bool {
+        let in_mat = |arg: &Operand| {
+            let tile = arg.var().and_then(|var| self.kernel.tile(var));
+            tile.is_some_and(|tile| tile.space == Some(Space::Mat))
+        };
+        let is_even = |extent: i64| extent % WHOLE_BOXES == 0;
+        let blocks_only = choice.tile.m == problem.m && choice.tile.n == problem.n;
+        let boxed = is_even(problem.m) && is_even(problem.n) && is_even(problem.k);
+        blocks_only && boxed && call.args.iter().take(2).all(in_mat) && !self.bias_is_too_wide(call)
     }
 
     /// Whether a bias in L1 does not fit its table whole.

@@ -21,6 +21,8 @@ pub(super) struct Parts<'a> {
     rhs: VarId,
     /// The accumulator that the product adds to.
     accumulator: Option<Operand>,
+    /// What the first block of K begins with.
+    bias: Option<VarId>,
     problem: Extents,
     choice: Choice,
     dtype: Dtype,
@@ -61,7 +63,8 @@ impl<'a> Parts<'a> {
         let (lhs, rhs) = (operand(usize::from(adds)), operand(usize::from(adds) + 1));
         let dtype = kernel.tile(product).map_or(Dtype::Fp32, |tile| tile.dtype);
         let accumulator = if adds { call.args.first().cloned() } else { None };
-        Parts { kernel, product, lhs, rhs, accumulator, problem, choice, dtype, at: call.origin, origin, out }
+        let bias = if call.op == OpId::MATMUL_BIAS { call.args.get(2).and_then(Operand::var) } else { None };
+        Parts { kernel, product, lhs, rhs, accumulator, bias, problem, choice, dtype, at: call.origin, origin, out }
     }
 
     /// A loop over blocks of K for the whole product.
@@ -208,6 +211,7 @@ impl<'a> Parts<'a> {
         } else {
             let accumulator = self.accumulator.clone();
             self.block_loads_left_of_vec(base);
+            self.bias_goes_to_its_table(base);
             self.one_block(base, "0", window, 0, block, accumulator, None)
         };
         match rest {
@@ -230,12 +234,26 @@ impl<'a> Parts<'a> {
         self.lhs = moved;
     }
 
+    /// A bias in L1 goes where the cube adds it from, once for all blocks.
+    fn bias_goes_to_its_table(&mut self, base: &str) {
+        let Some(bias) = self.bias else { return };
+        let Some(tile) = self.kernel.tile(bias).filter(|tile| tile.space == Some(Space::Mat)).cloned() else { return };
+        let attrs = vec![(spaces::TARGET_MEMORY, Attr::Space(Space::Bias))];
+        let call = Call { op: OpId::MOVE, args: vec![Operand::Var(bias)], attrs, origin: self.at };
+        let ty = Type::Tile(TileType { space: Some(Space::Bias), view: TileView::default(), binding: None, ..tile });
+        let moved = self.add(format!("{base}_l0_bias"), ty, Role::Def);
+        layout::refresh(self.kernel, moved, &call);
+        self.out.push(Stmt::Let { var: moved, value: Value::Call(call), origin: self.origin });
+        self.bias = Some(moved);
+    }
+
     fn block_loop(&mut self, base: &str, window: &Window, block: i64, blocks: i64, product: Option<VarId>) -> VarId {
         let init = match &self.accumulator {
             Some(given) => given.clone(),
             None => Operand::Var(self.create_accumulator(base, window)),
         };
         self.block_loads_left_of_vec(base);
+        self.bias_goes_to_its_table(base);
         let index = self.add(format!("{base}_l0_ko"), Type::Scalar(Dtype::Index), Role::LoopIndex);
         let iter = self.accumulator_var(format!("{base}_l0_c"), window, Role::IterArg);
         let mut body = Vec::new();
@@ -360,8 +378,13 @@ impl<'a> Parts<'a> {
         right: VarId,
         out: &mut Vec<Stmt>,
     ) -> VarId {
-        let op = if accumulator.is_some() { OpId::MATMUL_ACC } else { OpId::MATMUL };
-        let args = accumulator.into_iter().chain([Operand::Var(left), Operand::Var(right)]).collect();
+        let bias = self.bias.filter(|_| accumulator.is_none()).map(Operand::Var);
+        let op = match (&accumulator, &bias) {
+            (Some(_), _) => OpId::MATMUL_ACC,
+            (None, Some(_)) => OpId::MATMUL_BIAS,
+            (None, None) => OpId::MATMUL,
+        };
+        let args = accumulator.into_iter().chain([Operand::Var(left), Operand::Var(right)]).chain(bias).collect();
         let call = Call { op, args, attrs: Vec::new(), origin: self.at };
         let var = self.accumulator_var(name, window, Role::Def);
         out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });

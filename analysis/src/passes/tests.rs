@@ -497,8 +497,8 @@ fn products_that_are_not_modelled_take_no_memory() {
         "
 x = pl.load(b, [0, 0], [64, 512], target_memory=pl.Mem.Mat)
 y = pl.load(b, [0, 0], [512, 64], target_memory=pl.Mem.Mat)
-z = pl.load(a, [0, 0], [1, 64], target_memory=pl.Mem.Mat)
-d = pl.matmul_bias(x, y, z)
+z = pl.load(a, [0, 0], [1, 512], target_memory=pl.Mem.Mat)
+d = pl.matmul_bias(y, x, z)
 out = pl.store(d, [0, 0], out)
 c = pl.create_tile([512, 512], dtype=pl.FP32, target_memory=pl.Mem.Acc)
 for i in pl.range(2):
@@ -507,14 +507,14 @@ for i in pl.range(2):
             AIC k
             x: Tile[[64, 512], FP16, Mat]
             y: Tile[[512, 64], FP16, Mat]
-            z: Tile[[1, 64], FP32, Mat, blayout=row_major, slayout=none_box]
-            d: ? = <`tile.matmul_bias` of [64, 512] x [512, 64], which the compiler computes in parts>
+            z: Tile[[1, 512], FP32, Mat, blayout=row_major, slayout=none_box]
+            d: ? = <`tile.matmul_bias` of [512, 64] x [64, 512], which the compiler computes in parts>
             out.2: Out Tensor[[512, 512], FP32] = tile.store(d, [0, 0], out, atomic=0)
             c: ? = tile.create([512, 512], dtype=FP32, target_memory=Acc)
             for i in range(0, 2, 1) (c.2 = c -> c.3):
                 c.4: ? = <`tile.matmul_acc` of [512, 64] x [64, 512], which the compiler computes in parts>
                 yield c.4
-            not modelled: `tile.matmul_bias` of [64, 512] x [512, 64], which the compiler computes in parts
+            not modelled: `tile.matmul_bias` of [512, 64] x [64, 512], which the compiler computes in parts
             not modelled: `tile.matmul_acc` of [512, 64] x [64, 512], which the compiler computes in parts
         "#]],
     );
@@ -765,4 +765,42 @@ fn an_accumulator_is_drained_while_the_next_one_is_made() {
     // Too few iterations to be worth it, and a planner that leaves the author's pipelines alone.
     assert_eq!(order(2, Planner::Sequential), "matmul store matmul store");
     assert_eq!(order(4, Planner::DsaRp), "matmul store matmul store");
+}
+
+#[test]
+fn a_bias_is_added_by_the_first_block() {
+    check(
+        "x = pl.load(b, [0, 0], [32, 512], target_memory=pl.Mem.Mat)
+        y = pl.load(b, [0, 0], [512, 256], target_memory=pl.Mem.Mat)
+        s = pl.load(a, [0, 0], [1, 256], target_memory=pl.Mem.Mat)
+        z = pl.matmul_bias(x, y, s)
+        out = pl.store(z, [0, 0], out)",
+        expect![[r#"
+            AIC k
+            x: Tile[[32, 512], FP16, Mat]
+            y: Tile[[512, 256], FP16, Mat]
+            s: Tile[[1, 256], FP32, Mat, blayout=row_major, slayout=none_box]
+            z_l0_init: Tile[[32, 256], FP32, Acc] = tile.create([32, 256], dtype=FP32, target_memory=Acc)
+            z_l0_bias: Tile[[1, 256], FP32, Bias] = tile.move(s, target_memory=Bias)
+            for z_l0_ko.2 in range(0, 512, 128) (z_l0_c.2 = z_l0_init -> z):
+                z_l0_a.2: Tile[[32, 64], FP16, Left, blayout=row_major] = tile.extract(x, 0, z_l0_ko.2, [32, 64], target_memory=Left, pipeline_membership=0:0)
+                z_l0_b.2: Tile[[64, 256], FP16, Right] = tile.extract(y, z_l0_ko.2, 0, [64, 256], target_memory=Right, pipeline_membership=0:0)
+                z_l0_a.3: Tile[[32, 64], FP16, Left, blayout=row_major] = tile.extract(x, 0, (z_l0_ko.2 + 64), [32, 64], target_memory=Left, pipeline_membership=0:1)
+                z_l0_b.3: Tile[[64, 256], FP16, Right] = tile.extract(y, (z_l0_ko.2 + 64), 0, [64, 256], target_memory=Right, pipeline_membership=0:1)
+                if (z_l0_ko.2 == 0) -> z_l0_c_phi.2:
+                    z_l0_c_first.2: Tile[[32, 256], FP32, Acc] = tile.matmul_bias(z_l0_a.2, z_l0_b.2, z_l0_bias)
+                    yield z_l0_c_first.2
+                else:
+                    z_l0_c_acc.2: Tile[[32, 256], FP32, Acc] = tile.matmul_acc(z_l0_c.2, z_l0_a.2, z_l0_b.2)
+                    yield z_l0_c_acc.2
+                if ((z_l0_ko.2 + 64) == 0) -> z_l0_c_phi.3:
+                    z_l0_c_first.3: Tile[[32, 256], FP32, Acc] = tile.matmul_bias(z_l0_a.3, z_l0_b.3, z_l0_bias)
+                    yield z_l0_c_first.3
+                else:
+                    z_l0_c_acc.3: Tile[[32, 256], FP32, Acc] = tile.matmul_acc(z_l0_c_phi.2, z_l0_a.3, z_l0_b.3)
+                    yield z_l0_c_acc.3
+                yield z_l0_c_phi.3
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(z, [0, 0], out, atomic=0)
+        "#]],
+    );
 }
