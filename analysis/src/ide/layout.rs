@@ -10,7 +10,7 @@ pub(crate) fn bytes(bytes: u64) -> String {
     const KIB: u64 = 1024;
     match bytes {
         _ if bytes >= KIB && bytes.is_multiple_of(KIB) => format!("{} KiB", bytes / KIB),
-        _ if bytes >= KIB && (bytes * 4).is_multiple_of(KIB) => format!("{} KiB", bytes as f64 / KIB as f64),
+        _ if bytes >= KIB && bytes.is_multiple_of(KIB / 4) => format!("{} KiB", bytes as f64 / KIB as f64),
         _ => format!("{bytes} B"),
     }
 }
@@ -28,7 +28,7 @@ pub(crate) fn place(tile: &PlannedTile) -> String {
 
 /// `64 / 64 KiB (100 %)`
 pub(crate) fn usage(used: u64, capacity: u64) -> String {
-    let percent = (used * 100).div_ceil(capacity.max(1));
+    let percent = used.saturating_mul(100).div_ceil(capacity.max(1));
     format!("{used} of {capacity} bytes ({percent} %)")
 }
 

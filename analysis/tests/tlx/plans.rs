@@ -5,7 +5,7 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 use tilelens_analysis::AnalysisHost;
 use tilelens_analysis::diagnostics::Code;
-use tilelens_syntax::Document;
+use tilelens_syntax::{Document, TextRange};
 
 use super::seed::PHASE_5;
 use super::{IMPORTS, open};
@@ -264,7 +264,7 @@ def kernel(N: tl.constexpr):
     for lens in analysis.code_lenses(file).expect("nothing is edited") {
         let _ = writeln!(out, "lens: {}", lens.title);
     }
-    let everything = tilelens_syntax::TextRange::new(0, text.len());
+    let everything = TextRange::new(0, text.len());
     for hint in analysis.inlay_hints(file, everything).expect("nothing is edited") {
         let start = text[..hint.offset].rfind([' ', '\n']).map_or(0, |at| at + 1);
         let _ = writeln!(out, "hint: {} {}", &text[start..hint.offset], hint.label);
@@ -330,6 +330,29 @@ fn files_without_tlx_are_not_looked_at() {
     assert!(host.snapshot().plans(file).expect("nothing is edited").is_empty());
 }
 
+/// Asks for everything; nothing panics, and no stage has failed.
+#[track_caller]
+fn ask_everything(text: &str) {
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernel.py");
+    host.set_document(file, Document::new(text));
+    let analysis = host.snapshot();
+    let everything = TextRange::new(0, text.len());
+    let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
+    let failed = diagnostics.iter().find(|diagnostic| diagnostic.code == Code::Internal);
+    assert!(failed.is_none(), "{failed:?}\n{text}");
+    analysis.code_lenses(file).expect("nothing is edited");
+    analysis.plans(file).expect("nothing is edited");
+    analysis.lowered_ir(file).expect("nothing is edited");
+    analysis.memory_maps(file).expect("nothing is edited");
+    analysis.inlay_hints(file, everything).expect("nothing is edited");
+    analysis.code_actions(file, everything).expect("nothing is edited");
+    for at in (0..text.len()).step_by(29) {
+        analysis.hover(file, at).expect("nothing is edited");
+        analysis.highlights(file, at).expect("nothing is edited");
+    }
+}
+
 #[test]
 fn half_typed_kernels_never_fail() {
     let text = format!("{IMPORTS}{PHASE_5}");
@@ -337,12 +360,7 @@ fn half_typed_kernels_never_fail() {
         for len in [1, 7, 40] {
             let mut broken = text.clone();
             broken.replace_range(from..(from + len).min(text.len()), "");
-            let mut host = AnalysisHost::new();
-            let file = host.file_id("kernel.py");
-            host.set_document(file, Document::new(&broken));
-            let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
-            let failed = diagnostics.iter().find(|diagnostic| diagnostic.code == Code::Internal);
-            assert!(failed.is_none(), "{failed:?}\n{broken}");
+            ask_everything(&broken);
         }
     }
 }
@@ -364,23 +382,38 @@ fn strange_arguments_never_fail() {
         "n",
         "1.5",
         "'x'",
+        "(64, 64, 64)",
+        "(9223372036854775807, 2)",
     ];
-    let places =
-        ["(64, 64)", "tl.float32", "2, reuse", "reuse=spec", "32768", "p, alpha", "qk[0]", "tlx.storage_kind.smem"];
-    for place in places {
-        for value in strange {
-            let value = if place == "2, reuse" { format!("{value}, reuse") } else { value.to_owned() };
-            let value = if place == "reuse=spec" { format!("reuse={value}") } else { value };
-            let text = format!("{IMPORTS}{}", PHASE_5.replace(place, &value));
-            let mut host = AnalysisHost::new();
-            let file = host.file_id("kernel.py");
-            host.set_document(file, Document::new(&text));
-            let analysis = host.snapshot();
-            let diagnostics = analysis.diagnostics(file).expect("nothing is edited");
-            let failed = diagnostics.iter().find(|diagnostic| diagnostic.code == Code::Internal);
-            assert!(failed.is_none(), "{failed:?}\n{text}");
-            analysis.code_lenses(file).expect("nothing is edited");
-            analysis.plans(file).expect("nothing is edited");
+    let places = [
+        "(64, 64)",
+        "(64,)",
+        "tl.float32",
+        "2, reuse",
+        "reuse=spec",
+        "32768",
+        "p, alpha",
+        "qk[0]",
+        "tlx.storage_kind.smem",
+        "tlx.reuse_group_type.distinct",
+        "0]",
+    ];
+    let ways = [
+        PHASE_5.to_owned(),
+        PHASE_5.replace("smem", "tmem"),
+        PHASE_5.replace(", reuse=spec", "").replace("(64,)", "(64, 64)"),
+    ];
+    for text in ways {
+        for place in places {
+            for value in strange {
+                let value = match place {
+                    "2, reuse" => format!("{value}, reuse"),
+                    "reuse=spec" => format!("reuse={value}"),
+                    "0]" => format!("{value}]"),
+                    _ => value.to_owned(),
+                };
+                ask_everything(&format!("{IMPORTS}{}", text.replace(place, &value)));
+            }
         }
     }
 }
