@@ -1,6 +1,7 @@
 //! The command line end to end.
 
 mod check;
+mod tlx;
 
 use std::fs;
 use std::path::{Path, PathBuf};
