@@ -137,7 +137,7 @@ fn every_mend_of_an_example_mends_it() {
         rejected 1
         spec-too-small 1
         storage-mismatch 1
-        unknown-dtype 2
+        unknown-dtype 1
         unpaired-flag 1
         wrong-pipe 1
     "#]]

@@ -162,13 +162,31 @@ impl Site<'_> {
         let Some((at, wrong)) = self.wrong_dtype(at) else { return Vec::new() };
         let end = self.placed.spans.expr(at).end + self.placed.start;
         let range = TextRange::new(end - wrong.len(), end);
-        let nearest = nearest_dtypes(wrong);
+        let mut nearest = nearest_dtypes(wrong);
         let preferred = nearest.len() == 1;
+        // The compiler refuses to cast a tile to what it is.
+        let own = self.cast_of(at);
+        nearest.retain(|name| own != Some(*name));
         let mend = |name: &&str| {
             let title = format!("Replace `{wrong}` by `{name}`");
             self.mend(rejection, title, (range, (*name).to_owned()), preferred)
         };
         nearest.iter().map(mend).collect()
+    }
+
+    /// The element type of the tile that is cast to the type that `target` names.
+    fn cast_of(&self, target: ExprId) -> Option<&'static str> {
+        self.ast.exprs().find_map(|(_, expr)| {
+            let Expr::Call { func, args } = expr else { return None };
+            let is_cast = self.ast.dotted(*func)?.last() == Some(&"cast") && args.iter().any(|arg| arg.value == target);
+            let name = self.ast.name(args.first().filter(|_| is_cast)?.value)?;
+            let mut types = self.kernel.vars.iter().filter(|var| var.name == name).map(|var| match &var.ty {
+                Type::Tile(tile) => Some(tile.dtype.name()),
+                _ => None,
+            });
+            let first = types.next()??;
+            types.all(|other| other == Some(first)).then_some(first)
+        })
     }
 
     /// `pl.NAME` that is no element type: the expression itself, or the one argument of a call.
