@@ -3,6 +3,7 @@
 mod bad_input;
 mod diagnostics;
 mod editing;
+mod features;
 mod memory_map;
 mod navigation;
 mod requests;

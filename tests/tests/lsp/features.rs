@@ -1,0 +1,160 @@
+//! `docs/features.md`: what the server declares, beside other servers. `UPDATE_EXPECT=1` writes it anew.
+
+use std::fmt::Write;
+
+use expect_test::expect_file;
+use serde_json::{Value, json};
+use tilelens_tests::lsp_client::LspClient;
+
+use crate::BINARY;
+
+/// How far a server goes.
+#[derive(Clone, Copy)]
+enum Mark {
+    Yes,
+    Partly,
+    No,
+    /// Nobody has looked.
+    Unknown,
+}
+use Mark::{No, Partly, Unknown, Yes};
+
+/// What stands for a feature of ours.
+enum Ours {
+    /// A JSON pointer into the capabilities of the server.
+    Declared(&'static str),
+    /// The protocol has no capability for it; other tests hold it.
+    Otherwise,
+}
+use Ours::{Declared, Otherwise};
+
+/// Feature, ours, rust-analyzer, ty, clangd (`reference/lsp.md` §4), what ours shows.
+const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
+    ("diagnostics, sent", Otherwise, Yes, Yes, Yes, "while typing, with the version they belong to"),
+    ("diagnostics, asked for", Declared("/diagnosticProvider"), Yes, Yes, No, "for clients that only ask; result ids"),
+    (
+        "diagnostics of the workspace",
+        Declared("/diagnosticProvider/workspaceDiagnostics"),
+        No,
+        Yes,
+        No,
+        "`tilelens check` does this",
+    ),
+    ("related places, code, page, tags", Otherwise, Yes, Yes, Yes, "every buffer that lives at the peak"),
+    ("hover", Declared("/hoverProvider"), Yes, Yes, Yes, "address, bytes, lifetime and group of a tile; operations"),
+    (
+        "completion",
+        Declared("/completionProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "operations, element types, spaces with what is free, tiles",
+    ),
+    ("signature help", Declared("/signatureHelpProvider"), Yes, Yes, Yes, "every form of an operation"),
+    ("inlay hints", Declared("/inlayHintProvider"), Yes, Yes, Yes, "space, address and size behind each tile"),
+    ("code lenses", Declared("/codeLensProvider"), Yes, No, No, "a bar for each memory; the C++"),
+    ("quick fixes", Declared("/codeActionProvider"), Yes, Yes, Yes, "what has an obvious mend"),
+    (
+        "fix all",
+        Declared("/codeActionProvider/codeActionKinds/2"),
+        Unknown,
+        Unknown,
+        Unknown,
+        "`source.fixAll.tilelens`, and `tilelens check --fix`",
+    ),
+    (
+        "definition",
+        Declared("/definitionProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "the binding that a use sees, also in imported files",
+    ),
+    ("references", Declared("/referencesProvider"), Yes, Yes, Yes, "tiles, kernels, constants, specs"),
+    (
+        "rename",
+        Declared("/renameProvider/prepareProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "says why where it would change what the text means",
+    ),
+    ("highlights", Declared("/documentHighlightProvider"), Yes, Yes, Yes, "by setting, all that share the memory"),
+    (
+        "symbols of a document",
+        Declared("/documentSymbolProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "kernels and their tiles with addresses",
+    ),
+    (
+        "symbols of the workspace",
+        Declared("/workspaceSymbolProvider"),
+        Yes,
+        Yes,
+        Yes,
+        "kernels of open and imported files",
+    ),
+    ("folding", Declared("/foldingRangeProvider"), Yes, Yes, Yes, "inside of kernels"),
+    ("selection", Declared("/selectionRangeProvider"), Yes, Yes, Yes, "inside of kernels"),
+    ("call hierarchy", Declared("/callHierarchyProvider"), Yes, Yes, Yes, "hosts, kernels, helpers"),
+    ("type hierarchy", Declared("/typeHierarchyProvider"), No, Yes, Yes, "kernels have no classes"),
+    (
+        "semantic tokens",
+        Declared("/semanticTokensProvider"),
+        Yes,
+        Partly,
+        Yes,
+        "left to Python servers: editors take those of one server only",
+    ),
+    ("commands", Declared("/executeCommandProvider"), Yes, Yes, Yes, "the C++, the allocated IR, memory maps"),
+    ("generated code beside the source", Otherwise, Partly, No, No, "C++ that follows each edit"),
+    ("memory map", Otherwise, Partly, No, No, "live, after every edit"),
+];
+
+fn sign(mark: Mark) -> &'static str {
+    match mark {
+        Yes => "●",
+        Partly => "○",
+        No => "–",
+        Unknown => "?",
+    }
+}
+
+fn declares(capabilities: &Value, pointer: &str) -> bool {
+    !matches!(capabilities.pointer(pointer), None | Some(Value::Null | Value::Bool(false)))
+}
+
+#[test]
+fn the_page_of_features_is_what_the_server_declares() {
+    let mut client = LspClient::spawn(BINARY);
+    // A client that asks for diagnostics is offered all there is.
+    let capabilities = client.initialize(json!({ "capabilities": { "textDocument": { "diagnostic": {} } } }));
+    let mut page = "# Features\n\nWhat tilelens declares as a language server, beside what others for other languages do. Made by \
+                    `tests/tests/lsp/features.rs` from the\nserver's own capabilities; the columns of the others are from their \
+                    sources of 2026-08. ● yes, ○ partly or as an extension, – no, ? not looked at.\n\n\
+                    | feature | tilelens | rust-analyzer | ty | clangd | in tilelens |\n|---|---|---|---|---|---|\n"
+        .to_owned();
+    for (feature, ours, rust_analyzer, ty, clangd, shows) in ROWS {
+        let mark = match ours {
+            Declared(pointer) if declares(&capabilities, pointer) => Yes,
+            Declared(_) => No,
+            Otherwise => Yes,
+        };
+        let marks = [mark, *rust_analyzer, *ty, *clangd].map(sign).join(" | ");
+        let _ = writeln!(page, "| {feature} | {marks} | {shows} |");
+    }
+    expect_file!["../../../docs/features.md"].assert_eq(&page);
+}
+
+#[test]
+fn the_table_names_every_capability() {
+    let mut client = LspClient::spawn(BINARY);
+    let capabilities = client.initialize(json!({ "capabilities": { "textDocument": { "diagnostic": {} } } }));
+    for (key, _) in capabilities.as_object().expect("capabilities").iter().filter(|(key, _)| key.ends_with("Provider"))
+    {
+        let is_row = |ours: &Ours| matches!(ours, Declared(pointer) if pointer.split('/').nth(1) == Some(key));
+        assert!(ROWS.iter().any(|(_, ours, ..)| is_row(ours)), "{key} is not in the table");
+    }
+}
