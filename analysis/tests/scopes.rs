@@ -162,3 +162,67 @@ fn a_scenario_comment_gives_shapes() {
     "#]]
     .assert_eq(&show(&plans(&[("/w/main.py", &text)])));
 }
+
+const NORM: &str = "import pypto.language as pl
+
+@pl.jit
+def norm(x: pl.Tensor[[16, 64], pl.FP32], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint='norm'):
+        total = pl.row_sum(pl.mul(x, x))
+        o[0:16, 0:64] = pl.row_expand_mul(x, pl.rsqrt(total))
+    return o
+";
+
+#[test]
+fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("/w/norm.py");
+    host.set_document(file, Document::new(NORM));
+    let analysis = host.snapshot();
+    let offset = NORM.find("total").unwrap();
+    let hover = analysis.hover(file, offset).unwrap().unwrap().markdown;
+    let (_, made) = hover.split_once("Made by the compiler").unwrap();
+    expect_test::expect![[r#"
+         for this statement:
+
+        - `tmp_tile` [16, 128] FP32: Vec 0x2000 8 KiB; scratch of the reduction; that of a sum, product, minimum or maximum is at least 128 columns wide
+    "#]]
+    .assert_eq(made);
+    let whole = tilelens_syntax::TextRange::new(0, NORM.len());
+    let hints: Vec<String> = analysis.inlay_hints(file, whole).unwrap().into_iter().map(|hint| hint.label).collect();
+    expect_test::expect![[r#"
+        Vec 0x4000 64 B
+        → Vec 0x2000 4 KiB"#]]
+    .assert_eq(&hints.join("\n"));
+    let program = analysis.allocated_ir_at(file, offset).unwrap().unwrap().text;
+    expect_test::expect![[r#"
+        AIV norm
+            mem_vec_2 = tile.alloc(Vec, 4096)
+            mem_vec_3 = tile.alloc(Vec, 4096)
+            mem_vec_4 = tile.alloc(Vec, 8192)
+            mem_vec_5 = tile.alloc(Vec, 64)
+            x.2: Tile[[16, 64], FP32, MemRef(mem_vec_2, 0, 4096), Vec] = tile.load(x, [0, 0], [16, 64], [16, 64], target_memory=Vec)
+            t__tmp_v0: Tile[[16, 64], FP32, MemRef(mem_vec_3, 4096, 4096), Vec] = tile.mul(x.2, x.2)
+            tmp_tile: Tile[[16, 128], FP32, MemRef(mem_vec_4, 8192, 8192), Vec] = tile.create([16, 128], dtype=FP32, target_memory=Vec)
+            total: Tile[[16, 1], FP32, MemRef(mem_vec_5, 16384, 64), Vec] = tile.row_sum(t__tmp_v0, tmp_tile)
+            t__rm_a0_tmp_v0: Tile[[1, 16], FP32, MemRef(mem_vec_5, 16384, 64), Vec] = tile.reshape(total, [1, 16])
+            t__row_major_tmp_v1: Tile[[1, 16], FP32, MemRef(mem_vec_3, 4096, 64), Vec] = tile.rsqrt(t__rm_a0_tmp_v0)
+            t__tmp_v1: Tile[[16, 1], FP32, MemRef(mem_vec_3, 4096, 64), Vec] = tile.reshape(t__row_major_tmp_v1, [16, 1])
+            t__tmp_v2: Tile[[16, 64], FP32, MemRef(mem_vec_4, 8192, 4096), Vec] = tile.row_expand_mul(x.2, t__tmp_v1)
+            o.2: Tensor[[16, 64], FP32] = tile.store(t__tmp_v2, [0, 0], o)
+            return o.2
+    "#]]
+    .assert_eq(&program);
+}
+
+/// The kernels of the page on scopes are exact, so that its maps are true.
+#[test]
+fn the_kernels_of_the_page_are_exact() {
+    let page = include_str!("../../docs/guide/scopes.md");
+    let kernels: Vec<&str> = page.split("```python\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(kernels.len(), 3);
+    for kernel in kernels {
+        let plans = plans(&[("/w/main.py", kernel)]);
+        assert!(!plans.is_empty() && plans.iter().all(|plan| plan.status == "exact"), "{}", show(&plans));
+    }
+}

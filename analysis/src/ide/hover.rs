@@ -12,7 +12,7 @@ use crate::target::Space;
 
 use super::completion::{self, documentation};
 use super::place::Place;
-use super::{Context, PlacedUnit, layout, tlx};
+use super::{Context, PlacedUnit, layout, made, tlx};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
@@ -159,6 +159,7 @@ fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &
         let _ = writeln!(text, "| {} in use | {} |", space.space, layout::usage(space.used, capacity));
     }
     let _ = writeln!(text, "| planner, target | {}, {} |", plan.planner, plan.target);
+    text.push_str(&made::beside(plan, tile));
     for note in plan.notes.iter().take(1) {
         let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason.0);
     }

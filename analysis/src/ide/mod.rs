@@ -11,6 +11,7 @@ pub mod hover;
 pub mod inlay_hints;
 mod layout;
 pub mod lowered_ir;
+mod made;
 pub mod memory_map;
 pub mod navigation;
 mod place;
