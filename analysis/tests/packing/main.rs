@@ -3,3 +3,4 @@
 mod brute_force;
 mod golden;
 mod properties;
+mod threads;

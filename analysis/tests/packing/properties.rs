@@ -169,7 +169,7 @@ proptest! {
         let wishes = wishes.into_iter().map(|(a, b)| (BufferIx(a % count), BufferIx(b % count)));
         let wishes: Vec<(BufferIx, BufferIx)> = wishes.filter(|(a, b)| a != b).collect();
         let budget = Budget::new(Goal::Fit, 2_000);
-        let relaxed = explain::pack_relaxing(&problem, &wishes, &budget);
+        let relaxed = pack_relaxing(&problem, &wishes, &budget);
         let alone = pack(&problem, &budget);
         let fits = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Fits { .. });
         prop_assert!(fits(&relaxed.outcome) || !fits(&alone));

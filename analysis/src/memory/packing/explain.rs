@@ -3,7 +3,7 @@
 use super::conflicts::Conflicts;
 use super::first_fit::MOST_PAIRS;
 use super::floor::floor;
-use super::ladder::{Budget, Goal, Outcome, Verdict, pack};
+use super::ladder::{Budget, Goal, Verdict, pack};
 use super::liveness;
 use super::problem::{Buffer, BufferIx, Interval, Lifetime, Problem};
 use super::search::{Cancel, Found, search};
@@ -122,61 +122,4 @@ fn ended_at(lifetime: &Lifetime, time: u64) -> Option<Lifetime> {
     let before = lifetime.intervals().filter(|interval| interval.start < time);
     let cut: Vec<Interval> = before.map(|interval| Interval::new(interval.start, interval.end.min(time))).collect();
     (!cut.is_empty()).then(|| Lifetime::union(cut))
-}
-
-/// A packing with as many wishes granted as was found possible.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Relaxed {
-    /// With all wishes that are not in `relaxed` as no-alias pairs. Where not even the problem without wishes fits, that of the
-    /// problem without wishes.
-    pub outcome: Outcome,
-    /// Positions of the wishes that share bytes: to grant any one of them too, no packing was found. Empty when the outcome
-    /// does not fit.
-    pub relaxed: Vec<usize>,
-}
-
-/// Packs with `wishes`: pairs that should not share bytes if there is room (double buffers, pipes), the dearest first. All of
-/// them if possible; else gives up what it must, the cheapest rather than the dearest.
-pub fn pack_relaxing(problem: &Problem, wishes: &[(BufferIx, BufferIx)], budget: &Budget) -> Relaxed {
-    let outcome = grant(problem, wishes, budget);
-    let offsets = &outcome.placement.offsets;
-    let denied = |at: &usize| fits(&outcome) && share(problem, offsets, wishes[*at]);
-    let relaxed = (0..wishes.len()).filter(denied).collect();
-    Relaxed { outcome, relaxed }
-}
-
-fn fits(outcome: &Outcome) -> bool {
-    matches!(outcome.verdict, Verdict::Fits { .. })
-}
-
-fn grant(problem: &Problem, wishes: &[(BufferIx, BufferIx)], budget: &Budget) -> Outcome {
-    let all = pack(&problem.with_no_alias(wishes.iter().copied()), budget);
-    if fits(&all) {
-        return all;
-    }
-    let mut outcome = pack(problem, budget);
-    if !fits(&outcome) {
-        return outcome;
-    }
-    let mut granted: Vec<(BufferIx, BufferIx)> = Vec::new();
-    for &wish in wishes {
-        if !share(problem, &outcome.placement.offsets, wish) {
-            granted.push(wish);
-            continue;
-        }
-        let with = granted.iter().copied().chain([wish]);
-        let attempt = pack(&problem.with_no_alias(with), budget);
-        if fits(&attempt) {
-            outcome = attempt;
-            granted.push(wish);
-        }
-    }
-    outcome
-}
-
-/// Whether two buffers have bytes in common, at whatever times.
-fn share(problem: &Problem, offsets: &[u64], (a, b): (BufferIx, BufferIx)) -> bool {
-    let range = |ix: BufferIx| offsets.get(ix.index()).map(|&offset| (offset, offset + problem.buffer(ix).size));
-    let (Some(first), Some(second)) = (range(a), range(b)) else { return false };
-    first.0 < second.1 && second.0 < first.1
 }

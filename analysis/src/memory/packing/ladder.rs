@@ -68,6 +68,8 @@ pub enum Method {
     ShareThenBump,
     FirstFit(Order),
     Search,
+    /// First-fit where it denies the fewest wishes.
+    LeastDenied,
 }
 
 /// The answer to a [`Problem`].

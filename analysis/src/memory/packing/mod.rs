@@ -7,6 +7,8 @@
 //! 2. [`first_fit`] in several orders, the cheap guesses;
 //! 3. the exact [`search`] for a packing of the height of the bound, then of the capacity, within a budget of nodes.
 //!
+//! Where it fits, [`grant_wishes`] keeps apart what would rather not share, as far as there is room.
+//!
 //! The same problem and budget give the same bytes on every machine: nothing here looks at a clock, a thread or a hash seed.
 //! Every answer is checked by [`validate`], which shares no code with what found it.
 
@@ -23,6 +25,7 @@ mod problem;
 mod search;
 pub mod svg;
 mod validate;
+mod wishes;
 
 pub use baseline::{bump, share_then_bump};
 pub use conflicts::Conflicts;
@@ -31,3 +34,4 @@ pub use ladder::{Budget, Goal, Method, Outcome, Verdict, pack};
 pub use liveness::{Bound, Peak};
 pub use problem::{Buffer, BufferIx, Interval, Lifetime, Named, Problem, ProblemError, Spec};
 pub use validate::{Violation, validate};
+pub use wishes::{Relaxed, grant_wishes, pack_relaxing};

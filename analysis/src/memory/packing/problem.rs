@@ -255,7 +255,7 @@ impl Problem {
     }
 
     /// The same with more no-alias pairs; what names no pair of buffers, or two fixed ones that overlap, is left out.
-    pub(super) fn with_no_alias(&self, pairs: impl IntoIterator<Item = (BufferIx, BufferIx)>) -> Self {
+    pub fn with_no_alias(&self, pairs: impl IntoIterator<Item = (BufferIx, BufferIx)>) -> Self {
         let mut problem = self.clone();
         let bytes = |ix: BufferIx| self.buffers.get(ix.index()).and_then(|b| Some((b.fixed?, b.fixed? + b.size)));
         let contradicts = |a, b| bytes(a).zip(bytes(b)).is_some_and(|(a, b)| a.0 < b.1 && b.0 < a.1);

@@ -1,0 +1,157 @@
+//! Pairs of buffers that may share bytes but would rather not: double buffers, buffers of different pipes. As many of these wishes
+//! are granted as there is room for.
+
+use super::conflicts::Conflicts;
+use super::first_fit::{Order, Placement};
+use super::ladder::{Budget, Goal, Method, Outcome, Verdict, pack};
+use super::problem::{BufferIx, Problem};
+use super::validate::validate;
+
+/// Single wishes that are tried, each with a packing.
+const MOST_TRIED: usize = 32;
+
+/// Conflicts and wishes up to which buffers are placed by what sharing costs.
+const MOST_PAIRS: usize = 20_000;
+
+/// A packing with as many wishes granted as was found possible.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relaxed {
+    /// With all wishes that are not in `relaxed` as no-alias pairs. Where not even the problem without wishes fits, that of the
+    /// problem without wishes.
+    pub outcome: Outcome,
+    /// Positions of the wishes that share bytes. Empty when the outcome does not fit.
+    pub relaxed: Vec<usize>,
+}
+
+/// Packs with `wishes`: pairs that should not share bytes if there is room, the dearest first. All of them if possible; else
+/// gives up few. The budget is for all attempts together.
+pub fn pack_relaxing(problem: &Problem, wishes: &[(BufferIx, BufferIx)], budget: &Budget) -> Relaxed {
+    let outcome = pack(problem, budget);
+    if !fits(&outcome) {
+        return Relaxed { outcome, relaxed: Vec::new() };
+    }
+    let rest = Budget { nodes: budget.nodes.saturating_sub(outcome.nodes), ..*budget };
+    grant_wishes(problem, wishes, outcome, &rest)
+}
+
+/// The same for a problem of which a packing that fits is known.
+pub fn grant_wishes(problem: &Problem, wishes: &[(BufferIx, BufferIx)], known: Outcome, budget: &Budget) -> Relaxed {
+    let mut best = Granting { problem, wishes, outcome: known, relaxed: Vec::new() };
+    best.relaxed = best.denied(&best.outcome.placement.offsets);
+    let mut nodes = budget.nodes / 2;
+    if !best.relaxed.is_empty() {
+        best.attempt(0..wishes.len(), &Budget { nodes, ..*budget });
+    }
+    if best.relaxed.is_empty() {
+        return best.done();
+    }
+    best.place_by_cost();
+    for wish in best.relaxed.clone().into_iter().take(MOST_TRIED) {
+        // What was attempted before may have granted it in passing.
+        if best.relaxed.binary_search(&wish).is_err() {
+            continue;
+        }
+        let granted: Vec<usize> =
+            (0..wishes.len()).filter(|at| *at == wish || best.relaxed.binary_search(at).is_err()).collect();
+        nodes -= best.attempt(granted, &Budget { goal: Goal::Fit, nodes: nodes / 4, ..*budget }).min(nodes);
+    }
+    best.done()
+}
+
+fn fits(outcome: &Outcome) -> bool {
+    matches!(outcome.verdict, Verdict::Fits { .. })
+}
+
+struct Granting<'a> {
+    problem: &'a Problem,
+    wishes: &'a [(BufferIx, BufferIx)],
+    outcome: Outcome,
+    /// Sorted.
+    relaxed: Vec<usize>,
+}
+
+impl Granting<'_> {
+    /// Packs with these wishes as no-alias pairs, and keeps what is better. Returns the nodes that it took.
+    fn attempt(&mut self, granted: impl IntoIterator<Item = usize>, budget: &Budget) -> u64 {
+        let pairs = granted.into_iter().map(|at| self.wishes[at]);
+        let outcome = pack(&self.problem.with_no_alias(pairs), budget);
+        let nodes = outcome.nodes;
+        if fits(&outcome) {
+            self.keep_better(outcome.placement, outcome.method);
+        }
+        nodes
+    }
+
+    fn keep_better(&mut self, placement: Placement, method: Method) {
+        let relaxed = self.denied(&placement.offsets);
+        if (relaxed.len(), placement.height) < (self.relaxed.len(), self.outcome.placement.height) {
+            (self.outcome.placement, self.outcome.method, self.relaxed) = (placement, method, relaxed);
+        }
+    }
+
+    fn denied(&self, offsets: &[u64]) -> Vec<usize> {
+        (0..self.wishes.len()).filter(|at| share(self.problem, offsets, self.wishes[*at])).collect()
+    }
+
+    fn done(self) -> Relaxed {
+        let Granting { problem, mut outcome, relaxed, .. } = self;
+        let optimal = outcome.placement.height <= outcome.floor;
+        if outcome.placement.height <= problem.capacity() {
+            outcome.verdict = Verdict::Fits { optimal };
+        }
+        Relaxed { outcome, relaxed }
+    }
+
+    /// First-fit in several orders, but each buffer where it denies least, and lowest among those places.
+    fn place_by_cost(&mut self) {
+        let Some(conflicts) = Conflicts::of(self.problem, MOST_PAIRS) else { return };
+        if self.wishes.len() > MOST_PAIRS {
+            return;
+        }
+        let mut wished: Vec<Vec<BufferIx>> = vec![Vec::new(); self.problem.buffers().len()];
+        for (a, b) in self.wishes.iter().flat_map(|&(a, b)| [(a, b), (b, a)]) {
+            if let (Some(of), true) = (wished.get_mut(a.index()), b.index() < self.problem.buffers().len()) {
+                of.push(b);
+            }
+        }
+        let mut orders: Vec<Vec<BufferIx>> = Order::ALL.iter().map(|order| order.sorted(self.problem)).collect();
+        let mut by_wishes = Order::Size.sorted(self.problem);
+        by_wishes.sort_by_key(|ix| std::cmp::Reverse(wished[ix.index()].len()));
+        orders.push(by_wishes);
+        for order in orders {
+            let Some(offsets) = by_cost(self.problem, &conflicts, &wished, &order) else { continue };
+            if validate(self.problem, &offsets).is_ok() {
+                self.keep_better(Placement::new(self.problem, offsets), Method::LeastDenied);
+            }
+        }
+    }
+}
+
+/// An offset for every buffer; `None` where one has no place within the capacity.
+fn by_cost(problem: &Problem, conflicts: &Conflicts, wished: &[Vec<BufferIx>], order: &[BufferIx]) -> Option<Vec<u64>> {
+    let mut offsets: Vec<Option<u64>> = problem.buffers().iter().map(|buffer| buffer.fixed).collect();
+    for &ix in order {
+        if offsets[ix.index()].is_some() {
+            continue;
+        }
+        let buffer = problem.buffer(ix);
+        let range = |other: BufferIx| offsets[other.index()].map(|at| (at, at + problem.buffer(other).size));
+        let reserved = problem.reserved().iter().map(|range| (range.start, range.end));
+        let taken: Vec<(u64, u64)> = conflicts.neighbours(ix).filter_map(range).chain(reserved).collect();
+        let shared: Vec<(u64, u64)> = wished[ix.index()].iter().copied().filter_map(range).collect();
+        let tops = taken.iter().chain(&shared).map(|(_, top)| top.next_multiple_of(buffer.align));
+        let meets = |at: u64, range: &(u64, u64)| at < range.1 && range.0 < at + buffer.size;
+        let is_free = |at: &u64| at + buffer.size <= problem.capacity() && !taken.iter().any(|range| meets(*at, range));
+        let denied = |at: u64| shared.iter().filter(|range| meets(at, range)).count();
+        let place = std::iter::once(0).chain(tops).filter(is_free).min_by_key(|&at| (denied(at), at))?;
+        offsets[ix.index()] = Some(place);
+    }
+    offsets.into_iter().collect()
+}
+
+/// Whether two buffers have bytes in common, at whatever times.
+fn share(problem: &Problem, offsets: &[u64], (a, b): (BufferIx, BufferIx)) -> bool {
+    let range = |ix: BufferIx| offsets.get(ix.index()).map(|&offset| (offset, offset + problem.buffer(ix).size));
+    let (Some(first), Some(second)) = (range(a), range(b)) else { return false };
+    first.0 < second.1 && second.0 < first.1
+}
