@@ -14,7 +14,8 @@ use crate::codegen::{self, Generated, Sequenced};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Reason, TensorType};
-use crate::memory::{self, Plan};
+use crate::memory::packing::Problem;
+use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::target::Machine;
@@ -72,6 +73,13 @@ pub(crate) struct SourceFile {
 pub(crate) struct Workspace {
     #[returns(ref)]
     pub(crate) files: BTreeMap<String, SourceFile>,
+}
+
+/// What searches that take their time have found. A plan looks here only for what its own search leaves open.
+#[salsa::input(singleton)]
+pub(crate) struct Searches {
+    #[returns(ref)]
+    pub(crate) done: Vec<Arc<Searched>>,
 }
 
 /// A block of a document, without its position.
@@ -405,13 +413,16 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
         let plans = isolated(|| printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
         return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
+    let known =
+        |problem: &Problem| Searches::try_get(db)?.done(db).iter().find(|searched| searched.answers(problem)).cloned();
+    let effort = Effort { known: &known, ..Effort::INTERACTIVE };
     let mut outcomes = Vec::new();
     for kernel in kernels(db, unit).iter() {
         let planned = isolated(|| {
             let machine = Machine { target: config.target, replaced: &config.capacity };
             let prepared = passes::prepare(kernel.clone(), machine, config.planner);
             let plan = |kernel: Kernel| {
-                let mut plan = memory::plan_for(&kernel, machine, config.planner);
+                let mut plan = memory::plan_within(&kernel, machine, config.planner, effort);
                 memory::take_back_unproved(&mut plan);
                 plan.findings.extend(isa_rules::findings(&kernel, config.target));
                 let is_synchronised = codegen::sync::is_written(&kernel);

@@ -1,12 +1,14 @@
 //! The writer and its snapshots.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use salsa::Setter;
 use tilelens_syntax::Document;
 
-use crate::db::{Database, Settings, SourceFile, Workspace};
+use crate::db::{Database, Searches, Settings, SourceFile, Workspace};
+use crate::memory::Searched;
 use crate::project::Config;
 use crate::{ide, imports};
 
@@ -20,6 +22,9 @@ pub type Cancellable<T> = Result<T, Cancelled>;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId(pub(crate) SourceFile);
 
+/// Answers of deeper searches that are kept, the oldest go first.
+const MOST_SEARCHED: usize = 1024;
+
 /// Owns the database and takes the changes. A change waits until every [`Analysis`] is dropped, and cancels their queries.
 pub struct AnalysisHost {
     db: Database,
@@ -27,6 +32,7 @@ pub struct AnalysisHost {
     /// Every file that was ever named; salsa does not free inputs.
     ids: FxHashMap<String, SourceFile>,
     workspace: Workspace,
+    searches: Searches,
 }
 
 impl Default for AnalysisHost {
@@ -43,7 +49,8 @@ impl AnalysisHost {
     pub(crate) fn with_database(db: Database) -> Self {
         let settings = Settings::builder(Config::default()).durability(salsa::Durability::HIGH).new(&db);
         let workspace = Workspace::new(&db, BTreeMap::new());
-        AnalysisHost { db, settings, ids: FxHashMap::default(), workspace }
+        let searches = Searches::new(&db, Vec::new());
+        AnalysisHost { db, settings, ids: FxHashMap::default(), workspace, searches }
     }
 
     /// The file of a path (or URI); a new one is empty.
@@ -81,6 +88,16 @@ impl AnalysisHost {
         let mut files = self.workspace.files(&self.db).clone();
         files.remove(file.0.path(&self.db));
         self.workspace.set_files(&mut self.db).to(files);
+    }
+
+    /// Takes the answer to an [`OpenSearch`](crate::memory::OpenSearch); the plans that asked are made anew. It stays for the session, whatever is edited.
+    pub fn set_searched(&mut self, searched: Searched) {
+        let mut done = self.searches.done(&self.db).clone();
+        if done.len() == MOST_SEARCHED {
+            done.remove(0);
+        }
+        done.push(Arc::new(searched));
+        self.searches.set_done(&mut self.db).to(done);
     }
 
     /// Shows nothing of a file any more, or everything again.
@@ -174,6 +191,8 @@ features! {
     /// Plans the kernels that touch a range, so that other queries find them done. Several threads can share the work of
     /// a file that is new.
     prepare(range: tilelens_syntax::TextRange) -> () = ide::prepare;
+    /// The diagnostics of a file, and what somebody with time may find out for them.
+    diagnosis() -> ide::Diagnosis = ide::diagnostics::diagnosis;
     /// What is wrong in a file, and what is not modelled, by position.
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
     /// What is known of the tile at a byte offset.

@@ -68,3 +68,28 @@ fn kernel(text: &mut String, index: usize) {
     }
     let _ = writeln!(text, "        return out");
 }
+
+/// A kernel whose tiles have the sizes (multiples of 32 bytes) and lifetimes of a packing problem in MiniMalloc's format.
+pub fn of_problem(csv: &str) -> String {
+    let rows = csv.lines().skip(1).map(|row| row.split(',').map(|cell| cell.parse().expect("a number")).collect());
+    let buffers: Vec<Vec<u64>> = rows.collect();
+    // At the same time uses come before definitions: lifetimes that touch do not meet.
+    let mut events: Vec<(u64, bool, &[u64])> = Vec::new();
+    for buffer in &buffers {
+        let &[_, lower, upper, _] = buffer.as_slice() else { panic!("id,lower,upper,size: {buffer:?}") };
+        events.extend([(lower, true, buffer.as_slice()), (upper, false, buffer.as_slice())]);
+    }
+    events.sort_unstable();
+    let mut text = format!(
+        "import pypto.language as pl\n\n@pl.program\nclass Packed:\n    @pl.function(type=pl.FunctionType.InCore)\n    def kernel(self, x: {TENSOR}, out: pl.Out[{TENSOR}]) -> {TENSOR}:\n"
+    );
+    for (_, defined, buffer) in events {
+        let (id, rows) = (buffer[0], buffer[3] / 32);
+        let _ = match defined {
+            true => writeln!(text, "        t{id} = pl.load(x, [0, 0], [{rows}, 8])"),
+            false => writeln!(text, "        out = pl.store(t{id}, [0, 0], out)"),
+        };
+    }
+    text.push_str("        return out\n");
+    text
+}

@@ -6,7 +6,7 @@ use crate::codegen::{Insertion, Sequenced};
 use crate::db::{Dumped, Match, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Note, Rejection};
-use crate::memory::{Finding, Plan};
+use crate::memory::{Finding, OpenSearch, Plan};
 
 use super::{Context, PlacedUnit, tlx};
 
@@ -28,15 +28,30 @@ pub struct RelatedRange {
     pub message: String,
 }
 
+/// Everything that is said of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Diagnosis {
+    /// In text order.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What the plans leave open.
+    pub open: Vec<OpenSearch>,
+}
+
 /// The diagnostics of a file, in text order.
 pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
+    diagnosis(context).diagnostics
+}
+
+pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     let mut all = Vec::new();
+    let mut open = Vec::new();
     if context.document().is_oversized() && !context.file.excluded(context.db) {
         all.push(oversized(context.document().len()));
     }
     for placed in context.units() {
         let outcomes = context.plans(placed.unit);
         all.extend(outcomes.iter().flat_map(|outcome| of_kernel(&placed, outcome)));
+        open.extend(outcomes.iter().filter_map(Outcome::plan).flat_map(|plan| &plan.open).cloned());
         all.extend(context.dumped(placed.unit).iter().filter_map(|dumped| differing(&placed, dumped.as_ref()?)));
         if asks_for_sequences(context, placed.unit) {
             all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
@@ -47,7 +62,7 @@ pub(crate) fn diagnostics(context: &Context<'_>) -> Vec<Diagnostic> {
     all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
     all.dedup();
-    all
+    Diagnosis { diagnostics: all, open }
 }
 
 /// Gives a diagnostic the severity in force; false where its code is turned off.

@@ -7,7 +7,7 @@ use tilelens_syntax::ast::Expr;
 
 use crate::db::{self, Outcome};
 use crate::ir::{Dtype, Kernel, Role};
-use crate::memory::{Plan, PlannedTile};
+use crate::memory::{Crossings, Plan, PlannedTile};
 use crate::target::Space;
 
 use super::completion::{self, documentation};
@@ -157,6 +157,10 @@ fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &
     let in_space = tile.space.and_then(|space| plan.space(space));
     if let Some((space, capacity)) = in_space.and_then(|space| Some((space, space.capacity?))) {
         let _ = writeln!(text, "| {} in use | {} |", space.space, layout::usage(space.used, capacity));
+    }
+    if let Some(crossings) = in_space.and_then(|space| space.crossings).filter(|crossings| crossings.wished > 0) {
+        let Crossings { remaining, wished } = crossings;
+        let _ = writeln!(text, "| reuse across pipes | {remaining} of {wished} pairs of tiles share memory |");
     }
     let _ = writeln!(text, "| planner, target | {}, {} |", plan.planner, plan.target);
     text.push_str(&made::beside(plan, tile));

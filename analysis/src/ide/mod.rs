@@ -40,7 +40,7 @@ pub use call_hierarchy::{CallItem, Calls};
 pub use code_actions::{CodeAction, Effect, Mend};
 pub use code_lens::{CodeLens, LensCommand};
 pub use completion::{Completion, CompletionKind, Completions, documentation};
-pub use diagnostics::{Diagnostic, RelatedRange};
+pub use diagnostics::{Diagnosis, Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;
 pub use inlay_hints::InlayHint;

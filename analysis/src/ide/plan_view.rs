@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::db::Outcome;
 use crate::ir::Role;
-use crate::memory::{Plan, PlannedTile, SpaceUse, Status};
+use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Status, Trouble, Witness};
 use crate::target::Space;
 
 use super::diagnostics::{configured, of_kernel};
@@ -51,9 +51,51 @@ pub struct SpacePacking {
     pub bound: u64,
     /// Height of the lowest placement known.
     pub best: u64,
-    /// What is live at the peak, largest first; only where no placement is known to fit.
+    /// No placement is lower (proved).
+    pub floor: u64,
+    /// Of the planner `packed`: pairs of tiles that share memory although one is written by another pipe of the core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cross_pipe_reuse: Option<usize>,
+    /// Stages of pipelines that share memory all the same, as `name of stage N`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relaxed: Vec<[String; 2]>,
+    /// Only where no placement is known to fit.
+    #[serde(flatten)]
+    pub trouble: Option<TroubleView>,
+}
+
+/// Why a memory space does not fit, and what would help.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TroubleView {
+    pub peak_at: PeakView,
+    /// What is live at the peak, largest first.
     pub witness: Vec<WitnessView>,
+    /// Bytes by which that exceeds the capacity.
+    pub overshoot: u64,
+    /// Other instants that exceed it.
+    pub further_peaks: Vec<PeakView>,
+    /// Changes to one tile that are enough by themselves.
+    pub fixes: FixesView,
+    /// Tiles that cannot be placed even without the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub irreducible: Vec<WitnessView>,
+}
+
+/// A statement at which many bytes are live.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PeakView {
+    pub line: usize,
+    /// `tile.add`; `None` where it defines no tile.
+    pub op: Option<&'static str>,
+    pub bytes: u64,
+}
+
+/// Names of tiles.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FixesView {
+    pub halve: Vec<String>,
+    pub remove: Vec<String>,
+    pub end_earlier: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -109,13 +151,15 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
         }
     };
     let space = |used: &SpaceUse| {
-        let witness = used.witness.iter().map(|tile| WitnessView {
-            name: tile.name.clone(),
-            bytes: tile.bytes,
-            line: context.line(placed.range(tile.at).start),
-        });
-        let packing =
-            SpacePacking { verdict: used.fit.name(), bound: used.peak, best: used.best, witness: witness.collect() };
+        let packing = SpacePacking {
+            verdict: used.fit.name(),
+            bound: used.peak,
+            best: used.best,
+            floor: used.floor,
+            cross_pipe_reuse: used.crossings.map(|crossings| crossings.remaining),
+            relaxed: used.relaxed.iter().map(|pair| pair.tiles.clone().map(|tile| stage(&tile))).collect(),
+            trouble: used.trouble.as_ref().map(|trouble| trouble_view(context, placed, plan, used, trouble)),
+        };
         let SpaceUse { used: bytes, capacity, peak, .. } = *used;
         (used.space.name(), SpacePlan { used: bytes, capacity, peak, packing: Some(packing) })
     };
@@ -139,6 +183,38 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
         specs: Vec::new(),
         scenarios: Vec::new(),
         diagnostics: diagnostics.collect(),
+    }
+}
+
+fn stage((name, stage): &(String, i64)) -> String {
+    format!("{name} of stage {stage}")
+}
+
+fn trouble_view(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    plan: &Plan,
+    used: &SpaceUse,
+    trouble: &Trouble,
+) -> TroubleView {
+    let witness = |tile: &Witness| WitnessView {
+        name: tile.name.clone(),
+        bytes: tile.bytes,
+        line: context.line(placed.range(tile.at).start),
+    };
+    let peak = |at: Order, bytes: u64| PeakView {
+        line: layout::lines(context, placed, plan, at, at).0,
+        op: plan.tiles.iter().find(|tile| tile.first == at && !tile.op.is_empty()).map(|tile| tile.op),
+        bytes,
+    };
+    let Trouble { halve, remove, end_earlier, .. } = trouble.clone();
+    TroubleView {
+        peak_at: peak(trouble.at, used.peak),
+        witness: trouble.live.iter().map(witness).collect(),
+        overshoot: trouble.overshoot,
+        further_peaks: trouble.further.iter().map(|(at, bytes)| peak(*at, *bytes)).collect(),
+        fixes: FixesView { halve, remove, end_earlier },
+        irreducible: trouble.core.iter().flat_map(|(tiles, _)| tiles).map(witness).collect(),
     }
 }
 

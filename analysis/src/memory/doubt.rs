@@ -21,7 +21,11 @@ pub(crate) fn take_back_unproved(plan: &mut Plan) {
         .collect();
     for space in plan.spaces.iter_mut().filter(|space| unproved.contains(&space.space)) {
         space.fit = Fit::Undecided;
-        space.witness.clear();
+        space.trouble = None;
+        space.searching = false;
+    }
+    if !unproved.is_empty() {
+        plan.open.clear();
     }
     let about = |message: &str| unproved.iter().any(|space| message.starts_with(space.name()));
     plan.findings.retain(|finding| {

@@ -4,9 +4,9 @@ use crate::diagnostics::Code;
 use crate::ir::{Kernel, Origin};
 use crate::memory::bases::Bases;
 use crate::memory::lifetimes::Group;
-use crate::memory::plan::{Finding, Fit, Order, Related, SpaceUse, Witness};
+use crate::memory::plan::{Finding, Fit, Order, Related, SpaceUse, StagePair, Trouble, Witness};
 use crate::memory::sizes;
-use crate::memory::verdict::{Packing, Trouble};
+use crate::memory::verdict::Packing;
 use crate::target::{Machine, Space};
 
 /// Tiles that a list in a sentence names.
@@ -108,6 +108,11 @@ impl Overflow<'_> {
             (Fit::Fits, _) => format!(
                 "At most {live} bytes are live at once: packed by lifetime the tiles fit in {best} bytes, with memory_planner=DSA_RP"
             ),
+            (Fit::Relaxed, _) => format!(
+                "At most {live} bytes are live at once: packed by lifetime the tiles fit in {best} bytes, with memory_planner=DSA_RP, if \
+                 stages of a pipeline share memory and wait for each other: {}",
+                pairs(&packing.relaxed)
+            ),
             (Fit::OverAtAnInstant, Some(trouble)) => self.too_much_at_once(live, trouble),
             (Fit::Unpackable, Some(trouble)) => format!(
                 "At most {live} bytes are live at once{}, and yet no placement fits in {space} (proved): the free memory is in pieces \
@@ -117,10 +122,11 @@ impl Overflow<'_> {
             ),
             (Fit::Undecided, Some(trouble)) => format!(
                 "At most {live} bytes are live at once{}, and the best placement by lifetime that was found takes {best} bytes. Whether \
-                 a lower one exists, of {} bytes or more, was not decided in {} steps of search",
+                 a lower one exists, of {} bytes or more, was not decided in {} steps of search{}",
                 convention(trouble),
                 packing.floor,
-                packing.nodes
+                packing.nodes,
+                if packing.searching { "; the search goes on" } else { "" }
             ),
             (_, None) => undecided,
         }
@@ -242,6 +248,17 @@ impl Overflow<'_> {
     }
 }
 
+/// Some of the pairs, with their stages.
+pub(super) fn pairs(all: &[StagePair]) -> String {
+    let tile = |(name, stage): &(String, i64)| format!("`{name}` of stage {stage}");
+    let pair = |pair: &StagePair| format!("{} and {}", tile(&pair.tiles[0]), tile(&pair.tiles[1]));
+    let shown: Vec<String> = all.iter().take(MOST_NAMED).map(pair).collect();
+    match all.len().saturating_sub(MOST_NAMED) {
+        0 => shown.join(", "),
+        more => format!("{}, and {more} more", shown.join(", ")),
+    }
+}
+
 /// Some of `names`, quoted.
 fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
@@ -307,7 +324,7 @@ pub(super) fn space_use(
         Some(packing) => packing.fit,
         None => Fit::Undecided,
     };
-    let trouble = packing.and_then(|packing| packing.trouble.as_ref()).filter(|_| exceeded);
+    let trouble = packing.and_then(|packing| packing.trouble.clone()).filter(|_| exceeded);
     // Of groups, alternatives of a branch count twice, but never in a plan that was made.
     let bound = packing.map_or(peak.bytes.saturating_add(reserved), |packing| packing.bound);
     SpaceUse {
@@ -315,10 +332,14 @@ pub(super) fn space_use(
         used,
         capacity,
         peak: bound.min(used),
-        peak_at: trouble.map_or(peak.at, |trouble| trouble.at),
+        peak_at: trouble.as_ref().map_or(peak.at, |trouble| trouble.at),
         reserved,
         fit,
         best: packing.map_or(used, |packing| packing.best.min(used)),
-        witness: trouble.map(|trouble| trouble.live.clone()).unwrap_or_default(),
+        floor: packing.map_or(bound, |packing| packing.floor).min(used),
+        trouble: trouble.map(Box::new),
+        relaxed: Vec::new(),
+        crossings: None,
+        searching: exceeded && packing.is_some_and(|packing| packing.searching),
     }
 }

@@ -9,6 +9,7 @@ mod aliases;
 mod bases;
 mod check;
 mod declared;
+mod deeper;
 mod doubt;
 mod dsa_rp;
 mod lifetimes;
@@ -25,9 +26,12 @@ pub(crate) mod sizes;
 mod tests;
 mod verdict;
 
+pub(crate) use deeper::Effort;
+pub use deeper::{OpenSearch, Searched};
 pub(crate) use doubt::take_back_unproved;
 pub use plan::{
-    Buffer, BufferId, Capacity, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status, Witness,
+    Buffer, BufferId, Capacity, Crossings, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, StagePair,
+    Status, Trouble, Witness,
 };
 
 use crate::ir::{Kernel, VarId};
@@ -51,11 +55,10 @@ pub fn plan(kernel: &Kernel, target: Target, planner: Planner) -> Plan {
 
 /// [`plan`] for memories of other sizes than the target's.
 pub fn plan_for(kernel: &Kernel, machine: Machine, planner: Planner) -> Plan {
-    plan_within(kernel, machine, planner, packed::NODES)
+    plan_within(kernel, machine, planner, Effort::INTERACTIVE)
 }
 
-/// With `nodes` of exact search for each space.
-fn plan_within(kernel: &Kernel, machine: Machine, planner: Planner, nodes: u64) -> Plan {
+pub(crate) fn plan_within(kernel: &Kernel, machine: Machine, planner: Planner, effort: Effort) -> Plan {
     let target = machine.target;
     if !reads::well_formed(kernel) {
         return report::ill_formed(kernel, target, planner);
@@ -63,7 +66,7 @@ fn plan_within(kernel: &Kernel, machine: Machine, planner: Planner, nodes: u64) 
     let inits = Inits::of(kernel);
     let (mut bases, unplaced) = bases::assign(kernel, target);
     aliases::materialize(kernel, &inits, target, &mut bases);
-    let draft = Draft { nodes, ..Draft::new(kernel, machine, inits, bases, unplaced) };
+    let draft = Draft::new(kernel, machine, inits, bases, unplaced, effort);
     if draft.groups.len() > MOST_GROUPS {
         return report::too_many(kernel, target, planner, draft.groups.len());
     }
@@ -88,8 +91,7 @@ struct Draft<'k> {
     reserved: Reserved,
     /// Sources of the copies that were written into the kernel; their variables are its last ones.
     copies: Vec<VarId>,
-    /// Nodes of exact search for each space.
-    nodes: u64,
+    effort: Effort<'k>,
 }
 
 /// Addresses for a draft.
@@ -117,12 +119,19 @@ struct Needed {
 }
 
 impl<'k> Draft<'k> {
-    fn new(kernel: &'k Kernel, machine: Machine<'k>, inits: Inits, bases: Bases, unplaced: Vec<Unplaced>) -> Draft<'k> {
+    fn new(
+        kernel: &'k Kernel,
+        machine: Machine<'k>,
+        inits: Inits,
+        bases: Bases,
+        unplaced: Vec<Unplaced>,
+        effort: Effort<'k>,
+    ) -> Draft<'k> {
         let lifetimes = Lifetimes::of(kernel, &inits, &bases);
         let groups = lifetimes::groups(&lifetimes, &bases);
         let constraints = Constraints::of(kernel, machine.target, &bases, &lifetimes, &groups);
-        let (reserved, copies, nodes) = (Reserved::of(kernel), Vec::new(), packed::NODES);
-        Draft { kernel, machine, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases, nodes }
+        let (reserved, copies) = (Reserved::of(kernel), Vec::new());
+        Draft { kernel, machine, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases, effort }
     }
 
     /// The author's variable that a tile is shown as.
@@ -179,14 +188,19 @@ impl<'k> Draft<'k> {
             constraints: &constraints,
             moves: &repairs.moves,
             reserved: self.reserved,
-            nodes: self.nodes,
+            effort: self.effort,
         };
         let packed = packed::pack(&input);
         let buffers = (0..self.groups.len()).map(|index| vec![index]).collect();
+        let spaces = || packed.iter().flat_map(|packed| packed.spaces.values());
+        let mut sharing: Vec<StagePair> = spaces().flat_map(|space| &space.relaxed).cloned().collect();
+        sharing.sort_by_key(|pair| pair.space);
+        let stages = spaces().filter(|space| !space.relaxed.is_empty()).map(|space| space.stages).sum();
+        let degraded = (!sharing.is_empty()).then_some(Degraded::Stages { sharing, stages }).into_iter().collect();
         let layout = packed.as_ref().map(|packed| packed.layout.clone()).unwrap_or_default();
         let tiles = packed::tiles(kernel, &bases, &lifetimes).collect();
         let needed = Needed { tiles, groups: bases.clone(), alternatives: false };
-        Placement { layout, repairs, buffers, degraded: Vec::new(), packed, refused: false, bases, needed }
+        Placement { layout, repairs, buffers, degraded, packed, refused: false, bases, needed }
     }
 
     /// As the compiler's opt-in planner: yields are repaired first, then all buffers are placed by a search.
@@ -194,12 +208,17 @@ impl<'k> Draft<'k> {
         let mut bases = self.bases.clone();
         let Repairs { moves, failures } = self.repair(&mut bases);
         let (kernel, copies) = repairs::written_out(self.kernel, &moves, &mut bases);
-        let mut draft = Draft::new(&kernel, self.machine, Inits::of(&kernel), bases, self.unplaced.clone());
-        (draft.copies, draft.nodes) = (copies, self.nodes);
+        let mut draft =
+            Draft::new(&kernel, self.machine, Inits::of(&kernel), bases, self.unplaced.clone(), self.effort);
+        draft.copies = copies;
         let (layout, degraded) = match dsa_rp::place(&draft) {
             dsa_rp::Outcome::Placed(solution) => {
                 let dsa_rp::Solution { layout, sharing, stages } = solution;
-                (layout, (sharing > 0).then_some(Degraded::Stages { sharing, stages }))
+                let pair = |pair: &(usize, usize)| {
+                    verdict::stage_pair(&kernel, &draft.bases, &draft.groups, &draft.constraints, *pair)
+                };
+                let sharing: Vec<StagePair> = sharing.iter().filter_map(pair).collect();
+                (layout, (!sharing.is_empty()).then_some(Degraded::Stages { sharing, stages }))
             }
             dsa_rp::Outcome::NoFit => {
                 let refused = Placement { refused: true, ..draft.packed() };

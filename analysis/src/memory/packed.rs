@@ -1,22 +1,35 @@
 //! Addresses by lifetime: each must-alias group at the lowest offset that is free for all of its life, so that freed memory is
-//! divided again (`design.md` §4, planner `packed`).
+//! divided again (`design.md` §4, planner `packed`). Where there is room, stages of a pipeline are kept apart, and then what
+//! different pipes of the core write.
 
-use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Kernel, VarId};
 use crate::memory::addresses::{Layout, Range, Reserved, sizes_of};
 use crate::memory::bases::{BaseId, Bases};
+use crate::memory::deeper::{Effort, OpenSearch};
+use crate::memory::dsa_rp::{self, Tenant};
 use crate::memory::lifetimes::{Group, Lifetimes, Live};
-use crate::memory::packing::{self, Budget, BufferIx, Goal, Interval, Lifetime, Problem, Spec};
+use crate::memory::packing::{
+    self, Budget, BufferIx, Goal, Interval, Lifetime, Outcome, Problem, Spec, Verdict, grant_wishes, pack_relaxing,
+};
+use crate::memory::plan::Crossings;
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Constraints;
 use crate::memory::sizes;
 use crate::memory::verdict::Packing;
 use crate::target::{Machine, Space};
 
-/// Nodes of exact search that one space may cost, and those to say why it does not fit. Together they are at most 50 ms.
-pub(super) const NODES: u64 = 16_000;
-const NODES_TO_EXPLAIN: u64 = 4_000;
+/// Nodes of exact search that one space may cost, those to give up as few wishes as possible, and those to say why it does not
+/// fit.
+const NODES: u64 = 16_000;
+const NODES_TO_RELAX: u64 = 4_000;
+pub(super) const NODES_TO_EXPLAIN: u64 = 4_000;
+
+/// Buffers up to which a node costs about two microseconds; beyond, in proportion.
+const SIZE: u64 = 100;
 
 /// More groups than this in one space are kept apart only where their lifetimes meet.
 const MOST_PAIRED: usize = 1024;
@@ -25,6 +38,10 @@ const MOST_PAIRED: usize = 1024;
 pub(super) struct Packed {
     pub layout: Layout,
     pub spaces: FxHashMap<Space, Packing>,
+    /// What the budget left undecided.
+    pub open: Vec<OpenSearch>,
+    /// Nodes that are left, for problems of up to [`SIZE`] buffers.
+    nodes: u64,
 }
 
 /// What is to be packed, in a kernel whose yields were repaired.
@@ -37,23 +54,27 @@ pub(super) struct Input<'a> {
     pub(super) constraints: &'a Constraints,
     pub moves: &'a [RepairMove],
     pub reserved: Reserved,
-    /// Nodes of exact search for each space.
-    pub nodes: u64,
+    pub effort: Effort<'a>,
 }
+
+/// Pairs of bases.
+type Pairs = Vec<(BaseId, BaseId)>;
 
 /// Packs every space. `None` where a problem is too large for the packer to state.
 pub(super) fn pack(input: &Input) -> Option<Packed> {
-    let mut packed = Packed { layout: Layout::default(), spaces: FxHashMap::default() };
+    let nodes = input.effort.nodes;
+    let mut packed = Packed { layout: Layout::default(), spaces: FxHashMap::default(), open: Vec::new(), nodes };
     let lives = lives_of_bases(input);
     let named = tiles(input.kernel, input.bases, input.lifetimes);
     let memories = named.filter_map(|(var, _)| input.bases.get(var));
     let sizes = sizes_of(input.bases, memories);
+    let apart = Apart::of(input, &sizes);
     for space in Space::ON_CHIP {
         let mut bases: Vec<BaseId> =
             sizes.keys().copied().filter(|base| input.bases.base(*base).space == space).collect();
         bases.sort_unstable();
         if !bases.is_empty() {
-            place(input, space, &bases, &sizes, &lives, &mut packed)?;
+            place(input, space, &bases, &sizes, &lives, &apart, &mut packed)?;
         }
     }
     Some(packed)
@@ -90,6 +111,7 @@ fn place(
     bases: &[BaseId],
     sizes: &FxHashMap<BaseId, u64>,
     lives: &FxHashMap<BaseId, Vec<Live>>,
+    apart: &Apart,
     packed: &mut Packed,
 ) -> Option<()> {
     let buffers = bases.iter().map(|base| {
@@ -104,23 +126,112 @@ fn place(
         packing::Buffer { id: base.0.to_string(), size, lifetime, align: sizes::ALIGNMENT, fixed: None }
     });
     let reserved = input.reserved.in_space(space);
-    let capacity = input.machine.capacity(space);
+    let within = |pairs: &Pairs| positions(pairs, bases);
+    let (must, stages) = (within(&apart.must), within(&apart.stages));
     let spec = Spec {
-        capacity: capacity.unwrap_or(1 << 40),
+        capacity: input.machine.capacity(space).unwrap_or(1 << 40),
         buffers: buffers.collect(),
         reserved: if reserved > 0 { std::iter::once(0..reserved).collect() } else { Vec::new() },
-        no_alias: kept_apart(input, bases),
+        no_alias: must.iter().chain(&stages).copied().collect(),
     };
+    let without_stages = Spec { no_alias: must, ..spec.clone() };
     let problem = Problem::new(spec).ok()?;
-    let outcome = packing::pack(&problem, &Budget::new(Goal::Lowest, input.nodes));
+    let (mut outcome, core) = search(input, &problem, packed);
+    let size = bases.len();
+    let mut in_force = None;
+    let mut relaxed = Vec::new();
+    if !fits(&outcome) && !stages.is_empty() {
+        let loose = Problem::new(without_stages).ok()?;
+        let found = pack_relaxing(&loose, &stages, &packed.budget(Goal::Fit, NODES_TO_RELAX, size));
+        packed.spend(found.outcome.nodes, size);
+        if fits(&found.outcome) {
+            let granted = (0..stages.len()).filter(|at| !found.relaxed.contains(at)).map(|at| stages[at]);
+            in_force = Some(loose.with_no_alias(granted));
+            relaxed = found.relaxed.iter().map(|at| stages[*at]).collect();
+            outcome = found.outcome;
+        }
+    }
+    let best = outcome.placement.height;
+    let mut crossings = None;
+    if fits(&outcome) {
+        let wishes = within(&apart.pipes);
+        let problem = in_force.as_ref().unwrap_or(&problem);
+        let granted = grant_wishes(problem, &wishes, outcome, &packed.budget(Goal::Lowest, NODES_TO_RELAX, size));
+        outcome = granted.outcome;
+        crossings = Some(Crossings { remaining: granted.relaxed.len(), wished: wishes.len() });
+    }
     for (base, offset) in bases.iter().zip(&outcome.placement.offsets) {
         let size = sizes.get(base).copied().unwrap_or(0);
         packed.layout.placed.insert(*base, Range { address: *offset, size });
     }
-    let packing = Packing::of(input, &problem, bases, &outcome, reserved, NODES_TO_EXPLAIN);
-    packed.layout.used.insert(space, packing.best);
-    packed.spaces.insert(space, packing);
+    let used = sizes::aligned(outcome.placement.height.max(reserved));
+    packed.layout.used.insert(space, used);
+    let searching = packed.open.last().is_some_and(|open| *open.0 == problem);
+    let found = Found {
+        problem: &problem,
+        bases,
+        outcome: &outcome,
+        core,
+        best,
+        relaxed: &relaxed,
+        stages: stages.len(),
+        crossings,
+        searching,
+    };
+    packed.spaces.insert(space, Packing::of(input, &found, reserved));
     Some(())
+}
+
+/// What came out of packing one space.
+pub(super) struct Found<'a> {
+    pub problem: &'a Problem,
+    pub bases: &'a [BaseId],
+    pub outcome: &'a Outcome,
+    /// What a deeper search says is in the way.
+    pub core: Option<packing::explain::Core>,
+    /// Height of the lowest placement.
+    pub best: u64,
+    /// Stages of pipelines that share memory all the same.
+    pub relaxed: &'a [(BufferIx, BufferIx)],
+    /// Pairs that the author's pipelines keep apart.
+    pub stages: usize,
+    pub crossings: Option<Crossings>,
+    /// The question is open; a deeper search may decide it.
+    pub searching: bool,
+}
+
+fn fits(outcome: &Outcome) -> bool {
+    matches!(outcome.verdict, Verdict::Fits { .. })
+}
+
+/// The quick search, and where it decides nothing, what a deeper one has found.
+fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Option<packing::explain::Core>) {
+    let size = problem.buffers().len();
+    let outcome = packing::pack(problem, &packed.budget(Goal::Lowest, NODES, size));
+    packed.spend(outcome.nodes, size);
+    if outcome.verdict != Verdict::Undecided {
+        return (outcome, None);
+    }
+    let Some(known) = (input.effort.known)(problem) else {
+        packed.open.push(OpenSearch(Arc::new(problem.clone())));
+        return (outcome, None);
+    };
+    let deeper = &known.outcome;
+    let lower = if deeper.placement.height < outcome.placement.height { deeper } else { &outcome };
+    let (placement, method) = (lower.placement.clone(), lower.method);
+    let floor = deeper.floor.max(outcome.floor);
+    (Outcome { placement, method, floor, ..deeper.clone() }, known.core.clone())
+}
+
+impl Packed {
+    /// At most `nodes` of what is left, for a problem of `size` buffers. A node of a large problem costs as much as several.
+    fn budget(&self, goal: Goal, nodes: u64, size: usize) -> Budget<'static> {
+        Budget::new(goal, nodes.min(self.nodes) * SIZE / SIZE.max(size as u64))
+    }
+
+    fn spend(&mut self, nodes: u64, size: usize) {
+        self.nodes = self.nodes.saturating_sub(nodes * SIZE.max(size as u64) / SIZE);
+    }
 }
 
 /// Intervals that touch may share, also where one of them is a single statement.
@@ -129,41 +240,69 @@ pub(super) fn half_open(live: Live) -> Interval {
     Interval::new(start, (2 * u64::from(live.last.0) + 1).max(start + 1))
 }
 
-/// Pairs of positions in `bases` that must not share although they are never live together.
-fn kept_apart(input: &Input, bases: &[BaseId]) -> Vec<(BufferIx, BufferIx)> {
-    let position: FxHashMap<BaseId, u32> = bases.iter().copied().zip(0u32..).collect();
-    let mut pairs = Vec::new();
-    let mut apart = |a: BaseId, b: BaseId| {
-        if let (Some(a), Some(b)) = (position.get(&a), position.get(&b))
-            && a != b
-        {
-            pairs.push((BufferIx(*a.min(b)), BufferIx(*a.max(b))));
+/// Bases that are never live together and yet are kept apart.
+struct Apart {
+    must: Pairs,
+    /// Stages of a pipeline, which wait for each other if they share.
+    stages: Pairs,
+    /// One is written by a pipe that would have to wait for another pipe to be done with the other.
+    pipes: Pairs,
+}
+
+impl Apart {
+    fn of(input: &Input, sizes: &FxHashMap<BaseId, u64>) -> Apart {
+        let mut apart = Apart { must: Vec::new(), stages: Vec::new(), pipes: Vec::new() };
+        for repair in input.moves {
+            if let Some(source) = input.bases.get(repair.source) {
+                apart.must.push((source.base, repair.to.base));
+            }
         }
-    };
-    for repair in input.moves {
-        if let Some(source) = input.bases.get(repair.source) {
-            apart(source.base, repair.to.base);
+        for (writer, group) in input.groups.iter().enumerate() {
+            apart.must.extend(input.constraints.no_alias(writer).iter().map(|operand| (group.base, *operand)));
         }
-    }
-    for (writer, group) in input.groups.iter().enumerate() {
-        for operand in input.constraints.no_alias(writer) {
-            apart(group.base, *operand);
+        if input.groups.len() > MOST_PAIRED {
+            return apart;
         }
-    }
-    if input.groups.len() <= MOST_PAIRED {
         for (a, left) in input.groups.iter().enumerate() {
             for (b, right) in input.groups.iter().enumerate().skip(a + 1) {
-                let constraints = input.constraints;
-                if constraints.stages_differ(a, b)
-                    || constraints.endangers(left, right)
-                    || constraints.endangers(right, left)
-                {
-                    apart(left.base, right.base);
+                let (constraints, pair) = (input.constraints, (left.base, right.base));
+                if constraints.endangers(left, right) || constraints.endangers(right, left) {
+                    apart.must.push(pair);
+                }
+                if constraints.stages_differ(a, b) {
+                    apart.stages.push(pair);
                 }
             }
         }
+        apart.pipes = between_pipes(input, sizes);
+        apart
     }
-    pairs.sort_unstable();
-    pairs.dedup();
-    pairs
+}
+
+fn between_pipes(input: &Input, sizes: &FxHashMap<BaseId, u64>) -> Pairs {
+    let tenant = |group: &Group| Tenant {
+        base: group.base,
+        space: input.bases.base(group.base).space,
+        bytes: sizes.get(&group.base).copied().unwrap_or(0).max(1),
+        def: group.live.def.0,
+        last: group.live.last.0,
+    };
+    let tenants: Vec<Tenant> = input.groups.iter().map(tenant).collect();
+    let pairs = dsa_rp::between_pipes(input.kernel, input.machine.target, input.bases, &tenants, &FxHashSet::default());
+    // The kernel does not have the moves that repair its yields: what they touch is not known here.
+    let moved = |base: BaseId| {
+        input.moves.iter().any(|it| it.to.base == base || input.bases.get(it.source).is_some_and(|it| it.base == base))
+    };
+    let bases = pairs.into_iter().map(|(a, b)| (tenants[a].base, tenants[b].base));
+    bases.filter(|(a, b)| !moved(*a) && !moved(*b)).collect()
+}
+
+/// The pairs that are in one space, as positions in its `bases`, each once.
+fn positions(pairs: &Pairs, bases: &[BaseId]) -> Vec<(BufferIx, BufferIx)> {
+    let position = |base: &BaseId| bases.binary_search(base).ok().map(|at| BufferIx(at as u32));
+    let both = pairs.iter().filter_map(|(a, b)| Some((position(a)?, position(b)?)));
+    let mut here: Vec<_> = both.filter(|(a, b)| a != b).map(|(a, b)| (a.min(b), a.max(b))).collect();
+    here.sort_unstable();
+    here.dedup();
+    here
 }

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId};
+use crate::memory::deeper::OpenSearch;
 use crate::target::{Planner, Space, Target};
 
 /// Position of a statement in the walk over a kernel; the unit of lifetimes (`reference/memory.md` §9).
@@ -33,6 +34,8 @@ pub struct Plan {
     /// Source node of each order number, for showing lifetimes as lines.
     pub statements: Vec<Origin>,
     pub findings: Vec<Finding>,
+    /// What a search that takes its time may decide. A plan with the answers may be better.
+    pub open: Vec<OpenSearch>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -110,8 +113,59 @@ pub struct SpaceUse {
     pub fit: Fit,
     /// Of the lowest placement known.
     pub best: u64,
-    /// What is live at the peak, largest first; only where nothing is known to fit.
-    pub witness: Vec<Witness>,
+    /// Proved: no placement is lower.
+    pub floor: u64,
+    /// Why nothing fits, where nothing is known to.
+    pub trouble: Option<Box<Trouble>>,
+    /// Stages of pipelines that share memory since there is not enough of it.
+    pub relaxed: Vec<StagePair>,
+    /// Only where tiles are placed by lifetime.
+    pub crossings: Option<Crossings>,
+    /// A search goes on that may change the verdict.
+    pub searching: bool,
+}
+
+/// Tiles of two stages of one pipeline.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StagePair {
+    /// Name and stage.
+    pub tiles: [(String, i64); 2],
+    /// Of the first one.
+    pub at: Origin,
+    pub space: Space,
+}
+
+/// Pairs of tiles of which one is written by a pipe of the core that has to wait for another pipe if they share memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Crossings {
+    /// Those that share.
+    pub remaining: usize,
+    pub wished: usize,
+}
+
+/// Why a memory space does not fit, and what would help.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Trouble {
+    /// The first statement at which most is live.
+    pub at: Order,
+    /// The tile that is written there.
+    pub joined: Option<Witness>,
+    /// What is live there, largest first.
+    pub live: Vec<Witness>,
+    /// Bytes by which that exceeds what there is; 0 where it does not.
+    pub overshoot: u64,
+    /// Something ends where the peak begins: whether that may share decides.
+    pub touching: bool,
+    /// Other instants that are over capacity, and the bytes live there.
+    pub further: Vec<(Order, u64)>,
+    /// There may be more of them.
+    pub and_more: bool,
+    /// Changes to one tile with which everything fits.
+    pub halve: Vec<String>,
+    pub remove: Vec<String>,
+    pub end_earlier: Vec<String>,
+    /// Tiles that cannot be placed even without the others, and whether without any one of them the others can.
+    pub core: Option<(Vec<Witness>, bool)>,
 }
 
 /// A buffer that is live at a peak.
@@ -129,6 +183,8 @@ pub type Capacity = u64;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fit {
     Fits,
+    /// Only if stages of a pipeline share memory and wait for each other.
+    Relaxed,
     /// More is live at once than the space holds: no planner can help.
     OverAtAnInstant,
     /// Less is live at once than the space holds, but it was proved that no placement fits.
@@ -141,6 +197,7 @@ impl Fit {
     pub fn name(self) -> &'static str {
         match self {
             Fit::Fits => "fits",
+            Fit::Relaxed => "fits-relaxed",
             Fit::OverAtAnInstant => "over-capacity",
             Fit::Unpackable => "fragmented",
             Fit::Undecided => "undecided",
@@ -181,6 +238,7 @@ impl Plan {
             spaces: Vec::new(),
             statements: Vec::new(),
             findings: Vec::new(),
+            open: Vec::new(),
         }
     }
 

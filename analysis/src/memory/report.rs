@@ -10,7 +10,7 @@ use crate::memory::check::{self, Checked};
 use crate::memory::declared;
 use crate::memory::lifetimes::Live;
 use crate::memory::limits::{self, Overflow, Peak};
-use crate::memory::plan::{Buffer, BufferId, Finding, Order, Plan, PlannedTile, SpaceUse, Status};
+use crate::memory::plan::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Degraded;
 use crate::memory::{Draft, Placement, sizes};
@@ -20,7 +20,8 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     let mut plan = Plan::empty(draft.kernel, draft.machine.target, planner);
     plan.notes.extend(notes(draft, placement));
     plan.statements = draft.lifetimes.statements.clone();
-    plan.spaces = spaces(draft, placement);
+    plan.spaces = spaces(draft, placement, planner);
+    plan.open = placement.packed.as_ref().map(|packed| packed.open.clone()).unwrap_or_default();
     let mut writer = Writer { draft, placement, plan: &mut plan, buffers: FxHashMap::default() };
     writer.buffers();
     writer.tiles();
@@ -123,12 +124,21 @@ fn peak(draft: &Draft, space: Space) -> Peak {
     limits::peak(&draft.groups, |group| draft.bases.base(group.base).space == space)
 }
 
-fn spaces(draft: &Draft, placement: &Placement) -> Vec<SpaceUse> {
+fn spaces(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<SpaceUse> {
     let in_use = |space: Space| {
         let used = *placement.layout.used.get(&space)?;
         let reserved = draft.reserved.in_space(space);
         let packed = placement.packed.as_ref().and_then(|packed| packed.spaces.get(&space));
-        Some(limits::space_use(draft.machine, space, used, reserved, &peak(draft, space), packed))
+        let mut space_use = limits::space_use(draft.machine, space, used, reserved, &peak(draft, space), packed);
+        if planner == Planner::Packed {
+            space_use.crossings = packed.and_then(|packed| packed.crossings);
+        }
+        if space_use.fit == Fit::Fits && placement.degraded.iter().any(|degraded| degraded.is_in(space)) {
+            space_use.fit = Fit::Relaxed;
+        }
+        let sharing = placement.degraded.iter().flat_map(Degraded::sharing);
+        space_use.relaxed = sharing.filter(|pair| pair.space == space).cloned().collect();
+        Some(space_use)
     };
     Space::ON_CHIP.into_iter().filter_map(in_use).collect()
 }
@@ -171,11 +181,17 @@ fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Findin
 fn stages_share(draft: &Draft, degraded: &Degraded) -> Option<Finding> {
     let Degraded::Stages { sharing, stages } = degraded else { return None };
     let message = format!(
-        "{sharing} of {stages} pairs of pipeline stages share memory and wait for each other, as there is not enough for all of \
-         them; smaller tiles or fewer stages keep them apart"
+        "{} of {stages} pairs of pipeline stages share memory and wait for each other, as there is not enough for all of them: {}; \
+         smaller tiles or fewer stages keep them apart",
+        sharing.len(),
+        limits::pairs(sharing)
     );
+    let related = sharing.iter().map(|pair| {
+        let message = format!("share {}: {}", pair.space, limits::pairs(std::slice::from_ref(pair)));
+        Related { at: pair.at, message }
+    });
     let (code, at) = (Code::PipelineDepth, draft.kernel.name_origin);
-    Some(Finding { code, severity: code.severity(), at, message, related: Vec::new() })
+    Some(Finding { code, severity: code.severity(), at, message, related: related.collect() })
 }
 
 /// The compiler's search gave up.

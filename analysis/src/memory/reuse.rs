@@ -9,6 +9,7 @@ use crate::ir::{Attr, Call, Kernel, KernelKind, Operand, PIPELINE_STAGES, Stmt, 
 use crate::memory::aliases::never_in_place;
 use crate::memory::bases::{BaseId, Bases};
 use crate::memory::lifetimes::{Group, Lifetimes};
+use crate::memory::plan::StagePair;
 use crate::memory::sizes;
 use crate::ops::{Inplace, OpId};
 use crate::target::{Machine, Space, Target};
@@ -29,8 +30,25 @@ pub(super) enum Degraded {
     Depth { space: Space, pipeline: i64, wanted: u64, fits: u64, slot: u64 },
     /// Nothing helped; the space was packed with little regard to pipelines.
     Everything,
-    /// `sharing` of `stages` pairs of stages share memory that the planner would keep apart if it could.
-    Stages { sharing: usize, stages: usize },
+    /// These of `stages` pairs of stages share memory that the planner would keep apart if it could.
+    Stages { sharing: Vec<StagePair>, stages: usize },
+}
+
+impl Degraded {
+    pub(super) fn is_in(&self, in_space: Space) -> bool {
+        match self {
+            Degraded::Depth { space, .. } => *space == in_space,
+            Degraded::Everything => false,
+            Degraded::Stages { sharing, .. } => sharing.iter().any(|pair| pair.space == in_space),
+        }
+    }
+
+    pub(super) fn sharing(&self) -> &[StagePair] {
+        match self {
+            Degraded::Stages { sharing, .. } => sharing,
+            Degraded::Depth { .. } | Degraded::Everything => &[],
+        }
+    }
 }
 
 /// What keeps groups apart that are not live together.

@@ -6,7 +6,7 @@ mod random;
 use expect_test::{Expect, expect};
 
 use crate::ir::Dtype::{self, *};
-use crate::memory::{Plan, Status, plan, plan_for, plan_within};
+use crate::memory::{Effort, Plan, Status, plan, plan_for, plan_within};
 use crate::target::Space::*;
 use crate::target::{Machine, Planner, Target};
 use build::Build;
@@ -26,7 +26,10 @@ fn show(plan: &Plan) -> String {
     }
     for used in plan.spaces.iter().filter(|used| used.used > used.capacity.unwrap_or(u64::MAX)) {
         text.push_str(&format!("{}: {}, best {}\n", used.space, used.fit.name(), used.best));
-        used.witness.iter().for_each(|tile| text.push_str(&format!("  {} +{}\n", tile.name, tile.bytes)));
+        used.trouble
+            .iter()
+            .flat_map(|trouble| &trouble.live)
+            .for_each(|tile| text.push_str(&format!("  {} +{}\n", tile.name, tile.bytes)));
     }
     for finding in &plan.findings {
         text.push_str(&format!("{}[{}] {}\n", finding.severity.name(), finding.code, finding.message));
@@ -254,21 +257,21 @@ fn the_packed_planner_divides_a_freed_range() {
         chained(),
         Planner::Packed,
         expect![[r#"
-        packed exact
-        a_l0: Left 0 +65536 mem_left_1 [0, 2]
-        b_l0: Right 0 +32768 mem_right_2 [1, 2]
-        ab: Acc 0 +32768 mem_acc_3 [2, 3]
-        ab_l1: Mat 0 +32768 mem_mat_4 [3, 4]
-        ab_l0: Left 0 +32768 mem_left_5 [4, 7]
-        e_l0: Left 32768 +32768 mem_left_6 [5, 8]
-        c_l0: Right 0 +16384 mem_right_7 [6, 8]
-        abc: Acc 0 +32768 mem_acc_8 [7, 8]
-        total: Acc 0 +32768 mem_acc_8 [8, 9]
-        Mat: 32768 used, peak 32768, Fits
-        Left: 65536 used, peak 65536, Fits
-        Right: 32768 used, peak 32768, Fits
-        Acc: 32768 used, peak 32768, Fits
-    "#]],
+            packed exact
+            a_l0: Left 0 +65536 mem_left_1 [0, 2]
+            b_l0: Right 0 +32768 mem_right_2 [1, 2]
+            ab: Acc 0 +32768 mem_acc_3 [2, 3]
+            ab_l1: Mat 0 +32768 mem_mat_4 [3, 4]
+            ab_l0: Left 0 +32768 mem_left_5 [4, 7]
+            e_l0: Left 32768 +32768 mem_left_6 [5, 8]
+            c_l0: Right 0 +16384 mem_right_7 [6, 8]
+            abc: Acc 32768 +32768 mem_acc_8 [7, 8]
+            total: Acc 32768 +32768 mem_acc_8 [8, 9]
+            Mat: 32768 used, peak 32768, Fits
+            Left: 65536 used, peak 65536, Fits
+            Right: 32768 used, peak 32768, Fits
+            Acc: 65536 used, peak 32768, Fits
+        "#]],
     );
 }
 
@@ -286,12 +289,12 @@ fn the_auto_planner_warns_where_only_packed_fits() {
             ab_l0: Left 0 +32768 mem_left_5 [4, 7]
             e_l0: Left 32768 +32768 mem_left_6 [5, 8]
             c_l0: Right 0 +16384 mem_right_7 [6, 8]
-            abc: Acc 0 +32768 mem_acc_8 [7, 8]
-            total: Acc 0 +32768 mem_acc_8 [8, 9]
+            abc: Acc 32768 +32768 mem_acc_8 [7, 8]
+            total: Acc 32768 +32768 mem_acc_8 [8, 9]
             Mat: 32768 used, peak 32768, Fits
             Left: 65536 used, peak 65536, Fits
             Right: 32768 used, peak 32768, Fits
-            Acc: 32768 used, peak 32768, Fits
+            Acc: 65536 used, peak 32768, Fits
             warning[fits-only-packed] Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler accepts this kernel with memory_planner=DSA_RP only
               65536 bytes of Left for `a_l0` and `ab_l0`
               32768 bytes of Left for `e_l0`
@@ -390,7 +393,8 @@ fn gap() -> Build {
 fn told(build: Build, capacity: u64, nodes: u64) -> String {
     let replaced = std::collections::BTreeMap::from([(Vec, capacity)]);
     let machine = Machine { target: Target::Ascend910b, replaced: &replaced };
-    let plan = plan_within(&build.kernel(), machine, Planner::Auto, nodes);
+    let effort = Effort { nodes, ..Effort::INTERACTIVE };
+    let plan = plan_within(&build.kernel(), machine, Planner::Auto, effort);
     let shown = show(&plan);
     shown.lines().skip(1 + plan.tiles.len()).map(|line| format!("{line}\n")).collect()
 }
@@ -420,7 +424,7 @@ fn what_the_search_does_not_finish_is_never_called_impossible() {
         Vec: undecided, best 288
           a +128
           e +128
-        error[capacity-exceeded] Vec buffer usage (352 bytes) exceeds platform limit (256 bytes). At most 256 bytes are live at once, and the best placement by lifetime that was found takes 288 bytes. Whether a lower one exists, of 256 bytes or more, was not decided in 2 steps of search
+        error[capacity-exceeded] Vec buffer usage (352 bytes) exceeds platform limit (256 bytes). At most 256 bytes are live at once, and the best placement by lifetime that was found takes 288 bytes. Whether a lower one exists, of 256 bytes or more, was not decided in 2 steps of search; the search goes on
           128 bytes of Vec for `a` and `c`
           128 bytes of Vec for `e` and `b`, `f`
           64 bytes of Vec for `d`

@@ -2,12 +2,14 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::Origin;
-use crate::memory::bases::BaseId;
-use crate::memory::packed::Input;
+use crate::ir::{Kernel, Origin};
+use crate::memory::bases::{BaseId, Bases};
+use crate::memory::lifetimes::Group;
+use crate::memory::packed::{Found, Input};
 use crate::memory::packing::explain::{self, Change};
-use crate::memory::packing::{Budget, BufferIx, Goal, Lifetime, Outcome, Peak, Problem, Verdict};
-use crate::memory::plan::{Fit, Order, Witness};
+use crate::memory::packing::{Budget, BufferIx, Goal, Lifetime, Peak, Verdict};
+use crate::memory::plan::{Crossings, Fit, Order, StagePair, Trouble, Witness};
+use crate::memory::reuse::Constraints;
 use crate::memory::{packed, sizes};
 
 /// More buffers than this get no proposals: each change to one of them is packed anew.
@@ -26,75 +28,59 @@ pub(super) struct Packing {
     pub nodes: u64,
     /// `None` where it fits.
     pub trouble: Option<Trouble>,
-}
-
-/// Why it does not fit.
-pub(super) struct Trouble {
-    /// The first statement at which most is live.
-    pub at: Order,
-    /// The tile that is written there.
-    pub joined: Option<Witness>,
-    /// What is live there, largest first.
-    pub live: Vec<Witness>,
-    /// Something ends where the peak begins: whether that may share decides.
-    pub touching: bool,
-    /// Other instants that are over capacity.
-    pub further: Vec<(Order, u64)>,
-    /// There may be more of them.
-    pub and_more: bool,
-    /// Changes to one tile with which everything fits.
-    pub halve: Vec<String>,
-    pub remove: Vec<String>,
-    pub end_earlier: Vec<String>,
-    /// Tiles that cannot be placed even without the others, and whether any of them could be left out.
-    pub core: Option<(Vec<Witness>, bool)>,
+    pub relaxed: Vec<StagePair>,
+    /// Pairs that the author's pipelines keep apart.
+    pub stages: usize,
+    pub crossings: Option<Crossings>,
+    pub searching: bool,
 }
 
 impl Packing {
-    pub(super) fn of(
-        input: &Input,
-        problem: &Problem,
-        bases: &[BaseId],
-        outcome: &Outcome,
-        reserved: u64,
-        nodes: u64,
-    ) -> Packing {
+    pub(super) fn of(input: &Input, found: &Found, reserved: u64) -> Packing {
+        let outcome = found.outcome;
         let fit = match outcome.verdict {
-            Verdict::Fits { .. } => Fit::Fits,
+            Verdict::Fits { .. } if found.relaxed.is_empty() => Fit::Fits,
+            Verdict::Fits { .. } => Fit::Relaxed,
             Verdict::OverCapacity { .. } => Fit::OverAtAnInstant,
             Verdict::Fragmented => Fit::Unpackable,
             Verdict::Undecided => Fit::Undecided,
         };
-        let trouble = || {
-            let peak = outcome.bound.peaks.first()?;
-            Some(Explained { input, problem, bases, names: names(input, bases) }.trouble(outcome, peak, nodes))
-        };
+        let explained = Explained { input, found, names: names(input, found.bases) };
+        let trouble = || Some(explained.trouble(outcome.bound.peaks.first()?));
         Packing {
             fit,
             bound: outcome.bound.bytes.saturating_add(reserved),
             floor: outcome.floor,
-            best: sizes::aligned(outcome.placement.height.max(reserved)),
+            best: sizes::aligned(found.best.max(reserved)),
             nodes: outcome.nodes,
-            trouble: if fit == Fit::Fits { None } else { trouble() },
+            trouble: if matches!(fit, Fit::Fits | Fit::Relaxed) { None } else { trouble() },
+            relaxed: found.relaxed.iter().filter_map(|pair| explained.stages(*pair)).collect(),
+            stages: found.stages,
+            crossings: found.crossings,
+            searching: found.searching,
         }
     }
 }
 
 struct Explained<'a> {
     input: &'a Input<'a>,
-    problem: &'a Problem,
-    bases: &'a [BaseId],
+    found: &'a Found<'a>,
     names: Vec<(String, Origin)>,
 }
 
 impl Explained<'_> {
-    fn trouble(&self, outcome: &Outcome, peak: &Peak, nodes: u64) -> Trouble {
+    fn trouble(&self, peak: &Peak) -> Trouble {
+        let Found { outcome, problem, .. } = self.found;
         let at = order(peak.plateau.start);
         let mut trouble = Trouble {
             at,
             joined: self.joined(at, peak),
             live: self.witnesses(&peak.live),
-            touching: self.problem.buffers().iter().any(|buffer| ends_at(&buffer.lifetime, peak.plateau.start)),
+            overshoot: match outcome.verdict {
+                Verdict::OverCapacity { overshoot } => overshoot,
+                _ => 0,
+            },
+            touching: problem.buffers().iter().any(|buffer| ends_at(&buffer.lifetime, peak.plateau.start)),
             further: Vec::new(),
             and_more: false,
             halve: Vec::new(),
@@ -109,7 +95,8 @@ impl Explained<'_> {
                 self.propose(&mut trouble);
             }
             Verdict::Fragmented => {
-                let core = explain::irreducible(self.problem, nodes, None);
+                let quick = || explain::irreducible(problem, packed::NODES_TO_EXPLAIN, None);
+                let core = self.found.core.clone().or_else(quick);
                 trouble.core = core.map(|core| (self.witnesses(&core.buffers), core.irreducible));
             }
             Verdict::Undecided | Verdict::Fits { .. } => {}
@@ -119,12 +106,12 @@ impl Explained<'_> {
 
     /// Removing is proposed only where less does not do.
     fn propose(&self, trouble: &mut Trouble) {
-        if self.problem.buffers().len() > MOST_EXPLAINED {
+        if self.found.problem.buffers().len() > MOST_EXPLAINED {
             return;
         }
-        let fixes = explain::fixes(self.problem, &Budget::new(Goal::Fit, 0));
+        let fixes = explain::fixes(self.found.problem, &Budget::new(Goal::Fit, 0));
         for fix in &fixes {
-            let Some(base) = self.bases.get(fix.buffer.index()) else { continue };
+            let Some(base) = self.found.bases.get(fix.buffer.index()) else { continue };
             let name = self.witness(fix.buffer).name;
             let halved = || fixes.iter().any(|other| other.buffer == fix.buffer && other.change == Change::Halve);
             match fix.change {
@@ -139,7 +126,7 @@ impl Explained<'_> {
 
     fn witness(&self, ix: BufferIx) -> Witness {
         let (name, at) = self.names[ix.index()].clone();
-        Witness { name, bytes: self.problem.buffer(ix).size, at }
+        Witness { name, bytes: self.found.problem.buffer(ix).size, at }
     }
 
     /// Largest first.
@@ -149,15 +136,44 @@ impl Explained<'_> {
         all
     }
 
+    /// The stages of one pipeline that two buffers belong to.
+    fn stages(&self, (a, b): (BufferIx, BufferIx)) -> Option<StagePair> {
+        let group = |ix: BufferIx| {
+            let base = self.found.bases.get(ix.index())?;
+            self.input.groups.iter().position(|group| group.base == *base)
+        };
+        let [a, b] = [group(a)?, group(b)?];
+        stage_pair(self.input.kernel, self.input.bases, self.input.groups, self.input.constraints, (a, b))
+    }
+
     fn joined(&self, at: Order, peak: &Peak) -> Option<Witness> {
         let Input { kernel, bases, lifetimes, .. } = *self.input;
-        let of_live = |base: BaseId| peak.live.iter().find(|ix| self.bases.get(ix.index()) == Some(&base)).copied();
+        let of_live =
+            |base: BaseId| peak.live.iter().find(|ix| self.found.bases.get(ix.index()) == Some(&base)).copied();
         packed::tiles(kernel, bases, lifetimes).filter(|(_, live)| live.def == at).find_map(|(var, _)| {
             let bytes = self.witness(of_live(bases.get(var)?.base)?).bytes;
             let var = kernel.var(var);
             Some(Witness { name: var.name.clone(), bytes, at: var.origin })
         })
     }
+}
+
+/// Two groups that are in different stages of one pipeline.
+pub(super) fn stage_pair(
+    kernel: &Kernel,
+    bases: &Bases,
+    groups: &[Group],
+    constraints: &Constraints,
+    (a, b): (usize, usize),
+) -> Option<StagePair> {
+    let mut stages = constraints.stages(a).iter().flat_map(|l| constraints.stages(b).iter().map(move |r| (l, r)));
+    let (left, right) = stages.find(|(l, r)| l.pipeline == r.pipeline && l.stage != r.stage)?;
+    let tile = |group: usize| kernel.var(groups[group].first());
+    Some(StagePair {
+        tiles: [(tile(a).name.clone(), left.stage), (tile(b).name.clone(), right.stage)],
+        at: tile(a).origin,
+        space: bases.base(groups[a].base).space,
+    })
 }
 
 /// What the author calls each base.

@@ -5,7 +5,9 @@ use crate::diagnostics::{Code, Severity};
 use crate::ir::{KernelKind, Role, TileType, TileView, VarId};
 use crate::memory::packing::{self, Budget, Goal, Interval, Lifetime, Problem, Spec, Verdict};
 use crate::memory::sizes::{ALIGNMENT, aligned, tile_bytes};
-use crate::memory::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status, Witness};
+use crate::memory::{
+    Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status, Trouble, Witness,
+};
 use crate::target::{Planner, Space, Target};
 
 /// Nodes of exact search for another placement of one space.
@@ -28,6 +30,7 @@ pub(crate) fn plan(kernel: &PrintedKernel, offsets: Offsets, target: Target) -> 
         spaces: Vec::new(),
         statements: kernel.statements.clone(),
         findings: Vec::new(),
+        open: Vec::new(),
         tiles,
         buffers,
     };
@@ -116,9 +119,9 @@ fn space_use(plan: &Plan, space: Space) -> Option<SpaceUse> {
     let peak_at = starts.max_by_key(|&at| (live_at(at), std::cmp::Reverse(at))).unwrap_or_default();
     let capacity = plan.target.capacity(space);
     let peak = live_at(peak_at).min(used);
-    let (fit, best) = match capacity.filter(|&capacity| used > capacity) {
+    let (fit, best, floor) = match capacity.filter(|&capacity| used > capacity) {
         Some(capacity) => other_placements(&here, capacity, used),
-        None => (Fit::Fits, used),
+        None => (Fit::Fits, used, peak),
     };
     let mut witness = Vec::new();
     if fit != Fit::Fits {
@@ -127,7 +130,23 @@ fn space_use(plan: &Plan, space: Space) -> Option<SpaceUse> {
         witness.extend(named.map(|tile| Witness { name: tile.name.clone(), bytes: tile.bytes, at: tile.origin }));
         witness.sort_by_key(|tile| std::cmp::Reverse(tile.bytes));
     }
-    Some(SpaceUse { space, used, capacity, peak, peak_at, reserved: 0, fit, best, witness })
+    let overshoot = if fit == Fit::OverAtAnInstant { peak.saturating_sub(capacity.unwrap_or(peak)) } else { 0 };
+    let trouble = Trouble { at: peak_at, live: witness, overshoot, ..Trouble::default() };
+    Some(SpaceUse {
+        space,
+        used,
+        capacity,
+        peak,
+        peak_at,
+        reserved: 0,
+        fit,
+        best,
+        floor,
+        trouble: (fit != Fit::Fits).then(|| Box::new(trouble)),
+        relaxed: Vec::new(),
+        crossings: None,
+        searching: false,
+    })
 }
 
 /// Where a statement reads something for the last time, its result may take the place.
@@ -135,8 +154,8 @@ fn is_live((first, last): (Order, Order), at: Order) -> bool {
     first == at || (first < at && at < last)
 }
 
-/// Whether the printed buffers fit at other addresses, and the end of the best placement known.
-fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64) {
+/// Whether the printed buffers fit at other addresses, the end of the best placement known, and how low any can be.
+fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64, u64) {
     let needed = |&(first, last): &(Order, Order)| {
         let start = 2 * u64::from(first.0) + 1;
         Interval::new(start, (2 * u64::from(last.0) + 1).max(start + 1))
@@ -150,7 +169,7 @@ fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64)
         fixed: None,
     });
     let spec = Spec { capacity, buffers: buffers.collect(), reserved: Vec::new(), no_alias: Vec::new() };
-    let Ok(problem) = Problem::new(spec) else { return (Fit::Undecided, used) };
+    let Ok(problem) = Problem::new(spec) else { return (Fit::Undecided, used, 0) };
     let outcome = packing::pack(&problem, &Budget::new(Goal::Fit, NODES));
     let fit = match outcome.verdict {
         Verdict::Fits { .. } => Fit::Fits,
@@ -158,7 +177,7 @@ fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64)
         Verdict::Fragmented => Fit::Unpackable,
         Verdict::Undecided => Fit::Undecided,
     };
-    (fit, outcome.placement.height.min(used))
+    (fit, outcome.placement.height.min(used), outcome.floor.min(used))
 }
 
 fn exceeded(plan: &Plan, space: &SpaceUse) -> Option<Finding> {

@@ -32,6 +32,11 @@ impl Source {
         let document = Document::new(&text);
         host.set_document(file, document.clone());
         imports::load(&mut host, file, &workspace_of(&absolute));
+        for open in host.snapshot().diagnosis(file).unwrap_or_default().open {
+            if let Some(searched) = open.run(&|| false) {
+                host.set_searched(searched);
+            }
+        }
         Ok(Source { text, document, analysis: host.snapshot(), file })
     }
 

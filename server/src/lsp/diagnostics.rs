@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use tilelens_analysis::memory::OpenSearch;
 use tilelens_syntax::TextRange;
 use tower_lsp::ls_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Uri};
 
@@ -17,6 +18,8 @@ pub(super) struct Diagnosed {
     pub(super) outcome: Outcome,
     /// Candidates of each import that is not known yet.
     pub(super) imports: Vec<Vec<String>>,
+    /// What its plans leave open.
+    pub(super) open: Vec<OpenSearch>,
 }
 
 pub(super) enum Outcome {
@@ -25,16 +28,19 @@ pub(super) enum Outcome {
 }
 
 pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
-    let outcome = match catch_unwind(AssertUnwindSafe(|| view.analysis.diagnostics(view.file))) {
+    let mut open = Vec::new();
+    let outcome = match catch_unwind(AssertUnwindSafe(|| view.analysis.diagnosis(view.file))) {
         Ok(Ok(found)) => {
-            Outcome::Done(found.into_iter().map(|diagnostic| convert::diagnostic(&view, diagnostic)).collect())
+            open = found.open;
+            let found = found.diagnostics.into_iter();
+            Outcome::Done(found.map(|diagnostic| convert::diagnostic(&view, diagnostic)).collect())
         }
         Ok(Err(_)) => Outcome::Cancelled,
         Err(panic) => Outcome::Done(vec![failure(panic_message(panic.as_ref()))]),
     };
     let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
     let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
-    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports }
+    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, open }
 }
 
 /// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tilelens_analysis::memory::Searched;
 use tilelens_analysis::project::Config;
 use tilelens_analysis::{AnalysisHost, FileId};
 use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
@@ -17,6 +18,7 @@ use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri, WorkspaceSymbolResponse};
 
 use super::client::{Outbox, ToClient};
+use super::deeper::Deeper;
 use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
 use super::guard::{internal_error, panic_message};
@@ -83,6 +85,8 @@ pub(super) enum Event {
         path: String,
         text: String,
     },
+    /// A deeper search is over; `None` if it was cancelled.
+    Searched(Option<Box<Searched>>),
     /// The dumps of a document, newest first.
     Dumps {
         uri: Uri,
@@ -111,6 +115,7 @@ pub(super) struct MainLoop {
     sought: HashSet<Vec<String>>,
     /// Files that are known because others import them.
     imported: Vec<FileId>,
+    deeper: Deeper,
     runtime: Handle,
     events: Sender<Event>,
     outbox: Outbox,
@@ -130,6 +135,7 @@ impl MainLoop {
             selection: Selection::default(),
             sought: HashSet::new(),
             imported: Vec::new(),
+            deeper: Deeper::new(runtime.clone(), events.clone()),
             runtime,
             events,
             outbox,
@@ -191,6 +197,14 @@ impl MainLoop {
                 self.look_for(&diagnosed.imports);
                 self.publish(diagnosed);
             }
+            Event::Searched(searched) => {
+                if let Some(searched) = searched {
+                    self.host.set_searched(*searched);
+                    self.diagnose_all();
+                    self.outbox.send(ToClient::Refresh);
+                }
+                self.deeper.ended();
+            }
             Event::Imported { path, text } => self.import(&path, &text),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }
@@ -226,6 +240,7 @@ impl MainLoop {
         self.watches.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
+        self.deeper.wanted(uri.clone(), Vec::new());
         self.forget_imports(); // it may be one, read from disk now
         self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
         self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
@@ -487,13 +502,14 @@ impl MainLoop {
     }
 
     /// Passes diagnostics on, unless they are older than the document.
-    fn publish(&mut self, Diagnosed { uri, version, revision, outcome, imports: _ }: Diagnosed) {
+    fn publish(&mut self, Diagnosed { uri, version, revision, outcome, imports: _, open: searches }: Diagnosed) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
             Outcome::Done(diagnostics) => {
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
                 self.refresh_previews(&uri);
+                self.deeper.wanted(uri, searches);
             }
             // An edit of another document interrupted this one.
             Outcome::Cancelled => open.pending = Pending::Diagnostics,

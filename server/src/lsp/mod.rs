@@ -12,6 +12,7 @@ mod backend;
 mod capabilities;
 mod client;
 mod convert;
+mod deeper;
 mod diagnostics;
 mod documents;
 mod ext;

@@ -312,7 +312,10 @@ fn plans_have_the_promised_keys() {
     let kernel = &plan["kernels"][0];
     assert_eq!(keys(&plan), "file kernels schema");
     assert_eq!(keys(kernel), "diagnostics line name planner reasons spaces status target tiles");
-    assert_eq!(keys(&kernel["spaces"]["Vec"]), "best bound capacity peak used verdict witness");
+    assert_eq!(
+        keys(&kernel["spaces"]["Vec"]),
+        "best bound capacity fixes floor further_peaks overshoot peak peak_at used verdict witness"
+    );
     assert_eq!(keys(&kernel["spaces"]["Vec"]["witness"][0]), "bytes line name");
     assert_eq!(
         keys(&kernel["tiles"][0]),

@@ -1,6 +1,7 @@
 //! The language server end to end: the real binary, driven over its standard input and output.
 
 mod bad_input;
+mod deeper;
 mod diagnostics;
 mod editing;
 mod features;

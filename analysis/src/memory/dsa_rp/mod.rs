@@ -15,7 +15,7 @@ use crate::memory::lifetimes::Group;
 use crate::memory::packed::half_open;
 use crate::memory::sizes::aligned;
 use greedy::{Node, Problem};
-use penalties::Tenant;
+pub(super) use penalties::{Tenant, recognize as between_pipes};
 
 /// Buffers beyond which no placement is tried: the search compares them in pairs, seven times.
 const MOST_BUFFERS: usize = 1024;
@@ -23,8 +23,8 @@ const MOST_BUFFERS: usize = 1024;
 /// A placement.
 pub(super) struct Solution {
     pub layout: Layout,
-    /// Pairs of pipeline stages that share memory for want of space, of so many pairs.
-    pub sharing: usize,
+    /// Pairs of groups in different stages of a pipeline that share memory for want of space, of so many pairs.
+    pub sharing: Vec<(usize, usize)>,
     pub stages: usize,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn place(draft: &Draft) -> Outcome {
     let Some(offsets) = offsets else { return Outcome::NoFit };
     let share =
         |(a, b): &&(usize, usize)| greedy::overlap(offsets[*a], tenants[*a].bytes, offsets[*b], tenants[*b].bytes);
-    let sharing = separations.stages.iter().filter(share).count();
+    let sharing = separations.stages.iter().filter(share).copied().collect();
     let mut layout = Layout::default();
     for (tenant, offset) in tenants.iter().zip(&offsets) {
         layout.placed.insert(tenant.base, Range { address: *offset, size: tenant.bytes });

@@ -26,7 +26,7 @@ enum Pipe {
 }
 
 /// A buffer as the penalties see it.
-pub(super) struct Tenant {
+pub(in crate::memory) struct Tenant {
     pub base: BaseId,
     pub space: Space,
     pub bytes: u64,
@@ -36,7 +36,7 @@ pub(super) struct Tenant {
 }
 
 /// Pairs of tenants that should rather not share, each once, the smaller index first.
-pub(super) fn recognize(
+pub(in crate::memory) fn recognize(
     kernel: &Kernel,
     target: Target,
     bases: &Bases,

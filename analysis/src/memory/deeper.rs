@@ -1,0 +1,58 @@
+//! Packing problems that the quick search of a plan leaves open, and their answers by one that takes its time. Whoever has a thread to
+//! spare runs them; a plan takes the answer up when it is handed back.
+
+use std::sync::Arc;
+
+use crate::memory::packing::explain::{self, Core};
+use crate::memory::packing::{Budget, Goal, Outcome, Problem, Verdict, pack};
+
+/// Nodes of exact search: a few seconds.
+const NODES: u64 = 4_000_000;
+
+/// Nodes to find out which buffers are in each other's way.
+const NODES_TO_EXPLAIN: u64 = 1_000_000;
+
+/// A question that a plan leaves open: whether the tiles of one memory space fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenSearch(pub(super) Arc<Problem>);
+
+/// The answer, which is the same on every machine.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Searched {
+    problem: Arc<Problem>,
+    pub(super) outcome: Outcome,
+    /// Buffers that cannot be placed even without the others.
+    pub(super) core: Option<Core>,
+}
+
+impl OpenSearch {
+    /// Searches until all is decided or the budget spent; `None` when `cancel` says so before.
+    pub fn run(&self, cancel: &dyn Fn() -> bool) -> Option<Searched> {
+        let problem = &self.0;
+        let outcome = pack(problem, &Budget { cancel: Some(cancel), ..Budget::new(Goal::Fit, NODES) });
+        let core = match outcome.verdict {
+            Verdict::Fragmented => explain::irreducible(problem, NODES_TO_EXPLAIN, Some(cancel)),
+            _ => None,
+        };
+        (!cancel()).then(|| Searched { problem: Arc::clone(problem), outcome, core })
+    }
+}
+
+impl Searched {
+    pub(crate) fn answers(&self, problem: &Problem) -> bool {
+        *self.problem == *problem
+    }
+}
+
+/// How hard a plan may try, and what is known already.
+#[derive(Clone, Copy)]
+pub(crate) struct Effort<'a> {
+    /// Nodes of exact search for the kernel; a large one gets fewer.
+    pub nodes: u64,
+    pub known: &'a dyn Fn(&Problem) -> Option<Arc<Searched>>,
+}
+
+impl Effort<'_> {
+    /// What an edit can wait for: at most 50 ms.
+    pub(crate) const INTERACTIVE: Effort<'static> = Effort { nodes: 24_000, known: &|_| None };
+}

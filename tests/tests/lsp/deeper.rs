@@ -1,0 +1,52 @@
+//! A search that an edit does not wait for.
+
+use serde_json::{Value, json};
+use tilelens_tests::kernels;
+use tilelens_tests::lsp_client::{LspClient, range};
+
+use crate::{BINARY, URI};
+
+/// More than a plan searches while somebody types, and not much more.
+const HARD: &str = include_str!("../../benchmarks/minimalloc/G.1048576.csv");
+
+/// Without a packing that anybody knows: the search goes on for long.
+const OPEN: &str = include_str!("../../benchmarks/minimalloc/D.1048576.csv");
+
+fn client(capacity: u64) -> LspClient {
+    let mut client = LspClient::spawn(BINARY);
+    let settings = json!({ "capacity": { "Vec": capacity } });
+    client.initialize(json!({ "capabilities": {}, "initializationOptions": settings }));
+    client
+}
+
+fn messages(diagnostics: &[Value]) -> String {
+    json!(diagnostics).to_string()
+}
+
+#[test]
+fn the_better_plan_is_published_when_it_comes() {
+    let mut client = client(1_048_576);
+    client.open(URI, 1, &kernels::of_problem(HARD));
+    let first = messages(&client.diagnostics(URI, 1));
+    assert!(first.contains("capacity-exceeded") && first.contains("the search goes on"), "{first}");
+    let then = messages(&client.diagnostics(URI, 1));
+    assert!(then.contains("fits-only-packed") && !then.contains("capacity-exceeded"), "{then}");
+    // What was found holds after an edit elsewhere, at once.
+    client.change(URI, 2, json!([{ "range": range(0, 0, 0, 0), "text": "# a comment\n" }]));
+    let after = messages(&client.diagnostics(URI, 2));
+    assert!(after.contains("fits-only-packed"), "{after}");
+}
+
+#[test]
+fn an_edit_does_not_wait_for_a_search() {
+    let mut client = client(1_000_000);
+    let text = kernels::of_problem(OPEN);
+    client.open(URI, 1, &text);
+    let first = messages(&client.diagnostics(URI, 1));
+    assert!(first.contains("the search goes on"), "{first}");
+    client.change(URI, 2, json!([{ "text": "x = 1\n" }]));
+    assert_eq!(client.diagnostics(URI, 2), [] as [Value; 0]);
+    client.change(URI, 3, json!([{ "text": text }]));
+    assert!(messages(&client.diagnostics(URI, 3)).contains("the search goes on"));
+    assert!(client.shut_down().success());
+}
