@@ -6,11 +6,12 @@ use std::sync::Arc;
 use crate::memory::packing::explain::{self, Core};
 use crate::memory::packing::{Budget, Goal, Outcome, Problem, Verdict, pack};
 
-/// Nodes of exact search: a few seconds.
-const NODES: u64 = 4_000_000;
+/// Nodes of exact search, and those to find out which buffers are in each other's way: a few seconds.
+const NODES: u64 = 2_000_000;
+const NODES_TO_EXPLAIN: u64 = 500_000;
 
-/// Nodes to find out which buffers are in each other's way.
-const NODES_TO_EXPLAIN: u64 = 1_000_000;
+/// Buffers up to which a node costs about two microseconds; beyond, in proportion.
+pub(super) const SIZE: u64 = 100;
 
 /// A question that a plan leaves open: whether the tiles of one memory space fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,9 +30,10 @@ impl OpenSearch {
     /// Searches until all is decided or the budget spent; `None` when `cancel` says so before.
     pub fn run(&self, cancel: &dyn Fn() -> bool) -> Option<Searched> {
         let problem = &self.0;
-        let outcome = pack(problem, &Budget { cancel: Some(cancel), ..Budget::new(Goal::Fit, NODES) });
+        let within = |nodes: u64| nodes * SIZE / SIZE.max(problem.buffers().len() as u64);
+        let outcome = pack(problem, &Budget { cancel: Some(cancel), ..Budget::new(Goal::Fit, within(NODES)) });
         let core = match outcome.verdict {
-            Verdict::Fragmented => explain::irreducible(problem, NODES_TO_EXPLAIN, Some(cancel)),
+            Verdict::Fragmented => explain::irreducible(problem, within(NODES_TO_EXPLAIN), Some(cancel)),
             _ => None,
         };
         (!cancel()).then(|| Searched { problem: Arc::clone(problem), outcome, core })

@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::ir::{Kernel, VarId};
 use crate::memory::addresses::{Layout, Range, Reserved, sizes_of};
 use crate::memory::bases::{BaseId, Bases};
-use crate::memory::deeper::{Effort, OpenSearch};
+use crate::memory::deeper::{Effort, OpenSearch, SIZE};
 use crate::memory::dsa_rp::{self, Tenant};
 use crate::memory::lifetimes::{Group, Lifetimes, Live};
 use crate::memory::packing::{
@@ -27,9 +27,6 @@ use crate::target::{Machine, Space};
 const NODES: u64 = 16_000;
 const NODES_TO_RELAX: u64 = 4_000;
 pub(super) const NODES_TO_EXPLAIN: u64 = 4_000;
-
-/// Buffers up to which a node costs about two microseconds; beyond, in proportion.
-const SIZE: u64 = 100;
 
 /// More groups than this in one space are kept apart only where their lifetimes meet.
 const MOST_PAIRED: usize = 1024;

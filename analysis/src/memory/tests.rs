@@ -6,7 +6,7 @@ mod random;
 use expect_test::{Expect, expect};
 
 use crate::ir::Dtype::{self, *};
-use crate::memory::{Effort, Plan, Status, plan, plan_for, plan_within};
+use crate::memory::{Effort, Fit, Plan, Status, plan, plan_for, plan_within};
 use crate::target::Space::*;
 use crate::target::{Machine, Planner, Target};
 use build::Build;
@@ -484,4 +484,67 @@ fn alternatives_of_a_branch_are_not_live_together() {
           `y` takes 128 bytes of Vec at the peak
           `z` takes 32 bytes of Vec at the peak
     "#]].assert_eq(&told(k, 256, 16_000));
+}
+
+#[test]
+fn what_a_deeper_search_finds_is_taken_up() {
+    for (capacity, fit) in [(256, Fit::Unpackable), (288, Fit::Fits)] {
+        let replaced = std::collections::BTreeMap::from([(Vec, capacity)]);
+        let machine = Machine { target: Target::Ascend910b, replaced: &replaced };
+        let kernel = gap().kernel();
+        let asked = Effort { nodes: 0, ..Effort::INTERACTIVE };
+        let first = plan_within(&kernel, machine, Planner::Auto, asked);
+        let [open] = first.open.as_slice() else {
+            assert_eq!((fit, first.space(Vec).map(|used| used.fit)), (Fit::Fits, Some(Fit::Fits)));
+            continue;
+        };
+        assert!(first.space(Vec).is_some_and(|used| used.searching && used.fit == Fit::Undecided));
+        assert_eq!(open.run(&|| true), None, "cancelled");
+        let searched = std::sync::Arc::new(open.run(&|| false).expect("nobody cancels"));
+        let known = |problem: &_| searched.answers(problem).then(|| searched.clone());
+        let then = plan_within(&kernel, machine, Planner::Auto, Effort { known: &known, ..asked });
+        let used = then.space(Vec).expect("it is used");
+        assert_eq!((used.fit, used.searching, then.open.len()), (fit, false, 0));
+        let core = used.trouble.as_ref().and_then(|trouble| trouble.core.as_ref());
+        assert_eq!(core.map(|(tiles, irreducible)| (tiles.len(), *irreducible)), Some((7, true)));
+    }
+}
+
+/// Two stages of a pipeline, 128 bytes each, beside a tile of 128 bytes that lives throughout.
+fn stages() -> Build {
+    let mut k = Build::new();
+    let x = k.param("x");
+    let tile = (Vec, [4, 8], Fp32);
+    let kept = k.call("kept", "tile.load", &[x], tile);
+    for stage in 0..2 {
+        let a = k.staged_load("a", x, tile, stage);
+        k.store(a, x);
+    }
+    k.store(kept, x);
+    k
+}
+
+#[test]
+fn what_is_relaxed_is_named() {
+    let told = |capacity| {
+        let replaced = std::collections::BTreeMap::from([(Vec, capacity)]);
+        let machine = Machine { target: Target::Ascend910b, replaced: &replaced };
+        show(&plan_for(&stages().kernel(), machine, Planner::Packed))
+    };
+    expect![[r#"
+        packed exact
+        kept: Vec 0 +128 mem_vec_1 [0, 5]
+        a: Vec 128 +128 mem_vec_2 [1, 2]
+        a: Vec 128 +128 mem_vec_3 [3, 4]
+        Vec: 256 used, peak 256, Relaxed
+        hint[pipeline-depth] 1 of 1 pairs of pipeline stages share memory and wait for each other, as there is not enough for all of them: `a` of stage 0 and `a` of stage 1; smaller tiles or fewer stages keep them apart
+          share Vec: `a` of stage 0 and `a` of stage 1
+    "#]].assert_eq(&told(256));
+    expect![[r#"
+        packed exact
+        kept: Vec 0 +128 mem_vec_1 [0, 5]
+        a: Vec 128 +128 mem_vec_2 [1, 2]
+        a: Vec 256 +128 mem_vec_3 [3, 4]
+        Vec: 384 used, peak 256, Fits
+    "#]].assert_eq(&told(384));
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use tilelens_syntax::{Document, ast};
 
 use crate::ir::{
-    Call, Carry, Dtype, For, If, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt, TensorLayout,
-    TensorType, TileType, TileView, Type, Value, Var, VarId,
+    Attr, Call, Carry, Dtype, For, If, Kernel, KernelKind, LoopKind, Operand, Origin, PIPELINE_STAGES, Role, Scalar,
+    Stmt, TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -129,6 +129,16 @@ impl Build {
     pub(super) fn call_with(&mut self, name: &str, op: &str, args: Vec<Operand>, tile: Tile) -> VarId {
         let var = self.var(name, Build::tile(tile), Role::Def);
         let call = self.call_of(op, args);
+        let origin = self.origin();
+        self.push(Stmt::Let { var, value: Value::Call(call), origin });
+        var
+    }
+
+    /// A load in one stage of the only pipeline.
+    pub(super) fn staged_load(&mut self, name: &str, from: VarId, tile: Tile, stage: u32) -> VarId {
+        let var = self.var(name, Build::tile(tile), Role::Def);
+        let mut call = self.call_of("tile.load", vec![Operand::Var(from)]);
+        call.attrs.push((PIPELINE_STAGES, Attr::Str(format!("0:{stage}"))));
         let origin = self.origin();
         self.push(Stmt::Let { var, value: Value::Call(call), origin });
         var
