@@ -546,5 +546,6 @@ fn what_is_relaxed_is_named() {
         a: Vec 128 +128 mem_vec_2 [1, 2]
         a: Vec 256 +128 mem_vec_3 [3, 4]
         Vec: 384 used, peak 256, Fits
-    "#]].assert_eq(&told(384));
+    "#]]
+    .assert_eq(&told(384));
 }

@@ -20,8 +20,8 @@ pub(super) struct Arguments {
     #[arg(long)]
     capacity: Option<u64>,
     /// Seconds after which the best packing so far is taken
-    #[arg(long)]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
     /// Where the packing goes; standard output without it
     #[arg(short, long)]
     output: Option<PathBuf>,
@@ -35,6 +35,11 @@ enum Format {
     Json,
     /// A picture: time across, addresses up
     Svg,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "not a number of seconds from 0 on".to_owned())
 }
 
 /// Nodes of the exact search. The hardest public instances of MiniMalloc take a hundredth of it.
@@ -57,8 +62,7 @@ fn packed(arguments: &Arguments) -> Result<ExitCode, String> {
     let capacity = arguments.capacity.unwrap_or(NO_LIMIT);
     let problem = csv::read(&text, capacity).map_err(|error| format!("{}: {error}", path.display()))?;
     let goal = if arguments.capacity.is_some() { Goal::Fit } else { Goal::Lowest };
-    let timeout = arguments.timeout.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-    let (outcome, timed_out) = search(&problem, goal, timeout.map(Duration::from_secs_f64));
+    let (outcome, timed_out) = search(&problem, goal, arguments.timeout);
     let text = match arguments.format {
         Format::Csv => csv::write(&problem, Some(&outcome.placement.offsets)),
         Format::Svg => svg::draw(&problem, &outcome.placement.offsets),

@@ -88,7 +88,22 @@ fn json_is_one_object() {
                       "best": 262144,
                       "bound": 262144,
                       "capacity": 188416,
+                      "fixes": {
+                        "end_earlier": [],
+                        "halve": [
+                          "t"
+                        ],
+                        "remove": []
+                      },
+                      "floor": 262144,
+                      "further_peaks": [],
+                      "overshoot": 73728,
                       "peak": 262144,
+                      "peak_at": {
+                        "bytes": 262144,
+                        "line": 7,
+                        "op": "tile.load"
+                      },
                       "used": 262144,
                       "verdict": "over-capacity",
                       "witness": [

@@ -112,6 +112,8 @@ fn wrong_arguments_exit_with_2() {
         &["codegen", "a.py:kernel"],
         &["codegen", "nosuch.py:kernel"],
         &["explain", "E1"],
+        &["pack", "a.py", "--timeout", "soon"],
+        &["pack", "a.py", "--timeout=-1"],
         &["frobnicate"],
         &[],
     ] {
@@ -272,29 +274,29 @@ fn plans_are_tables_too() {
         &root,
         &["plan", "--planner", "packed", "chained.py"],
         &expect![[r#"
-        chained.py:15: ChainedMatmul.chained (ascend910b, packed)
-          tile   space  address  bytes  shape       dtype  buffer        lines
-          a_l1   Mat    0x0      65536  [128, 256]  FP16   mem_mat_6     24-26
-          b_l1   Mat    0x10000  32768  [256, 64]   FP16   mem_mat_7     25-27
-          a_l0   Left   0x0      65536  [128, 256]  FP16   mem_left_8    26-28
-          b_l0   Right  0x0      32768  [256, 64]   FP16   mem_right_9   27-28
-          ab     Acc    0x0      32768  [128, 64]   FP32   mem_acc_10    28-29
-          ab_l1  Mat    0x0      32768  [128, 64]   FP32   mem_mat_11    29-33
-          c_l1   Mat    0x8000   16384  [64, 64]    FP32   mem_mat_12    30-35
-          e_l1   Mat    0xc000   32768  [128, 64]   FP32   mem_mat_13    31-34
-          d_l1   Mat    0x14000  16384  [64, 64]    FP32   mem_mat_14    32-37
-          ab_l0  Left   0x0      32768  [128, 64]   FP32   mem_left_15   33-36
-          e_l0   Left   0x8000   32768  [128, 64]   FP32   mem_left_16   34-38
-          c_l0   Right  0x0      16384  [64, 64]    FP32   mem_right_17  35-36
-          abc    Acc    0x0      32768  [128, 64]   FP32   mem_acc_18    36-38
-          d_l0   Right  0x0      16384  [64, 64]    FP32   mem_right_19  37-38
-          total  Acc    0x0      32768  [128, 64]   FP32   mem_acc_18    38-39
-          Acc        █████░░░░░░░░░░░░░░░    32768 / 131072     25 %
-          Left       ████████████████████    65536 / 65536     100 %
-          Mat        ███░░░░░░░░░░░░░░░░░    98304 / 524288     19 %
-          Right      ██████████░░░░░░░░░░    32768 / 65536      50 %
-        exit 0
-    "#]],
+            chained.py:15: ChainedMatmul.chained (ascend910b, packed)
+              tile   space  address  bytes  shape       dtype  buffer        lines
+              a_l1   Mat    0x0      65536  [128, 256]  FP16   mem_mat_6     24-26
+              b_l1   Mat    0x10000  32768  [256, 64]   FP16   mem_mat_7     25-27
+              a_l0   Left   0x0      65536  [128, 256]  FP16   mem_left_8    26-28
+              b_l0   Right  0x0      32768  [256, 64]   FP16   mem_right_9   27-28
+              ab     Acc    0x0      32768  [128, 64]   FP32   mem_acc_10    28-29
+              ab_l1  Mat    0x18000  32768  [128, 64]   FP32   mem_mat_11    29-33
+              c_l1   Mat    0x20000  16384  [64, 64]    FP32   mem_mat_12    30-35
+              e_l1   Mat    0x24000  32768  [128, 64]   FP32   mem_mat_13    31-34
+              d_l1   Mat    0x2c000  16384  [64, 64]    FP32   mem_mat_14    32-37
+              ab_l0  Left   0x0      32768  [128, 64]   FP32   mem_left_15   33-36
+              e_l0   Left   0x8000   32768  [128, 64]   FP32   mem_left_16   34-38
+              c_l0   Right  0x8000   16384  [64, 64]    FP32   mem_right_17  35-36
+              abc    Acc    0x8000   32768  [128, 64]   FP32   mem_acc_18    36-38
+              d_l0   Right  0xc000   16384  [64, 64]    FP32   mem_right_19  37-38
+              total  Acc    0x8000   32768  [128, 64]   FP32   mem_acc_18    38-39
+              Acc        ██████████░░░░░░░░░░    65536 / 131072     50 %
+              Left       ████████████████████    65536 / 65536     100 %
+              Mat        ███████░░░░░░░░░░░░░   196608 / 524288     38 %
+              Right      ████████████████████    65536 / 65536     100 %
+            exit 0
+        "#]],
     );
 }
 
