@@ -185,7 +185,7 @@ fn exceeded(plan: &Plan, space: &SpaceUse) -> Option<Finding> {
     let end = |tile: &&PlannedTile| tile.address.unwrap_or(0).saturating_add(tile.bytes);
     let highest = plan.tiles.iter().filter(|tile| tile.space == Some(space.space)).max_by_key(end)?;
     let verdict = match space.fit {
-        Fit::Fits => format!(". At other addresses the buffers fit into {} bytes", space.best),
+        Fit::Fits | Fit::Relaxed => format!(". At other addresses the buffers fit into {} bytes", space.best),
         Fit::OverAtAnInstant => format!(". {} bytes are live at once, so no placement fits", space.peak),
         Fit::Unpackable => ". No placement of these buffers fits".to_owned(),
         Fit::Undecided => String::new(),
