@@ -344,12 +344,13 @@ impl Scope for UnitScope<'_> {
     }
 }
 
-/// Whether a unit is worth parsing: kernels are decorated functions, and printed IR names memory. Plain Python costs this
+/// Whether a unit is worth parsing: kernels are decorated functions, sketches compute in `block.`, and printed IR names memory. Plain Python costs this
 /// look only.
 #[salsa::tracked(returns(copy))]
 pub(crate) fn may_hold_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let text = &unit.source(db).text;
-    (unit.key(db).kind == BlockKind::Function && text.contains('@')) || text.contains("MemRef")
+    let is_function = unit.key(db).kind == BlockKind::Function;
+    (is_function && (text.contains('@') || text.contains("block."))) || text.contains("MemRef")
 }
 
 /// The kernels of a unit, as the author wrote them.

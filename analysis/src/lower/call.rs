@@ -59,9 +59,37 @@ impl Lowering<'_> {
                 let name = path.join(".");
                 self.operation(expr, &name, ops::candidates(&name), args)
             }
+            ["block", name] => self.block_call(expr, name, args),
+            // Flags between the pipes hold no memory.
+            ["sync", "set_flag" | "wait_flag"] => unknown("a flag has no value"),
             ["self", name] | [name] => self.function_call(expr, name, args),
             ["math", ..] => Rhs::Term(super::expression::from_constant(self.constant(expr))),
             _ => self.not_modelled(expr, &path),
+        }
+    }
+
+    /// An operation under the name that it had before `pl.`, as sketches write it; transfers take rows and columns one by one
+    /// (`reference/language.md` §9).
+    fn block_call(&mut self, expr: ExprId, name: &str, args: &[Arg]) -> Rhs {
+        let legacy = format!("block.{name}");
+        let Some(op) = ops::OPS.iter().find(|op| op.legacy == Some(legacy.as_str())) else {
+            return self.not_modelled(expr, &["block", name]);
+        };
+        let is_positional = args.iter().all(|arg| arg.keyword.is_none());
+        let window = match (name, args.len()) {
+            ("load", 5) if is_positional => OpId::LOAD,
+            ("store", 6) if is_positional => OpId::STORE,
+            _ => return self.operation(expr, op.name, ops::candidates(op.name), args),
+        };
+        let mut terms: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
+        let tensor = terms.split_off(5);
+        let extents = Term::List(terms.split_off(3));
+        let offsets = Term::List(terms.split_off(1));
+        terms.push(offsets);
+        terms.extend(if window == OpId::LOAD { vec![extents] } else { tensor });
+        match self.arrange(expr, window, terms, Vec::new()) {
+            Some(call) => self.deduced(call, expr),
+            None => unknown(format!("the arguments of `{legacy}`")),
         }
     }
 

@@ -166,12 +166,31 @@ pub(crate) fn scalar_sign(op: BinaryOp) -> Option<&'static str> {
 
 /// What a function is; cheap for plain Python, which has no decorator of `pl`.
 pub(crate) fn kind(ast: &Ast, function: &Function) -> Kind {
+    if function.decorators.is_empty() && is_sketch(ast, function) {
+        return Kind::Kernel(KernelKind::InCore);
+    }
     function
         .decorators
         .iter()
         .map(|&decorator| decorated(ast, decorator))
         .find(|kind| *kind != Kind::Python)
         .unwrap_or(Kind::Python)
+}
+
+/// A function of the design documents: no decorator, tensors with a shape and an element type, and `block.` operations.
+fn is_sketch(ast: &Ast, function: &Function) -> bool {
+    let is_tensor = |annotation: ExprId| match ast.expr(annotation) {
+        Expr::Call { func, args } => {
+            let has_shape = args.first().is_some_and(|shape| ast.elements(shape.value).is_some());
+            ast.name(*func) == Some("Tensor") && args.len() >= 2 && has_shape
+        }
+        _ => false,
+    };
+    let computes = |(_, expr): (ExprId, &Expr)| match expr {
+        Expr::Call { func, .. } => ast.dotted(*func).is_some_and(|path| path.first() == Some(&"block")),
+        _ => false,
+    };
+    function.params.iter().filter_map(|param| param.annotation).any(is_tensor) && ast.exprs().any(computes)
 }
 
 fn decorated(ast: &Ast, decorator: ExprId) -> Kind {

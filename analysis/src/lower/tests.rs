@@ -569,3 +569,32 @@ def k(a: pl.Tensor[[64, 64], pl.FP32]):
         "#]],
     );
 }
+
+/// seeds/003, the kernel that its listings begin with.
+#[test]
+fn a_sketch_without_decorator_is_a_kernel() {
+    check_module(
+        "def simple_add(x: Tensor([128, 64], FP32), y: Tensor([128, 64], FP32)) -> Tensor([128, 64], FP32):
+    tile_x = block.load(x, 0, 0, 128, 64)
+    tile_y = block.load(y, 0, 0, 128, 64)
+    sync.set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0)
+    sync.wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0)
+    tile_z = block.add(tile_x, tile_y)
+    result = block.store(tile_z, 0, 0, 128, 64, output)
+    return result
+
+def plain(x: Tensor([1], 2)):
+    return x.block(3)
+",
+        expect![[r#"
+            InCore simple_add
+                param x: Tensor[[128, 64], FP32]
+                param y: Tensor[[128, 64], FP32]
+                tile_x: Tile[[128, 64], FP32, Vec] = tile.load(x, [0, 0], [128, 64], [128, 64], target_memory=Vec, clamp=false)
+                tile_y: Tile[[128, 64], FP32, Vec] = tile.load(y, [0, 0], [128, 64], [128, 64], target_memory=Vec, clamp=false)
+                tile_z: Tile[[128, 64], FP32, Vec] = tile.add(tile_x, tile_y)
+                result: ? = tile.store(tile_z, [0, 0], <`output` is not defined in this file>, atomic=0)
+                return result
+        "#]],
+    );
+}
