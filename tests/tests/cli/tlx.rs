@@ -10,7 +10,10 @@ const KERNEL: &[u8] = b"import triton\nimport triton.language as tl\nimport trit
 fn a_plan_lists_the_scenarios() {
     let settings = b"[tlx.scenarios.kernel]\ndesc = \"bf16\"\n";
     let root = directory("scenarios", &[("kernel.py", KERNEL), ("tilelens.toml", settings)]);
-    check(&root, &["plan", "kernel.py"], &expect![[r#"
+    check(
+        &root,
+        &["plan", "kernel.py"],
+        &expect![[r#"
         kernel.py:7: kernel (sm_100, compiler)
           tile  space  address  bytes  shape         dtype     buffer  lines
           a     smem   ?        32768  [2, 64, 128]  bfloat16          8
@@ -20,14 +23,18 @@ fn a_plan_lists_the_scenarios() {
           1 *       2   32768   0     fits
           2         16  262144  0     exceeds
         exit 0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_plan_may_be_mlir() {
     let settings = b"[tlx.scenarios.kernel]\ndesc = \"bf16\"\n";
     let root = directory("mlir", &[("kernel.py", KERNEL), ("tilelens.toml", settings)]);
-    check(&root, &["plan", "kernel.py", "--format", "mlir"], &expect![[r#"
+    check(
+        &root,
+        &["plan", "kernel.py", "--format", "mlir"],
+        &expect![[r#"
         // -----// IR after the front end //----- //
         #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth
         #smem = #ttg.shared_memory
@@ -38,9 +45,14 @@ fn a_plan_may_be_mlir() {
           tt.return
         }
         exit 0
-    "#]]);
+    "#]],
+    );
     let root = directory("no_mlir", &[("plain.py", b"x = 1\n")]);
-    check(&root, &["plan", "plain.py", "--format", "mlir"], &expect![[r#"
+    check(
+        &root,
+        &["plan", "plain.py", "--format", "mlir"],
+        &expect![[r#"
         exit 0
-    "#]]);
+    "#]],
+    );
 }
