@@ -135,6 +135,7 @@ fn spaces(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<SpaceUs
         }
         if space_use.fit == Fit::Fits && placement.degraded.iter().any(|degraded| degraded.is_in(space)) {
             space_use.fit = Fit::Relaxed;
+            space_use.searching = packed.is_some_and(|packed| packed.searching);
         }
         let sharing = placement.degraded.iter().flat_map(Degraded::sharing);
         space_use.relaxed = sharing.filter(|pair| pair.space == space).cloned().collect();
@@ -156,7 +157,7 @@ fn overflows(draft: &Draft, placement: &Placement, spaces: &[SpaceUse]) -> Vec<F
 fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Finding> {
     placement.degraded.iter().filter_map(|degraded| {
         let Degraded::Depth { space, pipeline, wanted, fits, slot } = *degraded else {
-            return stages_share(draft, degraded);
+            return stages_share(draft, placement, degraded);
         };
         let free = draft.machine.capacity(space)?.saturating_sub(draft.reserved.in_space(space));
         let needs = slot.saturating_mul(wanted);
@@ -178,13 +179,15 @@ fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Findin
     })
 }
 
-fn stages_share(draft: &Draft, degraded: &Degraded) -> Option<Finding> {
+fn stages_share(draft: &Draft, placement: &Placement, degraded: &Degraded) -> Option<Finding> {
     let Degraded::Stages { sharing, stages } = degraded else { return None };
+    let is_searched = placement.packed.as_ref().is_some_and(|packed| !packed.open.is_empty());
     let message = format!(
         "{} of {stages} pairs of pipeline stages share memory and wait for each other, as there is not enough for all of them: {}; \
-         smaller tiles or fewer stages keep them apart",
+         smaller tiles or fewer stages keep them apart{}",
         sharing.len(),
-        limits::pairs(sharing)
+        limits::pairs(sharing),
+        if is_searched { "; whether a placement does is still searched" } else { "" }
     );
     let related = sharing.iter().map(|pair| {
         let message = format!("share {}: {}", pair.space, limits::pairs(std::slice::from_ref(pair)));
