@@ -94,6 +94,11 @@ fn measure(kernels: usize, corpus: &Corpus, options: &Options) {
     row(lines, kernels, "first diagnost.", cold_starts);
     row(lines, kernels, "burst of 3,000", vec![driver.burst()]);
     row(lines, kernels, "refresh of C++", (0..options.edits / 4).map(|_| driver.preview()).collect());
+    if corpus.name != "TLX" {
+        let (keys, maps) = driver.with_map(options.edits);
+        row(lines, kernels, "keys, map open", keys);
+        row(lines, kernels, "map drawn", maps);
+    }
     for (request, times) in driver.requests() {
         row(lines, kernels, request, times);
     }
@@ -192,6 +197,29 @@ impl Driver {
             self.client.diagnostics(URI, self.version);
         }
         time
+    }
+
+    /// With the map of the edited kernel open: from an edit to its diagnostics, and to its map.
+    fn with_map(&mut self, edits: usize) -> (Vec<Duration>, Vec<Duration>) {
+        let line = self.shape_line();
+        let end = self.lines[line as usize].len() as u32 - 2;
+        let document = json!({ "uri": URI });
+        let position = json!({ "line": line, "character": 9 });
+        let picture = json!({ "kind": "html", "width": 800 });
+        let watch = json!({ "textDocument": document, "position": position, "picture": picture });
+        self.client.notify("tilelens/watchMemoryMap", watch);
+        let (mut keys, mut maps) = (Vec::new(), Vec::new());
+        for edit in 0..edits {
+            let start = Instant::now();
+            keys.push(self.edit(range(line, end - 2, line, end), if edit % 2 == 0 { "32" } else { "64" }));
+            while self.client.notification("tilelens/memoryMapChanged")["version"] != self.version {}
+            maps.push(start.elapsed());
+        }
+        if edits % 2 == 1 {
+            self.edit(range(line, end - 2, line, end), "64");
+        }
+        self.client.notify("tilelens/watchMemoryMap", json!({ "textDocument": document }));
+        (keys, maps)
     }
 
     /// One edit of each kind, and its undo.

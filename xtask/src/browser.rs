@@ -57,6 +57,26 @@ pub(crate) fn pictures(workspace: &Workspace) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A picture of a page.
+pub(crate) fn screenshot(
+    workspace: &Workspace,
+    page: &Path,
+    to: &Path,
+    (width, height): (u16, u16),
+) -> anyhow::Result<()> {
+    let chromium = debian::find(workspace, &CHROMIUM)?;
+    let flags = [
+        "--headless".to_owned(),
+        "--no-sandbox".to_owned(),
+        "--disable-gpu".to_owned(),
+        format!("--window-size={width},{height}"),
+        format!("--screenshot={}", to.display()),
+        format!("file://{}", page.display()),
+    ];
+    cmd!(workspace.shell, "{chromium} {flags...}").quiet().ignore_stderr().run()?;
+    Ok(())
+}
+
 /// The `node_modules` with code-server in it, below the target folder; installed the first time.
 fn code_server(workspace: &Workspace, ripgrep: &Path) -> anyhow::Result<PathBuf> {
     let folder = workspace.target.join("code-server");

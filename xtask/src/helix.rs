@@ -1,19 +1,14 @@
 //! `editors/helix/languages.toml` in a real Helix, in a terminal of tmux.
 
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use xshell::cmd;
 
-use crate::debian::{self, Tool};
+use crate::debian;
+use crate::terminal::{self, Terminal};
 use crate::test::Outcome;
 use crate::{Workspace, example};
-
-const TMUX: Tool = Tool { binary: "tmux", packages: &["tmux"], variable: "TILELENS_TMUX" };
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Helix, and how it is started.
 struct Helix {
@@ -22,7 +17,7 @@ struct Helix {
 }
 
 pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
-    let (helix, tmux) = match (helix(workspace), debian::find(workspace, &TMUX)) {
+    let (helix, tmux) = match (helix(workspace), terminal::tmux(workspace)) {
         (Ok(helix), Ok(tmux)) => (helix, tmux),
         (Err(error), _) | (_, Err(error)) => return Ok(Outcome::Skipped(format!("{error:#}"))),
     };
@@ -40,13 +35,9 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
     start.extend(helix.runtime.map(|runtime| format!("HELIX_RUNTIME={}", runtime.display())));
     start.extend(helix.command);
     start.push(example.display().to_string());
-    let terminal = Terminal { workspace, tmux, socket: format!("tilelens-{}", std::process::id()) };
-    let Terminal { tmux, socket, .. } = &terminal;
-    cmd!(shell, "{tmux} -L {socket} -f /dev/null new-session -d -x 140 -y 40 {start...}").quiet().run()?;
-    let session = author(&terminal);
-    // It ends by itself when the editor quits, and has to end when that did not.
-    let _ = cmd!(shell, "{tmux} -L {socket} kill-server").quiet().ignore_stderr().run();
-    session.map(|()| Outcome::Passed)
+    let terminal = Terminal::start(workspace, tmux, (140, 40), &start)?;
+    author(&terminal)?;
+    Ok(Outcome::Passed)
 }
 
 /// What an author sees and does.
@@ -66,40 +57,6 @@ fn author(terminal: &Terminal<'_>) -> anyhow::Result<()> {
     terminal.wait_for("a smaller number changes the hints", |screen| screen.contains("Vec 0xc000 48 KiB"))?;
     terminal.type_text(":q!")?;
     terminal.keys(&["Enter"])
-}
-
-struct Terminal<'w> {
-    workspace: &'w Workspace,
-    tmux: PathBuf,
-    socket: String,
-}
-
-impl Terminal<'_> {
-    fn keys(&self, keys: &[&str]) -> anyhow::Result<()> {
-        let Terminal { workspace, tmux, socket } = self;
-        Ok(cmd!(workspace.shell, "{tmux} -L {socket} send-keys {keys...}").quiet().run()?)
-    }
-
-    fn type_text(&self, text: &str) -> anyhow::Result<()> {
-        let Terminal { workspace, tmux, socket } = self;
-        Ok(cmd!(workspace.shell, "{tmux} -L {socket} send-keys -l {text}").quiet().run()?)
-    }
-
-    fn wait_for(&self, what: &str, is_there: impl Fn(&str) -> bool) -> anyhow::Result<()> {
-        let Terminal { workspace, tmux, socket } = self;
-        let start = Instant::now();
-        loop {
-            let screen = cmd!(workspace.shell, "{tmux} -L {socket} capture-pane -p").quiet().read()?;
-            if is_there(&screen) {
-                println!("ok - {what}");
-                return Ok(());
-            }
-            if start.elapsed() > PATIENCE {
-                bail!("{what}: not on the screen:\n{screen}");
-            }
-            thread::sleep(Duration::from_millis(100));
-        }
-    }
 }
 
 /// `TILELENS_HELIX`, the one on PATH, or that of Debian 13 with the C library that it needs, unpacked below the target folder.

@@ -9,6 +9,7 @@ mod emacs;
 mod helix;
 mod install;
 mod neovim;
+mod terminal;
 mod test;
 mod vscode;
 
@@ -26,7 +27,7 @@ enum Task {
     Install(install::Editors),
     /// Build the book of `docs/`
     Book,
-    /// Take the pictures of README and book anew, of docs/examples in a real VS Code
+    /// Take the pictures of README and book anew, of docs/examples in a real VS Code and Neovim
     Pictures,
     /// Run every test: formatting, clippy, Rust, Neovim end to end, VS Code extension
     Test {
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
     let result = workspace().and_then(|workspace| match Task::parse() {
         Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
         Task::Book => book::build(&workspace).map(|()| true),
-        Task::Pictures => browser::pictures(&workspace).map(|()| true),
+        Task::Pictures => browser::pictures(&workspace).and_then(|()| neovim::picture(&workspace)).map(|()| true),
         Task::Test { steps } => Ok(test::run(&workspace, &steps)),
     });
     match result {

