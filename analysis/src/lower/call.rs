@@ -297,9 +297,15 @@ impl Lowering<'_> {
             return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
         }
         if is_of_tensors || (is_tensor && by_operand(&when)) {
+            let rejections = self.state.rejections.len();
             return match self.arrange(expr, op, positional, keywords) {
                 Some(call) => self.on_tensors(call, expr),
-                None => unknown(format!("the arguments of `pl.{name}`")),
+                None if is_of_tensors => unknown(format!("the arguments of `pl.{name}`")),
+                // The operation on tensors may take other arguments than the one on tiles that it was looked up as.
+                None => {
+                    self.state.rejections.truncate(rejections);
+                    self.tensor_level_of(expr, &format!("pl.{name}"), first, args)
+                }
             };
         }
         if is_tile_only(op) && matches!(first, Some(Type::Tensor(_))) {
@@ -478,7 +484,7 @@ fn message_of_arguments(name: &str) -> String {
 /// Operations whose first operand is a tile although other names of theirs say nothing about it.
 fn is_tile_only(op: OpId) -> bool {
     let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
-    let says_nothing = matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER | OpId::SCATTER_UPDATE);
+    let says_nothing = matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER);
     (first_is_tile && op != OpId::LOAD) || says_nothing
 }
 
