@@ -601,7 +601,10 @@ def plain(x: Tensor([1], 2)):
 
 #[test]
 fn operations_on_tensors_may_take_other_arguments() {
-    check("out = pl.scatter_update(a, -2, b, out)", expect![[r#"
+    check(
+        "out = pl.scatter_update(a, -2, b, out)",
+        expect![[r#"
         not modelled: tensor-level `pl.scatter_update`
-    "#]]);
+    "#]],
+    );
 }
