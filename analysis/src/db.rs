@@ -384,7 +384,7 @@ impl Planned {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    Planned(Box<Planned>),
+    Planned(Arc<Planned>),
     /// Of IR that prints its own addresses.
     Printed(Box<Plan>),
     /// A stage panicked on this kernel; a fault of tilelens.
@@ -403,7 +403,24 @@ impl Outcome {
 
 #[salsa::tracked(returns(ref))]
 pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Outcome>> {
-    Arc::new(plans_under(db, unit, settings.config(db)))
+    if may_hold_kernels(db, unit) && printed::is_printed(syntax(db, unit)) {
+        return Arc::new(plans_under(db, unit, settings.config(db)));
+    }
+    let each = (0..kernels(db, unit).len()).map(|index| planned(db, unit, index, settings));
+    Arc::new(each.flat_map(|outcomes| outcomes.iter().cloned()).collect())
+}
+
+/// One of the kernels of a unit. A function for the host may have many; an edit in one leaves the others as they are.
+#[salsa::tracked(returns(clone))]
+fn kernel_at<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -> Option<Arc<Kernel>> {
+    kernels(db, unit).get(index).cloned().map(Arc::new)
+}
+
+/// What one kernel comes to: two where it works on both cores.
+#[salsa::tracked(returns(ref))]
+fn planned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize, settings: Settings) -> Arc<Vec<Outcome>> {
+    let kernel = kernel_at(db, unit, index);
+    Arc::new(kernel.map(|kernel| outcomes(db, &kernel, settings.config(db))).unwrap_or_default())
 }
 
 /// [`plans`] under another configuration than the one in force; computed anew each time.
@@ -414,29 +431,27 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
         let plans = isolated(|| printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
         return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
+    kernels(db, unit).iter().flat_map(|kernel| outcomes(db, kernel, config)).collect()
+}
+
+/// The plans of one kernel.
+fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<Outcome> {
     let known =
         |problem: &Problem| Searches::try_get(db)?.done(db).iter().find(|searched| searched.answers(problem)).cloned();
     let effort = Effort { known: &known, ..Effort::INTERACTIVE };
-    let mut outcomes = Vec::new();
-    for kernel in kernels(db, unit).iter() {
-        let planned = isolated(|| {
-            let machine = Machine { target: config.target, replaced: &config.capacity };
-            let prepared = passes::prepare(kernel.clone(), machine, config.planner);
-            let plan = |kernel: Kernel| {
-                let mut plan = memory::plan_within(&kernel, machine, config.planner, effort);
-                memory::take_back_unproved(&mut plan);
-                plan.findings.extend(isa_rules::findings(&kernel, config.target));
-                let is_synchronised = codegen::sync::is_written(&kernel);
-                Outcome::Planned(Box::new(Planned { kernel, plan, is_synchronised }))
-            };
-            prepared.into_iter().map(plan).collect::<Vec<_>>()
-        });
-        match planned {
-            Some(planned) => outcomes.extend(planned),
-            None => outcomes.push(Outcome::Failed(Box::new(kernel.clone()))),
-        }
-    }
-    outcomes
+    let planned = isolated(|| {
+        let machine = Machine { target: config.target, replaced: &config.capacity };
+        let prepared = passes::prepare(kernel.clone(), machine, config.planner);
+        let plan = |kernel: Kernel| {
+            let mut plan = memory::plan_within(&kernel, machine, config.planner, effort);
+            memory::take_back_unproved(&mut plan);
+            plan.findings.extend(isa_rules::findings(&kernel, config.target));
+            let is_synchronised = codegen::sync::is_written(&kernel);
+            Outcome::Planned(Arc::new(Planned { kernel, plan, is_synchronised }))
+        };
+        prepared.into_iter().map(plan).collect::<Vec<_>>()
+    });
+    planned.unwrap_or_else(|| vec![Outcome::Failed(Box::new(kernel.clone()))])
 }
 
 /// The instructions of each kernel of a unit, in the order of [`plans`]; empty where there is no kernel to generate.

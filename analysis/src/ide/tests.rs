@@ -84,6 +84,20 @@ fn an_edit_in_one_of_thirty_kernels_plans_that_kernel_only() {
 }
 
 #[test]
+fn an_edit_in_one_scope_plans_that_scope_only() {
+    let mut text = "import pypto.language as pl\n\n@pl.jit\ndef main(x: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n".to_owned();
+    for i in 0..10 {
+        text += &format!(
+            "    with pl.at(level=pl.Level.CORE_GROUP):\n        y{i} = pl.mul(x, {i}.0)\n        o[0:64, 0:64] = pl.exp(y{i})\n"
+        );
+    }
+    let mut observed = Observed::open(&text);
+    observed.replace("pl.mul(x, 4.0)", "pl.mul(x, 4.5)");
+    let queries = observed.queries();
+    assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (1, 1), "{queries:?}");
+}
+
+#[test]
 fn a_comment_is_parsed_and_nothing_else() {
     let mut observed = Observed::open(&thirty_kernels());
     observed.replace("        x7 = pl", "        # a note\n        x7 = pl");
