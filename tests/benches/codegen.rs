@@ -24,17 +24,24 @@ impl Scope for Nothing {
 
 const STATEMENTS: usize = 300;
 
-/// Rounds of load, load, add, exp, store; in one loop if `repeated`.
-fn source(repeated: bool) -> String {
+/// Rounds of load, load, add, exp, store; in one loop if `repeated`. What is synchronised `by_hand` is checked as well, and its loop has
+/// a branch and ends when the kernel is told to.
+fn source(repeated: bool, by_hand: bool) -> String {
     let mut text = String::from(
         "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    \
          def kernel(self, a: pl.Tensor[[8192, 64], pl.FP32], b: pl.Tensor[[8192, 64], pl.FP32], \
-         out: pl.Out[pl.Tensor[[8192, 64], pl.FP32]]) -> pl.Tensor[[8192, 64], pl.FP32]:\n",
+         n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[8192, 64], pl.FP32]]) -> pl.Tensor[[8192, 64], pl.FP32]:\n",
     );
     let mut indent = "        ";
+    if by_hand {
+        text.push_str("        pl.system.bar_all()\n");
+    }
     if repeated {
-        text.push_str("        for i in pl.range(4):\n");
+        text.push_str(if by_hand { "        for i in pl.range(n):\n" } else { "        for i in pl.range(4):\n" });
         indent = "            ";
+        if by_hand {
+            text.push_str("            if i > 2:\n                pl.system.bar_v()\n");
+        }
     }
     for round in 0..STATEMENTS / 5 {
         let row = round * 32;
@@ -49,8 +56,13 @@ fn source(repeated: bool) -> String {
 }
 
 fn main() {
-    for (name, repeated) in [("straight line", false), ("one loop", true)] {
-        let document = Document::new(&source(repeated));
+    for (name, repeated, by_hand) in [
+        ("straight line", false, false),
+        ("one loop", true, false),
+        ("straight line, synchronised by hand", false, true),
+        ("one loop, synchronised by hand", true, true),
+    ] {
+        let document = Document::new(&source(repeated, by_hand));
         let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
         let kernel = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Nothing)).next();
         let Some(kernel) = kernel
