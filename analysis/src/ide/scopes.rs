@@ -39,8 +39,6 @@ pub(super) struct Occurrence {
     pub(super) range: TextRange,
     /// Binds the name.
     pub(super) writes: bool,
-    /// For those that bind: from where on it is seen, bytes of the file.
-    visible_from: usize,
 }
 
 /// A file's blocks, as scopes.
@@ -63,7 +61,7 @@ impl Block<'_> {
     }
 }
 
-/// Where a block binds a name, within the block.
+/// Where a name is bound, and from where on that is seen.
 struct Site {
     range: TextRange,
     visible_from: usize,
@@ -168,7 +166,13 @@ impl<'c, 'db> Scopes<'c, 'db> {
     fn sites(&self, block: Block<'db>, scope: Option<Unit<'db>>, name: &str) -> Vec<Site> {
         let db = self.db();
         let key = block.unit.key(db);
-        let is_inner = block.unit.parent(db) == scope;
+        let (is_own, is_inner) = (scope == Some(block.unit), block.unit.parent(db) == scope);
+        // Of a function or class inside of the scope only its name is in it.
+        let is_named = key.kind == BlockKind::Statements || key.path.rsplit('.').next() == Some(name);
+        let can_bind = is_own || (is_inner && is_named);
+        if !can_bind {
+            return Vec::new();
+        }
         let parsed = db::parsed(db, block.unit);
         let mut collector = Collector { ast: &parsed.ast, spans: &parsed.spans, name, sites: Vec::new() };
         match key.kind {
@@ -315,21 +319,26 @@ impl<'c, 'db> Scopes<'c, 'db> {
     /// Every mention of a symbol in its file, in order.
     pub(super) fn occurrences(&self, symbol: &Symbol<'db>) -> Vec<Occurrence> {
         let mut found = Vec::new();
+        let db = self.db();
+        let function = symbol.scope.filter(|_| matches!(symbol.kind, SymbolKind::Local(_)));
+        let function_name = function.and_then(|unit| unit.key(db).path.rsplit('.').next()).unwrap_or_default();
         for block in self.blocks() {
+            // From elsewhere, what a function binds is mentioned as a keyword of its calls only.
+            let is_elsewhere = function.is_some_and(|unit| unit != block.unit);
+            if is_elsewhere && !block.text.contains(function_name) {
+                continue;
+            }
             let mentions = names::mentions(block.text, &symbol.name);
-            if mentions.is_empty() {
+            let can_be_meant = |usage: &Usage<'_>| !is_elsewhere || matches!(usage, Usage::Keyword(_));
+            if !mentions.iter().any(|mention| can_be_meant(&mention.usage)) {
                 continue;
             }
             let sites = self.sites(block, symbol.scope, &symbol.name);
-            for mention in mentions {
+            for mention in mentions.into_iter().filter(|mention| can_be_meant(&mention.usage)) {
                 let resolved = self.resolve(block, &symbol.name, mention.range, &mention.usage);
                 if resolved == Some(symbol.scope) {
-                    let site = sites.iter().find(|site| site.range == mention.range);
-                    found.push(Occurrence {
-                        range: mention.range.shifted(block.start),
-                        writes: site.is_some(),
-                        visible_from: site.map_or(0, |site| site.visible_from) + block.start,
-                    });
+                    let writes = sites.iter().any(|site| site.range == mention.range);
+                    found.push(Occurrence { range: mention.range.shifted(block.start), writes });
                 }
             }
         }
@@ -338,7 +347,17 @@ impl<'c, 'db> Scopes<'c, 'db> {
 
     /// Where the value that a mention at `range` sees was bound: the last place above it, else the first of all.
     pub(super) fn definition(&self, symbol: &Symbol<'db>, range: TextRange) -> Option<TextRange> {
-        let sites: Vec<Occurrence> = self.occurrences(symbol).into_iter().filter(|it| it.writes).collect();
+        let related =
+            |block: &Block<'db>| symbol.scope == Some(block.unit) || block.unit.parent(self.db()) == symbol.scope;
+        let sites = self.blocks().filter(related).flat_map(|block| {
+            let sites = self.sites(block, symbol.scope, &symbol.name).into_iter();
+            sites.map(move |site| Site {
+                range: site.range.shifted(block.start),
+                visible_from: site.visible_from + block.start,
+            })
+        });
+        let mut sites: Vec<Site> = sites.collect();
+        sites.sort_by_key(|site| site.range);
         if sites.iter().any(|site| site.range == range) {
             return Some(range);
         }
