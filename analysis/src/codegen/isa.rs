@@ -41,10 +41,25 @@ pub(super) struct Row {
     pub(super) slots: &'static [Slot],
     /// The instruction library refuses column-major tiles here; they are passed as one row at the same address.
     pub(super) row_major: bool,
+    pub(super) alike: Alike,
+}
+
+/// What the tiles of an instruction must have in common with its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Alike {
+    Nothing,
+    /// The padding of the C++ type; only the simulator of the instruction library asks for it.
+    Padding,
+    /// The C++ type.
+    Type,
 }
 
 const fn row(op: &'static str, instruction: &'static str, slots: &'static [Slot]) -> Row {
-    Row { op, instruction, template: &[], slots, row_major: false }
+    Row { op, instruction, template: &[], slots, row_major: false, alike: Alike::Nothing }
+}
+
+const fn alike(op: &'static str, instruction: &'static str, alike: Alike, slots: &'static [Slot]) -> Row {
+    Row { op, instruction, template: &[], slots, row_major: false, alike }
 }
 
 const fn typed(
@@ -53,11 +68,11 @@ const fn typed(
     template: &'static [Template],
     slots: &'static [Slot],
 ) -> Row {
-    Row { op, instruction, template, slots, row_major: false }
+    Row { op, instruction, template, slots, row_major: false, alike: Alike::Nothing }
 }
 
 const fn scalar(op: &'static str, instruction: &'static str) -> Row {
-    Row { op, instruction, template: &[], slots: &[Arg(0), Arg(1)], row_major: true }
+    Row { op, instruction, template: &[], slots: &[Arg(0), Arg(1)], row_major: true, alike: Alike::Nothing }
 }
 
 const UNARY: &[Slot] = &[Arg(0)];
@@ -66,11 +81,11 @@ const TERNARY: &[Slot] = &[Arg(0), Arg(1), Arg(2)];
 const REDUCTION: &[Slot] = &[Arg(0), Tmp(1)];
 
 const ROWS: &[Row] = &[
-    row("abs", "TABS", UNARY),
-    row("add", "TADD", BINARY),
-    row("addc", "TADDC", TERNARY),
+    alike("abs", "TABS", Alike::Padding, UNARY),
+    alike("add", "TADD", Alike::Padding, BINARY),
+    alike("addc", "TADDC", Alike::Type, TERNARY),
     scalar("adds", "TADDS"),
-    row("addsc", "TADDSC", TERNARY),
+    alike("addsc", "TADDSC", Alike::Type, TERNARY),
     row("and", "TAND", BINARY),
     scalar("ands", "TANDS"),
     row("assemble", "TINSERT", &[Arg(1), Item(2, 0), Item(2, 1)]),
@@ -157,7 +172,7 @@ const ROWS: &[Row] = &[
     row("rsqrt", "TRSQRT", UNARY),
     row("scatter", "TSCATTER", &[Arg(1), Arg(2)]),
     typed("scatter_mask", "TSCATTER", &[Template::Pattern], &[Arg(1)]),
-    row("sel", "TSEL", &[Arg(0), Arg(1), Arg(2), Tmp(3)]),
+    alike("sel", "TSEL", Alike::Type, &[Arg(0), Arg(1), Arg(2), Tmp(3)]),
     row("sels", "TSELS", &[Arg(0), Arg(1), Tmp(2), Arg(3)]),
     row("shl", "TSHL", BINARY),
     scalar("shls", "TSHLS"),
@@ -167,9 +182,9 @@ const ROWS: &[Row] = &[
     row("sort32", "TSORT32", BINARY),
     row("sqrt", "TSQRT", UNARY),
     row("sub", "TSUB", BINARY),
-    row("subc", "TSUBC", TERNARY),
+    alike("subc", "TSUBC", Alike::Type, TERNARY),
     scalar("subs", "TSUBS"),
-    row("subsc", "TSUBSC", TERNARY),
+    alike("subsc", "TSUBSC", Alike::Type, TERNARY),
     row("tget_scale_addr", "TGET_SCALE_ADDR", &[Arg(1)]),
     row("transpose", "TTRANS", &[Arg(0), Tmp(3)]),
     typed("tri", "TTRI", &[Template::Result, Template::Flag("upper")], &[Arg(0)]),

@@ -428,9 +428,9 @@ template <typename D, typename A, typename V> void TCMPS(D& dst, const A& a, V s
     mask(dst, a, [&](int r, int c) { return holds(wide(a.get(r, c)), y, mode); });
 }
 
-template <typename D, typename M, typename A, typename B, typename S>
-void TSEL(D& dst, const M& mask, const A& a, const B& b, const S&)
+template <typename D, typename M, typename S> void TSEL(D& dst, const M& mask, const D& a, const D& b, const S&)
 {
+    host::require(mask.cols == (dst.cols + 7) / 8, "a mask of one bit an element");
     compute(dst, [&](int r, int c) { return mask.get(r, c / 8) >> c % 8 & 1 ? a.get(r, c) : b.get(r, c); });
 }
 
@@ -878,6 +878,7 @@ template <typename D, typename A> void TMRGSORT(D& dst, const A& a, uint32_t blo
     static_assert(D::Rows == 1 && A::Rows == 1, "one row");
     constexpr int unit = 8 / sizeof(typename A::DType);
     int records_in_all = a.cols / unit, group = 4 * int(block) / unit;
+    host::require(records_in_all % group == 0, "blocks that are not merged in fours");
     std::vector<Record<typename A::DType>> out;
     for (int from = 0; from < records_in_all; from += group) {
         std::vector<Record<typename A::DType>> records;

@@ -44,6 +44,20 @@ fn views_show_the_bytes_of_their_source() {
             )]
         },
     );
+    // The instruction takes tiles of one type only: the window is copied.
+    add(
+        "selection_of_window",
+        SQUARE,
+        "x = pl.load(a, [0, 0], [64, 64])\n\
+         s = pl.slice(x, [64, 32], [0, 0])\n\
+         y = pl.tile.muls(s, -1.0)\n\
+         m = pl.tile.cmps(s, 0.0, cmp_type=4)\n\
+         t = pl.tile.create([64, 32], dtype=pl.FP32)\n\
+         z = pl.tile.sel(m, s, y, t)\n\
+         out = pl.store(z, [0, 0], out)\n\
+         return out",
+        &|i| vec![("out", Array::from(64, 64, |r, c| if c < 32 { i["a"].at(r, c).abs() } else { 0.0 }))],
+    );
     add(
         "slice_of_slice",
         SQUARE,
@@ -99,4 +113,99 @@ fn places_and_shapes_may_be_known_at_run_time_only() {
         vec![("out", Array::from(100, 64, |r, c| if r < 90 { i["a"].at(r, c).exp() } else { 0.0 }))]
     });
     batch.check("run_time");
+}
+
+#[test]
+fn control_flow_and_scalars_are_those_of_the_source() {
+    let mut batch = Batch::default();
+    let mut add = |name: &str, params: &str, body: &str, reference: &dyn Fn(Inputs) -> Vec<(&'static str, Array)>| {
+        let (kernel, plan) = planned(&program(params, body)).remove(0);
+        let mut run = Run::new(name, &kernel, &plan);
+        for (scalar, value) in [("n", 7.0), ("k", -7.0), ("s", 0.1)] {
+            run = run.given(scalar, json!({ "value": value }));
+        }
+        batch.add(run, reference);
+    };
+    const TALL: &str = "a: pl.Tensor[[256, 64], pl.FP32], out: pl.Out[pl.Tensor[[256, 64], pl.FP32]]";
+    add(
+        "while_loop",
+        "a: pl.Tensor[[256, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[256, 64], pl.FP32]]",
+        "i = pl.const(0, pl.INT64)\n\
+         while i < n:\n\
+         \x20   x = pl.load(a, [i * 32, 0], [32, 64])\n\
+         \x20   y = pl.exp(x)\n\
+         \x20   out = pl.store(y, [i * 32, 0], out)\n\
+         \x20   i = i + 2\n\
+         return out",
+        &|i| vec![("out", Array::from(256, 64, |r, c| if r / 32 % 2 == 0 { i["a"].at(r, c).exp() } else { 0.0 }))],
+    );
+    // Fibonacci: each iteration hands its second value on as the first.
+    add(
+        "values_that_change_places",
+        SQUARE,
+        "p = pl.load(a, [0, 0], [64, 64])\n\
+         q = pl.mul(p, 2.0)\n\
+         for i, (u, v) in pl.range(0, 5, init_values=(p, q)):\n\
+         \x20   w = pl.add(u, v)\n\
+         \x20   u2, v2 = pl.yield_(v, w)\n\
+         out = pl.store(v2, [0, 0], out)\n\
+         return out",
+        &|i| vec![("out", i["a"].scale(21.0))],
+    );
+    add(
+        "nested_loops",
+        TALL,
+        "for i in pl.range(0, 2):\n\
+         \x20   acc = pl.load(a, [i * 128, 0], [32, 64])\n\
+         \x20   for j in pl.range(1, 4):\n\
+         \x20       x = pl.load(a, [i * 128 + j * 32, 0], [32, 64])\n\
+         \x20       acc = pl.add(acc, x)\n\
+         \x20   out = pl.store(acc, [i * 32, 0], out)\n\
+         return out",
+        &|i| {
+            let a = &i["a"];
+            let sum = |r: usize, c| (0..4).map(|j| a.at(r / 32 * 128 + j * 32 + r % 32, c)).sum();
+            vec![("out", Array::from(256, 64, |r, c| if r < 64 { sum(r, c) } else { 0.0 }))]
+        },
+    );
+    add(
+        "branches_in_a_loop",
+        TALL,
+        "for i in pl.range(0, 8):\n\
+         \x20   x = pl.load(a, [i * 32, 0], [32, 64])\n\
+         \x20   if i % 3 == 1:\n\
+         \x20       y = pl.exp(x)\n\
+         \x20   else:\n\
+         \x20       y = pl.mul(x, 2.0)\n\
+         \x20   out = pl.store(y, [i * 32, 0], out)\n\
+         return out",
+        &|i| {
+            let f = |r: usize, x: f64| if r / 32 % 3 == 1 { x.exp() } else { 2.0 * x };
+            vec![("out", Array::from(256, 64, |r, c| f(r, i["a"].at(r, c))))]
+        },
+    );
+    // Division floors: -7 // 2 is -4 and -7 % 4 is 1.
+    add(
+        "floor_division",
+        "a: pl.Tensor[[64, 64], pl.FP32], k: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]",
+        "row = (k // 2 + 5) * 16 + k % 4\n\
+         x = pl.load(a, [row, 0], [16, 64])\n\
+         out = pl.store(x, [0, 0], out)\n\
+         return out",
+        &|i| vec![("out", i["a"].part(17, 16, 0, 64).below(&Array::zeros(48, 64)))],
+    );
+    // Constants keep all digits of single precision.
+    add(
+        "digits_of_constants",
+        "a: pl.Tensor[[64, 64], pl.FP32], s: pl.Scalar[pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]",
+        "x = pl.load(a, [0, 0], [64, 64])\n\
+         y = pl.mul(x, 1e-8)\n\
+         z = pl.mul(y, 123456.789)\n\
+         w = pl.mul(z, s)\n\
+         v = pl.mul(w, 1e4)\n\
+         out = pl.store(v, [0, 0], out)\n\
+         return out",
+        &|i| vec![("out", i["a"].scale(1e-8 * 123456.789 * 0.1 * 1e4))],
+    );
+    batch.check("control_flow");
 }

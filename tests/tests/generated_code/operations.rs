@@ -349,12 +349,12 @@ fn indexed() -> Vec<Case> {
         ),
         case(
             "mrgsort",
-            (1, 64, "FP32"),
-            "w = pl.load(a, [0, 0], [1, 64])\nv = pl.tile.cast(pl.tile.ci(0, [1, 64], dtype=pl.INT32), target_type=pl.UINT32)\n\
+            (1, 128, "FP32"),
+            "w = pl.tile.slice(pl.tile.reshape(x, [1, 1024]), [1, 128], [0, 0])\nv = pl.tile.cast(pl.tile.ci(0, [1, 128], dtype=pl.INT32), target_type=pl.UINT32)\n\
              s = pl.tile.sort32(w, v)\nk = pl.tile.mrgsort(s, block_len=64)\nz = pl.tile.gather_mask(k, mask_pattern=1)",
             move |i| {
-                let sorted = score_and_index(i, 0, 64);
-                Array::from(1, 64, |_, c| sorted[c].0)
+                let sorted = score_and_index(i, 0, 128);
+                Array::from(1, 128, |_, c| sorted[c].0)
             },
         ),
         case(

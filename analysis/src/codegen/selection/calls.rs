@@ -7,9 +7,9 @@ use crate::ops::Category;
 use super::tiles::size;
 use super::{Refusal, Selected, Selector, int_attr};
 use crate::codegen::expr;
-use crate::codegen::isa::{self, Slot, Template};
-use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, TileId, pipe_of};
-use crate::codegen::types;
+use crate::codegen::isa::{self, Alike, Slot, Template};
+use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of};
+use crate::codegen::types::{self, TileForm};
 
 impl Selector<'_> {
     pub(super) fn call_or_report(&mut self, result: Option<VarId>, call: &Call, origin: Origin) {
@@ -100,8 +100,14 @@ impl Selector<'_> {
             operands.push(operand);
         }
         let destination = self.tile(result)?;
+        if row.slots.contains(&Slot::Compare) {
+            self.count_bits(destination, reads[0]);
+        }
         writes.insert(0, destination);
         operands.insert(0, Operand::Tile(destination));
+        if row.alike != Alike::Nothing {
+            self.make_alike(row.alike, &mut operands, &mut reads, origin)?;
+        }
         if row.row_major && operands.iter().any(|operand| self.is_column(operand)) {
             for operand in &mut operands {
                 if self.is_column(operand)
@@ -116,6 +122,63 @@ impl Selector<'_> {
         let inserted = self.kernel.var(result).inserted;
         self.push(Instr { template, reads, writes, inserted, ..Instr::new(row.instruction, operands, pipe, origin) });
         Ok(())
+    }
+
+    /// Gives operands the C++ type of the result: another name where only the padding differs, else a copy.
+    fn make_alike(
+        &mut self,
+        alike: Alike,
+        operands: &mut [Operand],
+        reads: &mut Vec<TileId>,
+        origin: Origin,
+    ) -> Selected<()> {
+        let Some((Operand::Tile(result), operands)) = operands.split_first_mut() else { return Ok(()) };
+        let Tile { form, valid, .. } = self.program.tile(*result).clone();
+        for operand in operands {
+            let Operand::Tile(tile) = *operand else { continue };
+            let source = self.program.tile(tile).clone();
+            let same_elements = source.form.dtype == form.dtype && source.form.space == form.space;
+            if source.form == form || !same_elements || source.valid != valid {
+                continue;
+            }
+            if (TileForm { pad: form.pad, ..source.form }) == form && !self.moving.contains(&tile) {
+                let name = format!("{}_plain", source.name);
+                let alias = self.own_tile(&name, form, source.address, origin);
+                self.program.tiles[alias.0 as usize].valid = source.valid;
+                *operand = Operand::Tile(alias);
+                continue;
+            }
+            if alike == Alike::Padding {
+                continue;
+            }
+            let address = self.scratch_address(form).map_err(|refusal| {
+                let shape = format!("rows of {} elements and the result rows of {}", source.form.cols, form.cols);
+                format!("`{}` has {shape}, which the instruction does not take; {}", source.name, refusal.message)
+            })?;
+            let copy = self.copy_tile(tile, form, Some(address), origin);
+            reads.push(copy);
+            *operand = Operand::Tile(copy);
+        }
+        Ok(())
+    }
+
+    /// Room behind everything that is planned.
+    fn scratch_address(&mut self, form: TileForm) -> Selected<u64> {
+        let address = self.vec_end.next_multiple_of(32);
+        let end = address + size(form);
+        if self.vec_capacity.is_some_and(|capacity| end > capacity) {
+            return Err(format!("no room for {} bytes of scratch behind the planned tiles", size(form)).into());
+        }
+        self.vec_end = end;
+        Ok(address)
+    }
+
+    /// A mask has one bit for each element that was compared: its valid columns are their bytes.
+    fn count_bits(&mut self, mask: TileId, compared: TileId) {
+        let (rows, cols) = self.program.tile(compared).valid.clone();
+        if let (Ok(_), Ok(cols)) = (rows.parse::<u64>(), cols.parse::<u64>()) {
+            self.program.tiles[mask.0 as usize].valid = (rows, cols.div_ceil(8).to_string());
+        }
     }
 
     fn template(&mut self, of: Template, call: &Call, result: TileId) -> Selected<String> {
@@ -207,8 +270,7 @@ impl Selector<'_> {
     fn scratch(&mut self, source: Operand, result: VarId, origin: Origin) -> Selected<TileId> {
         let Operand::Tile(source) = source else { return Err("scratch for what is no tile".to_string().into()) };
         let form = self.program.tile(source).form;
-        let address = self.vec_end.next_multiple_of(32);
-        self.vec_end = address + size(form);
+        let address = self.scratch_address(form)?;
         let name = format!("{}_tmp", self.kernel.var(result).name);
         Ok(self.own_tile(&name, form, Some(address), origin))
     }

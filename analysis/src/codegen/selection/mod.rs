@@ -80,6 +80,7 @@ struct Selector<'a> {
     accesses: Vec<AccessSite>,
     /// First free byte of the Vec space, for scratch that nobody planned.
     vec_end: u64,
+    vec_capacity: Option<u64>,
     findings: Vec<Finding>,
 }
 
@@ -129,6 +130,7 @@ impl<'a> Selector<'a> {
             depth: 0,
             accesses: Vec::new(),
             vec_end,
+            vec_capacity: plan.spaces.iter().find(|used| used.space == Space::Vec).and_then(|used| used.capacity),
             findings: Vec::new(),
         }
     }

@@ -61,7 +61,7 @@ impl Selector<'_> {
         let offsets = list(call.args.get(1)).ok_or_else(|| "the offsets are not a list".to_string())?;
         let shape = match list(call.args.get(3)) {
             Some(shape) if !shape.is_empty() => shape.to_vec(),
-            _ => self.stored_window(source, offsets.len()),
+            _ => self.stored_window(source, tile, offsets.len()),
         };
         let limits = self.tile_extents(source, offsets.len());
         let access = self.access(&tensor, offsets, &shape, &limits, false, true)?;
@@ -92,12 +92,16 @@ impl Selector<'_> {
     }
 
     /// The valid part of a tile as a window of a tensor of that rank.
-    fn stored_window(&self, tile: VarId, rank: usize) -> Vec<Scalar> {
-        let Some(ty) = self.kernel.tile(tile) else { return Vec::new() };
+    fn stored_window(&self, var: VarId, tile: TileId, rank: usize) -> Vec<Scalar> {
+        let Some(ty) = self.kernel.tile(var) else { return Vec::new() };
+        let (rows, cols) = &self.program.tile(tile).valid;
+        if let (Ok(rows), Ok(cols), 2..) = (rows.parse(), cols.parse(), rank) {
+            return of_rank(rank, &[Scalar::Int(rows), Scalar::Int(cols)], Scalar::Int(1));
+        }
         match &ty.view.valid_shape {
             Some(valid) if !valid.is_empty() => of_rank(rank, valid, Scalar::Int(1)),
             _ => {
-                let extents = self.tile_extents(tile, rank);
+                let extents = self.tile_extents(var, rank);
                 extents.iter().map(|extent| Scalar::Int(*extent as i64)).collect()
             }
         }
