@@ -43,8 +43,7 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
 }
 
 /// Screenshots of the session, and their names in `docs/images`. The drawings there are made by tests/tests/book.rs.
-const PICTURES: [(&str, &str); 3] =
-    [("1-overflow", "vscode-overflow"), ("3-map", "vscode-map"), ("8-code", "vscode-codegen")];
+const PICTURES: [(&str, &str); 2] = [("1-overflow", "vscode-overflow"), ("3-map", "vscode-map")];
 
 pub(crate) fn pictures(workspace: &Workspace) -> anyhow::Result<()> {
     if let Outcome::Skipped(why) = end_to_end(workspace)? {
