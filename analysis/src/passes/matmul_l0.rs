@@ -156,9 +156,7 @@ impl Tiling<'_> {
         if call.op != OpId::CAST || !readers.feeds_products_only(var) {
             return false;
         }
-        let Some((source, tile)) = source.and_then(|source| Some((source, self.kernel.tile(source)?))) else {
-            return false;
-        };
+        let Some(tile) = source.and_then(|source| self.kernel.tile(source)) else { return false };
         let fits = self.machine.capacity(Space::Acc).is_some_and(|capacity| {
             sizes::tile_bytes(tile, Space::Acc, self.machine.target).is_some_and(|bytes| bytes <= capacity)
         });
@@ -166,7 +164,6 @@ impl Tiling<'_> {
             && tile.dtype == Dtype::Fp32
             && tile.shape.len() == 2
             && fits
-            && readers.rounded.contains_key(&source)
             && rounds_to_nearest(call)
     }
 
@@ -212,13 +209,14 @@ impl Tiling<'_> {
         bytes_of(bias) > capacity
     }
 
-    /// Whether the compiler keeps the whole product in L1, for products that read it.
+    /// Whether the compiler keeps the whole product in L1, for products that read it. Of conversions it is known to do so where
+    /// the path out of the accumulator makes them; whether with others is not known.
     fn stays_on_chip(&self, var: VarId, readers: &Readers) -> bool {
         if self.machine.target == Target::Ascend950 && readers.feeds_products_only(var) {
             return true;
         }
-        let narrowed = readers.rounded.get(&var).copied();
-        readers.reads.get(&var) == Some(&1) && narrowed.is_some_and(|narrowed| readers.feeds_products_only(narrowed))
+        let converted = readers.converted.get(&var).copied();
+        readers.reads.get(&var) == Some(&1) && converted.is_some_and(|converted| readers.feeds_products_only(converted))
     }
 
     /// An operand that the author placed and that is larger than its memory: no plan can help.
@@ -324,8 +322,8 @@ struct Readers {
     product_reads: FxHashMap<VarId, usize>,
     /// Stores of the list itself, by what they store: result and number of operands.
     stores: FxHashMap<VarId, VarId>,
-    /// Conversions to 16 bits that the path out of the accumulator can make, by what they convert.
-    rounded: FxHashMap<VarId, VarId>,
+    /// Conversions of the list itself, by what they convert.
+    converted: FxHashMap<VarId, VarId>,
 }
 
 impl Readers {
@@ -342,13 +340,12 @@ impl Readers {
         for stmt in body {
             let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { continue };
             let Some(source) = call.args.first().and_then(Operand::var) else { continue };
-            let rounds = rounds_to_nearest(call);
             match (call.op, call.args.as_slice()) {
                 (OpId::STORE, [_, Operand::List(offsets), _]) if offsets.len() == 2 => {
                     readers.stores.entry(source).or_insert(*var);
                 }
-                (OpId::CAST, _) if rounds => {
-                    readers.rounded.insert(source, *var);
+                (OpId::CAST, _) => {
+                    readers.converted.insert(source, *var);
                 }
                 _ => {}
             }
