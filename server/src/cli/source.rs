@@ -32,7 +32,9 @@ impl Source {
         let document = Document::new(&text);
         host.set_document(file, document.clone());
         imports::load(&mut host, file, &workspace_of(&absolute));
-        for open in host.snapshot().diagnosis(file).unwrap_or_default().open {
+        // A change waits for every snapshot, so none may live while answers are taken up.
+        let diagnosis = host.snapshot().diagnosis(file).unwrap_or_default();
+        for open in diagnosis.open {
             if let Some(searched) = open.run(&|| false) {
                 host.set_searched(searched);
             }

@@ -437,3 +437,15 @@ fn maps_are_drawn_as_text_page_and_picture() {
     assert_eq!(tilelens(&root, &["map", "--format", "svg", "two.py"]).code, Some(2));
     assert_eq!(tilelens(&root, &["map", "none.py"]).stdout, "");
 }
+
+/// Its packing is an open question after the first look.
+const UNDECIDED: &[u8] = include_bytes!("../../conformance/pypto/gen_003.py");
+
+#[test]
+fn a_plan_waits_for_the_deeper_search_and_ends() {
+    let root = directory("deeper", &[("a.py", UNDECIDED)]);
+    let run = tilelens(&root, &["plan", "a.py", "--format", "json"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let plan: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
+    assert_eq!(plan["kernels"][0]["status"], "exact");
+}
