@@ -9,6 +9,9 @@ use crate::{BINARY, URI};
 /// Without a packing that anybody knows: the search goes on for long.
 const OPEN: &str = include_str!("../../benchmarks/minimalloc/D.1048576.csv");
 
+/// A kernel whose search ends undecided after some seconds.
+const UNDECIDED: &str = include_str!("../../conformance/pypto/gen_003.py");
+
 fn client(capacity: u64) -> LspClient {
     let mut client = LspClient::spawn(BINARY);
     let settings = json!({ "capacity": { "Vec": capacity } });
@@ -31,5 +34,15 @@ fn an_edit_does_not_wait_for_a_search() {
     assert_eq!(client.diagnostics(URI, 2), [] as [Value; 0]);
     client.change(URI, 3, json!([{ "text": text }]));
     assert!(messages(&client.diagnostics(URI, 3)).contains("the search goes on"));
+    assert!(client.shut_down().success());
+}
+
+#[test]
+fn what_a_search_comes_to_is_published_when_it_ends() {
+    let mut client = LspClient::start(BINARY);
+    client.open(URI, 1, UNDECIDED);
+    assert!(messages(&client.diagnostics(URI, 1)).contains("the search goes on"));
+    let later = messages(&client.diagnostics(URI, 1));
+    assert!(later.contains("was not decided") && !later.contains("the search goes on"), "{later}");
     assert!(client.shut_down().success());
 }
