@@ -226,3 +226,30 @@ fn the_kernels_of_the_page_are_exact() {
         assert!(!plans.is_empty() && plans.iter().all(|plan| plan.status == "exact"), "{}", show(&plans));
     }
 }
+
+#[test]
+fn many_kernels_at_one_place_share_a_lens() {
+    let text = "import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.Orchestration)
+def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP32]]):
+    for i in pl.unroll(6):
+        with pl.at(level=pl.Level.CORE_GROUP):
+            t = pl.load(x, [0, 0], [64, 64 * (i + 1)])
+            o = pl.store(t, [0, 0], o)
+    return o
+";
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("/w/k.py");
+    host.set_document(file, Document::new(text));
+    assert_eq!(host.snapshot().plans(file).unwrap_or_default().len(), 6);
+    let lenses = host.snapshot().code_lenses(file).unwrap_or_default();
+    let titles: Vec<_> = lenses.iter().map(|lens| lens.title.as_str()).collect();
+    expect_test::expect![[r#"
+        [
+            "6 kernels, the fullest: Vec █████░░░ 53 %",
+            "show generated C++",
+        ]
+    "#]]
+    .assert_debug_eq(&titles);
+}

@@ -26,6 +26,25 @@ pub enum LensCommand {
     },
 }
 
+/// As many kernels at one place have lenses of their own; of more, which a call brings in from helpers, the fullest stands for
+/// all.
+const APART: usize = 4;
+
+struct Kernel<'p> {
+    /// Among the kernels of its unit.
+    index: usize,
+    outcome: &'p Outcome,
+    plan: &'p Plan,
+    range: TextRange,
+}
+
+fn fullest<'k, 'p>(kernels: &'k [Kernel<'p>]) -> &'k [Kernel<'p>] {
+    let percent =
+        |space: &SpaceUse| space.capacity.map_or(0, |capacity| space.used.saturating_mul(100) / capacity.max(1));
+    let fill = |kernel: &Kernel<'_>| kernel.plan.spaces.iter().map(percent).max().unwrap_or(0);
+    (0..kernels.len()).max_by_key(|&at| fill(&kernels[at])).map_or(&[], |at| &kernels[at..=at])
+}
+
 pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
     let mut lenses = Vec::new();
     if !context.config().code_lens {
@@ -33,16 +52,28 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
     }
     for placed in context.units() {
         lenses.extend(context.tlx(placed.unit).map(|kernel| tlx::code_lens(context, &placed, kernel)));
-        for (index, outcome) in context.plans(placed.unit).iter().enumerate() {
-            let Some(plan) = outcome.plan() else { continue };
-            let range = placed.range(plan.name_origin);
-            lenses.push(CodeLens { range, title: title(plan), command: LensCommand::ShowMemoryMap });
-            if matches!(outcome, Outcome::Planned(_)) {
-                let title = "show generated C++".to_owned();
-                lenses.push(CodeLens { range, title, command: LensCommand::ShowGeneratedCode });
+        let planned = context.plans(placed.unit).iter().enumerate();
+        let at = |(index, outcome)| {
+            let plan = Outcome::plan(outcome)?;
+            Some(Kernel { index, outcome, plan, range: placed.range(plan.name_origin) })
+        };
+        let kernels: Vec<_> = planned.filter_map(at).collect();
+        for here in kernels.chunk_by(|a, b| a.range == b.range) {
+            let shown = if here.len() > APART { fullest(here) } else { here };
+            for Kernel { index, outcome, plan, range } in shown {
+                let (range, count) = (*range, here.len());
+                let title = match count {
+                    0..=APART => title(plan),
+                    _ => format!("{count} kernels, the fullest: {}", title(plan)),
+                };
+                lenses.push(CodeLens { range, title, command: LensCommand::ShowMemoryMap });
+                if matches!(outcome, Outcome::Planned(_)) {
+                    let title = "show generated C++".to_owned();
+                    lenses.push(CodeLens { range, title, command: LensCommand::ShowGeneratedCode });
+                }
+                let dumped = context.dumped(placed.unit).get(*index).and_then(Option::as_ref);
+                lenses.extend(dumped.map(|dumped| open_dump(context, range, dumped)));
             }
-            let dumped = context.dumped(placed.unit).get(index).and_then(Option::as_ref);
-            lenses.extend(dumped.map(|dumped| open_dump(context, range, dumped)));
         }
     }
     lenses
