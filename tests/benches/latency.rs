@@ -93,8 +93,8 @@ fn measure(kernels: usize, corpus: &Corpus, options: &Options) {
     row(lines, kernels, "all", all);
     row(lines, kernels, "first diagnost.", cold_starts);
     row(lines, kernels, "burst of 3,000", vec![driver.burst()]);
-    row(lines, kernels, "refresh of C++", (0..options.edits / 4).map(|_| driver.preview()).collect());
     if corpus.name != "TLX" {
+        row(lines, kernels, "refresh of C++", (0..options.edits / 4).map(|_| driver.preview()).collect());
         let (keys, maps) = driver.with_map(options.edits);
         row(lines, kernels, "keys, map open", keys);
         row(lines, kernels, "map drawn", maps);

@@ -10,6 +10,9 @@ use super::validate::validate;
 /// Single wishes that are tried, each with a packing.
 const MOST_TRIED: usize = 32;
 
+/// Buffers that these packings place in all: a packing without search costs time too, and the more the larger it is.
+const MOST_REPACKED: usize = 800;
+
 /// Conflicts and wishes up to which buffers are placed by what sharing costs.
 const MOST_PAIRS: usize = 20_000;
 
@@ -46,7 +49,8 @@ pub fn grant_wishes(problem: &Problem, wishes: &[(BufferIx, BufferIx)], known: O
         return best.done();
     }
     best.place_by_cost();
-    for wish in best.relaxed.clone().into_iter().take(MOST_TRIED) {
+    let tried = MOST_TRIED.min(MOST_REPACKED / problem.buffers().len().max(1));
+    for wish in best.relaxed.clone().into_iter().take(tried) {
         // What was attempted before may have granted it in passing.
         if best.relaxed.binary_search(&wish).is_err() {
             continue;
