@@ -44,8 +44,25 @@ const WAITING_REQUESTS: usize = 4096;
 /// What is left for the answer to `shutdown` to leave the process after `exit`.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// Becomes the same program with one arena for all threads. glibc gives each thread its own, which keeps what it once held: plans
+/// are made on many threads and freed on others, so a session would grow. Serves as it is where that cannot be.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn share_one_arena() {
+    use std::os::unix::process::CommandExt;
+    use std::{env, process};
+
+    const ARENAS: &str = "MALLOC_ARENA_MAX";
+    let (None, Ok(program)) = (env::var_os(ARENAS), env::current_exe()) else { return };
+    let error = process::Command::new(program).args(env::args_os().skip(1)).env(ARENAS, "1").exec();
+    eprintln!("tilelens: memory may grow: {error}");
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn share_one_arena() {}
+
 /// Serves on standard input and output; ends the process.
 pub(crate) fn serve() -> io::Result<()> {
+    share_one_arena();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .thread_stack_size(STACK_BYTES)
