@@ -1,0 +1,165 @@
+//! Python's operators on constants.
+
+use std::cmp::Ordering;
+
+use tilelens_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
+
+use super::{Constant, LONGEST, unknown};
+
+/// Python's truth value, where it is known.
+pub fn truth(value: &Constant) -> Option<bool> {
+    match value {
+        Constant::Bool(value) => Some(*value),
+        Constant::Int(value) => Some(*value != 0),
+        Constant::Float(value) => Some(value.get() != 0.0),
+        Constant::Str(value) => Some(!value.is_empty()),
+        Constant::None => Some(false),
+        Constant::List(elements) | Constant::Tuple(elements) => Some(!elements.is_empty()),
+        Constant::Dict(pairs) => Some(!pairs.is_empty()),
+        Constant::Dtype(_) | Constant::Space(_) | Constant::Member(_) | Constant::Record(_) => Some(true),
+        Constant::Dynamic(_) | Constant::Allocation { .. } | Constant::Unknown(_) => None,
+    }
+}
+
+pub(super) fn number(value: &Constant) -> Option<f64> {
+    match value {
+        Constant::Int(value) => Some(*value as f64),
+        Constant::Bool(value) => Some(f64::from(u8::from(*value))),
+        Constant::Float(value) => Some(value.get()),
+        _ => None,
+    }
+}
+
+pub(super) fn int(value: &Constant) -> Option<i64> {
+    match value {
+        Constant::Int(value) => Some(*value),
+        Constant::Bool(value) => Some(i64::from(*value)),
+        _ => None,
+    }
+}
+
+pub(super) fn compare(op: CompareOp, left: &Constant, right: &Constant) -> Option<bool> {
+    if matches!(left, Constant::Unknown(_) | Constant::Dynamic(_))
+        || matches!(right, Constant::Unknown(_) | Constant::Dynamic(_))
+    {
+        return None;
+    }
+    let order = match (number(left), number(right)) {
+        (Some(left), Some(right)) => left.partial_cmp(&right),
+        _ => None,
+    };
+    Some(match op {
+        CompareOp::Eq => order.map_or(left == right, Ordering::is_eq),
+        CompareOp::Ne => !order.map_or(left == right, Ordering::is_eq),
+        CompareOp::Is => left == right,
+        CompareOp::IsNot => left != right,
+        CompareOp::Lt => order?.is_lt(),
+        CompareOp::Le => order?.is_le(),
+        CompareOp::Gt => order?.is_gt(),
+        CompareOp::Ge => order?.is_ge(),
+        CompareOp::In | CompareOp::NotIn => match right {
+            Constant::List(elements) | Constant::Tuple(elements) => elements.contains(left) == (op == CompareOp::In),
+            _ => return None,
+        },
+    })
+}
+
+pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
+    match (op, &operand) {
+        (_, Constant::Unknown(_)) => operand,
+        (UnaryOp::Not, _) => {
+            truth(&operand).map_or_else(|| unknown("negates an unknown value"), |b| Constant::Bool(!b))
+        }
+        (UnaryOp::Neg, Constant::Float(value)) => Constant::Float(FloatBits::new(-value.get())),
+        (UnaryOp::Pos, Constant::Float(_)) => operand,
+        (op, operand) => {
+            let result = int(operand).and_then(|value| match op {
+                UnaryOp::Neg => value.checked_neg(),
+                UnaryOp::Pos => Some(value),
+                UnaryOp::Invert => Some(!value),
+                UnaryOp::Not => None,
+            });
+            result.map_or_else(|| unknown("an operator on something that is no number"), Constant::Int)
+        }
+    }
+}
+
+pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant {
+    match (left, right) {
+        (Constant::Unknown(reason), _) | (_, Constant::Unknown(reason)) => Constant::Unknown(reason),
+        (Constant::Dynamic(name), _) | (_, Constant::Dynamic(name)) => {
+            unknown(format!("computes with the dynamic extent `{name}`"))
+        }
+        (Constant::List(mut left), Constant::List(right)) if op == BinaryOp::Add => {
+            left.extend(right);
+            Constant::List(left)
+        }
+        (Constant::Tuple(mut left), Constant::Tuple(right)) if op == BinaryOp::Add => {
+            left.extend(right);
+            Constant::Tuple(left)
+        }
+        (Constant::Str(left), Constant::Str(right)) if op == BinaryOp::Add => Constant::Str(left + &right),
+        (Constant::List(elements), count) | (count, Constant::List(elements)) if op == BinaryOp::Mul => {
+            repeat(&elements, &count).map_or_else(|| unknown("repeats a list"), Constant::List)
+        }
+        (Constant::Tuple(elements), count) | (count, Constant::Tuple(elements)) if op == BinaryOp::Mul => {
+            repeat(&elements, &count).map_or_else(|| unknown("repeats a tuple"), Constant::Tuple)
+        }
+        (left, right) => match (int(&left), int(&right)) {
+            (Some(left), Some(right)) if !(op == BinaryOp::Div || op == BinaryOp::Pow && right < 0) => {
+                integers(op, left, right).map_or_else(|| unknown("the result is no 64-bit integer"), Constant::Int)
+            }
+            _ => match (number(&left), number(&right)) {
+                (Some(left), Some(right)) => floats(op, left, right)
+                    .map_or_else(|| unknown("the result is no number"), |value| Constant::Float(FloatBits::new(value))),
+                _ => unknown("an operator on something that is no number"),
+            },
+        },
+    }
+}
+
+fn repeat(elements: &[Constant], count: &Constant) -> Option<Vec<Constant>> {
+    let count = usize::try_from(int(count)?.max(0)).ok()?;
+    (elements.len().checked_mul(count)? <= LONGEST).then(|| [elements].repeat(count).concat())
+}
+
+/// Python's integer arithmetic: division rounds down, the remainder has the sign of the divisor.
+pub fn integers(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
+    match op {
+        BinaryOp::Add => left.checked_add(right),
+        BinaryOp::Sub => left.checked_sub(right),
+        BinaryOp::Mul => left.checked_mul(right),
+        BinaryOp::FloorDiv => floor_div(left, right),
+        BinaryOp::Mod => left.checked_sub(floor_div(left, right)?.checked_mul(right)?),
+        BinaryOp::Pow => left.checked_pow(u32::try_from(right).ok()?),
+        BinaryOp::Shl => {
+            let shift = u32::try_from(right).ok().filter(|&shift| shift < 63)?;
+            left.checked_mul(1 << shift)
+        }
+        BinaryOp::Shr => Some(left >> u32::try_from(right).ok()?.min(63)),
+        BinaryOp::BitAnd => Some(left & right),
+        BinaryOp::BitOr => Some(left | right),
+        BinaryOp::BitXor => Some(left ^ right),
+        BinaryOp::Div | BinaryOp::MatMul => None,
+    }
+}
+
+fn floor_div(left: i64, right: i64) -> Option<i64> {
+    let quotient = left.checked_div(right)?;
+    let exact = left.checked_rem(right)? == 0;
+    if !exact && (left < 0) != (right < 0) { quotient.checked_sub(1) } else { Some(quotient) }
+}
+
+fn floats(op: BinaryOp, left: f64, right: f64) -> Option<f64> {
+    let value = match op {
+        BinaryOp::Add => left + right,
+        BinaryOp::Sub => left - right,
+        BinaryOp::Mul => left * right,
+        BinaryOp::Div if right != 0.0 => left / right,
+        BinaryOp::FloorDiv if right != 0.0 => (left / right).floor(),
+        BinaryOp::Mod if right != 0.0 => left - (left / right).floor() * right,
+        BinaryOp::Pow => left.powf(right),
+        _ => return None,
+    };
+    Some(value)
+}

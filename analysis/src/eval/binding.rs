@@ -1,0 +1,191 @@
+//! How a block binds a name, and the value that it gives to it.
+
+use std::cell::Cell;
+
+use tilelens_syntax::ast::{Ast, ExprId, Function, Stmt, StmtId};
+
+use super::{Constant, Scope, evaluate, unknown};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Binding {
+    None,
+    /// One assignment, `name = value`.
+    Once(ExprId),
+    /// One assignment of a tuple, `…, name, … = value`.
+    Element(ExprId, usize),
+    /// `from module import original as name`
+    Import {
+        level: u32,
+        module: String,
+        original: String,
+    },
+    /// `import module as name`
+    ImportModule(String),
+    /// A parameter of an enclosing function.
+    Param(Option<ExprId>),
+    /// A function or class.
+    Definition,
+    /// More than one binding, or one in a loop or branch.
+    Several,
+}
+
+/// How a block binds `name`: its statements, or for a function's block the parameters and the body.
+pub fn binding(ast: &Ast, name: &str) -> Binding {
+    let mut bindings = Bindings { ast, name, found: Binding::None };
+    if let [only] = ast.body.as_slice()
+        && let Stmt::Function(function) = ast.stmt(*only)
+    {
+        for param in function.params.iter().filter(|param| ast.name(param.name) == Some(name)) {
+            bindings.found = Binding::Param(param.default);
+        }
+        bindings.collect(&function.body, false);
+    } else {
+        bindings.collect(&ast.body, false);
+    }
+    bindings.found
+}
+
+struct Bindings<'a> {
+    ast: &'a Ast,
+    name: &'a str,
+    found: Binding,
+}
+
+impl Bindings<'_> {
+    fn add(&mut self, binding: Binding, conditional: bool) {
+        let first = self.found == Binding::None && !conditional;
+        self.found = if first { binding } else { Binding::Several };
+    }
+
+    fn is_name(&self, expr: ExprId) -> bool {
+        self.ast.name(expr) == Some(self.name)
+    }
+
+    fn collect(&mut self, body: &[StmtId], conditional: bool) {
+        let ast = self.ast;
+        for &stmt in body {
+            match ast.stmt(stmt) {
+                Stmt::Assign { targets, value: Some(value), .. } => {
+                    for &target in targets {
+                        if self.is_name(target) {
+                            self.add(Binding::Once(*value), conditional);
+                        }
+                        let elements = ast.elements(target).unwrap_or_default();
+                        if let Some(index) = elements.iter().position(|&element| self.is_name(element)) {
+                            self.add(Binding::Element(*value, index), conditional);
+                        }
+                    }
+                }
+                Stmt::AugAssign { target, .. } if self.is_name(*target) => self.add(Binding::Several, conditional),
+                Stmt::Import(modules) => {
+                    for module in modules {
+                        if module.alias.as_deref().or(module.module.split('.').next()) == Some(self.name) {
+                            self.add(Binding::ImportModule(module.module.clone()), conditional);
+                        }
+                    }
+                }
+                Stmt::ImportFrom { level, module, names } => {
+                    let wanted = self.name;
+                    for imported in names.iter().filter(|imported| imported.bound() == wanted) {
+                        let (module, original) = (module.clone(), imported.name.clone());
+                        self.add(Binding::Import { level: *level, module, original }, conditional);
+                    }
+                }
+                Stmt::Function(Function { name, .. }) | Stmt::Class { name, .. } if self.is_name(*name) => {
+                    self.add(Binding::Definition, conditional);
+                }
+                Stmt::For { target, body, or_else, .. } => {
+                    if self.is_name(*target) {
+                        self.add(Binding::Several, true);
+                    }
+                    self.collect(body, true);
+                    self.collect(or_else, true);
+                }
+                Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
+                    self.collect(body, true);
+                    self.collect(or_else, true);
+                }
+                Stmt::With { body, .. } => self.collect(body, conditional),
+                Stmt::Other { body, .. } => self.collect(body, true),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The value that a block assigns to `module.member`, if it does so anywhere.
+pub fn assigned_member(ast: &Ast, module: &str, member: &str) -> Option<Option<ExprId>> {
+    let is_target = |target: ExprId| ast.dotted(target).as_deref() == Some(&[module, member]);
+    let mut found = None;
+    for &stmt in &ast.body {
+        if let Stmt::Assign { targets, value, .. } = ast.stmt(stmt)
+            && targets.iter().any(|&target| is_target(target))
+        {
+            // The second assignment is one too many.
+            found = Some(if found.is_none() { *value } else { None });
+        }
+    }
+    found
+}
+
+thread_local! {
+    /// How many names are being resolved, each for the one before it. The stack does not bear any number.
+    static RESOLVING: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Names that are defined through more names than these, one after the other, count as unknown.
+const LONGEST_CHAIN: u32 = 64;
+
+/// One name more that is being resolved, until it is dropped.
+struct Resolving;
+
+impl Resolving {
+    fn start() -> Option<Resolving> {
+        RESOLVING.with(|count| {
+            (count.get() < LONGEST_CHAIN).then(|| {
+                count.set(count.get() + 1);
+                Resolving
+            })
+        })
+    }
+}
+
+impl Drop for Resolving {
+    fn drop(&mut self) {
+        RESOLVING.with(|count| count.set(count.get().saturating_sub(1)));
+    }
+}
+
+/// The value that a block gives to `name`; `None` where it does not bind it. `scope` is what the block's expressions see.
+pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant> {
+    let Some(_resolving) = Resolving::start() else {
+        return Some(unknown(format!("`{name}` is defined through more than {LONGEST_CHAIN} other names")));
+    };
+    let unknown = |reason: String| Some(unknown(reason));
+    match binding(ast, name) {
+        Binding::None => None,
+        Binding::Once(value) => Some(match evaluate(ast, value, scope) {
+            // `buf = pl.MemRef()` takes the name that it is bound to.
+            Constant::Allocation { name: None, slots } => Constant::Allocation { name: Some(name.to_owned()), slots },
+            value => value,
+        }),
+        Binding::Element(value, index) => match evaluate(ast, value, scope) {
+            Constant::Tuple(elements) | Constant::List(elements) => match elements.get(index) {
+                Some(element) => Some(element.clone()),
+                None => unknown(format!("`{name}` has no value in its tuple")),
+            },
+            Constant::Unknown(reason) => Some(Constant::Unknown(reason)),
+            _ => unknown(format!("`{name}` is taken out of something that is no tuple")),
+        },
+        Binding::Import { module, original, .. } => {
+            unknown(format!("`{original}` is imported from `{module}`, which tilelens does not read"))
+        }
+        Binding::ImportModule(module) => unknown(format!("`{name}` is the module `{module}`")),
+        Binding::Param(Some(default)) => Some(evaluate(ast, default, scope)),
+        Binding::Param(None) => {
+            unknown(format!("`{name}` is a parameter of the enclosing function, without a default"))
+        }
+        Binding::Definition => unknown(format!("`{name}` is a function or class")),
+        Binding::Several => unknown(format!("`{name}` is assigned more than once, or under a condition")),
+    }
+}

@@ -1,0 +1,91 @@
+//! Python's built-in functions and those of `math`.
+
+use std::cmp::Ordering;
+
+use tilelens_syntax::ast::{BinaryOp, FloatBits};
+
+use super::arithmetic::{binary, int, number, truth};
+use super::{Constant, LONGEST, unknown};
+
+/// Python's built-in functions that make constants; `None` for other names.
+pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
+    let sequence = |value: &Constant| match value {
+        Constant::List(elements) | Constant::Tuple(elements) => Some(elements.clone()),
+        _ => None,
+    };
+    let result = match (name, values) {
+        ("len", [value]) => sequence(value).map(|elements| Constant::Int(elements.len() as i64)),
+        ("list", [value]) => sequence(value).map(Constant::List),
+        ("tuple", [value]) => sequence(value).map(Constant::Tuple),
+        ("sum", [value]) => sequence(value)
+            .map(|elements| elements.into_iter().fold(Constant::Int(0), |a, b| binary(BinaryOp::Add, a, b))),
+        ("min" | "max", [value]) => sequence(value).and_then(|elements| extreme(name, &elements)),
+        ("min" | "max", values) => extreme(name, values),
+        ("abs", [Constant::Float(value)]) => Some(Constant::Float(FloatBits::new(value.get().abs()))),
+        ("abs", [value]) => int(value).and_then(i64::checked_abs).map(Constant::Int),
+        ("int", [Constant::Float(value)]) => whole(value.get().trunc()),
+        ("int", [value]) => int(value).map(Constant::Int),
+        ("round", [Constant::Float(value)]) => whole(value.get().round_ties_even()),
+        ("round", [value]) => int(value).map(Constant::Int),
+        ("float", [value]) => number(value).map(|value| Constant::Float(FloatBits::new(value))),
+        ("bool", [value]) => truth(value).map(Constant::Bool),
+        ("range", values) => range(values).map(Constant::List),
+        _ => return None,
+    };
+    Some(result.unwrap_or_else(|| unknown(format!("`{name}` of something that tilelens does not know"))))
+}
+
+fn whole(value: f64) -> Option<Constant> {
+    (value.abs() < 9e18).then_some(Constant::Int(value as i64))
+}
+
+fn extreme(name: &str, values: &[Constant]) -> Option<Constant> {
+    let wanted = if name == "min" { Ordering::Less } else { Ordering::Greater };
+    let mut values = values.iter();
+    let mut best = values.next()?;
+    number(best)?;
+    for value in values {
+        if number(value)?.partial_cmp(&number(best)?)? == wanted {
+            best = value;
+        }
+    }
+    Some(best.clone())
+}
+
+fn range(values: &[Constant]) -> Option<Vec<Constant>> {
+    let bounds: Vec<i64> = values.iter().map(int).collect::<Option<_>>()?;
+    let (start, stop, step) = match bounds.as_slice() {
+        [stop] => (0, *stop, 1),
+        [start, stop] => (*start, *stop, 1),
+        [start, stop, step] if *step != 0 => (*start, *stop, *step),
+        _ => return None,
+    };
+    let mut elements = Vec::new();
+    let mut at = start;
+    while if step > 0 { at < stop } else { at > stop } {
+        if elements.len() == LONGEST {
+            return None;
+        }
+        elements.push(Constant::Int(at));
+        at = at.checked_add(step)?;
+    }
+    Some(elements)
+}
+
+pub(super) fn math(name: &str, values: &[Constant]) -> Constant {
+    let result = match (name, values) {
+        ("ceil", [value]) => number(value).and_then(|value| whole(value.ceil())),
+        ("floor", [value]) => number(value).and_then(|value| whole(value.floor())),
+        ("sqrt", [value]) => {
+            number(value).filter(|value| *value >= 0.0).map(|value| Constant::Float(FloatBits::new(value.sqrt())))
+        }
+        ("log2", [value]) => {
+            number(value).filter(|value| *value > 0.0).map(|value| Constant::Float(FloatBits::new(value.log2())))
+        }
+        ("prod", [Constant::List(elements) | Constant::Tuple(elements)]) => {
+            Some(elements.iter().cloned().fold(Constant::Int(1), |a, b| binary(BinaryOp::Mul, a, b)))
+        }
+        _ => None,
+    };
+    result.unwrap_or_else(|| unknown(format!("calls `math.{name}`, which tilelens does not run")))
+}

@@ -1,0 +1,73 @@
+use expect_test::{Expect, expect};
+use tilelens_syntax::{Document, ast};
+
+use super::*;
+
+/// The scope of a module in which every name is bound by its statements.
+struct Module(Ast);
+
+impl Scope for Module {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        bound_value(&self.0, name, self)
+    }
+
+    fn function(&self, _: &str) -> Option<FunctionSource> {
+        None
+    }
+}
+
+fn check(module: &str, expect: Expect) {
+    let document = Document::new(module);
+    let (ast, _) = ast::parse(&document.blocks()[0].source);
+    let module = Module(ast);
+    expect.assert_eq(&match module.constant("x") {
+        Some(Constant::Unknown(reason)) => format!("unknown: {}", reason.0),
+        Some(value) => format!("{value:?}"),
+        None => "not bound".to_owned(),
+    });
+}
+
+#[test]
+fn arithmetic_is_pythons() {
+    check(
+        "x = (-7 // 2, -7 % 2, 7 % -2, 2 ** 10, 1 << 4)",
+        expect!["Tuple([Int(-4), Int(1), Int(-1), Int(1024), Int(16)])"],
+    );
+    check("x = 2 ** 70", expect!["unknown: the result is no 64-bit integer"]);
+    check("x = 1 // 0", expect!["unknown: the result is no 64-bit integer"]);
+}
+
+#[test]
+fn names_lists_and_builtins() {
+    check("TILE = [64, 128]\nN = len(TILE)\nx = TILE[0:1] + [max(TILE) // N]", expect!["List([Int(64), Int(64)])"]);
+    check("M, N = 16, 32\nx = N if M < N else M", expect!["Int(32)"]);
+    check("x = pl.FP16.get_byte() * 3", expect!["Int(6)"]);
+    check("x = pl.Mem.Vec", expect!["Space(Vec)"]);
+    check("x = pl.MemRef(slots=2)", expect![[r#"Allocation { name: Some("x"), slots: 2 }"#]]);
+}
+
+#[test]
+fn comprehensions_nest() {
+    check(
+        "x = [(a, b) for a in [1, 2] for (b, c) in [(3, 4), (5, 6)] if c > 4]",
+        expect!["List([Tuple([Int(1), Int(5)]), Tuple([Int(2), Int(5)])])"],
+    );
+    check("x = {\"a\": 1, \"b\": foo()}[\"a\"]", expect!["Int(1)"]);
+    check("x = [a for a in foo()]", expect!["unknown: calls `foo`, which tilelens does not run"]);
+}
+
+#[test]
+fn long_chains_of_names_end() {
+    let chain: String = (1..500).map(|i| format!("a{i} = a{}\n", i - 1)).collect();
+    check(&format!("a0 = 1\n{chain}x = a499"), expect!["unknown: `a436` is defined through more than 64 other names"]);
+    check(&format!("a0 = 1\n{chain}x = a20"), expect!["Int(1)"]);
+}
+
+#[test]
+fn what_is_not_known_says_why() {
+    check("x = foo()", expect!["unknown: calls `foo`, which tilelens does not run"]);
+    check("x = 1\nx = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
+    check("if True:\n    x = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
+    check("from sizes import x", expect!["unknown: `x` is imported from `sizes`, which tilelens does not read"]);
+    check("y = 1", expect!["not bound"]);
+}
