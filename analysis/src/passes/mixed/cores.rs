@@ -1,0 +1,127 @@
+//! The core that runs a statement.
+
+use rustc_hash::FxHashSet;
+
+use super::super::{spaces, walk};
+use crate::ir::{Attr, Call, Kernel, Operand, Stmt, Value, VarId};
+use crate::ops::{OpId, OutputSpace};
+use crate::target::Space;
+
+/// The core that runs a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Core {
+    /// Either: what it makes is made on both.
+    Shared,
+    Cube,
+    Vector,
+    Both,
+}
+
+impl Core {
+    pub(super) fn of_space(space: Space) -> Core {
+        match space {
+            Space::Vec | Space::Ddr => Core::Vector,
+            _ => Core::Cube,
+        }
+    }
+
+    pub(super) fn and(self, other: Core) -> Core {
+        match (self, other) {
+            (Core::Shared, core) | (core, Core::Shared) => core,
+            (a, b) if a == b => a,
+            _ => Core::Both,
+        }
+    }
+}
+
+/// Tiles that the author takes from a queue: moving them does not cross again.
+pub(super) fn popped(kernel: &Kernel) -> FxHashSet<VarId> {
+    let mut popped = FxHashSet::default();
+    walk::visit(&kernel.body, &mut |stmt| {
+        if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
+            && matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV)
+        {
+            popped.insert(*var);
+        }
+    });
+    popped
+}
+
+pub(super) fn body_core(kernel: &Kernel, body: &[Stmt], popped: &FxHashSet<VarId>) -> Core {
+    body.iter().fold(Core::Shared, |core, stmt| core.and(stmt_core(kernel, stmt, popped)))
+}
+
+pub(super) fn stmt_core(kernel: &Kernel, stmt: &Stmt, popped: &FxHashSet<VarId>) -> Core {
+    match stmt {
+        Stmt::For(inner) => body_core(kernel, &inner.body, popped),
+        Stmt::While(inner) => body_core(kernel, &inner.body, popped),
+        Stmt::If(inner) => body_core(kernel, &inner.then, popped).and(body_core(kernel, &inner.otherwise, popped)),
+        leaf => walk::call_of(leaf).map_or(Core::Shared, |call| call_core(kernel, call, popped)),
+    }
+}
+
+pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>) -> Core {
+    let source = || call.args.iter().find_map(|arg| kernel.tile(arg.var()?)).and_then(|tile| tile.space);
+    match call.op {
+        OpId::CREATE | OpId::GET_BLOCK_IDX | OpId::GET_BLOCK_NUM => Core::Shared,
+        OpId::TPUSH_TO_AIV | OpId::TPOP_FROM_AIV | OpId::TFREE_TO_AIV | OpId::AIC_INITIALIZE_PIPE => Core::Cube,
+        OpId::TPUSH_TO_AIC | OpId::TPOP_FROM_AIC | OpId::TFREE_TO_AIC | OpId::AIV_INITIALIZE_PIPE => Core::Vector,
+        OpId::GET_SUBBLOCK_IDX => Core::Vector,
+        OpId::AIV_SHARD | OpId::AIC_GATHER => Core::Both,
+        OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.attr("core_type") {
+            Some(Attr::Str(core)) if core.starts_with("aic") => Core::Cube,
+            Some(Attr::Str(core)) if core.starts_with("aiv") => Core::Vector,
+            _ => Core::Shared,
+        },
+        OpId::MOVE => {
+            let to = destination(call);
+            let crossed = call.args.first().and_then(Operand::var).is_some_and(|var| popped.contains(&var));
+            match source().map(Core::of_space) {
+                Some(from) if from != to && !crossed => Core::Both,
+                _ => to,
+            }
+        }
+        _ => {
+            let output = match call.op.op().output {
+                OutputSpace::Fixed(space) => Some(space),
+                OutputSpace::TargetMemory => Some(spaces::target_memory(call).unwrap_or(Space::Vec)),
+                OutputSpace::TargetMemoryOrDemand => spaces::target_memory(call),
+                OutputSpace::InheritFirstTile | OutputSpace::None => None,
+            };
+            output.or_else(source).map_or(Core::Shared, Core::of_space)
+        }
+    }
+}
+
+/// The core that has the pipes of a written flag or barrier. It says nothing of the kernel: on its own it makes none mixed.
+pub(super) fn core_of_pipes(call: &Call) -> Core {
+    let pipe = |name| match call.attr(name) {
+        Some(Attr::Str(pipe)) => pipe.as_str(),
+        _ => "",
+    };
+    let core = |pipe| match pipe {
+        "V" | "MTE3" => Core::Vector,
+        "M" | "MTE1" | "FIX" => Core::Cube,
+        _ => Core::Shared,
+    };
+    match call.op {
+        OpId::SYNC_SRC | OpId::SYNC_DST => core(pipe("set_pipe")).and(core(pipe("wait_pipe"))),
+        OpId::BAR_V => Core::Vector,
+        OpId::BAR_M => Core::Cube,
+        _ => Core::Shared,
+    }
+}
+
+/// Hands a tile to the other core under the author's own words.
+pub(super) fn crosses(call: &Call) -> bool {
+    matches!(call.op, OpId::AIV_SHARD | OpId::AIC_GATHER)
+}
+
+/// The core that a call takes a tile to.
+pub(super) fn destination(call: &Call) -> Core {
+    match call.op {
+        OpId::AIV_SHARD => Core::Vector,
+        OpId::AIC_GATHER => Core::Cube,
+        _ => Core::of_space(spaces::target_memory(call).unwrap_or(Space::Vec)),
+    }
+}

@@ -1,0 +1,335 @@
+//! The part of a kernel that one core runs.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::{layout, spaces, split, walk};
+use super::cores::{Core, call_core, core_of_pipes, destination, stmt_core};
+use super::repair::{definitions, repair};
+use crate::ir::{
+    Attr, Call, Dtype, For, If, Kernel, KernelKind, Operand, Origin, Role, Scalar, ScalarBinary, SplitMode, Stmt,
+    TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
+};
+use crate::ops::OpId;
+use crate::target::{Space, Target};
+/// The part of a kernel that one core runs.
+pub(super) struct Lane<'a> {
+    source: &'a Kernel,
+    kernel: Kernel,
+    core: Core,
+    popped: &'a FxHashSet<VarId>,
+    /// What takes the place of variables of the other core here.
+    stands_for: walk::Substitution,
+}
+
+/// Bytes of the largest tile that crosses, in each direction.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Traffic {
+    pub(super) to_vector: Option<u64>,
+    pub(super) to_cube: Option<u64>,
+}
+
+impl<'a> Lane<'a> {
+    pub(super) fn new(source: &'a Kernel, core: Core, popped: &'a FxHashSet<VarId>) -> Lane<'a> {
+        let (kind, suffix) = if core == Core::Cube { (KernelKind::Aic, "aic") } else { (KernelKind::Aiv, "aiv") };
+        let kernel = Kernel { name: format!("{}_{suffix}", source.name), kind, body: Vec::new(), ..source.clone() };
+        Lane { source, kernel, core, popped, stands_for: walk::Substitution::default() }
+    }
+
+    pub(super) fn kernel(mut self, target: Target) -> Kernel {
+        let mut body = self.body(&self.source.body, target);
+        self.stands_for.apply(&mut body);
+        let mut body = repair(&self.kernel.params, body);
+        self.tensors_as_given(&mut body);
+        let traffic = self.traffic();
+        let body = match (self.core, self.source.cross_core.split) {
+            _ if self.source.cross_core.units_told_apart => body,
+            (Core::Vector, Some(mode)) => split::divide(&mut self.kernel, body, mode),
+            (Core::Vector, None) if target == Target::Ascend910b => self.for_both_units(body),
+            _ => body,
+        };
+        self.kernel.body = self.queue_setup(traffic);
+        self.kernel.body.extend(body);
+        if target == Target::Ascend910b {
+            add_queue_parameter(&mut self.kernel);
+        }
+        self.kernel
+    }
+
+    fn body(&mut self, body: &[Stmt], target: Target) -> Vec<Stmt> {
+        let mut out = Vec::with_capacity(body.len());
+        for stmt in body {
+            self.stmt(stmt, target, &mut out);
+        }
+        out
+    }
+
+    fn stmt(&mut self, stmt: &Stmt, target: Target, out: &mut Vec<Stmt>) {
+        let core = match walk::call_of(stmt).map_or(Core::Shared, core_of_pipes) {
+            Core::Shared => stmt_core(self.source, stmt, self.popped),
+            core => core,
+        };
+        match stmt {
+            Stmt::Return { .. } if self.core == Core::Cube => {}
+            _ if core == Core::Shared || core == self.core => out.push(stmt.clone()),
+            _ if core != Core::Both => {}
+            Stmt::Let { var, value: Value::Call(call), origin } => self.crossing(*var, call, *origin, target, out),
+            Stmt::For(inner) => {
+                out.push(Stmt::For(For { body: self.body(&inner.body, target), ..header_of(inner) }));
+            }
+            Stmt::While(inner) => out.push(Stmt::While(While {
+                condition: inner.condition.clone(),
+                carries: inner.carries.clone(),
+                body: self.body(&inner.body, target),
+                origin: inner.origin,
+            })),
+            Stmt::If(inner) => {
+                let then = self.body(&inner.then, target);
+                let otherwise = self.body(&inner.otherwise, target);
+                let (condition, results) = (inner.condition.clone(), inner.results.clone());
+                out.push(Stmt::If(If {
+                    condition,
+                    then,
+                    otherwise,
+                    has_else: inner.has_else,
+                    results,
+                    origin: inner.origin,
+                }));
+            }
+            _ => {}
+        }
+    }
+
+    fn crossing(&mut self, var: VarId, call: &Call, origin: Origin, target: Target, out: &mut Vec<Stmt>) {
+        let Some(source) = call.args.first().and_then(Operand::var) else { return };
+        if destination(call) != self.core {
+            let op = if self.core == Core::Cube { OpId::TPUSH_TO_AIV } else { OpId::TPUSH_TO_AIC };
+            let packs = self.core == Core::Vector && target == Target::Ascend950;
+            let source = if packs { self.packed(source, call, origin, out) } else { source };
+            let push = Call {
+                op,
+                args: vec![Operand::Var(source)],
+                attrs: vec![("split", self.division(call))],
+                origin: call.origin,
+            };
+            return out.push(Stmt::Eval { call: push, origin });
+        }
+        let (op, arrival) = match self.core {
+            Core::Cube => (OpId::TPOP_FROM_AIV, Space::Mat),
+            _ => (OpId::TPOP_FROM_AIC, Space::Vec),
+        };
+        let pop = Call { op, args: Vec::new(), attrs: vec![("split", self.division(call))], origin: call.origin };
+        let Some(tile) = self.kernel.tile(var).cloned() else { return };
+        let received = if tile.space == Some(arrival) {
+            var
+        } else {
+            let name = format!("{}_mat", self.kernel.var(var).name);
+            let ty = Type::Tile(TileType { space: Some(arrival), binding: None, view: Default::default(), ..tile });
+            self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: call.origin })
+        };
+        out.push(Stmt::Let { var: received, value: Value::Call(pop), origin });
+        if received != var {
+            let mut place = call.clone();
+            place.args = vec![Operand::Var(received)];
+            out.push(Stmt::Let { var, value: Value::Call(place), origin });
+        }
+        self.stands_for.set(source, Operand::Var(received));
+    }
+
+    /// How tiles that cross are divided between the vector units, as the instructions say it.
+    fn division(&self, call: &Call) -> Attr {
+        if let Some(authored) = call.attr("split") {
+            return authored.clone();
+        }
+        Attr::Int(match self.source.cross_core.split {
+            None => 0,
+            Some(SplitMode::UpDown) => 1,
+            Some(SplitMode::LeftRight) => 2,
+        })
+    }
+
+    /// On 950 a tile goes to the cube in the order of its boxes: `<name>_nz = tile.move(…)`.
+    fn packed(&mut self, source: VarId, call: &Call, origin: Origin, out: &mut Vec<Stmt>) -> VarId {
+        let attrs = vec![
+            (spaces::TARGET_MEMORY, Attr::Space(Space::Vec)),
+            ("blayout", Attr::Str("col_major".into())),
+            ("slayout", Attr::Str("row_major".into())),
+        ];
+        let pack = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: call.origin };
+        let var = self.kernel.var(source);
+        let name = format!("{}_nz", var.name);
+        let mut ty = var.ty.clone();
+        if let Type::Tile(tile) = &mut ty {
+            tile.binding = None;
+            let layout = layout::of_result(&self.kernel, &pack, tile);
+            layout::set(tile, layout);
+        }
+        let packed = self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: call.origin });
+        out.push(Stmt::Let { var: packed, value: Value::Call(pack), origin });
+        packed
+    }
+
+    /// A tensor that the other core has stored to is the parameter itself here.
+    fn tensors_as_given(&self, body: &mut [Stmt]) {
+        let mut given: FxHashMap<VarId, VarId> = self.source.params.iter().map(|param| (*param, *param)).collect();
+        trace_tensors(&self.source.body, &mut given);
+        let defined = definitions(&self.source.params, body);
+        let mut as_given = walk::Substitution::default();
+        for (var, param) in given.into_iter().filter(|(var, _)| !defined.contains(var)) {
+            as_given.set(var, Operand::Var(param));
+        }
+        as_given.apply(body);
+    }
+
+    pub(super) fn traffic(&self) -> Traffic {
+        let mut traffic = Traffic::default();
+        walk::visit(&self.source.body, &mut |stmt| {
+            let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
+            if call_core(self.source, call, self.popped) != Core::Both {
+                return;
+            }
+            let Some(tile) = self.source.tile(*var) else { return };
+            let bytes = |tile: &TileType| {
+                let elements = tile.shape.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent));
+                elements.saturating_mul(tile.dtype.logical_bits()).div_ceil(8)
+            };
+            // A tile that the units share is pushed, or popped, whole.
+            let source = call.args.first().and_then(Operand::var).and_then(|source| self.source.tile(source));
+            let bytes = bytes(tile).max(source.map_or(0, bytes));
+            let slot = match Core::of_space(tile.space.unwrap_or(Space::Vec)) {
+                Core::Cube => &mut traffic.to_cube,
+                _ => &mut traffic.to_vector,
+            };
+            *slot = Some(slot.unwrap_or(0).max(bytes));
+        });
+        traffic
+    }
+
+    /// Reserves memory for the queue that arrives here; slots are as large as the largest tile of either direction.
+    fn queue_setup(&self, traffic: Traffic) -> Vec<Stmt> {
+        let slot = traffic.to_vector.max(traffic.to_cube).unwrap_or(0);
+        let (arrives, direction) = match self.core {
+            Core::Cube => (traffic.to_cube.is_some(), "v2c"),
+            _ => (traffic.to_vector.is_some(), "c2v"),
+        };
+        if !arrives {
+            return Vec::new();
+        }
+        let size = i64::try_from(slot.saturating_mul(self.source.cross_core.slots)).unwrap_or(i64::MAX);
+        let name = format!("{}_{direction}_slot_buffer", self.source.name);
+        let attrs = vec![("name", Attr::Str(name)), ("size", Attr::Int(size))];
+        let origin = self.source.origin;
+        vec![Stmt::Eval { call: Call { op: OpId::RESERVE_BUFFER, args: Vec::new(), attrs, origin }, origin }]
+    }
+
+    /// Both vector units run the kernel: the first does the work, the second goes through it with empty tiles.
+    fn for_both_units(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let origin = self.source.origin;
+        let ty = Type::Scalar(Dtype::Index);
+        let unit =
+            self.kernel.add_var(Var { name: "subblock_idx".into(), ty, role: Role::Def, inserted: true, origin });
+        let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
+        let mut substitution = walk::Substitution::default();
+        let replay = walk::copy(&mut self.kernel, &body, &mut substitution);
+        let mut passed_through = walk::Substitution::default();
+        let replay =
+            walk::expand_leaves(replay, &mut |stmt, out| replay_leaf(&mut self.kernel, &mut passed_through, stmt, out));
+        let condition = walk::fold_binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
+        vec![
+            Stmt::Let { var: unit, value: Value::Call(query), origin },
+            Stmt::If(If { condition, then: body, otherwise: replay, has_else: true, results: Vec::new(), origin }),
+        ]
+    }
+}
+
+/// On 910B the queues go through global memory, which the kernel gets as one more parameter.
+pub(super) fn add_queue_parameter(kernel: &mut Kernel) {
+    let ty = TensorType {
+        shape: Vec::new(),
+        dtype: Some(Dtype::Fp32),
+        layout: TensorLayout::Nd,
+        is_output: false,
+        rank_known: false,
+    };
+    let (origin, name) = (kernel.name_origin, "__gm_pipe_buffer".into());
+    let param = kernel.add_var(Var { name, ty: Type::Tensor(ty), role: Role::Param, inserted: true, origin });
+    kernel.params.push(param);
+}
+
+/// Follows tensor parameters through stores, loops and branches.
+fn trace_tensors(body: &[Stmt], given: &mut FxHashMap<VarId, VarId>) {
+    let from =
+        |given: &FxHashMap<VarId, VarId>, value: Option<VarId>| value.and_then(|value| given.get(&value).copied());
+    for stmt in body {
+        match stmt {
+            Stmt::Let { var, value, .. } => {
+                let source = match value {
+                    Value::Call(call) if call.op == OpId::STORE => call.args.get(2).and_then(Operand::var),
+                    Value::Copy(source) => Some(*source),
+                    _ => None,
+                };
+                given.extend(from(given, source).map(|param| (*var, param)));
+            }
+            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
+                for carry in carries {
+                    if let Some(param) = from(given, carry.init.var()) {
+                        given.extend([(carry.iter, param), (carry.result, param)]);
+                    }
+                }
+                trace_tensors(body, given);
+            }
+            Stmt::If(inner) => {
+                trace_tensors(&inner.then, given);
+                trace_tensors(&inner.otherwise, given);
+                for (slot, result) in inner.results.iter().enumerate() {
+                    let yielded = walk::yielded(&inner.then).get(slot).and_then(Operand::var);
+                    given.extend(from(given, yielded).map(|param| (*result, param)));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One statement of the second unit's empty run.
+fn replay_leaf(kernel: &mut Kernel, passed_through: &mut walk::Substitution, mut stmt: Stmt, out: &mut Vec<Stmt>) {
+    passed_through.apply(std::slice::from_mut(&mut stmt));
+    match stmt {
+        Stmt::Let { var, value: Value::Call(call), origin } => {
+            if call.op == OpId::STORE {
+                let Some(tensor) = call.args.get(2).and_then(Operand::var) else { return };
+                passed_through.set(var, Operand::Var(tensor));
+                return out.push(Stmt::Let { var, value: Value::Copy(tensor), origin });
+            }
+            let call = empty(kernel, var, call);
+            out.push(Stmt::Let { var, value: Value::Call(call), origin });
+        }
+        Stmt::Eval { call, .. } if call.op == OpId::STORE => {}
+        other => out.push(other),
+    }
+}
+
+/// The call with a result that holds no data; what reads memory becomes a plain tile.
+fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
+    let Type::Tile(tile) = &mut kernel.var_mut(var).ty else { return call };
+    tile.view.valid_shape = Some(vec![Scalar::Int(0); tile.shape.len()]);
+    if !matches!(call.op, OpId::LOAD | OpId::SLICE | OpId::TRANSPOSE) {
+        return call;
+    }
+    let shape = tile.shape.iter().map(|extent| Scalar::Int(i64::try_from(*extent).unwrap_or(i64::MAX))).collect();
+    let mut attrs = vec![("dtype", Attr::Dtype(tile.dtype))];
+    attrs.extend(tile.space.map(|space| (spaces::TARGET_MEMORY, Attr::Space(space))));
+    Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: call.origin }
+}
+
+fn header_of(inner: &For) -> For {
+    For {
+        kind: inner.kind,
+        index: inner.index,
+        start: inner.start.clone(),
+        stop: inner.stop.clone(),
+        step: inner.step.clone(),
+        carries: inner.carries.clone(),
+        body: Vec::new(),
+        origin: inner.origin,
+    }
+}
