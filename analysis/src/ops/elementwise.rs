@@ -1,23 +1,10 @@
-//! Arithmetic, comparison, selection and unary functions.
+//! Arithmetic on the elements of two tiles, or of a tile and a scalar.
 
-use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, Shape, View, pos, pos_attr};
+use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, Shape, pos, pos_attr};
 use super::{Preset::*, When::*};
-use crate::ir::Dtype;
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[
-    Op {
-        name: "tile.abs",
-        names: &[("tile.abs", Always), ("abs", TileOperand)],
-        legacy: Some("block.abs"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.tabs",
-        layout: LayoutNeed::AllRowMajor,
-        ..OP
-    },
     Op {
         name: "tile.add",
         names: &[("tile.add", Always), ("add", TileOperand)],
@@ -100,63 +87,6 @@ pub(super) const ROWS: &[Op] = &[
         ..OP
     },
     Op {
-        name: "tile.cast",
-        names: &[("tile.cast", Always), ("cast", TileOperand)],
-        legacy: Some("block.cast"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required), pos_attr("target_type", Required), pos_attr("mode", Int(2))],
-        args: &["tile"],
-        dtype: DtypeRule::Attr("target_type"),
-        inputs: &[(0, &[Space::Vec])],
-        inplace: Inplace::UnlessWidening,
-        pto: "pto.tcvt",
-        layout: LayoutNeed::AllRowMajor,
-        constraints: "target_type != dtype(0); mode int 0..6 none,rint,round,floor,ceil,trunc,odd (DSL default round=2)",
-        ..OP
-    },
-    Op {
-        name: "tile.cmp",
-        names: &[("tile.cmp", Always), ("cmp", TileOperand)],
-        legacy: Some("block.cmp"),
-        category: Category::CompareSelect,
-        params: &[pos("lhs", 0, Required), pos("rhs", 1, Required), pos_attr("cmp_type", Int(0))],
-        args: &["lhs", "rhs"],
-        shape: Shape::CompareBits(&[0, 1]),
-        dtype: DtypeRule::Fixed(Dtype::Uint8),
-        view: View::CompareBits,
-        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
-        pto: "pto.tcmp",
-        constraints: "attr cmp_type required (EQ0 NE1 LT2 LE3 GT4 GE5)",
-        ..OP
-    },
-    Op {
-        name: "tile.cmps",
-        names: &[("tile.cmps", Always), ("cmps", Always), ("cmp", ScalarRhs)],
-        legacy: Some("block.cmps"),
-        category: Category::CompareSelect,
-        params: &[pos("lhs", 0, Required), pos("rhs", 1, Required), pos_attr("cmp_type", Int(0))],
-        args: &["lhs", "rhs"],
-        shape: Shape::CompareBits(&[0]),
-        dtype: DtypeRule::Fixed(Dtype::Uint8),
-        view: View::CompareBits,
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.tcmps",
-        layout: LayoutNeed::Arg0AndResultRowMajor,
-        constraints: "attr cmp_type required",
-        ..OP
-    },
-    Op {
-        name: "tile.cos",
-        names: &[("tile.cos", Always), ("cos", TileOperand)],
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        dtype: DtypeRule::Fixed(Dtype::Fp32),
-        inputs: &[(0, &[Space::Vec])],
-        constraints: "FP32 only",
-        ..OP
-    },
-    Op {
         name: "tile.div",
         names: &[("tile.div", Always), ("div", TileOperand)],
         legacy: Some("block.div"),
@@ -184,18 +114,6 @@ pub(super) const ROWS: &[Op] = &[
         ..OP
     },
     Op {
-        name: "tile.exp",
-        names: &[("tile.exp", Always), ("exp", TileOperand)],
-        legacy: Some("block.exp"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.texp",
-        layout: LayoutNeed::AllRowMajor,
-        ..OP
-    },
-    Op {
         name: "tile.fmod",
         names: &[("tile.fmod", Always), ("fmod", TileOperand)],
         category: Category::Elementwise,
@@ -219,19 +137,6 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         pto: "pto.tfmods",
         layout: LayoutNeed::AllRowMajor,
-        ..OP
-    },
-    Op {
-        name: "tile.log",
-        names: &[("tile.log", Always), ("log", TileOperand)],
-        legacy: Some("block.log"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required), pos_attr("high_precision", Bool(false))],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.tlog",
-        layout: LayoutNeed::AllRowMajor,
-        constraints: "FP16,FP32",
         ..OP
     },
     Op {
@@ -321,30 +226,6 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tmuls",
         layout: LayoutNeed::AllRowMajor,
-        ..OP
-    },
-    Op {
-        name: "tile.neg",
-        names: &[("tile.neg", Always), ("neg", TileOperand)],
-        legacy: Some("block.neg"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.tneg",
-        ..OP
-    },
-    Op {
-        name: "tile.not",
-        names: &[("tile.not_", Always), ("not_", TileOperand)],
-        legacy: Some("block.not"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.tnot",
-        layout: LayoutNeed::AllRowMajor,
-        constraints: "INT16,UINT16",
         ..OP
     },
     Op {
@@ -448,32 +329,6 @@ pub(super) const ROWS: &[Op] = &[
         ..OP
     },
     Op {
-        name: "tile.recip",
-        names: &[("tile.recip", Always), ("recip", TileOperand)],
-        legacy: Some("block.recip"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required), pos_attr("high_precision", Bool(false))],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        inplace: Inplace::Never,
-        pto: "pto.trecip",
-        layout: LayoutNeed::AllRowMajor,
-        constraints: "high_precision only FP16/FP32",
-        ..OP
-    },
-    Op {
-        name: "tile.relu",
-        names: &[("tile.relu", Always), ("relu", Always)],
-        legacy: Some("block.relu"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.trelu",
-        layout: LayoutNeed::AllRowMajor,
-        ..OP
-    },
-    Op {
         name: "tile.rem",
         names: &[("tile.rem", Always), ("rem", Always)],
         legacy: Some("block.rem"),
@@ -502,62 +357,6 @@ pub(super) const ROWS: &[Op] = &[
         scratch: &[2],
         pto: "pto.trems",
         access: Access::Unknown,
-        ..OP
-    },
-    Op {
-        name: "tile.rsqrt",
-        names: &[("tile.rsqrt", Always), ("rsqrt", TileOperand)],
-        legacy: Some("block.rsqrt"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required), pos("tmp", 1, Absent)],
-        args: &["tile", "tmp"],
-        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
-        inplace: Inplace::Never,
-        scratch: &[1],
-        pto: "pto.trsqrt",
-        layout: LayoutNeed::AllRowMajor,
-        access: Access::Unknown,
-        ..OP
-    },
-    Op {
-        name: "tile.sel",
-        names: &[("tile.sel", Always), ("sel", Always)],
-        legacy: Some("block.sel"),
-        category: Category::CompareSelect,
-        params: &[pos("mask", 0, Required), pos("lhs", 1, Required), pos("rhs", 2, Required), pos("tmp", 3, Required)],
-        args: &["mask", "lhs", "rhs", "tmp"],
-        shape: Shape::Broadcast(&[1, 2]),
-        dtype: DtypeRule::Promote(&[1, 2]),
-        view: View::Same(1),
-        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec]), (3, &[Space::Vec])],
-        no_alias: &[0, 3],
-        scratch: &[3],
-        pto: "pto.tsel",
-        layout: LayoutNeed::AllRowMajor,
-        access: Access::Unknown,
-        ..OP
-    },
-    Op {
-        name: "tile.sels",
-        names: &[("tile.sels", Always), ("sels", Always)],
-        legacy: Some("block.sels"),
-        category: Category::CompareSelect,
-        params: &[
-            pos("mask", 0, Required),
-            pos("src", 1, Required),
-            pos("tmp", 2, Required),
-            pos("scalar", 3, Required),
-        ],
-        args: &["mask", "src", "tmp", "scalar"],
-        shape: Shape::Same(1),
-        dtype: DtypeRule::Same(1),
-        view: View::Same(1),
-        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec])],
-        no_alias: &[0],
-        scratch: &[2],
-        pto: "pto.tsels",
-        layout: LayoutNeed::AllRowMajor,
-        constraints: "src INT8,UINT8,INT16,UINT16,INT32,UINT32,FP16,FP32; scalar dtype = src dtype (unsigned->signed same width); mask 8/16/32-bit int rank 2; mask rows cover src valid rows; mask row bytes >= ceil(src valid cols/8)",
         ..OP
     },
     Op {
@@ -610,29 +409,6 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tshrs",
         constraints: "tile int; scalar int",
-        ..OP
-    },
-    Op {
-        name: "tile.sin",
-        names: &[("tile.sin", Always), ("sin", TileOperand)],
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        dtype: DtypeRule::Fixed(Dtype::Fp32),
-        inputs: &[(0, &[Space::Vec])],
-        constraints: "FP32 only",
-        ..OP
-    },
-    Op {
-        name: "tile.sqrt",
-        names: &[("tile.sqrt", Always), ("sqrt", TileOperand)],
-        legacy: Some("block.sqrt"),
-        category: Category::Unary,
-        params: &[pos("tile", 0, Required)],
-        args: &["tile"],
-        inputs: &[(0, &[Space::Vec])],
-        pto: "pto.tsqrt",
-        layout: LayoutNeed::AllRowMajor,
         ..OP
     },
     Op {

@@ -8,8 +8,10 @@ mod gather;
 mod matmul;
 mod movement;
 mod reduction;
+mod select;
 mod sync;
 mod tensor;
+mod unary;
 mod views;
 
 use std::collections::HashMap;
@@ -341,9 +343,11 @@ const OP: Op = Op {
     constraints: "",
 };
 
-const FILES: [&[Op]; 10] = [
+const FILES: [&[Op]; 12] = [
     movement::ROWS,
     elementwise::ROWS,
+    unary::ROWS,
+    select::ROWS,
     broadcast::ROWS,
     reduction::ROWS,
     views::ROWS,

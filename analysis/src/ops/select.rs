@@ -1,0 +1,81 @@
+//! Comparison, and selection by its result.
+
+use super::{Access, Category, DtypeRule, LayoutNeed, OP, Op, Shape, View, pos, pos_attr};
+use super::{Preset::*, When::*};
+use crate::ir::Dtype;
+use crate::target::Space;
+
+pub(super) const ROWS: &[Op] = &[
+    Op {
+        name: "tile.cmp",
+        names: &[("tile.cmp", Always), ("cmp", TileOperand)],
+        legacy: Some("block.cmp"),
+        category: Category::CompareSelect,
+        params: &[pos("lhs", 0, Required), pos("rhs", 1, Required), pos_attr("cmp_type", Int(0))],
+        args: &["lhs", "rhs"],
+        shape: Shape::CompareBits(&[0, 1]),
+        dtype: DtypeRule::Fixed(Dtype::Uint8),
+        view: View::CompareBits,
+        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
+        pto: "pto.tcmp",
+        constraints: "attr cmp_type required (EQ0 NE1 LT2 LE3 GT4 GE5)",
+        ..OP
+    },
+    Op {
+        name: "tile.cmps",
+        names: &[("tile.cmps", Always), ("cmps", Always), ("cmp", ScalarRhs)],
+        legacy: Some("block.cmps"),
+        category: Category::CompareSelect,
+        params: &[pos("lhs", 0, Required), pos("rhs", 1, Required), pos_attr("cmp_type", Int(0))],
+        args: &["lhs", "rhs"],
+        shape: Shape::CompareBits(&[0]),
+        dtype: DtypeRule::Fixed(Dtype::Uint8),
+        view: View::CompareBits,
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.tcmps",
+        layout: LayoutNeed::Arg0AndResultRowMajor,
+        constraints: "attr cmp_type required",
+        ..OP
+    },
+    Op {
+        name: "tile.sel",
+        names: &[("tile.sel", Always), ("sel", Always)],
+        legacy: Some("block.sel"),
+        category: Category::CompareSelect,
+        params: &[pos("mask", 0, Required), pos("lhs", 1, Required), pos("rhs", 2, Required), pos("tmp", 3, Required)],
+        args: &["mask", "lhs", "rhs", "tmp"],
+        shape: Shape::Broadcast(&[1, 2]),
+        dtype: DtypeRule::Promote(&[1, 2]),
+        view: View::Same(1),
+        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec]), (3, &[Space::Vec])],
+        no_alias: &[0, 3],
+        scratch: &[3],
+        pto: "pto.tsel",
+        layout: LayoutNeed::AllRowMajor,
+        access: Access::Unknown,
+        ..OP
+    },
+    Op {
+        name: "tile.sels",
+        names: &[("tile.sels", Always), ("sels", Always)],
+        legacy: Some("block.sels"),
+        category: Category::CompareSelect,
+        params: &[
+            pos("mask", 0, Required),
+            pos("src", 1, Required),
+            pos("tmp", 2, Required),
+            pos("scalar", 3, Required),
+        ],
+        args: &["mask", "src", "tmp", "scalar"],
+        shape: Shape::Same(1),
+        dtype: DtypeRule::Same(1),
+        view: View::Same(1),
+        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec])],
+        no_alias: &[0],
+        scratch: &[2],
+        pto: "pto.tsels",
+        layout: LayoutNeed::AllRowMajor,
+        constraints: "src INT8,UINT8,INT16,UINT16,INT32,UINT32,FP16,FP32; scalar dtype = src dtype (unsigned->signed same width); mask 8/16/32-bit int rank 2; mask rows cover src valid rows; mask row bytes >= ceil(src valid cols/8)",
+        ..OP
+    },
+];

@@ -1,0 +1,160 @@
+//! Functions of the elements of one tile.
+
+use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, pos, pos_attr};
+use super::{Preset::*, When::*};
+use crate::ir::Dtype;
+use crate::target::Space;
+
+pub(super) const ROWS: &[Op] = &[
+    Op {
+        name: "tile.abs",
+        names: &[("tile.abs", Always), ("abs", TileOperand)],
+        legacy: Some("block.abs"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.tabs",
+        layout: LayoutNeed::AllRowMajor,
+        ..OP
+    },
+    Op {
+        name: "tile.cast",
+        names: &[("tile.cast", Always), ("cast", TileOperand)],
+        legacy: Some("block.cast"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required), pos_attr("target_type", Required), pos_attr("mode", Int(2))],
+        args: &["tile"],
+        dtype: DtypeRule::Attr("target_type"),
+        inputs: &[(0, &[Space::Vec])],
+        inplace: Inplace::UnlessWidening,
+        pto: "pto.tcvt",
+        layout: LayoutNeed::AllRowMajor,
+        constraints: "target_type != dtype(0); mode int 0..6 none,rint,round,floor,ceil,trunc,odd (DSL default round=2)",
+        ..OP
+    },
+    Op {
+        name: "tile.cos",
+        names: &[("tile.cos", Always), ("cos", TileOperand)],
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        dtype: DtypeRule::Fixed(Dtype::Fp32),
+        inputs: &[(0, &[Space::Vec])],
+        constraints: "FP32 only",
+        ..OP
+    },
+    Op {
+        name: "tile.exp",
+        names: &[("tile.exp", Always), ("exp", TileOperand)],
+        legacy: Some("block.exp"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.texp",
+        layout: LayoutNeed::AllRowMajor,
+        ..OP
+    },
+    Op {
+        name: "tile.log",
+        names: &[("tile.log", Always), ("log", TileOperand)],
+        legacy: Some("block.log"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required), pos_attr("high_precision", Bool(false))],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.tlog",
+        layout: LayoutNeed::AllRowMajor,
+        constraints: "FP16,FP32",
+        ..OP
+    },
+    Op {
+        name: "tile.neg",
+        names: &[("tile.neg", Always), ("neg", TileOperand)],
+        legacy: Some("block.neg"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.tneg",
+        ..OP
+    },
+    Op {
+        name: "tile.not",
+        names: &[("tile.not_", Always), ("not_", TileOperand)],
+        legacy: Some("block.not"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.tnot",
+        layout: LayoutNeed::AllRowMajor,
+        constraints: "INT16,UINT16",
+        ..OP
+    },
+    Op {
+        name: "tile.recip",
+        names: &[("tile.recip", Always), ("recip", TileOperand)],
+        legacy: Some("block.recip"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required), pos_attr("high_precision", Bool(false))],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        inplace: Inplace::Never,
+        pto: "pto.trecip",
+        layout: LayoutNeed::AllRowMajor,
+        constraints: "high_precision only FP16/FP32",
+        ..OP
+    },
+    Op {
+        name: "tile.relu",
+        names: &[("tile.relu", Always), ("relu", Always)],
+        legacy: Some("block.relu"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.trelu",
+        layout: LayoutNeed::AllRowMajor,
+        ..OP
+    },
+    Op {
+        name: "tile.rsqrt",
+        names: &[("tile.rsqrt", Always), ("rsqrt", TileOperand)],
+        legacy: Some("block.rsqrt"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required), pos("tmp", 1, Absent)],
+        args: &["tile", "tmp"],
+        inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
+        inplace: Inplace::Never,
+        scratch: &[1],
+        pto: "pto.trsqrt",
+        layout: LayoutNeed::AllRowMajor,
+        access: Access::Unknown,
+        ..OP
+    },
+    Op {
+        name: "tile.sin",
+        names: &[("tile.sin", Always), ("sin", TileOperand)],
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        dtype: DtypeRule::Fixed(Dtype::Fp32),
+        inputs: &[(0, &[Space::Vec])],
+        constraints: "FP32 only",
+        ..OP
+    },
+    Op {
+        name: "tile.sqrt",
+        names: &[("tile.sqrt", Always), ("sqrt", TileOperand)],
+        legacy: Some("block.sqrt"),
+        category: Category::Unary,
+        params: &[pos("tile", 0, Required)],
+        args: &["tile"],
+        inputs: &[(0, &[Space::Vec])],
+        pto: "pto.tsqrt",
+        layout: LayoutNeed::AllRowMajor,
+        ..OP
+    },
+];
