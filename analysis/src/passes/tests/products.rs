@@ -1,0 +1,179 @@
+//! Matrix products that are larger than the memories of their operands.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn products_too_deep_for_the_operand_memories_run_in_blocks() {
+    check(
+        "
+x = pl.load(b, [0, 0], [128, 512], target_memory=pl.Mem.Mat)
+y = pl.load(b, [0, 0], [512, 128], target_memory=pl.Mem.Mat)
+c = pl.matmul(x, y)
+out = pl.store(c, [0, 0], out)",
+        expect![[r#"
+            AIC k
+            x: Tile[[128, 512], FP16, Mat]
+            y: Tile[[512, 128], FP16, Mat]
+            c_l0_init: Tile[[128, 128], FP32, Acc] = tile.create([128, 128], dtype=FP32, target_memory=Acc)
+            for c_l0_ko.2 in range(0, 512, 256) (c_l0_c.2 = c_l0_init -> c):
+                c_l0_a.2: Tile[[128, 128], FP16, Left, blayout=row_major] = tile.extract(x, 0, c_l0_ko.2, [128, 128], target_memory=Left, pipeline_membership=0:0)
+                c_l0_b.2: Tile[[128, 128], FP16, Right] = tile.extract(y, c_l0_ko.2, 0, [128, 128], target_memory=Right, pipeline_membership=0:0)
+                c_l0_a.3: Tile[[128, 128], FP16, Left, blayout=row_major] = tile.extract(x, 0, (c_l0_ko.2 + 128), [128, 128], target_memory=Left, pipeline_membership=0:1)
+                c_l0_b.3: Tile[[128, 128], FP16, Right] = tile.extract(y, (c_l0_ko.2 + 128), 0, [128, 128], target_memory=Right, pipeline_membership=0:1)
+                if (c_l0_ko.2 == 0) -> c_l0_c_phi.2:
+                    c_l0_c_first.2: Tile[[128, 128], FP32, Acc] = tile.matmul(c_l0_a.2, c_l0_b.2)
+                    yield c_l0_c_first.2
+                else:
+                    c_l0_c_acc.2: Tile[[128, 128], FP32, Acc] = tile.matmul_acc(c_l0_c.2, c_l0_a.2, c_l0_b.2)
+                    yield c_l0_c_acc.2
+                if ((c_l0_ko.2 + 128) == 0) -> c_l0_c_phi.3:
+                    c_l0_c_first.3: Tile[[128, 128], FP32, Acc] = tile.matmul(c_l0_a.3, c_l0_b.3)
+                    yield c_l0_c_first.3
+                else:
+                    c_l0_c_acc.3: Tile[[128, 128], FP32, Acc] = tile.matmul_acc(c_l0_c_phi.2, c_l0_a.3, c_l0_b.3)
+                    yield c_l0_c_acc.3
+                yield c_l0_c_phi.3
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(c, [0, 0], out, atomic=0)
+        "#]],
+    );
+}
+
+#[test]
+fn operands_that_never_fit_and_products_that_stay_whole() {
+    check(
+        "
+x = pl.load(a, [0, 0], [128, 256], target_memory=pl.Mem.Mat)
+y = pl.load(a, [0, 0], [256, 32], target_memory=pl.Mem.Mat)
+l = pl.move(x, target_memory=pl.Mem.Left)
+r = pl.move(y, target_memory=pl.Mem.Right)
+c = pl.matmul(l, r)
+w = pl.load(b, [0, 0], [256, 64], target_memory=pl.Mem.Mat)
+z = pl.load(b, [0, 0], [64, 512], target_memory=pl.Mem.Mat)
+d = pl.matmul(w, z)
+out = pl.store(c, [0, 0], out)
+out = pl.store(d, [0, 0], out)
+out = pl.store(d, [0, 256], out)",
+        expect![[r#"
+            AIC k
+            x: Tile[[128, 256], FP32, Mat]
+            y: Tile[[256, 32], FP32, Mat]
+            l: Tile[[128, 256], FP32, Left] = tile.move(x, target_memory=Left)
+            r: Tile[[256, 32], FP32, Right] = tile.move(y, target_memory=Right)
+            c: Tile[[128, 32], FP32, Acc] = tile.matmul(l, r)
+            w: Tile[[256, 64], FP16, Mat]
+            z: Tile[[64, 512], FP16, Mat]
+            w_Left: Tile[[256, 64], FP16, Left] = tile.move(w, target_memory=Left)
+            z_Right: Tile[[64, 512], FP16, Right] = tile.move(z, target_memory=Right)
+            d: Tile[[256, 512], FP32, Acc] = tile.matmul(w_Left, z_Right)
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(c, [0, 0], out, atomic=0)
+            out.3: Out Tensor[[512, 512], FP32] = tile.store(d, [0, 0], out.2, atomic=0)
+            out.4: Out Tensor[[512, 512], FP32] = tile.store(d, [0, 256], out.3, atomic=0)
+            operand-too-large: tile.matmul left operand 'l' is already resident in Left (L0A) with physical shape [128, 256] and dtype FP32, requiring 131072 bytes, but ascend910b provides 65536 bytes; keep the operand in Mat and pass it directly to tile.matmul, so that the compiler chooses tiles that fit, or extract a smaller Left tile
+        "#]],
+    );
+}
+
+#[test]
+fn products_that_are_not_modelled_take_no_memory() {
+    check(
+        "
+x = pl.load(b, [0, 0], [64, 512], target_memory=pl.Mem.Mat)
+y = pl.load(b, [0, 0], [512, 64], target_memory=pl.Mem.Mat)
+z = pl.load(a, [0, 0], [1, 512], target_memory=pl.Mem.Mat)
+d = pl.matmul_bias(y, x, z)
+out = pl.store(d, [0, 0], out)
+c = pl.create_tile([512, 512], dtype=pl.FP32, target_memory=pl.Mem.Acc)
+for i in pl.range(2):
+    c = pl.matmul_acc(c, y, x)",
+        expect![[r#"
+            AIC k
+            x: Tile[[64, 512], FP16, Mat]
+            y: Tile[[512, 64], FP16, Mat]
+            z: Tile[[1, 512], FP32, Mat, blayout=row_major, slayout=none_box]
+            d: ? = <`tile.matmul_bias` of [512, 64] x [64, 512], which the compiler computes in parts>
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(d, [0, 0], out, atomic=0)
+            c: ? = tile.create([512, 512], dtype=FP32, target_memory=Acc)
+            for i in range(0, 2, 1) (c.2 = c -> c.3):
+                c.4: ? = <`tile.matmul_acc` of [512, 64] x [64, 512], which the compiler computes in parts>
+                yield c.4
+            not modelled: `tile.matmul_bias` of [512, 64] x [64, 512], which the compiler computes in parts
+            not modelled: `tile.matmul_acc` of [512, 64] x [64, 512], which the compiler computes in parts
+        "#]],
+    );
+}
+
+#[test]
+fn products_too_large_for_the_accumulator_run_in_a_grid() {
+    check(
+        "
+w = pl.load(b, [0, 0], [256, 64], target_memory=pl.Mem.Mat)
+z = pl.load(b, [0, 0], [64, 512], target_memory=pl.Mem.Mat)
+d = pl.matmul(w, z)
+out = pl.store(d, [0, 0], out)",
+        expect![[r#"
+            AIC k
+            w: Tile[[256, 64], FP16, Mat]
+            z: Tile[[64, 512], FP16, Mat]
+            for d_o.2 in range(0, 512, 512) (d_oc.2 = out -> d_orv):
+                d_b.2: Tile[[64, 256], FP16, Right] = tile.extract(z, 0, d_o.2, [64, 256], target_memory=Right, pipeline_membership=1:0)
+                d_b.3: Tile[[64, 256], FP16, Right] = tile.extract(z, 0, (d_o.2 + 256), [64, 256], target_memory=Right, pipeline_membership=1:1)
+                for d_i.3 in range(0, 256, 256) (d_ic.3 = d_oc.2 -> d_irv.2):
+                    d_a.4: Tile[[128, 64], FP16, Left, blayout=row_major] = tile.extract(w, d_i.3, 0, [128, 64], target_memory=Left, pipeline_membership=0:0;1:0)
+                    d_a.5: Tile[[128, 64], FP16, Left, blayout=row_major] = tile.extract(w, (d_i.3 + 128), 0, [128, 64], target_memory=Left, pipeline_membership=0:1;1:0)
+                    d_c.4: Tile[[128, 256], FP32, Acc] = tile.matmul(d_a.4, d_b.2)
+                    out_t0.4: Out Tensor[[512, 512], FP32] = tile.store(d_c.4, [d_i.3, d_o.2], d_ic.3, atomic=0)
+                    d_c.5: Tile[[128, 256], FP32, Acc] = tile.matmul(d_a.5, d_b.2)
+                    out_t0.5: Out Tensor[[512, 512], FP32] = tile.store(d_c.5, [(d_i.3 + 128), d_o.2], out_t0.4, atomic=0)
+                    yield out_t0.5
+                for d_i.4 in range(0, 256, 256) (d_ic.4 = d_irv.2 -> d_irv.3):
+                    d_a.6: Tile[[128, 64], FP16, Left, blayout=row_major] = tile.extract(w, d_i.4, 0, [128, 64], target_memory=Left, pipeline_membership=0:0;1:1)
+                    d_a.7: Tile[[128, 64], FP16, Left, blayout=row_major] = tile.extract(w, (d_i.4 + 128), 0, [128, 64], target_memory=Left, pipeline_membership=0:1;1:1)
+                    d_c.6: Tile[[128, 256], FP32, Acc] = tile.matmul(d_a.6, d_b.3)
+                    out_t0.6: Out Tensor[[512, 512], FP32] = tile.store(d_c.6, [d_i.4, (d_o.2 + 256)], d_ic.4, atomic=0)
+                    d_c.7: Tile[[128, 256], FP32, Acc] = tile.matmul(d_a.7, d_b.3)
+                    out_t0.7: Out Tensor[[512, 512], FP32] = tile.store(d_c.7, [(d_i.4 + 128), (d_o.2 + 256)], out_t0.6, atomic=0)
+                    yield out_t0.7
+                yield d_irv.3
+        "#]],
+    );
+}
+
+#[test]
+fn a_bias_is_added_by_the_first_block() {
+    check(
+        "x = pl.load(b, [0, 0], [32, 512], target_memory=pl.Mem.Mat)
+        y = pl.load(b, [0, 0], [512, 256], target_memory=pl.Mem.Mat)
+        s = pl.load(a, [0, 0], [1, 256], target_memory=pl.Mem.Mat)
+        z = pl.matmul_bias(x, y, s)
+        out = pl.store(z, [0, 0], out)",
+        expect![[r#"
+            AIC k
+            x: Tile[[32, 512], FP16, Mat]
+            y: Tile[[512, 256], FP16, Mat]
+            s: Tile[[1, 256], FP32, Mat, blayout=row_major, slayout=none_box]
+            z_l0_init: Tile[[32, 256], FP32, Acc] = tile.create([32, 256], dtype=FP32, target_memory=Acc)
+            z_l0_bias: Tile[[1, 256], FP32, Bias] = tile.move(s, target_memory=Bias)
+            for z_l0_ko.2 in range(0, 512, 128) (z_l0_c.2 = z_l0_init -> z):
+                z_l0_a.2: Tile[[32, 64], FP16, Left, blayout=row_major] = tile.extract(x, 0, z_l0_ko.2, [32, 64], target_memory=Left, pipeline_membership=0:0)
+                z_l0_b.2: Tile[[64, 256], FP16, Right] = tile.extract(y, z_l0_ko.2, 0, [64, 256], target_memory=Right, pipeline_membership=0:0)
+                z_l0_a.3: Tile[[32, 64], FP16, Left, blayout=row_major] = tile.extract(x, 0, (z_l0_ko.2 + 64), [32, 64], target_memory=Left, pipeline_membership=0:1)
+                z_l0_b.3: Tile[[64, 256], FP16, Right] = tile.extract(y, (z_l0_ko.2 + 64), 0, [64, 256], target_memory=Right, pipeline_membership=0:1)
+                if (z_l0_ko.2 == 0) -> z_l0_c_phi.2:
+                    z_l0_c_first.2: Tile[[32, 256], FP32, Acc] = tile.matmul_bias(z_l0_a.2, z_l0_b.2, z_l0_bias)
+                    yield z_l0_c_first.2
+                else:
+                    z_l0_c_acc.2: Tile[[32, 256], FP32, Acc] = tile.matmul_acc(z_l0_c.2, z_l0_a.2, z_l0_b.2)
+                    yield z_l0_c_acc.2
+                if ((z_l0_ko.2 + 64) == 0) -> z_l0_c_phi.3:
+                    z_l0_c_first.3: Tile[[32, 256], FP32, Acc] = tile.matmul_bias(z_l0_a.3, z_l0_b.3, z_l0_bias)
+                    yield z_l0_c_first.3
+                else:
+                    z_l0_c_acc.3: Tile[[32, 256], FP32, Acc] = tile.matmul_acc(z_l0_c_phi.2, z_l0_a.3, z_l0_b.3)
+                    yield z_l0_c_acc.3
+                yield z_l0_c_phi.3
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(z, [0, 0], out, atomic=0)
+        "#]],
+    );
+}
