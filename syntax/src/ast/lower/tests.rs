@@ -1,0 +1,57 @@
+use crate::{Document, ast};
+use expect_test::{Expect, expect};
+
+fn check(text: &str, expected: Expect) {
+    let document = Document::new(text);
+    let mut shown = String::new();
+    for block in document.blocks() {
+        let (ast, _) = ast::parse(&block.source);
+        for (_, stmt) in ast.stmts() {
+            shown += &format!("{stmt:?}\n");
+        }
+    }
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn assignments_and_annotations() {
+    check(
+        "x: pl.Tile[[64, N], pl.FP32] = y\na = b = 0x10\nc, d = e\nf[0:2, 1] = g\n",
+        expect![[r#"
+            Assign { targets: [ExprId(0)], annotation: Some(ExprId(9)), value: Some(ExprId(10)) }
+            Assign { targets: [ExprId(11), ExprId(12)], annotation: None, value: Some(ExprId(13)) }
+            Assign { targets: [ExprId(16)], annotation: None, value: Some(ExprId(17)) }
+            Assign { targets: [ExprId(24)], annotation: None, value: Some(ExprId(25)) }
+        "#]],
+    );
+}
+
+#[test]
+fn deep_nesting_is_cut_off() {
+    let deep = format!("x = {}1{}\n", "(-".repeat(20_000), ")".repeat(20_000));
+    let document = Document::new(&deep);
+    let (ast, _) = ast::parse(&document.blocks()[0].source);
+    assert_eq!(ast.body.len(), 1);
+    let deep: String = (0..2_000).map(|n| format!("{}if x:\n", " ".repeat(n))).collect();
+    ast::parse(&Document::new(&deep).blocks()[0].source);
+}
+
+#[test]
+fn an_indented_method_parses_like_a_function() {
+    check(
+        "class P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, *, a: pl.Tensor[[64], pl.FP32], n=1) -> tuple[A, B]:\n        with pl.at(level=1) as t:\n            return a\n",
+        expect![[r#"
+            Class { decorators: [], name: ExprId(0), bases: [], body: [] }
+            Return(Some(ExprId(29)))
+            With { items: [WithItem { context: ExprId(27), target: Some(ExprId(28)) }], body: [StmtId(0)] }
+            Function(Function { decorators: [ExprId(5)], name: ExprId(6), params: [Param { name: ExprId(7), annotation: None, default: None, kind: Plain }, Param { name: ExprId(8), annotation: Some(ExprId(16)), default: None, kind: KeywordOnly }, Param { name: ExprId(17), annotation: None, default: Some(ExprId(18)), kind: KeywordOnly }], returns: Some(ExprId(23)), body: [StmtId(1)] })
+        "#]],
+    );
+}
+
+#[test]
+fn a_broken_line_hides_no_other() {
+    let document = Document::new("def k(a):\n    x = pl.load(a, [0, 0], [64,\n    y = pl.exp(x)\n    return y\n");
+    let (ast, _) = ast::parse(&document.blocks()[0].source);
+    assert!(ast.stmts().any(|(_, stmt)| matches!(stmt, ast::Stmt::Return(_))), "{ast:#?}");
+}
