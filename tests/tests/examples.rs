@@ -47,5 +47,6 @@ fn examples_say_what_they_promise() {
         PingPong.exponent exact sequential: Vec 98304
         RmsNorm.rmsnorm exact sequential: Vec 102432
         Softmax.softmax exact sequential: Vec 65664
+        attention exact compiler: smem 163920, tmem 512
     "#]].assert_eq(&shown);
 }
