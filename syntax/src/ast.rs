@@ -6,27 +6,31 @@ use tree_sitter::Node;
 use crate::{BlockSource, TextRange};
 
 mod lower;
+mod nodes;
 
-/// Index of an expression in [`Ast::exprs`].
+use nodes::Nodes;
+
+/// An expression of an [`Ast`]. Ids grow in the order of the text's tree, and those of a `with` or a loop do not depend on how many there are
+/// in front of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExprId(u32);
 
-/// Index of a statement in [`Ast::stmts`].
+/// A statement of an [`Ast`], numbered as expressions are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StmtId(u32);
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ast {
-    exprs: Vec<Expr>,
-    stmts: Vec<Stmt>,
+    exprs: Nodes<Expr>,
+    stmts: Nodes<Stmt>,
     pub body: Vec<StmtId>,
 }
 
 /// Byte ranges of an [`Ast`]'s nodes and the comments, relative to the start of the block.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Spans {
-    exprs: Vec<TextRange>,
-    stmts: Vec<TextRange>,
+    exprs: Nodes<TextRange>,
+    stmts: Nodes<TextRange>,
     pub comments: Vec<TextRange>,
 }
 
@@ -286,11 +290,11 @@ impl ImportedName {
 
 impl Ast {
     pub fn expr(&self, id: ExprId) -> &Expr {
-        self.exprs.get(id.0 as usize).unwrap_or(&Expr::Error)
+        self.exprs.get(id.0).unwrap_or(&Expr::Error)
     }
 
     pub fn stmt(&self, id: StmtId) -> &Stmt {
-        self.stmts.get(id.0 as usize).unwrap_or(&Stmt::Error)
+        self.stmts.get(id.0).unwrap_or(&Stmt::Error)
     }
 
     /// The identifier, if the expression is one.
@@ -324,21 +328,21 @@ impl Ast {
 
     /// All expressions with their ids, in the order of the text's tree.
     pub fn exprs(&self) -> impl Iterator<Item = (ExprId, &Expr)> {
-        self.exprs.iter().enumerate().map(|(i, expr)| (ExprId(i as u32), expr))
+        self.exprs.iter().map(|(id, expr)| (ExprId(id), expr))
     }
 
     pub fn stmts(&self) -> impl Iterator<Item = (StmtId, &Stmt)> {
-        self.stmts.iter().enumerate().map(|(i, stmt)| (StmtId(i as u32), stmt))
+        self.stmts.iter().map(|(id, stmt)| (StmtId(id), stmt))
     }
 }
 
 impl Spans {
     pub fn expr(&self, id: ExprId) -> TextRange {
-        self.exprs.get(id.0 as usize).copied().unwrap_or_default()
+        self.exprs.get(id.0).copied().unwrap_or_default()
     }
 
     pub fn stmt(&self, id: StmtId) -> TextRange {
-        self.stmts.get(id.0 as usize).copied().unwrap_or_default()
+        self.stmts.get(id.0).copied().unwrap_or_default()
     }
 }
 

@@ -22,6 +22,7 @@ pub(super) fn lower(root: Node<'_>, source: &BlockSource) -> (Ast, Spans) {
         ast: Ast::default(),
         spans: Spans::default(),
         depth: 0,
+        in_scope: false,
     };
     lowering.ast.body = lowering.statements(root);
     (lowering.ast, lowering.spans)
@@ -84,6 +85,8 @@ struct Lowering<'t> {
     ast: Ast,
     spans: Spans,
     depth: usize,
+    /// In a statement whose nodes are numbered by themselves.
+    in_scope: bool,
 }
 
 impl<'t> Lowering<'t> {
@@ -92,15 +95,20 @@ impl<'t> Lowering<'t> {
     }
 
     fn add_expr(&mut self, expr: Expr, span: TextRange) -> ExprId {
-        self.ast.exprs.push(expr);
         self.spans.exprs.push(span);
-        ExprId(self.ast.exprs.len() as u32 - 1)
+        ExprId(self.ast.exprs.push(expr))
     }
 
     fn add_stmt(&mut self, stmt: Stmt, span: TextRange) -> StmtId {
-        self.ast.stmts.push(stmt);
         self.spans.stmts.push(span);
-        StmtId(self.ast.stmts.len() as u32 - 1)
+        StmtId(self.ast.stmts.push(stmt))
+    }
+
+    fn turn_page(&mut self) {
+        self.ast.exprs.turn();
+        self.ast.stmts.turn();
+        self.spans.exprs.turn();
+        self.spans.stmts.turn();
     }
 
     /// Named children but comments, which are noted.

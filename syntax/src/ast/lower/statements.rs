@@ -6,6 +6,26 @@ use super::super::*;
 use super::expressions::binary_op;
 use super::{DEEPEST, Lowering, fields};
 
+/// Whether a statement is an outermost `with`, or a loop around no `with`: what an author works on as a whole.
+fn is_scope(node: Node<'_>) -> bool {
+    match node.kind() {
+        "with_statement" => true,
+        "for_statement" => !holds_with(node, 0),
+        _ => false,
+    }
+}
+
+fn holds_with(node: Node<'_>, depth: usize) -> bool {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).any(|child| match child.kind() {
+        "with_statement" => true,
+        kind => {
+            let is_compound = kind == "block" || kind.ends_with("_clause") || kind.ends_with("_statement");
+            is_compound && kind != "expression_statement" && depth < DEEPEST && holds_with(child, depth + 1)
+        }
+    })
+}
+
 impl Lowering<'_> {
     pub(super) fn statements(&mut self, node: Node<'_>) -> Vec<StmtId> {
         if self.depth >= DEEPEST {
@@ -25,6 +45,17 @@ impl Lowering<'_> {
     }
 
     fn statement(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
+        if self.in_scope || !is_scope(node) {
+            return self.numbered(node, into);
+        }
+        self.turn_page();
+        self.in_scope = true;
+        self.numbered(node, into);
+        self.in_scope = false;
+        self.turn_page();
+    }
+
+    fn numbered(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
         let stmt = match node.kind() {
             "expression_statement" => return self.expression_statement(node, into),
             "function_definition" => self.function(node, Vec::new()),

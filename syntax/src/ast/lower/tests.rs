@@ -27,6 +27,20 @@ fn assignments_and_annotations() {
 }
 
 #[test]
+fn the_ids_of_a_scope_do_not_depend_on_what_stands_elsewhere() {
+    let scope = "    for i in pl.spmd(4):\n        y = pl.exp(x)\n";
+    let loops = "    for i in pl.range(4):\n        with pl.at(level=1):\n            z = pl.exp(x)\n";
+    let last = |more: &str| {
+        let text = format!("def f(x):\n{scope}{more}    w = x\n{loops}{scope}");
+        let (ast, _) = ast::parse(&Document::new(&text).blocks()[0].source);
+        let named = |name: &str| ast.exprs().filter(|(id, _)| ast.name(*id) == Some(name)).last().map(|(id, _)| id);
+        (named("z"), named("y"))
+    };
+    assert_eq!(last(""), last("        more = pl.exp(x)\n"));
+    assert_eq!(last(""), last("        for j in pl.range(4):\n            more = pl.exp(x)\n"));
+}
+
+#[test]
 fn deep_nesting_is_cut_off() {
     let deep = format!("x = {}1{}\n", "(-".repeat(20_000), ")".repeat(20_000));
     let document = Document::new(&deep);
@@ -42,9 +56,9 @@ fn an_indented_method_parses_like_a_function() {
         "class P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, *, a: pl.Tensor[[64], pl.FP32], n=1) -> tuple[A, B]:\n        with pl.at(level=1) as t:\n            return a\n",
         expect![[r#"
             Class { decorators: [], name: ExprId(0), bases: [], body: [] }
-            Return(Some(ExprId(29)))
-            With { items: [WithItem { context: ExprId(27), target: Some(ExprId(28)) }], body: [StmtId(0)] }
-            Function(Function { decorators: [ExprId(5)], name: ExprId(6), params: [Param { name: ExprId(7), annotation: None, default: None, kind: Plain }, Param { name: ExprId(8), annotation: Some(ExprId(16)), default: None, kind: KeywordOnly }, Param { name: ExprId(17), annotation: None, default: Some(ExprId(18)), kind: KeywordOnly }], returns: Some(ExprId(23)), body: [StmtId(1)] })
+            Return(Some(ExprId(65541)))
+            With { items: [WithItem { context: ExprId(65539), target: Some(ExprId(65540)) }], body: [StmtId(65536)] }
+            Function(Function { decorators: [ExprId(5)], name: ExprId(6), params: [Param { name: ExprId(7), annotation: None, default: None, kind: Plain }, Param { name: ExprId(8), annotation: Some(ExprId(16)), default: None, kind: KeywordOnly }, Param { name: ExprId(17), annotation: None, default: Some(ExprId(18)), kind: KeywordOnly }], returns: Some(ExprId(23)), body: [StmtId(65537)] })
         "#]],
     );
 }
