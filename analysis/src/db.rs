@@ -13,7 +13,7 @@ use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 use crate::codegen::{self, Generated, Sequenced};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Scope};
-use crate::ir::{Kernel, Reason, TensorType};
+use crate::ir::{Kernel, Origin, Reason, TensorType};
 use crate::memory::packing::Problem;
 use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
@@ -292,7 +292,7 @@ impl Scope for UnitScope<'_> {
             }
         }
         let found = program.or(module).or_else(|| self.imported(name, BlockKind::Function));
-        found.map(|found| FunctionSource { ast: syntax(db, found).clone() })
+        found.map(|found| FunctionSource { ast: syntax(db, found).clone(), key: Some(found.key(db).clone()) })
     }
 
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
@@ -365,6 +365,61 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc
     Arc::new(lowered.unwrap_or_default())
 }
 
+/// What a unit is to the compiler, as far as kernels go.
+#[salsa::tracked(returns(copy))]
+fn kind<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> lower::Kind {
+    if unit.key(db).kind != BlockKind::Function || !may_hold_kernels(db, unit) {
+        return lower::Kind::Python;
+    }
+    let ast = syntax(db, unit);
+    let function = ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
+        ast::Stmt::Function(function) => Some(function),
+        _ => None,
+    });
+    function.map_or(lower::Kind::Python, |function| lower::kind(ast, function))
+}
+
+/// Where the kernels of a unit stand: the functions that they are scopes of, where those are others than the unit.
+#[salsa::tracked(returns(ref))]
+fn homes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Option<BlockKey>, Origin)>> {
+    Arc::new(kernels(db, unit).iter().map(|kernel| (kernel.home.clone(), kernel.origin)).collect())
+}
+
+/// The kernels of scopes in functions that are put in place of calls, of all units of a file; those of one scope together.
+#[salsa::tracked(returns(ref))]
+fn kernels_of_calls<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<CalledKernel<'db>> {
+    let hosts = units(db, file).iter().filter(|unit| kind(db, **unit) == lower::Kind::Host);
+    let called = hosts.flat_map(|&host| {
+        let homes = homes(db, host).iter().enumerate();
+        homes.filter_map(move |(index, (home, at))| Some(CalledKernel { home: home.clone()?, at: *at, host, index }))
+    });
+    let mut called: Vec<_> = called.collect();
+    called.sort_by_key(|called| called.at);
+    called
+}
+
+#[derive(Clone, PartialEq, Eq, salsa::SalsaValue)]
+struct CalledKernel<'db> {
+    home: BlockKey,
+    at: Origin,
+    host: Unit<'db>,
+    /// Among the kernels of its host.
+    index: usize,
+}
+
+/// The kernels whose text a unit is, each as the unit that it is made for and its number there. The scopes of a function that is put in place of
+/// its calls are kernels of whoever calls it, once for each call.
+#[salsa::tracked(returns(ref))]
+fn standing<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit<'db>, usize)>> {
+    if kind(db, unit) == lower::Kind::Inline {
+        let called = kernels_of_calls(db, unit.file(db)).iter();
+        let own = called.filter(|called| called.home == *unit.key(db));
+        return Arc::new(own.map(|called| (called.host, called.index)).collect());
+    }
+    let own = homes(db, unit).iter().enumerate().filter(|(_, (home, _))| home.is_none());
+    Arc::new(own.map(|(index, _)| (unit, index)).collect())
+}
+
 /// A kernel with every tile made explicit, and its plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Planned {
@@ -406,7 +461,7 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
     if may_hold_kernels(db, unit) && printed::is_printed(syntax(db, unit)) {
         return Arc::new(plans_under(db, unit, settings.config(db)));
     }
-    let each = (0..kernels(db, unit).len()).map(|index| planned(db, unit, index, settings));
+    let each = standing(db, unit).iter().map(|&(host, index)| planned(db, host, index, settings));
     Arc::new(each.flat_map(|outcomes| outcomes.iter().cloned()).collect())
 }
 
@@ -431,7 +486,8 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
         let plans = isolated(|| printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
         return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
-    kernels(db, unit).iter().flat_map(|kernel| outcomes(db, kernel, config)).collect()
+    let kernels = standing(db, unit).iter().filter_map(|&(host, index)| kernel_at(db, host, index));
+    kernels.flat_map(|kernel| outcomes(db, &kernel, config)).collect()
 }
 
 /// The plans of one kernel.

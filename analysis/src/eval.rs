@@ -7,6 +7,7 @@ mod records;
 #[cfg(test)]
 mod tests;
 
+use tilelens_syntax::BlockKey;
 use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, Function, ParamKind, Stmt};
 
 use crate::ir::{Dtype, Reason, TensorType};
@@ -108,6 +109,8 @@ pub struct ClassSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FunctionSource {
     pub ast: std::sync::Arc<Ast>,
+    /// Its block in its file.
+    pub key: Option<BlockKey>,
 }
 
 /// How the statements of a block bind a name.

@@ -7,6 +7,7 @@
 mod display;
 mod types;
 
+use tilelens_syntax::BlockKey;
 use tilelens_syntax::ast::{ExprId, StmtId};
 
 use crate::ops::OpId;
@@ -37,6 +38,9 @@ pub struct Kernel {
     pub origin: Origin,
     /// Where its name stands in the text.
     pub name_origin: Origin,
+    /// The function of the same file whose text it is a scope of, where that is another one than the function that it is made for:
+    /// one that is put in place of its calls. All origins are nodes of that text.
+    pub home: Option<BlockKey>,
     pub params: Vec<VarId>,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,

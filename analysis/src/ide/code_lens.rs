@@ -26,8 +26,8 @@ pub enum LensCommand {
     },
 }
 
-/// As many kernels at one place have lenses of their own; of more, which a call brings in from helpers, the fullest stands for
-/// all.
+/// As many different kernels at one place have lenses of their own; of more, which many calls make of one scope, the fullest stands
+/// for all.
 const APART: usize = 4;
 
 struct Kernel<'p> {
@@ -38,11 +38,11 @@ struct Kernel<'p> {
     range: TextRange,
 }
 
-fn fullest<'k, 'p>(kernels: &'k [Kernel<'p>]) -> &'k [Kernel<'p>] {
+fn fullest(kernels: &[Kernel<'_>]) -> Option<usize> {
     let percent =
         |space: &SpaceUse| space.capacity.map_or(0, |capacity| space.used.saturating_mul(100) / capacity.max(1));
     let fill = |kernel: &Kernel<'_>| kernel.plan.spaces.iter().map(percent).max().unwrap_or(0);
-    (0..kernels.len()).max_by_key(|&at| fill(&kernels[at])).map_or(&[], |at| &kernels[at..=at])
+    (0..kernels.len()).max_by_key(|&at| fill(&kernels[at]))
 }
 
 pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
@@ -59,13 +59,19 @@ pub(crate) fn code_lenses(context: &Context<'_>) -> Vec<CodeLens> {
         };
         let kernels: Vec<_> = planned.filter_map(at).collect();
         for here in kernels.chunk_by(|a, b| a.range == b.range) {
-            let shown = if here.len() > APART { fullest(here) } else { here };
-            for Kernel { index, outcome, plan, range } in shown {
-                let (range, count) = (*range, here.len());
-                let title = match count {
-                    0..=APART => title(plan),
-                    _ => format!("{count} kernels, the fullest: {}", title(plan)),
-                };
+            let mut titles: Vec<String> = here.iter().map(|kernel| title(kernel.plan)).collect();
+            // Calls with equal shapes make equal kernels.
+            let first_of_kind = |at: &usize| !titles[..*at].contains(&titles[*at]);
+            let mut shown: Vec<usize> = (0..here.len()).filter(first_of_kind).collect();
+            if shown.len() > APART {
+                shown = fullest(here).into_iter().collect();
+                shown
+                    .iter()
+                    .for_each(|&at| titles[at] = format!("{} kernels, the fullest: {}", here.len(), titles[at]));
+            }
+            for at in shown {
+                let (Kernel { index, outcome, range, .. }, title) = (&here[at], std::mem::take(&mut titles[at]));
+                let range = *range;
                 lenses.push(CodeLens { range, title, command: LensCommand::ShowMemoryMap });
                 if matches!(outcome, Outcome::Planned(_)) {
                     let title = "show generated C++".to_owned();

@@ -52,15 +52,35 @@ fn of_tile(context: &Context<'_>, offset: usize) -> Option<Hover> {
         return tlx::hover(context, &placed, kernel, offset);
     }
     let (range, name) = name_at(context, &placed, offset)?;
-    for outcome in context.plans(placed.unit) {
-        let Some(plan) = outcome.plan() else { continue };
+    let here = context.plans(placed.unit).iter().filter_map(|outcome| {
+        let plan = outcome.plan()?;
         // A sketch has no header to stand on.
         let inside = placed.range(plan.origin).touches(offset) || matches!(outcome, Outcome::Printed(_));
-        if let Some(tile) = tile_at(&placed, plan, &name, range).filter(|_| inside) {
-            return Some(Hover { range, markdown: describe(context, &placed, plan, tile) });
+        Some((plan, tile_at(&placed, plan, &name, range).filter(|_| inside)?))
+    });
+    let here: Vec<(&Plan, &PlannedTile)> = here.collect();
+    let (plan, tile) = *here.first()?;
+    Some(Hover { range, markdown: describe(context, &placed, plan, tile) + &elsewhere(tile, &here[1..]) })
+}
+
+/// The same name in the other kernels that are made of its scope, where it is another tile there.
+fn elsewhere(tile: &PlannedTile, others: &[(&Plan, &PlannedTile)]) -> String {
+    let shown = |tile: &PlannedTile| {
+        let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        format!("[{shape}] {}: {}", tile.dtype, layout::place(tile))
+    };
+    let mut different: Vec<String> = Vec::new();
+    for (_, other) in others {
+        let other = shown(other);
+        if other != shown(tile) && !different.contains(&other) {
+            different.push(other);
         }
     }
-    None
+    if different.is_empty() {
+        return String::new();
+    }
+    let kernels = others.len() + 1;
+    format!("\n{kernels} kernels are made of this scope; in others this tile is {}.\n", different.join(", or "))
 }
 
 /// A tensor whose shape is known from elsewhere than its annotation.

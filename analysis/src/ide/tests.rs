@@ -92,9 +92,80 @@ fn an_edit_in_one_scope_plans_that_scope_only() {
         );
     }
     let mut observed = Observed::open(&text);
-    observed.replace("pl.mul(x, 4.0)", "pl.mul(x, 4.5)");
-    let queries = observed.queries();
-    assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (1, 1), "{queries:?}");
+    for (from, to) in [
+        ("pl.mul(x, 4.0)", "pl.mul(x, 4.5)"),
+        ("        y4 =", "        more = pl.add(pl.exp(x), 1.0)\n        y4 ="),
+        ("pl.exp(y4)", "pl.exp(pl.abs(pl.neg(y4)))"),
+        ("        more =", "        for i in pl.range(4):\n            many = pl.exp(x)\n        more ="),
+        ("        more = pl.add(pl.exp(x), 1.0)\n", ""),
+    ] {
+        observed.replace(from, to);
+        let queries = observed.queries();
+        assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (1, 1), "{to}: {queries:?}");
+    }
+}
+
+/// A function with a scope in each of its branches, put in place of two calls.
+fn called_scopes() -> String {
+    let mut text = "import pypto.language as pl\n\n@pl.jit.inline\ndef step(x: pl.Tensor, o: pl.Tensor):\n".to_owned();
+    for i in 0..10 {
+        text += &format!(
+            "    for i{i} in pl.spmd(4, name_hint='scope{i}'):\n        y{i} = pl.mul(x, {i}.0)\n        o[0:64, 0:64] = pl.exp(y{i})\n"
+        );
+    }
+    for i in 0..2 {
+        text += &format!(
+            "\n@pl.jit\ndef main{i}(x: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    step(x, o)\n    return o\n"
+        );
+    }
+    text
+}
+
+#[test]
+fn an_edit_in_one_scope_of_a_called_function_plans_that_scope_once_a_call() {
+    let mut observed = Observed::open(&called_scopes());
+    for (from, to) in [
+        ("pl.mul(x, 4.0)", "pl.mul(x, 4.5)"),
+        ("        y4 =", "        more = pl.add(pl.exp(x), 1.0)\n        y4 ="),
+        ("        more =", "        for i in pl.range(4):\n            many = pl.exp(x)\n        more ="),
+    ] {
+        observed.replace(from, to);
+        let queries = observed.queries();
+        assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (2, 2), "{to}: {queries:?}");
+    }
+}
+
+#[test]
+fn the_scopes_of_a_called_function_are_shown_where_they_are_written() {
+    let text = called_scopes();
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(&text));
+    let analysis = host.snapshot();
+    let line = |offset: usize| text[..offset].lines().count();
+    let hints = analysis.inlay_hints(file, tilelens_syntax::TextRange::new(0, text.len())).expect("no edit");
+    let hints: Vec<_> = hints.iter().map(|hint| (line(hint.offset), hint.label.as_str())).collect();
+    assert_eq!(
+        hints[..4],
+        [(6, "Vec 0x0 16 KiB"), (7, "→ Vec 0x0 16 KiB"), (9, "Vec 0x0 16 KiB"), (10, "→ Vec 0x0 16 KiB")]
+    );
+    let lenses = analysis.code_lenses(file).expect("no edit");
+    let mut lines: Vec<usize> = lenses.iter().map(|lens| line(lens.range.start)).collect();
+    lines.dedup();
+    assert_eq!(lines, (0..10).map(|i| 5 + 3 * i).collect::<Vec<_>>());
+    let hover = analysis.hover(file, text.find("y3)").expect("it is there")).expect("no edit").expect("a tile");
+    assert!(hover.markdown.contains("lives | lines 15 – 16"), "{}", hover.markdown);
+    assert!(!hover.markdown.contains("kernels are made"), "{}", hover.markdown);
+    drop(analysis);
+    host.set_document(file, Document::new(&text.replace("main1(x: pl.Tensor[[64, 64]", "main1(x: pl.Tensor[[32, 64]")));
+    let hover = host.snapshot().hover(file, text.find("y3)").expect("it is there")).expect("no edit").expect("a tile");
+    assert!(
+        hover
+            .markdown
+            .contains("2 kernels are made of this scope; in others this tile is [32, 64] FP32: Vec 0x0 8 KiB."),
+        "{}",
+        hover.markdown
+    );
 }
 
 #[test]

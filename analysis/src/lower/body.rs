@@ -1,10 +1,12 @@
 //! Statements of a kernel's body, read as the compiler's parser reads them.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::annotation::{self, Annotation};
-use super::draft::{Draft, Statement};
+use super::draft::{Draft, Home, Statement};
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, Scope};
 use crate::ir::{
@@ -54,7 +56,7 @@ pub(super) struct State {
     pub(super) vector_units: Option<Option<SplitMode>>,
     /// What is not modelled of the code around the scopes to come.
     pub(super) around_scopes: Option<&'static str>,
-    temporaries: u32,
+    pub(super) temporaries: u32,
     pub(super) depth: u32,
     /// The value that an inlined function returns.
     pub(super) returned: Option<Term>,
@@ -64,11 +66,20 @@ pub(super) struct State {
     pub(super) jit: bool,
 }
 
+#[derive(Clone)]
+pub(super) enum Inlined {
+    /// In the file of the function that is lowered.
+    Here(Rc<Home>),
+    Elsewhere,
+}
+
 pub(super) struct Lowering<'a> {
     pub(super) ast: &'a Ast,
     pub(super) scope: &'a dyn Scope,
-    /// The call that is being inlined.
+    /// The call that is being inlined, for what cannot be shown where it is written.
     pub(super) site: Option<Origin>,
+    /// The function that is put in place of a call here.
+    pub(super) inlined: Option<Inlined>,
     pub(super) state: State,
 }
 
@@ -78,7 +89,7 @@ pub(super) const DEEPEST: u32 = 150;
 impl<'a> Lowering<'a> {
     pub(super) fn new(ast: &'a Ast, scope: &'a dyn Scope) -> Self {
         let state = State { scopes: vec![FxHashMap::default()], open: vec![Vec::new()], ..State::default() };
-        Lowering { ast, scope, site: None, state }
+        Lowering { ast, scope, site: None, inlined: None, state }
     }
 
     /// The kernel that a function is.
@@ -257,7 +268,7 @@ impl<'a> Lowering<'a> {
                 );
             }
             Stmt::Expr(expr) => self.effect(at, *expr),
-            Stmt::For { target, iter, body, .. } => self.for_loop(at, *target, *iter, body),
+            Stmt::For { target, iter, body, .. } => self.for_loop(id, *target, *iter, body),
             Stmt::While { condition, body, .. } => {
                 let condition = self.condition(*condition);
                 self.state.loops.push(LoopKind::Range);
@@ -266,7 +277,7 @@ impl<'a> Lowering<'a> {
                 self.emit(Statement::While { condition, carries: Vec::new(), body, origin: at });
             }
             Stmt::If { condition, body, or_else, .. } => self.branch(at, *condition, body, or_else),
-            Stmt::With { items, body } => self.with(at, items, body),
+            Stmt::With { items, body } => self.with(id, items, body),
             Stmt::Return(value) => self.returned(at, *value),
             Stmt::Break => {
                 self.loop_control(at, "break");
@@ -496,12 +507,12 @@ impl<'a> Lowering<'a> {
 
     fn returned(&mut self, at: Origin, value: Option<ExprId>) {
         let Some(value) = value else {
-            if self.site.is_none() {
+            if self.inlined.is_none() {
                 self.emit(Statement::Return { values: Vec::new(), origin: at });
             }
             return;
         };
-        if self.site.is_some() {
+        if self.inlined.is_some() {
             self.state.returned = Some(self.expression(value));
             return;
         }

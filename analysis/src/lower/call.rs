@@ -1,11 +1,14 @@
 //! Calls of operations: which row of the table a call is, and its arguments in the order of the IR.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 
 use super::annotation::{Annotation, blayout, pad, slayout};
-use super::body::{Lowering, Rhs, Term, keyword};
+use super::body::{Inlined, Lowering, Rhs, Term, keyword};
 use super::deduce::{self, Problem};
+use super::draft::Home;
 use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, FunctionSource};
@@ -218,8 +221,18 @@ impl Lowering<'_> {
             self.reject(expr, Code::InvalidOperand, message);
             return unknown(message_of_arguments(name));
         }
-        let site = self.at_expr(expr);
-        let mut inner = Lowering { ast: &source.ast, scope, site: Some(site), state: std::mem::take(&mut self.state) };
+        let is_here = home.is_none() && !matches!(self.inlined, Some(Inlined::Elsewhere));
+        let inlined = match source.key.clone().filter(|_| is_here) {
+            Some(key) => Inlined::Here(Rc::new(Home { key, params: self.given(&source.ast, function, &bound) })),
+            None => Inlined::Elsewhere,
+        };
+        let mut inner = Lowering {
+            ast: &source.ast,
+            scope,
+            site: Some(self.at_expr(expr)),
+            inlined: Some(inlined),
+            state: std::mem::take(&mut self.state),
+        };
         // The function sees its own names, not those of its caller.
         let outside = std::mem::replace(&mut inner.state.scopes, vec![bound]);
         inner.state.depth += 10;
@@ -237,6 +250,20 @@ impl Lowering<'_> {
             Some(term) => Rhs::Term(term),
             None => unknown(format!("`{name}` returns nothing")),
         }
+    }
+
+    /// The parameters of a function by the variables that a call gives for them.
+    fn given(
+        &self,
+        callee: &Ast,
+        function: &Function,
+        bound: &FxHashMap<String, Term>,
+    ) -> FxHashMap<crate::ir::Origin, ExprId> {
+        let params = function.params.iter().filter_map(|param| match bound.get(callee.name(param.name)?) {
+            Some(Term::Var(var)) => Some((self.state.vars[var.0 as usize].origin, param.name)),
+            _ => None,
+        });
+        params.collect()
     }
 
     fn operation(&mut self, expr: ExprId, name: &str, candidates: &[(When, OpId)], args: &[Arg]) -> Rhs {

@@ -1,5 +1,11 @@
 //! A kernel as the author wrote it, before SSA form: names may be assigned again and carries may be implicit.
 
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+use tilelens_syntax::BlockKey;
+use tilelens_syntax::ast::ExprId;
+
 use crate::ir::{Call, CrossCore, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId};
 
 /// Variables here are the author's: one per name and scope, as the compiler's parser counts them.
@@ -67,8 +73,25 @@ pub(super) struct Region {
     pub(super) cross_core: CrossCore,
     pub(super) origin: Origin,
     pub(super) name_origin: Origin,
+    /// The function whose text it stands in, if that is not the one being lowered.
+    pub(super) home: Option<Rc<Home>>,
     pub(super) notes: Vec<Note>,
     pub(super) rejections: Vec<Rejection>,
+}
+
+/// A function of the same file that is put in place of a call, whose scopes are shown where they are written.
+#[derive(Debug)]
+pub(super) struct Home {
+    pub(super) key: BlockKey,
+    /// Its parameters, by the origins of the variables that the call gives.
+    pub(super) params: FxHashMap<Origin, ExprId>,
+}
+
+impl Home {
+    /// The parameter of this function that stands for a parameter of the function being lowered.
+    pub(super) fn param(&self, var: &Var) -> Option<Origin> {
+        self.params.get(&var.origin).copied().map(Origin::Expr)
+    }
 }
 
 /// A carry written with `init_values`.

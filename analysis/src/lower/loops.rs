@@ -20,7 +20,8 @@ impl Lowering<'_> {
         self.reject_at(at, Code::Rejected, message);
     }
 
-    pub(super) fn for_loop(&mut self, at: Origin, target: ExprId, iter: ExprId, body: &[StmtId]) {
+    pub(super) fn for_loop(&mut self, stmt: StmtId, target: ExprId, iter: ExprId, body: &[StmtId]) {
+        let at = self.at_stmt(stmt);
         let Expr::Call { func, args } = self.ast.expr(iter) else {
             return self.no_iterator(iter);
         };
@@ -35,7 +36,7 @@ impl Lowering<'_> {
                 None => return,
             },
             "while_" => return self.while_with_carries(at, target, args, body),
-            "spmd" if self.state.host => return self.region(at, args, Some(target), body),
+            "spmd" if self.state.host => return self.region(stmt, args, Some(target), body),
             "spmd" => {
                 self.note(iter, "`pl.spmd` inside of a kernel".to_owned());
                 let reason = Reason("the index of `pl.spmd`".to_owned());

@@ -70,6 +70,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         kind,
         origin,
         name_origin: Origin::Expr(function.name),
+        home: None,
         params: converted.params,
         vars: converted.vars,
         body: converted.body,
@@ -106,12 +107,23 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         let copies = (0..).map(|copy| if copy == 0 { name.clone() } else { format!("{name}_{}", copy - 1) });
         let name = copies.into_iter().find(|name| !names.contains(name)).unwrap_or(name);
         names.push(name.clone());
-        let outline::Outlined { params, vars, body } = outline::outline(body, &converted.vars);
+        let outline::Outlined { params, mut vars, body } = outline::outline(body, &converted.vars);
+        for param in &params {
+            let var = &mut vars[param.0 as usize];
+            let own = match &region.home {
+                _ if var.inserted => None,
+                Some(home) => home.param(var),
+                None => Some(var.origin),
+            };
+            // What the code around it gives to a scope has no place that stays where it is.
+            (var.origin, var.inserted) = (own.unwrap_or(region.origin), own.is_none());
+        }
         kernels.push(Kernel {
             name,
             kind: KernelKind::InCore,
             origin: region.origin,
             name_origin: region.name_origin,
+            home: region.home.map(|home| home.key.clone()),
             params,
             vars,
             body,

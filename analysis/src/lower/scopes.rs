@@ -2,10 +2,10 @@
 
 use tilelens_syntax::ast::{Arg, Expr, ExprId, Function, Stmt, StmtId, WithItem};
 
-use super::body::{Lowering, Rhs, keyword};
+use super::body::{Inlined, Lowering, Rhs, keyword};
 use super::draft::{Region, Statement};
 use crate::eval::Constant;
-use crate::ir::{CrossCore, Dtype, Origin, SplitMode, Type};
+use crate::ir::{CrossCore, Dtype, SplitMode, Type};
 use crate::ops::OpId;
 
 /// Attributes that change no tile: how a kernel is launched, and what the compiler notes for itself.
@@ -51,7 +51,8 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn with(&mut self, at: Origin, items: &[WithItem], body: &[StmtId]) {
+    pub(super) fn with(&mut self, with: StmtId, items: &[WithItem], body: &[StmtId]) {
+        let at = self.at_stmt(with);
         for item in items {
             let (path, args): (_, &[Arg]) = match self.ast.expr(item.context) {
                 Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
@@ -63,7 +64,7 @@ impl Lowering<'_> {
                 _ => false,
             };
             if self.state.host && is_region {
-                return self.region(at, args, None, body);
+                return self.region(with, args, None, body);
             }
             match path.as_slice() {
                 ["pl", "scope" | "manual_scope" | "at"] => {}
@@ -93,7 +94,16 @@ impl Lowering<'_> {
     }
 
     /// A scope that becomes a kernel. Its names stay visible behind it.
-    pub(super) fn region(&mut self, at: Origin, args: &[Arg], index: Option<ExprId>, body: &[StmtId]) {
+    pub(super) fn region(&mut self, scope: StmtId, args: &[Arg], index: Option<ExprId>, body: &[StmtId]) {
+        let home = match &self.inlined {
+            Some(Inlined::Here(home)) => Some(home.clone()),
+            Some(Inlined::Elsewhere) | None => None,
+        };
+        let (site, temporaries) = (self.site, self.state.temporaries);
+        // What stands in this file is shown where it stands.
+        self.site = site.filter(|_| home.is_none());
+        self.state.temporaries = 0;
+        let at = self.at_stmt(scope);
         let hint = keyword(args, "name_hint");
         let name_origin = hint.map_or(at, |hint| self.at_expr(hint));
         let hint = match hint.map(|hint| self.constant(hint)) {
@@ -117,7 +127,17 @@ impl Lowering<'_> {
         let cross_core = std::mem::replace(&mut self.state.cross_core, outer);
         let notes = std::mem::replace(&mut self.state.notes, notes);
         let rejections = std::mem::replace(&mut self.state.rejections, rejections);
-        self.emit(Statement::Region(Region { body, hint, cross_core, origin: at, name_origin, notes, rejections }));
+        (self.site, self.state.temporaries) = (site, temporaries);
+        self.emit(Statement::Region(Region {
+            body,
+            hint,
+            cross_core,
+            origin: at,
+            name_origin,
+            home,
+            notes,
+            rejections,
+        }));
     }
 
     /// `optimizations=[pl.split(...), pl.cross_core_slot(...)]`

@@ -32,6 +32,7 @@ impl Fixture {
             kind: KernelKind::Aiv,
             origin,
             name_origin: origin,
+            home: None,
             params: Vec::new(),
             vars: Vec::new(),
             body: Vec::new(),

@@ -51,6 +51,7 @@ impl Build {
                 kind: KernelKind::InCore,
                 origin,
                 name_origin: origin,
+                home: None,
                 params: Vec::new(),
                 vars: Vec::new(),
                 body: Vec::new(),

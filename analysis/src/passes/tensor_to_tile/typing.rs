@@ -51,6 +51,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         kind: KernelKind::InCore,
         origin: call.origin,
         name_origin: call.origin,
+        home: None,
         params: Vec::new(),
         vars: Vec::new(),
         body: Vec::new(),
