@@ -62,6 +62,7 @@ pub struct Program {
     pub function: String,
     pub args: Vec<Arg>,
     pub wrappers: Vec<Wrapper>,
+    pub queues: Vec<Queue>,
     pub tiles: Vec<Tile>,
     pub body: Vec<Step>,
     /// What the synchronisation stage found necessary beyond what the author wrote.
@@ -101,6 +102,50 @@ pub struct Wrapper {
     pub strides: Vec<u64>,
     /// The last two dimensions are stored exchanged.
     pub transposed: bool,
+}
+
+/// A queue of tiles between the cube and the vector core; the kernel of the other core has the same one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Queue {
+    pub name: String,
+    /// `id=`: what the two kernels call it.
+    pub id: u8,
+    pub direction: Direction,
+    /// Bytes of the largest tile that goes through it.
+    pub slot_bytes: u64,
+    pub slots: u64,
+    /// Slots on chip, where the tiles arrive.
+    pub local_slots: u64,
+    /// Pointer into global memory, or `nullptr`.
+    pub buffer: String,
+    /// Bytes from the start of Vec, and of Mat, where tiles arrive.
+    pub arrival: [u64; 2],
+    pub origin: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Direction {
+    ToVector,
+    ToCube,
+    Both,
+}
+
+/// What an instruction does with a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Transfer {
+    /// Index in [`Program::queues`].
+    pub queue: usize,
+    pub action: Action,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Waits for a free slot, fills it, and tells the other core.
+    Push,
+    /// Waits for a full slot, and points its tile to where it arrives.
+    Pop,
+    /// Gives the slot that was popped first back to the other core.
+    Free,
 }
 
 /// Index in [`Program::tiles`].
@@ -192,6 +237,7 @@ pub struct Instr {
     pub writes: Vec<TileId>,
     /// For loads and stores.
     pub access: Option<Access>,
+    pub transfer: Option<Transfer>,
     /// A call that is no instruction: element reads and writes.
     pub text: Option<String>,
     pub inserted: bool,
@@ -247,9 +293,33 @@ impl Instr {
             reads: Vec::new(),
             writes: Vec::new(),
             access: None,
+            transfer: None,
             text: None,
             inserted: false,
             origin,
+        }
+    }
+
+    /// It only waits for the other core or tells it something, about a slot that is used in place: its pipe takes it in order. What
+    /// goes through global memory is copied instead, and its slot is free from then on.
+    pub fn only_signals(&self) -> bool {
+        let in_place = self.pipe != Pipe::Mte2;
+        self.transfer.is_some_and(|transfer| transfer.action != Action::Push && in_place)
+    }
+
+    /// The tiles whose bytes change, or are the other core's from here on.
+    pub fn changes(&self) -> &[TileId] {
+        match self.transfer {
+            Some(Transfer { action: Action::Free, .. }) if self.only_signals() => &self.reads,
+            _ => &self.writes,
+        }
+    }
+
+    /// The tiles whose bytes it needs.
+    pub fn uses(&self) -> &[TileId] {
+        match self.transfer {
+            Some(Transfer { action: Action::Free, .. }) => &[],
+            _ => &self.reads,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the stages together: the seed's text, and the recorded sequences of the last compiler that generated C++.
 
 mod conformance;
+mod cores;
 mod events;
 mod fixture;
 mod random;

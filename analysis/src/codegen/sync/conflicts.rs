@@ -66,7 +66,7 @@ pub(super) fn on_chip_conflict(program: &Program, stands_for: &[Vec<TileId>], a:
         let right = all(right);
         all(left).iter().any(|a| right.iter().any(|b| overlap(program, *a, *b)))
     };
-    touches(&a.writes, &b.writes) || touches(&a.writes, &b.reads) || touches(&a.reads, &b.writes)
+    touches(a.changes(), b.changes()) || touches(a.changes(), b.uses()) || touches(a.uses(), b.changes())
 }
 
 pub(super) fn conflicts(
@@ -82,11 +82,11 @@ pub(super) fn conflicts(
     let mut users = vec![Bits::new(count, false); tiles];
     for node in nodes {
         let id = node.instr.id;
-        for tile in node.instr.writes.iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
+        for tile in node.instr.changes().iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
             writers[tile.0 as usize].set(id);
             users[tile.0 as usize].set(id);
         }
-        for tile in node.instr.reads.iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
+        for tile in node.instr.uses().iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
             users[tile.0 as usize].set(id);
         }
     }
@@ -111,6 +111,10 @@ pub(super) fn conflicts(
             near_users[b].or(&users[a]);
         }
     }
+    let mut signals: [Bits; PIPES] = std::array::from_fn(|_| Bits::new(count, false));
+    for node in nodes.iter().filter(|node| node.instr.only_signals()) {
+        signals[node.instr.pipe as usize].set(node.instr.id);
+    }
     let (mut stores, mut accesses) = (FxHashMap::default(), FxHashMap::default());
     for node in nodes {
         for tensor in node.instr.access.iter().flat_map(|access| &access.tensors) {
@@ -125,10 +129,10 @@ pub(super) fn conflicts(
         .iter()
         .map(|node| {
             let mut conflicts = Bits::new(count, false);
-            for tile in node.instr.writes.iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
+            for tile in node.instr.changes().iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
                 conflicts.or(&near_users[tile.0 as usize]);
             }
-            for tile in node.instr.reads.iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
+            for tile in node.instr.uses().iter().flat_map(|tile| &stands_for[tile.0 as usize]) {
                 conflicts.or(&near_writers[tile.0 as usize]);
             }
             if let Some(access) = &node.instr.access {
@@ -137,8 +141,10 @@ pub(super) fn conflicts(
                     conflicts.or(bits);
                 }
             }
-            if node.instr.pipe.in_order() {
+            if node.instr.pipe.in_order() || node.instr.only_signals() {
                 conflicts = conflicts.without(&of_pipe[node.instr.pipe as usize]);
+            } else {
+                conflicts = conflicts.without(&signals[node.instr.pipe as usize]);
             }
             conflicts
         })

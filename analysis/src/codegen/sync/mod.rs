@@ -18,7 +18,6 @@ mod ordering;
 mod state;
 mod written;
 
-use rustc_hash::FxHashSet;
 
 use self::blocks::{Block, BlockId, Item};
 use self::insertion::Placed;
@@ -99,7 +98,7 @@ pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(F
 }
 
 #[cfg(test)]
-pub(super) fn written_flags(program: &Program) -> FxHashSet<state::Flag> {
+pub(super) fn written_flags(program: &Program) -> rustc_hash::FxHashSet<state::Flag> {
     Written::of(program).flags()
 }
 
@@ -147,13 +146,11 @@ impl Source<'_> {
 /// In a kernel that is synchronised by hand: the orders that no written flag or barrier establishes, where the model of the
 /// pipes finds a run in which it matters.
 fn missing(program: &Program, orders: &[Order], insertion: Insertion) -> Vec<(Finding, Option<Change>)> {
-    if orders.is_empty() {
-        return Vec::new();
-    }
-    let races: FxHashSet<(u32, u32)> = model::races(program).into_iter().collect();
+    let by_hand = || orders.iter().filter(|order| order.by_hand);
+    let races = model::races_among(program, by_hand().map(|order| (order.earlier, order.later)));
     let instructions = program.instructions();
-    let matters = |order: &&Order| order.by_hand && races.contains(&(order.earlier, order.later));
-    let found = orders.iter().filter(matters).map(|order| {
+    let matters = |order: &&Order| races.contains(&(order.earlier, order.later));
+    let found = by_hand().filter(matters).map(|order| {
         let finding = missing_order(&instructions, order, insertion);
         (finding, Some(Change::Order(*order)))
     });

@@ -131,7 +131,7 @@ fn synchronisation_is_sound_and_no_more_than_needed() {
         sync_points(&program.body, &mut got);
         for n in 0..got.len() {
             let mut less = program.clone();
-            if without(&mut less.body, &mut { n }) {
+            if without(&mut less.body, &mut { n }).is_some() {
                 removed += 1;
                 if model::problems(&less).is_empty() {
                     let _ = writeln!(report, "{}: number {n} of {got:?} is superfluous", case.name);

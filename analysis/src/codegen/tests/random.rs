@@ -151,7 +151,7 @@ impl Decoder<'_> {
     }
 }
 
-fn tile(place: u32, origin: Origin, declared: Declared) -> Tile {
+pub(super) fn tile(place: u32, origin: Origin, declared: Declared) -> Tile {
     let form = TileForm {
         space: Space::Vec,
         dtype: Dtype::Fp32,
@@ -195,6 +195,7 @@ fn decode(numbers: &[u8]) -> Program {
         wrappers: vec![wrapper(0, 8), wrapper(1, 16)],
         tiles: (0..PLACES).map(|place| tile(place, origin, Declared::Prologue)).collect(),
         body: Vec::new(),
+        queues: Vec::new(),
         orders: Vec::new(),
     };
     let numbers = numbers.iter();
@@ -268,13 +269,14 @@ proptest! {
         let exhausted =
             sync::synchronise(&mut program, Insertion::Complete).iter().any(|(it, _)| it.code == Code::EventsExhausted);
         if !exhausted {
-            let races = model::races(&program);
+            let problems = model::problems(&program);
+            let races: Vec<_> = model::races(&problems).collect();
             let mut text = String::new();
             show(&program.body, 0, &mut text);
             prop_assert!(races.is_empty(), "{races:?}\n{text}");
             // What is left is about the author's own flags.
             let written = sync::written_flags(&program);
-            for problem in model::problems(&program) {
+            for problem in problems {
                 prop_assert!(problem.flag().is_some_and(|flag| written.contains(&flag)), "{problem:?}\n{text}");
             }
         }

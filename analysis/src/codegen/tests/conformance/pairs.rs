@@ -54,39 +54,31 @@ pub(super) fn recorded_sync_points(function: &Json) -> Vec<String> {
         .collect()
 }
 
-/// Removes the n-th pair or barrier; false if there are not so many.
-pub(in super::super) fn without(steps: &mut Vec<Step>, n: &mut usize) -> bool {
+/// Removes the n-th pair or barrier, and says which it was.
+pub(in super::super) fn without(steps: &mut Vec<Step>, n: &mut usize) -> Option<Sync> {
     for at in 0..steps.len() {
-        let mut found = false;
-        match &mut steps[at] {
-            Step::Sync(Sync::Set { src, dst, event }, _) => {
-                let pair = (*src, *dst, *event);
-                if *n == 0 {
-                    let wait = steps[at..].iter().position(|step| {
-                        matches!(step, Step::Sync(Sync::Wait { src, dst, event }, _) if (*src, *dst, *event) == pair)
-                    });
-                    steps.remove(at + wait.unwrap());
-                    steps.remove(at);
-                    return true;
+        let found = match &mut steps[at] {
+            Step::Sync(sync @ (Sync::Set { .. } | Sync::Barrier(_)), _) => {
+                let sync = *sync;
+                if *n > 0 {
+                    *n -= 1;
+                    continue;
                 }
-                *n -= 1;
-            }
-            Step::Sync(Sync::Barrier(_), _) => {
-                if *n == 0 {
-                    steps.remove(at);
-                    return true;
+                if let Sync::Set { src, dst, event } = sync {
+                    let is_partner =
+                        |step: &Step| matches!(step, Step::Sync(it, _) if *it == Sync::Wait { src, dst, event });
+                    steps.remove(at + steps[at..].iter().position(is_partner).unwrap());
                 }
-                *n -= 1;
+                steps.remove(at);
+                Some(sync)
             }
-            Step::Loop(node) => found = without(&mut node.body, n),
-            Step::If(node) => {
-                found = without(&mut node.then, n) || node.otherwise.as_mut().is_some_and(|body| without(body, n));
-            }
-            _ => {}
-        }
-        if found {
-            return true;
+            Step::Loop(node) => without(&mut node.body, n),
+            Step::If(node) => without(&mut node.then, n).or_else(|| without(node.otherwise.as_mut()?, n)),
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
         }
     }
-    false
+    None
 }
