@@ -78,6 +78,18 @@ pub(super) struct Ordering<'a> {
     /// Bodies that are being executed for the second time.
     second: Vec<bool>,
     additions: usize,
+    demand: Demand,
+}
+
+/// What becomes of an order that nothing establishes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Demand {
+    /// It gets a pair or barrier.
+    Add,
+    /// There should be none.
+    Check,
+    /// There was one.
+    Unmet,
 }
 
 impl<'a> Ordering<'a> {
@@ -111,11 +123,85 @@ impl<'a> Ordering<'a> {
             issued: Vec::new(),
             second,
             additions: 0,
+            demand: Demand::Add,
         }
     }
 
     pub(super) fn run(&mut self) {
+        self.execute();
+        // A flag that a loop turned out to need may order what a barrier was made for before.
+        let has_loops = self.blocks.iter().any(|block| block.repeats.is_some());
+        if has_loops && !self.barriers.is_empty() && !self.pairs.is_empty() {
+            self.barriers.clear();
+            let arrivals = self.arrivals.iter_mut().flatten();
+            arrivals.for_each(|arrivals| arrivals.retain(|arrival| matches!(arrival, Arrival::Flag(_))));
+            self.execute();
+        }
+        self.prune();
+    }
+
+    fn execute(&mut self) {
+        self.saved.iter_mut().flatten().for_each(|saved| *saved = None);
+        self.previous.clone_from(&self.saved);
+        self.issued.clear();
         self.block(0, State::at_the_start(self.nodes.len()));
+    }
+
+    /// Takes away what became superfluous by what was made after it.
+    fn prune(&mut self) {
+        let mut superfluous: Vec<usize> = Vec::new();
+        for (block, gap) in self.suspects() {
+            let mut number = 0;
+            while number < self.arrivals[block][gap].len() {
+                let arrival = self.arrivals[block][gap].remove(number);
+                if !self.suffices() {
+                    self.arrivals[block][gap].insert(number, arrival);
+                    number += 1;
+                    continue;
+                }
+                match arrival {
+                    Arrival::Flag(pair) => superfluous.push(pair),
+                    Arrival::Barrier(pipe) => {
+                        self.barriers.retain(|other| (other.pipe, other.block, other.gap) != (pipe, block, gap));
+                    }
+                }
+            }
+        }
+        let mut index = 0;
+        self.pairs.retain(|_| {
+            index += 1;
+            !superfluous.contains(&(index - 1))
+        });
+    }
+
+    /// The places of which that can be true. What stands together in front of a loop or branch was made for one statement within
+    /// after the other. And behind a barrier that the second iteration asked for, the next one was there before.
+    fn suspects(&self) -> Vec<(BlockId, usize)> {
+        let mut places = Vec::new();
+        for (block, arrivals) in self.arrivals.iter().enumerate() {
+            let items = self.blocks[block].items.iter();
+            let compounds = items.enumerate().filter(|(_, item)| matches!(item, Item::Loop(_) | Item::If(..)));
+            places.extend(compounds.map(|(gap, _)| (block, gap)).filter(|(_, gap)| arrivals[*gap].len() > 1));
+        }
+        for (index, late) in self.barriers.iter().enumerate() {
+            let behind = self
+                .barriers
+                .iter()
+                .enumerate()
+                .filter(|(_, other)| (other.pipe, other.block) == (late.pipe, late.block) && other.gap > late.gap);
+            let next = behind.min_by_key(|(_, other)| other.gap).filter(|(before, _)| *before < index);
+            places.extend(next.map(|(_, next)| (next.block, next.gap)));
+        }
+        places
+    }
+
+    /// Whether what there is orders everything.
+    fn suffices(&mut self) -> bool {
+        self.demand = Demand::Check;
+        self.execute();
+        let demand = std::mem::replace(&mut self.demand, Demand::Add);
+        self.second.fill(false);
+        demand == Demand::Check
     }
 
     // ---- execution
@@ -123,6 +209,9 @@ impl<'a> Ordering<'a> {
     fn block(&mut self, block: BlockId, mut state: State) -> State {
         let count = self.blocks[block].items.len();
         for item in 0..count {
+            if self.demand == Demand::Unmet {
+                return state;
+            }
             self.arrive(block, item, 0, &mut state);
             match self.blocks[block].items[item] {
                 Item::Instr(id) => {
@@ -179,23 +268,28 @@ impl<'a> Ordering<'a> {
             if trips == Some(1) {
                 return first;
             }
-            let mut head = entry.clone();
-            head.meet(&first);
-            let mut exit = first;
+            let mut head = first.clone();
+            let ends_early = trips.is_none_or(|trips| trips < 2);
+            let mut exit = ends_early.then_some(first);
             self.second[body] = true;
             loop {
                 self.previous[body].clone_from(&self.saved[body]);
                 let end = self.block(body, head.clone());
-                exit.meet(&end);
                 let mut next = head.clone();
                 next.meet(&end);
-                if next == head {
+                let stays = next == head || self.demand == Demand::Unmet;
+                match &mut exit {
+                    Some(exit) => exit.meet(&end),
+                    None => exit = Some(end),
+                }
+                if stays {
                     break;
                 }
                 head = next;
             }
             self.second[body] = false;
             if self.additions == additions {
+                let mut exit = exit.unwrap_or(head);
                 if trips.unwrap_or(0) == 0 {
                     exit.meet(&entry);
                 }
@@ -259,6 +353,12 @@ impl<'a> Ordering<'a> {
         let pipe = self.nodes[id as usize].instr.pipe;
         let mut unknown = self.conflicts[id as usize].without(&state.known[pipe as usize]);
         loop {
+            if self.demand != Demand::Add {
+                if unknown.iter().any(|other| self.place(other, id).is_some()) {
+                    self.demand = Demand::Unmet;
+                }
+                return;
+            }
             let mut candidates: Vec<(Pipe, Place)> = Vec::new();
             let suspects: Vec<u32> = unknown.iter().collect();
             for other in suspects {

@@ -1,5 +1,7 @@
 //! What the pipes know of each other, in bit sets over the instructions of a kernel.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::codegen::sequence::Pipe;
 
 pub(super) const PIPES: usize = Pipe::ALL.len();
@@ -7,13 +9,13 @@ pub(super) const PIPES: usize = Pipe::ALL.len();
 /// A flag of the hardware: from, to, event.
 pub(super) type Flag = (Pipe, Pipe, u8);
 
-/// A set of instructions, by number.
+/// A set of instructions, by number. Those of most kernels lie on the stack: there is a copy of several for each statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Bits(Vec<u64>);
+pub(super) struct Bits(SmallVec<[u64; 6]>);
 
 impl Bits {
     pub(super) fn new(len: usize, full: bool) -> Bits {
-        Bits(vec![if full { u64::MAX } else { 0 }; len.div_ceil(64).max(1)])
+        Bits(smallvec![if full { u64::MAX } else { 0 }; len.div_ceil(64).max(1)])
     }
 
     pub(super) fn fill(&mut self) {
