@@ -44,6 +44,8 @@ pub struct Kernel {
     pub params: Vec<VarId>,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,
+    /// Written on tensors: the statements on tiles are the compiler's.
+    pub on_tensors: bool,
     /// How the cube and the vector core work together, where the kernel becomes one for each.
     pub cross_core: CrossCore,
     /// The author's `pl.MemRef` declarations that the kernel's tiles are bound to.

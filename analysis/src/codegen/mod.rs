@@ -80,6 +80,8 @@ pub struct Sequenced {
 pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced {
     let (mut program, mut findings) = selection::select(kernel, plan);
     let mut repairs = Vec::new();
+    // Nobody can write flags between what the compiler makes of a statement on tensors.
+    let insertion = if kernel.on_tensors { Insertion::Unasked } else { insertion };
     for (finding, repair) in sync::synchronise(&mut program, insertion) {
         repairs.extend(repair.map(|change| (findings.len(), change)));
         findings.push(finding);

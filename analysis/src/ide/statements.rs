@@ -1,7 +1,7 @@
 //! Statements of a block as lines of its text, for what is shown and written between them.
 
 use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Ast;
+use tilelens_syntax::ast::{Ast, StmtId};
 
 use super::PlacedUnit;
 use crate::ir::Origin;
@@ -57,6 +57,47 @@ impl<'a> Statements<'a> {
         first.indentation == second.indentation
             && first.statement.start <= second.statement.start
             && between.lines().skip(1).all(is_deep)
+    }
+
+    /// The edit that writes a statement in the place of another one, in the coordinates of the file.
+    pub(super) fn instead(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
+        let TextRange { start, end } = lines.statement;
+        (TextRange::new(start + self.placed.start, end + self.placed.start), new.to_owned())
+    }
+
+    /// The edits that take statements away, in the coordinates of the file. A list that would be empty gets a `pass`.
+    pub(super) fn without(&self, away: &[Lines<'_>]) -> Vec<(TextRange, String)> {
+        let is_away = |range: TextRange| away.iter().any(|lines| lines.statement == range);
+        let others: Vec<Lines<'_>> = self
+            .ast
+            .stmts()
+            .filter(|(stmt, _)| !is_away(self.placed.spans.stmt(*stmt)))
+            .filter_map(|(stmt, _)| self.lines(Origin::Stmt(stmt)).or_else(|| self.head(stmt)))
+            .collect();
+        let in_one_list = |a: Lines<'_>, b: Lines<'_>| self.are_in_one_list(a, b) || self.are_in_one_list(b, a);
+        let mut edits: Vec<(TextRange, String)> = Vec::new();
+        for (number, lines) in away.iter().enumerate() {
+            let keeps_list = others.iter().any(|other| in_one_list(*other, *lines))
+                || away[..number].iter().any(|other| in_one_list(*other, *lines));
+            if keeps_list {
+                let start = lines.statement.start - lines.indentation.len();
+                let behind = self.text.get(lines.end..).unwrap_or_default();
+                let end = lines.end + if behind.starts_with("\r\n") { 2 } else { usize::from(!behind.is_empty()) };
+                edits.push((TextRange::new(start + self.placed.start, end + self.placed.start), String::new()));
+            } else {
+                edits.push(self.instead(*lines, "pass"));
+            }
+        }
+        edits
+    }
+
+    /// A statement that holds others, by its first line.
+    fn head(&self, stmt: StmtId) -> Option<Lines<'a>> {
+        let statement = self.placed.spans.stmt(stmt);
+        let before = self.text.get(..statement.start)?;
+        let indentation = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
+        let is_alone = indentation.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
+        is_alone.then_some(Lines { statement, indentation, end: statement.end })
     }
 
     /// The edit that writes a statement in front of another one, in the coordinates of the file.

@@ -15,7 +15,8 @@ pub(super) fn sync_hints(context: &Context<'_>, placed: &PlacedUnit<'_>, range: 
     let text = context.text_of(placed);
     let statements = Statements { ast: db::syntax(context.db, placed.unit), placed, text };
     let mut hints: Vec<InlayHint> = Vec::new();
-    for (_, Sequenced { program, .. }) in context.sequences(placed.unit) {
+    let by_author = context.sequences(placed.unit).filter(|(planned, _)| !planned.kernel.on_tensors);
+    for (_, Sequenced { program, .. }) in by_author {
         let instructions = program.instructions();
         for order in &program.orders {
             hints.extend(of_order(&statements, order, &instructions));
@@ -165,5 +166,20 @@ mod tests {
                     return out
             "#]],
         );
+    }
+
+    #[test]
+    fn kernels_on_tensors_have_no_statements_to_show_it_at() {
+        let text = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.Opaque)\ndef f(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    with pl.at(level=pl.Level.CORE_GROUP):\n        b = pl.exp(a)\n        o = pl.assemble(o, pl.mul(b, b), [0, 0])\n    return o\n";
+        let mut host = AnalysisHost::new();
+        let config = Config { sync_hints: true, inlay_hints: false, ..Config::default() };
+        host.set_config(config);
+        let file = host.file_id("kernels.py");
+        host.set_document(file, Document::new(text));
+        let analysis = host.snapshot();
+        let generated =
+            analysis.generated_code(file, text.find("pl.exp").unwrap_or(0)).expect("no edit").expect("a kernel");
+        assert!(generated.text.contains("pipe_barrier(PIPE_V)"), "{}", generated.text);
+        assert_eq!(analysis.inlay_hints(file, TextRange::new(0, text.len())), Ok(Vec::new()));
     }
 }

@@ -33,24 +33,39 @@ pub(super) fn sync_mends(context: &Context<'_>, placed: &PlacedUnit<'_>, range: 
 }
 
 fn edits(statements: &Statements<'_>, at: Origin, change: &Change) -> Option<(String, Edits)> {
-    match *change {
+    match change {
         Change::Before(sync) => {
-            let new = call(sync)?;
+            let new = call(*sync)?;
             let edit = statements.in_front_of(statements.lines(at)?, &new);
             Some((format!("Write `{new}` in front of it"), vec![edit]))
         }
         Change::Behind(sync) => {
-            let new = call(sync)?;
+            let new = call(*sync)?;
             let edit = statements.behind(statements.lines(at)?, &new);
             Some((format!("Write `{new}` behind it"), vec![edit]))
         }
         Change::Become((src, dst, event)) => {
-            let edits = become_flag(statements, at, [pipe(src), pipe(dst), event.to_string()])?;
+            let edits = become_flag(statements, at, [pipe(*src), pipe(*dst), event.to_string()])?;
             let title = format!("Wait for {} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
             Some((title, edits))
         }
-        Change::Order(order) => of_order(statements, &order),
+        Change::Order(order) => of_order(statements, order),
+        Change::Without { flags, barrier } => without(statements, flags, barrier.as_ref()),
     }
+}
+
+/// Takes both halves of flags away. Where a barrier takes the place of waits, a wait is what it stands for.
+fn without(
+    statements: &Statements<'_>,
+    flags: &[Origin],
+    barrier: Option<&(Pipe, Vec<Origin>)>,
+) -> Option<(String, Edits)> {
+    let lines = |origins: &[Origin]| origins.iter().map(|at| statements.lines(*at)).collect::<Option<Vec<_>>>();
+    let mut edits = statements.without(&lines(flags)?);
+    let Some((pipe, waits)) = barrier else { return Some(("Take the flag away".to_owned(), edits)) };
+    let new = call(Sync::Barrier(Some(*pipe)))?;
+    edits.extend(lines(waits)?.into_iter().map(|lines| statements.instead(lines, &new)));
+    (!waits.is_empty()).then(|| (format!("Write `{new}` instead"), edits))
 }
 
 /// Where both ends lie in one list of statements, so that what is written there stands where the flag or barrier would.
@@ -128,7 +143,7 @@ mod tests {
     use crate::project::Config;
     use crate::{AnalysisHost, codegen};
 
-    const CODES: [Code; 3] = [Code::UnpairedFlag, Code::WrongPipe, Code::MissingSync];
+    const CODES: [Code; 4] = [Code::UnpairedFlag, Code::WrongPipe, Code::MissingSync, Code::EventsExhausted];
 
     struct Editor {
         host: AnalysisHost,
@@ -263,6 +278,89 @@ mod tests {
                     return out
             "#]],
         );
+    }
+
+    #[test]
+    fn a_flag_within_a_pipe_becomes_a_barrier() {
+        check(
+            "x = pl.load(a, [0, 0], [64, 64])\npl.system.bar_all()\ny = pl.exp(x)\npl.system.sync_src(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.V, event_id=1)\npl.system.sync_dst(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.V, event_id=1)\nz = pl.mul(y, y)\npl.system.bar_all()\nout = pl.store(z, [0, 0], out)",
+            expect![[r#"
+                Write `pl.system.bar_v()` instead
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.bar_all()
+                    y = pl.exp(x)
+                    pl.system.bar_v()
+                    z = pl.mul(y, y)
+                    pl.system.bar_all()
+                    out = pl.store(z, [0, 0], out)
+                    return out
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_flag_of_an_idle_pipe_is_taken_away() {
+        let flag = |half: &str| {
+            format!("pl.system.sync_{half}(set_pipe=pl.PipeType.MTE1, wait_pipe=pl.PipeType.V, event_id=1)")
+        };
+        let rest = "pl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)";
+        check(
+            &format!("x = pl.load(a, [0, 0], [64, 64])\n{}\n{}\n{rest}", flag("src"), flag("dst")),
+            expect![[r#"
+                Take the flag away
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.bar_all()
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+        // A list keeps a statement.
+        check(
+            &format!(
+                "x = pl.load(a, [0, 0], [64, 64])\nfor i in pl.range(4):\n    {}\n    {}\n{rest}",
+                flag("src"),
+                flag("dst")
+            ),
+            expect![[r#"
+                Take the flag away
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    for i in pl.range(4):
+                        pass
+                    pl.system.bar_all()
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_barrier_needs_no_event() {
+        let flag = |event: u32| {
+            ["src", "dst"].map(|half| {
+                format!("pl.system.sync_{half}(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id={event})\n")
+            })
+        };
+        let flags: String = (0..8).map(|event| flag(event).concat()).collect();
+        let body = format!(
+            "x = pl.load(a, [0, 0], [64, 64])\n{flags}z = pl.load(a, [0, 0], [64, 64])\ny = pl.add(x, z)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+        );
+        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
+        let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
+        let (title, mend) = editor.mends().first().cloned().expect("a mend");
+        assert_eq!(
+            (title.as_str(), mend.mends.code),
+            ("Write `pl.system.bar_all()` in front of it", Code::EventsExhausted)
+        );
+        editor.apply(&mend);
+        assert_eq!(editor.findings(), (0, false), "{}", editor.text);
     }
 
     /// Every recorded kernel, synchronised by its author with what the fixes write, and nothing else.

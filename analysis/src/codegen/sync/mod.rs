@@ -18,7 +18,6 @@ mod ordering;
 mod state;
 mod written;
 
-
 use self::blocks::{Block, BlockId, Item};
 use self::insertion::Placed;
 use self::ordering::{Barrier, Ordering, Pair};
@@ -36,6 +35,8 @@ use crate::passes::walk;
 pub enum Insertion {
     #[default]
     Complete,
+    /// The same, and nothing is said of it.
+    Unasked,
     /// What the author wrote is all there is, but inside of one statement, where nobody can write any.
     InStatements,
 }
@@ -50,7 +51,7 @@ pub(crate) fn is_written(kernel: &Kernel) -> bool {
 }
 
 /// A change of the source after which a finding is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// One more flag or barrier, in front of the finding's statement or behind it.
     Before(Sync),
@@ -59,6 +60,11 @@ pub enum Change {
     Become((Pipe, Pipe, u8)),
     /// Both halves of what an order lacks.
     Order(Order),
+    /// Without these flags; the barrier takes the place of those waits.
+    Without {
+        flags: Vec<Origin>,
+        barrier: Option<(Pipe, Vec<Origin>)>,
+    },
 }
 
 /// Checks what the author wrote, finds what is missing and, if it is to, inserts it.
@@ -75,14 +81,18 @@ pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(F
         let all = pairs.iter().map(|pair| source.of_pair(pair)).chain(barriers.iter().map(|it| source.of_barrier(it)));
         let mut orders: Vec<Order> = all.collect();
         orders.sort_by_key(|order| (order.later, order.earlier));
-        if !written.is_empty() || insertion == Insertion::InStatements {
-            findings.extend(missing(program, &orders, insertion));
-        }
+        let asked = |order: &Order| match insertion {
+            Insertion::Complete => written.orders(order),
+            Insertion::Unasked => false,
+            Insertion::InStatements => true,
+        };
+        findings.extend(missing(program, orders.iter().filter(|order| order.by_hand && asked(order)), insertion));
         match insertion {
-            Insertion::Complete => {
-                findings.extend(
-                    without_event.iter().map(|pair| (exhausted(&source.of_pair(pair), source.instructions), None)),
-                );
+            Insertion::Complete | Insertion::Unasked => {
+                // A barrier needs no event.
+                let by_hand = |order: &Order| order.by_hand.then_some(Change::Before(Sync::Barrier(None)));
+                let orders = without_event.iter().map(|pair| source.of_pair(pair));
+                findings.extend(orders.map(|order| (exhausted(&order, source.instructions), by_hand(&order))));
             }
             Insertion::InStatements => {
                 pairs.retain(|pair| !source.of_pair(pair).by_hand);
@@ -145,12 +155,15 @@ impl Source<'_> {
 
 /// In a kernel that is synchronised by hand: the orders that no written flag or barrier establishes, where the model of the
 /// pipes finds a run in which it matters.
-fn missing(program: &Program, orders: &[Order], insertion: Insertion) -> Vec<(Finding, Option<Change>)> {
-    let by_hand = || orders.iter().filter(|order| order.by_hand);
-    let races = model::races_among(program, by_hand().map(|order| (order.earlier, order.later)));
+fn missing<'o>(
+    program: &Program,
+    orders: impl Iterator<Item = &'o Order> + Clone,
+    insertion: Insertion,
+) -> Vec<(Finding, Option<Change>)> {
+    let races = model::races_among(program, orders.clone().map(|order| (order.earlier, order.later)));
     let instructions = program.instructions();
     let matters = |order: &&Order| races.contains(&(order.earlier, order.later));
-    let found = by_hand().filter(matters).map(|order| {
+    let found = orders.filter(matters).map(|order| {
         let finding = missing_order(&instructions, order, insertion);
         (finding, Some(Change::Order(*order)))
     });
@@ -180,7 +193,7 @@ fn missing_order(instructions: &[&Instr], order: &Order, insertion: Insertion) -
         ),
     };
     let (severity, way_out) = match insertion {
-        Insertion::Complete => (Severity::Hint, "generated C++ gets it"),
+        Insertion::Complete | Insertion::Unasked => (Severity::Hint, "generated C++ gets it"),
         Insertion::InStatements => (Severity::Warning, "`codegen.insertSync` is off, so that nothing adds it"),
     };
     Finding {

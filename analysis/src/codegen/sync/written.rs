@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Change;
 use super::state::{Flag, PIPES};
-use crate::codegen::sequence::{By, Pipe, Program, Step, Sync};
+use crate::codegen::sequence::{By, Order, OrderedBy, Pipe, Program, Step, Sync};
 use crate::diagnostics::Code;
 use crate::ir::Origin;
 use crate::memory::{Finding, Related};
@@ -22,7 +22,9 @@ const CONDITIONS: usize = 6;
 pub(super) struct Written {
     sets: Vec<(Flag, Origin)>,
     waits: Vec<(Flag, Origin)>,
+    /// Within one pipe, and of all pipes.
     barriers: usize,
+    barriers_of_all: usize,
     /// Flags whose pairing depends on what is not known.
     uncertain: FxHashSet<Flag>,
     /// Conditions of the branches around flags.
@@ -40,6 +42,7 @@ impl Written {
             sets: Vec::new(),
             waits: Vec::new(),
             barriers: 0,
+            barriers_of_all: 0,
             uncertain: FxHashSet::default(),
             conditions: Vec::new(),
             incomplete: false,
@@ -50,8 +53,10 @@ impl Written {
         written
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.sets.is_empty() && self.waits.is_empty() && self.barriers == 0
+    /// Whether the author sees to orders of this kind. Who writes barriers within a pipe leaves the pipes to the compiler.
+    pub(super) fn orders(&self, order: &Order) -> bool {
+        let between_pipes = !self.sets.is_empty() || !self.waits.is_empty() || self.barriers_of_all > 0;
+        between_pipes || self.barriers > 0 && matches!(order.by, OrderedBy::Barrier(_))
     }
 
     pub(super) fn flags(&self) -> FxHashSet<Flag> {
@@ -86,8 +91,9 @@ impl Written {
         let (flag, sites) = match sync {
             Sync::Set { src, dst, event } => ((src, dst, event), &mut self.sets),
             Sync::Wait { src, dst, event } => ((src, dst, event), &mut self.waits),
-            Sync::Barrier(_) => {
-                self.barriers += 1;
+            Sync::Barrier(pipe) => {
+                let count = if pipe.is_some() { &mut self.barriers } else { &mut self.barriers_of_all };
+                *count += 1;
                 return;
             }
         };
@@ -152,24 +158,31 @@ impl Written {
     }
 
     fn between_wrong_pipes(&self, found: &mut Found) {
-        for &((src, dst, _), at) in self.sets.iter().chain(&self.waits) {
+        let sites = |of: &[(Flag, Origin)], flag: Flag| -> Vec<Origin> {
+            of.iter().filter(|(other, _)| *other == flag).map(|(_, at)| *at).collect()
+        };
+        for &(flag, at) in self.sets.iter().chain(&self.waits) {
+            let (src, dst, _) = flag;
+            let (sets, waits) = (sites(&self.sets, flag), sites(&self.waits, flag));
             if src == dst {
                 let barrier = match src {
                     Pipe::V => "; a barrier within it is `pl.system.bar_v()`",
                     Pipe::M => "; a barrier within it is `pl.system.bar_m()`",
                     _ => ", whose instructions run one after the other anyway",
                 };
-                found.push(
-                    Code::WrongPipe,
-                    at,
-                    format!("a flag is between two pipes, this one from {0} to {0}{barrier}", src.name()),
-                );
+                let message = format!("a flag is between two pipes, this one from {0} to {0}{barrier}", src.name());
+                let change = match src.in_order() {
+                    true => Change::Without { flags: [sets, waits].concat(), barrier: None },
+                    false => Change::Without { flags: sets, barrier: Some((src, waits)) },
+                };
+                found.push(Code::WrongPipe, at, message).1 = Some(change);
                 continue;
             }
             let idle = [src, dst].into_iter().find(|pipe| *pipe != Pipe::S && !self.pipes[*pipe as usize]);
             if let (Some(idle), false) = (idle, self.incomplete) {
                 let message = format!("no instruction of this kernel runs on {}: the flag orders nothing", idle.name());
-                found.push(Code::WrongPipe, at, message);
+                let change = Change::Without { flags: [sets, waits].concat(), barrier: None };
+                found.push(Code::WrongPipe, at, message).1 = Some(change);
             }
         }
     }

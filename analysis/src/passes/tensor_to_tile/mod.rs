@@ -32,6 +32,7 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
     if !is_tensor_level(kernel) {
         return;
     }
+    kernel.on_tensors = true;
     let body = std::mem::take(&mut kernel.body);
     let body = fills::run(kernel, body);
     let loads = entry::loaded(kernel, &body);

@@ -55,6 +55,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         params: Vec::new(),
         vars: Vec::new(),
         body: Vec::new(),
+        on_tensors: false,
         cross_core: crate::ir::CrossCore::default(),
         allocations: Vec::new(),
         notes: Vec::new(),
