@@ -292,6 +292,17 @@ local function session()
   ok(#marked(generated) > 0 and text_of_lines(generated, marked(generated)):match('TSTORE'), 'lines of the statement are marked', shown)
   ok(vim.tbl_contains(marked(generated), cursor - 1), 'the view scrolls to them', shown)
 
+  local back = api.nvim_get_current_win()
+  api.nvim_set_current_win(window)
+  line = line_with(generated, 'TLOAD(')
+  api.nvim_win_set_cursor(window, { line + 1, 0 })
+  vim.cmd('doautocmd CursorMoved')
+  cursor = api.nvim_win_get_cursor(back)[1]
+  shown = api.nvim_buf_get_lines(source, cursor - 1, cursor, false)[1]
+  ok(shown:match('pl%.load') ~= nil, 'the source scrolls to the statement of an instruction', shown)
+  ok(vim.tbl_contains(marked(source), cursor - 1), 'and it is marked there', marked(source))
+  api.nvim_set_current_win(back)
+
   vim.cmd('Tilelens planner sequential')
   ok(eventually(function()
     return hover_at(source, 'value = pl.load'):match('sequential') ~= nil

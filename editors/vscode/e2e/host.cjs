@@ -112,7 +112,77 @@ async function session() {
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
 }
 
+/** A kernel that fills several windows, beside its C++: whichever of the two leads, the other one shows what belongs to it. */
+async function scrolling() {
+  const count = 80;
+  const rounds = Array.from({ length: count }, (_, at) => {
+    const lines = [`x${at} = pl.load(a, [${at}, 0], [1, 64])`, `y${at} = pl.exp(x${at})`, `out = pl.store(y${at}, [${at}, 0], out)`];
+    return lines.map((line) => `    ${line}\n`).join("");
+  });
+  const tensor = `pl.Tensor[[${count}, 64], pl.FP32]`;
+  const head = `import pypto.language as pl\n\n\n@pl.function(type=pl.FunctionType.InCore)\ndef tall(a: ${tensor}, out: pl.Out[${tensor}]):\n`;
+  const file = path.join(folder, "tall.py");
+  fs.writeFileSync(file, `${head}${rounds.join("")}    return out\n`);
+  const document = await vscode.workspace.openTextDocument(file);
+  await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
+  const lineOf = (of, text) => of.positionAt(of.getText().indexOf(text)).line;
+  await vscode.commands.executeCommand("tilelens.showGeneratedCode", document.uri.toString(), { line: lineOf(document, "def tall") });
+  const shows = (text) => (it) => it.document.uri.scheme === "tilelens-cpp" && it.document.getText().includes(text);
+  const view = await eventually(() => vscode.window.visibleTextEditors.find(shows(`TEXP(y${count - 1}`)));
+  const cpp = view?.document;
+  ok(cpp !== undefined, "the C++ of a tall kernel opens beside");
+  if (!cpp) {
+    return;
+  }
+  const column = view.viewColumn;
+  const editor = (of) => vscode.window.visibleTextEditors.find((it) => it.document === of);
+  const inSight = (of, text) => {
+    const line = lineOf(of, text);
+    return editor(of)?.visibleRanges.some((range) => range.start.line <= line && line <= range.end.line);
+  };
+  const scrollTo = (of, text) => {
+    const line = lineOf(of, text);
+    editor(of).revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
+  };
+  const ranges = () => vscode.window.visibleTextEditors.map((it) => [it.document.uri.scheme, it.visibleRanges]);
+  const lead = (of, where) => vscode.window.showTextDocument(of, { viewColumn: where, preview: false });
+
+  await lead(document, vscode.ViewColumn.One);
+  scrollTo(document, "y70 = ");
+  ok(await eventually(() => inSight(cpp, "TEXP(y70")), "the C++ scrolls with the source", ranges());
+  scrollTo(document, "y5 = ");
+  ok(await eventually(() => inSight(cpp, "TEXP(y5,") && !inSight(cpp, "TEXP(y70")), "and back", ranges());
+  await lead(cpp, column);
+  scrollTo(cpp, "TEXP(y60");
+  ok(await eventually(() => inSight(document, "y60 = ")), "the source scrolls with the C++", ranges());
+  scrollTo(cpp, "TEXP(y10");
+  ok(await eventually(() => inSight(document, "y10 = ") && !inSight(document, "y60 = ")), "and back", ranges());
+
+  // The cursor leads as well.
+  const put = (of, text) => {
+    const at = new vscode.Position(lineOf(of, text), 4);
+    editor(of).selection = new vscode.Selection(at, at);
+  };
+  put(cpp, "TEXP(y75");
+  ok(await eventually(() => inSight(document, "y75 = ")), "the statement of an instruction comes into sight", ranges());
+  await lead(document, vscode.ViewColumn.One);
+  put(document, "y33 = ");
+  ok(await eventually(() => inSight(cpp, "TEXP(y33")), "the instruction of a statement comes into sight", ranges());
+
+  // An edit moves what belongs together.
+  await editor(document).edit((edit) => edit.insert(new vscode.Position(0, 0), "# one\n# two\n# three\n"));
+  await eventually(() => document.version > 1);
+  put(document, "y44 = ");
+  scrollTo(document, "y44 = ");
+  ok(await eventually(() => inSight(cpp, "TEXP(y44")), "also after an edit above it", ranges());
+  await document.save();
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
+  fs.rmSync(file);
+}
+
 exports.run = async () => {
   fs.writeFileSync(report, "");
   await session();
+  await scrolling();
+  await vscode.commands.executeCommand("workbench.action.files.revert");
 };
