@@ -5,10 +5,13 @@ use crate::ir::Origin;
 use super::Options;
 use super::emitter::Emitter;
 use super::sequence::{
-    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Declare, Declared, Head, Instr, Loop, Operand, Place,
-    Program, Step, Sync, Tile, Wrapper,
+    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Declare, Declared, Direction, Head, Instr, Loop, Operand,
+    Place, Program, Queue, Step, Sync, Tile, Wrapper,
 };
 use super::types;
+
+/// A queue that goes both ways signals data and free slots for each of them.
+const FLAGS_OF_A_QUEUE: u8 = 4;
 
 pub(super) const PRELUDE: &str = include_str!("prelude.hpp");
 
@@ -21,6 +24,7 @@ pub(super) fn print(program: &Program, options: Options, origin: Origin) -> (Str
     printer.signature(origin);
     printer.arguments();
     printer.tensors();
+    printer.queues();
     printer.tiles();
     printer.out.line("// Function body");
     printer.steps(&program.body);
@@ -109,6 +113,28 @@ impl Printer<'_> {
             self.out.line_from(*origin, &format!("{ty} {}({name});", wrapper.name));
         }
         self.out.line("");
+    }
+
+    /// `pipeType pipe(buffer, 0x0, 0x4000);`
+    fn queues(&mut self) {
+        if self.program.queues.is_empty() {
+            return;
+        }
+        self.out.line("// Queues between the cores");
+        for queue in &self.program.queues {
+            let Queue { name, id, direction, slot_bytes, slots, local_slots, buffer, arrival, origin } = queue;
+            let direction = match direction {
+                Direction::ToVector => "DIR_C2V",
+                Direction::ToCube => "DIR_V2C",
+                Direction::Both => "DIR_BOTH",
+            };
+            let flag = id * FLAGS_OF_A_QUEUE;
+            let ty = format!("TPipe<{flag}, Direction::{direction}, {slot_bytes}, {slots}, {local_slots}>");
+            let [to_vector, to_cube] = arrival;
+            self.out.line_from(*origin, &format!("using {name}Type = {ty};"));
+            self.out.line_from(*origin, &format!("{name}Type {name}({buffer}, {to_vector:#x}, {to_cube:#x});"));
+            self.out.line("");
+        }
     }
 
     fn tiles(&mut self) {

@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Attr, Call, Kernel, KernelKind, Scalar, Stmt, Value};
+use crate::ir::{Attr, Call, Kernel, KernelKind, Scalar, Stmt, Value, VarId};
 use crate::memory::bases::{BaseId, Bases, MemRef};
 use crate::memory::sizes;
 use crate::ops::OpId;
+use crate::passes::walk;
 use crate::target::Space;
 
 /// Memory at the start of a space that tiles are placed behind: the rings of pipes between the cores.
@@ -22,7 +23,11 @@ impl Reserved {
     /// What the `system.reserve_buffer` calls of the kernel take.
     pub(super) fn of(kernel: &Kernel) -> Reserved {
         let mut reserved = Reserved::default();
-        reserve(&kernel.name, &kernel.body, &mut reserved);
+        for Reservation { base, size, ring, .. } in reservations(kernel) {
+            // A high base wastes what is below it: only the highest end counts.
+            reserved.end = reserved.end.max(sizes::aligned(base.saturating_add(size)));
+            reserved.ring |= ring;
+        }
         let space = match kernel.kind {
             KernelKind::Aic => Space::Mat,
             KernelKind::Aiv | KernelKind::InCore => Space::Vec,
@@ -30,36 +35,42 @@ impl Reserved {
         Reserved { space: (reserved.end > 0).then_some(space), ..reserved }
     }
 
-    fn add(&mut self, kernel: &str, call: &Call) {
-        if call.op != OpId::RESERVE_BUFFER {
-            return;
-        }
-        let base = attr(call, "base").unwrap_or(self.end);
-        let size = attr(call, "size").unwrap_or(0);
-        // A high base wastes what is below it: only the highest end counts.
-        self.end = self.end.max(sizes::aligned(base.saturating_add(size)));
-        self.ring |= is_ring(kernel, call);
-    }
-
     pub(super) fn in_space(self, space: Space) -> u64 {
         if self.space == Some(space) { self.end } else { 0 }
     }
 }
 
-fn reserve(kernel: &str, block: &[Stmt], reserved: &mut Reserved) {
-    for stmt in block {
-        match stmt {
-            Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => reserved.add(kernel, call),
-            Stmt::Let { value: Value::Scalar(Scalar::Call(call)), .. } => reserved.add(kernel, call),
-            Stmt::For(each) => reserve(kernel, &each.body, reserved),
-            Stmt::While(each) => reserve(kernel, &each.body, reserved),
-            Stmt::If(branch) => {
-                reserve(kernel, &branch.then, reserved);
-                reserve(kernel, &branch.otherwise, reserved);
-            }
-            _ => {}
+/// One `system.reserve_buffer`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reservation {
+    /// What the author calls it.
+    pub(crate) var: Option<VarId>,
+    /// Bytes from the start of the space.
+    pub(crate) base: u64,
+    pub(crate) size: u64,
+    ring: bool,
+}
+
+/// What a kernel reserves, in program order; without a base of its own each lies behind those before it.
+pub(crate) fn reservations(kernel: &Kernel) -> Vec<Reservation> {
+    let mut found = Vec::new();
+    let mut end = 0;
+    walk::visit(&kernel.body, &mut |stmt| {
+        let (var, call) = match stmt {
+            Stmt::Let { var, value: Value::Call(call), .. } => (Some(*var), call),
+            Stmt::Let { var, value: Value::Scalar(Scalar::Call(call)), .. } => (Some(*var), &**call),
+            Stmt::Eval { call, .. } => (None, call),
+            _ => return,
+        };
+        if call.op != OpId::RESERVE_BUFFER {
+            return;
         }
-    }
+        let base = attr(call, "base").unwrap_or(end);
+        let size = attr(call, "size").unwrap_or(0);
+        end = end.max(sizes::aligned(base.saturating_add(size)));
+        found.push(Reservation { var, base, size, ring: is_ring(&kernel.name, call) });
+    });
+    found
 }
 
 /// `k_c2v_slot_buffer` in `k_aiv`.

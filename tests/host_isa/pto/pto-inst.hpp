@@ -54,10 +54,10 @@ inline void require(bool condition, const char* what)
     if (!condition) fail(what);
 }
 
-// Flags that are set and not yet awaited.
+// Flags of this core that are set and not yet awaited.
 inline std::map<std::tuple<int, int, int>, int>& flags()
 {
-    static std::map<std::tuple<int, int, int>, int> pending;
+    thread_local std::map<std::tuple<int, int, int>, int> pending;
     return pending;
 }
 
@@ -110,7 +110,7 @@ constexpr int DYNAMIC = -1;
 // On-chip memory of an Ascend 910B core.
 inline std::vector<char>& memory(TileType type)
 {
-    static std::map<TileType, std::vector<char>> spaces = {
+    thread_local std::map<TileType, std::vector<char>> spaces = {
         {TileType::Vec, std::vector<char>(188416)}, {TileType::Mat, std::vector<char>(524288)},
         {TileType::Left, std::vector<char>(65536)}, {TileType::Right, std::vector<char>(65536)},
         {TileType::Acc, std::vector<char>(131072)}, {TileType::Bias, std::vector<char>(1024)},
@@ -140,7 +140,7 @@ struct Tile {
 
     Tile(int64_t valid_rows, int64_t valid_cols) : rows(valid_rows), cols(valid_cols)
     {
-        host::require(0 < rows && rows <= R && 0 < cols && cols <= C, "valid shape beyond the tile");
+        host::require(0 <= rows && rows <= R && 0 <= cols && cols <= C, "valid shape beyond the tile");
     }
 
     static int64_t offset(int r, int c)
@@ -980,6 +980,4 @@ template <typename D, typename L, typename R, typename B> void TGEMV_BIAS(D& dst
 
 } // namespace pto
 
-inline int64_t get_block_idx() { return 0; }
-inline int64_t get_block_num() { return 1; }
-inline int64_t get_subblockid() { return 0; }
+#include <pto/queue.hpp>

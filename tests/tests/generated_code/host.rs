@@ -121,6 +121,14 @@ impl<'a> Run<'a> {
 
     /// A block that fills the inputs, runs the kernel and prints the tensors in `outputs`.
     fn driver(&self, outputs: &[&str]) -> String {
+        self.driver_of(&self.call(), outputs)
+    }
+
+    fn call(&self) -> String {
+        format!("case_{}::run{}(args)", self.name, pascal(&self.kernel.name))
+    }
+
+    fn driver_of(&self, call: &str, outputs: &[&str]) -> String {
         let name = &self.name;
         let mut text = String::from("    run([] {\n");
         let (mut args, mut prints) = (String::new(), String::new());
@@ -159,7 +167,7 @@ impl<'a> Run<'a> {
         }
         let _ = writeln!(text, "        int64_t args[{}] = {{}};", self.kernel.params.len().max(1));
         text.push_str(&args);
-        let _ = writeln!(text, "        case_{name}::run{}(args);", pascal(&self.kernel.name));
+        let _ = writeln!(text, "        {call};");
         text.push_str(&prints);
         let _ = writeln!(text, "    }}, \"{name}\");");
         text
@@ -197,6 +205,25 @@ impl Batch {
         self.drivers.push_str(&run.driver(&names));
         for (output, array) in outputs {
             self.expected.insert((run.name.clone(), output.to_string()), (array, run.tolerance));
+        }
+    }
+
+    /// Adds the two kernels of one that uses both cores; they run side by side.
+    pub(crate) fn add_pair(
+        &mut self,
+        cube: Run,
+        vector: Run,
+        reference: &dyn Fn(Inputs) -> Vec<(&'static str, Array)>,
+    ) {
+        let (Some(first), Some(second)) = (self.generated(&cube), self.generated(&vector)) else { return };
+        self.functions.push_str(&first);
+        self.functions.push_str(&second);
+        let outputs = reference(&cube.inputs());
+        let names: Vec<&str> = outputs.iter().map(|(output, _)| *output).collect();
+        let call = format!("host::cores([&] {{ {}; }}, [&] {{ {}; }})", cube.call(), vector.call());
+        self.drivers.push_str(&cube.driver_of(&call, &names));
+        for (output, array) in outputs {
+            self.expected.insert((cube.name.clone(), output.to_string()), (array, cube.tolerance));
         }
     }
 
@@ -252,8 +279,14 @@ fn element(rule: &Json, dtype: Dtype, k: usize) -> f64 {
     if dtype.is_float() { lo + (hi - lo) * h / 1008.0 } else { lo + h % (hi - lo + 1.0) }
 }
 
+/// Elements of the parameter that queues between the cores go through.
+const QUEUE_BUFFER: usize = 1 << 18;
+
 /// Rows and columns, all but the last dimension together. Extents that are not known are 64 here.
 fn extents(shape: &[Scalar]) -> (usize, usize) {
+    if shape.is_empty() {
+        return (1, QUEUE_BUFFER);
+    }
     let all: Vec<usize> = shape.iter().map(|extent| extent.as_int().unwrap_or(64) as usize).collect();
     let cols = *all.last().unwrap();
     (all.iter().product::<usize>() / cols, cols)
@@ -335,7 +368,7 @@ fn compile_and_run(name: &str, source: &str) -> String {
     std::fs::write(&cpp, source).unwrap();
     let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_string());
     let compiled = Command::new(compiler)
-        .args(["-std=c++20", "-O1", "-Wno-attributes", "-I"])
+        .args(["-std=c++20", "-O1", "-pthread", "-Wno-attributes", "-I"])
         .arg(root().join("host_isa"))
         .args([&cpp, Path::new("-o"), &binary].map(|arg| arg as &Path))
         .output()

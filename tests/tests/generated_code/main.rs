@@ -3,6 +3,7 @@
 
 mod array;
 mod conformance;
+mod cores;
 mod corpora;
 mod host;
 mod kernels;

@@ -7,6 +7,7 @@ mod calls;
 mod elements;
 mod indexed;
 mod loops;
+mod queues;
 mod tiles;
 mod transfers;
 mod views;
@@ -16,18 +17,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
 use crate::memory::{BufferId, Finding, Plan};
-use crate::target::Space;
+use crate::target::{Space, Target};
 
 use super::context::{self, Context};
 use super::expr;
 use super::sequence::{Arg, ArgKind, Program, Step, TileId};
 use super::types;
+use queues::Popped;
 use transfers::AccessSite;
 
 /// The instructions of a kernel, and what has none.
 pub(super) fn select(kernel: &Kernel, plan: &Plan) -> (Program, Vec<Finding>) {
     let mut selector = Selector::new(kernel, plan);
     selector.parameters();
+    selector.queues();
     selector.offsets_are_natural(&kernel.body);
     let (body, _) = selector.block(&kernel.body);
     selector.finish(body)
@@ -58,6 +61,7 @@ struct TensorRef {
 
 struct Selector<'a> {
     kernel: &'a Kernel,
+    target: Target,
     /// Where the plan puts each tile.
     places: FxHashMap<VarId, Placed>,
     context: Context,
@@ -70,6 +74,10 @@ struct Selector<'a> {
     /// Handles that point to different buffers at different times.
     moving: FxHashSet<TileId>,
     tensors: FxHashMap<VarId, TensorRef>,
+    /// Tiles out of a queue between the cores.
+    popped: FxHashMap<VarId, Popped>,
+    /// The author does not say when their slots are free again.
+    frees_slots: bool,
     loop_variables: FxHashSet<VarId>,
     steps: Vec<Step>,
     next_id: u32,
@@ -114,6 +122,7 @@ impl<'a> Selector<'a> {
         }
         Selector {
             kernel,
+            target: plan.target,
             places,
             context: Context::default(),
             program: Program { function: context::function_name(&kernel.name), ..Program::default() },
@@ -122,6 +131,8 @@ impl<'a> Selector<'a> {
             windows: FxHashSet::default(),
             moving: FxHashSet::default(),
             tensors: FxHashMap::default(),
+            popped: FxHashMap::default(),
+            frees_slots: false,
             loop_variables: FxHashSet::default(),
             steps: Vec::new(),
             next_id: 0,
@@ -214,10 +225,14 @@ impl<'a> Selector<'a> {
     fn block(&mut self, stmts: &[Stmt]) -> (Vec<Step>, Option<(Vec<ir::Operand>, Origin)>) {
         let outer = std::mem::take(&mut self.steps);
         let mut yielded = None;
-        for stmt in stmts {
+        let given_back = self.given_back(stmts);
+        for (at, stmt) in stmts.iter().enumerate() {
             match stmt {
                 Stmt::Yield { values, origin } => yielded = Some((values.clone(), *origin)),
                 stmt => self.stmt(stmt),
+            }
+            for var in given_back.get(&at).into_iter().flatten() {
+                self.give_back(*var, self.kernel.var(*var).origin);
             }
         }
         (std::mem::replace(&mut self.steps, outer), yielded)
@@ -232,7 +247,7 @@ impl<'a> Selector<'a> {
             Stmt::If(node) => self.branches(node),
             Stmt::Yield { .. } | Stmt::Return { .. } => {}
             Stmt::Break(origin) | Stmt::Continue(origin) => {
-                let message = "generated code has no `break` and no `continue`, since they would skip synchronisation";
+                let message = "a jump out of a loop that cannot be written with branches";
                 self.missing("break", *origin, message.to_string().into());
             }
         }

@@ -40,6 +40,8 @@ impl Selector<'_> {
         }
         match result {
             Some(var) if self.is_renaming(var, call) => self.tile(var).map(drop),
+            // Of a tile out of a queue between the cores.
+            Some(var) if self.moving.contains(&source) && !self.is_planned(var) => self.view(result, call, origin),
             _ => self.instruction(result, call, origin),
         }
     }
@@ -51,6 +53,10 @@ impl Selector<'_> {
         let fixed = self.tiles.get(&source).is_some_and(|tile| !self.moving.contains(tile));
         let address = |var| self.places.get(&var).and_then(|place| place.address);
         inserted && fixed && address(result).is_some() && address(result) == address(source)
+    }
+
+    fn is_planned(&self, var: VarId) -> bool {
+        self.places.get(&var).is_some_and(|place| place.address.is_some())
     }
 
     /// A slice keeps the rows of its source: it is a window of the same bytes. Only a plan that gives it memory of its own

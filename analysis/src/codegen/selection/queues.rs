@@ -1,0 +1,353 @@
+//! Queues between the cube and the vector core: their declarations, pushes, pops, and giving slots back.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::ir::{Attr, Call, KernelKind, Operand as Argument, Origin, Stmt, Type, Value, VarId};
+use crate::memory::reservations;
+use crate::ops::OpId;
+use crate::passes::walk;
+use crate::target::{Space, Target};
+
+use super::tiles::size;
+use super::{Refusal, Selected, Selector, int_attr};
+use crate::codegen::sequence::{
+    Action, Declared, Direction, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of,
+};
+
+/// Slots of a queue whose author gives no number: less where both directions share it (`slotNum` of PTOAS).
+const SLOTS: u64 = 8;
+const SLOTS_OF_BOTH: u64 = 4;
+
+/// Queues have sixteen flags in all, of which each takes four.
+const QUEUES: i64 = 4;
+
+/// `dir_mask=`
+const TO_VECTOR: i64 = 1;
+const TO_CUBE: i64 = 2;
+
+impl Selector<'_> {
+    /// Declares the queues that the kernel pushes to and pops from.
+    pub(super) fn queues(&mut self) {
+        let mut written = Vec::new();
+        let mut transfers = Vec::new();
+        let mut gives_back = false;
+        walk::visit(&self.kernel.body, &mut |stmt| {
+            let Some(call) = walk::call_of(stmt) else { return };
+            match call.op {
+                OpId::AIC_INITIALIZE_PIPE | OpId::AIV_INITIALIZE_PIPE => written.push(call),
+                OpId::TFREE_TO_AIC | OpId::TFREE_TO_AIV => gives_back = true,
+                OpId::TPUSH_TO_AIC | OpId::TPUSH_TO_AIV | OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV => {
+                    let result = if let Stmt::Let { var, .. } = stmt { Some(*var) } else { None };
+                    transfers.push((result, call));
+                }
+                _ => {}
+            }
+        });
+        if transfers.is_empty() {
+            return;
+        }
+        self.frees_slots = !gives_back;
+        let reserved = reservations(self.kernel);
+        let mut queues = if written.is_empty() {
+            vec![self.queue_of_split(&transfers)]
+        } else {
+            let mut queues = Vec::new();
+            for call in written {
+                match self.written_queue(call) {
+                    Ok(queue) => queues.push(queue),
+                    Err(refusal) => self.report(call.origin, refusal),
+                }
+            }
+            queues
+        };
+        queues.sort_by_key(|queue| queue.id);
+        // Both kernels lay the queues out in the order of their numbers.
+        let buffer = self.queue_buffer();
+        let mut bytes = 0;
+        for queue in &mut queues {
+            queue.name = self.context.fresh_wrapper("pipe");
+            queue.buffer = match &buffer {
+                Some(buffer) if bytes == 0 => buffer.clone(),
+                Some(buffer) => format!("{buffer} + {}", bytes / 4),
+                None => "nullptr".to_string(),
+            };
+            let directions = if queue.direction == Direction::Both { 2 } else { 1 };
+            bytes += directions * queue.slots * queue.slot_bytes;
+        }
+        let end = reserved.iter().map(|reservation| reservation.base + reservation.size).max().unwrap_or(0);
+        if self.kernel.kind != KernelKind::Aic {
+            self.vec_end = self.vec_end.max(end);
+        }
+        self.program.queues = queues;
+    }
+
+    /// The queue of a kernel that the compiler split: as large as the largest tile that goes through it.
+    fn queue_of_split(&self, transfers: &[(Option<VarId>, &Call)]) -> Queue {
+        let slots = self.kernel.cross_core.slots.max(1);
+        let (mut to_vector, mut to_cube, mut largest) = (false, false, 0);
+        for (result, call) in transfers {
+            match call.op {
+                OpId::TPUSH_TO_AIV | OpId::TPOP_FROM_AIC => to_vector = true,
+                _ => to_cube = true,
+            }
+            let var = result.or_else(|| call.args.first().and_then(Argument::var));
+            let Some(tile) = var.and_then(|var| self.kernel.tile(var)) else { continue };
+            let elements: u64 = tile.shape.iter().product();
+            // What the vector units share is one tile in the queue.
+            let shared = tile.space == Some(Space::Vec) && int_attr(call, "split").unwrap_or(0) != 0;
+            let bytes = (elements * tile.dtype.logical_bits()).div_ceil(8) * if shared { 2 } else { 1 };
+            largest = largest.max(bytes);
+        }
+        let reserved = reservations(self.kernel).first().map(|ring| ring.size / slots);
+        Queue {
+            name: String::new(),
+            id: 0,
+            direction: match (to_vector, to_cube) {
+                (true, true) => Direction::Both,
+                (true, false) => Direction::ToVector,
+                _ => Direction::ToCube,
+            },
+            slot_bytes: reserved.unwrap_or(largest),
+            slots,
+            local_slots: slots,
+            buffer: String::new(),
+            arrival: [0, 0],
+            origin: self.kernel.name_origin,
+        }
+    }
+
+    /// `pl.aiv_initialize_pipe(c2v, v2c, dir_mask=…, slot_size=…)`
+    fn written_queue(&self, call: &Call) -> Selected<Queue> {
+        let number = |name: &str| -> Selected<Option<u64>> {
+            match call.attr(name) {
+                Some(Attr::Int(value)) if *value > 0 => Ok(Some(value.unsigned_abs())),
+                None => Ok(None),
+                Some(_) => Err(format!("`{name}` is not known").into()),
+            }
+        };
+        let direction = match int_attr(call, "dir_mask") {
+            Some(TO_VECTOR) => Direction::ToVector,
+            Some(TO_CUBE) => Direction::ToCube,
+            Some(mask) if mask == TO_VECTOR | TO_CUBE => Direction::Both,
+            Some(mask) => return Err(format!("there is no direction {mask} of a queue").into()),
+            None => return Err("`dir_mask` is not known".to_string().into()),
+        };
+        let id = int_attr(call, "id").unwrap_or(0);
+        if !(0..QUEUES).contains(&id) {
+            return Err(format!("`id` is 0 to 3, not {id}: a core has sixteen flags, and a queue takes four").into());
+        }
+        let slot_bytes = number("slot_size")?.ok_or_else(|| "`slot_size` is not known".to_string())?;
+        let usual = if direction == Direction::Both { SLOTS_OF_BOTH } else { SLOTS };
+        let slots = number("slot_num")?.unwrap_or(usual);
+        let local_slots = number("local_slot_num")?.unwrap_or(slots);
+        let arrival = [self.arrival(call, 0)?, self.arrival(call, 1)?];
+        let (name, buffer) = (String::new(), String::new());
+        let origin = call.origin;
+        Ok(Queue { name, id: id as u8, direction, slot_bytes, slots, local_slots, buffer, arrival, origin })
+    }
+
+    /// Where the tiles of one direction arrive. That of the other core is in the other kernel; only on 950, where tiles do
+    /// not go through global memory, it is asked for.
+    fn arrival(&self, call: &Call, arg: usize) -> Selected<u64> {
+        let Some(argument) = call.args.get(arg) else { return Ok(0) };
+        let Some(var) = argument.var() else {
+            return match argument {
+                Argument::Scalar(scalar) => Ok(scalar.as_int().and_then(|at| u64::try_from(at).ok()).unwrap_or(0)),
+                _ => Ok(0),
+            };
+        };
+        let reserved = reservations(self.kernel).into_iter().find(|reservation| reservation.var == Some(var));
+        match reserved {
+            Some(reservation) => Ok(reservation.base),
+            None if self.target == Target::Ascend950 => {
+                let name = &self.kernel.var(var).name;
+                Err(format!("the address of `{name}` is reserved in the kernel of the other core").into())
+            }
+            None => Ok(0),
+        }
+    }
+
+    /// The parameter that queues go through, where they go through global memory.
+    fn queue_buffer(&self) -> Option<String> {
+        let is_buffer = |var: &&VarId| {
+            let var = self.kernel.var(**var);
+            var.inserted && matches!(&var.ty, Type::Tensor(tensor) if !tensor.rank_known)
+        };
+        let param = self.kernel.params.iter().find(is_buffer)?;
+        self.context.name(*param).map(str::to_string)
+    }
+
+    fn queue(&self, call: &Call) -> Selected<usize> {
+        let id = int_attr(call, "id").unwrap_or(0);
+        let at = self.program.queues.iter().position(|queue| i64::from(queue.id) == id);
+        at.ok_or_else(|| format!("no queue {id} is initialized in this kernel").into())
+    }
+
+    pub(super) fn push_tile(&mut self, call: &Call, origin: Origin) -> Selected<()> {
+        let queue = self.queue(call)?;
+        let split = split(call)?;
+        let tile = self.tile_operand(call, 0)?;
+        let whole = self.whole_box(tile, origin);
+        if self.program.tile(whole).place == Place::View && whole != tile {
+            self.point("TRESHAPE", vec![Operand::Tile(whole), Operand::Tile(tile)], origin);
+        }
+        self.fits(queue, whole, call)?;
+        let space = self.program.tile(tile).form.space;
+        let pipe = pipe_of("tile.store", None, &[space]);
+        let template = vec![self.queue_type(queue), self.program.tile(whole).type_name(), split];
+        let operands = vec![Operand::Text(self.program.queues[queue].name.clone()), Operand::Tile(whole)];
+        let transfer = Some(Transfer { queue, action: Action::Push });
+        self.push(Instr { template, transfer, reads: vec![whole], ..Instr::new("TPUSH", operands, pipe, origin) });
+        Ok(())
+    }
+
+    pub(super) fn pop_tile(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let var = result.ok_or_else(|| "a popped tile without a name".to_string())?;
+        let queue = self.queue(call)?;
+        let split = split(call)?;
+        let form = self.form(var)?;
+        let Queue { arrival: [to_vector, to_cube], slot_bytes, local_slots, .. } = self.program.queues[queue];
+        let (arrival, on_950) = match form.space {
+            Space::Vec => (to_vector, Pipe::V),
+            Space::Mat => (to_cube, Pipe::Mte1),
+            other => return Err(format!("a tile is popped into Vec or Mat, not into {other}").into()),
+        };
+        // Each pop is in the next slot; which one it is, only the queue knows.
+        let range = (Some(arrival), local_slots * slot_bytes);
+        let tile = self.declare_as(var, form, range, Place::View, Declared::Prologue)?;
+        let whole = self.whole_box(tile, origin);
+        self.fits(queue, whole, call)?;
+        let pipe = if self.target == Target::Ascend950 { on_950 } else { Pipe::Mte2 };
+        let template = vec![self.queue_type(queue), self.program.tile(whole).type_name(), split.clone()];
+        let operands = vec![Operand::Text(self.program.queues[queue].name.clone()), Operand::Tile(whole)];
+        let transfer = Some(Transfer { queue, action: Action::Pop });
+        self.push(Instr { template, transfer, writes: vec![whole], ..Instr::new("TPOP", operands, pipe, origin) });
+        if whole != tile {
+            self.point("TRESHAPE", vec![Operand::Tile(tile), Operand::Tile(whole)], origin);
+        }
+        self.popped.insert(var, Popped { tile, queue, pipe, split });
+        Ok(())
+    }
+
+    /// `pl.tfree_to_aic(tile)`
+    pub(super) fn free_tile(&mut self, call: &Call, origin: Origin) -> Selected<()> {
+        let var =
+            call.args.first().and_then(Argument::var).ok_or_else(|| "what is given back is no tile".to_string())?;
+        if !self.popped.contains_key(&var) {
+            return Err(format!("`{}` was not popped in this kernel", self.kernel.var(var).name).into());
+        }
+        self.give_back(var, origin);
+        Ok(())
+    }
+
+    pub(super) fn give_back(&mut self, var: VarId, origin: Origin) {
+        let Some(Popped { tile, queue, pipe, split }) = self.popped.get(&var).cloned() else { return };
+        let template = vec![self.queue_type(queue), split];
+        let operands = vec![Operand::Text(self.program.queues[queue].name.clone())];
+        let transfer = Some(Transfer { queue, action: Action::Free });
+        let inserted = self.frees_slots;
+        self.push(Instr {
+            template,
+            transfer,
+            inserted,
+            reads: vec![tile],
+            ..Instr::new("TFREE", operands, pipe, origin)
+        });
+    }
+
+    /// The statements of a list behind which popped tiles are given back, where the author does not say it: behind the last
+    /// one that reads the tile or a view of it, and in the order in which they were popped.
+    pub(super) fn given_back(&self, stmts: &[Stmt]) -> FxHashMap<usize, Vec<VarId>> {
+        let mut behind: FxHashMap<usize, Vec<VarId>> = FxHashMap::default();
+        if !self.frees_slots {
+            return behind;
+        }
+        let mut earliest = 0;
+        for (at, stmt) in stmts.iter().enumerate() {
+            let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { continue };
+            if matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV) {
+                earliest = earliest.max(self.last_use(*var, stmts, at));
+                behind.entry(earliest).or_default().push(*var);
+            }
+        }
+        behind
+    }
+
+    fn last_use(&self, var: VarId, stmts: &[Stmt], from: usize) -> usize {
+        let mut views = FxHashSet::from_iter([var]);
+        let mut last = from;
+        for (at, stmt) in stmts.iter().enumerate().skip(from + 1) {
+            let mut reads = false;
+            walk::visit_uses(stmt, &mut |used| reads |= views.contains(&used));
+            if !reads || matches!(stmt, Stmt::Yield { .. }) {
+                continue;
+            }
+            last = at;
+            if let Stmt::Let { var, .. } = stmt
+                && self.kernel.tile(*var).is_some()
+                && self.places.get(var).is_none_or(|place| place.address.is_none())
+            {
+                views.insert(*var);
+            }
+        }
+        last
+    }
+
+    /// The same bytes with all rows and columns valid: a tile goes through a queue whole, so that both sides agree where
+    /// its rows are. An empty one, of a vector unit that only keeps step, stays empty.
+    fn whole_box(&mut self, tile: TileId, origin: Origin) -> TileId {
+        let part = self.program.tile(tile).clone();
+        let (rows, cols) = (part.form.rows.to_string(), part.form.cols.to_string());
+        let is_empty = part.valid.0 == "0" || part.valid.1 == "0";
+        if is_empty || part.valid == (rows, cols) {
+            return tile;
+        }
+        let whole = self.own_tile(&format!("{}_whole", part.name), part.form, part.address, origin);
+        let own = &mut self.program.tiles[whole.0 as usize];
+        own.bytes = part.bytes;
+        if self.moving.contains(&tile) {
+            own.place = Place::View;
+        }
+        whole
+    }
+
+    /// Whether a tile fits into a slot.
+    fn fits(&self, queue: usize, tile: TileId, call: &Call) -> Selected<()> {
+        let tile = self.program.tile(tile);
+        let shared = tile.form.space == Space::Vec && int_attr(call, "split").unwrap_or(0) != 0;
+        let bytes = size(tile.form) * if shared { 2 } else { 1 };
+        let slot = self.program.queues[queue].slot_bytes;
+        if bytes <= slot {
+            return Ok(());
+        }
+        Err(format!("`{}` takes {bytes} bytes of a slot, and slots of its queue have {slot}", tile.name).into())
+    }
+
+    fn queue_type(&self, queue: usize) -> String {
+        format!("{}Type", self.program.queues[queue].name)
+    }
+}
+
+/// A tile that was taken out of a queue.
+#[derive(Clone)]
+pub(super) struct Popped {
+    tile: TileId,
+    queue: usize,
+    pipe: Pipe,
+    split: String,
+}
+
+/// How the two vector units share a tile.
+fn split(call: &Call) -> Selected<String> {
+    if call.attr("lane_stride").is_some() {
+        return Err(Refusal::from("no instruction for a stride between the vector units".to_string()));
+    }
+    let axis = match int_attr(call, "split") {
+        Some(0) => "TILE_NO_SPLIT",
+        Some(1) => "TILE_UP_DOWN",
+        Some(2) => "TILE_LEFT_RIGHT",
+        Some(other) => return Err(format!("tiles are divided along axis 1 or 2, not {other}").into()),
+        None => return Err("how the vector units share the tile is not known".to_string().into()),
+    };
+    Ok(format!("TileSplitAxis::{axis}"))
+}
