@@ -429,7 +429,7 @@ struct OpenLoop {
 }
 
 /// The author's variables that a statement assigns, at any depth.
-fn collect_assigned(statements: &[Statement], assigned: &mut FxHashSet<VarId>) {
+pub(super) fn collect_assigned(statements: &[Statement], assigned: &mut FxHashSet<VarId>) {
     for statement in statements {
         match statement {
             Statement::Let { var, .. } => {

@@ -6,5 +6,6 @@ mod conformance;
 mod cores;
 mod corpora;
 mod host;
+mod jumps;
 mod kernels;
 mod operations;
