@@ -97,8 +97,8 @@ pub(super) enum Event {
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
 const LONGEST_TURN: Duration = Duration::from_millis(50);
 
-/// Threads that share the work of a document that is new.
-const MOST_PARTS: usize = 4;
+/// Threads that share the work of a document that is new: as many as there are arenas to allocate from (`share_arenas`).
+const MOST_PARTS: usize = 2;
 
 pub(super) struct MainLoop {
     host: AnalysisHost,
