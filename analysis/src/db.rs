@@ -48,7 +48,7 @@ impl Database {
     }
 }
 
-#[salsa::input]
+#[salsa::input(singleton)]
 pub(crate) struct Settings {
     #[returns(ref)]
     pub(crate) config: Config,
@@ -309,7 +309,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn argument(&self, param: &str) -> Option<TensorType> {
-        shapes::given(self.db, self.unit).iter().find(|given| given.param == param).map(shapes::Given::tensor)
+        shapes::given(self.db, self.unit).iter().find(|given| given.param == param).map(|given| given.tensor.clone())
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
@@ -447,6 +447,13 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
+    pub(crate) fn kernel(&self) -> Option<&Kernel> {
+        match self {
+            Outcome::Planned(planned) => Some(&planned.kernel),
+            Outcome::Printed(_) | Outcome::Failed(_) => None,
+        }
+    }
+
     pub(crate) fn plan(&self) -> Option<&Plan> {
         match self {
             Outcome::Planned(planned) => Some(&planned.plan),
@@ -476,6 +483,12 @@ fn kernel_at<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -
 fn planned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize, settings: Settings) -> Arc<Vec<Outcome>> {
     let kernel = kernel_at(db, unit, index);
     Arc::new(kernel.map(|kernel| outcomes(db, &kernel, settings.config(db))).unwrap_or_default())
+}
+
+/// The unit that one of the [`plans`] of a unit is made for: that unit, or one that calls it.
+pub(crate) fn host<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings, of: &Outcome) -> Unit<'db> {
+    let makes = |&&(host, index): &&(Unit<'db>, usize)| planned(db, host, index, settings).contains(of);
+    standing(db, unit).iter().find(makes).map_or(unit, |&(host, _)| host)
 }
 
 /// [`plans`] under another configuration than the one in force; computed anew each time.

@@ -11,6 +11,7 @@ use tilelens_syntax::BlockKey;
 use tilelens_syntax::ast::{ExprId, StmtId};
 
 use crate::ops::OpId;
+use crate::target::Space;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Dtype, Layout, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
@@ -54,6 +55,28 @@ pub struct Kernel {
     pub notes: Vec<Note>,
     /// What the compiler's front end rejects.
     pub rejections: Vec<Rejection>,
+    /// How the compiler divides its matrix products, in the order of the text.
+    pub tilings: Vec<Tiling>,
+}
+
+/// How the compiler computes a matrix product in blocks, and why (its AutoTileMatmulL0).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tiling {
+    pub statement: Origin,
+    /// Rows, columns and depth of the product.
+    pub product: [i64; 3],
+    /// The same of a block.
+    pub block: [i64; 3],
+    /// The memory whose content stays while blocks pass by.
+    pub stays: Space,
+    pub two_accumulators: bool,
+    /// Cycles by the compiler's cost model: loads and multiplications go on at the same time.
+    pub load: i64,
+    pub multiply: i64,
+    pub drain: i64,
+    pub cycles: i64,
+    /// Where the product does not fit at once: the memory, the bytes that it would need there, and those that a block may take.
+    pub limits: Vec<(Space, i64, i64)>,
 }
 
 /// `optimizations=` of a scope.
@@ -368,6 +391,28 @@ impl Scalar {
             Scalar::Int(value) => Some(*value),
             Scalar::Cast(_, inner) => inner.as_int(),
             _ => None,
+        }
+    }
+}
+
+impl Var {
+    /// What the author can do about a tensor whose shape is not known, for the end of a sentence.
+    pub(crate) fn way_to_shape(&self) -> String {
+        match self.role == Role::Param && !self.inserted {
+            true => {
+                format!("; annotate it, or write `# tilelens: {}=[rows, columns] bf16` above the function", self.name)
+            }
+            false => String::new(),
+        }
+    }
+
+    /// Why a tensor has no extents to compute with.
+    pub(crate) fn lack_of_shape(&self) -> String {
+        match &self.ty {
+            Type::Tensor(tensor) if !tensor.rank_known => {
+                format!("the shape of `{}` is not known{}", self.name, self.way_to_shape())
+            }
+            _ => format!("the shape of `{}` is not constant", self.name),
         }
     }
 }

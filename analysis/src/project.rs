@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::codegen::{self, Insertion};
 use crate::diagnostics::{Code, Severity};
+use crate::ir::TensorType;
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
 use crate::tlx::budgets::Arch;
@@ -31,6 +32,8 @@ pub struct Config {
     pub highlight_group: bool,
     /// The form of generated C++.
     pub codegen: codegen::Options,
+    /// Tensors that parameters of `@pl.jit` functions are given, by function and parameter.
+    pub shapes: BTreeMap<String, BTreeMap<String, TensorType>>,
     /// The GPU of TLX kernels whose scenario names none.
     pub tlx_arch: Arch,
     pub tlx_rules: Rules,
@@ -52,6 +55,7 @@ impl Default for Config {
             code_lens: true,
             highlight_group: false,
             codegen: codegen::Options::default(),
+            shapes: BTreeMap::new(),
             tlx_arch: Arch::default(),
             tlx_rules: Rules::default(),
             tlx_scenarios: BTreeMap::new(),
@@ -92,6 +96,8 @@ pub enum Shape {
     Severities,
     /// Values of parameters, by kernel.
     Scenarios,
+    /// Tensors, by function and parameter.
+    Tensors,
 }
 
 /// The names of severities in settings.
@@ -285,6 +291,23 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: "shapes",
+        about: "Tensors that `@pl.jit` functions are called with, by function and parameter, for parameters whose annotation has no shape: \
+                `{ \"norm\": { \"x\": \"[4096, 7168] bf16\" } }`. A comment in the source speaks first.",
+        shape: Shape::Tensors,
+        takes: "tables of tensors by function, such as { norm = { x = \"[4096, 7168] bf16\" } }",
+        set: |config, value| {
+            let functions = value.as_table()?.iter().map(|(function, params)| {
+                let tensor = |(param, tensor): (&String, &Value)| {
+                    Some((param.clone(), TensorType::from_text(tensor.as_str()?)?))
+                };
+                Some((function.clone(), params.as_table()?.iter().map(tensor).collect::<Option<_>>()?))
+            });
+            config.shapes = functions.collect::<Option<_>>()?;
+            Some(())
+        },
+    },
+    Setting {
         key: "tlx.scenarios",
         about: "Values for the parameters of TLX kernels, by kernel: `{ \"attention\": { \"HEAD_DIM\": [64, 128], \"desc_q\": \"bf16\" } }`. \
                 A list is one scenario for each element; `*` stands for every kernel without its own.",
@@ -400,6 +423,16 @@ mod tests {
                 "`planner` takes \"auto\", \"sequential\", \"packed\" or \"dsa-rp\", not 3",
             ]
         );
+    }
+
+    #[test]
+    fn shapes_are_read_by_function_and_parameter() {
+        let mut config = Config::default();
+        assert!(config.apply_tilelens_toml("[shapes.norm]\nx = \"[4096, 7168] bf16\"\n").is_empty());
+        assert_eq!(Some(&config.shapes["norm"]["x"]), TensorType::from_text("[4096,7168] BF16").as_ref());
+        for wrong in ["x", "[4096] bf17", "[M] bf16", "[0] bf16", "[] bf16"] {
+            assert_eq!(config.apply_tilelens_toml(&format!("[shapes.norm]\nx = \"{wrong}\"\n")).len(), 1, "{wrong}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Scopes on tensors as production code writes them: shapes out of a configuration, helpers in other files.
 
 use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::ide::KernelPlan;
+use tilelens_analysis::ide::{Effect, KernelPlan};
 use tilelens_analysis::project::Config;
 use tilelens_syntax::Document;
 
@@ -194,6 +194,9 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
         Vec 0x4000 64 B
         → Vec 0x2000 4 KiB"#]]
     .assert_eq(&hints.join("\n"));
+    // A parameter that is read whole is a tile.
+    let hover = analysis.hover(file, NORM.find("x, x").unwrap()).unwrap().unwrap().markdown;
+    assert!(hover.contains("| address | `0x0` – `0x1000` |"), "{hover}");
     let program = analysis.allocated_ir_at(file, offset).unwrap().unwrap().text;
     expect_test::expect![[r#"
         AIV norm
@@ -252,4 +255,154 @@ def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP3
         ]
     "#]]
     .assert_debug_eq(&titles);
+}
+
+/// What the hover says of the first `x: ` in a text.
+fn origin_of_x(text: &str, settings: &str) -> Option<String> {
+    let mut host = AnalysisHost::new();
+    let mut config = Config::default();
+    assert!(config.apply_tilelens_toml(settings).is_empty());
+    host.set_config(config);
+    let file = host.file_id("/w/main.py");
+    host.set_document(file, Document::new(text));
+    let hover = host.snapshot().hover(file, text.find("x: ").unwrap()).unwrap()?;
+    Some(
+        hover
+            .markdown
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with("```"))
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
+}
+
+#[test]
+fn the_hover_says_where_a_shape_comes_from() {
+    let call = format!("{BARE}\nif __name__ == '__main__':\n    main(torch.randn(32, 64), torch.zeros(32, 64))\n");
+    let settings = "[shapes.main]\nx = \"[16, 64] bf16\"\no = \"[32, 64] bf16\"\n";
+    let comment = call.replace("@pl.jit", "# tilelens: x=[8, 64] fp16\n@pl.jit");
+    assert_eq!(origin_of_x(BARE, ""), None);
+    let said = [origin_of_x(&call, ""), origin_of_x(&call, settings), origin_of_x(&comment, settings)];
+    expect_test::expect![[r#"
+        x: pl.Tensor[[32, 64], pl.FP32] The shape is that of the call in this file.
+        x: pl.Tensor[[16, 64], pl.BF16] The shape is that of the setting `shapes.main.x`.
+        x: pl.Tensor[[8, 64], pl.FP16] The shape is that of the scenario comment."#]]
+    .assert_eq(&said.map(Option::unwrap).join("\n"));
+}
+
+#[test]
+fn shapes_come_from_the_configuration() {
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("/w/main.py");
+    host.set_document(file, Document::new(BARE));
+    assert_eq!(host.snapshot().plans(file).unwrap()[0].status, "partial");
+    let mut config = Config::default();
+    config.apply_tilelens_toml("[shapes.main]\nx = \"[32, 64] bf16\"\no = \"[32, 64] bf16\"\n");
+    host.set_config(config);
+    let plans = host.snapshot().plans(file).unwrap();
+    assert_eq!(show(&plans), "main_incore_0 exact [] [x 4096, t__tmp_v0 4096]\n");
+}
+
+/// Applies the quick fix that says a shape until none is offered any more, and returns the lines that it added.
+fn say_shapes(text: &str) -> (String, Vec<KernelPlan>) {
+    let mut document = Document::new(text);
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("/w/main.py");
+    let mut comments = String::new();
+    loop {
+        host.set_document(file, document.clone());
+        let now = document.text();
+        let everywhere = tilelens_syntax::TextRange::new(0, now.len());
+        let actions = host.snapshot().code_actions(file, everywhere).unwrap();
+        let says = actions.into_iter().find_map(|action| match action.effect {
+            Effect::Mend(mend) if action.title.starts_with("Say the shape") => Some(mend),
+            _ => None,
+        });
+        let Some(mend) = says else { return (comments, host.snapshot().plans(file).unwrap()) };
+        let [(range, comment)] = mend.edits.as_slice() else { panic!("one edit") };
+        let line = now[range.start..].lines().next().unwrap();
+        comments += &format!("{} above {line}\n", comment.trim_end());
+        // As an author would fill it in.
+        let comment = comment.replace("rows", "32").replace("columns", "64");
+        document.edit(range.start..range.end, &comment);
+        document.settle();
+        assert!(comments.lines().count() < 5, "{comments}");
+    }
+}
+
+#[test]
+fn a_quick_fix_says_shapes_in_comments() {
+    let (comments, plans) = say_shapes(BARE);
+    expect_test::expect![[r#"
+        # tilelens: o=[rows, columns] bf16 above @pl.jit
+        # tilelens: x=[rows, columns] bf16 above # tilelens: o=[32, 64] bf16
+        main_incore_0 exact [] [x 4096, t__tmp_v0 4096]
+    "#]]
+    .assert_eq(&format!("{comments}{}", show(&plans)));
+}
+
+#[test]
+fn shapes_of_a_called_function_are_said_above_its_caller() {
+    let text = "import pypto.language as pl
+
+@pl.jit.inline
+def double(x: pl.Tensor, o: pl.Tensor):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint='double'):
+        o[0:32, 0:64] = pl.add(x, x)
+    return o
+
+@pl.jit
+def main(a: pl.Tensor, b: pl.Out[pl.Tensor]):
+    return double(a, b)
+";
+    let (comments, plans) = say_shapes(text);
+    expect_test::expect![[r#"
+        # tilelens: b=[rows, columns] bf16 above @pl.jit
+        # tilelens: a=[rows, columns] bf16 above # tilelens: b=[32, 64] bf16
+        double exact [] [a 4096, t__tmp_v0 4096]
+    "#]]
+    .assert_eq(&format!("{comments}{}", show(&plans)));
+}
+
+/// The paragraphs and list items of a hover on `at` that say what the compiler makes.
+fn made(body: &str, at: &str) -> String {
+    let text = format!(
+        "import pypto.language as pl
+
+@pl.jit
+def main(x: pl.Tensor[[16, 512], pl.BF16], w: pl.Tensor[[512, 256], pl.BF16], o: pl.Out[pl.Tensor[[16, 256], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+{body}    return o
+"
+    );
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("/w/main.py");
+    host.set_document(file, Document::new(&text));
+    let hover = host.snapshot().hover(file, text.find(at).unwrap()).unwrap().unwrap().markdown;
+    hover
+        .lines()
+        .filter(|line| line.starts_with("The product") || line.starts_with("- "))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn a_hover_says_how_a_product_is_divided_and_why() {
+    let named = made("        y = pl.matmul(x, w)\n        o[0:16, 0:256] = y\n", "y = ");
+    expect_test::expect![[r#"
+        The product [16, 512] × [512, 256] is computed in blocks of m = 16, n = 256, k = 64; the accumulator stays in Acc while the others pass by. That is the cheapest by the compiler's cost model: 3499 cycles (3196 for loads beside 680 for multiplications, 303 to drain Acc). At once it would need 256 KiB of Right, where a block may take 32 KiB.
+        - `x_mat` [16, 512] BF16: Mat 0x0 16 KiB; loaded to Mat for this product
+        - `w_mat` [512, 256] BF16: Mat 0x4000 256 KiB; loaded to Mat for this product
+        - `y_l0_init`, `y_l0_c_first`, `y_l0_c_acc` [16, 256] FP32: Acc 0x0 16 KiB; the accumulator of the blocks
+        - `y_l0_a` [16, 64] BF16: Left 0x0 2 KiB, Left 0x800 2 KiB; a block of the left operand, taken from Mat
+        - `y_l0_b` [64, 256] BF16: Right 0x0 32 KiB, Right 0x8000 32 KiB; a block of the right operand, taken from Mat"#]].assert_eq(&named);
+    // Without a name the operation tells.
+    let stored = made("        o[0:16, 0:256] = pl.matmul(x, w)\n", "matmul(").replace("t__tmp_v0", "y");
+    assert_eq!(named, stored);
+    let small = made("        o[0:16, 0:64] = pl.matmul(x[:, 0:64], w[0:64, 0:64])\n", "matmul(");
+    expect_test::expect![[r#"
+        The product [16, 64] × [64, 64] is computed at once: its operands fit Left and Right, its result fits Acc. That is the cheapest by the compiler's cost model: 347 cycles (112 for loads beside 37 for multiplications, 235 to drain Acc).
+        - `t__tmp_v0_Left` [16, 64] BF16: Left 0x0 2 KiB; the left operand, where the cube reads it
+        - `t__tmp_v1_Right` [64, 64] BF16: Right 0x0 8 KiB; the right operand, where the cube reads it
+        - `t__tmp_v2` [16, 64] FP32: Acc 0x0 4 KiB; the value of a nested call"#]].assert_eq(&small);
 }

@@ -1,5 +1,5 @@
 //! Shapes of the tensors that a `@pl.jit` function is called with, where its annotations leave them open: out of a scenario
-//! comment, else of the calls in the same file.
+//! comment, else of the configuration, else of the calls in the same file.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -10,31 +10,39 @@ use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt};
 use crate::eval::{self, Constant};
 use crate::ir::{Dtype, Scalar, TensorLayout, TensorType};
 
-use super::{Unit, UnitScope, syntax, units};
+use super::{Settings, Unit, UnitScope, syntax, units};
 
 /// The tensor that a parameter is, and where that is known from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) param: String,
-    pub(crate) shape: Vec<i64>,
-    pub(crate) dtype: Dtype,
+    pub(crate) tensor: TensorType,
     /// For people: "the scenario comment".
     pub(crate) origin: String,
 }
 
-impl Given {
-    pub(crate) fn tensor(&self) -> TensorType {
-        TensorType {
-            shape: self.shape.iter().map(|&extent| Scalar::Int(extent)).collect(),
-            dtype: Some(self.dtype),
+impl TensorType {
+    /// `[4096, 7168] bf16`
+    pub(crate) fn from_text(text: &str) -> Option<TensorType> {
+        let (extents, dtype) = text.trim().strip_prefix('[')?.split_once(']')?;
+        let extents: Option<Vec<i64>> = extents.split(',').map(|extent| extent.trim().parse().ok()).collect();
+        TensorType::plain(&extents?, dtype_of(dtype.trim())?)
+    }
+
+    fn plain(extents: &[i64], dtype: Dtype) -> Option<TensorType> {
+        let is_plain = !extents.is_empty() && extents.iter().all(|&extent| extent > 0);
+        is_plain.then(|| TensorType {
+            shape: extents.iter().map(|&extent| Scalar::Int(extent)).collect(),
+            dtype: Some(dtype),
             layout: TensorLayout::Nd,
             is_output: false,
             rank_known: true,
-        }
+        })
     }
 }
 
-/// What is known of the parameters of a function beyond their annotations. A comment speaks before calls.
+/// What is known of the parameters of a function beyond their annotations. A comment speaks before the configuration, and that
+/// before calls.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn given<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Given>> {
     let mut given = from_comments(&unit.source(db).text);
@@ -42,9 +50,9 @@ pub(crate) fn given<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
     if let Some(function) = function(ast)
         && let Some(name) = ast.name(function.name)
     {
-        for call in from_calls(db, unit, ast, function, name) {
-            if !given.iter().any(|known| known.param == call.param) {
-                given.push(call);
+        for other in configured(db, name).into_iter().chain(from_calls(db, unit, ast, function, name)) {
+            if !given.iter().any(|known| known.param == other.param) {
+                given.push(other);
             }
         }
     }
@@ -58,6 +66,17 @@ fn function(ast: &Ast) -> Option<&Function> {
     })
 }
 
+/// What the setting `shapes` says of a function.
+fn configured(db: &dyn salsa::Database, function: &str) -> Vec<Given> {
+    let settings = Settings::try_get(db).and_then(|settings| settings.config(db).shapes.get(function));
+    let given = settings.into_iter().flatten().map(|(param, tensor)| Given {
+        param: param.clone(),
+        tensor: tensor.clone(),
+        origin: format!("the setting `shapes.{function}.{param}`"),
+    });
+    given.collect()
+}
+
 /// `# tilelens: x=[4096, 7168] bf16, y=[64] fp32`
 fn from_comments(text: &str) -> Vec<Given> {
     let mut given = Vec::new();
@@ -69,11 +88,11 @@ fn from_comments(text: &str) -> Vec<Given> {
             rest = after;
             let param = before.trim_end().strip_suffix('=').map(str::trim_end).unwrap_or_default();
             let param = param.rsplit([' ', ',', '\t']).next().unwrap_or_default();
-            let shape: Option<Vec<i64>> = extents.split(',').map(|extent| extent.trim().parse().ok()).collect();
             let dtype = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            if let (Some(shape), Some(dtype), false) = (shape, dtype_of(dtype), param.is_empty()) {
+            let tensor = TensorType::from_text(&format!("[{extents}] {dtype}"));
+            if let (Some(tensor), false) = (tensor, param.is_empty()) {
                 let origin = "the scenario comment".to_owned();
-                given.push(Given { param: param.to_owned(), shape, dtype, origin });
+                given.push(Given { param: param.to_owned(), tensor, origin });
             }
         }
     }
@@ -117,14 +136,14 @@ fn from_calls<'db>(
         });
         for args in calls {
             for (param, value) in passed(&params, args) {
-                let Some((shape, dtype)) = torch_tensor(syntax, value, &scope) else { continue };
+                let Some(tensor) = torch_tensor(syntax, value, &scope) else { continue };
                 let place = match caller.key(db).path.rsplit('.').next() {
                     Some(path) if !path.is_empty() => format!("the call in `{path}`"),
                     _ => "the call in this file".to_owned(),
                 };
-                let given = Given { param: param.to_owned(), shape, dtype, origin: place };
+                let given = Given { param: param.to_owned(), tensor, origin: place };
                 match found.iter_mut().find(|(known, _)| known.param == given.param) {
-                    Some((known, agree)) => *agree &= (&known.shape, known.dtype) == (&given.shape, given.dtype),
+                    Some((known, agree)) => *agree &= known.tensor == given.tensor,
                     None => found.push((given, true)),
                 }
             }
@@ -150,7 +169,7 @@ fn passed<'p>(params: &[&'p str], args: &[Arg]) -> Vec<(&'p str, ExprId)> {
 }
 
 /// `torch.randn(64, 128, dtype=torch.bfloat16)` and the like, written there or bound to a name once.
-fn torch_tensor(ast: &Ast, expr: ExprId, scope: &UnitScope) -> Option<(Vec<i64>, Dtype)> {
+fn torch_tensor(ast: &Ast, expr: ExprId, scope: &UnitScope) -> Option<TensorType> {
     let (func, args) = match ast.expr(expr) {
         Expr::Call { func, args } => (*func, args),
         Expr::Name(name) => return torch_tensor(ast, assigned_before(ast, name, expr)?, scope),
@@ -187,11 +206,11 @@ fn torch_tensor(ast: &Ast, expr: ExprId, scope: &UnitScope) -> Option<(Vec<i64>,
     let shape: Option<Vec<i64>> = extents
         .iter()
         .map(|extent| match extent {
-            Constant::Int(extent) if *extent > 0 => Some(*extent),
+            Constant::Int(extent) => Some(*extent),
             _ => None,
         })
         .collect();
-    shape.filter(|shape| !shape.is_empty()).map(|shape| (shape, dtype))
+    TensorType::plain(&shape?, dtype)
 }
 
 /// The value that a name has at an expression: of the last assignment before it.
@@ -254,11 +273,12 @@ mod tests {
     fn comments_give_shapes() {
         let shapes = |text| {
             let given = from_comments(text);
-            given.into_iter().map(|given| (given.param, given.shape, given.dtype)).collect::<Vec<_>>()
+            given.into_iter().map(|given| (given.param, given.tensor)).collect::<Vec<_>>()
         };
+        let tensor = |text| TensorType::from_text(text).expect("it is one");
         assert_eq!(
             shapes("# tilelens: x=[4096, 7168] bf16, y = [64] FP32\n@pl.jit\ndef f(x, y): ..."),
-            [("x".to_owned(), vec![4096, 7168], Dtype::Bf16), ("y".to_owned(), vec![64], Dtype::Fp32)]
+            [("x".to_owned(), tensor("[4096, 7168] bf16")), ("y".to_owned(), tensor("[64] fp32"))]
         );
         assert_eq!(shapes("# tilelens: HEAD_DIM=128 desc=bf16 arch=sm_100"), []);
         assert_eq!(shapes("# tilelens: x=[M, 64] bf16, y=[64, 64"), []);

@@ -58,7 +58,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
                 kernel_at = Some(range.start);
             }
             let Outcome::Planned(planned) = outcome else { continue };
-            actions.extend(scenario(context, &placed, text, plan, range));
+            actions.extend(scenario(context, &placed, outcome, plan, range));
             let site =
                 Site { ast: db::syntax(context.db, placed.unit), placed: &placed, text, kernel: &planned.kernel };
             for diagnostic in &planned.kernel.rejections {
@@ -105,7 +105,7 @@ pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
 fn scenario(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
-    text: &str,
+    outcome: &Outcome,
     plan: &Plan,
     range: TextRange,
 ) -> Option<CodeAction> {
@@ -116,12 +116,16 @@ fn scenario(
     let (_, comment) = note.reason.0.split_once("`# tilelens: ")?;
     let (comment, _) = comment.split_once('`')?;
     let param = comment.split('=').next().unwrap_or_default();
+    // The shapes of a scope are those that the function around the calls is given.
+    let host = db::host(context.db, placed.unit, context.settings, outcome);
+    let host = context.units().find(|placed| placed.unit == host)?;
+    let text = context.text_of(&host);
     let at = text.len() - text.trim_start().len();
     let indent: String = text[..at].rsplit('\n').next().unwrap_or_default().to_owned();
     let diagnostic = diagnostics::diagnostics(context)
         .into_iter()
         .find(|diagnostic| diagnostic.range == placed.range(note.at) && diagnostic.message.contains("# tilelens: "))?;
-    let edit = (TextRange::empty(placed.start + at), format!("# tilelens: {comment}\n{indent}"));
+    let edit = (TextRange::empty(host.start + at), format!("# tilelens: {comment}\n{indent}"));
     let mend = Mend { edits: vec![edit], mends: diagnostic, preferred: false };
     Some(CodeAction { title: format!("Say the shape of `{param}` in a comment"), effect: Effect::Mend(mend) })
 }

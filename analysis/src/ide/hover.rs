@@ -6,7 +6,7 @@ use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::Expr;
 
 use crate::db::{self, Outcome};
-use crate::ir::{Dtype, Kernel, Role};
+use crate::ir::{Dtype, Kernel};
 use crate::memory::{Crossings, Plan, PlannedTile};
 use crate::target::Space;
 
@@ -32,8 +32,23 @@ fn of_word(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let end = offset + rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
     let place = Place::at(context, end)?;
     let path = place.canonical(&place.cursor.path)?;
-    let markdown = documentation(&path).or_else(|| constant(context, &place, &path))?;
+    let operation = documentation(&path).map(|text| text + &of_statement(context, offset));
+    let markdown = operation.or_else(|| constant(context, &place, &path))?;
     Some(Hover { range: place.word(), markdown })
+}
+
+/// What the compiler makes of the statement around the name of an operation.
+fn of_statement(context: &Context<'_>, offset: usize) -> String {
+    let found = context.units_in(TextRange::empty(offset)).find_map(|placed| {
+        let made = context.plans(placed.unit).iter().filter_map(|outcome| {
+            let plan = outcome.plan()?;
+            let around = plan.statements.iter().filter(|&&at| placed.range(at).touches(offset) && at != plan.origin);
+            let statement = around.min_by_key(|&&at| placed.range(at).len())?;
+            Some(made::of_statement(outcome.kernel(), plan, *statement))
+        });
+        made.into_iter().find(|made| !made.is_empty())
+    });
+    found.unwrap_or_default()
 }
 
 /// `pl.FP32`, `pl.Mem.Vec`
@@ -56,21 +71,21 @@ fn of_tile(context: &Context<'_>, offset: usize) -> Option<Hover> {
         let plan = outcome.plan()?;
         // A sketch has no header to stand on.
         let inside = placed.range(plan.origin).touches(offset) || matches!(outcome, Outcome::Printed(_));
-        Some((plan, tile_at(&placed, plan, &name, range).filter(|_| inside)?))
+        Some((outcome, plan, tile_at(&placed, outcome.kernel(), plan, &name, range).filter(|_| inside)?))
     });
-    let here: Vec<(&Plan, &PlannedTile)> = here.collect();
-    let (plan, tile) = *here.first()?;
-    Some(Hover { range, markdown: describe(context, &placed, plan, tile) + &elsewhere(tile, &here[1..]) })
+    let here: Vec<(&Outcome, &Plan, &PlannedTile)> = here.collect();
+    let (outcome, plan, tile) = *here.first()?;
+    Some(Hover { range, markdown: describe(context, &placed, outcome, plan, tile) + &elsewhere(tile, &here[1..]) })
 }
 
 /// The same name in the other kernels that are made of its scope, where it is another tile there.
-fn elsewhere(tile: &PlannedTile, others: &[(&Plan, &PlannedTile)]) -> String {
+fn elsewhere(tile: &PlannedTile, others: &[(&Outcome, &Plan, &PlannedTile)]) -> String {
     let shown = |tile: &PlannedTile| {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         format!("[{shape}] {}: {}", tile.dtype, layout::place(tile))
     };
     let mut different: Vec<String> = Vec::new();
-    for (_, other) in others {
+    for (.., other) in others {
         let other = shown(other);
         if other != shown(tile) && !different.contains(&other) {
             different.push(other);
@@ -95,11 +110,11 @@ fn of_parameter(context: &Context<'_>, offset: usize) -> Option<Hover> {
         return None;
     }
     let given = db::given_shapes(context.db, placed.unit).iter().find(|given| given.param == name)?;
-    let shape = given.shape.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
-    let markdown = format!(
-        "```python\n{name}: pl.Tensor[[{shape}], pl.{}]\n```\n\nThe shape is that of {}.",
-        given.dtype, given.origin
-    );
+    let extents = given.tensor.shape.iter().filter_map(crate::ir::Scalar::as_int);
+    let shape = extents.map(|extent| extent.to_string()).collect::<Vec<_>>().join(", ");
+    let dtype = given.tensor.dtype.map_or("", Dtype::name);
+    let markdown =
+        format!("```python\n{name}: pl.Tensor[[{shape}], pl.{dtype}]\n```\n\nThe shape is that of {}.", given.origin);
     Some(Hover { range, markdown })
 }
 
@@ -110,9 +125,9 @@ pub(super) fn sharing(context: &Context<'_>, offset: usize) -> Vec<TextRange> {
             return Some(tlx::sharing(context, &placed, kernel, offset));
         }
         let (range, name) = name_at(context, &placed, offset)?;
-        let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
-        plans.into_iter().find_map(|plan| {
-            let buffer = tile_at(&placed, plan, &name, range)?.buffer?;
+        context.plans(placed.unit).iter().find_map(|outcome| {
+            let plan = outcome.plan()?;
+            let buffer = tile_at(&placed, outcome.kernel(), plan, &name, range)?.buffer?;
             let members = plan.tiles.iter().filter(|tile| tile.buffer == Some(buffer) && !tile.inserted);
             Some(members.map(|tile| placed.range(tile.origin)).collect())
         })
@@ -133,9 +148,16 @@ fn name_at(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Opt
 }
 
 /// The definition that a name stands for: the one there, else the last before it, else (in a loop) the first behind it.
-fn tile_at<'p>(placed: &PlacedUnit<'_>, plan: &'p Plan, name: &str, at: TextRange) -> Option<&'p PlannedTile> {
+fn tile_at<'p>(
+    placed: &PlacedUnit<'_>,
+    kernel: Option<&Kernel>,
+    plan: &'p Plan,
+    name: &str,
+    at: TextRange,
+) -> Option<&'p PlannedTile> {
     let defined = |tile: &PlannedTile| placed.range(tile.origin).start;
-    let tiles = plan.tiles.iter().filter(|tile| tile.name == name && !tile.inserted && tile.role == Role::Def);
+    let is_named = |tile: &&PlannedTile| tile.name == name && !tile.inserted && made::is_defined(kernel, plan, tile);
+    let tiles = plan.tiles.iter().filter(is_named);
     let mut before: Option<&PlannedTile> = None;
     let mut behind: Option<&PlannedTile> = None;
     for tile in tiles {
@@ -149,7 +171,13 @@ fn tile_at<'p>(placed: &PlacedUnit<'_>, plan: &'p Plan, name: &str, at: TextRang
             behind = behind.or(Some(tile));
         }
     }
-    before.or(behind)
+    before.or(behind).or_else(|| loaded_whole(plan, name))
+}
+
+/// The load of a parameter that an operation reads whole.
+fn loaded_whole<'p>(plan: &'p Plan, name: &str) -> Option<&'p PlannedTile> {
+    let is_load = |tile: &&PlannedTile| tile.inserted && tile.op == "tile.load" && tile.name == name;
+    plan.tiles.iter().find(is_load)
 }
 
 fn is_on_line_of(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile, at: TextRange) -> bool {
@@ -157,7 +185,13 @@ fn is_on_line_of(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile, at: T
     statement.is_some_and(|statement| statement.start <= at.start && at.end <= statement.end)
 }
 
-fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> String {
+fn describe(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    outcome: &Outcome,
+    plan: &Plan,
+    tile: &PlannedTile,
+) -> String {
     let mut text = String::new();
     let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     let _ = writeln!(text, "```python\n{}: pl.Tile[[{shape}], pl.{}]\n```\n", tile.name, tile.dtype);
@@ -183,7 +217,9 @@ fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &
         let _ = writeln!(text, "| reuse across pipes | {remaining} of {wished} pairs of tiles share memory |");
     }
     let _ = writeln!(text, "| planner, target | {}, {} |", plan.planner, plan.target);
-    text.push_str(&made::beside(plan, tile));
+    if let Some(&statement) = plan.statements.get(tile.first.0 as usize) {
+        text.push_str(&made::of_statement(outcome.kernel(), plan, statement));
+    }
     for note in plan.notes.iter().take(1) {
         let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason.0);
     }

@@ -7,7 +7,6 @@ use tilelens_syntax::TextRange;
 use rustc_hash::FxHashSet;
 
 use crate::db::Outcome;
-use crate::ir::Role;
 
 use super::{Context, layout, made, sync_hints, tlx};
 
@@ -37,10 +36,15 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
                 Outcome::Planned(planned) => made::stored(&planned.kernel),
                 _ => FxHashSet::default(),
             };
-            for tile in plan.tiles.iter().filter(|tile| tile.role == Role::Def) {
+            let kernel = outcome.kernel();
+            for tile in plan.tiles.iter().filter(|tile| made::is_defined(kernel, plan, tile)) {
                 // The value of `o[...] = pl.exp(x)` has no name; the hint stands behind the expression.
                 let is_unnamed = tile.inserted && tile.name.starts_with("t__tmp") && stored.contains(&tile.var);
                 if tile.inserted && !is_unnamed {
+                    continue;
+                }
+                // What other code gives to a scope is defined nowhere in it.
+                if tile.origin == plan.origin {
                     continue;
                 }
                 let offset = placed.range(tile.origin).end;

@@ -5,52 +5,116 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Kernel, Operand, Role, VarId};
+use crate::ir::{Kernel, Operand, Origin, Role, Tiling, VarId};
 use crate::memory::{Plan, PlannedTile};
 use crate::ops::OpId;
 use crate::passes::walk;
+use crate::target::Space;
 
 use super::layout;
 
 /// Tiles in one list; the rest are counted.
 const MOST_ROWS: usize = 12;
 
-/// A list of what was made for the statement of a tile, in Markdown; empty where that is the tile alone.
-pub(super) fn beside(plan: &Plan, tile: &PlannedTile) -> String {
-    let Some(statement) = plan.statements.get(tile.first.0 as usize) else { return String::new() };
+/// Whether a tile is what a statement gives to a name: also where the compiler makes it in a loop over blocks.
+pub(super) fn is_defined(kernel: Option<&Kernel>, plan: &Plan, tile: &PlannedTile) -> bool {
+    let in_blocks = |kernel: &Kernel| {
+        let statement = plan.statements.get(tile.first.0 as usize);
+        kernel.tilings.iter().any(|tiling| Some(&tiling.statement) == statement)
+    };
+    tile.role == Role::Def || (tile.role == Role::LoopResult && kernel.is_some_and(in_blocks))
+}
+
+/// What the compiler makes of a statement beside the author's own tile, in Markdown; empty where that is the tile alone.
+pub(super) fn of_statement(kernel: Option<&Kernel>, plan: &Plan, statement: Origin) -> String {
+    let tiling = kernel.map(|kernel| tiling(kernel, statement)).unwrap_or_default();
+    tiling + &beside(plan, statement)
+}
+
+fn beside(plan: &Plan, statement: Origin) -> String {
     let of_statement = |other: &&PlannedTile| {
-        other.inserted && other.role == Role::Def && plan.statements.get(other.first.0 as usize) == Some(statement)
+        other.inserted && other.role == Role::Def && plan.statements.get(other.first.0 as usize) == Some(&statement)
     };
     let made: Vec<&PlannedTile> = plan.tiles.iter().filter(of_statement).collect();
     if made.is_empty() {
         return String::new();
     }
-    let mut text = format!("\nMade by the compiler for this statement{}:\n\n", blocks(&made));
-    for other in made.iter().take(MOST_ROWS) {
-        let shape = other.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let _ =
-            writeln!(text, "- `{}` [{shape}] {}: {}; {}", other.name, other.dtype, layout::place(other), why(other));
+    let mut rows: Vec<Row> = Vec::new();
+    for tile in made {
+        let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        let (ty, place) = (format!("[{shape}] {}", tile.dtype), layout::place(tile));
+        let is_like = |row: &&mut Row| {
+            let shares = row.names.contains(&tile.name.as_str()) || row.places.contains(&place);
+            shares && row.ty == ty && row.why == why(tile)
+        };
+        match rows.iter_mut().find(is_like) {
+            Some(row) => row.add(&tile.name, place),
+            None => rows.push(Row { names: vec![&tile.name], ty, places: vec![place], why: why(tile) }),
+        }
     }
-    if made.len() > MOST_ROWS {
-        let _ = writeln!(text, "- and {} more", made.len() - MOST_ROWS);
+    let mut text = "\nMade by the compiler for this statement:\n\n".to_owned();
+    for Row { names, ty, places, why } in rows.iter().take(MOST_ROWS) {
+        let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let _ = writeln!(text, "- {names} {ty}: {}; {why}", places.join(", "));
+    }
+    if rows.len() > MOST_ROWS {
+        let _ = writeln!(text, "- and {} more", rows.len() - MOST_ROWS);
     }
     text
 }
 
-/// How AutoTile divides a product.
-fn blocks(made: &[&PlannedTile]) -> String {
-    let extract = |side: &str| {
-        let part = |tile: &&&PlannedTile| tile.name.contains("_l0_") && tile.name.ends_with(side);
-        made.iter().find(part).and_then(|tile| <[u64; 2]>::try_from(tile.shape.clone()).ok())
-    };
-    match (extract("_a"), extract("_b")) {
-        (Some([rows, depth]), Some([_, columns])) => {
-            format!(
-                " (a product in blocks of m = {rows}, n = {columns}, k = {depth}, the cheapest by the compiler's cost model)"
-            )
+/// Tiles of one kind, made for one reason: copies of one name, or names of one place.
+struct Row<'p> {
+    names: Vec<&'p str>,
+    ty: String,
+    places: Vec<String>,
+    why: &'static str,
+}
+
+impl<'p> Row<'p> {
+    fn add(&mut self, name: &'p str, place: String) {
+        if !self.names.contains(&name) {
+            self.names.push(name);
         }
-        _ => String::new(),
+        if !self.places.contains(&place) {
+            self.places.push(place);
+        }
     }
+}
+
+/// How the compiler computes the product of a statement in blocks, and why.
+fn tiling(kernel: &Kernel, statement: Origin) -> String {
+    let Some(tiling) = kernel.tilings.iter().find(|tiling| tiling.statement == statement) else {
+        return String::new();
+    };
+    let ([rows, columns, depth], [m, n, k]) = (tiling.product, tiling.block);
+    let mut text = format!("\nThe product [{rows}, {depth}] × [{depth}, {columns}] is computed ");
+    if tiling.block == tiling.product {
+        text.push_str("at once: its operands fit Left and Right, its result fits Acc.");
+    } else {
+        let stays = match (tiling.stays, tiling.two_accumulators) {
+            (Space::Acc, true) => "two accumulators take turns".to_owned(),
+            (Space::Acc, false) => "the accumulator stays in Acc".to_owned(),
+            (space, _) => format!("the operand in {space} stays"),
+        };
+        let _ = write!(text, "in blocks of m = {m}, n = {n}, k = {k}; {stays} while the others pass by.");
+    }
+    let Tiling { load, multiply, drain, cycles, .. } = tiling;
+    let _ = write!(
+        text,
+        " That is the cheapest by the compiler's cost model: {cycles} cycles ({load} for loads beside {multiply} for \
+         multiplications, {drain} to drain Acc)."
+    );
+    let bytes = |bytes: i64| layout::bytes(bytes.unsigned_abs());
+    let limits = tiling.limits.iter().map(|(space, needed, available)| {
+        format!("{} of {space}, where a block may take {}", bytes(*needed), bytes(*available))
+    });
+    let limits: Vec<String> = limits.collect();
+    if !limits.is_empty() {
+        let _ = write!(text, " At once it would need {}.", limits.join(", and "));
+    }
+    text.push('\n');
+    text
 }
 
 /// The rule that a tile follows from, by the name that the compiler gives it.
@@ -60,10 +124,14 @@ fn why(tile: &PlannedTile) -> &'static str {
     let ends = |suffix: &str| name.ends_with(suffix);
     match tile.op {
         "tile.tpop_from_aic" | "tile.tpop_from_aiv" => return "received from the other core, in the ring between them",
-        _ if starts("t__tmp") => return "the value of a nested call",
         _ => {}
     }
     match () {
+        () if ends("_l0_lmat") => "the left operand, moved to Mat, where blocks are taken from",
+        () if ends("_l0_bias") => "the bias, where the cube reads it",
+        () if name.contains("_l0_a") => "a block of the left operand, taken from Mat",
+        () if name.contains("_l0_b") => "a block of the right operand, taken from Mat",
+        () if name.contains("_l0_") => "the accumulator of the blocks",
         () if starts("tmp_tile") => {
             "scratch of the reduction; that of a sum, product, minimum or maximum is at least 128 columns wide"
         }
@@ -78,14 +146,14 @@ fn why(tile: &PlannedTile) -> &'static str {
         () if name.contains("__rm_a") => "the operation wants rows: a view of a column, or a copy",
         () if name.contains("__row_major_tmp") => "the result in rows; the author's value is a view of it",
         () if name.contains("_textract") => "a copy, since the slice need not start at a multiple of 32 bytes",
-        () if name.contains("_l0_") => "a block of the product, loaded from L1",
         () if ends("_Left") => "the left operand, where the cube reads it",
         () if ends("_Right") => "the right operand, where the cube reads it",
         () if ends("_Vec") => "crosses from the cube core to the vector core",
         () if ends("_nz") => "packed in boxes for the cube",
         () if ends("_mv") => "a copy, since a loop or branch carries the value in other memory",
-        () if ends("_mat") => "loaded to L1 for this product",
+        () if ends("_mat") => "loaded to Mat for this product",
         () if ends("_t") => "the same bytes, read as the transpose",
+        () if starts("t__tmp") => "the value of a nested call",
         () if ends("tmp") => "scratch that the instruction needs",
         () if tile.op == "tile.load" => "an operation reads the parameter whole, so it is loaded at the start",
         () => "an intermediate value",

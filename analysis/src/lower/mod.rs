@@ -79,6 +79,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         allocations: state.allocations,
         notes,
         rejections: state.rejections,
+        tilings: Vec::new(),
     }
 }
 
@@ -133,6 +134,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             allocations: state.allocations.clone(),
             notes: region.notes,
             rejections: region.rejections,
+            tilings: Vec::new(),
         });
     }
     kernels

@@ -127,12 +127,9 @@ impl Lowering<'_> {
 
     fn subscripted(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Option<Window> {
         if !tensor.rank_known {
-            let name = self.state.vars[var.0 as usize].name.clone();
-            let way_out = match self.state.params.contains(&var) {
-                true => format!("; annotate it, or write `# tilelens: {name}=[rows, columns] bf16` above the function"),
-                false => String::new(),
-            };
-            self.note(at, format!("a window of `{name}`, whose shape is not known{way_out}"));
+            let var = &self.state.vars[var.0 as usize];
+            let what = format!("a window of `{}`, whose shape is not known{}", var.name, var.way_to_shape());
+            self.note(at, what);
             return None;
         }
         if indices.len() > tensor.shape.len() {

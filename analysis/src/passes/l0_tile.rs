@@ -1,6 +1,7 @@
 //! The tile of a matrix product that the compiler would compute at once: the cheapest one by its cost model (cycles of loads,
 //! multiplications and of draining the accumulator; compiler at e2d0f78ae).
 
+use crate::ir::{Origin, Tiling};
 use crate::target::{Machine, Space, Target};
 
 /// Extents of the cube's smallest block.
@@ -70,6 +71,7 @@ const FRACTAL_BYTES: i64 = 32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) tile: Extents,
+    pub(super) stationary: Stationary,
     /// The left operand stays while the right one passes by: rows are the outer loop.
     pub(super) rows_outer: bool,
     /// The operand that stays takes all of its memory, so that the outer loop cannot load ahead.
@@ -80,7 +82,7 @@ pub(super) struct Choice {
 
 /// What stays in place while the others pass by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stationary {
+pub(super) enum Stationary {
     Accumulator,
     Left,
     Right,
@@ -108,7 +110,7 @@ const WALKS: [Walk; 6] = {
     ]
 };
 
-struct Search<'a> {
+pub(super) struct Search<'a> {
     problem: Extents,
     bytes: ElementBytes,
     /// Rows that the accumulator is padded to.
@@ -125,38 +127,88 @@ struct Candidate {
     load: f64,
 }
 
-/// The best tile, or `None` where the compiler leaves the product alone because it has no legal one. Only some planners let
-/// one accumulator be drained while the next one is made.
-pub(super) fn choose(
-    problem: Extents,
-    bytes: ElementBytes,
-    acc_rows: i64,
-    machine: Machine,
-    two_accumulators: bool,
-) -> Option<Choice> {
-    if [problem.m, problem.n, problem.k].into_iter().any(|extent| extent < BLOCK) || problem.k % BLOCK != 0 {
-        return None;
+impl<'a> Search<'a> {
+    pub(super) fn new(problem: Extents, bytes: ElementBytes, acc_rows: i64, machine: Machine<'a>) -> Self {
+        let costs = match machine.target {
+            Target::Ascend910b => &COSTS_910B,
+            Target::Ascend950 => &COSTS_950,
+        };
+        Search { problem, bytes, acc_rows, machine, costs }
     }
-    let costs = match machine.target {
-        Target::Ascend910b => &COSTS_910B,
-        Target::Ascend950 => &COSTS_950,
-    };
-    let search = Search { problem, bytes, acc_rows, machine, costs };
-    let [mut walk, others @ ..] = WALKS;
-    let mut best = search.best(walk)?;
-    if best.tile != problem {
-        for other in others.into_iter().filter(|walk| two_accumulators || !walk.two_accumulators) {
-            if let Some(candidate) = search.best(other).filter(|candidate| candidate.cycles < best.cycles) {
-                (best, walk) = (candidate, other);
+
+    /// The best tile, or `None` where the compiler leaves the product alone because it has no legal one. Only some planners let
+    /// one accumulator be drained while the next one is made.
+    pub(super) fn choose(&self, two_accumulators: bool) -> Option<Choice> {
+        let problem = self.problem;
+        if [problem.m, problem.n, problem.k].into_iter().any(|extent| extent < BLOCK) || problem.k % BLOCK != 0 {
+            return None;
+        }
+        let [mut walk, others @ ..] = WALKS;
+        let mut best = self.best(walk)?;
+        if best.tile != problem {
+            for other in others.into_iter().filter(|walk| two_accumulators || !walk.two_accumulators) {
+                if let Some(candidate) = self.best(other).filter(|candidate| candidate.cycles < best.cycles) {
+                    (best, walk) = (candidate, other);
+                }
             }
         }
+        Some(Choice {
+            tile: best.tile,
+            stationary: walk.stationary,
+            rows_outer: self.rows_outer(best.tile, walk.stationary),
+            held_alone: walk.stationary != Stationary::Accumulator,
+            two_accumulators: walk.two_accumulators,
+        })
     }
-    Some(Choice {
-        tile: best.tile,
-        rows_outer: search.rows_outer(best.tile, walk.stationary),
-        held_alone: walk.stationary != Stationary::Accumulator,
-        two_accumulators: walk.two_accumulators,
-    })
+
+    /// The choice with what it costs, and what stands in the way of a larger one.
+    pub(super) fn explain(&self, choice: Choice, statement: Origin) -> Tiling {
+        let extents = |Extents { m, n, k }: Extents| [m, n, k];
+        let (tile, two_accumulators) = (choice.tile, choice.two_accumulators);
+        let walk = Walk { stationary: choice.stationary, two_accumulators };
+        let drain = self.drain(tile);
+        let Extents { m, n, k } = self.problem;
+        let whole = [
+            (Space::Left, m * k, self.bytes.left),
+            (Space::Right, k * n, self.bytes.right),
+            (Space::Acc, round_up(m, self.acc_rows) * n, self.bytes.acc),
+        ];
+        let limits = whole.into_iter().map(|(space, elements, bytes)| {
+            let available = self.capacity(space, 1, copies(space, walk));
+            (space, elements * bytes, available)
+        });
+        Tiling {
+            statement,
+            product: extents(self.problem),
+            block: extents(tile),
+            stays: choice.stationary.space(),
+            two_accumulators,
+            load: self.load(tile, choice.stationary).round() as i64,
+            multiply: self.multiply(tile),
+            drain: drain.round() as i64,
+            cycles: self.score(tile, walk).cycles,
+            limits: limits.filter(|(_, needed, available)| needed > available).collect(),
+        }
+    }
+}
+
+/// Blocks that a memory holds at a time: those of what passes by are loaded one ahead.
+fn copies(space: Space, walk: Walk) -> i64 {
+    let is_alone = match space {
+        Space::Acc => !walk.two_accumulators,
+        space => space == walk.stationary.space(),
+    };
+    if is_alone { 1 } else { 2 }
+}
+
+impl Stationary {
+    fn space(self) -> Space {
+        match self {
+            Stationary::Accumulator => Space::Acc,
+            Stationary::Left => Space::Left,
+            Stationary::Right => Space::Right,
+        }
+    }
 }
 
 impl Search<'_> {
@@ -184,10 +236,9 @@ impl Search<'_> {
     fn best(&self, walk: Walk) -> Option<Candidate> {
         let Walk { stationary, two_accumulators } = walk;
         let whole_depth = stationary != Stationary::Accumulator || two_accumulators;
-        let copies = |held: Stationary| if stationary == held { 1 } else { 2 };
-        let left = self.capacity(Space::Left, self.bytes.left, copies(Stationary::Left));
-        let right = self.capacity(Space::Right, self.bytes.right, copies(Stationary::Right));
-        let acc = self.capacity(Space::Acc, self.bytes.acc, if two_accumulators { 2 } else { 1 });
+        let left = self.capacity(Space::Left, self.bytes.left, copies(Space::Left, walk));
+        let right = self.capacity(Space::Right, self.bytes.right, copies(Space::Right, walk));
+        let acc = self.capacity(Space::Acc, self.bytes.acc, copies(Space::Acc, walk));
         let mut best: Option<Candidate> = None;
         for m in (BLOCK..=self.problem.m).step_by(BLOCK as usize) {
             let rows = round_up(m, self.acc_rows);
@@ -299,7 +350,9 @@ mod tests {
         let fp16 = ElementBytes { left: 2, right: 2, acc: 4 };
         let fp32 = ElementBytes { left: 4, right: 4, acc: 4 };
         let machine = Machine::from(Target::Ascend910b);
-        let on_910b = |m, n, k, bytes| choose(Extents { m, n, k }, bytes, 16, machine, false).map(|choice| choice.tile);
+        let on_910b = |m, n, k, bytes| {
+            Search::new(Extents { m, n, k }, bytes, 16, machine).choose(false).map(|choice| choice.tile)
+        };
         assert_eq!(on_910b(128, 128, 512, fp16), Some(Extents { m: 128, n: 128, k: 128 }));
         assert_eq!(on_910b(128, 16, 256, fp16), Some(Extents { m: 128, n: 16, k: 128 }));
         assert_eq!(on_910b(64, 64, 128, fp16), Some(Extents { m: 64, n: 64, k: 128 }));

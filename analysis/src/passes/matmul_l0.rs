@@ -93,7 +93,7 @@ impl Tiling<'_> {
                     out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
                 }
                 Stmt::Let { var, value: Value::Call(call), origin } if is_product(&call) => {
-                    match self.decide(var, &call, &readers) {
+                    match self.decide(var, &call, origin, &readers) {
                         Decision::Keep => out.push(Stmt::Let { var, value: Value::Call(call), origin }),
                         Decision::Blocks(problem, choice) => {
                             let mut parts = Parts::new(self.kernel, var, &call, origin, problem, choice, &mut out);
@@ -123,18 +123,18 @@ impl Tiling<'_> {
         out
     }
 
-    fn decide(&mut self, var: VarId, call: &Call, readers: &Readers) -> Decision {
+    fn decide(&mut self, var: VarId, call: &Call, statement: Origin, readers: &Readers) -> Decision {
         let first = usize::from(call.op == OpId::MATMUL_ACC);
         let operands = (call.args.get(first).and_then(Operand::var), call.args.get(first + 1).and_then(Operand::var));
         let (Some(lhs), Some(rhs)) = operands else { return Decision::Keep };
         self.reject_too_large(call, lhs, Space::Left, "left", "L0A");
         self.reject_too_large(call, rhs, Space::Right, "right", "L0B");
         let Some(problem) = self.problem(lhs, rhs) else { return Decision::Keep };
-        let Some(choice) = self.choice(problem, var, lhs, rhs) else { return Decision::Keep };
+        let Some((choice, tiling)) = self.choice(problem, var, lhs, rhs, statement) else { return Decision::Keep };
         let Extents { m, n, .. } = choice.tile;
         let has_bias = call.op == OpId::MATMUL_BIAS;
         let lhs_in_vec = self.kernel.tile(lhs).is_some_and(|tile| tile.space == Some(Space::Vec));
-        match () {
+        let decision = match () {
             () if choice.tile == problem && !(has_bias && self.bias_is_too_wide(call)) => Decision::Keep,
             () if has_bias && !self.bias_stays_whole(call, problem, choice) => Decision::NotModelled(problem),
             () if m == problem.m && n == problem.n => Decision::Blocks(problem, choice),
@@ -146,7 +146,12 @@ impl Tiling<'_> {
                 Some(store) => Decision::Grid(problem, choice, store),
                 None => Decision::Keep,
             },
+        };
+        let is_followed = choice.tile == problem || matches!(decision, Decision::Blocks(..) | Decision::Grid(..));
+        if is_followed && !matches!(decision, Decision::NotModelled(_)) && !self.kernel.tilings.contains(&tiling) {
+            self.kernel.tilings.push(tiling);
         }
+        decision
     }
 
     /// Whether a conversion is one that the path out of the accumulator makes, of a product that fits and whose rounded value
@@ -249,7 +254,14 @@ impl Tiling<'_> {
         Some(Extents { m: extent(*m)?, n: extent(*n)?, k: extent(*k)? })
     }
 
-    fn choice(&self, problem: Extents, var: VarId, lhs: VarId, rhs: VarId) -> Option<Choice> {
+    fn choice(
+        &self,
+        problem: Extents,
+        var: VarId,
+        lhs: VarId,
+        rhs: VarId,
+        statement: Origin,
+    ) -> Option<(Choice, crate::ir::Tiling)> {
         let result = self.kernel.tile(var)?.dtype;
         let bytes = |dtype: Dtype| dtype.logical_bits().is_multiple_of(8).then_some(dtype.logical_bits() as i64 / 8);
         let bytes = ElementBytes {
@@ -258,7 +270,9 @@ impl Tiling<'_> {
             acc: bytes(result)?,
         };
         let acc_rows = if result == Dtype::Int32 && self.machine.target == Target::Ascend910b { 32 } else { 16 };
-        l0_tile::choose(problem, bytes, acc_rows, self.machine, self.planner == Planner::DsaRp)
+        let search = l0_tile::Search::new(problem, bytes, acc_rows, self.machine);
+        let choice = search.choose(self.planner == Planner::DsaRp)?;
+        Some((choice, search.explain(choice, statement)))
     }
 
     /// Whole, the product would not fit although the compiler makes it fit: it must not count.

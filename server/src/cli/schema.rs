@@ -56,6 +56,11 @@ fn schema(shape: &Shape) -> Value {
         Shape::Scenarios => {
             json!({ "type": "object", "additionalProperties": { "type": ["object", "array"] }, "default": {} })
         }
+        Shape::Tensors => {
+            let tensor = json!({ "type": "string", "pattern": "^ *\\[[0-9, ]+\\] *[A-Za-z0-9]+ *$" });
+            let params = json!({ "type": "object", "additionalProperties": tensor });
+            json!({ "type": "object", "additionalProperties": params, "default": {} })
+        }
         Shape::Severities => {
             let codes = Code::ALL.iter().map(|code| code.name());
             by_name(codes, &json!({ "type": "string", "enum": SEVERITIES }))

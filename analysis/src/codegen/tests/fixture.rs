@@ -40,6 +40,7 @@ impl Fixture {
             allocations: Vec::new(),
             notes: Vec::new(),
             rejections: Vec::new(),
+            tilings: Vec::new(),
         };
         let plan = Plan::empty(&kernel, Target::Ascend910b, Planner::Sequential);
         Fixture { kernel, plan }

@@ -59,6 +59,7 @@ impl Build {
                 allocations: Vec::new(),
                 notes: Vec::new(),
                 rejections: Vec::new(),
+                tilings: Vec::new(),
             },
             blocks: vec![Vec::new()],
             open: Vec::new(),

@@ -294,7 +294,10 @@ impl<'k> Conversion<'k> {
         if let Some(shape) = typing::constant_shape(tensor) {
             return Some(shape);
         }
-        let what = format!("`{}` is loaded whole, and its shape is not constant", self.kernel.var(var).name);
+        let what = match tensor.rank_known {
+            true => format!("`{}` is loaded whole, and its shape is not constant", self.kernel.var(var).name),
+            false => self.kernel.var(var).lack_of_shape(),
+        };
         self.not_modelled(site, what);
         None
     }

@@ -60,6 +60,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         allocations: Vec::new(),
         notes: Vec::new(),
         rejections: Vec::new(),
+        tilings: Vec::new(),
     };
     let mut alone = call.clone();
     for arg in &mut alone.args {
@@ -68,9 +69,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
                 let Some(var) = vars.get(var.0 as usize) else { continue };
                 let ty = match &var.ty {
                     // A window of it is taken out of global memory, whatever it will be.
-                    Type::Tensor(tensor) if call.op != OpId::TENSOR_SLICE => {
-                        Type::Tile(like_tensor(tensor, &var.name)?)
-                    }
+                    Type::Tensor(tensor) if call.op != OpId::TENSOR_SLICE => Type::Tile(like_tensor(tensor, var)?),
                     other => other.clone(),
                 };
                 *arg = Operand::Var(kernel.add_var(Var { ty, ..var.clone() }));
@@ -102,9 +101,9 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
     }
 }
 
-fn like_tensor(tensor: &TensorType, name: &str) -> Result<TileType, Reason> {
-    let shape = constant_shape(tensor).ok_or_else(|| Reason(format!("the shape of `{name}` is not constant")))?;
-    let dtype = tensor.dtype.ok_or_else(|| Reason(format!("the element type of `{name}` is not known")))?;
+fn like_tensor(tensor: &TensorType, var: &Var) -> Result<TileType, Reason> {
+    let shape = constant_shape(tensor).ok_or_else(|| Reason(var.lack_of_shape()))?;
+    let dtype = tensor.dtype.ok_or_else(|| no_dtype(Some(var)))?;
     Ok(TileType { shape, dtype, space: None, view: TileView::default(), binding: None })
 }
 

@@ -1,7 +1,7 @@
 //! Parts of tensors: in global memory a window is loaded and stored, on chip it is a view.
 
 use super::{Conversion, Site};
-use crate::ir::{Attr, Call, Operand, Scalar, VarId};
+use crate::ir::{Attr, Call, Operand, Scalar, Type, VarId};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -59,7 +59,14 @@ impl Conversion<'_> {
             ((false, false), (true, Some(_))) => {
                 self.not_modelled(site, "a copy from one tensor in global memory to another".to_owned());
             }
-            _ => self.not_modelled(site, "a write of something that is not known".to_owned()),
+            _ => {
+                let unknown =
+                    [&source, &target].into_iter().find_map(|operand| match &self.kernel.var(operand.var()?).ty {
+                        Type::Unknown(reason) => Some(reason.0.clone()),
+                        _ => None,
+                    });
+                self.not_modelled(site, unknown.unwrap_or_else(|| "a write of something that is not known".to_owned()));
+            }
         }
     }
 
