@@ -65,6 +65,8 @@ pub struct Program {
     pub queues: Vec<Queue>,
     pub tiles: Vec<Tile>,
     pub body: Vec<Step>,
+    /// Scalars that hold the number of the vector unit.
+    pub units: Vec<VarId>,
     /// What the synchronisation stage found necessary beyond what the author wrote.
     pub orders: Vec<Order>,
 }

@@ -19,6 +19,8 @@ use super::sequence::{Pipe, Program, Step};
 
 /// Iterations that are enough to see what one hands to the next and to the one after it.
 const TRIPS: u64 = 3;
+/// Enough to use a slot of a queue again, of which there are mostly up to eight.
+const TRIPS_OF_CORES: u64 = 9;
 const PIPES: usize = Pipe::ALL.len();
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,14 +139,10 @@ enum Suspects<'s> {
 }
 
 impl Suspects<'_> {
-    /// By number, whether an instruction is one of them.
-    fn include(&self, instructions: usize) -> Vec<bool> {
-        let Suspects::Among(pairs) = self else { return vec![true; instructions] };
-        let mut included = vec![false; instructions];
-        for (later, earlier) in *pairs {
-            earlier.iter().chain([later]).for_each(|id| included[*id as usize] = true);
-        }
-        included
+    /// The instructions by number; `None` for all of them.
+    fn included(&self) -> Option<FxHashSet<u32>> {
+        let Suspects::Among(pairs) = self else { return None };
+        Some(pairs.iter().flat_map(|(later, earlier)| earlier.iter().chain([later])).copied().collect())
     }
 }
 
@@ -157,6 +155,8 @@ fn executed(kernels: &[Kernel], scenario: Scenario, suspects: &Suspects) -> Vec<
 #[derive(Debug, Clone, Copy)]
 struct Scenario {
     trips: u64,
+    /// Of loops with more iterations than that, which are known.
+    most: u64,
     /// Bit k: the choice at the k-th condition that is reached, repeating. Outside of loops equal conditions choose alike.
     choices: u32,
 }
@@ -167,7 +167,9 @@ fn scenarios(kernels: &[Kernel]) -> Vec<Scenario> {
     let trips: &[u64] = if open_loops { &[0, 1, 2, TRIPS] } else { &[TRIPS] };
     let choices: &[u32] =
         if branches { &[0, u32::MAX, 0x5555_5555, 0xaaaa_aaaa, 0x3333_3333, 0x1248_8421] } else { &[0] };
-    trips.iter().flat_map(|trips| choices.iter().map(|choices| Scenario { trips: *trips, choices: *choices })).collect()
+    let most = if kernels.len() > 1 { TRIPS_OF_CORES } else { TRIPS };
+    let with = |trips: u64| choices.iter().map(move |choices| Scenario { trips, most, choices: *choices });
+    trips.iter().flat_map(|trips| with(*trips)).collect()
 }
 
 fn survey(steps: &[Step], open_loops: &mut bool, branches: &mut bool) {

@@ -28,6 +28,14 @@ type RingId = (u8, bool);
 /// Ring, the vector unit whose part it is, place in the ring.
 type Slot = (RingId, usize, u64);
 
+/// A slot that is used in place, or was the last time.
+struct Lent {
+    kernel: usize,
+    bytes: Bytes,
+    slot: Slot,
+    freed: bool,
+}
+
 /// What was said about one direction of a queue, by kernel.
 #[derive(Default)]
 struct Ring {
@@ -86,8 +94,8 @@ struct Run<'a> {
     known: [Clock; KERNELS * PIPES],
     flags: FxHashMap<(usize, Pipe, Pipe, u8), Clock>,
     rings: FxHashMap<RingId, Ring>,
-    /// Slots that are used in place, and where they lie.
-    lent: Vec<(usize, Bytes, Slot)>,
+    /// Slots that are used in place.
+    lent: Vec<Lent>,
     history: Vec<Issued<'a>>,
     /// The instances of each instruction.
     of_instr: FxHashMap<(usize, u32), Vec<usize>>,
@@ -202,9 +210,11 @@ impl<'a> Run<'a> {
                 let parts = self.parts(kernel, id, u64::from(number) % slots);
                 if instr.only_signals() {
                     self.issued[pipe] += 1;
-                    self.lent.retain(|(of, _, slot)| *of != kernel || !parts.contains(slot));
-                    let lent = |bytes: &Bytes| parts.iter().map(|slot| (kernel, *bytes, *slot)).collect::<Vec<_>>();
-                    self.lent.extend(instance.writes.iter().flat_map(lent));
+                    self.lent.retain(|lent| lent.kernel != kernel || !parts.contains(&lent.slot));
+                    for bytes in &instance.writes {
+                        let lent = parts.iter().map(|slot| Lent { kernel, bytes: *bytes, slot: *slot, freed: false });
+                        self.lent.extend(lent);
+                    }
                 } else {
                     self.issue(kernel, instance, parts.into_iter().map(|slot| (slot, false)).collect());
                     self.free(kernel, pipe, id, period);
@@ -213,11 +223,32 @@ impl<'a> Run<'a> {
             Action::Free => {
                 self.issued[pipe] += 1;
                 if instr.only_signals() {
+                    let parts = self.parts(kernel, id, u64::from(self.freed(kernel, id)) % slots);
+                    let given_back =
+                        self.lent.iter_mut().filter(|lent| lent.kernel == kernel && parts.contains(&lent.slot));
+                    given_back.for_each(|lent| lent.freed = true);
                     self.free(kernel, pipe, id, period);
                 }
             }
         }
         true
+    }
+
+    fn freed(&self, kernel: usize, id: RingId) -> u32 {
+        self.rings.get(&id).map_or(0, |ring| ring.freed[kernel])
+    }
+
+    /// The slots of tiles out of a queue that is used in place. A view of such a tile may be in any of those that are not given
+    /// back; if all are, in what it was before.
+    fn slots_at(&self, kernel: usize, bytes: &Bytes) -> Vec<Slot> {
+        let there = || self.lent.iter().filter(|lent| lent.kernel == kernel && overlap(&lent.bytes, bytes));
+        let own = there().filter(|lent| lent.bytes.tile == bytes.tile).map(|lent| lent.slot).next_back();
+        if let Some((ring, _, at)) = own {
+            let is_own = |lent: &&Lent| (lent.slot.0, lent.slot.2) == (ring, at);
+            return there().filter(is_own).map(|lent| lent.slot).collect();
+        }
+        let all_freed = there().all(|lent| lent.freed);
+        there().filter(|lent| !lent.freed || all_freed).map(|lent| lent.slot).collect()
     }
 
     /// Slots that become free are told in groups.
@@ -253,8 +284,7 @@ impl<'a> Run<'a> {
         for (bytes, is_written) in
             instance.reads.iter().map(|it| (it, false)).chain(instance.writes.iter().map(|it| (it, true)))
         {
-            let lent = self.lent.iter().filter(|(of, lent, _)| *of == kernel && overlap(lent, bytes));
-            slots.extend(lent.map(|(_, _, slot)| (*slot, is_written)));
+            slots.extend(self.slots_at(kernel, bytes).into_iter().map(|slot| (slot, is_written)));
         }
         let number = self.issued[place(kernel, pipe)] + 1;
         let issued = Issued { kernel, number, instance: instance.clone(), slots };
@@ -335,7 +365,7 @@ fn is_same(a: &Issued, b: &Issued) -> bool {
 }
 
 fn overlap(a: &Bytes, b: &Bytes) -> bool {
-    a.0 == b.0 && a.1 < b.2 && b.1 < a.2
+    a.space == b.space && a.from < b.to && b.from < a.to
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,14 +1,20 @@
 //! The control flow of a kernel under one scenario: what its pipes are given, in order. None of it depends on the other core.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Kernel, Scenario, Suspects, TRIPS};
+use super::{Kernel, Scenario, Suspects};
 use crate::codegen::sequence::{Branches, Head, Instr, Loop, Pipe, Program, Step, Sync, TileId};
 use crate::ir::VarId;
 use crate::target::Space;
 
-/// Bytes of a memory space: from, to.
-pub(super) type Bytes = (Space, u64, u64);
+/// Bytes of a memory space, from and to, and the tile that they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bytes {
+    pub(super) tile: TileId,
+    pub(super) space: Space,
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
 
 pub(super) enum Event<'a> {
     Issue(Instance<'a>),
@@ -32,18 +38,18 @@ pub(super) fn traces<'a>(kernels: &[Kernel<'a>], scenario: Scenario, suspects: &
     let mut choices = Choices::default();
     let of_kernel = |kernel: &Kernel<'a>| {
         let program = kernel.program;
-        let concerned = suspects.include(program.instructions().len());
         let mut trace = Trace {
             program,
             unit: kernel.unit,
             scenario,
-            concerned,
+            suspects: suspects.included(),
             depth: 0,
             choices: &mut choices,
             reached: FxHashMap::default(),
             units: Vec::new(),
+            // A kernel by itself is the first unit's.
+            variables: program.units.iter().map(|var| (*var, kernel.unit.unwrap_or(0))).collect(),
             handles: (0..program.tiles.len() as u32).map(TileId).collect(),
-            variables: FxHashMap::default(),
             events: Vec::new(),
         };
         trace.steps(&program.body);
@@ -60,8 +66,8 @@ struct Trace<'a, 'c> {
     program: &'a Program,
     unit: Option<i64>,
     scenario: Scenario,
-    /// By number, the instructions that are asked about.
-    concerned: Vec<bool>,
+    /// The instructions that are asked about, if not all.
+    suspects: Option<FxHashSet<u32>>,
     /// Loops around what is executed.
     depth: u32,
     choices: &'c mut Choices<'a>,
@@ -92,7 +98,7 @@ impl<'a> Trace<'a, '_> {
         for tile in node.carries.iter().filter_map(|carry| carry.tile) {
             self.point(tile.iter, tile.init);
         }
-        for iteration in 0..node.trips().unwrap_or(self.scenario.trips).min(TRIPS) {
+        for iteration in 0..node.trips().unwrap_or(self.scenario.trips).min(self.scenario.most) {
             if let Head::For { var, start, step, .. } = &node.head {
                 let value = start.value.unwrap_or(0) + iteration as i64 * step.value.unwrap_or(1);
                 self.variables.insert(*var, value);
@@ -151,7 +157,7 @@ impl<'a> Trace<'a, '_> {
     }
 
     fn instr(&mut self, instr: &'a Instr) {
-        if !self.concerned[instr.id as usize] {
+        if self.suspects.as_ref().is_some_and(|suspects| !suspects.contains(&instr.id)) {
             return self.events.push(Event::Pass(instr.pipe));
         }
         let bytes = |tiles: &[TileId]| tiles.iter().filter_map(|tile| self.bytes(*tile)).collect();
@@ -168,7 +174,9 @@ impl<'a> Trace<'a, '_> {
     }
 
     fn bytes(&self, tile: TileId) -> Option<Bytes> {
-        let tile = self.program.tile(self.handles[tile.0 as usize]);
-        tile.address.map(|address| (tile.form.space, address, address + tile.bytes))
+        let id = self.handles[tile.0 as usize];
+        let tile = self.program.tile(id);
+        let from = tile.address?;
+        Some(Bytes { tile: id, space: tile.form.space, from, to: from + tile.bytes })
     }
 }

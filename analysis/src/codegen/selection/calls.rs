@@ -79,6 +79,11 @@ impl Selector<'_> {
         let value = expr::text(&Scalar::Call(Box::new(call.clone())), self.kernel, &self.context)?;
         let name = self.context.register_scalar(var, &self.kernel.var(var).name);
         self.context.mark_natural(var);
+        if call.op.op().name == "tile.get_subblock_idx" {
+            // The same number wherever it is used, so that offsets count with it.
+            self.loop_variables.insert(var);
+            self.program.units.push(var);
+        }
         self.steps.push(Step::Local { name, ty: "auto".to_string(), value, origin });
         Ok(())
     }

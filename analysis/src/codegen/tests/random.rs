@@ -196,6 +196,7 @@ fn decode(numbers: &[u8]) -> Program {
         tiles: (0..PLACES).map(|place| tile(place, origin, Declared::Prologue)).collect(),
         body: Vec::new(),
         queues: Vec::new(),
+        units: Vec::new(),
         orders: Vec::new(),
     };
     let numbers = numbers.iter();

@@ -8,6 +8,7 @@ use expect_test::expect;
 use tilelens_syntax::{BlockKind, Document, ast};
 
 use super::conformance::{Renaming, cases, generated, recorded, without};
+use crate::codegen::sequence::{Action, Instr, Program, Step};
 use crate::codegen::{Insertion, Sequenced, model, program, sequence};
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, FunctionSource, Scope};
@@ -209,4 +210,151 @@ fn kernels_on_tensors_are_synchronised_unasked() {
         }
     }
     assert!(kernels > 200, "{kernels}");
+}
+
+/// Kernels that the compiler split, and what becomes of them when one side does not keep to the protocol.
+#[test]
+fn kernels_of_both_cores_keep_step() {
+    let mut report = String::new();
+    for (folder, target) in [
+        ("tests/conformance/pypto", Target::Ascend910b),
+        ("tests/conformance/pypto", Target::Ascend950),
+        ("tests/conformance/pypto-tensor", Target::Ascend910b),
+        ("tests/conformance/pypto-tensor", Target::Ascend950),
+    ] {
+        let (mut pairs, mut sound, mut removed, mut detected) = (0, 0, 0, 0);
+        for file in files(folder) {
+            let planned = planned(&std::fs::read_to_string(&file).unwrap(), target);
+            for (cube, of_cube) in &planned {
+                let Some(name) = cube.name.strip_suffix("_aic") else { continue };
+                let is_partner = |kernel: &Kernel| kernel.name.strip_suffix("_aiv") == Some(name);
+                let Some((vector, of_vector)) = planned.iter().find(|(kernel, _)| is_partner(kernel)) else { continue };
+                let programs = [program(cube, of_cube), program(vector, of_vector)];
+                if programs.iter().any(|(_, findings)| !findings.is_empty()) {
+                    continue;
+                }
+                let programs = programs.map(|(program, _)| program);
+                pairs += 1;
+                let problems = of_both_cores(&programs, target);
+                match problems.is_empty() {
+                    true => sound += 1,
+                    false => {
+                        let _ = writeln!(
+                            report,
+                            "{} {name}: {problems:?}",
+                            file.file_stem().unwrap_or_default().to_string_lossy()
+                        );
+                    }
+                }
+                for (core, number) in (0..2).flat_map(|core| (0..20).map(move |number| (core, number))) {
+                    let mut less = programs.clone();
+                    if !without_transfer(&mut less[core].body, &mut { number }) {
+                        continue;
+                    }
+                    removed += 1;
+                    detected += u32::from(!of_both_cores(&less, target).is_empty());
+                }
+            }
+        }
+        let _ = writeln!(report, "{folder} on {target}: {pairs} pairs of kernels, {sound} sound");
+        let _ = writeln!(report, "  {detected} of {removed} single removals of a push, pop or free detected");
+    }
+    expect![[r#"
+        tests/conformance/pypto on ascend910b: 5 pairs of kernels, 5 sound
+          15 of 15 single removals of a push, pop or free detected
+        tests/conformance/pypto on ascend950: 5 pairs of kernels, 5 sound
+          15 of 15 single removals of a push, pop or free detected
+        tests/conformance/pypto-tensor on ascend910b: 21 pairs of kernels, 21 sound
+          69 of 69 single removals of a push, pop or free detected
+        tests/conformance/pypto-tensor on ascend950: 21 pairs of kernels, 21 sound
+          72 of 72 single removals of a push, pop or free detected
+    "#]]
+    .assert_eq(&report);
+}
+
+/// What authors write on both sides.
+#[test]
+fn written_queues_keep_step() {
+    let text = |pops: u32| {
+        format!(
+            "import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.AIV)
+    def twice(self, a: pl.Tensor[[64, 16], pl.FP16]):
+        ring = pl.import_peer_buffer(name=\"ring\", peer_func=\"square\")
+        pl.aiv_initialize_pipe(dir_mask=2, slot_size=512, slot_num=2, v2c_consumer_buf=ring)
+        for i in pl.range(4):
+            x = pl.load(a, [i * 16, 0], [16, 16])
+            y = pl.add(x, x)
+            pl.tpush_to_aic(y, split=0)
+
+    @pl.function(type=pl.FunctionType.AIC)
+    def square(self, out: pl.Out[pl.Tensor[[64, 16], pl.FP32]]):
+        ring = pl.reserve_buffer(name=\"ring\", size=1024, base=0)
+        pl.aic_initialize_pipe(dir_mask=2, slot_size=512, slot_num=2, v2c_consumer_buf=ring)
+        for i in pl.range({pops}):
+            y: pl.Tile[[16, 16], pl.FP16, pl.Mem.Mat] = pl.tpop_from_aiv(split=0)
+            left = pl.move(y, target_memory=pl.Mem.Left)
+            right = pl.move(y, target_memory=pl.Mem.Right)
+            product = pl.matmul(left, right)
+            pl.tfree_to_aiv(y)
+            out = pl.store(product, [i * 16, 0], out)
+        return out
+"
+        )
+    };
+    let problems = |pops| {
+        let planned = planned(&text(pops), Target::Ascend910b);
+        let of = |name: &str| {
+            let (kernel, plan) = planned.iter().find(|(kernel, _)| kernel.name == name).unwrap();
+            let (program, findings) = program(kernel, plan);
+            assert_eq!(findings, [], "{name}");
+            assert_eq!(model::problems(&program), [], "{name}");
+            program
+        };
+        of_both_cores(&[of("square"), of("twice")], Target::Ascend910b)
+    };
+    assert_eq!(problems(4), []);
+    assert_eq!(problems(3), [model::Problem::LeftInQueue { id: 0 }]);
+    assert!(matches!(problems(5).as_slice(), [model::Problem::Stuck { kernel: 0, .. }]));
+}
+
+/// The cube core with two vector units; on 950 with one, where it has all of the work.
+fn of_both_cores([cube, vector]: &[Program; 2], target: Target) -> Vec<model::Problem> {
+    let is_divided = |instr: &&Instr| instr.template.iter().any(|of| of.contains("TILE_") && !of.contains("NO_SPLIT"));
+    let units = if target == Target::Ascend910b || vector.instructions().iter().any(is_divided) { 2 } else { 1 };
+    let on_vector = (0..units).map(|unit| model::Kernel { program: vector, unit: Some(unit) });
+    let kernels: Vec<_> = std::iter::once(model::Kernel { program: cube, unit: None }).chain(on_vector).collect();
+    model::problems_of_cores(&kernels)
+}
+
+/// Removes the n-th instruction that passes a tile. A free of what was copied out of the queue does nothing.
+fn without_transfer(steps: &mut Vec<Step>, n: &mut usize) -> bool {
+    let passes =
+        |instr: &Instr| instr.transfer.is_some_and(|transfer| transfer.action != Action::Free || instr.only_signals());
+    for at in 0..steps.len() {
+        let found = match &mut steps[at] {
+            Step::Instr(instr) if passes(instr) => {
+                if *n == 0 {
+                    steps.remove(at);
+                    return true;
+                }
+                *n -= 1;
+                false
+            }
+            Step::Loop(node) => without_transfer(&mut node.body, n),
+            Step::If(node) => {
+                without_transfer(&mut node.then, n)
+                    || node.otherwise.as_mut().is_some_and(|body| without_transfer(body, n))
+            }
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+    }
+    false
 }
