@@ -134,6 +134,8 @@ impl Granting<'_> {
 /// An offset for every buffer; `None` where one has no place within the capacity.
 fn by_cost(problem: &Problem, conflicts: &Conflicts, wished: &[Vec<BufferIx>], order: &[BufferIx]) -> Option<Vec<u64>> {
     let mut offsets: Vec<Option<u64>> = problem.buffers().iter().map(|buffer| buffer.fixed).collect();
+    let (mut taken, mut shared) = (Ranges::default(), Ranges::default());
+    let mut places: Vec<u64> = Vec::new();
     for &ix in order {
         if offsets[ix.index()].is_some() {
             continue;
@@ -141,16 +143,59 @@ fn by_cost(problem: &Problem, conflicts: &Conflicts, wished: &[Vec<BufferIx>], o
         let buffer = problem.buffer(ix);
         let range = |other: BufferIx| offsets[other.index()].map(|at| (at, at + problem.buffer(other).size));
         let reserved = problem.reserved().iter().map(|range| (range.start, range.end));
-        let taken: Vec<(u64, u64)> = conflicts.neighbours(ix).filter_map(range).chain(reserved).collect();
-        let shared: Vec<(u64, u64)> = wished[ix.index()].iter().copied().filter_map(range).collect();
-        let tops = taken.iter().chain(&shared).map(|(_, top)| top.next_multiple_of(buffer.align));
-        let meets = |at: u64, range: &(u64, u64)| at < range.1 && range.0 < at + buffer.size;
-        let is_free = |at: &u64| at + buffer.size <= problem.capacity() && !taken.iter().any(|range| meets(*at, range));
-        let denied = |at: u64| shared.iter().filter(|range| meets(at, range)).count();
-        let place = std::iter::once(0).chain(tops).filter(is_free).min_by_key(|&at| (denied(at), at))?;
-        offsets[ix.index()] = Some(place);
+        taken.set(conflicts.neighbours(ix).filter_map(range).chain(reserved));
+        shared.set(wished[ix.index()].iter().copied().filter_map(range));
+        places.clear();
+        places.push(0);
+        places.extend(taken.ends.iter().chain(&shared.ends).map(|top| top.next_multiple_of(buffer.align)));
+        places.sort_unstable();
+        places.dedup();
+        let fitting = places.iter().copied().take_while(|at| at + buffer.size <= problem.capacity());
+        let (mut taken, mut shared) = (taken.meeting(buffer.size), shared.meeting(buffer.size));
+        let mut best: Option<(usize, u64)> = None;
+        for at in fitting {
+            if taken(at) == 0 {
+                let denied = shared(at);
+                best = best.filter(|&(least, _)| least <= denied).or(Some((denied, at)));
+                if denied == 0 {
+                    break;
+                }
+            }
+        }
+        offsets[ix.index()] = Some(best?.1);
     }
     offsets.into_iter().collect()
+}
+
+/// Ranges of bytes. Starts and ends are sorted, each by itself.
+#[derive(Default)]
+struct Ranges {
+    starts: Vec<u64>,
+    ends: Vec<u64>,
+}
+
+impl Ranges {
+    fn set(&mut self, ranges: impl Iterator<Item = (u64, u64)>) {
+        self.starts.clear();
+        self.ends.clear();
+        for (start, end) in ranges {
+            self.starts.push(start);
+            self.ends.push(end);
+        }
+        self.starts.sort_unstable();
+        self.ends.sort_unstable();
+    }
+
+    /// How many of them meet `size` bytes at an offset: those that start before its end, but not those that end before its start.
+    /// To be asked by ascending offset.
+    fn meeting(&self, size: u64) -> impl FnMut(u64) -> usize + '_ {
+        let (mut started, mut ended) = (0, 0);
+        move |at| {
+            started += self.starts[started..].iter().take_while(|&&start| start < at + size).count();
+            ended += self.ends[ended..].iter().take_while(|&&end| end <= at).count();
+            started - ended
+        }
+    }
 }
 
 /// Whether two buffers have bytes in common, at whatever times.
