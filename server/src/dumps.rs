@@ -1,6 +1,7 @@
 //! The compiler's dumps of a kernel file: `passes_dump/NN_after_AllocateMemoryAddr.py` in the folders where a compilation leaves them.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,14 +17,14 @@ const MOST_BYTES: u64 = 4 << 20;
 /// Path and text of the dumps that may show what became of the file at `path`, newest first. Nothing outside of `root` is read.
 pub(crate) fn find(path: &Path, text: &str, root: &Path) -> Vec<(String, String)> {
     let Some(folder) = path.parent().filter(|folder| folder.starts_with(root)) else { return Vec::new() };
+    if !text.contains("pypto") {
+        return Vec::new();
+    }
     let mut found: Vec<(SystemTime, PathBuf)> =
         folders(folder, root).iter().filter_map(|folder| allocated(&folder.join("passes_dump"), root)).collect();
     found.sort_by(|a, b| b.cmp(a));
     found.dedup();
-    let read = |(_, path): (SystemTime, PathBuf)| {
-        let dump = fs::read_to_string(&path).ok()?;
-        is_of(&dump, text).then(|| (path.to_string_lossy().into_owned(), dump))
-    };
+    let read = |(_, path): (SystemTime, PathBuf)| Some((path.to_string_lossy().into_owned(), read(&path, text)?));
     found.into_iter().take(MOST_DUMPS).filter_map(read).collect()
 }
 
@@ -53,8 +54,15 @@ fn allocated(folder: &Path, root: &Path) -> Option<(SystemTime, PathBuf)> {
     Some((metadata.modified().ok()?, path))
 }
 
-/// Whether the program that a dump says it is of is named in a source.
-fn is_of(dump: &str, source: &str) -> bool {
-    let program = dump.lines().next().and_then(|line| line.strip_prefix("# pypto.program:"));
-    program.is_none_or(|program| source.contains(program.trim()))
+/// The text of a dump, if the program that it says it is of is named in `source`.
+fn read(path: &Path, source: &str) -> Option<String> {
+    let mut reader = BufReader::new(File::open(path).ok()?);
+    let mut dump = String::new();
+    reader.read_line(&mut dump).ok()?;
+    let program = dump.strip_prefix("# pypto.program:");
+    if program.is_some_and(|program| !source.contains(program.trim())) {
+        return None;
+    }
+    reader.read_to_string(&mut dump).ok()?;
+    Some(dump)
 }

@@ -133,7 +133,7 @@ pub(super) fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {
     }
 }
 
-fn differing(placed: &PlacedUnit<'_>, dumped: &Dumped<'_>) -> Option<Diagnostic> {
+pub(super) fn differing(placed: &PlacedUnit<'_>, dumped: &Dumped<'_>) -> Option<Diagnostic> {
     match &dumped.matches {
         Match::Differs(finding) => Some(found(placed, finding)),
         Match::Same | Match::Older => None,

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::db::Outcome;
+use crate::db::{Dumped, Outcome};
 use crate::ir::Role;
 use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Status, Trouble, Witness};
 use crate::target::Space;
 
-use super::diagnostics::{configured, of_kernel};
+use super::diagnostics::{configured, differing, of_kernel};
 use super::tlx::{self, ScenarioView, SpecView};
 use super::{Context, PlacedUnit, layout};
 
@@ -132,15 +132,22 @@ pub struct PlanDiagnostic {
 pub(crate) fn plans(context: &Context<'_>) -> Vec<KernelPlan> {
     let mut plans = Vec::new();
     for placed in context.units() {
-        for outcome in context.plans(placed.unit) {
-            plans.push(kernel_plan(context, &placed, outcome));
+        let dumped = context.dumped(placed.unit);
+        for (index, outcome) in context.plans(placed.unit).iter().enumerate() {
+            let dumped = dumped.get(index).and_then(Option::as_ref);
+            plans.push(kernel_plan(context, &placed, outcome, dumped));
         }
         plans.extend(context.tlx(placed.unit).map(|tlx| tlx::kernel_plan(context, &placed, tlx)));
     }
     plans
 }
 
-fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) -> KernelPlan {
+fn kernel_plan(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    outcome: &Outcome,
+    dumped: Option<&Dumped<'_>>,
+) -> KernelPlan {
     let failed;
     let (plan, status) = match outcome {
         Outcome::Planned(planned) => (&planned.plan, planned.plan.status),
@@ -164,6 +171,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome
         (used.space.name(), SpacePlan { used: bytes, capacity, peak, packing: Some(packing) })
     };
     let mut diagnostics = of_kernel(placed, outcome);
+    diagnostics.extend(dumped.and_then(|dumped| differing(placed, dumped)));
     diagnostics.retain_mut(|diagnostic| configured(context, diagnostic));
     let diagnostics = diagnostics.into_iter().map(|diagnostic| PlanDiagnostic {
         code: diagnostic.code.name(),

@@ -7,7 +7,7 @@ use tilelens_analysis::project::Config;
 use tilelens_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
 use tilelens_syntax::Document;
 
-use crate::imports;
+use crate::{dumps, imports};
 
 /// A file and everything that can be asked about it.
 pub(super) struct Source {
@@ -31,7 +31,15 @@ impl Source {
         let file = host.file_id(&absolute.to_string_lossy());
         let document = Document::new(&text);
         host.set_document(file, document.clone());
-        imports::load(&mut host, file, &workspace_of(&absolute));
+        let workspace = workspace_of(&absolute);
+        imports::load(&mut host, file, &workspace);
+        let mut dumps = Vec::new();
+        for (path, text) in dumps::find(&absolute, &text, &workspace) {
+            let dump = host.file_id(&path);
+            host.set_text(dump, &text);
+            dumps.push(dump);
+        }
+        host.set_dumps(file, &dumps);
         // A change waits for every snapshot, so none may live while answers are taken up.
         let diagnosis = host.snapshot().diagnosis(file).unwrap_or_default();
         for open in diagnosis.open {

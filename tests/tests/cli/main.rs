@@ -52,6 +52,22 @@ fn check(directory: &Path, arguments: &[&str], expected: &Expect) {
 }
 
 #[test]
+fn a_dump_beside_the_file_is_compared() {
+    let page = include_str!("../../../docs/diagnostics/dump-differs.md");
+    let mut blocks = page.split("```").skip(1).step_by(2).filter_map(|block| block.split_once('\n'));
+    let (kernel, dump) = (blocks.next().expect("the kernel").1, blocks.next().expect("the dump").1);
+    let dumped = "build_output/P_1/passes_dump/32_after_AllocateMemoryAddr.py";
+    let root = directory("dumps", &[("kernels/copy.py", kernel.as_bytes()), (dumped, dump.as_bytes())]);
+    let report = |arguments: &[&str]| -> Value {
+        serde_json::from_str(&tilelens(&root, arguments).stdout).expect("one object of JSON")
+    };
+    let checked = report(&["check", "--format", "json", "kernels"]);
+    assert_eq!(checked["diagnostics"][0]["code"], "dump-differs", "{checked}");
+    let plan = report(&["plan", "--format", "json", "kernels/copy.py"]);
+    assert_eq!(plan["kernels"][0]["diagnostics"][0]["code"], "dump-differs", "{plan}");
+}
+
+#[test]
 fn files_without_kernels_print_nothing() {
     let root = directory("plain", &[("a.py", b"print('hello')\n"), ("b/c.py", b""), ("b/d.txt", b"pl.load(")]);
     check(
