@@ -115,6 +115,18 @@ impl<'a> Lowering<'a> {
         self.block(&function.body);
     }
 
+    /// What comes from outside lies in global memory; the compiler's InferTileMemorySpace stops at anything else.
+    pub(super) fn refuse_tile_parameters(&mut self) {
+        for param in self.state.params.clone() {
+            let Var { name, ty: Type::Tile(tile), origin, .. } = &self.state.vars[param.0 as usize] else { continue };
+            let message = format!(
+                "parameter `{name}` is a tile, and an InCore function takes tensors: write `{name}: pl.Tensor[{:?}, pl.{}]` and load the tile here",
+                tile.shape, tile.dtype
+            );
+            self.reject_at(*origin, Code::Rejected, message);
+        }
+    }
+
     /// The type of a parameter, with the shape that the function is called with where the annotation has none.
     fn called_with(&self, name: &str, ty: Type) -> Type {
         match ty {

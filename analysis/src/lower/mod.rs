@@ -60,6 +60,9 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
     lowering.state.jit = is_jit(ast, function);
     lowering.attributes(function);
     lowering.function(function);
+    if kind == KernelKind::InCore && !function.decorators.is_empty() {
+        lowering.refuse_tile_parameters();
+    }
     let (mut draft, state) = lowering.finish();
     let mut notes = state.notes;
     jumps::structure(&mut draft, &mut notes);
