@@ -19,6 +19,7 @@ use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::target::Machine;
+use crate::tlx::language::Imports;
 use crate::{imports, isa_rules, lower, passes};
 
 mod dumps;
@@ -333,6 +334,10 @@ impl Scope for UnitScope<'_> {
         let methods = methods.map(|&unit| syntax(db, unit).clone()).collect();
         let source = ClassSource { header: syntax(db, header).clone(), methods };
         Some((source, Box::new(UnitScope { db, unit: header })))
+    }
+
+    fn triton(&self) -> Option<&Imports> {
+        Some(tlx::imports(self.db, self.unit.file(self.db)))
     }
 
     fn dialect_name(&self, path: &[&str]) -> Option<Constant> {

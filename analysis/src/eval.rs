@@ -12,6 +12,7 @@ use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, Fl
 
 use crate::ir::{Dtype, Reason, TensorType};
 use crate::target::Space;
+use crate::tlx::language::Imports;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, math};
 
@@ -75,6 +76,11 @@ pub trait Scope {
     /// The class of that name, and what its body sees.
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
         let _ = name;
+        None
+    }
+
+    /// What the module imports of Triton.
+    fn triton(&self) -> Option<&Imports> {
         None
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::Ast;
+use tilelens_syntax::ast::{Ast, Expr};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
@@ -317,7 +317,22 @@ fn allocates<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
         return false;
     }
     let through = |call: &Call| jit_functions(db, file).get(&call.callee).is_some_and(|&callee| allocates(db, callee));
-    front::mentions_allocation(syntax(db, unit), imports(db, file)) || calls_in(db, unit).iter().any(through)
+    front::mentions_allocation(syntax(db, unit), imports(db, file))
+        || calls_in(db, unit).iter().any(through)
+        || allocates_elsewhere(db, unit)
+}
+
+/// True where a function calls one of another file that takes memory.
+fn allocates_elsewhere<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let ast = syntax(db, unit);
+    let mut calls = ast.exprs().filter_map(|(_, expr)| match expr {
+        Expr::Call { func, .. } => ast.name(*func),
+        _ => None,
+    });
+    calls.any(|name| {
+        let callee = super::imported(db, unit.file(db), Name::new(db, name.to_owned()));
+        callee.is_some_and(|callee| allocates(db, callee))
+    })
 }
 
 fn does_not_allocate<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> bool {

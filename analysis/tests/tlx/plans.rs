@@ -443,3 +443,35 @@ def kernel():
     expect!["4:spec 5:a 6:b 7:alias 9:alias"].assert_eq(&highlighted("alias[0]"));
     expect!["8:other 9:other"].assert_eq(&highlighted("other ="));
 }
+
+#[test]
+fn a_helper_of_another_file_sees_that_file() {
+    let mut host = AnalysisHost::new();
+    let helpers = host.file_id("/w/helpers.py");
+    let text = "from triton import jit
+import triton.language as language
+from triton.language.extra import tlx as extra
+
+ROWS = 32
+
+@jit
+def allocate(count, columns: language.constexpr = ROWS * 2):
+    return extra.local_alloc((ROWS, columns), language.float32, count)
+";
+    host.set_document(helpers, Document::new(text));
+    let kernel = host.file_id("/w/kernel.py");
+    let text = format!(
+        "{IMPORTS}from helpers import allocate\n
+@triton.jit
+def kernel(n):
+    buffers = allocate(2)
+    view = tlx.local_view(buffers, 0)
+    wide = allocate(3, columns=128)
+"
+    );
+    host.set_document(kernel, Document::new(&text));
+    let plans = host.snapshot().plans(kernel).expect("nothing is edited");
+    let tiles: Vec<_> =
+        plans[0].tiles.iter().map(|tile| format!("{} {:?} {}", tile.name, tile.shape, tile.dtype)).collect();
+    assert_eq!(tiles, ["(unnamed) [2, 32, 64] float32", "(unnamed) [3, 32, 128] float32"]);
+}

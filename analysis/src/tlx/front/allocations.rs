@@ -10,7 +10,7 @@ use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Layout,
 use super::super::language::{self, Dtype, Storage};
 use super::{Frame, Front, Value, arguments};
 
-impl Front<'_> {
+impl Front {
     /// The name for an allocation, and where it stands.
     pub(super) fn named(&mut self, frame: &Frame<'_>, expr: ExprId) -> (String, Origin) {
         match &mut self.naming {

@@ -1,16 +1,16 @@
-//! Calls: the functions of TLX that are looked at, and helpers of the same file.
+//! Calls: the functions of TLX that are looked at, and helpers.
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function};
+use tilelens_syntax::ast::{Arg, Expr, ExprId, Function};
 
-use crate::eval::{self, Constant};
-use crate::ir::Reason;
+use crate::eval::{self, Constant, Scope};
+use crate::ir::{Origin, Reason};
 
 use super::super::kernel::Pair;
 use super::super::language::Storage;
 use super::super::scenario;
 use super::{Bound, DEEPEST_CALL, Frame, Front, Names, Value, arguments, mentions_tlx};
 
-impl Front<'_> {
+impl Front {
     pub(super) fn call(&mut self, frame: &mut Frame<'_>, expr: ExprId, func: ExprId, args: &[Arg]) -> Value {
         if let Some(canonical) = self.canonical(frame, func) {
             return self.triton_call(frame, expr, &canonical, args);
@@ -28,52 +28,51 @@ impl Front<'_> {
         let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
         if let Some(name) = ast.name(func)
             && !frame.names.contains_key(name)
-            && let Some(source) = self.scope.function(name)
+            && let Some(source) = frame.scope.function(name)
             && let Some(helper) = scenario::function(&source.ast)
-            && scenario::is_jit(&source.ast, self.imports, helper)
-            && (values.iter().any(Value::holds_memory) || mentions_tlx(&source.ast, self.imports))
         {
-            return self.helper(frame, expr, &source.ast, helper, args, values);
+            let elsewhere = frame.scope.home(name);
+            let scope = elsewhere.as_deref().unwrap_or(frame.scope);
+            let imports = elsewhere.as_deref().and_then(Scope::triton).unwrap_or(frame.imports);
+            if scenario::is_jit(&source.ast, imports, helper)
+                && (values.iter().any(Value::holds_memory) || mentions_tlx(&source.ast, imports))
+            {
+                let names = Names::new();
+                let call_site = Some(self.at(frame, expr));
+                let inner = Frame { ast: &source.ast, scope, imports, names, call_site, returned: None, done: false };
+                return self.helper(inner, helper, args, values);
+            }
         }
         self.kernel.hides_scales |= values.iter().any(Value::holds_memory);
         Value::Constant(self.evaluate(frame, expr))
     }
 
-    /// Follows a helper of the same file, so that what it allocates and returns is known.
-    pub(super) fn helper(
-        &mut self,
-        frame: &mut Frame<'_>,
-        expr: ExprId,
-        ast: &Ast,
-        helper: &Function,
-        args: &[Arg],
-        values: Vec<Value>,
-    ) -> Value {
+    /// Follows a helper in a new frame of its own, so that what it allocates and returns is known.
+    fn helper(&mut self, mut frame: Frame<'_>, helper: &Function, args: &[Arg], values: Vec<Value>) -> Value {
+        let ast = frame.ast;
         let name = ast.name(helper.name).unwrap_or_default();
         if self.depth == DEEPEST_CALL {
-            self.note(self.at(frame, expr), Reason(format!("calls of `{name}` are nested too deeply")));
+            let at = frame.call_site.unwrap_or(Origin::Expr(helper.name));
+            self.note(at, Reason(format!("calls of `{name}` are nested too deeply")));
             return Value::unknown(format!("calls of `{name}` are nested too deeply"));
         }
-        let mut names = Names::new();
         for (i, param) in helper.params.iter().enumerate() {
             let Some(param_name) = ast.name(param.name) else { continue };
             let by_keyword = args.iter().position(|arg| arg.keyword.as_deref() == Some(param_name));
             let given = by_keyword.or_else(|| args.get(i).filter(|arg| arg.keyword.is_none()).map(|_| i));
             let value = match (given.and_then(|i| values.get(i)), param.default) {
                 (Some(value), _) => value.clone(),
-                (None, Some(default)) => Value::Constant(eval::evaluate(ast, default, self.scope)),
+                (None, Some(default)) => Value::Constant(eval::evaluate(ast, default, frame.scope)),
                 (None, None) => Value::unknown(format!("`{param_name}` is not given to `{name}`")),
             };
-            names.insert(param_name.to_owned(), Bound { value, plain: false });
+            frame.names.insert(param_name.to_owned(), Bound { value, plain: false });
         }
-        let call_site = Some(self.at(frame, expr));
-        let mut inner = Frame { ast, names, call_site, returned: None, done: false };
         let naming = self.naming.take();
         self.depth += 1;
-        self.body(&mut inner, &helper.body);
+        self.body(&mut frame, &helper.body);
         self.depth -= 1;
         self.naming = naming;
-        inner.returned.unwrap_or(Value::Constant(Constant::None))
+        frame.returned.unwrap_or(Value::Constant(Constant::None))
     }
 
     pub(super) fn triton_call(&mut self, frame: &mut Frame<'_>, expr: ExprId, canonical: &str, args: &[Arg]) -> Value {

@@ -9,7 +9,7 @@ use crate::ir::Reason;
 use super::super::kernel::{BufferId, Index, IndexValue, Op};
 use super::{Frame, Front, MOST_ELEMENTS, Value};
 
-impl Front<'_> {
+impl Front {
     /// True if the value of an expression comes from a number that was assigned without `tl.constexpr`.
     pub(super) fn mentions_tensor(&self, frame: &Frame<'_>, expr: ExprId) -> bool {
         let ast = frame.ast;

@@ -9,7 +9,7 @@ use crate::ir::Reason;
 use super::super::kernel::{Element, Group, GroupId, GroupKind, Known, Op, Overlap, SpecId};
 use super::{Frame, Front, Value};
 
-impl Front<'_> {
+impl Front {
     pub(super) fn set_buffer_overlap(&mut self, frame: &mut Frame<'_>, expr: ExprId, spec: SpecId, args: &[Arg]) {
         let certain = self.uncertain.is_none();
         let at = self.at(frame, expr);

@@ -97,6 +97,9 @@ type Names = BTreeMap<String, Bound>;
 /// A function that is being followed.
 struct Frame<'a> {
     ast: &'a Ast,
+    /// What the file of the function sees.
+    scope: &'a dyn Scope,
+    imports: &'a Imports,
     names: Names,
     /// The call in the kernel's own text through which a helper is followed.
     call_site: Option<Origin>,
@@ -112,10 +115,8 @@ struct Naming {
     count: usize,
 }
 
-struct Front<'a> {
+struct Front {
     kernel: Kernel,
-    scope: &'a dyn Scope,
-    imports: &'a Imports,
     /// Under conditions that are not known.
     uncertain: Option<Reason>,
     naming: Option<Naming>,
@@ -138,8 +139,8 @@ pub fn read(
         let value = Value::Constant(param.value.clone());
         (param.name.clone(), Bound { value, plain: false })
     });
-    let mut frame = Frame { ast, names: names.collect(), call_site: None, returned: None, done: false };
-    let mut front = Front { kernel, scope, imports, uncertain: None, naming: None, statements: 0, depth: 0 };
+    let mut frame = Frame { ast, scope, imports, names: names.collect(), call_site: None, returned: None, done: false };
+    let mut front = Front { kernel, uncertain: None, naming: None, statements: 0, depth: 0 };
     front.body(&mut frame, &function.body);
     let kernel = front.kernel;
     (!kernel.buffers.is_empty() || !kernel.specs.is_empty() || !kernel.findings.is_empty()).then_some(kernel)
@@ -205,14 +206,14 @@ impl Scope for FrameScope<'_> {
     }
 }
 
-impl Front<'_> {
+impl Front {
     fn evaluate(&self, frame: &Frame<'_>, expr: ExprId) -> Constant {
-        let scope = FrameScope { names: &frame.names, outer: self.scope };
+        let scope = FrameScope { names: &frame.names, outer: frame.scope };
         eval::evaluate(frame.ast, expr, &scope)
     }
 
     fn canonical(&self, frame: &Frame<'_>, expr: ExprId) -> Option<String> {
-        self.imports.canonical(&frame.ast.dotted(expr)?)
+        frame.imports.canonical(&frame.ast.dotted(expr)?)
     }
 
     /// Where something in this frame is shown: in a helper, at the call of it.

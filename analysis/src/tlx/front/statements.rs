@@ -11,7 +11,7 @@ use crate::ir::{Origin, Reason};
 use super::super::kernel::Local;
 use super::{Bound, Frame, Front, MOST_STATEMENTS, Naming, Value};
 
-impl Front<'_> {
+impl Front {
     pub(super) fn body(&mut self, frame: &mut Frame<'_>, body: &[StmtId]) {
         for &stmt in body {
             if frame.done {
