@@ -7,6 +7,8 @@ mod records;
 #[cfg(test)]
 mod tests;
 
+use std::cell::Cell;
+
 use tilelens_syntax::BlockKey;
 use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, Function, ParamKind, Stmt};
 
@@ -119,21 +121,22 @@ pub struct FunctionSource {
     pub key: Option<BlockKey>,
 }
 
-/// How the statements of a block bind a name.
 /// The value of an expression of a block, whose names `scope` resolves.
 pub fn evaluate(ast: &Ast, expr: ExprId, scope: &dyn Scope) -> Constant {
-    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None }.value(expr)
+    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, work: &Cell::new(0) }.value(expr)
 }
 
 /// The same for a list of which the first `count` elements are enough; comprehensions stop there.
 pub fn evaluate_first(ast: &Ast, expr: ExprId, count: usize, scope: &dyn Scope) -> Constant {
-    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: Some(count) }.value(expr)
+    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: Some(count), work: &Cell::new(0) }.value(expr)
 }
 
 /// Deeper expressions, and deeper calls of functions, count as unknown.
 const DEEPEST: u32 = 100;
 /// Longest list that is built, in elements.
 const LONGEST: usize = 4096;
+/// What comes to more values than these counts as unknown.
+const MOST_WORK: usize = 1 << 19;
 
 struct Evaluator<'a> {
     ast: &'a Ast,
@@ -143,6 +146,8 @@ struct Evaluator<'a> {
     depth: u32,
     /// Elements of a comprehension behind these are left out.
     cut_at: Option<usize>,
+    /// Values that were made so far, each with all that is in it.
+    work: &'a Cell<usize>,
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {
@@ -154,7 +159,15 @@ impl Evaluator<'_> {
         if self.depth >= DEEPEST {
             return unknown("the expression is nested too deeply");
         }
-        let this = Evaluator { depth: self.depth + 1, ..*self };
+        let value = Evaluator { depth: self.depth + 1, ..*self }.value_within(expr);
+        self.work.set(self.work.get().saturating_add(weight(&value)));
+        if self.work.get() > MOST_WORK { unknown("the expression takes too long to compute") } else { value }
+    }
+
+    fn value_within(&self, expr: ExprId) -> Constant {
+        if self.work.get() > MOST_WORK {
+            return unknown("the expression takes too long to compute");
+        }
         match self.ast.expr(expr) {
             Expr::Int(value) => match i64::try_from(*value) {
                 Ok(value) => Constant::Int(value),
@@ -164,39 +177,39 @@ impl Evaluator<'_> {
             Expr::Str(value) => Constant::Str(value.clone()),
             Expr::Bool(value) => Constant::Bool(*value),
             Expr::None => Constant::None,
-            Expr::Name(name) => this.name(name),
-            Expr::Attribute { .. } => this.attribute(expr),
-            Expr::Call { func, args } => this.call(*func, args),
-            Expr::Subscript { value, index } => this.subscript(*value, *index),
-            Expr::Tuple(elements) => this.all(elements).map_or_else(Constant::Unknown, Constant::Tuple),
-            Expr::List(elements) => this.all(elements).map_or_else(Constant::Unknown, Constant::List),
-            Expr::Unary { op, operand } => unary(*op, this.value(*operand)),
-            Expr::Binary { op, left, right } => binary(*op, this.value(*left), this.value(*right)),
-            Expr::Compare { left, rest } => this.compare(*left, rest),
+            Expr::Name(name) => self.name(name),
+            Expr::Attribute { .. } => self.attribute(expr),
+            Expr::Call { func, args } => self.call(*func, args),
+            Expr::Subscript { value, index } => self.subscript(*value, *index),
+            Expr::Tuple(elements) => self.all(elements).map_or_else(Constant::Unknown, Constant::Tuple),
+            Expr::List(elements) => self.all(elements).map_or_else(Constant::Unknown, Constant::List),
+            Expr::Unary { op, operand } => unary(*op, self.value(*operand)),
+            Expr::Binary { op, left, right } => binary(*op, self.value(*left), self.value(*right)),
+            Expr::Compare { left, rest } => self.compare(*left, rest),
             Expr::Bool2 { op, left, right } => {
-                let left = this.value(*left);
+                let left = self.value(*left);
                 match (op, truth(&left)) {
                     (_, None) => left,
                     (BoolOp::And, Some(false)) | (BoolOp::Or, Some(true)) => left,
-                    _ => this.value(*right),
+                    _ => self.value(*right),
                 }
             }
             Expr::Ternary { then, condition, otherwise } => {
-                let condition = this.value(*condition);
+                let condition = self.value(*condition);
                 match truth(&condition) {
-                    Some(true) => this.value(*then),
-                    Some(false) => this.value(*otherwise),
+                    Some(true) => self.value(*then),
+                    Some(false) => self.value(*otherwise),
                     None => condition,
                 }
             }
             Expr::Other(kind) => unknown(format!("tilelens does not run a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
             Expr::Dict(pairs) => {
-                Constant::Dict(pairs.iter().map(|&(key, value)| (this.value(key), this.value(value))).collect())
+                Constant::Dict(pairs.iter().map(|&(key, value)| (self.value(key), self.value(value))).collect())
             }
             Expr::Comprehension { element, clauses } => {
                 let mut elements = Vec::new();
-                match this.comprehend(*element, clauses, &mut elements) {
+                match self.comprehend(*element, clauses, &mut elements) {
                     Ok(()) => Constant::List(elements),
                     Err(reason) => Constant::Unknown(reason),
                 }
@@ -395,7 +408,7 @@ impl Evaluator<'_> {
             scope: home.as_deref().unwrap_or(self.scope),
             arguments: &arguments,
             depth: self.depth + 10,
-            cut_at: self.cut_at,
+            ..*self
         }
         .value(result)
     }
@@ -455,6 +468,17 @@ impl Evaluator<'_> {
             left = right;
         }
         Constant::Bool(true)
+    }
+}
+
+/// How many values there are in one.
+fn weight(value: &Constant) -> usize {
+    match value {
+        Constant::List(elements) | Constant::Tuple(elements) => 1 + elements.iter().map(weight).sum::<usize>(),
+        Constant::Record(fields) => 1 + fields.iter().map(|(_, field)| weight(field)).sum::<usize>(),
+        Constant::Dict(pairs) => 1 + pairs.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>(),
+        Constant::Str(text) => 1 + text.len(),
+        _ => 1,
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tilelens_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
-use super::{Constant, LONGEST, unknown};
+use super::{Constant, LONGEST, MOST_WORK, unknown, weight};
 
 /// Python's truth value, where it is known.
 pub fn truth(value: &Constant) -> Option<bool> {
@@ -120,7 +120,9 @@ pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant 
 
 fn repeat(elements: &[Constant], count: &Constant) -> Option<Vec<Constant>> {
     let count = usize::try_from(int(count)?.max(0)).ok()?;
-    (elements.len().checked_mul(count)? <= LONGEST).then(|| [elements].repeat(count).concat())
+    let weight: usize = elements.iter().map(weight).sum();
+    let is_small = elements.len().checked_mul(count)? <= LONGEST && weight.checked_mul(count)? <= MOST_WORK;
+    is_small.then(|| [elements].repeat(count).concat())
 }
 
 /// Python's integer arithmetic: division rounds down, the remainder has the sign of the divisor.

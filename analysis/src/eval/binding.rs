@@ -6,6 +6,7 @@ use tilelens_syntax::ast::{Ast, ExprId, Function, Stmt, StmtId};
 
 use super::{Constant, Scope, evaluate, unknown};
 
+/// How the statements of a block bind a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Binding {
     None,

@@ -16,15 +16,19 @@ impl Scope for Module {
     }
 }
 
-fn check(module: &str, expect: Expect) {
+/// The value of `x`.
+fn shown(module: &str) -> String {
     let document = Document::new(module);
     let (ast, _) = ast::parse(&document.blocks()[0].source);
-    let module = Module(ast);
-    expect.assert_eq(&match module.constant("x") {
+    match Module(ast).constant("x") {
         Some(Constant::Unknown(reason)) => format!("unknown: {}", reason.0),
         Some(value) => format!("{value:?}"),
         None => "not bound".to_owned(),
-    });
+    }
+}
+
+fn check(module: &str, expect: Expect) {
+    expect.assert_eq(&shown(module));
 }
 
 #[test]
@@ -70,4 +74,18 @@ fn what_is_not_known_says_why() {
     check("if True:\n    x = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
     check("from sizes import x", expect!["unknown: `x` is imported from `sizes`, which tilelens does not read"]);
     check("y = 1", expect!["not bound"]);
+}
+
+#[test]
+fn what_takes_long_is_unknown() {
+    let long = "unknown: the expression takes too long to compute";
+    for text in [
+        "x = [a for a in range(4000) for b in range(4000) for c in range(4000) if c < 0]",
+        "x = [a for a in range(4000) for b in range(4000) for c in range(4000) if c < 0][0]",
+        "x = [[a for a in range(4000)] for b in range(4000)]",
+    ] {
+        assert_eq!(shown(text), long);
+    }
+    check("x = [[[0] * 4000] * 4000] * 4000", expect!["unknown: repeats a list"]);
+    check("x = len([(a, b) for a in range(60) for b in range(60)])", expect!["Int(3600)"]);
 }
