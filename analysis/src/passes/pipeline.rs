@@ -9,9 +9,6 @@ use crate::ir::{
 };
 use crate::target::Space;
 
-/// Beyond this many variables copies are no longer made.
-const MAX_VARIABLES: usize = 200_000;
-
 /// The indices of copied loops join `drains`.
 pub(super) fn run(kernel: &mut Kernel, drains: &mut Drains) {
     let body = std::mem::take(&mut kernel.body);
@@ -61,8 +58,7 @@ impl Lower<'_> {
         let Some(step) = walk::constant(&inner.step).filter(|step| *step != 0) else {
             return self.keep(inner, "a pipeline with a step that is not constant", out);
         };
-        let copies = (inner.body.len() as i64).saturating_mul(stages) as usize;
-        if self.kernel.vars.len().saturating_add(copies) > MAX_VARIABLES {
+        if !walk::may_copy(self.kernel, &inner.body, stages) {
             return self.keep(inner, "a pipeline with this many copies of its body", out);
         }
         match (walk::constant(&inner.start), walk::trip_count(&inner.start, &inner.stop, &inner.step)) {

@@ -5,8 +5,6 @@ use crate::ir::{For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Scalar
 
 /// Above this the compiler refuses the loop.
 const MAX_ITERATIONS: i64 = 1024;
-/// Above this tilelens gives up, so that nested loops cannot exhaust memory.
-const MAX_VARIABLES: usize = 200_000;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
@@ -61,7 +59,7 @@ impl Unroll<'_> {
         else {
             return self.keep(inner, "bounds of `pl.unroll` that are not constant", out);
         };
-        if trips > MAX_ITERATIONS || self.kernel.vars.len() > MAX_VARIABLES {
+        if trips > MAX_ITERATIONS || !walk::may_copy(self.kernel, &inner.body, trips) {
             return self.keep(inner, "`pl.unroll` over this many iterations", out);
         }
         let mut values: Vec<Operand> = inner.carries.iter().map(|carry| carry.init.clone()).collect();

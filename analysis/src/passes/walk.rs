@@ -280,6 +280,17 @@ impl Substitution {
     }
 }
 
+/// Beyond this many variables bodies are not copied: no kernel that somebody compiles comes near.
+const MOST_VARIABLES: u64 = 1 << 15;
+
+/// Whether a kernel stays of a size that can be planned with so many copies of one of its bodies.
+pub(super) fn may_copy(kernel: &Kernel, body: &[Stmt], copies: i64) -> bool {
+    let mut size: u64 = 0;
+    visit(body, &mut |_| size += 1);
+    let more = size.saturating_mul(u64::try_from(copies).unwrap_or(0));
+    (kernel.vars.len() as u64).saturating_add(more) <= MOST_VARIABLES
+}
+
 /// A copy of `body` with variables of its own for everything that it defines.
 pub(super) fn copy(kernel: &mut Kernel, body: &[Stmt], substitution: &mut Substitution) -> Vec<Stmt> {
     body.iter().map(|stmt| copy_stmt(kernel, stmt, substitution)).collect()
