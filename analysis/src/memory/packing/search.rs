@@ -17,17 +17,40 @@ use super::problem::{BufferIx, Problem};
 /// Buffers in one part of the program above which the search is not begun: it goes as deep as there are buffers.
 pub(super) const MOST_BUFFERS: usize = 1_000;
 
-/// What buffers at the same offset are ordered by, largest first. No one order is good for every problem, so that all of them
-/// take turns, each with as many nodes as all turns before.
+/// What buffers at the same offset are ordered by, largest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Preorder {
-    /// Time alive, area, most bytes live beside it.
+struct Preorder {
+    keys: Keys,
+    width: Width,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Keys {
+    /// Width, area, most bytes live beside it.
     WidthAreaTotal,
     TotalAreaWidth,
     TotalWidthArea,
 }
 
-const PREORDERS: [Preorder; 3] = [Preorder::WidthAreaTotal, Preorder::TotalAreaWidth, Preorder::TotalWidthArea];
+/// How long a buffer is alive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Width {
+    /// As the lifetime counts it.
+    Time,
+    /// In sections: the same however finely time is counted, such as by the statements of a kernel.
+    Sections,
+    /// In buffers that it is alive with.
+    Neighbours,
+}
+
+/// No one order is good for every problem, so that all of them take turns, each with as many nodes as all turns before.
+const PREORDERS: [Preorder; 5] = [
+    Preorder { keys: Keys::TotalWidthArea, width: Width::Time },
+    Preorder { keys: Keys::TotalAreaWidth, width: Width::Sections },
+    Preorder { keys: Keys::WidthAreaTotal, width: Width::Sections },
+    Preorder { keys: Keys::TotalWidthArea, width: Width::Sections },
+    Preorder { keys: Keys::TotalAreaWidth, width: Width::Neighbours },
+];
 
 /// Whether there is a packing.
 #[derive(Clone, PartialEq, Eq, Debug)]

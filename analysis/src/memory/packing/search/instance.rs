@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Preorder;
+use super::{Keys, Preorder, Width};
 use crate::memory::packing::conflicts::Conflicts;
 use crate::memory::packing::problem::{BufferIx, Problem};
 
@@ -32,8 +32,9 @@ pub(super) struct Item {
     pub(super) hull: (u32, u32),
     neighbours: (u32, u32),
     spans: (u32, u32),
-    width: u64,
-    area: u128,
+    size_in_bytes: u64,
+    time: u64,
+    sections: u64,
 }
 
 impl Instance {
@@ -63,7 +64,6 @@ impl Instance {
             let first_span = instance.spans.len() as u32;
             instance.spans.extend(&spans);
             let hull = (spans.first()?.0, spans.last()?.1);
-            let width = buffer.lifetime.duration();
             instance.items.push(Item {
                 size: units(buffer.size),
                 align: units(buffer.align),
@@ -71,8 +71,9 @@ impl Instance {
                 hull,
                 neighbours: (first_neighbour, instance.neighbours.len() as u32),
                 spans: (first_span, instance.spans.len() as u32),
-                width,
-                area: u128::from(width) * u128::from(buffer.size),
+                size_in_bytes: buffer.size,
+                time: buffer.lifetime.duration(),
+                sections: spans.iter().map(|&(from, to)| u64::from(to - from)).sum(),
             });
         }
         instance.fill_conflicts();
@@ -138,12 +139,18 @@ impl Instance {
 
     /// What sorts items of one offset: smallest key first. `total` is the most that is unplaced in a section of the item.
     pub(super) fn key(&self, preorder: Preorder, item: u32, total: Units) -> (u128, u128, u128, u32) {
-        let &Item { width, area, .. } = &self.items[item as usize];
-        let (width, area, total) = (!u128::from(width), !area, !(total as u128));
-        match preorder {
-            Preorder::WidthAreaTotal => (width, area, total, item),
-            Preorder::TotalAreaWidth => (total, area, width, item),
-            Preorder::TotalWidthArea => (total, width, area, item),
+        let &Item { size_in_bytes, time, sections, neighbours, .. } = &self.items[item as usize];
+        let width = u128::from(match preorder.width {
+            Width::Time => time,
+            Width::Sections => sections,
+            Width::Neighbours => u64::from(neighbours.1 - neighbours.0),
+        });
+        let area = width * u128::from(size_in_bytes);
+        let (width, area, total) = (!width, !area, !(total as u128));
+        match preorder.keys {
+            Keys::WidthAreaTotal => (width, area, total, item),
+            Keys::TotalAreaWidth => (total, area, width, item),
+            Keys::TotalWidthArea => (total, width, area, item),
         }
     }
 
