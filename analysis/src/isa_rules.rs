@@ -128,12 +128,12 @@ pub(crate) fn refused(rows: u64, cols: u64, dtype: Dtype, space: Space, layout: 
         (SLayout::NoneBox, BLayout::RowMajor) => {
             format!(
                 "rows of {} bytes ({cols} {dtype}); the instruction library takes multiples of 32 bytes",
-                cols * bytes
+                cols.saturating_mul(bytes)
             )
         }
         (SLayout::NoneBox, BLayout::ColMajor) => format!(
             "columns of {} bytes ({rows} {dtype}); the instruction library takes multiples of 32 bytes",
-            rows * bytes
+            rows.saturating_mul(bytes)
         ),
         _ => format!(
             "{rows} x {cols} elements, and {dtype} lies in {space} in boxes of {box_rows} x {unit_cols}; the instruction \

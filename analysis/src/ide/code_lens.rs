@@ -112,7 +112,7 @@ fn bar(space: &SpaceUse) -> String {
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
         return format!("{} {}", space.space, layout::bytes(space.used));
     };
-    let filled = (space.used * CELLS).div_ceil(capacity).min(CELLS) as usize;
-    let percent = (space.used * 100).div_ceil(capacity);
+    let filled = space.used.saturating_mul(CELLS).div_ceil(capacity).min(CELLS) as usize;
+    let percent = space.used.saturating_mul(100).div_ceil(capacity);
     format!("{} {}{} {percent} %", space.space, "█".repeat(filled), "░".repeat(CELLS as usize - filled))
 }

@@ -200,7 +200,7 @@ fn describe(
     if let Some(address) = tile.address {
         let place = match tile.dynamic_offset {
             true => format!("in the buffer at `{address:#x}`, offset chosen at run time"),
-            false => format!("`{address:#x}` – `{:#x}`", address + tile.bytes),
+            false => format!("`{address:#x}` – `{:#x}`", address.saturating_add(tile.bytes)),
         };
         let _ = writeln!(text, "| address | {place} |");
     }

@@ -177,6 +177,6 @@ impl<'a> Trace<'a, '_> {
         let id = self.handles[tile.0 as usize];
         let tile = self.program.tile(id);
         let from = tile.address?;
-        Some(Bytes { tile: id, space: tile.form.space, from, to: from + tile.bytes })
+        Some(Bytes { tile: id, space: tile.form.space, from, to: from.saturating_add(tile.bytes) })
     }
 }

@@ -114,11 +114,11 @@ impl<'a> Selector<'a> {
             let (address, buffer, selected) = (tile.address, tile.buffer, tile.dynamic_offset);
             places.entry(tile.var).or_insert(Placed { address, bytes, buffer, selected });
             if tile.space == Some(Space::Vec) {
-                vec_end = vec_end.max(tile.address.unwrap_or(0) + tile.bytes);
+                vec_end = vec_end.max(tile.address.unwrap_or(0).saturating_add(tile.bytes));
             }
         }
         for buffer in plan.buffers.iter().filter(|buffer| buffer.space == Space::Vec) {
-            vec_end = vec_end.max(buffer.address.unwrap_or(0) + buffer.size);
+            vec_end = vec_end.max(buffer.address.unwrap_or(0).saturating_add(buffer.size));
         }
         Selector {
             kernel,

@@ -181,11 +181,13 @@ impl Selector<'_> {
     pub(super) fn overlap(&self, a: TileId, b: TileId) -> bool {
         let (a, b) = (self.program.tile(a), self.program.tile(b));
         let (Some(start_a), Some(start_b)) = (a.address, b.address) else { return true };
-        a.form.space == b.form.space && start_a < start_b + b.bytes && start_b < start_a + a.bytes
+        a.form.space == b.form.space
+            && start_a < start_b.saturating_add(b.bytes)
+            && start_b < start_a.saturating_add(a.bytes)
     }
 }
 
 /// Bytes of a tile type.
 pub(super) fn size(form: TileForm) -> u64 {
-    (form.rows * form.cols * form.dtype.storage_bits()).div_ceil(8)
+    form.rows.saturating_mul(form.cols).saturating_mul(form.dtype.storage_bits()).div_ceil(8)
 }

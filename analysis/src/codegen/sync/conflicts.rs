@@ -55,7 +55,9 @@ fn handle_moves(steps: &[Step], moves: &mut Vec<(TileId, TileId)>) {
 fn overlap(program: &Program, a: TileId, b: TileId) -> bool {
     let (a, b) = (program.tile(a), program.tile(b));
     let (Some(start_a), Some(start_b)) = (a.address, b.address) else { return false };
-    a.form.space == b.form.space && start_a < start_b + b.bytes && start_b < start_a + a.bytes
+    a.form.space == b.form.space
+        && start_a < start_b.saturating_add(b.bytes)
+        && start_b < start_a.saturating_add(a.bytes)
 }
 
 /// Whether a tile that one of them writes can share bytes with a tile of the other.
@@ -98,7 +100,7 @@ pub(super) fn conflicts(
     by_address.sort_by_key(|tile| (program.tile(*tile).form.space, program.tile(*tile).address));
     for (index, &a) in by_address.iter().enumerate() {
         let tile = program.tile(a);
-        let end = tile.address.unwrap_or(0) + tile.bytes;
+        let end = tile.address.unwrap_or(0).saturating_add(tile.bytes);
         for &b in &by_address[index + 1..] {
             let other = program.tile(b);
             if other.form.space != tile.form.space || other.address.unwrap_or(0) >= end {

@@ -99,7 +99,7 @@ impl Writer<'_, '_> {
         let mut buffers: Vec<BufferMap> =
             here.filter_map(|(buffer, lived)| self.buffer(buffer, of.capacity, lived)).collect();
         buffers.sort_by_key(|buffer| (buffer.address, buffer.size));
-        let taken = buffers.iter().map(|buffer| [buffer.address, buffer.address + buffer.size]).collect();
+        let taken = buffers.iter().map(|buffer| [buffer.address, buffer.address.saturating_add(buffer.size)]).collect();
         SpaceMap {
             name: of.space.name(),
             unit: "bytes",

@@ -285,7 +285,8 @@ impl Deduction<'_> {
         }
         let cols = self.tensor(0)?.shape.last().and_then(Scalar::as_int).and_then(|cols| u64::try_from(cols).ok());
         let cols = cols.ok_or_else(|| Problem::NotModelled("rows of a tensor of unknown width".to_owned()))?;
-        Ok(vec![indices.iter().product(), cols])
+        let rows = indices.iter().fold(1, |rows: u64, &extent| rows.saturating_mul(extent));
+        Ok(vec![rows, cols])
     }
 }
 

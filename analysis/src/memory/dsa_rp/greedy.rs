@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
             let soft: Vec<((u64, u64), u64)> = soft.collect();
             let candidates: BTreeSet<u64> =
                 std::iter::once(0).chain(tops).chain(soft.iter().map(|((_, end), _)| *end)).map(aligned).collect();
-            let meets = |at: u64, (start, end): (u64, u64)| at < end && start < at + bytes;
+            let meets = |at: u64, (start, end): (u64, u64)| at < end && start < at.saturating_add(bytes);
             let free = candidates
                 .into_iter()
                 .filter(|at| self.is_within(*index, *at) && !taken.iter().any(|range| meets(*at, *range)));
@@ -150,7 +150,8 @@ impl<'a> Search<'a> {
         let nodes = &self.problem.nodes;
         let reserved = self.problem.reserved.get(&nodes[index].space).map(|end| (0, *end));
         let placed = self.hard[index].iter().filter_map(|other| Some((offsets[*other]?, nodes[*other].bytes)));
-        let mut taken: Vec<(u64, u64)> = placed.map(|(at, bytes)| (at, at + bytes)).chain(reserved).collect();
+        let mut taken: Vec<(u64, u64)> =
+            placed.map(|(at, bytes)| (at, at.saturating_add(bytes))).chain(reserved).collect();
         taken.sort_unstable();
         taken
     }
@@ -168,7 +169,7 @@ impl<'a> Search<'a> {
         for (node, offset) in nodes.iter().zip(offsets) {
             let reserved = self.problem.reserved.get(&node.space).copied().unwrap_or(0);
             let peak = peaks.entry(node.space).or_insert(reserved);
-            *peak = (*peak).max(offset + node.bytes);
+            *peak = (*peak).max(offset.saturating_add(node.bytes));
         }
         let meet = |(a, b): (usize, usize)| overlap(offsets[a], nodes[a].bytes, offsets[b], nodes[b].bytes);
         let penalties = self.problem.penalties.iter();
@@ -178,5 +179,5 @@ impl<'a> Search<'a> {
 }
 
 pub(super) fn overlap(a: u64, a_bytes: u64, b: u64, b_bytes: u64) -> bool {
-    a < b + b_bytes && b < a + a_bytes
+    a < b.saturating_add(b_bytes) && b < a.saturating_add(a_bytes)
 }
