@@ -67,7 +67,7 @@ impl Scope for Module<'_> {
     fn function(&self, name: &str) -> Option<FunctionSource> {
         let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
         let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
-        Some(FunctionSource { ast: ast::parse(&found.source).0.into() })
+        Some(FunctionSource { ast: ast::parse(&found.source).0.into(), key: None })
     }
 }
 
