@@ -192,6 +192,10 @@ impl<'k> Draft<'k> {
             effort: self.effort,
         };
         let packed = packed::pack(&input);
+        if packed.is_none() {
+            // Too large for the packer to state, and far too large for any memory.
+            return self.sequential();
+        }
         let buffers = (0..self.groups.len()).map(|index| vec![index]).collect();
         let spaces = || packed.iter().flat_map(|packed| packed.spaces.values());
         let mut sharing: Vec<StagePair> = spaces().flat_map(|space| &space.relaxed).cloned().collect();
