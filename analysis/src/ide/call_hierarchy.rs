@@ -1,5 +1,6 @@
 //! Which functions call a kernel or a helper of kernels, and which it calls.
 
+use rustc_hash::FxHashMap;
 use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::Expr;
 
@@ -69,6 +70,8 @@ pub(crate) fn outgoing_calls(context: &Context<'_>, offset: usize) -> Vec<Calls>
     let mut all: Vec<Calls> = Vec::new();
     let Some(caller) = scopes.blocks().find(|block| block.holds(TextRange::empty(offset))) else { return all };
     let parsed = db::parsed(context.db, caller.unit);
+    // Looking a name up reads the whole function; a kernel calls few functions many times.
+    let mut callees: FxHashMap<Vec<&str>, Option<CallItem>> = FxHashMap::default();
     for (_, expr) in parsed.ast.exprs() {
         let Expr::Call { func, .. } = expr else { continue };
         // `kernel[grid](…)` launches `kernel`.
@@ -76,10 +79,12 @@ pub(crate) fn outgoing_calls(context: &Context<'_>, offset: usize) -> Vec<Calls>
             Expr::Subscript { value, .. } => *value,
             _ => *func,
         };
-        let Some(&name) = parsed.ast.dotted(func).and_then(|path| path.last().copied()).as_ref() else { continue };
+        let Some(path) = parsed.ast.dotted(func) else { continue };
+        let Some(name) = path.last() else { continue };
         let end = parsed.spans.expr(func).end + caller.start;
         let range = TextRange::new(end - name.len(), end);
-        let Some(callee) = call_item(context, range.start) else { continue };
+        let callee = callees.entry(path).or_insert_with(|| call_item(context, range.start));
+        let Some(callee) = callee.clone() else { continue };
         match all.iter_mut().find(|calls| calls.item == callee) {
             Some(calls) => calls.ranges.push(range),
             None => all.push(Calls { item: callee, ranges: vec![range] }),
