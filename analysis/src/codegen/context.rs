@@ -9,6 +9,8 @@ pub(super) struct Context {
     names: FxHashMap<VarId, String>,
     taken: FxHashSet<String>,
     naturals: FxHashSet<VarId>,
+    /// Extents that are known at run time only, by the name that `pl.dynamic` gives them.
+    extents: FxHashMap<String, String>,
 }
 
 /// What a tensor parameter declares besides its pointer.
@@ -38,6 +40,16 @@ impl Context {
 
     pub(super) fn register_scalar(&mut self, var: VarId, name: &str) -> String {
         self.register(var, name, &[""])
+    }
+
+    pub(super) fn register_extent(&mut self, name: &str) -> String {
+        let given = self.fresh(name, &[""]);
+        self.extents.insert(name.to_string(), given.clone());
+        given
+    }
+
+    pub(super) fn extent(&self, name: &str) -> Option<&str> {
+        self.extents.get(name).map(String::as_str)
     }
 
     /// Another name for what already has one: the result of a loop is its carried variable.

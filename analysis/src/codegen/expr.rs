@@ -48,15 +48,18 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
         }
         Scalar::Dim { tensor, axis } => {
             let extent = kernel.tensor(*tensor).and_then(|ty| ty.shape.get(*axis as usize));
-            match extent.and_then(Scalar::as_int) {
-                Some(extent) => extent.to_string(),
-                None => {
+            match extent {
+                Some(Scalar::Dim { .. }) | None => {
                     let name = &kernel.var(*tensor).name;
                     return Err(format!("axis {axis} of `{name}` is known at run time only"));
                 }
+                Some(extent) => print(extent)?,
             }
         }
-        Scalar::Dynamic(name) => return Err(format!("the extent `{name}` is known at run time only")),
+        Scalar::Dynamic(name) => match context.extent(name) {
+            Some(extent) => extent.to_string(),
+            None => return Err(format!("the extent `{name}` is known at run time only")),
+        },
         Scalar::Call(call) => match call.op.op().name {
             "tile.get_block_idx" => "get_block_idx()".to_string(),
             "tile.get_block_num" => "get_block_num()".to_string(),

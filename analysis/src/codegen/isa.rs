@@ -48,8 +48,8 @@ pub(super) struct Row {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Alike {
     Nothing,
-    /// The padding of the C++ type; only the simulator of the instruction library asks for it.
-    Padding,
+    /// The C++ type; only the simulator of the instruction library asks for it.
+    Simulated,
     /// The C++ type.
     Type,
 }
@@ -81,8 +81,8 @@ const TERNARY: &[Slot] = &[Arg(0), Arg(1), Arg(2)];
 const REDUCTION: &[Slot] = &[Arg(0), Tmp(1)];
 
 const ROWS: &[Row] = &[
-    alike("abs", "TABS", Alike::Padding, UNARY),
-    alike("add", "TADD", Alike::Padding, BINARY),
+    alike("abs", "TABS", Alike::Simulated, UNARY),
+    alike("add", "TADD", Alike::Simulated, BINARY),
     alike("addc", "TADDC", Alike::Type, TERNARY),
     scalar("adds", "TADDS"),
     alike("addsc", "TADDSC", Alike::Type, TERNARY),
@@ -216,6 +216,17 @@ pub(super) fn axis_reduction(op: &str, axis: i64) -> Option<&'static Row> {
     }
 }
 
+/// The instruction of an operation of two tiles, of which the second has one row (or one column) for all of the first.
+pub(super) fn expanding(op: &str, one_row: bool) -> Option<&'static Row> {
+    let operator = match op.strip_prefix("tile.").or_else(|| op.strip_prefix("block."))? {
+        operator @ ("add" | "sub" | "mul" | "div") => operator,
+        "maximum" => "max",
+        "minimum" => "min",
+        _ => return None,
+    };
+    instruction(&format!("tile.{}_expand_{operator}", if one_row { "col" } else { "row" }))
+}
+
 /// `mask_pattern` of a gather or scatter: the bits, from the right, of the elements of each two or four that it takes.
 pub(super) fn mask_pattern(pattern: i64) -> Option<&'static str> {
     let patterns = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];
@@ -263,6 +274,9 @@ mod tests {
         assert_eq!(axis_reduction("block.sum", 0).map(|row| row.instruction), Some("TCOLSUM"));
         assert_eq!(axis_reduction("block.sum", 1).map(|row| row.instruction), Some("TROWSUM"));
         assert_eq!(axis_reduction("block.sum", 2), None);
+        assert_eq!(expanding("tile.maximum", true).map(|row| row.instruction), Some("TCOLEXPANDMAX"));
+        assert_eq!(expanding("tile.sub", false).map(|row| row.instruction), Some("TROWEXPANDSUB"));
+        assert_eq!(expanding("tile.xor", false), None);
     }
 
     /// Operations with an instruction, of which `selection` makes more than one row of the table can say.

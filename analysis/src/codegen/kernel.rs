@@ -5,8 +5,8 @@ use crate::ir::Origin;
 use super::Options;
 use super::emitter::Emitter;
 use super::sequence::{
-    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Declare, Declared, Direction, Head, Instr, Loop, Operand,
-    Place, Program, Queue, Step, Sync, Tile, Wrapper,
+    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Declare, Declared, Direction, Elements, Head, Instr, Loop,
+    Operand, Place, Program, Queue, Step, Sync, Tile, Wrapper,
 };
 use super::types;
 
@@ -84,7 +84,7 @@ impl Printer<'_> {
         for (index, arg) in self.program.args.iter().enumerate() {
             let ArgKind::Tensor(extents) = &arg.kind else { continue };
             let mut accessed = false;
-            for wrapper in self.program.wrappers.iter().filter(|wrapper| wrapper.arg == index) {
+            for wrapper in self.program.wrappers.iter().filter(|wrapper| wrapper.arg == index && !wrapper.element) {
                 self.tensor(arg, wrapper);
                 accessed = true;
             }
@@ -110,7 +110,9 @@ impl Printer<'_> {
         self.out.line_from(*origin, &format!("using {stride} = {};", types::stride(&wrapper.strides)));
         self.out.line_from(*origin, &format!("using {ty} = GlobalTensor<{element}, {shape}, {stride}{layout}>;"));
         if wrapper.run_time.is_empty() {
-            self.out.line_from(*origin, &format!("{ty} {}({name});", wrapper.name));
+            let strides = run_time_strides(wrapper);
+            let layout = if strides.is_empty() { String::new() } else { format!(", {shape}(), {stride}({strides})") };
+            self.out.line_from(*origin, &format!("{ty} {}({name}{layout});", wrapper.name));
         }
         self.out.line("");
     }
@@ -182,7 +184,9 @@ impl Printer<'_> {
     fn instr(&mut self, instr: &Instr) {
         if let Some(access) = &instr.access {
             let wrapper = &self.program.wrappers[access.wrapper];
-            if !wrapper.run_time.is_empty() {
+            if wrapper.element {
+                // The text of the instruction says where.
+            } else if !wrapper.run_time.is_empty() {
                 self.out.line_from(instr.origin, &self.construct_wrapper(access, wrapper));
             } else if access.assign || self.options.always_assign {
                 let line = format!("TASSIGN({}, {});", wrapper.name, pointer(access, wrapper));
@@ -211,7 +215,14 @@ impl Printer<'_> {
         let tensor = &self.program.args[wrapper.arg].name;
         let extents: Vec<&str> = wrapper.run_time.iter().map(|(_, extent)| extent.as_str()).collect();
         let (pointer, extents, number) = (pointer(access, wrapper), extents.join(", "), suffix(wrapper));
-        format!("{tensor}GlobalType{number} {}({pointer}, {tensor}ShapeDim5{number}({extents}));", wrapper.name)
+        let strides = match run_time_strides(wrapper) {
+            strides if strides.is_empty() => strides,
+            strides => format!(", {tensor}StrideDim5{number}({strides})"),
+        };
+        format!(
+            "{tensor}GlobalType{number} {}({pointer}, {tensor}ShapeDim5{number}({extents}){strides});",
+            wrapper.name
+        )
     }
 
     fn repeat(&mut self, node: &Loop) {
@@ -292,19 +303,33 @@ impl Printer<'_> {
 }
 
 /// A tensor that is never accessed is declared as a whole.
-fn whole(arg: usize, name: &str, extents: &[Option<u64>]) -> Option<Wrapper> {
-    let window = extents.iter().copied().collect::<Option<Vec<u64>>>()?;
-    let strides = types::row_major_strides(extents)?;
+fn whole(arg: usize, name: &str, extents: &[Option<Elements>]) -> Option<Wrapper> {
+    let known = extents.iter().map(|extent| match extent {
+        Some(Elements::Known(extent)) => Some(*extent),
+        _ => None,
+    });
+    let window = known.collect::<Option<Vec<u64>>>()?;
+    let extents: Vec<Elements> = window.iter().copied().map(Elements::Known).collect();
     let valid = (1..=5).contains(&window.len());
     valid.then(|| Wrapper {
         arg,
         name: format!("{name}Global"),
         number: 0,
+        strides: types::row_major_strides(&extents),
         window,
         run_time: Vec::new(),
-        strides,
         transposed: false,
+        element: false,
     })
+}
+
+/// The arguments of the constructor of its strides.
+fn run_time_strides(wrapper: &Wrapper) -> String {
+    let given = wrapper.strides.iter().filter_map(|stride| match stride {
+        Elements::RunTime(text) => Some(text.as_str()),
+        Elements::Known(_) => None,
+    });
+    given.collect::<Vec<_>>().join(", ")
 }
 
 /// What distinguishes the windows of a tensor in names.
@@ -313,13 +338,15 @@ fn suffix(wrapper: &Wrapper) -> String {
 }
 
 /// `x + 0 * 128 + 0`
-fn pointer(access: &Access, wrapper: &Wrapper) -> String {
+pub(super) fn pointer(access: &Access, wrapper: &Wrapper) -> String {
     let mut pointer = access.pointer.clone();
     for (offset, stride) in access.offsets.iter().zip(&wrapper.strides) {
         pointer.push_str(" + ");
         pointer.push_str(&offset.text);
-        if *stride != 1 {
-            pointer.push_str(&format!(" * {stride}"));
+        match stride {
+            Elements::Known(1) => {}
+            Elements::Known(stride) => pointer.push_str(&format!(" * {stride}")),
+            Elements::RunTime(stride) => pointer.push_str(&format!(" * {stride}")),
         }
     }
     pointer

@@ -82,8 +82,8 @@ pub struct Arg {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArgKind {
-    /// Extents in elements, where constant.
-    Tensor(Vec<Option<u64>>),
+    /// Its extents; `None` for those that nothing tells the kernel.
+    Tensor(Vec<Option<Elements>>),
     Scalar,
 }
 
@@ -100,10 +100,20 @@ pub struct Wrapper {
     /// Dimensions whose extent is known at run time only, ascending, and its text. Such a wrapper belongs to one access and
     /// is constructed there.
     pub run_time: Vec<(usize, String)>,
-    /// In elements.
-    pub strides: Vec<u64>,
+    /// From one index of a dimension to the next.
+    pub strides: Vec<Elements>,
     /// The last two dimensions are stored exchanged.
     pub transposed: bool,
+    /// Stands for single elements, which are accessed through the pointer: there is no such object.
+    pub element: bool,
+}
+
+/// A number of elements.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Elements {
+    Known(u64),
+    /// As an expression of what the kernel is given.
+    RunTime(String),
 }
 
 /// A queue of tiles between the cube and the vector core; the kernel of the other core has the same one.

@@ -1,7 +1,8 @@
 //! Spellings of types in C++ (`reference/codegen.md` §2.2-2.4).
 
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
+use super::sequence::Elements;
 use crate::ir::{BLayout, Dtype, Layout, Pad, SLayout, TileType};
 use crate::isa_rules;
 use crate::target::Space;
@@ -39,27 +40,38 @@ pub(super) fn shape(extents: &[i64]) -> String {
 }
 
 /// `Stride<1, 1, 1, 64, 1>` in elements.
-pub(super) fn stride(strides: &[u64]) -> String {
-    five("Stride", strides)
+pub(super) fn stride(strides: &[Elements]) -> String {
+    let known = strides.iter().map(|stride| match stride {
+        Elements::Known(stride) => *stride as i64,
+        Elements::RunTime(_) => -1,
+    });
+    five("Stride", &known.collect::<Vec<_>>())
 }
 
-fn five<T: Copy + From<u8> + Display>(template: &str, values: &[T]) -> String {
+fn five(template: &str, values: &[i64]) -> String {
     let mut text = format!("{template}<");
     for index in 0..5 {
-        let value = (index + values.len()).checked_sub(5).map_or(T::from(1), |at| values[at]);
+        let value = (index + values.len()).checked_sub(5).map_or(1, |at| values[at]);
         let _ = write!(text, "{}{value}", if index == 0 { "" } else { ", " });
     }
     text.push('>');
     text
 }
 
-/// Strides of a row-major tensor, in elements; `None` where an extent behind the first is unknown.
-pub(super) fn row_major_strides(extents: &[Option<u64>]) -> Option<Vec<u64>> {
-    let mut strides = vec![1; extents.len()];
+/// Strides of a row-major tensor.
+pub(super) fn row_major_strides(extents: &[Elements]) -> Vec<Elements> {
+    use Elements::{Known, RunTime};
+    let mut strides = vec![Known(1); extents.len()];
     for axis in (1..extents.len()).rev() {
-        strides[axis - 1] = strides[axis] * extents[axis]?;
+        strides[axis - 1] = match (&extents[axis], &strides[axis]) {
+            (Known(extent), Known(stride)) => Known(extent * stride),
+            (RunTime(one), Known(1)) | (Known(1), RunTime(one)) => RunTime(one.clone()),
+            (RunTime(extent), Known(stride)) => RunTime(format!("({extent} * {stride})")),
+            (Known(extent), RunTime(stride)) => RunTime(format!("({extent} * {stride})")),
+            (RunTime(extent), RunTime(stride)) => RunTime(format!("({extent} * {stride})")),
+        };
     }
-    Some(strides)
+    strides
 }
 
 /// A tile type of the instruction library.
@@ -214,11 +226,16 @@ mod tests {
     fn pads_shapes_and_strides_to_five() {
         assert_eq!(shape(&[128, 64]), "Shape<1, 1, 1, 128, 64>");
         assert_eq!(shape(&[1, -1, 64]), "Shape<1, 1, 1, -1, 64>");
-        assert_eq!(stride(&row_major_strides(&[Some(128), Some(64)]).unwrap()), "Stride<1, 1, 1, 64, 1>");
-        assert_eq!(stride(&row_major_strides(&[Some(16), Some(128), Some(64)]).unwrap()), "Stride<1, 1, 8192, 64, 1>");
+        let strides = |extents: &[Elements]| stride(&row_major_strides(extents));
+        let of = |extents: &[u64]| strides(&extents.iter().copied().map(Elements::Known).collect::<Vec<_>>());
+        assert_eq!(of(&[128, 64]), "Stride<1, 1, 1, 64, 1>");
+        assert_eq!(of(&[16, 128, 64]), "Stride<1, 1, 8192, 64, 1>");
         assert_eq!(shape(&[256]), "Shape<1, 1, 1, 1, 256>");
-        assert_eq!(stride(&row_major_strides(&[None]).unwrap()), "Stride<1, 1, 1, 1, 1>");
-        assert_eq!(row_major_strides(&[Some(4), None]), None);
+        let open = Elements::RunTime("N".to_string());
+        assert_eq!(strides(std::slice::from_ref(&open)), "Stride<1, 1, 1, 1, 1>");
+        let extents = [Elements::Known(4), open, Elements::Known(8)];
+        assert_eq!(strides(&extents), "Stride<1, 1, -1, 8, 1>");
+        assert_eq!(row_major_strides(&extents)[0], Elements::RunTime("(N * 8)".to_string()));
     }
 
     #[test]

@@ -206,15 +206,28 @@ template <int D0, int D1, int D2, int D3, int D4> struct Shape {
 };
 
 template <int64_t D0, int64_t D1, int64_t D2, int64_t D3, int64_t D4> struct Stride {
-    static constexpr int64_t of[5] = {D0, D1, D2, D3, D4};
+    static constexpr int dynamic = (D0 == DYNAMIC) + (D1 == DYNAMIC) + (D2 == DYNAMIC) + (D3 == DYNAMIC) + (D4 == DYNAMIC);
+    int64_t of[5] = {D0, D1, D2, D3, D4};
+
+    template <typename... N> explicit Stride(N... strides)
+    {
+        static_assert(sizeof...(N) == dynamic, "one argument for each dynamic stride");
+        int64_t given[] = {int64_t(strides)..., 0};
+        int next = 0;
+        for (int64_t& stride : of)
+            if (stride == DYNAMIC) stride = given[next++];
+    }
 };
 
 template <typename T, typename S, typename D, Layout L = Layout::ND> struct GlobalTensor {
     using Element = T;
     T* data;
     S shape;
-    explicit GlobalTensor(T* start) : data(start) {}
-    GlobalTensor(T* start, const S& extents) : data(start), shape(extents) {}
+    D stride;
+    explicit GlobalTensor(T* start, const S& extents = S(), const D& strides = D())
+        : data(start), shape(extents), stride(strides)
+    {
+    }
 };
 
 template <typename Tile> auto TASSIGN(Tile& tile, int64_t address) -> decltype(tile.place(address)) { tile.place(address); }
@@ -240,7 +253,7 @@ void for_window(const GlobalTensor<T, S, D, L>& global, int rows, int cols, F f)
             for (int64_t c = 0; c < n[2]; ++c)
                 for (int64_t d = 0; d < n[3]; ++d)
                     for (int64_t e = 0; e < n[4]; ++e) {
-                        constexpr auto& s = D::of;
+                        auto& s = global.stride.of;
                         T* at = global.data + a * s[0] + b * s[1] + c * s[2] + d * s[3] + e * s[4];
                         host::check_global(at, sizeof(T));
                         auto block = (a * n[1] + b) * n[2] + c;
@@ -785,7 +798,7 @@ void MGATHER(D& dst, const GlobalTensor<T, S, St, L>& table, const I& indices)
         if (Beyond == GatherOOB::Clamp) index = std::clamp<int64_t>(index, 0, capacity - 1);
         if (Beyond == GatherOOB::Wrap) index %= capacity;
         if (Beyond == GatherOOB::Zero && (index < 0 || index >= capacity)) return T(0);
-        const T* at = table.data + (Mode == Coalesce::Row ? index * St::of[3] + c : index);
+        const T* at = table.data + (Mode == Coalesce::Row ? index * table.stride.of[3] + c : index);
         host::check_global(at, sizeof(T));
         return T(*at);
     });
@@ -797,7 +810,7 @@ void MSCATTER(GlobalTensor<T, S, St, L>& table, const A& a, const I& indices)
     for (int r = 0; r < a.rows; ++r)
         for (int c = 0; c < a.cols; ++c) {
             int64_t index = Mode == Coalesce::Row ? indices.get(indices.rows == 1 ? 0 : r, indices.rows == 1 ? r : 0) : indices.get(r, c);
-            T* at = table.data + (Mode == Coalesce::Row ? index * St::of[3] + c : index);
+            T* at = table.data + (Mode == Coalesce::Row ? index * table.stride.of[3] + c : index);
             host::check_global(at, sizeof(T));
             *at = static_cast<T>(a.get(r, c));
         }

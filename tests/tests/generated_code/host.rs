@@ -165,7 +165,11 @@ impl<'a> Run<'a> {
                 _ => panic!("a parameter that is neither tensor nor scalar"),
             }
         }
-        let _ = writeln!(text, "        int64_t args[{}] = {{}};", self.kernel.params.len().max(1));
+        let given = codegen::program(self.kernel, self.plan).0.args.len();
+        let _ = writeln!(text, "        int64_t args[{}] = {{}};", given.max(1));
+        for slot in self.kernel.params.len()..given {
+            let _ = writeln!(args, "        args[{slot}] = {UNKNOWN_EXTENT};");
+        }
         text.push_str(&args);
         let _ = writeln!(text, "        {call};");
         text.push_str(&prints);
@@ -282,12 +286,16 @@ fn element(rule: &Json, dtype: Dtype, k: usize) -> f64 {
 /// Elements of the parameter that queues between the cores go through.
 const QUEUE_BUFFER: usize = 1 << 18;
 
-/// Rows and columns, all but the last dimension together. Extents that are not known are 64 here.
+/// Extents that are known at run time only.
+const UNKNOWN_EXTENT: usize = 64;
+
+/// Rows and columns, all but the last dimension together.
 fn extents(shape: &[Scalar]) -> (usize, usize) {
     if shape.is_empty() {
         return (1, QUEUE_BUFFER);
     }
-    let all: Vec<usize> = shape.iter().map(|extent| extent.as_int().unwrap_or(64) as usize).collect();
+    let all: Vec<usize> =
+        shape.iter().map(|extent| extent.as_int().map_or(UNKNOWN_EXTENT, |extent| extent as usize)).collect();
     let cols = *all.last().unwrap();
     (all.iter().product::<usize>() / cols, cols)
 }

@@ -209,3 +209,64 @@ fn control_flow_and_scalars_are_those_of_the_source() {
     );
     batch.check("control_flow");
 }
+
+/// Numbers out of tensors, into tensors, and from the run of the kernel.
+#[test]
+fn the_scalar_unit_reads_and_writes_tensors() {
+    let mut batch = Batch::default();
+    let mut add = |name: &str, text: &str, reference: &dyn Fn(Inputs) -> Vec<(&'static str, Array)>| {
+        let (kernel, plan) = planned(text).remove(0);
+        batch.add(Run::new(name, &kernel, &plan).given("index", json!({ "lo": 0, "hi": 3, "salt": 1 })), reference);
+    };
+    let scope = |params: &str, body: &str| {
+        let mut text = String::from("import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function\n");
+        text.push_str(&format!("    def main(self, {params}):\n        with pl.at(level=pl.Level.CORE_GROUP):\n"));
+        for line in body.lines() {
+            text.push_str(&format!("            {line}\n"));
+        }
+        text.push_str("        return out\n");
+        text
+    };
+    add(
+        "element_as_offset",
+        &scope(
+            "a: pl.Tensor[[256, 64], pl.FP32], index: pl.Tensor[[2, 8], pl.INT32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]",
+            "k = pl.tensor.read(index, [1, 2])\n\
+             x = a[k * 64:k * 64 + 64, 0:64]\n\
+             y = pl.mul(x, 2.0)\n\
+             out[0:64, 0:64] = y",
+        ),
+        &|i| {
+            let k = i["index"].at(1, 2) as usize;
+            vec![("out", i["a"].part(k * 64, 64, 0, 64).scale(2.0))]
+        },
+    );
+    add(
+        "element_as_factor",
+        &scope(
+            "a: pl.Tensor[[64, 64], pl.FP32], s: pl.Tensor[[1, 8], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]",
+            "k = pl.tensor.read(s, [0, 3])\n\
+             x = pl.mul(a, k)\n\
+             out[0:64, 0:64] = x",
+        ),
+        &|i| vec![("out", i["a"].scale(i["s"].at(0, 3)))],
+    );
+    // Rows of a tensor whose width only the caller knows.
+    add(
+        "strides_at_run_time",
+        &program(
+            "a: pl.Tensor[[4, M, N], pl.FP32], out: pl.Out[pl.Tensor[[64, N], pl.FP32]]",
+            "x = pl.load(a, [2, 16, 8], [1, 32, 32])\n\
+             y = pl.add(x, 1.0)\n\
+             out = pl.store(y, [16, 32], out)\n\
+             return out",
+        )
+        .replace("@pl.program", "M = pl.dynamic(\"M\")\nN = pl.dynamic(\"N\")\n\n@pl.program"),
+        &|i| {
+            let part = i["a"].part(2 * 64 + 16, 32, 8, 32);
+            let inside = |r: usize, c: usize| (16..48).contains(&r) && c >= 32;
+            vec![("out", Array::from(64, 64, |r, c| if inside(r, c) { part.at(r - 16, c - 32) + 1.0 } else { 0.0 }))]
+        },
+    );
+    batch.check("scalar_unit");
+}

@@ -1,7 +1,10 @@
 //! Calls: which room selects an operation, and the operations that are one row of the instruction table.
 
+use std::borrow::Cow;
+
 use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Origin, Reason, Scalar, VarId};
+use crate::ops::Shape;
 
 use super::tiles::size;
 use super::{Refusal, Selected, Selector, int_attr};
@@ -33,6 +36,8 @@ impl Selector<'_> {
             "tile.slice" => self.slice(result, call, origin),
             "tile.reshape" => self.reshape(result, call, origin),
             "tile.read" => self.read_element(result, call, origin),
+            "tensor.read" => self.read_tensor(result, call, origin),
+            "tensor.write" => self.write_tensor(result, call, origin),
             "tile.write" => self.write_element(result, call, origin),
             "tile.get_block_idx" | "tile.get_block_num" | "tile.get_subblock_idx" => self.index(result, call, origin),
             "tile.tpush_to_aic" | "tile.tpush_to_aiv" => self.push_tile(call, origin),
@@ -96,6 +101,8 @@ impl Selector<'_> {
         let Some(result) = result else {
             return Err(format!("the result of `{name}` is not bound to a name").into());
         };
+        let (row, call) = self.of_equal_shapes(row, call, result)?;
+        let call = &*call;
         let mut operands = Vec::with_capacity(row.slots.len() + 1);
         let (mut reads, mut writes, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         for slot in row.slots {
@@ -134,6 +141,53 @@ impl Selector<'_> {
         Ok(())
     }
 
+    /// Instructions on two tiles do not broadcast: one row or one column for all of the other tile has instructions of its own.
+    fn of_equal_shapes<'c>(
+        &self,
+        row: &'static isa::Row,
+        call: &'c Call,
+        result: VarId,
+    ) -> Selected<(&'static isa::Row, Cow<'c, Call>)> {
+        let op = call.op.op();
+        let (Shape::Broadcast(operands), Some(whole)) = (op.shape, self.kernel.tile(result)) else {
+            return Ok((row, Cow::Borrowed(call)));
+        };
+        let shape_of = |arg: &ir::Operand| arg.var().and_then(|var| self.kernel.tile(var)).map(|tile| &tile.shape);
+        let is_smaller = |arg: &usize| {
+            call.args.get(*arg).and_then(shape_of).is_some_and(|shape| shape.as_slice() != whole.shape.as_slice())
+        };
+        let of_parts = op.name.starts_with("tile.part_");
+        let Some(smaller) = operands.iter().map(|arg| *arg as usize).find(is_smaller).filter(|_| !of_parts) else {
+            return Ok((row, Cow::Borrowed(call)));
+        };
+        let refused = || {
+            let shape = shape_of(&call.args[smaller]).map(Vec::as_slice).unwrap_or_default();
+            let whole = &whole.shape;
+            Refusal::from(format!(
+                "no instruction for `{}` of tiles of {shape:?} and {whole:?} in generated code",
+                op.name
+            ))
+        };
+        let (Some([rows, cols]), [all_rows, all_cols]) =
+            (shape_of(&call.args[smaller]).map(Vec::as_slice), whole.shape.as_slice())
+        else {
+            return Err(refused());
+        };
+        let one_row = *rows == 1 && cols == all_cols;
+        let one_column = *cols == 1 && rows == all_rows;
+        let commutes = !matches!(op.name, "tile.sub" | "tile.div");
+        let expanding = isa::expanding(op.name, one_row).filter(|_| (one_row || one_column) && call.args.len() == 2);
+        let Some(row) = expanding.filter(|_| smaller == 1 || commutes) else { return Err(refused()) };
+        let mut call = call.clone();
+        if smaller == 0 {
+            call.args.swap(0, 1);
+        }
+        if shape_of(&call.args[0]) != Some(&whole.shape) {
+            return Err(refused());
+        }
+        Ok((row, Cow::Owned(call)))
+    }
+
     /// Gives operands the C++ type of the result: another name where only the padding differs, else a copy.
     fn make_alike(
         &mut self,
@@ -158,13 +212,20 @@ impl Selector<'_> {
                 *operand = Operand::Tile(alias);
                 continue;
             }
-            if alike == Alike::Padding {
-                continue;
-            }
-            let address = self.scratch_address(form).map_err(|refusal| {
-                let shape = format!("rows of {} elements and the result rows of {}", source.form.cols, form.cols);
-                format!("`{}` has {shape}, which the instruction does not take; {}", source.name, refusal.message)
-            })?;
+            let address = match self.scratch_address(form) {
+                Ok(address) => address,
+                // The hardware takes it as it is.
+                Err(_) if alike == Alike::Simulated => continue,
+                Err(refusal) => {
+                    let shape = format!("rows of {} elements and the result rows of {}", source.form.cols, form.cols);
+                    let name = &source.name;
+                    return Err(format!(
+                        "`{name}` has {shape}, which the instruction does not take; {}",
+                        refusal.message
+                    )
+                    .into());
+                }
+            };
             let copy = self.copy_tile(tile, form, Some(address), origin);
             reads.push(copy);
             *operand = Operand::Tile(copy);

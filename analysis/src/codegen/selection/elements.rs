@@ -1,17 +1,19 @@
-//! Single elements of tiles, read and written by the scalar unit.
+//! Single elements of tiles and tensors, read and written by the scalar unit.
 
-use crate::ir::{self, Call, Origin, VarId};
+use crate::ir::{self, Call, Origin, Scalar, Type, VarId};
 
+use super::transfers::Use;
 use super::{Selected, Selector, list};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Instr, Operand, Pipe, TileId};
+use crate::codegen::kernel::pointer;
+use crate::codegen::sequence::{Access, Instr, Operand, Pipe, TileId};
 
 impl Selector<'_> {
     /// Offset of an element in a row-major tile.
     pub(super) fn element(&mut self, call: &Call) -> Selected<(TileId, String)> {
         let var = call.args.first().and_then(ir::Operand::var).ok_or_else(|| "no tile".to_string())?;
         if self.kernel.tile(var).is_none() {
-            return Err("elements of tensors are not read or written in generated code".to_string().into());
+            return Err(format!("`{}` is no tile", self.kernel.var(var).name).into());
         }
         let tile = self.tile(var)?;
         let cols = self.program.tile(tile).form.cols;
@@ -48,5 +50,45 @@ impl Selector<'_> {
 
     pub(super) fn element_access(&mut self, text: String, reads: Vec<TileId>, writes: Vec<TileId>, origin: Origin) {
         self.push(Instr { reads, writes, text: Some(text), ..Instr::new("", Vec::new(), Pipe::S, origin) });
+    }
+
+    /// `int32_t k = *(index + 0 * 4 + 1);`
+    pub(super) fn read_tensor(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let access = self.tensor_element(call, Use::Read)?;
+        let Some(var) = result else { return Ok(()) };
+        let ty = match &self.kernel.var(var).ty {
+            Type::Scalar(dtype) => expr::local_type(*dtype),
+            _ => "auto",
+        };
+        let name = self.context.register_scalar(var, &self.kernel.var(var).name);
+        let at = pointer(&access, &self.program.wrappers[access.wrapper]);
+        self.tensor_access(format!("{ty} {name} = *({at});"), access, origin);
+        Ok(())
+    }
+
+    /// `*(out + 0 * 4 + 1) = value;`
+    pub(super) fn write_tensor(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let access = self.tensor_element(call, Use::Write)?;
+        let value = call.args.get(2).ok_or_else(|| "no value".to_string())?;
+        let Operand::Text(value) = self.operand(value)? else { return Err("the value is a tile".to_string().into()) };
+        let at = pointer(&access, &self.program.wrappers[access.wrapper]);
+        self.tensor_access(format!("*({at}) = {value};"), access, origin);
+        if let Some(var) = result {
+            let tensor = self.tensor_operand(call.args.first())?;
+            self.tensors.insert(var, tensor);
+        }
+        Ok(())
+    }
+
+    fn tensor_element(&mut self, call: &Call, purpose: Use) -> Selected<Access> {
+        let tensor = self.tensor_operand(call.args.first())?;
+        let indices = list(call.args.get(1)).ok_or_else(|| "the indices are not a list".to_string())?;
+        let window = vec![Scalar::Int(1); indices.len()];
+        self.access(&tensor, indices, &window, &vec![1; indices.len()], purpose)
+    }
+
+    fn tensor_access(&mut self, text: String, access: Access, origin: Origin) {
+        let instr = Instr::new("", Vec::new(), Pipe::S, origin);
+        self.push(Instr { access: Some(access), text: Some(text), ..instr });
     }
 }

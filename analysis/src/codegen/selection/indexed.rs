@@ -3,10 +3,11 @@
 
 use crate::ir::{self, Attr, Call, Origin, Scalar, Stmt, Value, VarId};
 
+use super::transfers::Use;
 use super::{Selected, Selector, int_attr, list};
 use crate::codegen::expr;
 use crate::codegen::isa;
-use crate::codegen::sequence::{Access, ArgKind, Branches, Instr, Offset, Operand, Pipe, Place, Step};
+use crate::codegen::sequence::{Access, ArgKind, Branches, Elements, Instr, Offset, Operand, Pipe, Place, Step};
 use crate::codegen::types;
 
 impl Selector<'_> {
@@ -44,9 +45,8 @@ impl Selector<'_> {
         let Some([rows, cols]) = extents.as_deref() else {
             return Err("the extents of `tile.gather_row` are known at run time only".to_string().into());
         };
-        let transposed = matches!(call.attr("transpose"), Some(Attr::Bool(true)));
         let limits = [*rows, *cols];
-        let access = self.access(&tensor, offsets, valid, &limits, transposed, false)?;
+        let access = self.access(&tensor, offsets, valid, &limits, Use::of_load(call))?;
         let parent = self.program.tile(target).clone();
         let form = types::TileForm { rows: *rows, ..parent.form };
         let view = self.own_tile(&format!("{}_part", parent.name), form, parent.address, origin);
@@ -112,12 +112,12 @@ impl Selector<'_> {
         };
         let arg = &self.program.args[*arg];
         let ArgKind::Tensor(extents) = &arg.kind else { return Err("not a tensor".to_string().into()) };
-        let Some(extents) = extents.iter().copied().collect::<Option<Vec<u64>>>() else {
+        let Some(extents) = extents.iter().map(known).collect::<Option<Vec<u64>>>() else {
             return Err(format!("the extents of `{}` are known at run time only", arg.name).into());
         };
         let window: Vec<Scalar> = extents.iter().map(|extent| Scalar::Int(*extent as i64)).collect();
         let start = vec![Scalar::Int(0); extents.len()];
-        let access = self.access(&tensor, &start, &window, &extents, false, store)?;
+        let access = self.access(&tensor, &start, &window, &extents, if store { Use::Store } else { Use::Load })?;
         // Where in the tensor it reads and writes is in the indices.
         let offsets = access.offsets.into_iter().map(|offset| Offset { affine: None, ..offset }).collect();
         Ok(Access { offsets, ..access })
@@ -211,6 +211,13 @@ impl Selector<'_> {
         let outer = std::mem::take(&mut self.steps);
         self.push(instr);
         std::mem::replace(&mut self.steps, outer).remove(0)
+    }
+}
+
+fn known(extent: &Option<Elements>) -> Option<u64> {
+    match extent {
+        Some(Elements::Known(extent)) => Some(*extent),
+        _ => None,
     }
 }
 

@@ -21,7 +21,7 @@ use crate::target::{Space, Target};
 
 use super::context::{self, Context};
 use super::expr;
-use super::sequence::{Arg, ArgKind, Program, Step, TileId};
+use super::sequence::{Arg, ArgKind, Elements, Program, Step, TileId};
 use super::types;
 use queues::Popped;
 use transfers::AccessSite;
@@ -166,16 +166,44 @@ impl<'a> Selector<'a> {
         self.findings.push(finding(refusal.code, origin, refusal.message));
     }
 
+    /// Names for what the kernel is given: its parameters, and behind them the extents that are known at run time only, as
+    /// the compiler appends them.
     fn parameters(&mut self) {
+        self.named_parameters();
+        for (name, origin) in run_time_extents(self.kernel) {
+            let arg = Arg {
+                name: self.context.register_extent(&name),
+                dtype: ir::Dtype::Int64,
+                kind: ArgKind::Scalar,
+                origin,
+            };
+            self.program.args.push(arg);
+        }
+        for (slot, &param) in self.kernel.params.iter().enumerate() {
+            if let Type::Tensor(tensor) = &self.kernel.var(param).ty {
+                let extents = tensor.shape.iter().map(|extent| self.extent(extent)).collect();
+                self.program.args[slot].kind = ArgKind::Tensor(extents);
+            }
+        }
+    }
+
+    /// The extent of a tensor, if anything tells the kernel what it is.
+    fn extent(&self, extent: &Scalar) -> Option<Elements> {
+        match constant_extent(extent) {
+            Some(extent) => Some(Elements::Known(extent)),
+            None => expr::text(extent, self.kernel, &self.context).ok().map(Elements::RunTime),
+        }
+    }
+
+    fn named_parameters(&mut self) {
         for &param in &self.kernel.params {
             let var = self.kernel.var(param);
             let arg = match &var.ty {
                 Type::Tensor(tensor) => {
                     let name = self.context.register_tensor(param, &var.name);
-                    let extents = tensor.shape.iter().map(constant_extent).collect();
                     let this = TensorRef { args: vec![self.program.args.len()], pointer: name.clone() };
                     self.tensors.insert(param, this);
-                    tensor.dtype.map(|dtype| Arg { name, dtype, kind: ArgKind::Tensor(extents), origin: var.origin })
+                    tensor.dtype.map(|dtype| Arg { name, dtype, kind: ArgKind::Tensor(Vec::new()), origin: var.origin })
                 }
                 Type::Scalar(dtype) => {
                     let name = self.context.register_scalar(param, &var.name);
@@ -311,6 +339,28 @@ fn number(steps: &mut [Step], next: &mut u32) {
             Step::Local { .. } | Step::Declare(_) | Step::Sync(..) | Step::Missing { .. } => {}
         }
     }
+}
+
+/// The `pl.dynamic` extents of tensor parameters, in order of appearance, each once.
+fn run_time_extents(kernel: &Kernel) -> Vec<(String, Origin)> {
+    fn collect(extent: &Scalar, origin: Origin, found: &mut Vec<(String, Origin)>) {
+        match extent {
+            Scalar::Dynamic(name) if !found.iter().any(|(known, _)| known == name) => {
+                found.push((name.clone(), origin))
+            }
+            Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => collect(operand, origin, found),
+            Scalar::Binary(_, left, right) => [left, right].into_iter().for_each(|side| collect(side, origin, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    for param in &kernel.params {
+        let var = kernel.var(*param);
+        if let Type::Tensor(tensor) = &var.ty {
+            tensor.shape.iter().for_each(|extent| collect(extent, var.origin, &mut found));
+        }
+    }
+    found
 }
 
 fn finding(code: Code, at: Origin, message: String) -> Finding {

@@ -6,7 +6,9 @@ use crate::ir::{self, Attr, Call, Origin, Scalar, TensorLayout, Type, VarId};
 
 use super::{Selected, Selector, TensorRef, constant_extent, list};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Access, Arg, ArgKind, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of};
+use crate::codegen::sequence::{
+    Access, Arg, ArgKind, Elements, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of,
+};
 use crate::codegen::types;
 
 /// A load or store, for deciding which ones must move their wrapper.
@@ -15,6 +17,32 @@ pub(super) struct AccessSite {
     wrapper: usize,
     outermost: Option<u32>,
     at_start: bool,
+}
+
+/// What is done with a part of a tensor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    Load,
+    /// With rows and columns exchanged.
+    LoadTransposed,
+    Store,
+    /// Single elements, through the pointer.
+    Read,
+    Write,
+}
+
+impl Use {
+    pub(super) fn of_load(call: &Call) -> Use {
+        if matches!(call.attr("transpose"), Some(Attr::Bool(true))) { Use::LoadTransposed } else { Use::Load }
+    }
+
+    fn stores(self) -> bool {
+        matches!(self, Use::Store | Use::Write)
+    }
+
+    fn is_of_elements(self) -> bool {
+        matches!(self, Use::Read | Use::Write)
+    }
 }
 
 impl Selector<'_> {
@@ -28,9 +56,8 @@ impl Selector<'_> {
             (_, Some(shape)) => shape,
             _ => return Err("the shape is not a list".to_string().into()),
         };
-        let transposed = matches!(call.attr("transpose"), Some(Attr::Bool(true)));
         let limits = self.tile_extents(var, offsets.len());
-        let access = self.access(&tensor, offsets, window, &limits, transposed, false)?;
+        let access = self.access(&tensor, offsets, window, &limits, Use::of_load(call))?;
         let (at_start, inserted) = (is_start(offsets), self.kernel.var(var).inserted);
         self.load_window(tile, access, at_start, inserted, origin);
         Ok(())
@@ -64,7 +91,7 @@ impl Selector<'_> {
             _ => self.stored_window(source, tile, offsets.len()),
         };
         let limits = self.tile_extents(source, offsets.len());
-        let access = self.access(&tensor, offsets, &shape, &limits, false, true)?;
+        let access = self.access(&tensor, offsets, &shape, &limits, Use::Store)?;
         let wrapper = access.wrapper;
         let at_start = is_start(offsets) && tensor.args.len() == 1;
         let space = self.program.tile(tile).form.space;
@@ -126,9 +153,9 @@ impl Selector<'_> {
         offsets: &[Scalar],
         window: &[Scalar],
         limits: &[u64],
-        transposed: bool,
-        store: bool,
+        purpose: Use,
     ) -> Selected<Access> {
+        let transposed = purpose == Use::LoadTransposed;
         let arg = tensor.args[0];
         let Arg { kind: ArgKind::Tensor(extents), name, .. } = &self.program.args[arg] else {
             return Err("not a tensor".to_string().into());
@@ -146,9 +173,10 @@ impl Selector<'_> {
             )
             .into());
         }
-        let Some(mut strides) = types::row_major_strides(&extents) else {
-            return Err(format!("the strides of `{name}` depend on extents that are known at run time only").into());
+        let Some(extents) = extents.into_iter().collect::<Option<Vec<Elements>>>() else {
+            return Err(format!("the strides of `{name}` depend on extents that nothing tells the kernel").into());
         };
+        let mut strides = types::row_major_strides(&extents);
         let var = self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty);
         let stored_swapped = matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Dn);
         if matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Nz) {
@@ -156,8 +184,8 @@ impl Selector<'_> {
         }
         if stored_swapped && rank >= 2 {
             // [.., R, C] lies in memory as [.., C, R].
-            strides[rank - 1] = extents[rank - 2].ok_or_else(|| format!("the strides of `{name}` are not constant"))?;
-            strides[rank - 2] = 1;
+            strides[rank - 1] = extents[rank - 2].clone();
+            strides[rank - 2] = Elements::Known(1);
         }
         if transposed && rank >= 2 {
             strides.swap(rank - 1, rank - 2);
@@ -175,13 +203,13 @@ impl Selector<'_> {
         }
         let offsets = offsets.iter().map(|offset| self.offset(offset)).collect::<Selected<Vec<Offset>>>()?;
         let swapped = (stored_swapped || transposed) && rank >= 2;
-        let wrapper = self.wrapper(arg, (extents, run_time), strides, swapped);
+        let wrapper = self.wrapper(arg, (extents, run_time), strides, swapped, purpose.is_of_elements());
         Ok(Access {
             wrapper,
             tensors: tensor.args.clone(),
             pointer: tensor.pointer.clone(),
             offsets,
-            store,
+            store: purpose.stores(),
             assign: tensor.args.len() > 1,
         })
     }
@@ -198,10 +226,12 @@ impl Selector<'_> {
         &mut self,
         arg: usize,
         (window, run_time): (Vec<u64>, Vec<(usize, String)>),
-        strides: Vec<u64>,
+        strides: Vec<Elements>,
         transposed: bool,
+        element: bool,
     ) -> usize {
-        let of_tensor = self.program.wrappers.iter().enumerate().filter(|(_, wrapper)| wrapper.arg == arg);
+        let of_tensor = |wrapper: &Wrapper| wrapper.arg == arg && wrapper.element == element;
+        let of_tensor = self.program.wrappers.iter().enumerate().filter(|(_, wrapper)| of_tensor(wrapper));
         let mut number = 0;
         for (index, wrapper) in of_tensor {
             let same = wrapper.window == window && wrapper.transposed == transposed;
@@ -211,8 +241,9 @@ impl Selector<'_> {
             number += 1;
         }
         let base = format!("{}Global", self.program.args[arg].name);
-        let name = if number == 0 { base } else { self.context.fresh_wrapper(&format!("{base}_{number}")) };
-        self.program.wrappers.push(Wrapper { arg, name, number, window, run_time, strides, transposed });
+        let is_first = number == 0 || element;
+        let name = if is_first { base } else { self.context.fresh_wrapper(&format!("{base}_{number}")) };
+        self.program.wrappers.push(Wrapper { arg, name, number, window, run_time, strides, transposed, element });
         self.program.wrappers.len() - 1
     }
 }

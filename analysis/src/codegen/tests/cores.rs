@@ -5,8 +5,8 @@ use super::fixture::origin;
 use super::random::tile;
 use crate::codegen::model::{self, Problem};
 use crate::codegen::sequence::{
-    Access, Action, Affine, Arg, ArgKind, Bound, Declared, Direction, Head, Instr, Loop, Offset, Pipe, Program, Queue,
-    Step, TileId, Transfer, Wrapper,
+    Access, Action, Affine, Arg, ArgKind, Bound, Declared, Direction, Elements, Head, Instr, Loop, Offset, Pipe,
+    Program, Queue, Step, TileId, Transfer, Wrapper,
 };
 use crate::codegen::{Insertion, sync};
 use crate::ir::{Dtype, VarId};
@@ -24,14 +24,20 @@ fn program(slots: u64, body: Vec<Step>) -> Program {
         arrival: [0, 0],
         origin: origin(),
     };
-    let arg = Arg { name: "x".into(), dtype: Dtype::Fp32, kind: ArgKind::Tensor(vec![Some(64)]), origin: origin() };
+    let arg = Arg {
+        name: "x".into(),
+        dtype: Dtype::Fp32,
+        kind: ArgKind::Tensor(vec![Some(Elements::Known(64))]),
+        origin: origin(),
+    };
     let wrapper = Wrapper {
         arg: 0,
         name: String::new(),
         number: 0,
         window: vec![16],
         run_time: Vec::new(),
-        strides: vec![1],
+        strides: vec![Elements::Known(1)],
+        element: false,
         transposed: false,
     };
     let mut program = Program {

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::fixture::origin;
 use crate::codegen::sequence::{
-    Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, By, CarriedTile, Carry, Declare, Declared, Head,
-    Instr, Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
+    Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, By, CarriedTile, Carry, Declare, Declared, Elements,
+    Head, Instr, Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
 };
 use crate::codegen::types::TileForm;
 use crate::codegen::{Insertion, model, sync};
@@ -179,15 +179,17 @@ pub(super) fn tile(place: u32, origin: Origin, declared: Declared) -> Tile {
 
 fn decode(numbers: &[u8]) -> Program {
     let origin = origin();
-    let arg = Arg { name: "x".into(), dtype: Dtype::Fp32, kind: ArgKind::Tensor(vec![Some(256)]), origin };
+    let arg =
+        Arg { name: "x".into(), dtype: Dtype::Fp32, kind: ArgKind::Tensor(vec![Some(Elements::Known(256))]), origin };
     let wrapper = |number, extent| Wrapper {
         arg: 0,
         name: String::new(),
         number,
         window: vec![extent],
         run_time: Vec::new(),
-        strides: vec![1],
+        strides: vec![Elements::Known(1)],
         transposed: false,
+        element: false,
     };
     let program = Program {
         function: String::new(),

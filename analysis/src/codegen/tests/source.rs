@@ -184,9 +184,9 @@ fn synchronisation_from_source_is_sound() {
         tests/conformance/codegen: 89 kernels, 86 complete, 89 sound
           452 of 452 single removals of a pair or barrier detected
         tests/conformance/pypto: 260 kernels, 258 complete, 260 sound
-          4215 of 4215 single removals of a pair or barrier detected
-        tests/conformance/pypto-tensor: 233 kernels, 221 complete, 233 sound
-          1889 of 1889 single removals of a pair or barrier detected
+          4216 of 4216 single removals of a pair or barrier detected
+        tests/conformance/pypto-tensor: 233 kernels, 224 complete, 233 sound
+          1892 of 1892 single removals of a pair or barrier detected
         docs/examples: 10 kernels, 10 complete, 10 sound
           91 of 91 single removals of a pair or barrier detected
     "#]]
