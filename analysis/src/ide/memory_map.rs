@@ -230,6 +230,55 @@ impl Trial {
     }
 }
 
+impl MemoryMaps {
+    /// The use of each memory before and after, one line a memory: `Left 64 KiB → 96 KiB of 64 KiB`. None without a trial.
+    pub fn changes(&self, trial: Trial) -> Vec<String> {
+        if trial == Trial::default() {
+            return Vec::new();
+        }
+        let after: Vec<_> = self.maps.iter().map(Totals::of).collect();
+        let spaces = || self.settings.iter().chain(&after).flat_map(|totals| &totals.spaces);
+        let mut names: Vec<&str> = Vec::new();
+        for space in spaces().filter(|space| space.used > 0) {
+            if !names.contains(&space.name) {
+                names.push(space.name);
+            }
+        }
+        let of = |totals: &[Totals], name: &str| -> Vec<SpaceTotal> {
+            totals.iter().flat_map(|totals| &totals.spaces).filter(|space| space.name == name).cloned().collect()
+        };
+        names.iter().map(|name| change(name, &of(&self.settings, name), &of(&after, name))).collect()
+    }
+}
+
+/// Each side has one total for each kernel that has the memory.
+fn change(name: &str, before: &[SpaceTotal], after: &[SpaceTotal]) -> String {
+    let list = |totals: &[SpaceTotal], word: fn(&SpaceTotal) -> String| {
+        let words: Vec<_> = totals.iter().map(word).collect();
+        if words.is_empty() { "nothing".to_owned() } else { words.join(", ") }
+    };
+    if before == after {
+        return format!("{name} {}, as before", list(after, SpaceTotal::of_capacity));
+    }
+    let capacities = |totals: &[SpaceTotal]| -> Vec<_> { totals.iter().map(|total| total.capacity).collect() };
+    let from = match capacities(before) == capacities(after) && after.len() == 1 {
+        true => list(before, SpaceTotal::amount),
+        false => list(before, SpaceTotal::of_capacity),
+    };
+    format!("{name} {from} → {}", list(after, SpaceTotal::of_capacity))
+}
+
+impl SpaceTotal {
+    fn amount(&self) -> String {
+        amount(self.used, self.unit)
+    }
+
+    fn of_capacity(&self) -> String {
+        let capacity = self.capacity.map_or_else(|| "no known limit".to_owned(), |it| amount(it, self.unit));
+        format!("{} of {capacity}", self.amount())
+    }
+}
+
 impl Totals {
     fn of(map: &MemoryMap) -> Totals {
         let spaces = map.spaces.iter().map(|space| SpaceTotal {

@@ -185,12 +185,37 @@ local function map_session(source)
   end), 'the map follows edits above its kernel', map_text())
 
   api.nvim_set_current_win(win)
+  api.nvim_feedkeys('t', 'x', false)
+  ok(eventually(function()
+    return map_text():match('Vec 144 KiB of 184 KiB, as before') ~= nil
+  end), 't tries a target', map_text())
+  api.nvim_feedkeys('t', 'x', false)
+  ok(eventually(function()
+    return map_text():match('trying target ascend950.*Vec 144 KiB of 184 KiB → 144 KiB of 240 KiB') ~= nil
+  end), 'and the next one, with the use of memory before and after', map_text())
+  ok(require('tilelens').settings().target == nil, 'nothing is set by that')
+  api.nvim_feedkeys('x', 'x', false)
+  ok(eventually(function()
+    return not map_text():match('trying') and map_text():match('of 184 KiB') ~= nil
+  end), 'x leaves it', map_text())
+  for _ = 1, 3 do
+    api.nvim_feedkeys('p', 'x', false)
+  end
+  ok(eventually(function()
+    return map_text():match('trying planner packed') ~= nil
+  end), 'p tries planners', map_text())
+  api.nvim_feedkeys('s', 'x', false)
+  ok(eventually(function()
+    return not map_text():match('trying') and map_text():match('ascend910b, packed') ~= nil
+  end) and require('tilelens').settings().planner == 'packed', 's sets it', map_text())
+  require('tilelens').set('planner', 'auto')
   api.nvim_feedkeys('q', 'x', false)
   ok(map_buffer() == nil, 'q closes the map')
   api.nvim_set_current_win(vim.fn.bufwinid(source))
 end
 
 local function session()
+  vim.o.columns = 120 -- half of it has room for the names of tiles in a map
   vim.cmd('edit ' .. vim.fn.fnameescape(example))
   local source = api.nvim_get_current_buf()
 

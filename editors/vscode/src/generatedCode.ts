@@ -65,7 +65,9 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
 
   private readonly mark = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor("editor.rangeHighlightBackground"),
+    backgroundColor: new vscode.ThemeColor("tilelens.matchBackground"),
+    border: "1px solid",
+    borderColor: new vscode.ThemeColor("tilelens.matchBorder"),
     overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
   });
 

@@ -19,34 +19,22 @@ export interface Tile {
 }
 
 export interface Space {
-  name: string;
-  unit: string;
-  used: number;
-  capacity: number | null;
   buffers: { boxes: { tiles: Tile[] }[] }[];
 }
 
 export interface MemoryMap {
   kernel: string;
   range: Span;
-  target: string;
-  planner: string;
   down: "time" | "allocations";
   spaces: Space[];
   html?: string;
 }
 
-export interface Totals {
-  kernel: string;
-  target: string;
-  planner: string;
-  spaces: { name: string; unit: string; used: number; capacity: number | null }[];
-}
-
 export interface MemoryMapAnswer {
   version: number;
   maps: MemoryMap[];
-  settings: Totals[];
+  /** What a trial changes, one line for each memory. */
+  changes: string[];
 }
 
 /** The boxes of one map, in the order in which its picture numbers them. */
@@ -81,27 +69,4 @@ export function boxesAt(maps: MemoryMap[], line: number, word: string | undefine
 
 export function contains(maps: MemoryMap[], line: number): boolean {
   return maps.some(({ range }) => range.start.line <= line && line <= range.end.line);
-}
-
-/** `Vec 192 KiB → 160 KiB of 184 KiB`, for each space whose use differs between the settings and what is tried. */
-export function changes(answer: MemoryMapAnswer): string[] {
-  const used = (spaces: Totals["spaces"], name: string) => spaces.find((space) => space.name === name);
-  const lines: string[] = [];
-  const spaceNames = [...new Set([...answer.settings, ...answer.maps].flatMap((it) => it.spaces.map((space) => space.name)))];
-  for (const name of spaceNames) {
-    const before = answer.settings.flatMap((totals) => used(totals.spaces, name) ?? []);
-    const after = answer.maps.flatMap((map) => used(map.spaces, name) ?? []);
-    const amounts = (spaces: Totals["spaces"]) =>
-      spaces.map((space) => `${amount(space.used, space.unit)} of ${space.capacity === null ? "?" : amount(space.capacity, space.unit)}`);
-    const [from, to] = [amounts(before).join(", ") || "nothing", amounts(after).join(", ") || "nothing"];
-    lines.push(from === to ? `${name}: ${to}, as before` : `${name}: ${from} → ${to}`);
-  }
-  return lines;
-}
-
-function amount(value: number, unit: string): string {
-  if (unit !== "bytes") {
-    return `${value} ${unit}`;
-  }
-  return value >= 1024 && value % 256 === 0 ? `${value / 1024} KiB` : `${value} B`;
 }

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 
 import { shift } from "./lines";
-import { allBoxes, boxesAt, changes, contains, pictures } from "./mapModel";
+import { allBoxes, boxesAt, contains, pictures } from "./mapModel";
 import type { MemoryMapAnswer } from "./mapModel";
 import type { FromPanel, ToPanel } from "./panelMessages";
 import { memoryMap, watchMemoryMap } from "./protocol";
@@ -113,9 +113,8 @@ export class MemoryMapPanel implements vscode.Disposable {
       return;
     }
     view.answer = changed;
-    const { maps } = changed;
+    const { maps, changes } = changed;
     view.panel.title = maps[0] ? `Memory map: ${maps[0].kernel}` : "Memory map";
-    const tried = view.planner !== undefined || view.target !== undefined;
     this.tell({
       type: "map",
       html: maps.length > 0 ? pictures(maps) : `<p>There is no kernel at line ${view.anchor + 1}.</p>`,
@@ -125,7 +124,7 @@ export class MemoryMapPanel implements vscode.Disposable {
       planner: view.planner,
       target: view.target,
       canTry: maps.some((map) => map.down === "time"),
-      changes: tried && maps.length > 0 ? changes(changed) : [],
+      changes,
     });
     const editor = vscode.window.visibleTextEditors.find((it) => it.document === view.source);
     if (editor) {

@@ -56,3 +56,13 @@ export const watchMemoryMap = new NotificationType<MemoryMapParams | { textDocum
 );
 
 export const memoryMapChanged = new NotificationType<MemoryMapChanged>("tilelens/memoryMapChanged");
+
+/** What client, project and defaults come to. Sent at the start and after every change to clients that can `tilelensSettings`. */
+export interface SettingsInForce {
+  target: string;
+  planner: string;
+  /** The GPU of TLX kernels. */
+  arch: string;
+}
+
+export const settingsInForce = new NotificationType<SettingsInForce>("tilelens/settings");

@@ -1,7 +1,7 @@
 import * as vscode from "vscode";
 import { DidChangeConfigurationNotification, LanguageClient, State } from "vscode-languageclient/node";
 
-import { memoryMapChanged } from "./protocol";
+import { memoryMapChanged, settingsInForce } from "./protocol";
 import type { MemoryMapChanged } from "./protocol";
 import { findServer } from "./server";
 import { section } from "./settings";
@@ -77,10 +77,15 @@ export class Session implements vscode.Disposable {
     this.output.dispose();
   }
 
+  /** A server that is going away needs no settings; the next one asks for them. */
   private async sendSettings(): Promise<void> {
-    const client = await this.ready();
-    await client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { tilelens: section() } });
-    this.didChangeAnswers.fire();
+    try {
+      const client = await this.ready();
+      await client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { tilelens: section() } });
+      this.didChangeAnswers.fire();
+    } catch (error) {
+      this.output.info(`settings not sent: ${error}`);
+    }
   }
 
   private enqueue(work: () => Promise<void>): Promise<void> {
@@ -121,6 +126,15 @@ export class Session implements vscode.Disposable {
       }
       this.didChangeAnswers.fire();
     });
+    client.registerFeature({
+      fillClientCapabilities: (capabilities) => {
+        capabilities.experimental = { ...capabilities.experimental, tilelensSettings: true };
+      },
+      initialize: () => undefined,
+      getState: () => ({ kind: "static" }),
+      clear: () => undefined,
+    });
+    client.onNotification(settingsInForce, (settings) => this.status.inForce(settings));
     client.onNotification(memoryMapChanged, (changed) => this.didChangeMemoryMap.fire(changed));
     await client.start();
     this.didStart.fire();

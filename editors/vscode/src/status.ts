@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import type { SettingsInForce } from "./protocol";
 import { planners, targets } from "./schema";
 import { choose, chosen } from "./settings";
 
@@ -10,12 +11,13 @@ export class StatusItem implements vscode.Disposable {
   private icon = "$(layers)";
   private detail = "starting";
   private background?: vscode.ThemeColor;
+  /** Of the server that runs, once it has said so. */
+  private settings?: SettingsInForce;
 
   constructor() {
     this.item.name = "tilelens";
     this.item.command = "tilelens.switch";
     this.disposables = [
-      vscode.workspace.onDidChangeConfiguration((event) => event.affectsConfiguration("tilelens") && this.show()),
       vscode.window.onDidChangeActiveTextEditor(() => this.show()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
         if (document === vscode.window.activeTextEditor?.document) {
@@ -27,7 +29,13 @@ export class StatusItem implements vscode.Disposable {
     this.show();
   }
 
+  inForce(settings: SettingsInForce): void {
+    this.settings = settings;
+    this.show();
+  }
+
   starting(): void {
+    this.settings = undefined;
     this.become("$(loading~spin)", "starting");
   }
 
@@ -36,10 +44,12 @@ export class StatusItem implements vscode.Disposable {
   }
 
   stopped(): void {
+    this.settings = undefined;
     this.become("$(warning)", "the server is not running", "statusBarItem.warningBackground");
   }
 
   failed(reason: string): void {
+    this.settings = undefined;
     this.become("$(error)", reason, "statusBarItem.errorBackground");
   }
 
@@ -56,22 +66,34 @@ export class StatusItem implements vscode.Disposable {
     this.show();
   }
 
+  /** The settings that kernels of a language are planned under. */
+  private plan(language: "pypto" | "tlx" | undefined): Record<string, string> {
+    if (!this.settings) {
+      return {};
+    }
+    const { target, planner, arch } = this.settings;
+    return language === "tlx" ? { "tlx.arch": arch } : { target, planner };
+  }
+
   private show(): void {
     const document = vscode.window.activeTextEditor?.document;
-    const isKernel = document !== undefined && mayHoldKernels(document);
-    void vscode.commands.executeCommand("setContext", "tilelens.hasKernels", isKernel);
-    const [target, planner] = ["target", "planner"].map((key) => chosen<string>(key, document?.uri));
-    this.item.text = `${this.icon} ${target ?? "tilelens"} ${planner ?? ""}`.trimEnd();
+    const language = document && kernelsOf(document);
+    void vscode.commands.executeCommand("setContext", "tilelens.hasKernels", language !== undefined);
+    const inForce = Object.entries(this.plan(language));
+    this.item.text = `${this.icon} ${inForce.map(([, value]) => value).join(", ") || "tilelens"}`;
     this.item.backgroundColor = this.background;
+    const from = (key: string) => (chosen(key, document?.uri) === undefined ? "as the project says" : "by your settings");
+    const plan = inForce.map(([key, value]) => `* ${key}: ${value}, ${from(key)}\n`).join("");
     const tooltip = new vscode.MarkdownString(
-      `**tilelens**: ${this.detail}\n\n` +
-        `* target: ${target ?? "as the project says"}\n* planner: ${planner ?? "as the project says"}\n\n` +
+      `**tilelens**: ${this.detail}\n\n${plan}\nA click switches planner or target.\n\n` +
         "[Restart](command:tilelens.restart) · [Output](command:tilelens.showOutput) · [Memory map](command:tilelens.showMemoryMap)",
     );
     tooltip.isTrusted = { enabledCommands: ["tilelens.restart", "tilelens.showOutput", "tilelens.showMemoryMap"] };
     this.item.tooltip = tooltip;
-    this.item.accessibilityInformation = { label: `tilelens: ${this.detail}` };
-    if (isKernel) {
+    this.item.accessibilityInformation = {
+      label: `tilelens: ${inForce.map((setting) => setting.join(" ")).join(", ") || this.detail}`,
+    };
+    if (language) {
       this.item.show();
     } else {
       this.item.hide();
@@ -80,9 +102,12 @@ export class StatusItem implements vscode.Disposable {
 }
 
 /** Kernels import one of these, and dumps name memory. */
-function mayHoldKernels(document: vscode.TextDocument): boolean {
-  const first = new vscode.Range(0, 0, 200, 0);
-  return document.languageId === "python" && /\b(pypto|tlx|MemRef|pl\.program)\b/.test(document.getText(first));
+function kernelsOf(document: vscode.TextDocument): "pypto" | "tlx" | undefined {
+  const text = document.languageId === "python" ? document.getText(new vscode.Range(0, 0, 200, 0)) : "";
+  if (/\b(pypto|MemRef|pl\.program)\b/.test(text)) {
+    return "pypto";
+  }
+  return /\btlx\b/.test(text) ? "tlx" : undefined;
 }
 
 /** The click on the status item: another planner or target, and what else there is to do. */

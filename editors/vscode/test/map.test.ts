@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { boxesAt, changes, contains, pictures } from "../src/mapModel";
+import { boxesAt, contains, pictures } from "../src/mapModel";
 import type { MemoryMap } from "../src/mapModel";
 import { nearest } from "../webview/nearest";
 
@@ -11,12 +11,10 @@ const tile = (name: string, line: number, lastLine: number) => ({ name, range: a
 const map: MemoryMap = {
   kernel: "K.k",
   range: { start: { line: 1, character: 0 }, end: { line: 9, character: 0 } },
-  target: "ascend910b",
-  planner: "packed",
   down: "time",
   spaces: [
-    { name: "Vec", unit: "bytes", used: 2048, capacity: 4096, buffers: [{ boxes: [{ tiles: [tile("a", 2, 4)] }, { tiles: [tile("b", 4, 6)] }] }] },
-    { name: "Acc", unit: "bytes", used: 300, capacity: null, buffers: [{ boxes: [{ tiles: [tile("a", 6, 8)] }] }] },
+    { buffers: [{ boxes: [{ tiles: [tile("a", 2, 4)] }, { tiles: [tile("b", 4, 6)] }] }] },
+    { buffers: [{ boxes: [{ tiles: [tile("a", 6, 8)] }] }] },
   ],
   html: '<g data-box="0"><g data-box="2">',
 };
@@ -35,15 +33,6 @@ test("the boxes of a second map are numbered on", () => {
 
 test("a kernel contains its lines", () => {
   assert.deepEqual([0, 1, 9, 10].map((line) => contains([map], line)), [false, true, true, false]);
-});
-
-test("what is tried is compared with the settings", () => {
-  const spaces = [{ name: "Vec", unit: "bytes", used: 8192, capacity: 4096 }, { name: "Acc", unit: "bytes", used: 300, capacity: null }];
-  const settings = [{ kernel: "K.k", target: "ascend910b", planner: "sequential", spaces }];
-  assert.deepEqual(changes({ version: 1, maps: [map], settings }), [
-    "Vec: 8 KiB of 4 KiB → 2 KiB of 4 KiB",
-    "Acc: 300 B of ?, as before",
-  ]);
 });
 
 test("arrow keys go to the nearest box in their direction", () => {

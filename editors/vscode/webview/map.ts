@@ -63,9 +63,21 @@ function offer(select: HTMLSelectElement, names: string[], chosen: string | unde
   select.value = chosen ?? "";
 }
 
+/** Outlines the boxes of the tile under the cursor, and the one that has the focus, in front of their neighbours. */
 function outline(): void {
+  map.querySelectorAll(".outline").forEach((old) => old.remove());
+  const focused = document.activeElement?.closest("g.box");
   for (const box of boxes()) {
-    box.classList.toggle("here", here.includes(number(box)));
+    const isHere = here.includes(number(box));
+    box.classList.toggle("here", isHere);
+    box.setAttribute("aria-current", String(isHere));
+    if (isHere || box === focused) {
+      const frame = document.createElementNS("http://www.w3.org/2000/svg", "g");
+      frame.setAttribute("class", isHere ? "outline here" : "outline");
+      frame.setAttribute("aria-hidden", "true");
+      frame.append(...[...box.querySelectorAll(".tile")].map((tile) => tile.cloneNode()));
+      box.ownerSVGElement?.append(frame);
+    }
   }
 }
 
@@ -92,7 +104,9 @@ map.addEventListener("focusin", (event) => {
   if (box?.matches("g.box")) {
     boxes().forEach((each) => each.setAttribute("tabindex", each === box ? "0" : "-1"));
   }
+  outline();
 });
+map.addEventListener("focusout", () => outline());
 map.addEventListener("keydown", (event) => {
   const box = boxOf(event);
   if (!box?.matches("g.box")) {

@@ -10,7 +10,10 @@ use tower_lsp::ls_types::{
     GlobPattern, Location, MarkupKind, MessageType, Registration, ShowDocumentParams, Uri,
 };
 
-use super::ext::{MemoryMapNotification, RefreshTextDocumentContent, TEXT_DOCUMENT_CONTENT, TextDocumentContentParams};
+use super::ext::{
+    MemoryMapNotification, RefreshTextDocumentContent, SettingsInForce, SettingsNotification, TEXT_DOCUMENT_CONTENT,
+    TextDocumentContentParams,
+};
 use super::main_loop::Event;
 use crate::settings::{self, SECTION};
 
@@ -23,6 +26,8 @@ pub(super) enum ToClient {
     },
     /// A memory map that it watches.
     MemoryMap(Value),
+    /// The settings that are in force now.
+    Settings(SettingsInForce),
     /// Shown to the user: something they wrote is not understood.
     Warning(String),
     /// Logged: something is wrong with the client or with tilelens.
@@ -76,6 +81,8 @@ pub(super) struct Abilities {
     inlay_hint_refresh: bool,
     code_lens_refresh: bool,
     show_document: bool,
+    /// It wants to hear which settings are in force.
+    settings: bool,
     pub(super) shows: Shows,
 }
 
@@ -112,11 +119,13 @@ impl Abilities {
         let window = capabilities.window.as_ref();
         let show_document = window.and_then(|it| it.show_document.as_ref()).is_some_and(|it| it.support);
         let shows = Shows::of(capabilities).unwrap_or_default();
+        let experimental = capabilities.experimental.as_ref();
+        let settings = experimental.is_some_and(|it| it["tilelensSettings"] == true);
         let document = capabilities.text_document.as_ref();
         let pulls_diagnostics =
             document.is_some_and(|document| document.diagnostic.is_some() && document.publish_diagnostics.is_none());
         let Some(workspace) = &capabilities.workspace else {
-            return Abilities { show_document, shows, pulls_diagnostics, ..Abilities::default() };
+            return Abilities { show_document, settings, shows, pulls_diagnostics, ..Abilities::default() };
         };
         let is = |flag: Option<bool>| flag == Some(true);
         Abilities {
@@ -128,6 +137,7 @@ impl Abilities {
             inlay_hint_refresh: is(workspace.inlay_hint.as_ref().and_then(|it| it.refresh_support)),
             code_lens_refresh: is(workspace.code_lens.as_ref().and_then(|it| it.refresh_support)),
             show_document,
+            settings,
         }
     }
 }
@@ -152,6 +162,9 @@ pub(super) async fn deliver(
                 client.publish_diagnostics(uri, diagnostics, version).await;
             }
             ToClient::MemoryMap(map) => client.send_notification::<MemoryMapNotification>(map).await,
+            ToClient::Settings(settings) if abilities.settings => {
+                client.send_notification::<SettingsNotification>(settings).await;
+            }
             ToClient::Warning(message) => client.show_message(MessageType::WARNING, message).await,
             ToClient::Error(message) => client.log_message(MessageType::ERROR, message).await,
             ToClient::Refresh => {
@@ -175,7 +188,7 @@ pub(super) async fn deliver(
             ToClient::WatchFiles if abilities.watched_files => {
                 tokio::spawn(watch_files(client.clone()));
             }
-            ToClient::Show(_) | ToClient::PullSettings | ToClient::WatchFiles => {}
+            ToClient::Settings(_) | ToClient::Show(_) | ToClient::PullSettings | ToClient::WatchFiles => {}
         }
     }
 }

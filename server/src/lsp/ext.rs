@@ -148,6 +148,7 @@ pub(super) struct MemoryMapAnswer {
     pub(super) maps: Vec<DrawnMap>,
     /// What the settings come to.
     pub(super) settings: Vec<Totals>,
+    pub(super) changes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -194,4 +195,22 @@ pub(super) struct MemoryMapChanged {
     /// None where the kernel is gone.
     pub(super) maps: Vec<DrawnMap>,
     pub(super) settings: Vec<Totals>,
+    pub(super) changes: Vec<String>,
+}
+
+/// Sent to clients with the experimental capability `tilelensSettings`, at the start and after every change.
+pub(super) enum SettingsNotification {}
+
+impl Notification for SettingsNotification {
+    type Params = SettingsInForce;
+    const METHOD: &'static str = "tilelens/settings";
+}
+
+/// Of the client, the project and the defaults together.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct SettingsInForce {
+    pub(super) target: String,
+    pub(super) planner: String,
+    /// The GPU of TLX kernels whose scenario names none.
+    pub(super) arch: String,
 }

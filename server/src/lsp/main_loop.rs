@@ -21,6 +21,7 @@ use super::client::{Outbox, ToClient};
 use super::deeper::Deeper;
 use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
+use super::ext::SettingsInForce;
 use super::guard::{internal_error, panic_message};
 use super::handlers;
 use super::memory_map::{self, Watches, Wish};
@@ -258,6 +259,11 @@ impl MainLoop {
         if self.config.is_some() {
             self.outbox.send(ToClient::Refresh);
         }
+        self.outbox.send(ToClient::Settings(SettingsInForce {
+            target: config.target.name().to_owned(),
+            planner: config.planner.name().to_owned(),
+            arch: config.tlx_arch.name().to_owned(),
+        }));
         self.host.set_config(config.clone());
         self.config = Some(config);
         self.selection = selection;

@@ -63,8 +63,9 @@ pub(super) fn send(view: View, watch: Watch, outbox: &Outbox) -> Option<Uri> {
     match drawn {
         Ok(Ok(map)) => {
             let version = view.version;
-            let (maps, settings) = map.map_or_else(Default::default, |map| (map.maps, map.settings));
-            let changed = MemoryMapChanged { uri: view.uri.clone(), version, maps, settings };
+            let parts = map.map(|map| (map.maps, map.settings, map.changes));
+            let (maps, settings, changes) = parts.unwrap_or_default();
+            let changed = MemoryMapChanged { uri: view.uri.clone(), version, maps, settings, changes };
             outbox.send(match serde_json::to_value(changed) {
                 Ok(changed) => ToClient::MemoryMap(changed),
                 Err(error) => ToClient::error(format!("a memory map was lost: {error}")),

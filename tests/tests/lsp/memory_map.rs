@@ -131,6 +131,7 @@ fn settings_redraw_and_a_trial_shows_both() {
     client.notify("tilelens/watchMemoryMap", with(at(A), "target", json!("ascend950")));
     let map = changed(&mut client, 1);
     assert_eq!((&map["maps"][0]["target"], &map["settings"][0]["target"]), (&json!("ascend950"), &json!("ascend910b")));
+    assert_eq!(map["changes"], json!(["Vec 128 KiB of 184 KiB → 128 KiB of 240 KiB"]));
     assert_eq!(
         map["settings"][0]["spaces"],
         json!([{ "name": "Vec", "unit": "bytes", "used": 131_072, "capacity": 188_416 }])

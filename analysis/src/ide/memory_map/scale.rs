@@ -44,6 +44,12 @@ impl<At> Panel<'_, At> {
         (address as f64 * self.unit).min(self.width)
     }
 
+    /// The smallest power of two whose addresses are `distance` apart or more.
+    pub(super) fn step(&self, distance: f64) -> u64 {
+        let units = (distance / self.unit).ceil().max(1.0) as u64;
+        units.checked_next_power_of_two().unwrap_or(u64::MAX)
+    }
+
     /// Where the capacity is, unless that is beyond the picture.
     pub(super) fn capacity(&self) -> Option<f64> {
         let at = self.space.capacity? as f64 * self.unit;

@@ -21,6 +21,8 @@ const FOOT: f64 = 18.0;
 const FONT: f64 = 11.0;
 /// Mean width of a letter.
 const LETTER: f64 = 6.2;
+/// Addresses below a panel are no closer than this.
+const STEP: f64 = 56.0;
 /// Rows are between these.
 const LOW_ROW: f64 = 3.0;
 const HIGH_ROW: f64 = 22.0;
@@ -101,7 +103,9 @@ impl Svg {
         let left = GUTTER + left;
         let (top, bottom) = (self.y(0), self.y(rows));
         let title = heading(space);
-        let label = fitted(&title, width).or_else(|| fitted(space.name, width.max(30.0)));
+        let short = format!("{} {}", space.name, amount(space.used, space.unit));
+        let fits = |label: &&String| fitted(label, width).as_ref() == Some(*label);
+        let label = [&title, &short].into_iter().find(fits).cloned().or_else(|| fitted(space.name, width.max(30.0)));
         let _ = writeln!(
             self.out,
             "<g class=\"space\"><g><title>{}</title><text class=\"name\" x=\"{left:.1}\" y=\"{:.1}\">{}</text>",
@@ -125,10 +129,14 @@ impl Svg {
                 self.boxed(panel, space, buffer, each, colour % COLOURS);
             }
         }
+        let capacity = amount_of(space.capacity, space.unit);
+        let mut end = width;
         if let Some(at) = panel.capacity() {
             self.line("capacity", (left + at, top - 3.0), (left + at, bottom + 3.0));
-            self.note("capacity", left + at, bottom + FONT + 3.0, width, &amount_of(space.capacity, space.unit));
+            self.note("capacity", left + at, bottom + FONT + 3.0, width, &capacity);
+            end = at - capacity.len() as f64 * LETTER;
         }
+        self.addresses(panel, left, bottom, end);
         if let Some(row) = space.peak_row.filter(|_| map.down == Down::Time) {
             let y = self.y(row + 1) - (self.row / 2.0).min(3.0);
             let _ = write!(self.out, "<g><title>the peak: {} are live</title>", amount(space.peak, space.unit));
@@ -136,6 +144,24 @@ impl Svg {
             self.out.push_str("</g>\n");
         }
         self.out.push_str("</g>\n");
+    }
+
+    /// Addresses at round steps, from the left edge to `end`.
+    fn addresses<At>(&mut self, panel: &Panel<'_, At>, left: f64, bottom: f64, end: f64) {
+        let step = panel.step(STEP);
+        for number in 0.. {
+            let address = step.saturating_mul(number);
+            let label = if panel.space.unit == "bytes" { format!("{address:#x}") } else { address.to_string() };
+            let half = label.len() as f64 * LETTER / 2.0;
+            let at = panel.x(address);
+            let middle = at.max(half);
+            if middle + half > end {
+                return;
+            }
+            self.line("tick", (left + at, bottom), (left + at, bottom + 3.0));
+            let (x, y) = (left + middle, bottom + FONT + 3.0);
+            let _ = writeln!(self.out, "<text class=\"address\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>");
+        }
     }
 
     fn boxed<At>(

@@ -42,12 +42,12 @@ fn what_is_beyond_the_capacity_stands_out() {
               Vec 192 KiB of 184 KiB, 8 KiB over
 
                   Vec
-               20 █value██████████·····························┃
-               21 ████████████████▓gate▓▓▓▓▓▓▓▓▓▓··············┃
-               22 ████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓█squashed█████┃▒▒  ◂ peak Vec
-               23 ████████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓█gated████████┃▒▒
-               24 ████████████████▓mixed▓▓▓▓▓▓▓▓▓··············┃
-               25 █result█████████·····························┃
+               20 █value███████·························┃
+               21 █████████████▓gate▓▓▓▓▓▓▓▓▓···········┃
+               22 █████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓█squashed██┃▒▒  ◂ peak Vec
+               23 █████████████▓▓▓▓▓▓▓▓▓▓▓▓▓▓█gated█████┃▒▒
+               24 █████████████▓mixed▓▓▓▓▓▓▓▓···········┃
+               25 █result██████·························┃
         "#]],
     );
 }
@@ -83,10 +83,10 @@ fn buffers_of_a_spec_lie_within_it() {
               smem at least 32 KiB of 227 KiB
               tmem 64 columns of 512 columns
 
-                  smem                   tmem
-                8 █a█··················  ························
-                9 ██···················  ························
-               10 ·····················  █c█·····················
+                  smem                     tmem
+                8 █a█····················  ··························
+                9 █·█····················  ··························
+               10 ·······················  █c█·······················
         "#]],
     );
 }
@@ -100,6 +100,13 @@ fn another_planner_is_tried_without_being_set() {
     let tried = at(text, "a_l1 = ", trial).expect("a kernel");
     assert_eq!((tried.maps[0].planner, tried.maps[0].target), ("sequential", "ascend950"));
     assert_eq!(tried.settings, now.settings);
+    assert_eq!(now.changes(Trial::default()), [""; 0]);
+    expect![[r#"
+        Mat 192 KiB → 128 KiB of 512 KiB
+        Left 64 KiB → 96 KiB of 64 KiB
+        Right 64 KiB → 32 KiB of 64 KiB
+        Acc 64 KiB of 128 KiB → 32 KiB of 256 KiB"#]]
+    .assert_eq(&tried.changes(trial).join("\n"));
 }
 
 #[test]
@@ -136,6 +143,9 @@ proptest! {
             }
             let lines = text::draw(&map, columns);
             prop_assert!(lines.len() >= map.rows.len());
+            for line in &lines[lines.len() - map.rows.len()..] {
+                prop_assert!(line.text().chars().count() <= columns.max(40), "{} of {columns}", line.text());
+            }
             svg::file(&map, columns as f64);
         }
     }

@@ -61,8 +61,6 @@ impl Kind {
 
 const GUTTER: usize = 6;
 const GAP: f64 = 2.0;
-/// Behind the last panel, for the mark of the peak.
-const MARGIN: usize = 7;
 const NARROWEST: usize = 40;
 
 /// Draws a map `columns` wide.
@@ -78,14 +76,29 @@ pub fn draw<At>(map: &MemoryMap<At>, columns: usize) -> Vec<Line> {
     if map.rows.is_empty() {
         return lines;
     }
-    let panels = panels(map, (columns - GUTTER - MARGIN) as f64, GAP);
+    let panels = panels(map, room(map, columns) as f64, GAP);
     let grids: Vec<Grid> = numbered(&panels).map(|(panel, number)| Grid::of(panel, number, map.rows.len())).collect();
     lines.push(Line::default());
     lines.push(names(&panels, &grids));
     for (row, line) in map.rows.iter().enumerate() {
-        lines.push(self::row(map, &panels, &grids, row, *line));
+        lines.push(self::row(map, &grids, row, *line));
     }
     lines
+}
+
+/// Columns for the panels: beside the lines, the longest mark of a peak, the lines of capacities that are exceeded, and what rounding adds.
+fn room<At>(map: &MemoryMap<At>, columns: usize) -> usize {
+    let peaks = (0..map.rows.len()).map(|row| peak(map, row).chars().count()).max().unwrap_or(0);
+    let over = map.spaces.iter().filter(|space| space.is_over()).count();
+    let rounding = map.spaces.len().div_ceil(2);
+    columns.saturating_sub(GUTTER + GAP as usize + peaks + over + rounding)
+}
+
+/// What is said behind a row: the spaces that have their peak there.
+fn peak<At>(map: &MemoryMap<At>, row: usize) -> String {
+    let at_peak = map.spaces.iter().filter(|space| space.peak_row == Some(row) && map.down == Down::Time);
+    let names: Vec<_> = at_peak.map(|space| space.name).collect();
+    if names.is_empty() { String::new() } else { format!("◂ peak {}", names.join(", ")) }
 }
 
 /// Panels with the number of their first box.
@@ -111,23 +124,20 @@ fn names<At>(panels: &[Panel<'_, At>], grids: &[Grid]) -> Line {
     line
 }
 
-fn row<At>(map: &MemoryMap<At>, panels: &[Panel<'_, At>], grids: &[Grid], row: usize, source_line: usize) -> Line {
+fn row<At>(map: &MemoryMap<At>, grids: &[Grid], row: usize, source_line: usize) -> Line {
     let mut line = Line::default();
     let repeated = row > 0 && map.rows[row - 1] == source_line;
     let label = if repeated { String::new() } else { source_line.to_string() };
     line.push(&format!("{label:>width$} ", width = GUTTER - 1), Kind::Line, None);
-    let mut at_peak = Vec::new();
-    for (panel, grid) in panels.iter().zip(grids) {
+    for grid in grids {
         for cell in &grid.cells[row] {
             line.push(&cell.letter.to_string(), cell.kind, cell.number);
         }
         line.push("  ", Kind::Plain, None);
-        if panel.space.peak_row == Some(row) && map.down == Down::Time {
-            at_peak.push(panel.space.name);
-        }
     }
-    if !at_peak.is_empty() {
-        line.push(&format!("◂ peak {}", at_peak.join(", ")), Kind::Peak, None);
+    let peak = peak(map, row);
+    if !peak.is_empty() {
+        line.push(&peak, Kind::Peak, None);
     }
     line
 }

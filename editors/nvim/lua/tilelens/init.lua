@@ -3,7 +3,7 @@ local client = require('tilelens.client')
 local M = {}
 
 --- What `:Tilelens <name>` accepts.
-local choices = {
+M.choices = {
   target = { 'ascend910b', 'ascend950' },
   planner = { 'auto', 'sequential', 'packed', 'dsa-rp' },
 }
@@ -168,8 +168,8 @@ end
 
 --- Changes one setting for this session and shows every result again.
 function M.set(name, value)
-  if not vim.tbl_contains(choices[name], value) then
-    warn(('%s is one of %s, not "%s"'):format(name, table.concat(choices[name], ', '), value))
+  if not vim.tbl_contains(M.choices[name], value) then
+    warn(('%s is one of %s, not "%s"'):format(name, table.concat(M.choices[name], ', '), value))
     return
   end
   M.settings()[name] = value
@@ -236,7 +236,7 @@ local subcommands = {
   mlir = show_here('mlir'),
   restart = M.restart,
 }
-for name in pairs(choices) do
+for name in pairs(M.choices) do
   subcommands[name] = function(value)
     if value then
       M.set(name, value)
@@ -260,7 +260,7 @@ function M.complete(line)
   local words = vim.split(line, '%s+')
   local candidates = vim.tbl_keys(subcommands)
   if #words > 2 then
-    candidates = choices[words[#words - 1]] or {}
+    candidates = M.choices[words[#words - 1]] or {}
   end
   table.sort(candidates)
   return vim.tbl_filter(function(word)

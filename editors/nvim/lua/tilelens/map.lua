@@ -5,10 +5,17 @@ local client = require('tilelens.client')
 local M = {}
 
 local api = vim.api
+
+--- Loaded late: it loads this module.
+local function tilelens()
+  return require('tilelens')
+end
+
 local namespace = api.nvim_create_namespace('tilelens.map')
 
---- source buffer -> { buf, anchor, maps, boxes }
+--- source buffer -> { buf, anchor, trial, maps, boxes }
 ---   anchor: mark on a line of the kernel, which edits above move along
+---   trial: planner and target that are looked at instead of the settings
 ---   maps: as the server sent them
 ---   boxes: line of the map (0-based) -> list of { first, last (bytes), tiles }
 local views = {}
@@ -80,6 +87,7 @@ local function params_of(source, with_position)
     local text = api.nvim_buf_get_lines(source, line, line + 1, false)[1] or ''
     -- Indentation is ASCII: its length is the same in every position encoding.
     params.position = { line = line, character = #text:match('^%s*') }
+    params.planner, params.target = view.trial.planner, view.trial.target
     params.picture = { kind = 'text', width = math.max(width_of(view.buf) - 1, 40) }
   end
   return params
@@ -120,12 +128,31 @@ local function mark_cursor(source)
   end
 end
 
+--- What is tried, and the use of each memory before and after.
+local function trial_lines(trial, changes)
+  local names = {}
+  for _, key in ipairs({ 'planner', 'target' }) do
+    if trial[key] then
+      table.insert(names, key .. ' ' .. trial[key])
+    end
+  end
+  if #names == 0 then
+    return {}
+  end
+  local lines = { ('trying %s (s: set it, x: leave it)'):format(table.concat(names, ', ')) }
+  for _, change in ipairs(changes or {}) do
+    table.insert(lines, '  ' .. change)
+  end
+  table.insert(lines, '')
+  return lines
+end
+
 local function draw(source, answer)
   local view = views[source]
-  local lines, marks = {}, {}
+  local lines, marks = trial_lines(view.trial, answer.changes), {}
   view.maps, view.boxes = answer.maps, {}
-  for _, map in ipairs(answer.maps) do
-    if #lines > 0 then
+  for index, map in ipairs(answer.maps) do
+    if index > 1 then
       table.insert(lines, '')
     end
     local first, boxes = #lines, boxes_of(map)
@@ -139,7 +166,7 @@ local function draw(source, answer)
       end
     end
   end
-  if #lines == 0 then
+  if #answer.maps == 0 then
     lines = { 'tilelens: the kernel is gone' }
   end
   set_lines(view.buf, lines)
@@ -230,13 +257,36 @@ local function follow(source)
   end)
 end
 
+--- Looks at the next planner or target; behind the last one at what is set.
+local function try_next(source, key)
+  local view = views[source]
+  local names = tilelens().choices[key]
+  local at = 0
+  for index, name in ipairs(names) do
+    at = name == view.trial[key] and index or at
+  end
+  view.trial[key] = names[at + 1]
+  watch(source, true)
+end
+
+--- Makes what is tried the setting of this session, or leaves it.
+local function end_trial(source, set)
+  local view = views[source]
+  local trial = view.trial
+  view.trial = {}
+  for key, value in pairs(set and trial or {}) do
+    tilelens().set(key, value)
+  end
+  watch(source, true)
+end
+
 local function open(source)
   local buf = api.nvim_create_buf(false, true)
   local name = vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t:r')
   api.nvim_buf_set_name(buf, ('tilelens://%d/%s.map'):format(source, name))
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
-  local view = { buf = buf, maps = {}, boxes = {}, here = api.nvim_create_namespace('tilelens.map.here') }
+  local view = { buf = buf, trial = {}, maps = {}, boxes = {}, here = api.nvim_create_namespace('tilelens.map.here') }
   views[source] = view
 
   local group = api.nvim_create_augroup('tilelens.map.' .. source, {})
@@ -290,6 +340,18 @@ local function open(source)
   end)
   map('<2-LeftMouse>', function()
     jump(source)
+  end)
+  map('p', function()
+    try_next(source, 'planner')
+  end)
+  map('t', function()
+    try_next(source, 'target')
+  end)
+  map('s', function()
+    end_trial(source, true)
+  end)
+  map('x', function()
+    end_trial(source, false)
   end)
   map('q', function()
     vim.cmd('close')

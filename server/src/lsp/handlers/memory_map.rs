@@ -17,6 +17,7 @@ pub(in crate::lsp) fn memory_map_at(view: &View, offset: usize, wish: Wish) -> C
     let maps = view.analysis.memory_map(view.file, offset, wish.trial)?;
     Ok(maps.map(|found| MemoryMapAnswer {
         version: view.version,
+        changes: found.changes(wish.trial),
         maps: found.maps.into_iter().map(|map| drawn(view, map, wish.picture)).collect(),
         settings: found.settings,
     }))
