@@ -28,6 +28,7 @@ pub struct Config {
     /// Flags and barriers of generated C++ behind the statements that they order.
     pub sync_hints: bool,
     pub code_lens: bool,
+    pub completion: bool,
     /// Highlights of a tile show those that share its memory too.
     pub highlight_group: bool,
     /// The form of generated C++.
@@ -53,6 +54,7 @@ impl Default for Config {
             inlay_hints: true,
             sync_hints: false,
             code_lens: true,
+            completion: true,
             highlight_group: false,
             codegen: codegen::Options::default(),
             shapes: BTreeMap::new(),
@@ -244,6 +246,16 @@ pub const SETTINGS: &[Setting] = &[
         takes: "true or false",
         set: |config, value| {
             config.codegen.drain = value.as_bool()?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "completion.enable",
+        about: "Complete names in kernels. A Python server that finds the package of the kernels offers the same names.",
+        shape: Shape::Flag(true),
+        takes: "true or false",
+        set: |config, value| {
+            config.completion = value.as_bool()?;
             Some(())
         },
     },

@@ -50,6 +50,9 @@ pub enum CompletionKind {
 }
 
 pub(crate) fn completions(context: &Context<'_>, offset: usize) -> Option<Completions> {
+    if !context.config().completion {
+        return None;
+    }
     let place = Place::at(context, offset)?;
     if !place.cursor.expects_operand {
         return None;

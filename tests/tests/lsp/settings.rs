@@ -89,6 +89,40 @@ fn an_editor_that_cannot_be_asked_sends_its_settings() {
 }
 
 #[test]
+fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
+    let root = workspace("in-force");
+    fs::write(root.join("tilelens.toml"), "target = \"ascend950\"\n").expect("the workspace is writable");
+    let start = |capabilities: Value| {
+        let mut client = LspClient::spawn(BINARY);
+        client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folder(&root) }));
+        client
+    };
+    let mut client = start(json!({ "experimental": { "tilelensSettings": true } }));
+    let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100" });
+    assert_eq!(client.notification("tilelens/settings"), expected);
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "planner": "packed" } }));
+    assert_eq!(client.notification("tilelens/settings")["planner"], "packed");
+    let mut other = start(json!({}));
+    other.open(URI, 1, "x = 1\n");
+    other.diagnostics(URI, 1);
+    assert!(!other.has_notification("tilelens/settings"));
+}
+
+#[test]
+fn completion_can_be_left_to_another_server() {
+    let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[16, 64], pl.FP32]):\n        x = pl.\n";
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": {} }));
+    client.open(URI, 1, text);
+    let params = json!({ "textDocument": { "uri": URI }, "position": { "line": 6, "character": 15 } });
+    let offered = client.request("textDocument/completion", params.clone()).expect("an answer");
+    assert!(offered["items"].as_array().is_some_and(|items| !items.is_empty()), "{offered}");
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "completion": { "enable": false } } }));
+    client.diagnostics(URI, 1);
+    assert_eq!(client.request("textDocument/completion", params), Ok(Value::Null));
+}
+
+#[test]
 fn constants_of_imported_files_count_and_follow_the_disk() {
     let root = workspace("imports");
     let write = |text| fs::write(root.join("config.py"), text).expect("the workspace is writable");
