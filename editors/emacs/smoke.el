@@ -1,4 +1,4 @@
-;;; smoke.el --- A session in a real Emacs -*- lexical-binding: t; -*-
+;;; smoke.el --- A session in a real Emacs with eglot -*- lexical-binding: t; -*-
 
 ;; cargo xtask test emacs
 ;;
@@ -10,22 +10,7 @@
 (require 'project)
 (require 'eglot)
 (load (expand-file-name "tilelens.el" (file-name-directory load-file-name)))
-
-(defvar smoke-failed 0)
-
-(defun smoke-ok (condition name &optional detail)
-  "Report whether CONDITION holds, under NAME, with DETAIL where it does not."
-  (princ (format "%s - %s\n" (if condition "ok" "not ok") name))
-  (unless condition
-    (setq smoke-failed (1+ smoke-failed))
-    (princ (format "  # %S\n" detail))))
-
-(defun smoke-eventually (probe)
-  "The first answer of PROBE that is not nil; nil after 30 seconds."
-  (let ((end (+ (float-time) 30)) found)
-    (while (and (not (setq found (funcall probe))) (< (float-time) end))
-      (accept-process-output nil 0.05))
-    found))
+(load (expand-file-name "smoke-tap.el" (file-name-directory load-file-name)))
 
 (defun smoke-errors ()
   "The texts of what flymake shows."
@@ -71,8 +56,5 @@
     (set-buffer-modified-p nil)
     (ignore-errors (eglot-shutdown (eglot-current-server)))))
 
-(condition-case problem
-    (smoke-session)
-  (error (smoke-ok nil "the session runs to its end" problem)))
-(kill-emacs (if (zerop smoke-failed) 0 1))
+(smoke-run #'smoke-session)
 ;;; smoke.el ends here

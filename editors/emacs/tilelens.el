@@ -20,6 +20,8 @@
   "The server and its arguments."
   :type '(repeat string))
 
+(require 'json)
+
 (defvar eglot-server-programs)
 (declare-function eglot--current-server-or-lose "eglot")
 (declare-function eglot--TextDocumentPositionParams "eglot")
@@ -60,14 +62,28 @@
     (setq buffer-read-only t)
     (display-buffer (current-buffer))))
 
+(declare-function lsp-find-workspace "lsp-mode")
+(declare-function lsp--text-document-position-params "lsp-mode")
+(declare-function lsp-request "lsp-mode")
+(defvar lsp--cur-workspace)
+
+(defun tilelens--request (method more)
+  "Ask eglot or lsp-mode, whichever serves this buffer, for METHOD at point with MORE in its parameters; a property list."
+  (if (bound-and-true-p lsp-mode)
+      (let ((lsp--cur-workspace (or (lsp-find-workspace 'tilelens) (user-error "Tilelens does not serve this buffer"))))
+        ;; lsp-mode has hash tables or property lists, by its setting; JSON is the same for both.
+        (json-parse-string (json-encode (lsp-request (substring (symbol-name method) 1)
+                                                     (append (lsp--text-document-position-params) more)))
+                           :object-type 'plist :array-type 'list :null-object nil))
+    (jsonrpc-request (eglot--current-server-or-lose) method (append (eglot--TextDocumentPositionParams) more))))
+
 (defun tilelens--ask (method &optional more)
   "The answer to METHOD for the kernel at point, with MORE in its parameters."
-  (or (jsonrpc-request (eglot--current-server-or-lose) method (append (eglot--TextDocumentPositionParams) more))
-      (user-error "No kernel at point")))
+  (or (tilelens--request method more) (user-error "No kernel at point")))
 
 ;;;###autoload
 (defun tilelens-memory-map ()
-  "Show the memory map of the kernel at point.  With eglot."
+  "Show the memory map of the kernel at point."
   (interactive)
   (let* ((picture (list :picture (list :kind "text" :width (max 40 (min 160 (- (frame-width) 1))))))
          (maps (plist-get (tilelens--ask :tilelens/memoryMap picture) :maps))
@@ -76,7 +92,7 @@
 
 ;;;###autoload
 (defun tilelens-generated-code ()
-  "Show the C++ of the kernel at point.  With eglot."
+  "Show the C++ of the kernel at point."
   (interactive)
   (tilelens--show "*tilelens C++*" (plist-get (tilelens--ask :tilelens/generatedCode) :text) #'c++-mode))
 
