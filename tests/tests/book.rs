@@ -25,16 +25,21 @@ fn pages(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// What `[…](…)` lead to within the checkout, without the part behind `#`.
+/// What `[…](…)` and pictures lead to within the checkout, without the part behind `#`.
 fn links(text: &str) -> impl Iterator<Item = &str> {
-    let targets = text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target);
+    let marked = |start: &'static str, end: char| {
+        text.split(start).skip(1).filter_map(move |rest| rest.split_once(end)).map(|(target, _)| target)
+    };
+    let targets = marked("](", ')').chain(marked(" src=\"", '"')).chain(marked(" srcset=\"", '"'));
     let targets = targets.map(|target| target.split('#').next().unwrap_or_default());
     targets.filter(|target| !target.is_empty() && !target.contains("://") && !target.contains([' ', '\n', '$']))
 }
 
 #[test]
 fn links_lead_somewhere() {
-    for (path, text) in pages(&docs()) {
+    let readme = docs().join("../README.md");
+    let text = fs::read_to_string(&readme).expect("the checkout has a README");
+    for (path, text) in pages(&docs()).into_iter().chain([(readme, text)]) {
         for link in links(&text).filter(|link| link.ends_with(".md") || link.contains("images/")) {
             let target = path.parent().expect("a page is in a folder").join(link);
             assert!(target.exists(), "{}: {link} leads nowhere", path.display());

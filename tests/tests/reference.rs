@@ -173,7 +173,7 @@ fn the_operations_page_is_the_table() {
             op.pto.to_owned(),
             op.constraints.to_owned(),
         ];
-        let _ = writeln!(page, "| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+        let _ = writeln!(page, "| {} |", cells.map(|cell| cell.replace('|', "\\|").replace('<', "&lt;")).join(" | "));
     }
     expect_file!["../../docs/reference/operations.md"].assert_eq(&page);
 }
