@@ -16,47 +16,55 @@ const CODE_SERVER: &str = "code-server@4.100.3";
 /// Drives the browser.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 
+/// The Python server that the extension has to get on with.
+const PYRIGHT: &str = "pyright@1.1.414";
+
 const CHROMIUM: Tool =
     Tool { binary: "chromium", packages: &["chromium", "fonts-dejavu-core"], variable: "TILELENS_CHROMIUM" };
 const RIPGREP: Tool = Tool { binary: "rg", packages: &["ripgrep"], variable: "TILELENS_RG" };
 
 /// Packages the extension with the server of the dev profile, installs it as a user would, and plays an author's session.
 pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
-    let (chromium, ripgrep) = match (debian::find(workspace, &CHROMIUM), debian::find(workspace, &RIPGREP)) {
-        (Ok(chromium), Ok(ripgrep)) => (chromium, ripgrep),
-        (Err(error), _) | (_, Err(error)) => return Ok(Outcome::Skipped(format!("{error:#}"))),
+    let modules = match prepared(workspace) {
+        Ok(modules) => modules,
+        Err(error) => return Ok(Outcome::Skipped(format!("{error:#}"))),
     };
-    let modules = code_server(workspace, &ripgrep)?;
-    let server = workspace.build_server("dev")?;
-    let vsix = vscode::package(workspace, &server)?;
-    let shell = &workspace.shell;
-    let _environment = [
-        ("TILELENS_CODE_SERVER", modules),
-        ("TILELENS_VSIX", vsix),
-        ("TILELENS_CHROMIUM", chromium),
-        ("TILELENS_EXAMPLES", workspace.root.join("docs/examples")),
-        ("TILELENS_OUT", workspace.target.join("e2e")),
-    ]
-    .map(|(name, value)| shell.push_env(name, value));
-    cmd!(shell, "node editors/vscode/e2e/run.mjs").run()?;
+    with_extension(workspace, "run.mjs", &modules, &workspace.target.join("e2e"))?;
     Ok(Outcome::Passed)
 }
 
-/// Screenshots of the session, and their names in `docs/images`. The drawings there are made by tests/tests/book.rs.
-const PICTURES: [(&str, &str); 2] = [("1-overflow", "vscode-overflow"), ("3-map", "vscode-map")];
+/// Screenshots into `folder`, in light and dark.
+pub(crate) fn pictures(workspace: &Workspace, folder: &Path) -> anyhow::Result<()> {
+    let modules = prepared(workspace)?;
+    with_extension(workspace, "pictures.mjs", &modules, folder)
+}
 
-pub(crate) fn pictures(workspace: &Workspace) -> anyhow::Result<()> {
-    if let Outcome::Skipped(why) = end_to_end(workspace)? {
-        bail!("{why}");
-    }
-    for (shot, picture) in PICTURES {
-        let from = workspace.target.join(format!("e2e/{shot}.png"));
-        workspace.shell.copy_file(from, format!("docs/images/{picture}.png"))?;
-    }
+/// The `node_modules` with code-server in it, where there is a browser for it.
+pub(crate) fn prepared(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+    debian::find(workspace, &CHROMIUM)?;
+    code_server(workspace, &debian::find(workspace, &RIPGREP)?)
+}
+
+fn with_extension(workspace: &Workspace, name: &str, modules: &Path, out: &Path) -> anyhow::Result<()> {
+    let server = workspace.build_server("dev")?;
+    let vsix = vscode::package(workspace, &server)?;
+    let shell = &workspace.shell;
+    let examples = workspace.root.join("docs/examples");
+    let _environment = [("TILELENS_VSIX", &*vsix), ("TILELENS_EXAMPLES", &*examples), ("TILELENS_OUT", out)]
+        .map(|(name, value)| shell.push_env(name, value));
+    script(workspace, &workspace.root.join("editors/vscode/e2e").join(name), modules)
+}
+
+/// Runs a script that drives code-server in a browser.
+pub(crate) fn script(workspace: &Workspace, path: &Path, modules: &Path) -> anyhow::Result<()> {
+    let shell = &workspace.shell;
+    let _modules = shell.push_env("TILELENS_CODE_SERVER", modules);
+    let _chromium = shell.push_env("TILELENS_CHROMIUM", debian::find(workspace, &CHROMIUM)?);
+    cmd!(shell, "node {path}").run()?;
     Ok(())
 }
 
-/// A picture of a page.
+/// A picture of a page, finer than its pixels.
 pub(crate) fn screenshot(
     workspace: &Workspace,
     page: &Path,
@@ -69,6 +77,8 @@ pub(crate) fn screenshot(
         "--no-sandbox".to_owned(),
         "--disable-gpu".to_owned(),
         format!("--window-size={width},{height}"),
+        "--force-device-scale-factor=1.5".to_owned(),
+        "--hide-scrollbars".to_owned(),
         format!("--screenshot={}", to.display()),
         format!("file://{}", page.display()),
     ];
@@ -80,7 +90,7 @@ pub(crate) fn screenshot(
 fn code_server(workspace: &Workspace, ripgrep: &Path) -> anyhow::Result<PathBuf> {
     let folder = workspace.target.join("code-server");
     let modules = folder.join("node_modules");
-    let done = folder.join(format!("installed-{CODE_SERVER}-{PLAYWRIGHT}").replace('@', "-"));
+    let done = folder.join(format!("installed-{CODE_SERVER}-{PLAYWRIGHT}-{PYRIGHT}").replace('@', "-"));
     if done.exists() {
         return Ok(modules);
     }
@@ -92,7 +102,7 @@ fn code_server(workspace: &Workspace, ripgrep: &Path) -> anyhow::Result<PathBuf>
     let _folder = shell.push_dir(&folder);
     shell.write_file("package.json", "{ \"private\": true }\n")?;
     // Some install scripts fetch what is not in the registry; those that are needed run one by one below.
-    npm_install(workspace, &[CODE_SERVER, PLAYWRIGHT])?;
+    npm_install(workspace, &[CODE_SERVER, PLAYWRIGHT, PYRIGHT])?;
     cmd!(shell, "{NPM} rebuild argon2").run()?;
     let _folder = shell.push_dir(modules.join("code-server/lib/vscode"));
     npm_install(workspace, &["--omit=dev"])?;

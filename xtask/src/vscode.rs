@@ -1,7 +1,7 @@
 //! The VS Code extension: dependencies, type check, bundle, package.
 
-use std::env;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use xshell::cmd;
 
@@ -63,9 +63,13 @@ pub(crate) fn install(workspace: &Workspace, vsix: &Path) -> anyhow::Result<bool
     Ok(true)
 }
 
-/// No install script is needed, and some of them reach for servers outside of the registry.
+/// No install script is needed, and some of them reach for servers outside of the registry. What is installed already stays.
 fn install_dependencies(workspace: &Workspace) -> anyhow::Result<()> {
     let shell = &workspace.shell;
+    let written = |path: &str| fs::metadata(shell.current_dir().join(path)).and_then(|file| file.modified()).ok();
+    if written("node_modules/.package-lock.json") > written("package-lock.json") {
+        return Ok(());
+    }
     cmd!(shell, "{NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error").run()?;
     Ok(())
 }

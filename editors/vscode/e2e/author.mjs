@@ -1,37 +1,12 @@
 // What the author of a kernel sees and does, in the browser.
 
-export async function author({ page, url, ok, shot, setTheme }) {
-  const palette = async (text) => {
-    await page.keyboard.press("F1");
-    const input = page.locator(".quick-input-widget input");
-    await input.waitFor({ state: "visible" });
-    await input.fill(`>${text}`);
-    await page.locator(".quick-input-list .monaco-list-row", { hasText: text.replace(/^.*: /, "") }).first().waitFor();
-    await page.keyboard.press("Enter");
-  };
-  const eventually = async (probe) => {
-    for (const end = Date.now() + 30_000; Date.now() < end; ) {
-      const value = await probe().catch(() => undefined);
-      if (value) {
-        return value;
-      }
-      await page.waitForTimeout(50);
-    }
-    return undefined;
-  };
-  const squiggles = () => page.locator(".monaco-editor .squiggly-error").count();
-  const line = (text) => page.locator(".view-line", { hasText: text }).first();
-  /** The frame of the webview. */
-  const panel = async () => {
-    for (const frame of page.frames()) {
-      if (await frame.locator("#map").count().catch(() => 0)) {
-        return frame;
-      }
-    }
-    return undefined;
-  };
-  const boxes = async () => (await panel())?.locator("g.box");
-  const labels = async () => (await boxes())?.evaluateAll((all) => all.map((box) => box.getAttribute("aria-label")));
+import fs from "node:fs";
+import path from "node:path";
+
+import { eventually, workbench } from "./editor.mjs";
+
+export async function author({ page, url, project, ok, shot, setTheme }) {
+  const { palette, offered, squiggles, line, word, map: panel, boxes: labels, marked } = workbench(page);
   /** Puts the cursor behind the `256` of the fixture. */
   const atNumber = async () => {
     await page.locator(".view-line", { hasText: "ROWS, COLS = 64," }).first().click({ position: { x: 5, y: 5 } });
@@ -42,10 +17,16 @@ export async function author({ page, url, ok, shot, setTheme }) {
   await page.waitForSelector(".monaco-workbench", { timeout: 60_000 });
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "plain.py" }).dblclick();
   await page.waitForSelector(".monaco-editor .view-lines");
-  ok(!(await page.locator("#tilelens\\.tilelens\\.tilelens\\.status").isVisible().catch(() => false)), "no status item in plain Python");
+  const status = page.locator(".statusbar-item[id*='tilelens']");
+  ok(!(await status.isVisible().catch(() => false)), "no status item in plain Python");
+  const plain = await offered("tilelens:");
+  await shot("0-plain");
+  ok(plain.length > 0 && !plain.some((command) => command.includes("memory map")), "the palette offers no map in plain Python", plain);
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "overflow.py" }).dblclick();
   ok(await eventually(squiggles), "a squiggle under the tile that does not fit");
-  ok(await eventually(async () => (await page.locator(".statusbar-item", { hasText: "tilelens" }).count()) > 0), "the status item is there");
+  ok(await eventually(async () => (await status.innerText()).trim() === "ascend910b, auto"), "the status item tells target and planner", await status.innerText());
+  const inKernel = await offered("tilelens:");
+  ok(inKernel.some((command) => command.includes("memory map")), "the palette offers the map in a kernel", inKernel);
   ok(
     await eventually(async () => (await page.locator(".codelens-decoration", { hasText: "Vec" }).count()) > 0),
     "a lens with the use of memory",
@@ -64,7 +45,18 @@ export async function author({ page, url, ok, shot, setTheme }) {
   await page.keyboard.type("256");
   ok(await eventually(squiggles), "it comes back while a larger one is typed", await labels());
 
-  await line("pl.load(x").hover({ position: { x: 80, y: 8 } });
+  await status.click();
+  const pick = page.locator(".quick-input-list .monaco-list-row", { hasText: "ascend950" }).first();
+  await pick.click();
+  ok(await eventually(async () => (await squiggles()) === 0), "a click on the status item switches the target");
+  ok(await eventually(async () => (await status.innerText()).trim() === "ascend950, auto"), "the status item says so", await status.innerText());
+  setTheme("Default Light Modern");
+  fs.writeFileSync(path.join(project, "tilelens.toml"), 'planner = "packed"\n');
+  ok(await eventually(async () => (await status.innerText()).trim() === "ascend910b, packed"), "it tells what the project says", await status.innerText());
+  fs.rmSync(path.join(project, "tilelens.toml"));
+  ok(await eventually(squiggles), "what is set can be taken back");
+
+  await page.mouse.move(...(await word("pl.load(x", "value")), { steps: 4 });
   const hover = await eventually(async () => (await page.locator(".monaco-hover:visible").allInnerTexts()).join("\n").match(/0x0[\s\S]*/)?.[0]);
   ok(hover !== undefined, "a hover with the address", hover);
   await shot("2-hover");
@@ -76,10 +68,10 @@ export async function author({ page, url, ok, shot, setTheme }) {
   ok((await labels())?.some((label) => label.startsWith("squashed: Vec") && label.includes("over the capacity")), "it says what is over", await labels());
   await shot("3-map");
 
-  const here = async () => (await panel()).locator("g.box.here").evaluateAll((all) => all.map((box) => box.getAttribute("aria-label").split(":")[0]));
-  await line("pl.add(gated").locator("span", { hasText: "mixed" }).first().click();
+  const here = async () => (await labels("g.box.here")).map((label) => label.split(":")[0]);
+  await page.mouse.click(...(await word("pl.add(gated", "mixed")));
   ok(await eventually(async () => (await here()).join() === "mixed"), "the tile under the cursor is outlined", await here());
-  await line("pl.exp(gate").locator("span", { hasText: "squashed" }).first().click();
+  await page.mouse.click(...(await word("pl.exp(gate", "squashed")));
   ok(await eventually(async () => (await here()).join() === "squashed"), "the outline follows the cursor", await here());
 
   const before = await labels();
@@ -106,6 +98,22 @@ export async function author({ page, url, ok, shot, setTheme }) {
     await here(),
   );
 
+  const box = (name) => frame.locator(`g.box[aria-label^="${name}:"]`);
+  await box("gated").hover();
+  const told = () => frame.locator("#detail").textContent();
+  ok(await eventually(async () => (await told()).startsWith("gated: Vec, 32 KiB at [0x")), "the pointer on a tile tells it in words", await told());
+  await box("mixed").click();
+  const inSource = async () => (await here()).join() === "mixed" && (await page.locator(".monaco-editor.focused").count()) > 0;
+  ok(await eventually(inSource), "a click goes to the source", await here());
+  const reachable = await frame.locator("g.box").evaluateAll((all) => ({
+    named: all.every((each) => each.getAttribute("role") === "button" && each.getAttribute("aria-label")),
+    stops: all.filter((each) => each.getAttribute("tabindex") === "0").length,
+    current: all.filter((each) => each.getAttribute("aria-current") === "true").length,
+    group: document.querySelector("svg.tilelens-map").getAttribute("aria-label"),
+  }));
+  ok(reachable.named && reachable.stops === 1 && reachable.current === 1, "every tile has a name, and one is the stop of the Tab key", JSON.stringify(reachable));
+  ok(reachable.group.includes("Vec 96 KiB of 184 KiB"), "the picture says what it is of", reachable.group);
+
   await frame.locator("#target").selectOption("ascend950");
   ok(await eventually(async () => (await frame.locator("#compare").textContent()).includes("→")), "a trial shows before and after", await frame.locator("#compare").textContent());
   ok(await frame.locator("#keep").isVisible(), "it can be kept");
@@ -129,8 +137,6 @@ export async function author({ page, url, ok, shot, setTheme }) {
   await palette("tilelens: Show generated C++");
   ok(await eventually(async () => (await page.locator(".view-line", { hasText: "TSTORE" }).count()) > 0), "the C++ opens beside");
   await line("pl.store(result").click();
-  /** How many editors have marked lines. */
-  const marked = () => page.locator(".editor-instance", { has: page.locator('.view-overlays [class*="TextEditorDecorationType"]') }).count();
   ok(await eventually(async () => (await marked()) === 2), "matching lines are marked in both", await marked());
   await shot("8-code");
   // A line that belongs to no statement takes the marks away; one of the C++ brings them back from the other side.

@@ -25,8 +25,70 @@ function ok(condition, name, detail) {
   }
 }
 
+function configure(key, value) {
+  return vscode.workspace.getConfiguration("tilelens").update(key, value, vscode.ConfigurationTarget.Workspace);
+}
+
+/** The setting, then the binary inside of the extension, then PATH. */
+async function lookup({ errors }) {
+  const bundled = path.join(vscode.extensions.getExtension("tilelens.tilelens").extensionPath, "server", "tilelens");
+  const [setting, onPath] = [process.env.TILELENS_BY_SETTING, process.env.TILELENS_ON_PATH];
+  const ran = (server) => fs.existsSync(`${server}.log`) && fs.readFileSync(`${server}.log`, "utf8").includes("server");
+  ok(!ran(onPath) && !ran(setting), "the server inside of the extension goes before the one on PATH");
+  const moved = `${bundled}-moved`;
+  process.env.TILELENS_REAL = moved;
+  process.env.PATH = `${path.dirname(onPath)}:${process.env.PATH}`;
+  fs.renameSync(bundled, moved);
+  await vscode.commands.executeCommand("tilelens.restart");
+  ok(ran(onPath) && (await eventually(() => errors().length > 0)), "without it, the one on PATH is run");
+  await configure("server.path", setting);
+  ok((await eventually(() => ran(setting))) && (await eventually(() => errors().length > 0)), "the setting goes before both");
+  await configure("server.path", "/nowhere/tilelens");
+  ok(await eventually(() => errors().length === 0), "a setting that does not work is not made up for");
+  fs.renameSync(moved, bundled);
+  await configure("server.path", undefined);
+  ok(await eventually(() => errors().length > 0), "and the one inside is run again");
+}
+
+/** A Python server on the same file, with a package that has what the kernel imports. */
+async function besidePyright({ document, at }) {
+  const { LanguageClient } = require("vscode-languageclient/node");
+  const stub = path.join(folder, "pypto");
+  fs.mkdirSync(stub);
+  fs.writeFileSync(path.join(stub, "__init__.py"), "");
+  fs.writeFileSync(path.join(stub, "language.py"), 'def exp(tile):\n    """Of the package."""\n\ndef load(tensor, offsets, shape): ...\ndef unheard_of(): ...\n');
+  const server = path.join(process.env.TILELENS_CODE_SERVER, "pyright/langserver.index.js");
+  const selector = [{ language: "python", scheme: "file" }];
+  const pyright = new LanguageClient("pyright", "pyright", { command: process.execPath, args: [server, "--stdio"] }, { documentSelector: selector });
+  await pyright.start();
+  const command = (name, ...args) => vscode.commands.executeCommand(`vscode.execute${name}Provider`, document.uri, ...args);
+  const place = at("exp(gate)");
+  const items = async () => (await command("CompletionItem", place, ".")).items;
+  const label = (item) => (typeof item.label === "string" ? item.label : item.label.label);
+  ok(await eventually(async () => (await items()).some((item) => label(item) === "unheard_of")), "Pyright completes what tilelens does not know");
+  const twice = async () => (await items()).map(label).filter((name, index, all) => all.indexOf(name) !== index);
+  ok((await twice()).includes("exp"), "both offer an operation", await twice());
+  await configure("completion.enable", false);
+  ok(await eventually(async () => (await twice()).length === 0), "completions of tilelens can be switched off", await twice());
+  await configure("completion.enable", undefined);
+  const hovers = async () => (await command("Hover", place)).map((hover) => hover.contents.map((it) => it.value ?? it).join("\n"));
+  const both = async () => {
+    const texts = await hovers();
+    return ["pto.texp", "Of the package"].every((part) => texts.some((text) => text.includes(part)));
+  };
+  ok(await eventually(both), "each says what it knows in a hover", await hovers());
+  const definitions = (await command("Definition", at("squashed)"))).map((it) => it.targetSelectionRange ?? it.range);
+  const places = new Set(definitions.map((range) => JSON.stringify(range)));
+  ok(places.size === 1, "both find the same definition", [...places]);
+  const sources = new Set(vscode.languages.getDiagnostics(document.uri).map((it) => it.source));
+  ok(sources.has("tilelens"), "diagnostics of both stand side by side", [...sources]);
+  await pyright.stop();
+  fs.rmSync(stub, { recursive: true });
+}
+
 async function session() {
   const document = await vscode.workspace.openTextDocument(path.join(folder, "overflow.py"));
+  const original = document.getText();
   const editor = await vscode.window.showTextDocument(document);
   const errors = () =>
     vscode.languages.getDiagnostics(document.uri).filter((it) => it.severity === vscode.DiagnosticSeverity.Error);
@@ -53,17 +115,21 @@ async function session() {
   ok(symbols.some((symbol) => symbol.name === "Gate.gate"), "the outline has the kernel", symbols);
 
   const known = await vscode.commands.getCommands(true);
-  const own = vscode.extensions.getExtension("tilelens.tilelens").packageJSON.contributes.commands.map((it) => it.command);
+  const { extensionPath, packageJSON } = vscode.extensions.getExtension("tilelens.tilelens");
+  const own = packageJSON.contributes.commands.map((it) => it.command);
   ok(own.every((command) => known.includes(command)), "every contributed command is registered", own.filter((it) => !known.includes(it)));
+
+  const [toml] = packageJSON.contributes.tomlValidation;
+  ok(fs.existsSync(path.join(extensionPath, toml.url)), "the schema of tilelens.toml is in the extension", toml);
 
   await replace("64, 256", "64, 192");
   ok(await eventually(() => errors().length === 0), "a smaller number clears the error", errors());
   await replace("64, 192", "64, 256");
   ok(await eventually(() => errors().length > 0), "a larger one brings it back");
 
-  await vscode.workspace.getConfiguration("tilelens").update("target", "ascend950", vscode.ConfigurationTarget.Workspace);
+  await configure("target", "ascend950");
   ok(await eventually(() => errors().length === 0), "a larger target has room", errors());
-  await vscode.workspace.getConfiguration("tilelens").update("target", undefined, vscode.ConfigurationTarget.Workspace);
+  await configure("target", undefined);
   ok(await eventually(() => errors().length > 0), "the setting can be taken back");
 
   const tabs = () => vscode.window.tabGroups.all.flatMap((group) => group.tabs.map((tab) => tab.label));
@@ -89,8 +155,8 @@ async function session() {
   });
   const typed = performance.now();
   await change("pl.exp(gate)", "pl.sqrt(gate)");
-  const late = new Promise((resolve) => setTimeout(() => resolve(undefined), 30_000));
-  const shown = await Promise.race([refreshed, late]);
+  const late = () => new Promise((resolve) => setTimeout(() => resolve(undefined), 30_000));
+  const shown = await Promise.race([refreshed, late()]);
   ok(shown !== undefined && !cpp.getText().includes("TEXP"), `the C++ follows an edit (${Math.round(shown - typed)} ms)`, cpp.getText());
   ok(gaps().length === 0, "the C++ lacks nothing", gaps());
   const spare = "spare = pl.tile.full([32, 32], dtype=pl.FP8E4M3FN, value=0.0)\n        ";
@@ -100,10 +166,42 @@ async function session() {
   await change(spare, "");
   await change("pl.sqrt(gate)", "pl.exp(gate)");
   ok(await eventually(() => gaps().length === 0 && cpp.getText().includes("TEXP")), "and no longer when it is gone", gaps());
+  const times = [];
+  for (let round = 0; round < 30; round++) {
+    const [from, to] = round % 2 === 0 ? ["64, 256", "64, 257"] : ["64, 257", "64, 256"];
+    const published = new Promise((resolve) => {
+      const listener = vscode.languages.onDidChangeDiagnostics(({ uris }) => {
+        if (uris.some((uri) => uri.toString() === document.uri.toString())) {
+          listener.dispose();
+          resolve(performance.now());
+        }
+      });
+    });
+    const start = performance.now();
+    await change(from, to);
+    times.push((await Promise.race([published, late()])) - start);
+  }
+  times.sort((a, b) => a - b);
+  const told = [0.5, 0.95].map((part) => times[Math.floor(times.length * part)]?.toFixed(0)).join(" / ");
+  ok(times.every((time) => time > 0), `diagnostics follow an edit with map and C++ open (p50 / p95 of 30: ${told} ms, a server of the dev profile)`, times);
   await vscode.commands.executeCommand("tilelens.restart");
   ok(await eventually(() => errors().length > 0), "diagnostics arrive after a restart");
-  // Saved as it was, it leaves no backup for the session in the browser to restore.
-  ok(await document.save(), "the document ends as it was");
+
+  await configure("trace.server", "messages");
+  await vscode.commands.executeCommand("tilelens.showTrace");
+  await change("64, 256", "64, 192");
+  await change("64, 192", "64, 256");
+  const trace = () => vscode.workspace.textDocuments.find((it) => it.uri.scheme === "output" && it.getText().includes("textDocument/didChange"));
+  ok(await eventually(trace), "the trace tells the messages", vscode.workspace.textDocuments.map((it) => it.uri.toString()));
+  await configure("trace.server", undefined);
+  await vscode.commands.executeCommand("workbench.action.closePanel");
+
+  await lookup({ errors });
+  await besidePyright({ document, at });
+
+  // Saved as it was, by VS Code or here, it leaves no backup for the session in the browser to restore.
+  ok(!document.isDirty || (await document.save()), "the document is saved");
+  ok(document.getText() === original, "the document ends as it was", document.getText());
 
   const plain = await vscode.workspace.openTextDocument(path.join(folder, "plain.py"));
   await vscode.window.showTextDocument(plain);
