@@ -128,13 +128,23 @@ local function map_text()
   return buf and text_of(buf) or ''
 end
 
---- Whether `text` is highlighted with `group` somewhere in the map.
+--- Whether `text` is highlighted with `group` somewhere in the map, and nothing else hides that.
 local function is_highlighted(group, text)
   local buf = map_buffer()
+  local function highest(row, column)
+    local found = 0
+    for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, api.nvim_create_namespace('tilelens.map'), { row, 0 }, { row, -1 }, { details = true })) do
+      if mark[3] <= column and column < mark[4].end_col then
+        found = math.max(found, mark[4].priority)
+      end
+    end
+    return found
+  end
   for name, namespace in pairs(api.nvim_get_namespaces()) do
     for _, mark in ipairs(name:match('^tilelens%.map') and api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true }) or {}) do
       local line = api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
-      if mark[4].hl_group == group and line:sub(mark[3] + 1, mark[4].end_col):find(text, 1, true) then
+      local is_seen = mark[4].priority >= highest(mark[2], mark[3])
+      if is_seen and mark[4].hl_group == group and line:sub(mark[3] + 1, mark[4].end_col):find(text, 1, true) then
         return true
       end
     end
@@ -166,9 +176,9 @@ local function map_session(source)
   ok(is_highlighted('TilelensMapOver', '▒'), 'what is over is red', map_text())
 
   put_cursor(source, 'squashed = pl.exp')
-  ok(is_highlighted('TilelensMapHere', 'squash'), 'the tile under the cursor is marked', map_text())
+  ok(is_highlighted('TilelensMapHereLabel', 'squash'), 'the tile under the cursor is marked', map_text())
   put_cursor(source, 'gate = pl.load')
-  ok(is_highlighted('TilelensMapHere', 'gate') and not is_highlighted('TilelensMapHere', 'squash'), 'the mark follows the cursor')
+  ok(is_highlighted('TilelensMapHereLabel', 'gate') and not is_highlighted('TilelensMapHereLabel', 'squash'), 'the mark follows the cursor')
 
   local buf, win = map_buffer()
   api.nvim_set_current_win(win)

@@ -17,7 +17,7 @@ local namespace = api.nvim_create_namespace('tilelens.map')
 ---   anchor: mark on a line of the kernel, which edits above move along
 ---   trial: planner and target that are looked at instead of the settings
 ---   maps: as the server sent them
----   boxes: line of the map (0-based) -> list of { first, last (bytes), tiles }
+---   boxes: line of the map (0-based) -> list of { first, last (bytes), is_label, tiles }
 local views = {}
 
 --- What the server calls the parts of a line, and the highlight that each has unless the colour scheme or the user says otherwise.
@@ -32,6 +32,9 @@ local highlights = {
   capacity = { 'TilelensMapOver', 'DiagnosticError' },
   peak = { 'TilelensMapPeak', 'WarningMsg' },
 }
+
+--- Above the colours of the buffers, which have the default.
+local here_priority = 5000
 
 --- Colours of buffers, by turns: for the blocks, and behind the names in them.
 local colours = {
@@ -54,7 +57,14 @@ local function define_highlights()
     api.nvim_set_hl(0, block, { default = true, fg = colour[1], ctermfg = colour[2] })
     api.nvim_set_hl(0, label, { default = true, fg = '#000000', ctermfg = 16, bg = colour[1], ctermbg = colour[2] })
   end
-  api.nvim_set_hl(0, 'TilelensMapHere', { default = true, link = 'Visual' })
+  -- Blocks hide their background: what stands out is another colour of the blocks.
+  local here, on_here = '#ffffff', '#000000'
+  if vim.o.background == 'light' then
+    here, on_here = on_here, here
+  end
+  local cterm, on_cterm = here == '#ffffff' and 231 or 16, here == '#ffffff' and 16 or 231
+  api.nvim_set_hl(0, 'TilelensMapHere', { default = true, fg = here, ctermfg = cterm })
+  api.nvim_set_hl(0, 'TilelensMapHereLabel', { default = true, bold = true, fg = on_here, ctermfg = on_cterm, bg = here, ctermbg = cterm })
 end
 
 local function set_lines(buf, lines)
@@ -124,7 +134,11 @@ local function mark_cursor(source)
   end
   for _, found in ipairs(#by_name > 0 and by_name or by_line) do
     local row, span = found[1], found[2]
-    api.nvim_buf_set_extmark(view.buf, view.here, row, span.first, { end_col = span.last, hl_group = 'TilelensMapHere', priority = 200 })
+    api.nvim_buf_set_extmark(view.buf, view.here, row, span.first, {
+      end_col = span.last,
+      hl_group = span.is_label and 'TilelensMapHereLabel' or 'TilelensMapHere',
+      priority = here_priority,
+    })
   end
 end
 
@@ -162,7 +176,12 @@ local function draw(source, answer)
       table.insert(marks, { row = row, mark = mark })
       if mark.box then
         view.boxes[row] = view.boxes[row] or {}
-        table.insert(view.boxes[row], { first = mark.start, last = mark['end'], tiles = boxes[mark.box + 1].tiles })
+        table.insert(view.boxes[row], {
+          first = mark.start,
+          last = mark['end'],
+          is_label = mark.kind:match('^label') ~= nil,
+          tiles = boxes[mark.box + 1].tiles,
+        })
       end
     end
   end
