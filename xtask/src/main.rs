@@ -9,6 +9,8 @@ mod emacs;
 mod helix;
 mod install;
 mod neovim;
+mod pictures;
+mod stranger;
 mod terminal;
 mod test;
 mod vscode;
@@ -29,6 +31,8 @@ enum Task {
     Book,
     /// Take the pictures of README and book anew, of docs/examples in a real VS Code and Neovim
     Pictures,
+    /// Time the way from a clean checkout to a squiggle in VS Code and in Neovim
+    Stranger,
     /// Run every test: formatting, clippy, Rust, Neovim end to end, VS Code extension
     Test {
         /// Only these steps
@@ -40,7 +44,8 @@ fn main() -> ExitCode {
     let result = workspace().and_then(|workspace| match Task::parse() {
         Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
         Task::Book => book::build(&workspace).map(|()| true),
-        Task::Pictures => browser::pictures(&workspace).and_then(|()| neovim::picture(&workspace)).map(|()| true),
+        Task::Pictures => pictures::take(&workspace).map(|()| true),
+        Task::Stranger => stranger::walk(&workspace).map(|()| true),
         Task::Test { steps } => Ok(test::run(&workspace, &steps)),
     });
     match result {

@@ -75,8 +75,17 @@ fn session(workspace: &Workspace, nvim: &Path, server: &Path) -> anyhow::Result<
     Ok(())
 }
 
+/// Shows the message of the line that the cursor is on below it, in several lines.
+const MESSAGES: &str = "lua vim.diagnostic.config({ virtual_lines = { current_line = true, format = function(diagnostic) \
+    local lines, width = { '' }, 54 \
+    for word in diagnostic.message:gmatch('%S+') do \
+        local longer = lines[#lines] .. (lines[#lines] == '' and '' or ' ') .. word \
+        if #longer > width then table.insert(lines, word) else lines[#lines] = longer end \
+    end \
+    return table.concat(lines, '\\n') end } })";
+
 /// Takes the picture of the overflow with its memory map.
-pub(crate) fn picture(workspace: &Workspace) -> anyhow::Result<()> {
+pub(crate) fn picture(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     let server = workspace.build_server("dev")?;
     let nvim = pinned(workspace)?;
     let home = workspace.target.join("nvim-home");
@@ -88,26 +97,35 @@ pub(crate) fn picture(workspace: &Workspace) -> anyhow::Result<()> {
     }
     let settings = format!("lua vim.g.tilelens = {{ server = {{ path = '{}' }} }}", server.display());
     command.push(nvim.display().to_string());
-    for argument in ["-u", "NORC", "-i", "NONE", "-n", "--cmd", &settings, "--cmd", "set termguicolors number"] {
-        command.push(argument.to_owned());
+    command.extend(["-u", "NORC", "-i", "NONE", "-n"].map(str::to_owned));
+    let screen =
+        "set termguicolors nohlsearch number laststatus=0 noshowmode noruler noshowcmd shortmess+=I fillchars=eob:\\ ";
+    // The default is hard to read in a picture that is shown smaller than it is.
+    let hints = "autocmd VimEnter * highlight LspInlayHint guifg=#9b9ea4 | highlight link LspCodeLens LspInlayHint";
+    for set_up in [&*settings, screen, MESSAGES, hints] {
+        command.extend(["--cmd".to_owned(), set_up.to_owned()]);
     }
     command.push(example.display().to_string());
-    let terminal = Terminal::start(workspace, terminal::tmux(workspace)?, (170, 34), &command)?;
+    let terminal = Terminal::start(workspace, terminal::tmux(workspace)?, (136, 24), &command)?;
     terminal.wait_for("the lens is there", |screen| screen.contains("105 %"))?;
-    terminal.type_text(":lua vim.diagnostic.config({ virtual_text = true })")?;
-    terminal.keys(&["Enter"])?;
-    terminal.type_text("/squashed")?;
-    terminal.keys(&["Enter"])?;
-    terminal.type_text(":Tilelens map")?;
-    terminal.keys(&["Enter"])?;
+    for line in [":normal 8ggzt", "/squashed", ":Tilelens map"] {
+        terminal.type_text(line)?;
+        terminal.keys(&["Enter"])?;
+    }
     terminal.wait_for("the map is there", |screen| screen.contains("8 KiB over"))?;
-    terminal.picture(&workspace.root.join("docs/images/nvim-overflow.png"), (1460, 640))?;
+    terminal.type_text(":vertical resize 80 | echo")?;
+    terminal.keys(&["Enter"])?;
+    terminal.wait_for("the map has its width", |screen| {
+        let is_divided = screen.lines().all(|line| matches!(line.chars().nth(80), Some('│') | None));
+        is_divided && screen.contains("◂ peak Vec")
+    })?;
+    terminal.picture(to)?;
     terminal.type_text(":qall!")?;
     terminal.keys(&["Enter"])
 }
 
 /// `TILELENS_NVIM` if it is set, else the pinned Neovim, installed below the target folder the first time.
-fn pinned(workspace: &Workspace) -> anyhow::Result<PathBuf> {
+pub(crate) fn pinned(workspace: &Workspace) -> anyhow::Result<PathBuf> {
     if let Some(nvim) = env::var_os("TILELENS_NVIM") {
         return Ok(nvim.into());
     }

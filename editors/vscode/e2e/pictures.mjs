@@ -1,0 +1,141 @@
+// Takes the pictures of README and book, in light and dark.
+//
+//   cargo xtask pictures
+//
+// Needs what editor.mjs needs, TILELENS_EXAMPLES, and TILELENS_OUT, where `vscode-<name>-light.png` and `vscode-<name>-dark.png` go.
+
+import fs from "node:fs";
+import path from "node:path";
+
+import { env, eventually, limit, start, workbench } from "./editor.mjs";
+
+limit(300_000);
+const out = env("TILELENS_OUT");
+fs.rmSync(out, { recursive: true, force: true });
+const project = path.join(out, "project");
+const examples = env("TILELENS_EXAMPLES");
+fs.cpSync(examples, project, { recursive: true });
+// The first kernel of the page about scopes.
+const [, scope] = /```python\n([\s\S]*?)```/.exec(fs.readFileSync(path.join(examples, "../guide/scopes.md"), "utf8"));
+fs.writeFileSync(path.join(project, "rms_norm.py"), scope);
+
+/** An editor with a kernel in it, and nothing that has nothing to do with it. */
+const settings = {
+  "breadcrumbs.enabled": false,
+  "editor.cursorBlinking": "solid",
+  "editor.fontSize": 14,
+  "editor.guides.indentation": false,
+  "editor.hover.delay": 100,
+  "editor.hover.above": false,
+  "editor.hover.sticky": true,
+  "editor.lightbulb.enabled": "off",
+  "editor.matchBrackets": "never",
+  "editor.occurrencesHighlight": "off",
+  "editor.overviewRulerBorder": false,
+  "editor.scrollbar.horizontal": "hidden",
+  "editor.scrollbar.vertical": "hidden",
+  "editor.stickyScroll.enabled": false,
+  "problems.decorations.enabled": false,
+  "window.commandCenter": false,
+  "window.menuBarVisibility": "hidden",
+  "workbench.activityBar.location": "hidden",
+  "workbench.editor.editorActionsLocation": "hidden",
+  "workbench.layoutControl.enabled": false,
+  "workbench.statusBar.visible": false,
+};
+
+const themes = { light: "Default Light Modern", dark: "Default Dark Modern" };
+
+/** The server tells apart what was measured; a picture must not wait for what never comes. */
+async function must(probe, what) {
+  if (!(await eventually(probe))) {
+    throw new Error(`${what} is not there`);
+  }
+}
+
+/** What is to be seen: a file, the line at the top of the window, the size of the picture, and what happens. */
+const scenes = {
+  overflow: {
+    file: "overflow.py",
+    top: 11,
+    size: [860, 690],
+    height: 1700, // a hover is as high as a quarter of the editor
+    async play({ page, parts }) {
+      await must(parts.squiggles, "the squiggle");
+      const hover = page.locator(".monaco-hover:visible", { hasText: "exceeds" }).filter({ hasText: "reuse group" });
+      await must(async () => {
+        // Hints that arrive meanwhile move the words.
+        await page.mouse.move(500, 40);
+        await page.mouse.move(...(await parts.word("pl.exp(gate)", "squashed")), { steps: 5 });
+        await page.waitForTimeout(1_500);
+        return hover.count();
+      }, "the hover");
+    },
+  },
+  map: {
+    file: "chained_matmul.py",
+    top: 12,
+    size: [1140, 600],
+    async play({ page, parts }) {
+      await must(() => parts.lens("Left").count(), "the lens");
+      await page.mouse.click(...(await parts.word("pl.move(e_l1", "e_l0")));
+      await parts.palette("tilelens: Show memory map");
+      await must(async () => (await parts.boxes("g.box.here"))?.length === 1, "the outline in the map");
+      const map = await parts.map();
+      await map.locator("#planner").selectOption("sequential");
+      await must(async () => (await map.locator("#compare").textContent()).includes("→"), "before and after");
+    },
+  },
+  codegen: {
+    file: "overflow.py",
+    top: 11,
+    size: [1140, 420],
+    async play({ page, parts }) {
+      await must(() => parts.lens("show generated C++").count(), "the lens");
+      await page.mouse.click(...(await parts.word("pl.exp(gate)", "exp")));
+      await parts.palette("tilelens: Show generated C++");
+      await must(async () => (await parts.marked()) === 2, "matching lines");
+    },
+  },
+  scope: {
+    file: "rms_norm.py",
+    top: 4,
+    size: [1240, 440],
+    async play({ page, parts }) {
+      await must(() => parts.lens("Vec").count(), "the lens");
+      await page.mouse.click(...(await parts.word("pl.rsqrt", "scale")));
+      await parts.palette("tilelens: Show allocated IR");
+      await must(() => page.locator(".view-line", { hasText: "tile.alloc" }).count(), "the program of tiles");
+    },
+  },
+};
+
+let failed = false;
+for (const [shade, theme] of Object.entries(themes)) {
+  const state = path.join(out, shade);
+  const editor = await start({ out: state, project, settings: { ...settings, "workbench.colorTheme": theme } });
+  for (const [name, { file, top, size: [width, height], height: room = height, play }] of Object.entries(scenes)) {
+    const page = await editor.browser.newPage({ viewport: { width, height: room }, deviceScaleFactor: 1.5 });
+    try {
+      await page.goto(editor.url([["openFile", `${editor.remote}${path.join(project, file)}`]]));
+      const parts = workbench(page);
+      await page.locator(".monaco-editor .view-lines").first().waitFor({ timeout: 60_000 });
+      await parts.palette("View: Close Primary Side Bar");
+      await page.locator(".view-line").first().click();
+      for (let line = 1; line < top; line++) {
+        await page.keyboard.press("Control+ArrowDown");
+      }
+      await play({ page, parts });
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: path.join(out, `vscode-${name}-${shade}.png`), clip: { x: 0, y: 0, width, height } });
+      console.log(`ok - ${name}, ${shade}`);
+    } catch (error) {
+      failed = true;
+      console.log(`not ok - ${name}, ${shade}: ${error.message}`);
+      await page.screenshot({ path: path.join(state, `${name}-failed.png`) });
+    }
+    await page.close();
+  }
+  await editor.close();
+}
+process.exit(failed ? 1 : 0);
