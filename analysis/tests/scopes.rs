@@ -406,3 +406,63 @@ fn a_hover_says_how_a_product_is_divided_and_why() {
         - `t__tmp_v1_Right` [64, 64] BF16: Right 0x0 8 KiB; the right operand, where the cube reads it
         - `t__tmp_v2` [16, 64] FP32: Acc 0x0 4 KiB; the value of a nested call"#]].assert_eq(&small);
 }
+
+#[test]
+fn the_program_of_tiles_leads_back_to_the_text() {
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("/w/norm.py");
+    host.set_document(file, Document::new(NORM));
+    let program = host.snapshot().allocated_ir_at(file, NORM.find("total").unwrap()).unwrap().unwrap();
+    let lines: Vec<&str> = program.text.lines().collect();
+    let source = |line: u32| {
+        let (_, range) = program.map.iter().find(|(mapped, _)| *mapped == line).unwrap();
+        NORM[range.start..range.end].lines().next().unwrap().to_owned()
+    };
+    let led: Vec<String> = program
+        .map
+        .iter()
+        .map(|&(line, _)| {
+            let operation = lines[line as usize].split("= ").last().unwrap().trim().split('(').next().unwrap();
+            format!("{operation:20} {}", source(line))
+        })
+        .collect();
+    expect_test::expect![[r#"
+        tile.load            x
+        tile.mul             pl.mul(x, x)
+        tile.create          total
+        tile.row_sum         total
+        tile.reshape         pl.rsqrt(total)
+        tile.rsqrt           pl.rsqrt(total)
+        tile.reshape         pl.rsqrt(total)
+        tile.row_expand_mul  pl.row_expand_mul(x, pl.rsqrt(total))
+        tile.store           o
+        return o.2           with pl.at(level=pl.Level.CORE_GROUP, name_hint='norm'):"#]]
+    .assert_eq(&led.join("\n"));
+    assert_eq!(program.map.last().map(|(line, _)| *line as usize), Some(lines.len() - 1));
+}
+
+#[test]
+fn the_programs_of_both_cores_stand_below_each_other() {
+    let text = "import pypto.language as pl
+
+@pl.jit
+def main(x: pl.Tensor[[64, 64], pl.BF16], w: pl.Tensor[[64, 64], pl.BF16], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint='mixed'):
+        for i in pl.range(2):
+            o[0:64, 0:64] = pl.exp(pl.matmul(x, w))
+    return o
+";
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("/w/main.py");
+    host.set_document(file, Document::new(text));
+    let program = host.snapshot().allocated_ir_at(file, text.find("o[0:64").unwrap()).unwrap().unwrap();
+    let lines: Vec<&str> = program.text.lines().collect();
+    assert!(lines[0].starts_with("AIC mixed_aic") && program.text.contains("\n\nAIV mixed_aiv\n"), "{}", program.text);
+    // Each line of a statement has a source, in both.
+    let is_statement = |line: &&&str| line.starts_with("    ") && !line.contains("= tile.alloc(");
+    assert_eq!(program.map.len(), lines.iter().filter(is_statement).count(), "{}", program.text);
+    for (line, range) in &program.map {
+        let text = &text[range.start..range.end];
+        assert!(!lines[*line as usize].trim().starts_with("for ") || text.starts_with("for "), "{line}: {text}");
+    }
+}

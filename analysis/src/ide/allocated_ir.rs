@@ -6,7 +6,7 @@ use std::fmt::Write;
 use tilelens_syntax::TextRange;
 
 use crate::db::{self, Outcome, Planned};
-use crate::ir::{Allocated, KernelKind, VarId};
+use crate::ir::{Allocated, KernelKind, Origin, VarId};
 use crate::memory::{Buffer, Plan};
 use crate::printed::{self, PrintedKernel};
 use crate::target::Space;
@@ -18,33 +18,59 @@ pub struct AllocatedIr {
     /// `Program.kernel`
     pub kernel: String,
     pub text: String,
+    /// Line of the text (0-based) and the source range (bytes) that it stems from.
+    pub map: Vec<(u32, TextRange)>,
 }
 
 pub(crate) fn allocated_ir(context: &Context<'_>) -> Vec<AllocatedIr> {
     context.units().flat_map(|placed| of_block(context, &placed)).map(|(_, ir)| ir).collect()
 }
 
+/// Kernels that are made of the same text stand below each other: those of both cores, and those of calls with other shapes.
 pub(crate) fn allocated_ir_at(context: &Context<'_>, offset: usize) -> Option<AllocatedIr> {
-    context.at(offset, |placed| of_block(context, placed))
+    context.at(offset, |placed| {
+        let mut by_place: Vec<(TextRange, AllocatedIr)> = Vec::new();
+        for (range, ir) in of_block(context, placed) {
+            match by_place.iter_mut().find(|(place, _)| *place == range) {
+                Some((_, above)) => above.append(ir),
+                None => by_place.push((range, ir)),
+            }
+        }
+        by_place
+    })
+}
+
+impl AllocatedIr {
+    fn append(&mut self, other: AllocatedIr) {
+        if self.text.contains(&other.text) {
+            return;
+        }
+        self.text.push('\n');
+        let first = self.text.lines().count() as u32;
+        self.text.push_str(&other.text);
+        self.map.extend(other.map.into_iter().map(|(line, range)| (first + line, range)));
+    }
 }
 
 /// The kernels of a block, each with its range.
 fn of_block(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<(TextRange, AllocatedIr)> {
     let mut all = Vec::new();
     for outcome in context.plans(placed.unit) {
-        let text = match outcome {
+        let (text, origins) = match outcome {
             Outcome::Planned(planned) => of_planned(planned),
-            Outcome::Printed(plan) => of_printed(context, placed, plan),
+            Outcome::Printed(plan) => (of_printed(context, placed, plan), Vec::new()),
             Outcome::Failed(_) => continue,
         };
+        let map = origins.into_iter().map(|(line, origin)| (line, placed.range(origin))).collect();
         let Some(plan) = outcome.plan() else { continue };
         let kernel = context.qualified_name(placed.unit, &plan.kernel);
-        all.push((placed.range(plan.origin), AllocatedIr { kernel, text }));
+        all.push((placed.range(plan.origin), AllocatedIr { kernel, text, map }));
     }
     all
 }
 
-fn of_planned(planned: &Planned) -> String {
+/// The text, and what its lines stem from.
+fn of_planned(planned: &Planned) -> (String, Vec<(u32, Origin)>) {
     let (kernel, plan) = (&planned.kernel, &planned.plan);
     let kind = match kernel.kind {
         KernelKind::InCore => "InCore",
@@ -61,8 +87,10 @@ fn of_planned(planned: &Planned) -> String {
         let address = tile.address.map_or("?".to_owned(), |address| address.to_string());
         Some(format!("MemRef({}, {address}, {})", plan.buffer(tile.buffer?).name, tile.bytes))
     };
-    let _ = write!(text, "{}", Allocated { kernel, memref: &memref });
-    text
+    let body = Allocated { kernel, memref: &memref };
+    let origins = (text.lines().count() as u32..).zip(body.origins()).collect();
+    let _ = write!(text, "{body}");
+    (text, origins)
 }
 
 /// The text of the block with each address put in.

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::{
-    Attr, BLayout, Call, Carry, Kernel, KernelKind, Layout, LoopKind, Operand, Pad, SLayout, Scalar, ScalarBinary,
-    ScalarUnary, Stmt, TileType, Type, Value, VarId,
+    Attr, BLayout, Call, Carry, Kernel, KernelKind, Layout, LoopKind, Operand, Origin, Pad, SLayout, Scalar,
+    ScalarBinary, ScalarUnary, Stmt, TileType, Type, Value, VarId,
 };
 
 impl Display for Kernel {
@@ -35,6 +35,45 @@ pub(crate) struct Allocated<'k> {
     pub(crate) kernel: &'k Kernel,
     /// The memory reference of a tile: `MemRef(mem_vec_3, 0, 32768)`.
     pub(crate) memref: &'k dyn Fn(VarId) -> Option<String>,
+}
+
+impl Allocated<'_> {
+    /// What each line of the text stems from.
+    pub(crate) fn origins(&self) -> Vec<Origin> {
+        let mut origins = Vec::new();
+        collect_origins(&self.kernel.body, &mut origins);
+        origins
+    }
+}
+
+/// In the order in which [`Names::block`] prints.
+fn collect_origins(body: &[Stmt], origins: &mut Vec<Origin>) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { origin, .. }
+            | Stmt::Eval { origin, .. }
+            | Stmt::Yield { origin, .. }
+            | Stmt::Return { origin, .. }
+            | Stmt::Break(origin)
+            | Stmt::Continue(origin) => origins.push(*origin),
+            Stmt::For(looped) => {
+                origins.push(looped.origin);
+                collect_origins(&looped.body, origins);
+            }
+            Stmt::While(looped) => {
+                origins.push(looped.origin);
+                collect_origins(&looped.body, origins);
+            }
+            Stmt::If(branch) => {
+                origins.push(branch.origin);
+                collect_origins(&branch.then, origins);
+                if !branch.otherwise.is_empty() {
+                    origins.push(branch.origin);
+                    collect_origins(&branch.otherwise, origins);
+                }
+            }
+        }
+    }
 }
 
 impl Display for Allocated<'_> {

@@ -284,6 +284,12 @@ local function session()
     return buf and text_of(buf):match('tile%.alloc') ~= nil
   end), ':Tilelens ir opens the allocated IR', generated_buffer() and text_of(generated_buffer()))
 
+  local program = generated_buffer()
+  line, column = line_with(source, 'out = pl.store')
+  api.nvim_win_set_cursor(0, { line + 1, column })
+  vim.cmd('doautocmd CursorMoved')
+  ok(text_of_lines(program, marked(program)):match('tile%.store'), 'lines of the statement are marked in it', marked(program))
+
   vim.cmd('Tilelens codegen')
   ok(eventually(function()
     local buf = generated_buffer()

@@ -210,8 +210,11 @@ async function session() {
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
 }
 
-/** A kernel that fills several windows, beside its C++: whichever of the two leads, the other one shows what belongs to it. */
-async function scrolling() {
+const cppView = { command: "tilelens.showGeneratedCode", scheme: "tilelens-cpp", of: (at) => `TEXP(y${at},`, name: "C++" };
+const irView = { command: "tilelens.showAllocatedIr", scheme: "tilelens-ir", of: (at) => `    y${at}: `, name: "program of tiles" };
+
+/** A kernel that fills several windows, beside what is made of it: whichever of the two leads, the other one shows what belongs to it. */
+async function scrolling({ command, scheme, of, name }) {
   const count = 80;
   const rounds = Array.from({ length: count }, (_, at) => {
     const lines = [`x${at} = pl.load(a, [${at}, 0], [1, 64])`, `y${at} = pl.exp(x${at})`, `out = pl.store(y${at}, [${at}, 0], out)`];
@@ -223,56 +226,56 @@ async function scrolling() {
   fs.writeFileSync(file, `${head}${rounds.join("")}    return out\n`);
   const document = await vscode.workspace.openTextDocument(file);
   await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
-  const lineOf = (of, text) => of.positionAt(of.getText().indexOf(text)).line;
-  await vscode.commands.executeCommand("tilelens.showGeneratedCode", document.uri.toString(), { line: lineOf(document, "def tall") });
-  const shows = (text) => (it) => it.document.uri.scheme === "tilelens-cpp" && it.document.getText().includes(text);
-  const view = await eventually(() => vscode.window.visibleTextEditors.find(shows(`TEXP(y${count - 1}`)));
-  const cpp = view?.document;
-  ok(cpp !== undefined, "the C++ of a tall kernel opens beside");
-  if (!cpp) {
+  const lineOf = (doc, text) => doc.positionAt(doc.getText().indexOf(text)).line;
+  await vscode.commands.executeCommand(command, document.uri.toString(), { line: lineOf(document, "def tall") });
+  const shows = (text) => (it) => it.document.uri.scheme === scheme && it.document.getText().includes(text);
+  const view = await eventually(() => vscode.window.visibleTextEditors.find(shows(of(count - 1))));
+  const made = view?.document;
+  ok(made !== undefined, `the ${name} of a tall kernel opens beside`);
+  if (!made) {
     return;
   }
   const column = view.viewColumn;
-  const editor = (of) => vscode.window.visibleTextEditors.find((it) => it.document === of);
-  const inSight = (of, text) => {
-    const line = lineOf(of, text);
-    return editor(of)?.visibleRanges.some((range) => range.start.line <= line && line <= range.end.line);
+  const editor = (doc) => vscode.window.visibleTextEditors.find((it) => it.document === doc);
+  const inSight = (doc, text) => {
+    const line = lineOf(doc, text);
+    return editor(doc)?.visibleRanges.some((range) => range.start.line <= line && line <= range.end.line);
   };
-  const scrollTo = (of, text) => {
-    const line = lineOf(of, text);
-    editor(of).revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
+  const scrollTo = (doc, text) => {
+    const line = lineOf(doc, text);
+    editor(doc).revealRange(new vscode.Range(line, 0, line, 0), vscode.TextEditorRevealType.AtTop);
   };
   const ranges = () => vscode.window.visibleTextEditors.map((it) => [it.document.uri.scheme, it.visibleRanges]);
-  const lead = (of, where) => vscode.window.showTextDocument(of, { viewColumn: where, preview: false });
+  const lead = (doc, where) => vscode.window.showTextDocument(doc, { viewColumn: where, preview: false });
 
   await lead(document, vscode.ViewColumn.One);
   scrollTo(document, "y70 = ");
-  ok(await eventually(() => inSight(cpp, "TEXP(y70")), "the C++ scrolls with the source", ranges());
+  ok(await eventually(() => inSight(made, of(70))), `the ${name} scrolls with the source`, ranges());
   scrollTo(document, "y5 = ");
-  ok(await eventually(() => inSight(cpp, "TEXP(y5,") && !inSight(cpp, "TEXP(y70")), "and back", ranges());
-  await lead(cpp, column);
-  scrollTo(cpp, "TEXP(y60");
-  ok(await eventually(() => inSight(document, "y60 = ")), "the source scrolls with the C++", ranges());
-  scrollTo(cpp, "TEXP(y10");
+  ok(await eventually(() => inSight(made, of(5)) && !inSight(made, of(70))), "and back", ranges());
+  await lead(made, column);
+  scrollTo(made, of(60));
+  ok(await eventually(() => inSight(document, "y60 = ")), `the source scrolls with the ${name}`, ranges());
+  scrollTo(made, of(10));
   ok(await eventually(() => inSight(document, "y10 = ") && !inSight(document, "y60 = ")), "and back", ranges());
 
   // The cursor leads as well.
-  const put = (of, text) => {
-    const at = new vscode.Position(lineOf(of, text), 4);
-    editor(of).selection = new vscode.Selection(at, at);
+  const put = (doc, text) => {
+    const at = new vscode.Position(lineOf(doc, text), 4);
+    editor(doc).selection = new vscode.Selection(at, at);
   };
-  put(cpp, "TEXP(y75");
-  ok(await eventually(() => inSight(document, "y75 = ")), "the statement of an instruction comes into sight", ranges());
+  put(made, of(75));
+  ok(await eventually(() => inSight(document, "y75 = ")), `the statement of a line of the ${name} comes into sight`, ranges());
   await lead(document, vscode.ViewColumn.One);
   put(document, "y33 = ");
-  ok(await eventually(() => inSight(cpp, "TEXP(y33")), "the instruction of a statement comes into sight", ranges());
+  ok(await eventually(() => inSight(made, of(33))), `the line of the ${name} for a statement comes into sight`, ranges());
 
   // An edit moves what belongs together.
   await editor(document).edit((edit) => edit.insert(new vscode.Position(0, 0), "# one\n# two\n# three\n"));
   await eventually(() => document.version > 1);
   put(document, "y44 = ");
   scrollTo(document, "y44 = ");
-  ok(await eventually(() => inSight(cpp, "TEXP(y44")), "also after an edit above it", ranges());
+  ok(await eventually(() => inSight(made, of(44))), "also after an edit above it", ranges());
   await document.save();
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   fs.rmSync(file);
@@ -281,6 +284,7 @@ async function scrolling() {
 exports.run = async () => {
   fs.writeFileSync(report, "");
   await session();
-  await scrolling();
+  await scrolling(cppView);
+  await scrolling(irView);
   await vscode.commands.executeCommand("workbench.action.files.revert");
 };

@@ -166,8 +166,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
         return `${this.product.comment} tilelens: no kernel at line ${view.anchor + 1}\n`;
       }
       if (answer.version >= source.version || token.isCancellationRequested || attempt === maxAttempts) {
-        const map = "map" in answer ? answer.map : [];
-        view.map = map.map(({ generatedLine, range }) => ({
+        view.map = answer.map.map(({ generatedLine, range }) => ({
           generated: generatedLine,
           first: range.start.line,
           last: range.end.line,

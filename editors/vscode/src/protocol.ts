@@ -27,6 +27,7 @@ export interface KernelIrResult {
   text: string;
   /** Of the source document, when the text was made. */
   version: number;
+  map: { generatedLine: number; range: Range }[];
 }
 
 /** The allocated IR of the kernel around a position; null where there is no kernel. */

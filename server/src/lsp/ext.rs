@@ -94,6 +94,7 @@ pub(super) struct KernelIr {
     pub(super) text: String,
     /// The version of the document that it belongs to.
     pub(super) version: i32,
+    pub(super) map: Vec<MappedLine>,
 }
 
 /// The map once.

@@ -6,5 +6,6 @@ use crate::lsp::query::View;
 
 pub(in crate::lsp) fn lowered_ir(view: &View, position: Position) -> Cancellable<Option<KernelIr>> {
     let ir = view.analysis.lowered_ir_at(view.file, view.offset(position))?;
-    Ok(ir.map(|ir| KernelIr { kernel: ir.kernel, language: "mlir", text: ir.text, version: view.version }))
+    let version = view.version;
+    Ok(ir.map(|ir| KernelIr { kernel: ir.kernel, language: "mlir", text: ir.text, version, map: Vec::new() }))
 }
