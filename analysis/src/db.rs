@@ -485,7 +485,12 @@ fn kernel_at<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -
 
 /// What one kernel comes to: two where it works on both cores.
 #[salsa::tracked(returns(ref))]
-fn planned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize, settings: Settings) -> Arc<Vec<Outcome>> {
+pub(crate) fn planned<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    index: usize,
+    settings: Settings,
+) -> Arc<Vec<Outcome>> {
     let kernel = kernel_at(db, unit, index);
     Arc::new(kernel.map(|kernel| outcomes(db, &kernel, settings.config(db))).unwrap_or_default())
 }

@@ -128,6 +128,11 @@ impl AnalysisHost {
         imports::depends_on(&self.db, file.0, other.0)
     }
 
+    /// Asks a question of a file without taking a snapshot.
+    pub(crate) fn ask<T>(&self, file: FileId, question: impl FnOnce(&ide::Context<'_>) -> T) -> T {
+        question(&ide::Context::new(&self.db, self.settings, file.0))
+    }
+
     pub fn snapshot(&self) -> Analysis {
         Analysis { db: self.db.clone(), settings: self.settings }
     }
@@ -205,6 +210,8 @@ features! {
     definition(offset: usize) -> Option<ide::Mention> = ide::navigation::definition;
     /// Every mention of the name at a byte offset.
     references(offset: usize) -> Option<Vec<ide::Mention>> = ide::navigation::references;
+    /// The name at a byte offset, if other files can import it.
+    exported(offset: usize) -> Option<ide::Exported> = ide::navigation::exported;
     /// The name at a byte offset, if it can be replaced.
     prepare_rename(offset: usize) -> Option<ide::Renameable> = ide::navigation::prepare_rename;
     /// What to replace for the name at a byte offset to be another one, or why that cannot be done.
@@ -223,8 +230,12 @@ features! {
     outgoing_calls(offset: usize) -> Vec<ide::Calls> = ide::call_hierarchy::outgoing_calls;
     /// Space, address and size behind each tile that is defined within a range.
     inlay_hints(range: tilelens_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
-    /// Use of each memory space above each kernel.
+    /// What there is to the hint with this label at a byte offset.
+    hint_details(offset: usize, label: &str) -> Option<ide::HintDetails> = ide::inlay_hints::hint_details;
+    /// Where lenses stand: above each kernel.
     code_lenses() -> Vec<ide::CodeLens> = ide::code_lens::code_lenses;
+    /// What a lens says, such as the use of each memory space; `None` where it is gone.
+    code_lens(lens: ide::CodeLens) -> Option<ide::LensText> = ide::code_lens::code_lens;
     /// Programs, kernels and their tiles.
     document_symbols() -> Vec<ide::Symbol> = ide::symbols::document_symbols;
     /// The C++ of the kernel around a byte offset.

@@ -41,10 +41,18 @@ pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<Str
     while let Some(&file) = reached.get(next) {
         next += 1;
         for candidates in of_file(db, file) {
-            match known(db, &candidates) {
-                Some(imported) if !reached.contains(&imported) => reached.push(imported),
-                Some(_) => {}
-                None => unknown.push(candidates),
+            let Some(imported) = known(db, &candidates) else {
+                unknown.push(candidates);
+                continue;
+            };
+            if !reached.contains(&imported) {
+                reached.push(imported);
+            }
+            // It may be known for another reason, while the import means a nearer one.
+            let nearer = candidates.iter().take_while(|path| *path != imported.path(db));
+            let nearer: Vec<String> = nearer.cloned().collect();
+            if !nearer.is_empty() {
+                unknown.push(nearer);
             }
         }
     }

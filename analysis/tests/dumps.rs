@@ -57,8 +57,9 @@ fn compare(source: &str, dump: &str) -> Compared {
     host.set_text(dumped, dump);
     host.set_dumps(file, &[dumped]);
     let analysis = host.snapshot();
-    let lenses = analysis.code_lenses(file).unwrap_or_default();
-    let lenses: Vec<_> = lenses.iter().filter(|lens| matches!(lens.command, LensCommand::OpenDump { .. })).collect();
+    let lenses = analysis.code_lenses(file).unwrap_or_default().into_iter();
+    let texts = lenses.filter_map(|lens| analysis.code_lens(file, lens).ok().flatten());
+    let lenses: Vec<_> = texts.filter(|lens| matches!(lens.command, LensCommand::OpenDump { .. })).collect();
     let found = analysis.diagnostics(file).unwrap_or_default().into_iter();
     Compared {
         linked: lenses.len(),

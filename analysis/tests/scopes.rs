@@ -246,8 +246,10 @@ def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP3
     let file = host.file_id("/w/k.py");
     host.set_document(file, Document::new(text));
     assert_eq!(host.snapshot().plans(file).unwrap_or_default().len(), 6);
-    let lenses = host.snapshot().code_lenses(file).unwrap_or_default();
-    let titles: Vec<_> = lenses.iter().map(|lens| lens.title.as_str()).collect();
+    let analysis = host.snapshot();
+    let lenses = analysis.code_lenses(file).unwrap_or_default().into_iter();
+    let texts = lenses.map(|lens| analysis.code_lens(file, lens).ok().flatten());
+    let titles: Vec<_> = texts.map(|text| text.map_or_else(String::new, |text| text.title)).collect();
     expect_test::expect![[r#"
         [
             "6 kernels, the fullest: Vec █████░░░ 53 %",

@@ -3,6 +3,7 @@
 
 mod cli;
 mod dumps;
+mod files;
 mod imports;
 mod lsp;
 mod selection;

@@ -130,6 +130,7 @@ fn every_mend_of_an_example_mends_it() {
     let list: Vec<_> = mends.iter().map(|(code, count)| format!("{code} {count}\n")).collect();
     expect![[r#"
         backing-shape 1
+        capacity-exceeded 3
         events-exhausted 1
         legacy-reuse 4
         missing-leaf 1

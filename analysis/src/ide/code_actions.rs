@@ -11,7 +11,7 @@ use crate::memory::Plan;
 use crate::project::edit_distance;
 
 use super::diagnostics::{self, Diagnostic};
-use super::{Context, PlacedUnit, sync_mends};
+use super::{Context, PlacedUnit, bind, capacity_mends, sync_mends};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
@@ -26,6 +26,8 @@ pub enum Effect {
     /// Shows the MLIR of the TLX kernel around this byte offset.
     ShowLoweredIr(usize),
     Mend(Mend),
+    /// Edits after which the file is as right as before: bytes, and what is written there instead.
+    Refactor(Vec<(TextRange, String)>),
 }
 
 /// Edits after which a diagnostic is gone.
@@ -42,6 +44,16 @@ pub struct Mend {
 const MOST_SLIPS: usize = 2;
 
 pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
+    let mut actions = mends_and_views(context, range);
+    for placed in context.units_in(range) {
+        actions.extend(capacity_mends::capacity_mends(context, &placed, range));
+        actions.extend(bind::bind(context, &placed, range));
+    }
+    actions
+}
+
+/// What is known without trying anything.
+fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = Vec::new();
     let mut kernel_at = None;
     for placed in context.units_in(range) {
@@ -85,7 +97,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
 /// The edits of every mend of a file that is the nearest way, in text order. Where two touch, the first is taken; the other may
 /// be offered again afterwards.
 pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
-    let actions = code_actions(context, TextRange::new(0, context.document().len()));
+    let actions = mends_and_views(context, TextRange::new(0, context.document().len()));
     let mends = actions.into_iter().filter_map(|action| match action.effect {
         Effect::Mend(mend) if mend.preferred => Some(mend),
         _ => None,

@@ -185,7 +185,7 @@ fn is_on_line_of(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile, at: T
     statement.is_some_and(|statement| statement.start <= at.start && at.end <= statement.end)
 }
 
-fn describe(
+pub(super) fn describe(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     outcome: &Outcome,

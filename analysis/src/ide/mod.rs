@@ -1,7 +1,9 @@
 //! Editor features as pure functions from a file and a position to plain data; one file a feature. No LSP types.
 
 pub mod allocated_ir;
+mod bind;
 pub mod call_hierarchy;
+mod capacity_mends;
 pub mod code_actions;
 pub mod code_lens;
 pub mod completion;
@@ -20,6 +22,7 @@ pub mod plan_view;
 mod random;
 mod scopes;
 pub mod signature_help;
+mod split;
 mod statements;
 pub mod structure;
 pub mod symbols;
@@ -28,6 +31,7 @@ mod sync_mends;
 #[cfg(test)]
 mod tests;
 pub mod tlx;
+mod trial;
 mod words;
 
 use std::sync::Arc;
@@ -38,15 +42,15 @@ use tilelens_syntax::{Document, TextRange};
 pub use allocated_ir::AllocatedIr;
 pub use call_hierarchy::{CallItem, Calls};
 pub use code_actions::{CodeAction, Effect, Mend};
-pub use code_lens::{CodeLens, LensCommand};
+pub use code_lens::{CodeLens, LensCommand, LensKind, LensText};
 pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use diagnostics::{Diagnosis, Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;
-pub use inlay_hints::InlayHint;
+pub use inlay_hints::{HintDetails, HintLink, InlayHint};
 pub use lowered_ir::LoweredIr;
 pub use memory_map::{MemoryMap, MemoryMaps};
-pub use navigation::{Mention, Renameable};
+pub use navigation::{Exported, Mention, Renameable};
 pub use plan_view::KernelPlan;
 pub use signature_help::{Signature, SignatureHelp};
 pub use symbols::{FoundSymbol, Symbol, SymbolKind};

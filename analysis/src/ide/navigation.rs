@@ -42,6 +42,28 @@ pub(crate) fn definition(context: &Context<'_>, offset: usize) -> Option<Mention
     Some(Mention { file: FileId(context.file), range, writes: true })
 }
 
+/// A name that a module offers to others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    pub name: String,
+    /// Of the file that defines it.
+    pub path: String,
+}
+
+/// The name at a byte offset, if other files can import it.
+pub(crate) fn exported(context: &Context<'_>, offset: usize) -> Option<Exported> {
+    let scopes = shown(context)?;
+    let (file, name) = match scopes.symbol_at(offset) {
+        None => (context.file, scopes.module_constant_at(offset)?.to_owned()),
+        Some((_, symbol)) => match scopes.imported_from(&symbol) {
+            Some(origin) => origin,
+            None if symbol.scope.is_none() => (context.file, symbol.name),
+            None => return None,
+        },
+    };
+    Some(Exported { name, path: file.path(context.db).clone() })
+}
+
 /// Every mention of the name at a byte offset, also in the files that are known to import it.
 pub(crate) fn references(context: &Context<'_>, offset: usize) -> Option<Vec<Mention>> {
     let scopes = shown(context)?;
@@ -70,6 +92,8 @@ fn mentions<'db>(context: &Context<'db>, file: SourceFile, symbol: &Symbol<'db>)
         {
             all.extend(occurrences(other, &imported));
         }
+        let through_module = scopes.through_module(file, &symbol.name).into_iter();
+        all.extend(through_module.map(|it| Mention { file: FileId(other), range: it.range, writes: it.writes }));
     }
     all
 }

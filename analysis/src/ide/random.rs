@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use tilelens_syntax::{Document, TextRange};
 
+use crate::ide::{CodeLens, HintDetails, InlayHint, LensText};
 use crate::{Analysis, AnalysisHost, FileId};
 
 const PYPTO: &str = "\
@@ -73,6 +74,18 @@ const SNIPPETS: [&str; 20] = [
     "import ",
 ];
 
+/// Every lens and what it says.
+fn lenses(analysis: &Analysis, file: FileId) -> Vec<(CodeLens, Option<LensText>)> {
+    let lenses = analysis.code_lenses(file).expect("no edit").into_iter();
+    lenses.map(|lens| (lens.clone(), analysis.code_lens(file, lens).expect("no edit"))).collect()
+}
+
+/// The hints of a range and all there is to them.
+fn hints(analysis: &Analysis, file: FileId, range: TextRange) -> Vec<(InlayHint, Option<HintDetails>)> {
+    let hints = analysis.inlay_hints(file, range).expect("no edit").into_iter();
+    hints.map(|hint| (hint.clone(), analysis.hint_details(file, hint.offset, &hint.label).expect("no edit"))).collect()
+}
+
 /// The answers of every feature at a place, as text.
 fn answers(analysis: &Analysis, file: FileId, offset: usize, len: usize) -> Vec<String> {
     let (around, all) = (TextRange::new(offset.saturating_sub(40), offset + 40), TextRange::new(0, len));
@@ -99,8 +112,8 @@ fn answers(analysis: &Analysis, file: FileId, offset: usize, len: usize) -> Vec<
         format!("{:?}", analysis.document_symbols(file)),
         format!("{:?}", analysis.code_actions(file, around)),
         format!("{:?}", analysis.fix_all(file)),
-        format!("{:?}", analysis.inlay_hints(file, around)),
-        format!("{:?}", analysis.code_lenses(file)),
+        format!("{:?}", hints(analysis, file, around)),
+        format!("{:?}", lenses(analysis, file)),
         format!("{:?}", analysis.diagnostics(file)),
         format!("{:?}", analysis.inlay_hints(file, all).map(|hints| hints.len())),
     ]

@@ -6,7 +6,7 @@ use tilelens_syntax::names::{self, Usage};
 use tilelens_syntax::tokens;
 use tilelens_syntax::{BlockKind, TextRange};
 
-use crate::db::{self, SourceFile, Unit};
+use crate::db::{self, SourceFile, Unit, Workspace};
 use crate::eval::{self, Binding};
 use crate::imports;
 
@@ -218,7 +218,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
             SymbolKind::Local(dialect)
         } else if self.kernel_named(scope, name).is_some() {
             SymbolKind::Kernel
-        } else if self.is_used_by_kernels(scope, name) {
+        } else if self.is_used_by_kernels(scope, name) || scope.is_none() && self.is_imported_by_kernels(name) {
             SymbolKind::Constant
         } else {
             return None;
@@ -268,6 +268,42 @@ impl<'c, 'db> Scopes<'c, 'db> {
             let mentions = names::mentions(block.text, name).into_iter();
             let mut names = mentions.filter(|mention| mention.usage == Usage::Name);
             names.any(|mention| self.scope_of(block, name, mention.range) == Some(scope))
+        })
+    }
+
+    /// Whether a known file imports a name of this module for its kernels.
+    fn is_imported_by_kernels(&self, name: &str) -> bool {
+        let db = self.db();
+        let known = Workspace::try_get(db).map(|workspace| workspace.files(db));
+        known.into_iter().flat_map(|files| files.values()).filter(|&&other| other != self.file).any(|&other| {
+            let there = Scopes::of(self.context, other);
+            let through_module = || {
+                let kernels: Vec<_> = there.blocks().filter(|block| there.dialect(*block).is_some()).collect();
+                let mut mentions = there.through_module(self.file, name).into_iter();
+                mentions.any(|mention| kernels.iter().any(|block| block.holds(mention.range)))
+            };
+            // By the name that it has there.
+            there.is_import_of(self.file, name) && there.is_used_by_kernels(None, name) || through_module()
+        })
+    }
+
+    /// Whether `name` is imported at the top from a file where it has the same name.
+    fn is_import_of(&self, home: SourceFile, name: &str) -> bool {
+        let symbol = Symbol { file: self.file, scope: None, name: name.to_owned(), kind: SymbolKind::Constant };
+        self.binds(None, name)
+            && self.imported_from(&symbol).is_some_and(|(file, original)| file == home && original == name)
+    }
+
+    /// The name of the module at a byte offset that a plain assignment binds, whoever uses it.
+    pub(super) fn module_constant_at(&self, offset: usize) -> Option<&'db str> {
+        let db = self.db();
+        let mut touched =
+            self.blocks().filter(|block| block.start <= offset && offset <= block.start + block.text.len());
+        touched.find_map(|block| {
+            let is_at_top = block.unit.key(db).kind == BlockKind::Statements && block.unit.parent(db).is_none();
+            let name = names::name_at(block.text, offset - block.start).filter(|_| is_at_top)?;
+            let binding = eval::binding(db::syntax(db, block.unit), name);
+            matches!(binding, Binding::Once(_) | Binding::Element(..)).then_some(name)
         })
     }
 
@@ -379,6 +415,40 @@ impl<'c, 'db> Scopes<'c, 'db> {
             Binding::Import { level, module, original } => {
                 let candidates = imports::candidates(self.file.path(db), level, &module);
                 Some((imports::known(db, &candidates)?, original))
+            }
+            _ => None,
+        })
+    }
+
+    /// Mentions of a name of another file behind the name of its module: `sizes.ROWS`.
+    pub(super) fn through_module(&self, home: SourceFile, name: &str) -> Vec<Occurrence> {
+        let mut found = Vec::new();
+        for block in self.blocks().filter(|block| block.text.contains(name)) {
+            for mention in names::mentions(block.text, name) {
+                let Usage::Attribute(base) = &mention.usage else { continue };
+                let [module] = base.as_slice() else { continue };
+                if self.scope_of(block, module, mention.range) == Some(None) && self.module(module) == Some(home) {
+                    found.push(Occurrence { range: mention.range.shifted(block.start), writes: false });
+                }
+            }
+        }
+        found
+    }
+
+    /// The file that a name of the module stands for.
+    fn module(&self, name: &str) -> Option<SourceFile> {
+        let db = self.db();
+        let path = self.file.path(db);
+        let statements = self.blocks().filter(|block| {
+            block.unit.key(db).kind == BlockKind::Statements
+                && block.unit.parent(db).is_none()
+                && block.text.contains(name)
+        });
+        statements.into_iter().find_map(|block| match eval::binding(db::syntax(db, block.unit), name) {
+            Binding::ImportModule(module) => imports::known(db, &imports::candidates(path, 0, &module)),
+            Binding::Import { level, module, original } => {
+                let module = if module.is_empty() { original } else { format!("{module}.{original}") };
+                imports::known(db, &imports::candidates(path, level, &module))
             }
             _ => None,
         })

@@ -89,7 +89,7 @@ pub(crate) fn visit_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
 }
 
 /// Visits the variables that a loop or branch reads before it enters its body.
-pub(super) fn visit_header_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+pub(crate) fn visit_header_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
     match stmt {
         Stmt::For(inner) => {
             [&inner.start, &inner.stop, &inner.step].into_iter().for_each(|bound| scalar_uses(bound, see));

@@ -262,7 +262,8 @@ def kernel(N: tl.constexpr):
     let (analysis, file, text) = open(text, "");
     let mut out = String::new();
     for lens in analysis.code_lenses(file).expect("nothing is edited") {
-        let _ = writeln!(out, "lens: {}", lens.title);
+        let text = analysis.code_lens(file, lens).expect("nothing is edited").expect("it is there");
+        let _ = writeln!(out, "lens: {}", text.title);
     }
     let everything = TextRange::new(0, text.len());
     for hint in analysis.inlay_hints(file, everything).expect("nothing is edited") {

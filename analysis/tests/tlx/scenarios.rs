@@ -150,7 +150,8 @@ fn only_the_selected_scenario_has_errors() {
     "#]]
     .assert_eq(&hover.markdown);
     let lenses = analysis.code_lenses(file).expect("nothing is edited");
-    expect!["SMEM ≥ 49152/232448 · fits 3 of 4 configurations"].assert_eq(&lenses[0].title);
+    let text = analysis.code_lens(file, lenses[0].clone()).expect("nothing is edited").expect("it is there");
+    expect!["SMEM ≥ 49152/232448 · fits 3 of 4 configurations"].assert_eq(&text.title);
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! One method per message. A method puts a message on the queue before it first waits, and computes nothing.
 
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tilelens_analysis::Cancellable;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -19,15 +23,18 @@ use super::ext::{
     FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, TextDocumentContent,
     TextDocumentContentParams, ViewFileTextParams,
 };
-use super::guard::Session;
+use super::guard::{Session, internal_error};
 use super::handlers;
 use super::main_loop::Event;
 use super::preview::{self, Place};
 use super::query::{OnEdit, View, question};
+use super::search;
+use super::survey::{self, Bar, Findings};
+use super::workspace::Workspace;
 use crate::settings::{SECTION, Settings};
 
 pub(super) struct Backend {
-    client: Client,
+    pub(super) client: Client,
     events: Sender<Event>,
     outbox: Outbox,
     /// Taken by `initialized`, from when on the client may be spoken to.
@@ -35,6 +42,11 @@ pub(super) struct Backend {
     /// Told by `initialize`.
     abilities: OnceLock<Abilities>,
     session: Arc<Session>,
+    /// What was found in the workspace.
+    pub(super) findings: Arc<Mutex<Findings>>,
+    progresses: AtomicU32,
+    /// Progresses that the user has cancelled.
+    cancelled: Mutex<Vec<ProgressToken>>,
 }
 
 impl Backend {
@@ -45,7 +57,17 @@ impl Backend {
         unsent: UnboundedReceiver<ToClient>,
         session: Arc<Session>,
     ) -> Self {
-        Backend { client, events, outbox, unsent: Mutex::new(Some(unsent)), abilities: OnceLock::new(), session }
+        Backend {
+            client,
+            events,
+            outbox,
+            unsent: Mutex::new(Some(unsent)),
+            abilities: OnceLock::new(),
+            session,
+            findings: Arc::default(),
+            progresses: AtomicU32::new(0),
+            cancelled: Mutex::default(),
+        }
     }
 
     fn post(&self, event: Event) {
@@ -64,6 +86,51 @@ impl Backend {
         let (query, answer) = question(uri, on_edit, compute);
         self.post(Event::Query(query));
         answer.await.unwrap_or_else(|_| Err(Error::internal_error()))
+    }
+
+    /// All files at this moment.
+    pub(super) async fn workspace(&self) -> Result<Workspace> {
+        let (answer, workspace) = oneshot::channel();
+        self.post(Event::Workspace(answer));
+        workspace.await.map_err(|_| Error::internal_error())
+    }
+
+    /// Computes what goes beyond the open documents, beside everything else.
+    async fn search<T: Send + 'static>(
+        &self,
+        compute: impl FnOnce(&Workspace) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let workspace = self.workspace().await?;
+        let guarded = move || catch_unwind(AssertUnwindSafe(|| compute(&workspace)));
+        match tokio::task::spawn_blocking(guarded).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(panic)) => Err(internal_error(panic.as_ref())),
+            Err(_) => Err(Error::internal_error()),
+        }
+    }
+
+    pub(super) fn shows_progress(&self) -> bool {
+        self.abilities.get().is_some_and(|abilities| abilities.progress)
+    }
+
+    pub(super) fn new_progress_token(&self) -> ProgressToken {
+        ProgressToken::String(format!("tilelens/{}", self.progresses.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
+        if let Ok(mut cancelled) = self.cancelled.lock() {
+            cancelled.push(params.token);
+        }
+    }
+
+    pub(super) fn is_cancelled(&self, bar: &Bar) -> bool {
+        self.cancelled.lock().is_ok_and(|cancelled| cancelled.contains(&bar.token))
+    }
+
+    pub(super) fn forget_progress(&self, token: &ProgressToken) {
+        if let Ok(mut cancelled) = self.cancelled.lock() {
+            cancelled.retain(|other| other != token);
+        }
     }
 
     pub(super) async fn view_file_text(&self, params: ViewFileTextParams) -> Result<FileText> {
@@ -195,6 +262,10 @@ impl LanguageServer for Backend {
         self.ask(params.text_document.uri, OnEdit::AskAgain, compute).await
     }
 
+    async fn workspace_diagnostic(&self, params: WorkspaceDiagnosticParams) -> Result<WorkspaceDiagnosticReportResult> {
+        survey::workspace_diagnostic(self, params).await
+    }
+
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
         let shows = self.shows();
@@ -225,7 +296,13 @@ impl LanguageServer for Backend {
     async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let all = params.context.include_declaration;
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::references(view, position, all)).await
+        let sought = move |view: &View| handlers::exported(view, position);
+        match self.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
+            Some(sought) => self.search(move |workspace| search::references(workspace, &sought, all)).await,
+            None => {
+                self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::references(view, position, all)).await
+            }
+        }
     }
 
     async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
@@ -235,14 +312,37 @@ impl LanguageServer for Backend {
 
     async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResponse>> {
         let TextDocumentPositionParams { text_document, position } = params;
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::prepare_rename(view, position)).await
+        let prepare = move |view: &View| handlers::prepare_rename(view, position);
+        let prepared = self.ask(text_document.uri.clone(), OnEdit::GiveUp, prepare).await?;
+        if prepared.is_some() {
+            return Ok(prepared);
+        }
+        // Kernels in files that are not open may use it.
+        let sought = move |view: &View| handlers::exported(view, position);
+        match self.ask(text_document.uri, OnEdit::GiveUp, sought).await? {
+            Some(sought) => self.search(move |workspace| search::prepare_rename(workspace, &sought)).await,
+            None => Ok(None),
+        }
     }
 
     async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let new = params.new_name;
-        let rename = move |view: &View| handlers::rename(view, position, &new);
-        self.ask(text_document.uri, OnEdit::GiveUp, rename).await?.map_err(request_failed)
+        let with_versions = self.abilities.get().is_some_and(|abilities| abilities.document_changes);
+        let sought = move |view: &View| handlers::exported(view, position);
+        let renamed = match self.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
+            Some(sought) => {
+                self.search(move |workspace| search::rename(workspace, &sought, &new, with_versions)).await?
+            }
+            None => {
+                let rename = move |view: &View| {
+                    let versions = HashMap::from([(view.uri.clone(), view.version)]);
+                    handlers::rename(view, position, &new, with_versions.then_some(&versions))
+                };
+                self.ask(text_document.uri, OnEdit::GiveUp, rename).await?
+            }
+        };
+        renamed.map_err(request_failed)
     }
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
@@ -287,12 +387,27 @@ impl LanguageServer for Backend {
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
-        let range = params.range;
-        self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| handlers::inlay_hints(view, range)).await
+        let (range, shows) = (params.range, self.shows());
+        self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| handlers::inlay_hints(view, range, shows))
+            .await
+    }
+
+    async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
+        let Some(untold) = untold::<handlers::UntoldHint>(hint.data.as_ref()) else { return Ok(hint) };
+        let uri = untold.uri.clone();
+        let compute = move |view: &View| handlers::resolve_inlay_hint(view, hint.clone(), &untold);
+        self.ask(uri, OnEdit::GiveUp, compute).await
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
         self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::code_lenses).await
+    }
+
+    async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
+        let Some(untold) = untold::<handlers::UntoldLens>(lens.data.as_ref()) else { return Ok(lens) };
+        let (uri, range) = (untold.uri.clone(), lens.range);
+        let compute = move |view: &View| handlers::resolve_code_lens(view, range, &untold);
+        Ok(self.ask(uri, OnEdit::GiveUp, compute).await?.unwrap_or(lens))
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
@@ -325,6 +440,11 @@ impl LanguageServer for Backend {
             _ => to_value(self.generated_code(params).await?),
         }
     }
+}
+
+/// What was left out of an item, if anything was.
+fn untold<T: DeserializeOwned>(data: Option<&Value>) -> Option<T> {
+    T::deserialize(data?).ok()
 }
 
 fn to_value(answer: Option<impl Serialize>) -> Result<Option<Value>> {

@@ -4,10 +4,10 @@ use tilelens_syntax::PositionEncoding;
 use tower_lsp::ls_types::{
     CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
     CodeLensOptions, CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
-    FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, OneOf, PositionEncodingKind,
-    RenameOptions, SaveOptions, SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions,
-    TextDocumentSyncCapability, TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions,
-    WorkDoneProgressOptions,
+    FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, InlayHintOptions,
+    InlayHintServerCapabilities, OneOf, PositionEncodingKind, RenameOptions, SaveOptions,
+    SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
 };
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/generatedCode`.
@@ -82,13 +82,17 @@ pub(super) fn initialize_result(encoding: PositionEncoding, pulls: bool) -> Init
                 retrigger_characters: Some(["=", ")"].map(str::to_owned).to_vec()),
                 ..SignatureHelpOptions::default()
             }),
-            inlay_hint_provider: Some(OneOf::Left(true)),
-            code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
+            inlay_hint_provider: Some(OneOf::Right(InlayHintServerCapabilities::Options(InlayHintOptions {
+                resolve_provider: Some(true),
+                ..InlayHintOptions::default()
+            }))),
+            code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
             code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
                 code_action_kinds: Some(vec![
                     CodeActionKind::QUICKFIX,
                     CodeActionKind::SOURCE,
                     CodeActionKind::new(FIX_ALL),
+                    CodeActionKind::REFACTOR_REWRITE,
                 ]),
                 ..CodeActionOptions::default()
             })),
@@ -107,7 +111,7 @@ pub(super) fn initialize_result(encoding: PositionEncoding, pulls: bool) -> Init
                 DiagnosticServerCapabilities::Options(DiagnosticOptions {
                     identifier: Some("tilelens".to_owned()),
                     inter_file_dependencies: true,
-                    workspace_diagnostics: false,
+                    workspace_diagnostics: true,
                     work_done_progress_options: WorkDoneProgressOptions::default(),
                 })
             }),

@@ -83,8 +83,15 @@ pub(super) struct Abilities {
     show_document: bool,
     /// It wants to hear which settings are in force.
     settings: bool,
+    /// It shows how far work is that the server begins.
+    pub(super) progress: bool,
+    /// Edits may say which version of a document they are of.
+    pub(super) document_changes: bool,
     pub(super) shows: Shows,
 }
+
+/// What there is to an inlay hint besides its text.
+const HINT_DETAILS: [&str; 3] = ["tooltip", "label.tooltip", "label.location"];
 
 /// The forms of text that this client shows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -95,6 +102,8 @@ pub(super) struct Shows {
     pub(super) snippets: bool,
     /// A parameter as a part of its signature.
     pub(super) parameter_offsets: bool,
+    /// It asks what there is to a hint.
+    pub(super) resolves_hints: bool,
 }
 
 impl Shows {
@@ -103,6 +112,7 @@ impl Shows {
         let markdown = |formats: Option<&Vec<MarkupKind>>| formats.is_some_and(|it| it.contains(&MarkupKind::Markdown));
         let item = document.completion.as_ref().and_then(|it| it.completion_item.as_ref());
         let signature = document.signature_help.as_ref().and_then(|it| it.signature_information.as_ref());
+        let hint = document.inlay_hint.as_ref().and_then(|it| it.resolve_support.as_ref());
         let parameter = signature.and_then(|it| it.parameter_information.as_ref());
         Some(Shows {
             markdown_in_hover: markdown(document.hover.as_ref().and_then(|it| it.content_format.as_ref())),
@@ -110,6 +120,8 @@ impl Shows {
             markdown_in_signatures: markdown(signature.and_then(|it| it.documentation_format.as_ref())),
             snippets: item.and_then(|it| it.snippet_support) == Some(true),
             parameter_offsets: parameter.and_then(|it| it.label_offset_support) == Some(true),
+            resolves_hints: hint
+                .is_some_and(|it| it.properties.iter().any(|property| HINT_DETAILS.contains(&property.as_str()))),
         })
     }
 }
@@ -124,8 +136,9 @@ impl Abilities {
         let document = capabilities.text_document.as_ref();
         let pulls_diagnostics =
             document.is_some_and(|document| document.diagnostic.is_some() && document.publish_diagnostics.is_none());
+        let progress = window.and_then(|it| it.work_done_progress) == Some(true);
         let Some(workspace) = &capabilities.workspace else {
-            return Abilities { show_document, settings, shows, pulls_diagnostics, ..Abilities::default() };
+            return Abilities { show_document, settings, progress, shows, pulls_diagnostics, ..Abilities::default() };
         };
         let is = |flag: Option<bool>| flag == Some(true);
         Abilities {
@@ -138,6 +151,8 @@ impl Abilities {
             code_lens_refresh: is(workspace.code_lens.as_ref().and_then(|it| it.refresh_support)),
             show_document,
             settings,
+            progress,
+            document_changes: is(workspace.workspace_edit.as_ref().and_then(|it| it.document_changes)),
         }
     }
 }

@@ -80,6 +80,18 @@ impl Request for RefreshTextDocumentContent {
     const METHOD: &'static str = "workspace/textDocumentContent/refresh";
 }
 
+/// The user has pressed the button of a progress that the server began; takes `WorkDoneProgressCancelParams`.
+pub(super) const CANCEL_PROGRESS: &str = "window/workDoneProgress/cancel";
+
+/// A part of an answer that is still being made (LSP 3.17, `$/progress`).
+pub(super) enum PartialResult {}
+
+impl Notification for PartialResult {
+    /// `{ token, value }`
+    type Params = Value;
+    const METHOD: &'static str = "$/progress";
+}
+
 /// Takes `{textDocument, position}`.
 pub(super) const ALLOCATED_IR: &str = "tilelens/allocatedIr";
 

@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use tilelens_analysis::project::Config;
 use tilelens_analysis::{AnalysisHost, FileId};
 use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri, WorkspaceSymbolResponse};
 
@@ -27,6 +28,7 @@ use super::handlers;
 use super::memory_map::{self, Watches, Wish};
 use super::preview::{self, Place, Previews};
 use super::query::{Query, View};
+use super::workspace::{OpenFile, Workspace};
 use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::{dumps, imports};
@@ -54,6 +56,8 @@ pub(super) enum Event {
     /// One that may hold settings.
     FilesChanged,
     Query(Box<dyn Query>),
+    /// For what goes beyond the open documents.
+    Workspace(oneshot::Sender<Workspace>),
     /// For kernels by name in all known files.
     Search {
         wanted: String,
@@ -111,7 +115,11 @@ pub(super) struct MainLoop {
     settings: Settings,
     /// What the settings came to; `None` before the first time.
     config: Option<Config>,
-    selection: Selection,
+    selection: Arc<Selection>,
+    /// Counts what the client told of changed files.
+    files_changed: u64,
+    /// Tells the revision to those that wait for a change.
+    changes: watch::Sender<Revision>,
     /// Candidates of imports that were looked for, found or not.
     sought: HashSet<Vec<String>>,
     /// Files that are known because others import them.
@@ -133,7 +141,9 @@ impl MainLoop {
             encoding: PositionEncoding::Utf16,
             settings: Settings::default(),
             config: None,
-            selection: Selection::default(),
+            selection: Arc::default(),
+            files_changed: 0,
+            changes: watch::Sender::new(Revision::default()),
             sought: HashSet::new(),
             imported: Vec::new(),
             deeper: Deeper::new(runtime.clone(), events.clone()),
@@ -179,11 +189,15 @@ impl MainLoop {
                 self.apply_settings();
             }
             Event::FilesChanged => {
+                self.files_changed += 1;
                 self.apply_settings();
                 self.forget_imports();
                 self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
             }
             Event::Query(query) => self.ask(query),
+            Event::Workspace(answer) => {
+                let _ = answer.send(self.workspace()); // fails when nobody waits any longer
+            }
             Event::Search { wanted, answer } => self.search(wanted, answer),
             Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
             Event::Previewed { source, kernel, place, text } => {
@@ -266,7 +280,7 @@ impl MainLoop {
         }));
         self.host.set_config(config.clone());
         self.config = Some(config);
-        self.selection = selection;
+        self.selection = Arc::new(selection);
         for (uri, open) in &self.documents {
             self.host.set_excluded(open.file, excludes(&self.selection, &diagnostics::path_of(uri)));
         }
@@ -288,6 +302,7 @@ impl MainLoop {
 
     fn next_revision(&mut self) -> Revision {
         self.revision = self.revision.next();
+        self.changes.send_replace(self.revision);
         self.revision
     }
 
@@ -360,6 +375,25 @@ impl MainLoop {
             };
             let _ = answer.send(result); // fails when nobody waits any longer
         });
+    }
+
+    fn workspace(&mut self) -> Workspace {
+        self.hand_texts_to_analysis(); // settled documents are cheap to copy
+        let open = self.documents.iter().map(|(uri, open)| OpenFile {
+            uri: uri.clone(),
+            path: diagnostics::path_of(uri),
+            version: open.version,
+            document: open.document.clone(),
+        });
+        Workspace {
+            root: self.settings.root.clone(),
+            selection: Arc::clone(&self.selection),
+            config: self.config.clone().unwrap_or_default(),
+            open: open.collect(),
+            encoding: self.encoding,
+            files: self.files_changed,
+            changes: self.changes.subscribe(),
+        }
     }
 
     fn watch(&mut self, uri: Uri, position: Option<Position>, wish: Wish) {

@@ -23,6 +23,9 @@ mod main_loop;
 mod memory_map;
 mod preview;
 mod query;
+mod search;
+mod survey;
+mod workspace;
 
 use std::io;
 use std::pin::pin;
@@ -87,7 +90,8 @@ pub(crate) fn serve() -> io::Result<()> {
         .custom_method(ext::MEMORY_MAP, Backend::memory_map)
         .custom_method(ext::WATCH_MEMORY_MAP, Backend::watch_memory_map)
         .custom_method(ext::LOWERED_IR, Backend::lowered_ir)
-        .custom_method(ext::TEXT_DOCUMENT_CONTENT, Backend::text_document_content);
+        .custom_method(ext::TEXT_DOCUMENT_CONTENT, Backend::text_document_content)
+        .custom_method(ext::CANCEL_PROGRESS, Backend::cancel_progress);
     let (service, socket) = handlers::test_hooks::register(service).finish();
     let guard = Guard::new(service, Arc::clone(&session));
     runtime.block_on(async {

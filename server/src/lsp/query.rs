@@ -131,6 +131,6 @@ where
     }
 }
 
-fn content_modified() -> Error {
+pub(super) fn content_modified() -> Error {
     Error { code: ErrorCode::ContentModified, message: "the document was edited meanwhile".into(), data: None }
 }

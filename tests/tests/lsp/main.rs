@@ -11,6 +11,7 @@ mod requests;
 mod session;
 mod settings;
 mod sync;
+mod workspace;
 
 use serde_json::{Value, json};
 use tilelens_tests::lsp_client::LspClient;

@@ -106,6 +106,56 @@ fn hints_stand_behind_the_tiles_of_the_visible_range() {
     assert!(hints(0, 3).is_empty());
 }
 
+/// With more lenses than are told at once, what they say is asked for.
+#[test]
+fn lenses_of_a_large_file_say_what_those_of_small_ones_say() {
+    let small = tilelens_tests::kernels::source(2, tilelens_tests::kernels::Layout::ClassPerKernel);
+    let large = tilelens_tests::kernels::source(60, tilelens_tests::kernels::Layout::ClassPerKernel);
+    let mut client = with_document(&small);
+    let lenses =
+        |client: &mut LspClient| match client.request("textDocument/codeLens", json!({ "textDocument": document() })) {
+            Ok(Value::Array(lenses)) => lenses,
+            other => panic!("{other:?}"),
+        };
+    let told = lenses(&mut client);
+    client.change(URI, 2, json!([{ "text": large }]));
+    let untold = lenses(&mut client);
+    assert!(untold.len() > told.len() && untold.iter().all(|lens| lens["command"].is_null()), "{untold:?}");
+    for (told, untold) in told.iter().zip(&untold) {
+        assert_eq!(Ok(told), client.request("codeLens/resolve", untold.clone()).as_ref());
+        assert_eq!(Ok(told), client.request("codeLens/resolve", told.clone()).as_ref(), "there is no more to it");
+    }
+    let mut gone = untold[0].clone();
+    gone["range"] = range(0, 0, 0, 1);
+    assert_eq!(client.request("codeLens/resolve", gone.clone()), Ok(gone));
+    client.change(URI, 3, json!([{ "range": range(0, 0, 0, 0), "text": "\n" }]));
+    let overtaken = client.request("codeLens/resolve", untold[0].clone()).expect_err("it is of another version");
+    assert_eq!(overtaken["code"], -32801);
+}
+
+#[test]
+fn there_is_more_to_a_hint() {
+    let hint = json!({ "resolveSupport": { "properties": ["tooltip", "label.location"] } });
+    let mut client = with_capabilities(KERNEL, json!({ "textDocument": { "inlayHint": hint } }));
+    let params = json!({ "textDocument": document(), "range": range(0, 0, 100, 0) });
+    let hints = result(&mut client, "textDocument/inlayHint", params);
+    let resolved: Vec<Value> = hints
+        .as_array()
+        .expect("hints")
+        .iter()
+        .map(|hint| client.request("inlayHint/resolve", hint.clone()).expect("the hint"))
+        .collect();
+    for hint in &resolved {
+        assert_eq!(hint["tooltip"]["kind"], "markdown", "{hint}");
+        assert!(hint["tooltip"]["value"].as_str().is_some_and(|text| text.contains("| memory space |")), "{hint}");
+    }
+    let links = resolved.iter().flat_map(|hint| hint["label"].as_array().expect("parts"));
+    let mut links = links.filter(|part| !part["location"].is_null());
+    let link = links.next().expect("some tile lies where another one lay");
+    assert!(link["value"].as_str().is_some_and(|value| value.starts_with("0x")), "{link}");
+    assert_eq!(link["location"]["uri"], URI);
+}
+
 #[test]
 fn a_lens_leads_to_the_generated_code() {
     let mut client = with_document(KERNEL);

@@ -24,7 +24,7 @@ pub use scenarios::ScenarioView;
 
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
-use super::{CodeLens, Context, InlayHint, KernelPlan, LensCommand, PlacedUnit, Symbol, SymbolKind, layout};
+use super::{Context, InlayHint, KernelPlan, PlacedUnit, Symbol, SymbolKind, layout};
 
 /// A spec in `tilelens plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -183,13 +183,12 @@ fn title(tlx: &TlxKernel) -> String {
     format!("{}{partly}", parts.join(" · "))
 }
 
-pub(crate) fn code_lens(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> CodeLens {
-    let range = placed.range(tlx.kernel.name_origin);
+pub(crate) fn lens_title(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let survey = match scenarios::survey(context, placed).map(|survey| survey.fits()) {
         Some((fits, known)) if known > 0 => format!(" · fits {fits} of {known} configurations"),
         _ => String::new(),
     };
-    CodeLens { range, title: title(tlx) + &survey, command: LensCommand::ShowMemoryMap }
+    title(tlx) + &survey
 }
 
 /// `@64 +32 cols` behind a member of an overlap tree, `32 KiB` behind memory of its own.

@@ -1,7 +1,6 @@
 //! `tilelens check`: what does not fit, for people and for the machines of CI.
 
 mod baseline;
-mod files;
 mod finding;
 mod github;
 mod human;
@@ -27,6 +26,7 @@ use self::baseline::Baseline;
 use self::finding::Finding;
 use super::source::Source;
 use super::{FAILURE, Planning, complain, fail, print};
+use crate::files;
 use crate::selection::Selection;
 
 #[derive(clap::Args)]

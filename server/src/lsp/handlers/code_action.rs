@@ -3,6 +3,7 @@ use std::collections::HashMap;
 use serde_json::json;
 use tilelens_analysis::Cancellable;
 use tilelens_analysis::ide::{self, Effect, Mend};
+use tilelens_syntax::TextRange;
 use tower_lsp::ls_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Range, TextEdit, WorkspaceEdit,
 };
@@ -32,11 +33,10 @@ pub(in crate::lsp) fn code_actions(
 /// All that has one obvious mend, at once.
 fn fix_all(view: &View) -> Cancellable<Option<CodeAction>> {
     let edits = view.analysis.fix_all(view.file)?;
-    let edits: Vec<_> = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
     Ok((!edits.is_empty()).then(|| CodeAction {
         title: "Mend all that tilelens can".to_owned(),
         kind: Some(CodeActionKind::new(FIX_ALL)),
-        edit: Some(WorkspaceEdit::new(HashMap::from([(view.uri.clone(), edits)]))),
+        edit: Some(edit(view, edits)),
         ..CodeAction::default()
     }))
 }
@@ -54,18 +54,26 @@ fn code_action(view: &View, action: ide::CodeAction) -> CodeAction {
     match action.effect {
         Effect::ShowAllocatedIr(offset) => show(view, title, SHOW_ALLOCATED_IR, offset),
         Effect::ShowLoweredIr(offset) => show(view, title, SHOW_LOWERED_IR, offset),
-        Effect::Mend(Mend { edits, mends, preferred }) => {
-            let edits = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
-            CodeAction {
-                title,
-                kind: Some(CodeActionKind::QUICKFIX),
-                diagnostics: Some(vec![convert::diagnostic(view, mends)]),
-                edit: Some(WorkspaceEdit::new(HashMap::from([(view.uri.clone(), edits)]))),
-                is_preferred: Some(preferred),
-                ..CodeAction::default()
-            }
-        }
+        Effect::Refactor(edits) => CodeAction {
+            title,
+            kind: Some(CodeActionKind::REFACTOR_REWRITE),
+            edit: Some(edit(view, edits)),
+            ..CodeAction::default()
+        },
+        Effect::Mend(Mend { edits, mends, preferred }) => CodeAction {
+            title,
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![convert::diagnostic(view, mends)]),
+            edit: Some(edit(view, edits)),
+            is_preferred: Some(preferred),
+            ..CodeAction::default()
+        },
     }
+}
+
+fn edit(view: &View, edits: Vec<(TextRange, String)>) -> WorkspaceEdit {
+    let edits = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
+    WorkspaceEdit::new(HashMap::from([(view.uri.clone(), edits)]))
 }
 
 fn show(view: &View, title: String, command: &str, offset: usize) -> CodeAction {

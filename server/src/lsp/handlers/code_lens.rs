@@ -1,20 +1,55 @@
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::{self, LensCommand};
-use tower_lsp::ls_types::{CodeLens, Command, Position, Uri};
+use tilelens_analysis::ide::{self, LensCommand, LensKind};
+use tilelens_analysis::{Cancellable, Cancelled};
+use tower_lsp::ls_types::{CodeLens, Command, Position, Range, Uri};
 
 use crate::lsp::capabilities::{OPEN_DUMP, SHOW_GENERATED_CODE, SHOW_MEMORY_MAP};
 use crate::lsp::query::View;
 
-pub(in crate::lsp) fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
-    let lenses = view.analysis.code_lenses(view.file)?;
-    Ok(Some(lenses.into_iter().map(|lens| code_lens(view, lens)).collect()))
+/// Of more lenses than this only the places are told; what they say, the client asks for when it shows them.
+const AT_ONCE: usize = 64;
+
+/// Kinds by their number in [`Untold`].
+const KINDS: [LensKind; 3] = [LensKind::MemoryMap, LensKind::GeneratedCode, LensKind::Dump];
+
+/// The `data` of a lens without a command.
+#[derive(Debug, Serialize, Deserialize)]
+pub(in crate::lsp) struct Untold {
+    pub(in crate::lsp) uri: Uri,
+    version: i32,
+    kind: usize,
+    nth: usize,
 }
 
-fn code_lens(view: &View, lens: ide::CodeLens) -> CodeLens {
-    let range = view.range(lens.range);
+pub(in crate::lsp) fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
+    let lenses = view.analysis.code_lenses(view.file)?;
+    let is_told = lenses.len() <= AT_ONCE;
+    let told = |lens: ide::CodeLens| {
+        let range = view.range(lens.range);
+        if is_told {
+            return Ok(view.analysis.code_lens(view.file, lens)?.map(|text| code_lens(view, range, text)));
+        }
+        let kind = KINDS.iter().position(|kind| *kind == lens.kind).unwrap_or_default();
+        let untold = Untold { uri: view.uri.clone(), version: view.version, kind, nth: lens.nth };
+        Ok(Some(CodeLens { range, command: None, data: Some(json!(untold)) }))
+    };
+    lenses.into_iter().filter_map(|lens| told(lens).transpose()).collect::<Cancellable<_>>().map(Some)
+}
+
+/// What a lens says. One of an older version of the document has been overtaken; one that is gone stays as it is.
+pub(in crate::lsp) fn resolve_code_lens(view: &View, range: Range, untold: &Untold) -> Cancellable<Option<CodeLens>> {
+    if untold.version != view.version {
+        return Err(Cancelled);
+    }
+    let Some(&kind) = KINDS.get(untold.kind) else { return Ok(None) };
+    let lens = ide::CodeLens { range: view.text_range(range), kind, nth: untold.nth };
+    Ok(view.analysis.code_lens(view.file, lens)?.map(|text| code_lens(view, range, text)))
+}
+
+fn code_lens(view: &View, range: Range, text: ide::LensText) -> CodeLens {
     let here = || Some(vec![json!(view.uri), json!(range.start)]);
-    let (command, arguments) = match lens.command {
+    let (command, arguments) = match text.command {
         LensCommand::ShowMemoryMap => (SHOW_MEMORY_MAP, here()),
         LensCommand::ShowGeneratedCode => (SHOW_GENERATED_CODE, here()),
         LensCommand::OpenDump { path, line } => {
@@ -22,5 +57,5 @@ fn code_lens(view: &View, lens: ide::CodeLens) -> CodeLens {
             (OPEN_DUMP, Uri::from_file_path(path).map(|uri| vec![json!(uri), json!(position)]))
         }
     };
-    CodeLens { range, command: Some(Command { title: lens.title, command: command.to_owned(), arguments }), data: None }
+    CodeLens { range, command: Some(Command { title: text.title, command: command.to_owned(), arguments }), data: None }
 }

@@ -11,9 +11,8 @@ use crate::lsp::query::View;
 
 /// `known`: what the client has, by the id of an earlier report.
 pub(in crate::lsp) fn diagnostic(view: &View, known: Option<&str>) -> Cancellable<DocumentDiagnosticReportResult> {
-    let found = view.analysis.diagnostics(view.file)?;
-    let items: Vec<Diagnostic> = found.into_iter().map(|diagnostic| convert::diagnostic(view, diagnostic)).collect();
-    let result_id = id(&items);
+    let items = diagnostics(view)?;
+    let result_id = diagnostics_id(&items);
     let report = if known == Some(result_id.as_str()) {
         DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
             related_documents: None,
@@ -28,8 +27,13 @@ pub(in crate::lsp) fn diagnostic(view: &View, known: Option<&str>) -> Cancellabl
     Ok(DocumentDiagnosticReportResult::Report(report))
 }
 
+pub(in crate::lsp) fn diagnostics(view: &View) -> Cancellable<Vec<Diagnostic>> {
+    let found = view.analysis.diagnostics(view.file)?;
+    Ok(found.into_iter().map(|diagnostic| convert::diagnostic(view, diagnostic)).collect())
+}
+
 /// The same for the same diagnostics.
-fn id(items: &[Diagnostic]) -> String {
+pub(in crate::lsp) fn diagnostics_id(items: &[Diagnostic]) -> String {
     let mut hasher = DefaultHasher::new();
     for item in items {
         // Strings and numbers only: always representable.

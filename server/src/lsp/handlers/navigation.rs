@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use tilelens_analysis::Cancellable;
 use tilelens_analysis::ide::Mention;
 use tower_lsp::ls_types::{
-    DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Location, Position, PrepareRenameResponse,
-    TextEdit, Uri, WorkspaceEdit,
+    DocumentChanges, DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Location, OneOf,
+    OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse, TextDocumentEdit, TextEdit, Uri,
+    WorkspaceEdit,
 };
 
 use crate::lsp::query::View;
+use crate::lsp::search::Sought;
 
 pub(in crate::lsp) fn definition(view: &View, position: Position) -> Cancellable<Option<GotoDefinitionResponse>> {
     let definition = view.analysis.definition(view.file, view.offset(position))?;
@@ -45,11 +47,18 @@ pub(in crate::lsp) fn prepare_rename(view: &View, position: Position) -> Cancell
     }))
 }
 
-/// The edits, or why there are none.
+/// The name at a position, if other files can import it.
+pub(in crate::lsp) fn exported(view: &View, position: Position) -> Cancellable<Option<Sought>> {
+    let name = view.analysis.exported(view.file, view.offset(position))?;
+    Ok(name.map(|name| Sought { uri: view.uri.clone(), version: view.version, position, name }))
+}
+
+/// The edits, or why there are none. With `versions` of the open documents for clients that check them.
 pub(in crate::lsp) fn rename(
     view: &View,
     position: Position,
     new: &str,
+    versions: Option<&HashMap<Uri, i32>>,
 ) -> Cancellable<Result<Option<WorkspaceEdit>, String>> {
     let mentions = view.analysis.rename(view.file, view.offset(position), new.to_owned())?;
     Ok(mentions.map(|mentions| {
@@ -57,7 +66,13 @@ pub(in crate::lsp) fn rename(
         for Location { uri, range } in mentions.into_iter().filter_map(|mention| location(view, mention)) {
             changes.entry(uri).or_default().push(TextEdit::new(range, new.to_owned()));
         }
-        Some(WorkspaceEdit::new(changes))
+        let Some(versions) = versions else { return Some(WorkspaceEdit::new(changes)) };
+        let edit = |(uri, edits): (Uri, Vec<TextEdit>)| TextDocumentEdit {
+            text_document: OptionalVersionedTextDocumentIdentifier { version: versions.get(&uri).copied(), uri },
+            edits: edits.into_iter().map(OneOf::Left).collect(),
+        };
+        let document_changes = Some(DocumentChanges::Edits(changes.into_iter().map(edit).collect()));
+        Some(WorkspaceEdit { document_changes, ..WorkspaceEdit::default() })
     }))
 }
 

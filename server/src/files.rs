@@ -1,4 +1,4 @@
-//! Which files are checked.
+//! The Python files of paths, as git sees them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,9 +9,9 @@ use ignore::{DirEntry, WalkBuilder};
 
 use crate::selection::Selection;
 
-/// The files to check in a fixed order, and what cannot be looked at. A file that is named is checked whatever its name and the
+/// The files to look at in a fixed order, and what cannot be looked at. A file that is named is there whatever its name and the
 /// selection.
-pub(super) fn find(paths: &[PathBuf], selection: &Arc<Selection>) -> (Vec<PathBuf>, Vec<String>) {
+pub(crate) fn find(paths: &[PathBuf], selection: &Arc<Selection>) -> (Vec<PathBuf>, Vec<String>) {
     let mut files = Vec::new();
     let mut failures = Vec::new();
     for path in paths {

@@ -1,0 +1,102 @@
+//! What a file comes to after edits that nobody has made yet: it is analysed anew, so that nothing is offered that does not help.
+
+use tilelens_syntax::TextRange;
+
+use crate::db::{self, Workspace};
+use crate::diagnostics::{Code, Severity};
+use crate::ir::Type;
+use crate::{AnalysisHost, FileId, imports};
+
+use super::{Context, PlacedUnit, diagnostics};
+
+/// Bytes of the file, and what is written there instead.
+pub(super) type Edit = (TextRange, String);
+
+/// What is said of some blocks of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    errors: usize,
+    of_code: usize,
+    unknown: usize,
+    kernels: usize,
+    /// What the kernels are called with.
+    params: Vec<Type>,
+}
+
+impl Said {
+    pub(super) fn of(context: &Context<'_>, concerned: &Concerned<'_>, code: Code) -> Said {
+        let mut said = Said { errors: 0, of_code: 0, unknown: 0, kernels: 0, params: Vec::new() };
+        for placed in concerned.units(context) {
+            context.db.unwind_if_revision_cancelled();
+            let kernels = db::kernels(context.db, placed.unit);
+            said.kernels += kernels.len();
+            let params =
+                kernels.iter().flat_map(|kernel| kernel.params.iter().map(|&param| kernel.var(param).ty.clone()));
+            said.params.extend(params);
+            for diagnostic in context.plans(placed.unit).iter().flat_map(|it| diagnostics::of_kernel(&placed, it)) {
+                said.errors += usize::from(diagnostic.severity == Severity::Error || diagnostic.code == Code::Internal);
+                said.of_code += usize::from(diagnostic.code == code);
+                said.unknown += usize::from(diagnostic.code == Code::NotModelled);
+            }
+        }
+        said
+    }
+
+    /// One diagnostic of the code less, nothing else worse, and the same kernels to whoever calls them.
+    pub(super) fn is_mended_by(&self, after: &Said) -> bool {
+        after.of_code < self.of_code && after.is_as_good_as(self)
+    }
+
+    pub(super) fn is_as_good_as(&self, before: &Said) -> bool {
+        self.errors <= before.errors
+            && self.of_code <= before.of_code
+            && self.unknown <= before.unknown
+            && self.kernels == before.kernels
+            && self.params == before.params
+    }
+}
+
+/// The blocks that an edit can change.
+pub(super) enum Concerned<'a> {
+    /// Those that mention a name.
+    Mention(&'a str),
+    /// The one at this byte offset.
+    Block(usize),
+}
+
+impl Concerned<'_> {
+    /// No others are parsed.
+    pub(super) fn units<'db>(&self, context: &Context<'db>) -> Vec<PlacedUnit<'db>> {
+        let at = |start: usize| context.units_in(TextRange::empty(start)).filter(move |placed| placed.start == start);
+        match self {
+            Concerned::Mention(name) => {
+                let blocks = context.document().blocks().iter().filter(|block| block.source.text.contains(name));
+                blocks.flat_map(|block| at(block.start).collect::<Vec<_>>()).collect()
+            }
+            Concerned::Block(start) => at(*start).collect(),
+        }
+    }
+}
+
+/// Asks `question` of the file as it would be after `edits`, which do not overlap.
+pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnOnce(&Context<'_>) -> T) -> T {
+    let db = context.db;
+    let mut document = context.document().clone();
+    let mut edits: Vec<&Edit> = edits.iter().collect();
+    edits.sort_by_key(|(range, _)| std::cmp::Reverse(*range));
+    for (range, new) in edits {
+        document.edit(range.start..range.end, new);
+    }
+    let mut host = AnalysisHost::new();
+    host.set_config(context.config().clone());
+    let known = Workspace::try_get(db).map(|workspace| workspace.files(db));
+    for &other in known.into_iter().flat_map(|files| files.values()) {
+        if other != context.file && imports::depends_on(db, context.file, other) {
+            let file = host.file_id(other.path(db));
+            host.set_document(file, other.document(db).clone());
+        }
+    }
+    let FileId(file) = host.file_id(context.file.path(db));
+    host.set_document(FileId(file), document);
+    host.ask(FileId(file), question)
+}

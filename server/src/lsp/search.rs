@@ -1,0 +1,87 @@
+//! References and renames of names that other files import, open or not.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use tilelens_analysis::ide::Exported;
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types::{Location, Position, PrepareRenameResponse, Uri, WorkspaceEdit};
+
+use super::handlers;
+use super::query::{View, content_modified};
+use super::workspace::{self, Workspace};
+use crate::imports;
+use crate::selection::Selection;
+
+/// A name that a module offers to others, as it was met in a version of a document.
+pub(super) struct Sought {
+    pub(super) uri: Uri,
+    pub(super) version: i32,
+    pub(super) position: Position,
+    pub(super) name: Exported,
+}
+
+pub(super) fn references(
+    workspace: &Workspace,
+    sought: &Sought,
+    with_definitions: bool,
+) -> Result<Option<Vec<Location>>> {
+    let view = view(workspace, sought)?;
+    let locations = handlers::references(&view, sought.position, with_definitions).ok().flatten();
+    // A file that is open may have been opened under another spelling of its URI.
+    let respelt = |mut location: Location| {
+        let path = super::diagnostics::path_of(&location.uri);
+        location.uri = workspace.uri_of(&path).unwrap_or(location.uri);
+        location
+    };
+    Ok(locations.map(|locations| locations.into_iter().map(respelt).collect()))
+}
+
+pub(super) fn prepare_rename(workspace: &Workspace, sought: &Sought) -> Result<Option<PrepareRenameResponse>> {
+    handlers::prepare_rename(&view(workspace, sought)?, sought.position).map_err(|_| content_modified())
+}
+
+pub(super) fn rename(
+    workspace: &Workspace,
+    sought: &Sought,
+    new: &str,
+    with_versions: bool,
+) -> Result<std::result::Result<Option<WorkspaceEdit>, String>> {
+    let view = view(workspace, sought)?;
+    let versions: HashMap<Uri, i32> = workspace.open.iter().map(|open| (open.uri.clone(), open.version)).collect();
+    let renamed = handlers::rename(&view, sought.position, new, with_versions.then_some(&versions));
+    renamed.map_err(|_| content_modified())
+}
+
+/// The document that the name was met in, in a database with every file that may mention the name. Git's ignored files are left
+/// out; those that the settings exclude are not, since they are Python all the same.
+fn view(workspace: &Workspace, sought: &Sought) -> Result<View> {
+    let open = workspace.open.iter().find(|open| open.uri == sought.uri && open.version == sought.version);
+    let open = open.ok_or_else(content_modified)?;
+    let mut host = workspace.host();
+    for path in workspace.files(&Arc::new(Selection::default())) {
+        let name = path.to_string_lossy();
+        if workspace.open_file(&name).is_some() {
+            continue;
+        }
+        // A file of the same name may be the one that an import means instead.
+        let is_namesake = path.file_name() == Path::new(&sought.name.path).file_name();
+        let Some(text) = workspace::read(&path) else { continue };
+        if is_namesake || text.contains(&sought.name.name) {
+            workspace::hand_in(&mut host, &name, &text);
+        }
+    }
+    let file = host.file_id(&open.path);
+    if let Some(root) = &workspace.root {
+        imports::load(&mut host, file, root);
+    }
+    Ok(View {
+        analysis: host.snapshot(),
+        file,
+        uri: open.uri.clone(),
+        version: open.version,
+        document: open.document.clone(),
+        encoding: workspace.encoding,
+    })
+}

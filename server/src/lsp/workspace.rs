@@ -1,0 +1,102 @@
+//! All files of the workspace at one moment: the open ones as the client has them, the others as they are on disk. They are looked at
+//! in databases of their own, so that no edit waits for a file to be read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tilelens_analysis::project::Config;
+use tilelens_analysis::{AnalysisHost, FileId};
+use tilelens_syntax::{Document, PositionEncoding};
+use tokio::sync::watch;
+use tower_lsp::ls_types::Uri;
+
+use super::convert;
+use super::documents::Revision;
+use crate::files;
+use crate::selection::Selection;
+
+/// No kernel that somebody wrote by hand comes near this.
+const MOST_BYTES: u64 = 4 << 20;
+
+pub(super) struct Workspace {
+    pub(super) root: Option<PathBuf>,
+    pub(super) selection: Arc<Selection>,
+    pub(super) config: Config,
+    pub(super) open: Vec<OpenFile>,
+    pub(super) encoding: PositionEncoding,
+    /// Counts what the client has told of changed files.
+    pub(super) files: u64,
+    /// Of everything that answers depend on.
+    pub(super) changes: watch::Receiver<Revision>,
+}
+
+pub(super) struct OpenFile {
+    pub(super) uri: Uri,
+    /// The name under which the analysis knows it.
+    pub(super) path: String,
+    pub(super) version: i32,
+    pub(super) document: Document,
+}
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stamp {
+    Open(i32),
+    OnDisk(Option<SystemTime>, u64),
+    Gone,
+}
+
+impl Workspace {
+    pub(super) fn open_file(&self, path: &str) -> Option<&OpenFile> {
+        self.open.iter().find(|open| open.path == path)
+    }
+
+    pub(super) fn version_of(&self, uri: &Uri) -> Option<i32> {
+        self.open.iter().find(|open| open.uri == *uri).map(|open| open.version)
+    }
+
+    /// The Python files below the root that `selection` leaves, without those that git ignores.
+    pub(super) fn files(&self, selection: &Arc<Selection>) -> Vec<PathBuf> {
+        let Some(root) = &self.root else { return Vec::new() };
+        files::find(std::slice::from_ref(root), selection).0
+    }
+
+    pub(super) fn stamp(&self, path: &str) -> Stamp {
+        match (self.open_file(path), fs::metadata(path)) {
+            (Some(open), _) => Stamp::Open(open.version),
+            (None, Ok(metadata)) => Stamp::OnDisk(metadata.modified().ok(), metadata.len()),
+            (None, Err(_)) => Stamp::Gone,
+        }
+    }
+
+    /// The open files in a database, ready for others.
+    pub(super) fn host(&self) -> AnalysisHost {
+        let mut host = AnalysisHost::new();
+        host.set_config(self.config.clone());
+        for open in &self.open {
+            let file = host.file_id(&open.path);
+            host.set_document(file, open.document.clone());
+        }
+        host
+    }
+
+    /// The URI of a file, as the client writes it where the file is open.
+    pub(super) fn uri_of(&self, path: &str) -> Option<Uri> {
+        self.open_file(path).map(|open| open.uri.clone()).or_else(|| convert::uri_of(path))
+    }
+}
+
+/// The text of a file on disk, unless it is no text or too large for one that somebody wrote.
+pub(super) fn read(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
+    metadata.and_then(|_| fs::read_to_string(path).ok())
+}
+
+/// Hands in the text of a file that is not open.
+pub(super) fn hand_in(host: &mut AnalysisHost, path: &str, text: &str) -> FileId {
+    let file = host.file_id(path);
+    host.set_document(file, Document::new(text));
+    file
+}

@@ -1,0 +1,223 @@
+//! What goes beyond the open documents: diagnostics of the workspace, and names that files import which are not open.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tilelens_tests::lsp_client::{LspClient, range};
+
+use crate::BINARY;
+
+const SIZES: &str = "COLS = 512\n";
+
+/// Too large with the columns of [`SIZES`].
+const KERNEL: &str = "\
+import pypto.language as pl
+from sizes import COLS
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[128, COLS], pl.FP32], out: pl.Out[pl.Tensor[[128, COLS], pl.FP32]]):
+    x = pl.load(a, [0, 0], [128, COLS])
+    out = pl.store(x, [0, 0], out)
+    return out
+";
+
+/// A workspace of its own with these files.
+fn workspace(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("workspaces").join(name);
+    let _ = fs::remove_dir_all(&root); // of an earlier run
+    for (path, text) in files {
+        let path = root.join(path);
+        fs::create_dir_all(path.parent().expect("it lies in the workspace")).expect("the workspace is writable");
+        fs::write(path, text).expect("the workspace is writable");
+    }
+    root
+}
+
+fn start(root: &Path, capabilities: Value) -> LspClient {
+    let folders = json!([{ "uri": uri(root, ""), "name": "w" }]);
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folders }));
+    client
+}
+
+fn uri(root: &Path, path: &str) -> String {
+    format!("file://{}", root.join(path).display()).trim_end_matches('/').to_owned()
+}
+
+fn pulling() -> Value {
+    json!({ "textDocument": { "diagnostic": {} }, "window": { "workDoneProgress": true } })
+}
+
+/// `file code code …` of each report, in the order of the files.
+fn reports(answer: &Value) -> Vec<String> {
+    let items = answer["items"].as_array().expect("items").iter();
+    let mut all: Vec<String> = items
+        .map(|report| {
+            let file = report["uri"].as_str().and_then(|uri| uri.rsplit('/').next()).unwrap_or_default();
+            let codes = report["items"].as_array().into_iter().flatten();
+            let codes: Vec<_> = codes.filter_map(|diagnostic| diagnostic["code"].as_str()).collect();
+            format!("{file} {} {}", report["kind"].as_str().unwrap_or_default(), codes.join(" ")).trim().to_owned()
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+/// The ids of the reports, as the next request gives them.
+fn ids(answer: &Value) -> Value {
+    let items = answer["items"].as_array().expect("items").iter();
+    json!(items.map(|report| json!({ "uri": report["uri"], "value": report["resultId"] })).collect::<Vec<_>>())
+}
+
+#[test]
+fn diagnostics_of_files_that_are_not_open() {
+    let fitting = KERNEL.replace("128, COLS", "16, 64");
+    let root = workspace(
+        "pulled",
+        &[
+            ("sizes.py", SIZES),
+            ("big.py", KERNEL),
+            ("fits.py", &fitting),
+            ("plain.py", "x = 1\n"),
+            ("old/k.py", KERNEL),
+            ("tilelens.toml", "exclude = [\"old/\"]\n"),
+        ],
+    );
+    let mut client = start(&root, pulling());
+    let ask = |ids: &Value| json!({ "previousResultIds": ids });
+    let answer = client.request("workspace/diagnostic", ask(&json!([]))).expect("a report");
+    assert_eq!(reports(&answer), ["big.py full capacity-exceeded", "fits.py full"]);
+    let known = ids(&answer);
+
+    // Nothing is new: the answer waits, until the text of an import is edited, on screen only.
+    let waiting = client.ask("workspace/diagnostic", ask(&known));
+    assert!(client.request("workspace/symbol", json!({ "query": "" })).is_ok());
+    assert!(!client.is_answered(waiting));
+    client.open(&uri(&root, "sizes.py"), 7, "COLS = 64\n");
+    let answer = client.answer(waiting).expect("a report");
+    assert_eq!(reports(&answer), ["big.py full", "fits.py unchanged"]);
+
+    // Or until a file is another one, or gone.
+    let waiting = client.ask("workspace/diagnostic", ask(&ids(&answer)));
+    fs::write(root.join("fits.py"), KERNEL.replace("[0, 0], out", "[0, 0], pl.nothing(out)")).expect("writable");
+    fs::remove_file(root.join("big.py")).expect("it is there");
+    let change = json!({ "uri": uri(&root, "fits.py"), "type": 2 });
+    client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
+    let answer = client.answer(waiting).expect("a report");
+    assert!(reports(&answer)[0].starts_with("fits.py full "), "{answer}");
+    assert_eq!(reports(&answer).len(), 1, "what is gone had nothing wrong with it any longer: {answer}");
+
+    let waiting = client.ask("workspace/diagnostic", ask(&ids(&answer)));
+    client.notify("$/cancelRequest", json!({ "id": waiting }));
+    assert_eq!(client.answer(waiting).expect_err("it is cancelled")["code"], -32800);
+    assert!(client.request("workspace/diagnostic", ask(&json!([]))).is_ok(), "the session goes on");
+}
+
+#[test]
+fn a_survey_of_many_files_comes_in_parts_and_shows_how_far_it_is() {
+    let names: Vec<String> = (0..40).map(|i| format!("k{i}.py")).collect();
+    let kernel = KERNEL.replace("from sizes import COLS", "COLS = 512");
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), kernel.as_str())).collect();
+    let root = workspace("many", &files);
+    let mut client = start(&root, pulling());
+    let params = json!({ "previousResultIds": [], "partialResultToken": "parts", "workDoneToken": 5 });
+    let asked = client.ask("workspace/diagnostic", params);
+    let (mut told, mut steps) = (0, Vec::new());
+    while steps.last().is_none_or(|kind| kind != "end") || told < 40 {
+        let progress = client.notification("$/progress");
+        if progress["token"] == "parts" {
+            told += progress["value"]["items"].as_array().expect("reports").len();
+        } else {
+            assert_eq!(progress["token"], 5);
+            steps.push(progress["value"]["kind"].clone());
+        }
+    }
+    assert_eq!(reports(&client.answer(asked).expect("the rest")), [""; 0]);
+    assert_eq!(told, 40);
+    assert_eq!((&steps[0], steps.iter().filter(|kind| *kind == "report").count()), (&json!("begin"), 40));
+
+    // Without a token of the client the server asks for a bar, of which the user presses the button.
+    let mut client = start(&root, pulling());
+    client.notify("window/workDoneProgress/cancel", json!({ "token": "tilelens/0" }));
+    let asked = client.ask("workspace/diagnostic", json!({ "previousResultIds": [] }));
+    assert_eq!(client.server_request("window/workDoneProgress/create")["token"], "tilelens/0");
+    assert_eq!(client.answer(asked).expect_err("it is cancelled")["code"], -32802);
+    let mut kinds = vec![];
+    while kinds.last().is_none_or(|kind| kind != "end") {
+        kinds.push(client.notification("$/progress")["value"]["kind"].clone());
+    }
+
+    // A client that shows no progress gets none.
+    let mut client = start(&root, json!({ "textDocument": { "diagnostic": {} } }));
+    let answer = client.request("workspace/diagnostic", json!({ "previousResultIds": [] })).expect("a report");
+    assert_eq!(reports(&answer).len(), 40);
+    assert!(client.has_no_notification("$/progress"));
+}
+
+#[test]
+fn names_are_found_and_renamed_in_importers_that_are_not_open() {
+    let root = workspace(
+        "importers",
+        &[
+            ("sizes.py", SIZES),
+            ("a/k.py", KERNEL),
+            ("b/k.py", KERNEL),
+            // Here the name is of another module.
+            ("b/sizes.py", "COLS = 64\n"),
+            ("by_module.py", "import sizes\n\nprint(sizes.COLS)\n"),
+            ("plain.py", "COLS = 3\n"),
+        ],
+    );
+    let edits = json!({ "workspace": { "workspaceEdit": { "documentChanges": true } } });
+    let mut client = start(&root, edits);
+    let sizes = uri(&root, "sizes.py");
+    client.open(&sizes, 3, SIZES);
+    client.open(&uri(&root, "a/k.py"), 8, KERNEL);
+    let position = json!({ "line": 0, "character": 1 });
+    let at = json!({ "textDocument": { "uri": sizes }, "position": position });
+    let mut params = at.clone();
+    params["context"] = json!({ "includeDeclaration": true });
+    let places = |answer: &Value| {
+        let mut places: Vec<String> = answer
+            .as_array()
+            .expect("places")
+            .iter()
+            .map(|it| {
+                let file = it["uri"].as_str().and_then(|it| it.strip_prefix(&uri(&root, ""))).unwrap_or_default();
+                format!("{file}:{}", it["range"]["start"]["line"])
+            })
+            .collect();
+        places.dedup();
+        places.sort();
+        places
+    };
+    client.close(&uri(&root, "a/k.py"));
+    let found = client.request("textDocument/references", params).expect("references");
+    assert_eq!(places(&found), ["/a/k.py:1", "/a/k.py:4", "/a/k.py:5", "/by_module.py:2", "/sizes.py:0"]);
+
+    let name = client.request("textDocument/prepareRename", at.clone()).expect("a name");
+    assert_eq!(name, json!({ "range": range(0, 0, 0, 4), "placeholder": "COLS" }));
+    let mut rename = at;
+    rename["newName"] = json!("WIDTH");
+    let edit = client.request("textDocument/rename", rename.clone()).expect("an edit");
+    let mut versions: Vec<_> = edit["documentChanges"]
+        .as_array()
+        .expect("edits of documents")
+        .iter()
+        .map(|edit| {
+            let file = edit["textDocument"]["uri"].as_str().and_then(|uri| uri.rsplit_once("importers/"));
+            (file.map_or("", |(_, file)| file).to_owned(), edit["textDocument"]["version"].clone())
+        })
+        .collect();
+    versions.sort_by(|a, b| a.0.cmp(&b.0));
+    let expected = [("a/k.py", Value::Null), ("by_module.py", Value::Null), ("sizes.py", json!(3))];
+    assert_eq!(versions, expected.map(|(file, version)| (file.to_owned(), version)));
+    let plain = edit["documentChanges"].as_array().expect("edits").iter();
+    let by_module = plain.into_iter().find(|edit| edit["textDocument"]["uri"] == uri(&root, "by_module.py"));
+    assert_eq!(by_module.expect("its edit")["edits"][0]["range"], range(2, 12, 2, 16));
+
+    fs::write(root.join("a/k.py"), KERNEL.replace("x = ", "WIDTH = x = ")).expect("writable");
+    let refused = client.request("textDocument/rename", rename).expect_err("the name is taken there");
+    assert!(refused["message"].as_str().is_some_and(|why| why.contains("a/k.py")), "{refused}");
+}
