@@ -415,7 +415,7 @@ struct CalledKernel<'db> {
 /// The kernels whose text a unit is, each as the unit that it is made for and its number there. The scopes of a function that is put in place of
 /// its calls are kernels of whoever calls it, once for each call.
 #[salsa::tracked(returns(ref))]
-fn standing<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit<'db>, usize)>> {
+pub(crate) fn standing<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit<'db>, usize)>> {
     if kind(db, unit) == lower::Kind::Inline {
         let called = kernels_of_calls(db, unit.file(db)).iter();
         let own = called.filter(|called| called.home == *unit.key(db));
@@ -423,6 +423,14 @@ fn standing<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit
     }
     let own = homes(db, unit).iter().enumerate().filter(|(_, (home, _))| home.is_none());
     Arc::new(own.map(|(index, _)| (unit, index)).collect())
+}
+
+/// The kernels whose text a unit is, in the order of [`standing`].
+pub(crate) fn standing_kernels<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+) -> impl Iterator<Item = &'db Kernel> {
+    standing(db, unit).iter().filter_map(move |&(host, index)| kernels(db, host).get(index))
 }
 
 /// A kernel with every tile made explicit, and its plan.

@@ -216,7 +216,6 @@ mod tests {
                 |        x = pl.load(a, [half * 32, 0], [32, 512])
                 |        # of both
                 |        y = pl.load(b, [64 + half * 32, 0], [32, 512])  # the other
-                |        
                 |        out = pl.store(pl.add(x, y), [64 + half * 32, 0], out)
             "#]],
         );

@@ -55,11 +55,11 @@ struct Group {
 
 fn groups(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Group> {
     let (db, unit) = (context.db, placed.unit);
-    let names: Vec<_> = match db::kernels(db, unit).as_slice() {
+    let mut names: Vec<_> = db::standing_kernels(db, unit).map(|kernel| kernel.name_origin).collect();
+    if names.is_empty() {
         // Printed ones have a plan, which is only read.
-        [] => context.plans(unit).iter().filter_map(|outcome| Some(outcome.plan()?.name_origin)).collect(),
-        kernels => kernels.iter().map(|kernel| kernel.name_origin).collect(),
-    };
+        names = context.plans(unit).iter().filter_map(|outcome| Some(outcome.plan()?.name_origin)).collect();
+    }
     let mut groups = Vec::new();
     let mut next = 0;
     for here in names.chunk_by(|a, b| placed.range(*a) == placed.range(*b)) {
@@ -72,9 +72,10 @@ fn groups(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Group> {
 /// The plans of each kernel of a group, two where it works on both cores; with their index among those of the unit.
 fn plans<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, group: &Group) -> Vec<Vec<(usize, &'db Plan)>> {
     let (db, unit) = (context.db, placed.unit);
-    let count = |kernel| match db::kernels(db, unit).is_empty() {
-        true => 1,
-        false => db::planned(db, unit, kernel, context.settings).len(),
+    let standing = db::standing(db, unit);
+    let count = |kernel: usize| match standing.get(kernel) {
+        Some(&(host, index)) => db::planned(db, host, index, context.settings).len(),
+        None => 1,
     };
     let mut first: usize = (0..group.kernels.start).map(count).sum();
     let of_kernel = |kernel| {
@@ -103,15 +104,13 @@ fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<CodeLens> {
     if let Some(kernel) = context.tlx(placed.unit) {
         add(placed.range(kernel.kernel.name_origin), LensKind::MemoryMap);
     }
-    let has_code = !db::kernels(context.db, placed.unit).is_empty();
+    let has_code = !db::standing(context.db, placed.unit).is_empty();
     for group in groups(context, placed) {
         add(group.range, LensKind::MemoryMap);
         if has_code {
             add(group.range, LensKind::GeneratedCode);
         }
-        if dump(context, placed, &group).is_some() {
-            add(group.range, LensKind::Dump);
-        }
+        dumps(context, placed, &group).iter().for_each(|_| add(group.range, LensKind::Dump));
     }
     lenses
 }
@@ -131,7 +130,7 @@ pub(crate) fn code_lens(context: &Context<'_>, lens: CodeLens) -> Option<LensTex
         }
         LensKind::Dump => {
             let groups = groups(context, &placed).into_iter().filter(|group| group.range == lens.range);
-            let mut dumps = groups.filter_map(|group| dump(context, &placed, &group));
+            let mut dumps = groups.flat_map(|group| dumps(context, &placed, &group));
             dumps.nth(lens.nth).map(|dumped| open_dump(context, dumped))
         }
     }
@@ -141,13 +140,14 @@ fn group_of(context: &Context<'_>, placed: &PlacedUnit<'_>, lens: &CodeLens) -> 
     groups(context, placed).into_iter().filter(|group| group.range == lens.range).nth(lens.nth)
 }
 
-/// The dump of the first plan of a group that has one. Without dumps, nothing is planned.
-fn dump<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, group: &Group) -> Option<&'db Dumped<'db>> {
+/// The dumps of the plans of a group. Without dumps, nothing is planned.
+fn dumps<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, group: &Group) -> Vec<&'db Dumped<'db>> {
     let dumps = context.dumped(placed.unit);
     if dumps.is_empty() {
-        return None;
+        return Vec::new();
     }
-    plans(context, placed, group).into_iter().flatten().find_map(|(index, _)| dumps.get(index)?.as_ref())
+    let plans = plans(context, placed, group).into_iter().flatten();
+    plans.filter_map(|(index, _)| dumps.get(index)?.as_ref()).collect()
 }
 
 fn open_dump(context: &Context<'_>, dumped: &Dumped<'_>) -> LensText {
@@ -165,9 +165,8 @@ fn open_dump(context: &Context<'_>, dumped: &Dumped<'_>) -> LensText {
 fn fill(kernels: &[Vec<(usize, &Plan)>]) -> String {
     let percent =
         |space: &SpaceUse| space.capacity.map_or(0, |capacity| space.used.saturating_mul(100) / capacity.max(1));
-    let fullness = |plans: &[(usize, &Plan)]| {
-        plans.iter().flat_map(|(_, plan)| &plan.spaces).map(percent).max().unwrap_or(0)
-    };
+    let fullness =
+        |plans: &[(usize, &Plan)]| plans.iter().flat_map(|(_, plan)| &plan.spaces).map(percent).max().unwrap_or(0);
     let text = |plans: &[(usize, &Plan)]| match plans {
         [] => "not modelled".to_owned(),
         both => both.iter().map(|(_, plan)| title(plan)).collect::<Vec<_>>().join("  "),

@@ -7,6 +7,7 @@ use tilelens_syntax::cursor::Open;
 
 use crate::db::{self, TlxKernel, Unit};
 use crate::ir::{Dtype, Kernel, Type};
+use crate::lower::ROUNDING;
 use crate::ops::OPS;
 use crate::target::{Machine, Space};
 
@@ -19,6 +20,8 @@ use super::{Context, layout};
 pub struct Completions {
     /// Bytes that an item replaces: the word up to the position.
     pub replaces: TextRange,
+    /// The same with the rest of the word behind the position, for editors that overwrite.
+    pub overwrites: TextRange,
     /// The most likely first.
     pub items: Vec<Completion>,
 }
@@ -53,7 +56,7 @@ pub(crate) fn completions(context: &Context<'_>, offset: usize) -> Option<Comple
     if !context.config().completion {
         return None;
     }
-    let place = Place::at(context, offset)?;
+    let Some(place) = Place::at(context, offset) else { return decorators(context, offset) };
     if !place.cursor.expects_operand {
         return None;
     }
@@ -63,7 +66,46 @@ pub(crate) fn completions(context: &Context<'_>, offset: usize) -> Option<Comple
         (_, module) => items.behind(&place.canonical(module)?),
     }
     let Items { found, .. } = items;
-    Some(Completions { replaces: place.word(), items: found })
+    let replaces = place.word();
+    let overwrites = TextRange::new(replaces.start, replaces.end + rest_of_word(place.text, place.cursor.word.end));
+    Some(Completions { replaces, overwrites, items: found })
+}
+
+/// Bytes of the word behind an offset.
+fn rest_of_word(text: &str, offset: usize) -> usize {
+    let rest = &text[offset..];
+    rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len())
+}
+
+/// What may be typed behind `@pl.` in front of a function or class.
+fn decorators(context: &Context<'_>, offset: usize) -> Option<Completions> {
+    if context.file.excluded(context.db) {
+        return None;
+    }
+    let mut blocks = context.document().blocks().iter();
+    let block = blocks.find(|block| block.start + block.source.text.len() >= offset && block.start <= offset)?;
+    let text = block.source.text.as_str();
+    let before = text.get(..offset - block.start)?;
+    let line = before[before.rfind(['\n', '\r']).map_or(0, |at| at + 1)..].trim_start();
+    let typed = line.strip_prefix('@')?;
+    let (module, word) = typed.rsplit_once('.')?;
+    let is_name = typed.chars().all(|c| c == '.' || c == '_' || c.is_alphanumeric());
+    let imports = context.document().blocks().iter().any(|block| block.source.text.contains("pypto.language"));
+    if !is_name || !imports {
+        return None;
+    }
+    let prefix = format!("{module}.");
+    let named = words::DECORATORS.iter().filter_map(|word| Some((word.path.strip_prefix(&prefix)?, word)));
+    let items = named.filter(|(name, _)| !name.contains('.')).map(|(name, word)| Completion {
+        label: name.to_owned(),
+        kind: CompletionKind::Function,
+        detail: signature_help::of_word(word).label,
+        snippet: None,
+        key: Some(word.path.to_owned()),
+    });
+    let replaces = TextRange::new(offset - word.len(), offset);
+    let overwrites = TextRange::new(replaces.start, offset + rest_of_word(text, offset - block.start));
+    Some(Completions { replaces, overwrites, items: items.collect() })
 }
 
 /// Documentation of an item by its key, in Markdown.
@@ -101,8 +143,8 @@ impl Items<'_, '_> {
 
     /// A function; with placeholders unless its arguments are there already.
     fn add_function(&mut self, label: &str, kind: CompletionKind, key: &str, signature: &Signature) {
-        let after = &self.place.text[self.place.cursor.word.end..];
-        let called = after.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_').starts_with('(');
+        let end = self.place.cursor.word.end;
+        let called = self.place.text[end + rest_of_word(self.place.text, end)..].starts_with('(');
         let snippet = (!called).then(|| call_snippet(label, signature));
         let item = self.add(label, kind, signature.label.clone());
         item.snippet = snippet;
@@ -120,12 +162,22 @@ impl Items<'_, '_> {
             Some(Expected::Dtype) => self.dtypes("pl."),
             Some(Expected::Space) => self.spaces("pl.Mem."),
             Some(Expected::Members(path)) => self.members(path),
+            Some(Expected::Strings(values)) => {
+                for value in values {
+                    self.add(&format!("\"{value}\""), CompletionKind::Member, String::new());
+                }
+            }
             None => {}
         }
-        if !matches!(expected, Some(Expected::Dtype | Expected::Space)) {
-            self.names();
+        let wanted = self.wanted();
+        let has_module = self.place.dialect == Dialect::Pypto && !matches!(expected, Some(Expected::Strings(_)));
+        if has_module && wanted == Some(Wanted::Header) {
+            self.add("pl", CompletionKind::Module, "pypto.language".to_owned());
         }
-        if self.place.dialect == Dialect::Pypto {
+        if !matches!(expected, Some(Expected::Dtype | Expected::Space | Expected::Strings(_))) {
+            self.names(wanted);
+        }
+        if has_module && wanted != Some(Wanted::Header) {
             self.add("pl", CompletionKind::Module, "pypto.language".to_owned());
         }
         if !is_optional {
@@ -141,12 +193,26 @@ impl Items<'_, '_> {
                 self.words("pl.");
                 self.dtypes("");
             }
-            "pl.tile" => self.operations("pl.tile.", "tile."),
+            "pl.tile" => {
+                self.operations("pl.tile.", "tile.");
+                self.words("pl.tile.");
+            }
             "pl.tensor" => self.operations("pl.tensor.", "tensor."),
             "pl.system" => self.operations("pl.system.", "system."),
             "pl.Mem" | "pl.MemorySpace" => self.spaces(""),
             _ => self.words(&format!("{module}.")),
         }
+        // What the argument takes comes first.
+        let expected = self.expected();
+        let is_expected = |item: &Completion| match expected {
+            Some(Expected::Dtype) => item.kind == CompletionKind::Dtype,
+            Some(Expected::Space) => item.label == "Mem" || item.label == "MemorySpace",
+            Some(Expected::Members(path)) => {
+                path.strip_prefix(module).is_some_and(|it| it.trim_matches('.') == item.label)
+            }
+            Some(Expected::Strings(_)) | None => false,
+        };
+        self.found.sort_by_key(|item| !is_expected(item));
     }
 
     /// Operations that authors write with `prefix`, each once.
@@ -205,8 +271,12 @@ impl Items<'_, '_> {
         }
     }
 
+    /// Those that the kernel uses most come first.
     fn dtypes(&mut self, prefix: &str) {
-        for dtype in Dtype::ALL {
+        let mut all: Vec<&Dtype> = Dtype::ALL.iter().collect();
+        let uses = |dtype: &Dtype| self.place.text.matches(&format!("pl.{dtype}")).count();
+        all.sort_by_cached_key(|dtype| std::cmp::Reverse(uses(dtype)));
+        for dtype in all {
             self.add(&format!("{prefix}{dtype}"), CompletionKind::Dtype, element(*dtype));
         }
     }
@@ -274,12 +344,45 @@ impl Items<'_, '_> {
             }
             "pad" | "pad_value" => Some(Expected::Members("pl.PadValue.")),
             "level" => Some(Expected::Members("pl.Level.")),
+            "role" => Some(Expected::Members("pl.Role.")),
+            "atomic" => Some(Expected::Members("pl.AtomicType.")),
+            "mask_pattern" => Some(Expected::Members("pl.tile.MaskPattern.")),
+            "mode" if innermost.callee.last() == Some(&"cast") => Some(Expected::Strings(&ROUNDING)),
+            "mode" if innermost.callee.last() == Some(&"scope") => Some(Expected::Members("pl.ScopeMode.")),
             _ => None,
         }
     }
 
-    /// Names that the kernel binds above the position, the nearest first.
-    fn names(&mut self) {
+    /// What the names at the position are for, as far as that can be told.
+    fn wanted(&self) -> Option<Wanted> {
+        let Some(innermost) = self.place.cursor.open.last() else {
+            let line = self.place.text.get(self.place.cursor.line..)?.trim_start();
+            return line
+                .starts_with("for ")
+                .then_some(Wanted::Header)
+                .or(line.starts_with("with ").then_some(Wanted::Header));
+        };
+        if innermost.bracket == b'[' {
+            return Some(Wanted::Scalar);
+        }
+        let signature = self.signatures(&innermost.callee).into_iter().next()?;
+        let param = match innermost.keyword {
+            Some(keyword) => signature.params.iter().find(|param| param.name == keyword)?,
+            None => signature.params.get(innermost.commas)?,
+        };
+        match param.name.as_str() {
+            name if name.contains("tensor") => Some(Wanted::Tensor),
+            "offsets" | "shapes" | "shape" | "valid_shape" | "axis" | "value" | "scalar" | "core_num" | "stage" => {
+                Some(Wanted::Scalar)
+            }
+            _ if self.place.dialect == Dialect::Pypto => Some(Wanted::Tile),
+            _ => None,
+        }
+    }
+
+    /// Names that the kernel binds above the position: those of the wanted kind first, then the nearest.
+    fn names(&mut self, wanted: Option<Wanted>) {
+        let from = self.found.len();
         let ast = db::syntax(self.context.db, self.place.unit);
         let spans = &db::parsed(self.context.db, self.place.unit).spans;
         let offset = self.place.cursor.line;
@@ -295,7 +398,7 @@ impl Items<'_, '_> {
         let binders = binders(ast);
         bound.retain(|(_, name)| binders.contains(name));
         bound.sort_unstable_by_key(|&(at, _)| std::cmp::Reverse(at));
-        let kernels = db::kernels(self.context.db, self.place.unit);
+        let kernels: Vec<_> = db::standing_kernels(self.context.db, self.place.unit).collect();
         let tlx = self.context.tlx(self.place.unit);
         let is_read = !kernels.is_empty() || tlx.is_some();
         let mut seen: Vec<&str> = Vec::new();
@@ -311,6 +414,13 @@ impl Items<'_, '_> {
                 self.add(name, CompletionKind::Variable, detail.unwrap_or_default());
             }
         }
+        let is_wanted = |item: &Completion| match wanted {
+            Some(Wanted::Tile) => item.detail.starts_with("Tile"),
+            Some(Wanted::Tensor) => item.detail.starts_with("Tensor"),
+            Some(Wanted::Scalar | Wanted::Header) => item.detail.starts_with("Scalar"),
+            None => true,
+        };
+        self.found[from..].sort_by_key(|item| !is_wanted(item));
     }
 }
 
@@ -343,6 +453,18 @@ enum Expected {
     Space,
     /// Of the enumeration with this path.
     Members(&'static str),
+    /// String literals.
+    Strings(&'static [&'static str]),
+}
+
+/// What a name at a position is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Tile,
+    Tensor,
+    Scalar,
+    /// The range of a loop, or a scope.
+    Header,
 }
 
 fn call_snippet(label: &str, signature: &Signature) -> String {
@@ -486,22 +608,22 @@ N = 4
             "y = pl.load(a, [0, 0], [64, 64], $0",
             4,
             expect![[r#"
-            valid_shape= · valid_shape=None
-            target_memory= · target_memory=pl.Mem.Vec
-            clamp= · clamp=False
-            a · Tensor FP32
-        "#]],
+                valid_shape= · valid_shape=None
+                target_memory= · target_memory=pl.Mem.Vec
+                clamp= · clamp=False
+                n · Scalar INT64
+            "#]],
         );
         check(
             "y = pl.cast($0",
             5,
             expect![[r#"
-            a · Tensor FP32
-            x · Tile [64, 64] FP32, Vec
-            out · Tensor FP32
-            n · Scalar INT64
-            pl · pypto.language
-        "#]],
+                x · Tile [64, 64] FP32, Vec
+                a · Tensor FP32
+                out · Tensor FP32
+                n · Scalar INT64
+                pl · pypto.language
+            "#]],
         );
         check(
             "y = pl.load(a, [0, 0], [64, 64], target_memory=$0)",
@@ -524,18 +646,18 @@ N = 4
             "y: pl.Tile[[64, 64], $0",
             2,
             expect![[r#"
-            pl.BOOL · 1 B an element
-            pl.INT4 · 4 bits an element
-        "#]],
+                pl.FP32 · 4 B an element
+                pl.INT64 · 8 B an element
+            "#]],
         );
         check(
             "y = pl.add(x, pl.exp($0",
             3,
             expect![[r#"
-            a · Tensor FP32
-            x · Tile [64, 64] FP32, Vec
-            out · Tensor FP32
-        "#]],
+                x · Tile [64, 64] FP32, Vec
+                a · Tensor FP32
+                out · Tensor FP32
+            "#]],
         );
     }
 

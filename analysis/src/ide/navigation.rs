@@ -120,10 +120,14 @@ pub(crate) fn rename(context: &Context<'_>, offset: usize, new: String) -> Resul
         return Err(obstacle);
     }
     let all = mentions(context, context.file, &symbol);
-    for other in all.iter().map(|mention| mention.file.0).filter(|&file| file != context.file) {
+    let mut others: Vec<SourceFile> =
+        all.iter().map(|mention| mention.file.0).filter(|&it| it != context.file).collect();
+    others.dedup();
+    for other in others {
         let scopes = Scopes::of(context, other);
-        if scopes.exported(&new).is_some() {
-            return Err(format!("{} has a `{new}` already", other.path(context.db)));
+        let imported = scopes.exported(&symbol.name).filter(|it| scopes.imported_from(it).is_some());
+        if let Some(why) = imported.and_then(|imported| scopes.collision(&imported, &new)) {
+            return Err(format!("{}: {why}", other.path(context.db)));
         }
     }
     Ok(all)

@@ -469,6 +469,12 @@ impl<'c, 'db> Scopes<'c, 'db> {
         if self.imported_from(symbol).is_some() || self.is_import(symbol) {
             return Some(format!("`{name}` is imported; rename it where it is defined"));
         }
+        self.collision(symbol, new)
+    }
+
+    /// What `new` means already where a symbol is mentioned, or where the name of the symbol may mean something else.
+    pub(super) fn collision(&self, symbol: &Symbol<'db>, new: &str) -> Option<String> {
+        let name = &symbol.name;
         for block in self.blocks().filter(|block| block.text.contains(name.as_str()) || block.text.contains(new)) {
             for mention in names::mentions(block.text, name) {
                 match mention.usage {

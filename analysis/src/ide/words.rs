@@ -45,6 +45,7 @@ pub(super) const PYPTO: &[Word] = &[
     module("pl.tile", "Operations on tiles, by their full names."),
     module("pl.tensor", "Operations on tensors in global memory."),
     module("pl.system", "Synchronisation and pipes between the cube core and the vector cores."),
+    module("pl.array", "Arrays of scalars."),
     ty("pl.Tensor", "`pl.Tensor[[dims], dtype]`: a tensor in global memory. Its extents may be dynamic."),
     ty(
         "pl.Tile",
@@ -84,6 +85,16 @@ pub(super) const PYPTO: &[Word] = &[
     function("pl.const", &["value", "dtype"], "A constant of a given element type."),
     function("pl.dynamic", &["name"], "An extent that is known at run time only."),
     function(
+        "pl.min",
+        &["lhs", "rhs"],
+        "The smaller of two scalars. For tiles see `pl.row_min`, `pl.col_min`, `pl.minimum`.",
+    ),
+    function(
+        "pl.max",
+        &["lhs", "rhs"],
+        "The larger of two scalars. For tiles see `pl.row_max`, `pl.col_max`, `pl.maximum`.",
+    ),
+    function(
         "pl.at",
         &["level", "role=None", "*", "optimizations=None", "deps=None", "name_hint=''"],
         "With `level=pl.Level.CORE_GROUP`: a scope that the compiler makes a kernel of.",
@@ -102,6 +113,19 @@ pub(super) const PYPTO: &[Word] = &[
     function("pl.cross_core_slot", &["*", "slot_num"], "For `optimizations=`: slots of the pipes between the cores."),
     function("pl.cluster", &["*", "name_hint=''"], "Schedules its tasks together."),
     function("pl.scope", &["*", "mode=…"], "Orders tasks; no memory."),
+    function("pl.manual_scope", &[], "A scope whose tasks the author orders: `pl.scope(mode=pl.ScopeMode.MANUAL)`."),
+    function(
+        "pl.submit",
+        &["kernel", "*args", "deps=None"],
+        "Launches a kernel: its results, and an id that later tasks can wait for.",
+    ),
+    function(
+        "pl.spmd_submit",
+        &["kernel", "*args", "core_num=…", "sync_start=False", "deps=None"],
+        "Launches a kernel on many cores: its results, and an id that later tasks can wait for.",
+    ),
+    function("pl.no_dep", &["tensor"], "An argument that no order between tasks follows from."),
+    function("pl.dump_tag", &["tensor"], "Marks a tensor whose values are dumped at run time."),
     function("pl.static_print", &["*values"], "Prints while the compiler reads the kernel."),
     function("pl.static_assert", &["condition", "msg=''"], "Fails while the compiler reads the kernel."),
     enumeration("pl.Mem", "The memory spaces."),
@@ -113,14 +137,40 @@ pub(super) const PYPTO: &[Word] = &[
     enumeration("pl.PadValue", "What is outside of a tile's valid shape."),
     enumeration("pl.TileLayout", "The order of a tile's elements."),
     enumeration("pl.TensorLayout", "The order of a tensor's elements."),
+    enumeration("pl.PipeType", "The pipes of a core, which work at the same time."),
+    enumeration("pl.AtomicType", "How a store writes."),
+    enumeration("pl.Role", "What a function above the cores does."),
+    enumeration("pl.tile.MaskPattern", "Which elements `pl.tile.gather_mask` takes; the lowest is on the right."),
     member("pl.FunctionType.InCore", "A kernel that the compiler divides between cube and vector cores."),
     member("pl.FunctionType.AIC", "A kernel of the cube core."),
     member("pl.FunctionType.AIV", "A kernel of a vector core."),
     member("pl.FunctionType.Orchestration", "Control code; no tiles."),
     member("pl.FunctionType.Inline", "Put in place of its calls."),
+    member("pl.FunctionType.Group", "Calls kernels of both cores that run together."),
+    member("pl.FunctionType.Spmd", "Launches blocks."),
     member("pl.FunctionType.Opaque", "May contain scopes that become kernels."),
     member("pl.Level.CORE_GROUP", "One cube core and its vector cores."),
     member("pl.Level.HOST", "The host."),
+    member("pl.Level.CHIP", "One chip."),
+    member("pl.Role.Orchestrator", "Launches tasks."),
+    member("pl.Role.SubWorker", "Does the work of a task."),
+    member("pl.PipeType.MTE1", "From L1 to L0A and L0B."),
+    member("pl.PipeType.MTE2", "From global memory."),
+    member("pl.PipeType.MTE3", "To global memory."),
+    member("pl.PipeType.M", "Matrix products."),
+    member("pl.PipeType.V", "Vector instructions."),
+    member("pl.PipeType.S", "Scalars."),
+    member("pl.PipeType.FIX", "Out of L0C."),
+    member("pl.PipeType.ALL", "All of them."),
+    member("pl.AtomicType.None_", "Replaces what is there."),
+    member("pl.AtomicType.Add", "Adds to what is there, atomically."),
+    member("pl.tile.MaskPattern.P0101", "Elements 0, 2, 4, …."),
+    member("pl.tile.MaskPattern.P1010", "Elements 1, 3, 5, …."),
+    member("pl.tile.MaskPattern.P0001", "Elements 0, 4, 8, …."),
+    member("pl.tile.MaskPattern.P0010", "Elements 1, 5, 9, …."),
+    member("pl.tile.MaskPattern.P0100", "Elements 2, 6, 10, …."),
+    member("pl.tile.MaskPattern.P1000", "Elements 3, 7, 11, …."),
+    member("pl.tile.MaskPattern.P1111", "All elements."),
     member("pl.SplitMode.UP_DOWN", "By rows."),
     member("pl.SplitMode.LEFT_RIGHT", "By columns."),
     member("pl.SplitMode.NONE", "Both do all of it."),
@@ -135,6 +185,23 @@ pub(super) const PYPTO: &[Word] = &[
     member("pl.TensorLayout.ND", "Row by row."),
     member("pl.TensorLayout.DN", "Column by column."),
     member("pl.TensorLayout.NZ", "In boxes, as the cube core reads them."),
+];
+
+/// Behind the `@` of a function or class (`reference/language.md` §3).
+pub(super) const DECORATORS: &[Word] = &[
+    function("pl.program", &[], "A class whose functions are compiled together; `self` is dropped."),
+    function(
+        "pl.function",
+        &["type=pl.FunctionType.Opaque", "*", "level=None", "role=None", "auto_scope=True"],
+        "A function that is compiled. With `type=pl.FunctionType.InCore` a kernel.",
+    ),
+    function("pl.inline", &[], "A function that is put in place of its calls."),
+    function("pl.jit", &[], "A function that is compiled when it is called, for the shapes that it is called with."),
+    function("pl.jit.incore", &[], "A kernel that functions under `@pl.jit` call."),
+    function("pl.jit.inline", &[], "A function that is put in place of its calls."),
+    function("pl.jit.opaque", &[], "A function that may contain scopes that become kernels."),
+    function("pl.jit.host", &[], "Code of the host around kernels."),
+    function("pl.jit.extern", &[], "A kernel that is written in C++."),
 ];
 
 /// `reference/tlx.md` §1.
@@ -269,18 +336,41 @@ pub(super) const TLX: &[Word] = &[
 
 /// The row of a name under the usual names of its modules.
 pub(super) fn word(path: &str) -> Option<&'static Word> {
-    PYPTO.iter().chain(TLX).find(|word| word.path == path)
+    PYPTO.iter().chain(DECORATORS).chain(TLX).find(|word| word.path == path)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ops;
 
     #[test]
     fn rows_are_unique_and_complete() {
-        let mut paths: Vec<_> = PYPTO.iter().chain(TLX).map(|word| word.path).collect();
+        let mut paths: Vec<_> = PYPTO.iter().chain(DECORATORS).chain(TLX).map(|word| word.path).collect();
         paths.sort_unstable();
         assert!(paths.is_sorted_by(|a, b| a < b), "a path is there twice");
-        assert!(PYPTO.iter().chain(TLX).all(|word| word.about.ends_with('.')));
+        assert!(PYPTO.iter().chain(DECORATORS).chain(TLX).all(|word| word.about.ends_with('.')));
+    }
+
+    /// What the table of operations knows is not written down twice.
+    #[test]
+    fn no_word_is_an_operation() {
+        let twice = |word: &&Word| word.path.strip_prefix("pl.").is_some_and(|name| !ops::candidates(name).is_empty());
+        assert_eq!(PYPTO.iter().filter(twice).map(|word| word.path).collect::<Vec<_>>(), [""; 0]);
+    }
+
+    #[test]
+    fn the_pipes_are_those_of_generated_code() {
+        let members = |enumeration: &str| {
+            let all = PYPTO.iter().filter_map(|word| word.path.strip_prefix(enumeration));
+            all.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let sorted = |mut names: Vec<String>| {
+            names.sort();
+            names
+        };
+        let pipes = crate::codegen::sequence::Pipe::ALL.iter().map(|pipe| pipe.short_name().to_owned());
+        let named = members("pl.PipeType.").into_iter().filter(|name| name != "ALL");
+        assert_eq!(sorted(named.collect()), sorted(pipes.collect()));
     }
 }

@@ -539,7 +539,7 @@ fn preset(preset: Preset) -> Option<Attr> {
 }
 
 /// Rounding modes of `pl.cast`, by their number.
-const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil", "trunc", "odd"];
+pub(crate) const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil", "trunc", "odd"];
 
 /// `pl.MaskPattern`, from 1.
 const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];

@@ -23,6 +23,7 @@ use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt};
 
 use crate::eval::Scope;
 use crate::ir::{Kernel, KernelKind, Origin};
+pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
 pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 

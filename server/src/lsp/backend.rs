@@ -27,7 +27,7 @@ use super::guard::{Session, internal_error};
 use super::handlers;
 use super::main_loop::Event;
 use super::preview::{self, Place};
-use super::query::{OnEdit, View, question};
+use super::query::{OnEdit, View, content_modified, question};
 use super::search;
 use super::survey::{self, Bar, Findings};
 use super::workspace::Workspace;
@@ -368,16 +368,24 @@ impl LanguageServer for Backend {
         &self,
         params: CallHierarchyIncomingCallsParams,
     ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
-        let name = params.item.selection_range.start;
-        self.ask(params.item.uri, OnEdit::GiveUp, move |view| handlers::incoming_calls(view, name)).await
+        let item = params.item;
+        self.search(move |workspace| {
+            let view = search::view_of_item(workspace, &item);
+            handlers::incoming_calls(&view, item.selection_range.start).map_err(|_| content_modified())
+        })
+        .await
     }
 
     async fn outgoing_calls(
         &self,
         params: CallHierarchyOutgoingCallsParams,
     ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
-        let name = params.item.selection_range.start;
-        self.ask(params.item.uri, OnEdit::GiveUp, move |view| handlers::outgoing_calls(view, name)).await
+        let item = params.item;
+        self.search(move |workspace| {
+            let view = search::view_of_item(workspace, &item);
+            handlers::outgoing_calls(&view, item.selection_range.start).map_err(|_| content_modified())
+        })
+        .await
     }
 
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {

@@ -100,6 +100,8 @@ pub(super) struct Shows {
     pub(super) markdown_in_completion: bool,
     pub(super) markdown_in_signatures: bool,
     pub(super) snippets: bool,
+    /// It asks the user whether a completion overwrites the rest of a word.
+    pub(super) overwrites: bool,
     /// A parameter as a part of its signature.
     pub(super) parameter_offsets: bool,
     /// It asks what there is to a hint.
@@ -119,6 +121,7 @@ impl Shows {
             markdown_in_completion: markdown(item.and_then(|it| it.documentation_format.as_ref())),
             markdown_in_signatures: markdown(signature.and_then(|it| it.documentation_format.as_ref())),
             snippets: item.and_then(|it| it.snippet_support) == Some(true),
+            overwrites: item.and_then(|it| it.insert_replace_support) == Some(true),
             parameter_offsets: parameter.and_then(|it| it.label_offset_support) == Some(true),
             resolves_hints: hint
                 .is_some_and(|it| it.properties.iter().any(|property| HINT_DETAILS.contains(&property.as_str()))),

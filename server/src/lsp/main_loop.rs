@@ -383,13 +383,16 @@ impl MainLoop {
             uri: uri.clone(),
             path: diagnostics::path_of(uri),
             version: open.version,
+            revision: open.revision,
             document: open.document.clone(),
         });
+        let mut open: Vec<OpenFile> = open.collect();
+        open.sort_by(|a, b| a.path.cmp(&b.path));
         Workspace {
             root: self.settings.root.clone(),
             selection: Arc::clone(&self.selection),
             config: self.config.clone().unwrap_or_default(),
-            open: open.collect(),
+            open,
             encoding: self.encoding,
             files: self.files_changed,
             changes: self.changes.subscribe(),
@@ -558,7 +561,7 @@ impl MainLoop {
 }
 
 /// Documents without a file are nobody's to exclude.
-fn excludes(selection: &Selection, path: &str) -> bool {
+pub(super) fn excludes(selection: &Selection, path: &str) -> bool {
     let path = Path::new(path);
     path.is_absolute() && !selection.selects(path)
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use tilelens_analysis::ide::Exported;
 use tower_lsp::jsonrpc::Result;
-use tower_lsp::ls_types::{Location, Position, PrepareRenameResponse, Uri, WorkspaceEdit};
+use tower_lsp::ls_types::{CallHierarchyItem, Location, Position, PrepareRenameResponse, Uri, WorkspaceEdit};
 
+use super::diagnostics::path_of;
 use super::handlers;
 use super::query::{View, content_modified};
 use super::workspace::{self, Workspace};
@@ -31,7 +32,7 @@ pub(super) fn references(
     let locations = handlers::references(&view, sought.position, with_definitions).ok().flatten();
     // A file that is open may have been opened under another spelling of its URI.
     let respelt = |mut location: Location| {
-        let path = super::diagnostics::path_of(&location.uri);
+        let path = path_of(&location.uri);
         location.uri = workspace.uri_of(&path).unwrap_or(location.uri);
         location
     };
@@ -54,34 +55,46 @@ pub(super) fn rename(
     renamed.map_err(|_| content_modified())
 }
 
-/// The document that the name was met in, in a database with every file that may mention the name. Git's ignored files are left
-/// out; those that the settings exclude are not, since they are Python all the same.
+/// The document that a name was met in, at the version that it was met in.
 fn view(workspace: &Workspace, sought: &Sought) -> Result<View> {
     let open = workspace.open.iter().find(|open| open.uri == sought.uri && open.version == sought.version);
     let open = open.ok_or_else(content_modified)?;
+    Ok(view_of(workspace, open.uri.clone(), &open.path, open.version, &sought.name))
+}
+
+/// A function that the client has been told of, in a file that it need not have opened.
+pub(super) fn view_of_item(workspace: &Workspace, item: &CallHierarchyItem) -> View {
+    let path = path_of(&item.uri);
+    let version = workspace.version_of(&item.uri).unwrap_or_default();
+    let name = item.name.rsplit('.').next().unwrap_or(&item.name).to_owned();
+    view_of(workspace, item.uri.clone(), &path, version, &Exported { name, path: path.clone() })
+}
+
+/// A file, in a database with every file that may mention the name. Git's ignored files are left out; those that the settings exclude
+/// are not, since they are Python all the same.
+fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: &Exported) -> View {
     let mut host = workspace.host();
-    for path in workspace.files(&Arc::new(Selection::default())) {
-        let name = path.to_string_lossy();
-        if workspace.open_file(&name).is_some() {
-            continue;
-        }
-        // A file of the same name may be the one that an import means instead.
-        let is_namesake = path.file_name() == Path::new(&sought.name.path).file_name();
-        let Some(text) = workspace::read(&path) else { continue };
-        if is_namesake || text.contains(&sought.name.name) {
+    let mut hand_in = |file: &Path, is_wanted: &dyn Fn(&str) -> bool| {
+        let name = file.to_string_lossy();
+        if workspace.open_file(&name).is_none()
+            && let Some(text) = workspace::read(file).filter(|text| is_wanted(text))
+        {
             workspace::hand_in(&mut host, &name, &text);
         }
+    };
+    for other in workspace.files(&Arc::new(Selection::default())) {
+        // A file of the same name may be the one that an import means instead.
+        let is_namesake = other.file_name() == Path::new(&exported.path).file_name();
+        hand_in(&other, &|text| is_namesake || text.contains(&exported.name));
     }
-    let file = host.file_id(&open.path);
+    if workspace.root.as_ref().is_some_and(|root| Path::new(path).starts_with(root)) {
+        hand_in(Path::new(path), &|_| true);
+    }
+    let file = host.file_id(path);
     if let Some(root) = &workspace.root {
         imports::load(&mut host, file, root);
     }
-    Ok(View {
-        analysis: host.snapshot(),
-        file,
-        uri: open.uri.clone(),
-        version: open.version,
-        document: open.document.clone(),
-        encoding: workspace.encoding,
-    })
+    let analysis = host.snapshot();
+    let document = analysis.document(file).clone();
+    View { analysis, file, uri, version, document, encoding: workspace.encoding }
 }

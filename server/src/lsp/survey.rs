@@ -2,6 +2,7 @@
 //! change, as the protocol allows, so that a client that asks all the time costs nothing.
 
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,6 +17,7 @@ use tower_lsp::{Bounded, Cancellable, Client, OngoingProgress};
 use super::backend::Backend;
 use super::ext::PartialResult;
 use super::handlers;
+use super::main_loop::excludes;
 use super::query::View;
 use super::workspace::{self, Stamp, Workspace};
 use crate::imports;
@@ -80,7 +82,6 @@ pub(super) async fn workspace_diagnostic(
     loop {
         let workspace = backend.workspace().await?;
         let mut changes = workspace.changes.clone();
-        changes.mark_unchanged();
         let stop = StopOnDrop(Arc::default());
         let (sender, mut messages) = unbounded_channel();
         let (stopped, ids) = (Arc::clone(&stop.0), Arc::clone(&known));
@@ -185,7 +186,8 @@ fn survey(
 ) {
     let mut paths: Vec<String> =
         workspace.files(&workspace.selection).iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let elsewhere: Vec<_> = workspace.open.iter().filter(|open| !paths.contains(&open.path)).collect();
+    let shown = workspace.open.iter().filter(|open| !excludes(&workspace.selection, &open.path));
+    let elsewhere: Vec<_> = shown.filter(|open| !paths.contains(&open.path)).collect();
     paths.extend(elsewhere.into_iter().map(|open| open.path.clone()));
     let old = |path: &String| {
         let mut findings = findings.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,7 +211,9 @@ fn survey(
         }
         let is_new = report.is_none();
         let Some(uri) = workspace.uri_of(&path) else { continue };
-        let Some(report) = report.or_else(|| look(workspace, &path, &uri, findings)) else { continue };
+        // One file that tilelens fails on costs no others.
+        let look = || catch_unwind(AssertUnwindSafe(|| look(workspace, &path, &uri, findings))).ok().flatten();
+        let Some(report) = report.or_else(look) else { continue };
         told.insert(uri.clone());
         let said = (report.is_kernel_file || known.contains_key(&uri)).then(|| said(workspace, uri, report, known));
         if (is_new || said.is_some()) && sender.send(Message::File(said)).is_err() {

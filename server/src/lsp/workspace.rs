@@ -37,13 +37,15 @@ pub(super) struct OpenFile {
     /// The name under which the analysis knows it.
     pub(super) path: String,
     pub(super) version: i32,
+    /// Versions are the client's, who may use one twice.
+    pub(super) revision: Revision,
     pub(super) document: Document,
 }
 
 /// What tells one state of a file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stamp {
-    Open(i32),
+    Open(Revision),
     OnDisk(Option<SystemTime>, u64),
     Gone,
 }
@@ -65,7 +67,7 @@ impl Workspace {
 
     pub(super) fn stamp(&self, path: &str) -> Stamp {
         match (self.open_file(path), fs::metadata(path)) {
-            (Some(open), _) => Stamp::Open(open.version),
+            (Some(open), _) => Stamp::Open(open.revision),
             (None, Ok(metadata)) => Stamp::OnDisk(metadata.modified().ok(), metadata.len()),
             (None, Err(_)) => Stamp::Gone,
         }

@@ -10,6 +10,7 @@ mod navigation;
 mod requests;
 mod session;
 mod settings;
+mod stress;
 mod sync;
 mod workspace;
 

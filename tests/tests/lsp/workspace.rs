@@ -86,6 +86,7 @@ fn diagnostics_of_files_that_are_not_open() {
     );
     let mut client = start(&root, pulling());
     let ask = |ids: &Value| json!({ "previousResultIds": ids });
+    client.open(&uri(&root, "old/k.py"), 1, KERNEL);
     let answer = client.request("workspace/diagnostic", ask(&json!([]))).expect("a report");
     assert_eq!(reports(&answer), ["big.py full capacity-exceeded", "fits.py full"]);
     let known = ids(&answer);
@@ -153,6 +154,37 @@ fn a_survey_of_many_files_comes_in_parts_and_shows_how_far_it_is() {
     let answer = client.request("workspace/diagnostic", json!({ "previousResultIds": [] })).expect("a report");
     assert_eq!(reports(&answer).len(), 40);
     assert!(client.has_no_notification("$/progress"));
+}
+
+#[test]
+fn calls_lead_through_files_that_are_not_open() {
+    let helper = "import pypto.language as pl\n\n@pl.jit.inline\ndef helper(x: pl.Tensor):\n    return inner(x)\n\n@pl.jit.inline\ndef inner(x: pl.Tensor):\n    return pl.exp(x)\n";
+    let caller = |name: &str| {
+        format!(
+            "import pypto.language as pl\nfrom helpers import helper\n\n@pl.jit\ndef {name}(x: pl.Tensor):\n    y = helper(x)\n    return y\n"
+        )
+    };
+    let (first, second) = (caller("first"), caller("second"));
+    let root = workspace("calls", &[("helpers.py", helper), ("a.py", &first), ("b.py", &second)]);
+    let mut client = start(&root, json!({}));
+    let open = uri(&root, "a.py");
+    client.open(&open, 1, &first);
+    let at = json!({ "textDocument": { "uri": open }, "position": { "line": 5, "character": 10 } });
+    // The import is read after the document was opened.
+    let mut items = Value::Null;
+    while items[0]["name"] != "helper" {
+        items = client.request("textDocument/prepareCallHierarchy", at.clone()).expect("an answer");
+    }
+    let item = &items[0];
+    assert_eq!(item["uri"], uri(&root, "helpers.py"));
+    let names = |calls: Value, end: &str| {
+        let calls = calls.as_array().expect("calls").iter().map(|call| call[end]["name"].clone());
+        calls.collect::<Vec<_>>()
+    };
+    let outgoing = client.request("callHierarchy/outgoingCalls", json!({ "item": item })).expect("calls");
+    assert_eq!(names(outgoing, "to"), ["inner"]);
+    let incoming = client.request("callHierarchy/incomingCalls", json!({ "item": item })).expect("calls");
+    assert_eq!(names(incoming, "from"), ["first", "second"]);
 }
 
 #[test]

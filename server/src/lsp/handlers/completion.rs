@@ -3,7 +3,7 @@ use tilelens_analysis::Cancellable;
 use tilelens_analysis::ide::{self, CompletionKind};
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit, Documentation,
-    InsertTextFormat, Position, Range, TextEdit,
+    InsertReplaceEdit, InsertTextFormat, Position, Range, TextEdit,
 };
 
 use crate::lsp::client::Shows;
@@ -17,14 +17,14 @@ pub(in crate::lsp) fn completion(
 ) -> Cancellable<Option<CompletionResponse>> {
     let completions = view.analysis.completions(view.file, view.offset(position))?;
     Ok(completions.map(|completions| {
-        let range = view.range(completions.replaces);
+        let ranges = [view.range(completions.replaces), view.range(completions.overwrites)];
         let items = completions.items.into_iter().enumerate();
-        let items = items.map(|(rank, completion)| item(rank, range, completion, shows)).collect();
+        let items = items.map(|(rank, completion)| item(rank, ranges, completion, shows)).collect();
         CompletionResponse::List(CompletionList { is_incomplete: false, items })
     }))
 }
 
-fn item(rank: usize, range: Range, completion: ide::Completion, shows: Shows) -> CompletionItem {
+fn item(rank: usize, [insert, replace]: [Range; 2], completion: ide::Completion, shows: Shows) -> CompletionItem {
     let snippet = completion.snippet.filter(|_| shows.snippets);
     let format = snippet.as_ref().map(|_| InsertTextFormat::SNIPPET);
     let new = snippet.unwrap_or_else(|| completion.label.clone());
@@ -34,7 +34,13 @@ fn item(rank: usize, range: Range, completion: ide::Completion, shows: Shows) ->
         detail: Some(completion.detail).filter(|detail| !detail.is_empty()),
         sort_text: Some(format!("{rank:04}")),
         insert_text_format: format,
-        text_edit: Some(CompletionTextEdit::Edit(TextEdit::new(range, new))),
+        text_edit: Some(match shows.overwrites {
+            true => CompletionTextEdit::InsertAndReplace(InsertReplaceEdit { new_text: new, insert, replace }),
+            false => CompletionTextEdit::Edit(TextEdit::new(insert, new)),
+        }),
+        commit_characters: (completion.kind == CompletionKind::Module
+            || completion.kind == CompletionKind::Enumeration)
+            .then(|| vec![".".to_owned()]),
         data: completion.key.map(Value::String),
         ..CompletionItem::default()
     }
