@@ -156,24 +156,28 @@ impl TileForm {
         }
     }
 
-    /// Bytes from the start of a tile to an element of it; `None` inside of a box.
+    /// Bytes from the start of a tile to an element of it; `None` inside of a box, and beyond all memory.
     fn offset(self, row: u64, col: u64) -> Option<u64> {
-        let elements = match (self.box_shape(), self.blayout) {
-            (None, BLayout::RowMajor) => row * self.cols + col,
-            (None, BLayout::ColMajor) => col * self.rows + row,
+        let (lines, rest) = match (self.box_shape(), self.blayout) {
+            (None, BLayout::RowMajor) => (row.checked_mul(self.cols)?, col),
+            (None, BLayout::ColMajor) => (col.checked_mul(self.rows)?, row),
             (Some((rows, cols)), _) if !row.is_multiple_of(rows) || !col.is_multiple_of(cols) => return None,
-            (Some((_, cols)), BLayout::RowMajor) => row * self.cols + col / cols * (cols * self.box_shape()?.0),
-            (Some((rows, _)), BLayout::ColMajor) => col * self.rows + row / rows * (rows * self.box_shape()?.1),
+            (Some((rows, cols)), BLayout::RowMajor) => {
+                (row.checked_mul(self.cols)?, (col / cols).checked_mul(cols * rows)?)
+            }
+            (Some((rows, cols)), BLayout::ColMajor) => {
+                (col.checked_mul(self.rows)?, (row / rows).checked_mul(rows * cols)?)
+            }
         };
-        Some(elements * self.dtype.storage_bits() / 8)
+        Some(lines.checked_add(rest)?.checked_mul(self.dtype.storage_bits())? / 8)
     }
 
     /// Bytes from the first to the last element of a part of this shape in a tile of that type.
     fn span(self, window: TileForm) -> u64 {
         let last = match window.blayout {
-            BLayout::RowMajor => (self.rows - 1) * window.cols + self.cols,
-            BLayout::ColMajor => (self.cols - 1) * window.rows + self.rows,
+            BLayout::RowMajor => self.rows.saturating_sub(1).saturating_mul(window.cols).saturating_add(self.cols),
+            BLayout::ColMajor => self.cols.saturating_sub(1).saturating_mul(window.rows).saturating_add(self.rows),
         };
-        (last * self.dtype.storage_bits()).div_ceil(8)
+        last.saturating_mul(self.dtype.storage_bits()).div_ceil(8)
     }
 }
