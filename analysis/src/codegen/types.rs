@@ -64,7 +64,7 @@ pub(super) fn row_major_strides(extents: &[Elements]) -> Vec<Elements> {
     let mut strides = vec![Known(1); extents.len()];
     for axis in (1..extents.len()).rev() {
         strides[axis - 1] = match (&extents[axis], &strides[axis]) {
-            (Known(extent), Known(stride)) => Known(extent * stride),
+            (Known(extent), Known(stride)) => Known(extent.saturating_mul(*stride)),
             (RunTime(one), Known(1)) | (Known(1), RunTime(one)) => RunTime(one.clone()),
             (RunTime(extent), Known(stride)) => RunTime(format!("({extent} * {stride})")),
             (Known(extent), RunTime(stride)) => RunTime(format!("({extent} * {stride})")),
