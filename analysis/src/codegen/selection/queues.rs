@@ -315,12 +315,15 @@ impl Selector<'_> {
     fn fits(&self, queue: usize, tile: TileId, call: &Call) -> Selected<()> {
         let tile = self.program.tile(tile);
         let shared = tile.form.space == Space::Vec && int_attr(call, "split").unwrap_or(0) != 0;
-        let bytes = size(tile.form) * if shared { 2 } else { 1 };
-        let slot = self.program.queues[queue].slot_bytes;
-        if bytes <= slot {
-            return Ok(());
+        let (name, bytes, slot) = (&tile.name, size(tile.form), self.program.queues[queue].slot_bytes);
+        match shared {
+            true if 2 * bytes > slot => Err(format!(
+                "each vector unit has {bytes} bytes of `{name}` in one slot of {slot} bytes: the tile is not divided between them"
+            )
+            .into()),
+            false if bytes > slot => Err(format!("`{name}` takes {bytes} bytes, and a slot of its queue has {slot}").into()),
+            _ => Ok(()),
         }
-        Err(format!("`{}` takes {bytes} bytes of a slot, and slots of its queue have {slot}", tile.name).into())
     }
 
     fn queue_type(&self, queue: usize) -> String {
