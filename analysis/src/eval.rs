@@ -3,23 +3,28 @@
 mod arithmetic;
 mod binding;
 mod builtins;
+mod functions;
+mod methods;
 mod records;
 #[cfg(test)]
 mod tests;
+pub mod torch;
 
 use std::cell::Cell;
+use std::fmt;
 
 use tilelens_syntax::BlockKey;
-use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, Function, ParamKind, Stmt};
+use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits};
 
 use crate::ir::{Dtype, Reason, TensorType};
 use crate::target::Space;
 use crate::tlx::language::Imports;
 use arithmetic::{binary, compare, unary};
-use builtins::{builtin, math};
+use builtins::{builtin, is_builtin, math};
 
 pub use arithmetic::{integers, truth};
 pub use binding::{Binding, assigned_member, binding, bound_value};
+pub use records::Record;
 
 /// The value of a Python expression, as far as it can be known without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +40,12 @@ pub enum Constant {
     Member(String),
     List(Vec<Constant>),
     Tuple(Vec<Constant>),
-    /// An object of a data class: its fields, and what its properties come to.
-    Record(Vec<(String, Constant)>),
+    /// An object of a data class.
+    Record(Record),
+    /// A tensor that host code makes.
+    Tensor(torch::Tensor),
+    /// A function of the file, by its name. Only where host code is followed.
+    Function(String),
     /// Unknown values stay inside, so that the other keys are known.
     Dict(Vec<(Constant, Constant)>),
     /// `pl.dynamic("N")`
@@ -47,6 +56,36 @@ pub enum Constant {
         slots: u32,
     },
     Unknown(Reason),
+}
+
+/// What no text says and a value rests on all the same: how the program is started.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Assumption {
+    /// Without arguments on the command line.
+    NoArguments,
+    /// Without this variable in the environment.
+    NotSet(String),
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Assumption::NoArguments => f.write_str("the program is started without arguments"),
+            Assumption::NotSet(name) => write!(f, "`{name}` is not set in the environment"),
+        }
+    }
+}
+
+impl Constant {
+    /// As in Python's text, for people.
+    pub fn shown(&self) -> String {
+        match self {
+            Constant::Float(value) => value.get().to_string(),
+            Constant::Dtype(dtype) => format!("pl.{dtype}"),
+            Constant::Str(text) => format!("\"{text}\""),
+            value => methods::text(value).unwrap_or_else(|| "an object".to_owned()),
+        }
+    }
 }
 
 /// What a kernel sees of the code around it.
@@ -73,6 +112,22 @@ pub trait Scope {
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
         let _ = (module, member);
         None
+    }
+
+    /// The module that `import module as name` binds.
+    fn module(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
+    /// Whether host code is followed for the calls that it makes: what is not known then ends nothing.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// Takes note that a value rests on an assumption.
+    fn assume(&self, assumption: Assumption) {
+        let _ = assumption;
     }
 
     /// The class of that name, and what its body sees.
@@ -123,17 +178,28 @@ pub struct FunctionSource {
 
 /// The value of an expression of a block, whose names `scope` resolves.
 pub fn evaluate(ast: &Ast, expr: ExprId, scope: &dyn Scope) -> Constant {
-    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, work: &Cell::new(0) }.value(expr)
+    let (steps, work) = Default::default();
+    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, steps: &steps, work: &work }.value(expr)
 }
 
 /// The same for a list of which the first `count` elements are enough; comprehensions stop there.
 pub fn evaluate_first(ast: &Ast, expr: ExprId, count: usize, scope: &dyn Scope) -> Constant {
-    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: Some(count), work: &Cell::new(0) }.value(expr)
+    let (steps, work) = Default::default();
+    Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: Some(count), steps: &steps, work: &work }.value(expr)
 }
+
+/// Runs the code of a block for the calls that it makes, each of which the scope is asked for.
+pub fn follow(ast: &Ast, scope: &dyn Scope) {
+    let (steps, work) = Default::default();
+    functions::follow(&Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, steps: &steps, work: &work });
+}
+
+/// What stands for the path of the program that is started.
+const PROGRAM: &str = "program.py";
 
 /// Deeper expressions, and deeper calls of functions, count as unknown.
 const DEEPEST: u32 = 100;
-/// Longest list that is built, in elements.
+/// Longest list that is built, in elements, and longest text, in bytes.
 const LONGEST: usize = 4096;
 /// What comes to more values than these counts as unknown.
 const MOST_WORK: usize = 1 << 19;
@@ -146,6 +212,8 @@ struct Evaluator<'a> {
     depth: u32,
     /// Elements of a comprehension behind these are left out.
     cut_at: Option<usize>,
+    /// Statements that called functions have run so far.
+    steps: &'a Cell<u32>,
     /// Values that were made so far, each with all that is in it.
     work: &'a Cell<usize>,
 }
@@ -205,12 +273,18 @@ impl Evaluator<'_> {
             Expr::Other(kind) => unknown(format!("tilelens does not run a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
             Expr::Dict(pairs) => {
-                Constant::Dict(pairs.iter().map(|&(key, value)| (self.value(key), self.value(value))).collect())
+                self.dictionary(pairs.iter().map(|&(key, value)| (self.value(key), self.value(value))))
             }
+            Expr::Joined(parts) => self.all(parts).map_or_else(Constant::Unknown, |parts| methods::joined(&parts)),
             Expr::Comprehension { element, clauses } => {
-                let mut elements = Vec::new();
-                match self.comprehend(*element, clauses, &mut elements) {
-                    Ok(()) => Constant::List(elements),
+                match self.comprehension(clauses, |inside| inside.value(*element)) {
+                    Ok(elements) => Constant::List(elements),
+                    Err(reason) => Constant::Unknown(reason),
+                }
+            }
+            Expr::DictComprehension { key, value, clauses } => {
+                match self.comprehension(clauses, |inside| (inside.value(*key), inside.value(*value))) {
+                    Ok(pairs) => self.dictionary(pairs.into_iter()),
                     Err(reason) => Constant::Unknown(reason),
                 }
             }
@@ -228,8 +302,31 @@ impl Evaluator<'_> {
             .collect()
     }
 
+    /// The last value of each key. A key that is not known could be any of the others.
+    fn dictionary(&self, pairs: impl Iterator<Item = (Constant, Constant)>) -> Constant {
+        let mut entries: Vec<(Constant, Constant)> = Vec::new();
+        for (key, value) in pairs {
+            if let Constant::Unknown(reason) = key {
+                return Constant::Unknown(reason);
+            }
+            methods::put(&mut entries, key, value);
+        }
+        Constant::Dict(entries)
+    }
+
+    fn comprehension<T>(&self, clauses: &[Clause], element: impl Fn(&Evaluator) -> T) -> Result<Vec<T>, Reason> {
+        let mut elements = Vec::new();
+        self.comprehend(clauses, &element, &mut elements)?;
+        Ok(elements)
+    }
+
     /// Adds the elements of a comprehension, whose outer clauses are bound already.
-    fn comprehend(&self, element: ExprId, clauses: &[Clause], elements: &mut Vec<Constant>) -> Result<(), Reason> {
+    fn comprehend<T>(
+        &self,
+        clauses: &[Clause],
+        element: &impl Fn(&Evaluator) -> T,
+        elements: &mut Vec<T>,
+    ) -> Result<(), Reason> {
         if self.cut_at.is_some_and(|cut| elements.len() >= cut) {
             return Ok(());
         }
@@ -237,34 +334,43 @@ impl Evaluator<'_> {
             if elements.len() == LONGEST {
                 return Err(Reason(format!("the list has more than {LONGEST} elements")));
             }
-            elements.push(self.value(element));
+            elements.push(element(self));
             return Ok(());
         };
         match clause {
             Clause::If(condition) => {
-                let condition = self.value(*condition);
-                match truth(&condition) {
-                    Some(true) => self.comprehend(element, inner, elements),
-                    Some(false) => Ok(()),
-                    None => Err(match condition {
-                        Constant::Unknown(reason) => reason,
-                        _ => Reason("a condition of the list is not known".to_owned()),
-                    }),
-                }
-            }
-            Clause::For { target, iter } => {
-                let items = match self.value(*iter) {
-                    Constant::List(items) | Constant::Tuple(items) => items,
-                    Constant::Unknown(reason) => return Err(reason),
-                    _ => return Err(Reason("goes through something that is no list or tuple".to_owned())),
-                };
-                for item in items {
-                    let mut arguments = self.bound(*target, item)?;
-                    arguments.extend_from_slice(self.arguments);
-                    Evaluator { arguments: &arguments, ..*self }.comprehend(element, inner, elements)?;
+                if self.condition(*condition)? {
+                    self.comprehend(inner, element, elements)?;
                 }
                 Ok(())
             }
+            Clause::For { target, iter } => {
+                for item in self.items(*iter)? {
+                    let mut arguments = self.bound(*target, item)?;
+                    arguments.extend_from_slice(self.arguments);
+                    Evaluator { arguments: &arguments, ..*self }.comprehend(inner, element, elements)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn condition(&self, condition: ExprId) -> Result<bool, Reason> {
+        let condition = self.value(condition);
+        match (truth(&condition), condition) {
+            (Some(truth), _) => Ok(truth),
+            (None, Constant::Unknown(reason)) => Err(reason),
+            (None, _) => Err(Reason("a condition is not known".to_owned())),
+        }
+    }
+
+    /// What `for` goes through.
+    fn items(&self, iter: ExprId) -> Result<Vec<Constant>, Reason> {
+        match self.value(iter) {
+            Constant::List(items) | Constant::Tuple(items) => Ok(items),
+            Constant::Dict(pairs) => Ok(pairs.into_iter().map(|(key, _)| key).collect()),
+            Constant::Unknown(reason) => Err(reason),
+            _ => Err(Reason("goes through something that is no list or tuple".to_owned())),
         }
     }
 
@@ -295,11 +401,20 @@ impl Evaluator<'_> {
     }
 
     fn attribute(&self, expr: ExprId) -> Constant {
-        let Some(path) = self.ast.dotted(expr) else { return unknown("an attribute of an expression is not modelled") };
+        let Some(mut path) = self.ast.dotted(expr) else {
+            let Expr::Attribute { value, name } = self.ast.expr(expr) else { return unknown("no attribute") };
+            let member = records::member(self.value(*value), name);
+            return member.unwrap_or_else(|| unknown(format!("an attribute `{name}` is not modelled")));
+        };
         if let Some(value) = self.scope.dialect_name(&path) {
             return value;
         }
+        self.standard_module(&mut path);
         match path.as_slice() {
+            ["sys", "argv"] => {
+                self.scope.assume(Assumption::NoArguments);
+                Constant::List(vec![Constant::Str(PROGRAM.to_owned())])
+            }
             ["math", "inf"] => Constant::Float(FloatBits::new(f64::INFINITY)),
             ["math", "pi"] => Constant::Float(FloatBits::new(std::f64::consts::PI)),
             ["pl", "Mem" | "MemorySpace", space] => match Space::from_name(space) {
@@ -325,15 +440,46 @@ impl Evaluator<'_> {
         }
     }
 
+    /// The first part of a dotted name is what the module is called, under whatever name it is imported.
+    fn standard_module(&self, path: &mut [&str]) {
+        if let [first, _, ..] = path
+            && !self.is_argument(first)
+            && let Some(module) = self.scope.module(first)
+            && let Some(known) = ["math", "os", "sys"].into_iter().find(|known| *known == module)
+        {
+            *first = known;
+        }
+    }
+
+    fn is_module(&self, path: &[&str]) -> bool {
+        let is_bound = |name: &str| self.is_argument(name) || self.scope.constant(name).is_some();
+        !path
+            .first()
+            .is_some_and(|first| is_bound(first) && (self.is_argument(first) || self.scope.module(first).is_none()))
+    }
+
+    fn is_argument(&self, name: &str) -> bool {
+        self.arguments.iter().any(|(argument, _)| argument == name)
+    }
+
     fn call(&self, func: ExprId, args: &[Arg]) -> Constant {
-        let Some(path) = self.ast.dotted(func) else { return unknown("calls the result of an expression") };
-        let arguments = || {
-            let argument = |arg: &Arg| Argument { keyword: arg.keyword.clone(), value: self.value(arg.value) };
-            args.iter().map(argument).collect()
+        let Some(mut path) = self.ast.dotted(func) else {
+            return match self.ast.expr(func) {
+                Expr::Attribute { value, name } => methods::call(self, *value, name, args),
+                Expr::Subscript { value, index } => self.call_out_of_table(*value, *index, args),
+                _ => unknown("calls the result of an expression"),
+            };
         };
-        if let Some(value) = self.scope.dialect_call(&path, &arguments) {
+        if let Some(function) = path.first_mut()
+            && let Some((_, Constant::Function(name))) =
+                self.arguments.iter().find(|(argument, _)| argument == function)
+        {
+            *function = name.as_str();
+        }
+        if let Some(value) = self.scope.dialect_call(&path, &|| self.arguments(args)) {
             return value;
         }
+        self.standard_module(&mut path);
         let keyword = |name: &str| args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value);
         let first = args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value);
         match path.as_slice() {
@@ -360,11 +506,14 @@ impl Evaluator<'_> {
                 Constant::Allocation { name, slots }
             }
             ["replace"] | ["dataclasses", "replace"] if first.is_some() => records::replace(self, args),
-            [name] => match self.positional(args) {
-                _ if self.scope.class(name).is_some() => records::construct(self, name, args),
-                Ok(values) => self.call_by_name(name, values),
-                Err(reason) => Constant::Unknown(reason),
+            [name] if self.is_argument(name) => unknown(format!("calls `{name}`, a local function")),
+            [name] if self.scope.class(name).is_some() => records::construct(self, name, args),
+            [name] => match self.positional(args).map(|values| builtin(name, &values)) {
+                Ok(Some(value)) => value,
+                Err(reason) if is_builtin(name) => Constant::Unknown(reason),
+                Ok(None) | Err(_) => functions::call(self, name, args),
             },
+            ["os", "getenv"] | ["os", "environ", "get"] => self.environment(args),
             ["math", name] => match self.positional(args) {
                 Ok(values) => math(name, &values),
                 Err(reason) => Constant::Unknown(reason),
@@ -375,7 +524,56 @@ impl Evaluator<'_> {
                 Constant::Unknown(reason) => Constant::Unknown(reason),
                 _ => unknown(format!("`{name}` is no element type")),
             },
-            _ => unknown(format!("calls `{}`, which tilelens does not run", path.join("."))),
+            _ => match (self.ast.expr(func), self.is_module(&path)) {
+                (Expr::Attribute { value, name }, false) => methods::call(self, *value, name, args),
+                _ => {
+                    if self.scope.follows() {
+                        self.arguments(args);
+                    }
+                    unknown(format!("calls `{}`, which tilelens does not run", path.join(".")))
+                }
+            },
+        }
+    }
+
+    fn arguments(&self, args: &[Arg]) -> Vec<Argument> {
+        let mut arguments = Vec::with_capacity(args.len());
+        for arg in args {
+            let plain = |value| Argument { keyword: arg.keyword.clone(), value };
+            match self.ast.expr(arg.value) {
+                Expr::Starred(list) => match self.value(*list) {
+                    Constant::List(values) | Constant::Tuple(values) => arguments.extend(values.into_iter().map(plain)),
+                    _ => return arguments,
+                },
+                _ => arguments.push(plain(self.value(arg.value))),
+            }
+        }
+        arguments
+    }
+
+    /// `TABLE[key](args)`: of a key that is not known it may be any of the functions.
+    fn call_out_of_table(&self, table: ExprId, key: ExprId, args: &[Arg]) -> Constant {
+        let functions = match (self.value(table), self.value(key)) {
+            (Constant::Dict(pairs), Constant::Unknown(_)) => pairs.into_iter().map(|(_, value)| value).collect(),
+            (Constant::Dict(pairs), key) => methods::entry(&pairs, &key).into_iter().collect::<Vec<_>>(),
+            _ => Vec::new(),
+        };
+        for function in functions {
+            if let Constant::Function(name) = function {
+                self.scope.dialect_call(&[&name], &|| self.arguments(args));
+            }
+        }
+        unknown("calls the result of an expression")
+    }
+
+    /// A variable of the environment, which is taken not to be set.
+    fn environment(&self, args: &[Arg]) -> Constant {
+        match self.positional(args).as_deref() {
+            Ok([Constant::Str(name), default @ ..]) => {
+                self.scope.assume(Assumption::NotSet(name.clone()));
+                default.first().cloned().unwrap_or(Constant::None)
+            }
+            _ => unknown("reads a variable of the environment"),
         }
     }
 
@@ -384,33 +582,6 @@ impl Evaluator<'_> {
             return Err(Reason("a call with keywords is not run".to_owned()));
         }
         self.all(&args.iter().map(|arg| arg.value).collect::<Vec<_>>())
-    }
-
-    fn call_by_name(&self, name: &str, values: Vec<Constant>) -> Constant {
-        if let Some(value) = builtin(name, &values) {
-            return value;
-        }
-        let Some(source) = self.scope.function(name) else {
-            return unknown(format!("calls `{name}`, which tilelens does not run"));
-        };
-        let Some((function, result)) = single_return(&source.ast) else {
-            return unknown(format!("calls `{name}`, which does more than return an expression"));
-        };
-        let params: Vec<_> = function.params.iter().filter(|param| param.kind == ParamKind::Plain).collect();
-        if params.len() != function.params.len() || params.len() != values.len() {
-            return unknown(format!("calls `{name}` with other arguments than it declares"));
-        }
-        let names = params.iter().map(|param| source.ast.name(param.name).unwrap_or_default().to_owned());
-        let arguments: Vec<_> = names.zip(values).collect();
-        let home = self.scope.home(name);
-        Evaluator {
-            ast: &source.ast,
-            scope: home.as_deref().unwrap_or(self.scope),
-            arguments: &arguments,
-            depth: self.depth + 10,
-            ..*self
-        }
-        .value(result)
     }
 
     fn subscript(&self, value: ExprId, index: ExprId) -> Constant {
@@ -475,23 +646,9 @@ impl Evaluator<'_> {
 fn weight(value: &Constant) -> usize {
     match value {
         Constant::List(elements) | Constant::Tuple(elements) => 1 + elements.iter().map(weight).sum::<usize>(),
-        Constant::Record(fields) => 1 + fields.iter().map(|(_, field)| weight(field)).sum::<usize>(),
+        Constant::Record(record) => record.weight(),
         Constant::Dict(pairs) => 1 + pairs.iter().map(|(key, value)| weight(key) + weight(value)).sum::<usize>(),
         Constant::Str(text) => 1 + text.len(),
         _ => 1,
-    }
-}
-
-/// The function of a block that does nothing but return an expression.
-fn single_return(ast: &Ast) -> Option<(&Function, ExprId)> {
-    let [only] = ast.body.as_slice() else { return None };
-    let Stmt::Function(function) = ast.stmt(*only) else { return None };
-    let mut body = function.body.iter().map(|&stmt| ast.stmt(stmt));
-    match (body.next()?, body.next()) {
-        (Stmt::Return(Some(value)), None) => Some((function, *value)),
-        (Stmt::Expr(doc), Some(Stmt::Return(Some(value)))) if matches!(ast.expr(*doc), Expr::Str(_)) => {
-            body.next().is_none().then_some((function, *value))
-        }
-        _ => None,
     }
 }

@@ -93,6 +93,14 @@ pub enum Expr {
         element: ExprId,
         clauses: Vec<Clause>,
     },
+    /// `{key: value for … in … if …}`
+    DictComprehension {
+        key: ExprId,
+        value: ExprId,
+        clauses: Vec<Clause>,
+    },
+    /// An f-string: its texts and values in order.
+    Joined(Vec<ExprId>),
     /// Python that tilelens does not look into, by its tree-sitter name: `lambda`, `await`, …
     Other(&'static str),
     /// A place where the text does not parse.

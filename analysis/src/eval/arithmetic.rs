@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tilelens_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
-use super::{Constant, LONGEST, MOST_WORK, unknown, weight};
+use super::{Constant, LONGEST, MOST_WORK, torch, unknown, weight};
 
 /// Python's truth value, where it is known.
 pub fn truth(value: &Constant) -> Option<bool> {
@@ -16,8 +16,10 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::None => Some(false),
         Constant::List(elements) | Constant::Tuple(elements) => Some(!elements.is_empty()),
         Constant::Dict(pairs) => Some(!pairs.is_empty()),
-        Constant::Dtype(_) | Constant::Space(_) | Constant::Member(_) | Constant::Record(_) => Some(true),
-        Constant::Dynamic(_) | Constant::Allocation { .. } | Constant::Unknown(_) => None,
+        Constant::Dtype(_) | Constant::Space(_) | Constant::Member(_) | Constant::Record(_) | Constant::Function(_) => {
+            Some(true)
+        }
+        Constant::Dynamic(_) | Constant::Allocation { .. } | Constant::Tensor(_) | Constant::Unknown(_) => None,
     }
 }
 
@@ -38,10 +40,20 @@ pub(super) fn int(value: &Constant) -> Option<i64> {
     }
 }
 
+/// Whether a value is known, and all that it is made of.
+fn is_known(value: &Constant) -> bool {
+    match value {
+        Constant::Unknown(_) | Constant::Dynamic(_) | Constant::Tensor(_) => false,
+        Constant::List(elements) | Constant::Tuple(elements) => elements.iter().all(is_known),
+        Constant::Dict(pairs) => pairs.iter().all(|(key, value)| is_known(key) && is_known(value)),
+        _ => true,
+    }
+}
+
 pub(super) fn compare(op: CompareOp, left: &Constant, right: &Constant) -> Option<bool> {
-    if matches!(left, Constant::Unknown(_) | Constant::Dynamic(_))
-        || matches!(right, Constant::Unknown(_) | Constant::Dynamic(_))
-    {
+    // A part that is not known does not hide one that is there.
+    let in_parts = matches!(op, CompareOp::In | CompareOp::NotIn) && !matches!(right, Constant::Unknown(_));
+    if !is_known(left) || !in_parts && !is_known(right) {
         return None;
     }
     let order = match (number(left), number(right)) {
@@ -58,10 +70,30 @@ pub(super) fn compare(op: CompareOp, left: &Constant, right: &Constant) -> Optio
         CompareOp::Gt => order?.is_gt(),
         CompareOp::Ge => order?.is_ge(),
         CompareOp::In | CompareOp::NotIn => match right {
-            Constant::List(elements) | Constant::Tuple(elements) => elements.contains(left) == (op == CompareOp::In),
+            Constant::List(elements) | Constant::Tuple(elements) => {
+                contains(elements.iter(), left)? == (op == CompareOp::In)
+            }
+            Constant::Dict(pairs) => contains(pairs.iter().map(|(key, _)| key), left)? == (op == CompareOp::In),
+            Constant::Str(text) => match left {
+                Constant::Str(part) => text.contains(part.as_str()) == (op == CompareOp::In),
+                _ => return None,
+            },
             _ => return None,
         },
     })
+}
+
+/// Whether one of them equals `wanted`; not known where one is not known and none does.
+fn contains<'c>(elements: impl Iterator<Item = &'c Constant>, wanted: &Constant) -> Option<bool> {
+    let mut all_known = true;
+    for element in elements {
+        match compare(CompareOp::Eq, element, wanted) {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => all_known = false,
+        }
+    }
+    all_known.then_some(false)
 }
 
 pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
@@ -85,20 +117,23 @@ pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
 }
 
 pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant {
+    if let Some(tensor) = torch::binary(op, &left, &right) {
+        return tensor;
+    }
     match (left, right) {
         (Constant::Unknown(reason), _) | (_, Constant::Unknown(reason)) => Constant::Unknown(reason),
         (Constant::Dynamic(name), _) | (_, Constant::Dynamic(name)) => {
             unknown(format!("computes with the dynamic extent `{name}`"))
         }
-        (Constant::List(mut left), Constant::List(right)) if op == BinaryOp::Add => {
-            left.extend(right);
-            Constant::List(left)
+        (Constant::List(left), Constant::List(right)) if op == BinaryOp::Add => {
+            joined(left, right).map_or_else(too_long, Constant::List)
         }
-        (Constant::Tuple(mut left), Constant::Tuple(right)) if op == BinaryOp::Add => {
-            left.extend(right);
-            Constant::Tuple(left)
+        (Constant::Tuple(left), Constant::Tuple(right)) if op == BinaryOp::Add => {
+            joined(left, right).map_or_else(too_long, Constant::Tuple)
         }
-        (Constant::Str(left), Constant::Str(right)) if op == BinaryOp::Add => Constant::Str(left + &right),
+        (Constant::Str(left), Constant::Str(right)) if op == BinaryOp::Add => {
+            (left.len() + right.len() <= LONGEST).then(|| left + &right).map_or_else(too_long, Constant::Str)
+        }
         (Constant::List(elements), count) | (count, Constant::List(elements)) if op == BinaryOp::Mul => {
             repeat(&elements, &count).map_or_else(|| unknown("repeats a list"), Constant::List)
         }
@@ -116,6 +151,15 @@ pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant 
             },
         },
     }
+}
+
+fn too_long() -> Constant {
+    unknown(format!("the result is longer than {LONGEST}"))
+}
+
+fn joined(mut left: Vec<Constant>, right: Vec<Constant>) -> Option<Vec<Constant>> {
+    left.extend(right);
+    (left.len() <= LONGEST).then_some(left)
 }
 
 fn repeat(elements: &[Constant], count: &Constant) -> Option<Vec<Constant>> {

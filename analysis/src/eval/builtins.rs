@@ -5,16 +5,64 @@ use std::cmp::Ordering;
 use tilelens_syntax::ast::{BinaryOp, FloatBits};
 
 use super::arithmetic::{binary, int, number, truth};
-use super::{Constant, LONGEST, unknown};
+use super::{Constant, LONGEST, methods, unknown};
+
+const BUILTINS: [&str; 19] = [
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "enumerate",
+    "float",
+    "int",
+    "len",
+    "list",
+    "max",
+    "min",
+    "range",
+    "reversed",
+    "round",
+    "sorted",
+    "str",
+    "sum",
+    "tuple",
+    "zip",
+];
+
+/// Whether [`builtin`] knows the name.
+pub(super) fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name)
+}
 
 /// Python's built-in functions that make constants; `None` for other names.
 pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
+    if !is_builtin(name) {
+        return None;
+    }
     let sequence = |value: &Constant| match value {
         Constant::List(elements) | Constant::Tuple(elements) => Some(elements.clone()),
         _ => None,
     };
     let result = match (name, values) {
+        ("len", [Constant::Str(text)]) => Some(Constant::Int(text.chars().count() as i64)),
+        ("len", [Constant::Dict(pairs)]) => Some(Constant::Int(pairs.len() as i64)),
         ("len", [value]) => sequence(value).map(|elements| Constant::Int(elements.len() as i64)),
+        ("enumerate", [value]) => sequence(value).map(|elements| {
+            let pairs = (0..).zip(elements).map(|(at, element)| Constant::Tuple(vec![Constant::Int(at), element]));
+            Constant::List(pairs.collect())
+        }),
+        ("zip", [first, second]) => sequence(first).zip(sequence(second)).map(|(first, second)| {
+            Constant::List(
+                first.into_iter().zip(second).map(|(one, other)| Constant::Tuple(vec![one, other])).collect(),
+            )
+        }),
+        ("reversed", [value]) => sequence(value).map(|elements| Constant::List(elements.into_iter().rev().collect())),
+        ("any" | "all", [value]) => sequence(value).and_then(|elements| {
+            let truths: Option<Vec<bool>> = elements.iter().map(truth).collect();
+            truths.map(|truths| Constant::Bool(truths.contains(&(name == "any")) == (name == "any")))
+        }),
+        ("int", [Constant::Str(text)]) => text.trim().replace('_', "").parse().ok().map(Constant::Int),
+        ("str", [value]) => methods::text(value).map(Constant::Str),
         ("list", [value]) => sequence(value).map(Constant::List),
         ("tuple", [value]) => sequence(value).map(Constant::Tuple),
         ("sum", [value]) => sequence(value)
@@ -30,7 +78,8 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         ("float", [value]) => number(value).map(|value| Constant::Float(FloatBits::new(value))),
         ("bool", [value]) => truth(value).map(Constant::Bool),
         ("range", values) => range(values).map(Constant::List),
-        _ => return None,
+        ("sorted", [value]) => sequence(value).and_then(sorted),
+        _ => None,
     };
     Some(result.unwrap_or_else(|| unknown(format!("`{name}` of something that tilelens does not know"))))
 }
@@ -50,6 +99,13 @@ fn extreme(name: &str, values: &[Constant]) -> Option<Constant> {
         }
     }
     Some(best.clone())
+}
+
+/// Integers in order.
+fn sorted(elements: Vec<Constant>) -> Option<Constant> {
+    let mut values: Vec<i64> = elements.iter().map(int).collect::<Option<_>>()?;
+    values.sort_unstable();
+    Some(Constant::List(values.into_iter().map(Constant::Int).collect()))
 }
 
 fn range(values: &[Constant]) -> Option<Vec<Constant>> {

@@ -1,18 +1,38 @@
 //! Objects of data classes: the usual form of a model's configuration.
 
-use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Stmt};
+use std::sync::Arc;
 
-use super::{Constant, Evaluator, single_return, unknown};
+use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
+
+use super::{Assumption, Constant, Evaluator, FunctionSource, Scope, functions, torch, unknown};
 use crate::ir::Reason;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    class: String,
+    fields: Vec<(String, Constant)>,
+    /// What the properties come to.
+    properties: Vec<(String, Constant)>,
+    methods: Arc<Vec<Arc<Ast>>>,
+}
+
+impl Record {
+    /// How many values there are in it.
+    pub(super) fn weight(&self) -> usize {
+        1 + self.fields.iter().chain(&self.properties).map(|(_, value)| super::weight(value)).sum::<usize>()
+    }
+}
 
 /// What `object.name` is; `None` for objects that tilelens does not look into.
 pub(super) fn member(object: Constant, name: &str) -> Option<Constant> {
     match object {
-        Constant::Record(fields) => {
-            let field = fields.into_iter().find(|(field, _)| field == name);
-            Some(field.map_or_else(|| unknown(format!("there is no field `{name}`")), |(_, value)| value))
+        Constant::Record(Record { class, fields, properties, .. }) => {
+            let member = fields.into_iter().chain(properties).find(|(member, _)| member == name);
+            let missing = || unknown(format!("`{class}` has no field `{name}`"));
+            Some(member.map_or_else(missing, |(_, value)| value))
         }
         Constant::Unknown(reason) => Some(Constant::Unknown(reason)),
+        Constant::Tensor(tensor) => torch::member(&tensor, name),
         _ => None,
     }
 }
@@ -38,18 +58,10 @@ pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constan
         };
         fields.push((field.to_owned(), value));
     }
-    for method in &class.methods {
-        let Some((property, result)) = single_return(method).filter(|(function, _)| is_property(method, function))
-        else {
-            continue;
-        };
-        let Some(receiver) = property.params.first().and_then(|param| method.name(param.name)) else { continue };
-        let arguments = [(receiver.to_owned(), Constant::Record(fields.clone()))];
-        let inside = Evaluator { ast: method, scope: &*home, arguments: &arguments, ..*caller };
-        let value = inside.value(result);
-        fields.push((method.name(property.name).unwrap_or_default().to_owned(), value));
-    }
-    Constant::Record(fields)
+    let mut record =
+        Record { class: name.to_owned(), fields, properties: Vec::new(), methods: Arc::new(class.methods) };
+    record.properties = properties(caller, &record, &*home);
+    Constant::Record(record)
 }
 
 /// `dataclasses.replace(object, rows=64, …)`
@@ -57,22 +69,74 @@ pub(super) fn replace(caller: &Evaluator, args: &[Arg]) -> Constant {
     let Some(object) = args.first().filter(|arg| arg.keyword.is_none()) else {
         return unknown("`replace` without an object");
     };
-    let mut fields = match caller.value(object.value) {
-        Constant::Record(fields) => fields,
+    let mut record = match caller.value(object.value) {
+        Constant::Record(record) => record,
         Constant::Unknown(reason) => return Constant::Unknown(reason),
         _ => return unknown("`replace` of something that is no data class"),
     };
     for arg in args.iter().skip(1) {
-        let Some((_, value)) = fields.iter_mut().find(|(field, _)| Some(field) == arg.keyword.as_ref()) else {
+        let Some((_, value)) = record.fields.iter_mut().find(|(field, _)| Some(field) == arg.keyword.as_ref()) else {
             return unknown("`replace` of a field that is not there");
         };
         *value = caller.value(arg.value);
     }
-    Constant::Record(fields)
+    record.properties = properties(caller, &record, &Elsewhere(caller.scope));
+    Constant::Record(record)
+}
+
+/// `object.name(args)`, of a method that needs nothing but the object.
+pub(super) fn method(caller: &Evaluator, record: &Record, name: &str, args: &[Arg]) -> Constant {
+    let methods = record.methods.iter().filter_map(|ast| Some((ast, functions::function(ast)?)));
+    let found = methods.into_iter().find(|(ast, function)| ast.name(function.name) == Some(name));
+    match found {
+        Some((ast, function)) if args.is_empty() && function.decorators.is_empty() => {
+            on_object(caller, record, ast, function, &Elsewhere(caller.scope))
+        }
+        _ => unknown(format!("calls `{}.{name}`, which tilelens does not run", record.class)),
+    }
+}
+
+fn properties(caller: &Evaluator, record: &Record, home: &dyn Scope) -> Vec<(String, Constant)> {
+    let mut record = record.clone();
+    record.properties.clear();
+    let methods = record.methods.clone();
+    for ast in methods.iter() {
+        let Some(function) = functions::function(ast).filter(|function| is_property(ast, function)) else { continue };
+        let value = on_object(caller, &record, ast, function, home);
+        record.properties.push((ast.name(function.name).unwrap_or_default().to_owned(), value));
+    }
+    record.properties
+}
+
+fn on_object(caller: &Evaluator, record: &Record, ast: &Ast, function: &Function, home: &dyn Scope) -> Constant {
+    match function.params.as_slice() {
+        [receiver] => {
+            let receiver = ast.name(receiver.name).unwrap_or_default().to_owned();
+            functions::run(caller, ast, home, function, vec![(receiver, Constant::Record(record.clone()))])
+        }
+        _ => unknown("a method with parameters"),
+    }
+}
+
+/// The scope of a class that stands in another file: only what the object holds is known.
+struct Elsewhere<'s>(&'s dyn Scope);
+
+impl Scope for Elsewhere<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        Some(unknown(format!("`{name}` of the file of a data class")))
+    }
+
+    fn function(&self, _: &str) -> Option<FunctionSource> {
+        None
+    }
+
+    fn assume(&self, assumption: Assumption) {
+        self.0.assume(assumption);
+    }
 }
 
 /// The statements of a class that is decorated with `@dataclass`.
-fn data_class(header: &Ast) -> Option<&[tilelens_syntax::ast::StmtId]> {
+fn data_class(header: &Ast) -> Option<&[StmtId]> {
     let classes = header.body.iter().filter_map(|&stmt| match header.stmt(stmt) {
         Stmt::Class { decorators, body, .. } => Some((decorators, body)),
         _ => None,
@@ -82,7 +146,7 @@ fn data_class(header: &Ast) -> Option<&[tilelens_syntax::ast::StmtId]> {
 }
 
 /// `name: type = default`
-fn field(header: &Ast, stmt: tilelens_syntax::ast::StmtId) -> Option<(&str, Option<ExprId>)> {
+fn field(header: &Ast, stmt: StmtId) -> Option<(&str, Option<ExprId>)> {
     match header.stmt(stmt) {
         Stmt::Assign { targets, annotation: Some(_), value } => {
             targets.first().and_then(|&target| header.name(target)).map(|name| (name, *value))
@@ -96,7 +160,7 @@ fn is_property(method: &Ast, function: &Function) -> bool {
 }
 
 /// The dotted name of a decorator, whether it is called or not.
-fn names(ast: &Ast, decorator: ExprId) -> Vec<&str> {
+pub(super) fn names(ast: &Ast, decorator: ExprId) -> Vec<&str> {
     let name = match ast.expr(decorator) {
         tilelens_syntax::ast::Expr::Call { func, .. } => *func,
         _ => decorator,

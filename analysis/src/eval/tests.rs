@@ -14,6 +14,13 @@ impl Scope for Module {
     fn function(&self, _: &str) -> Option<FunctionSource> {
         None
     }
+
+    fn module(&self, name: &str) -> Option<String> {
+        match binding(&self.0, name) {
+            Binding::ImportModule(path) => Some(path),
+            _ => None,
+        }
+    }
 }
 
 /// The value of `x`.
@@ -74,6 +81,27 @@ fn what_is_not_known_says_why() {
     check("if True:\n    x = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
     check("from sizes import x", expect!["unknown: `x` is imported from `sizes`, which tilelens does not read"]);
     check("y = 1", expect!["not bound"]);
+}
+
+#[test]
+fn dictionaries_are_made_by_comprehensions() {
+    check(
+        "SIZES = {\"a\": 1, \"b\": 2}\nALL = {f\"x{name}\": 4 * size for name, size in SIZES.items()}\nx = ALL[\"xb\"]",
+        expect!["Int(8)"],
+    );
+    check("x = {k: 1 for k in [1, 1, foo()]}", expect!["unknown: calls `foo`, which tilelens does not run"]);
+    check("x = {\"a\": 1, \"a\": 2}[\"a\"]", expect!["Int(2)"]);
+    check("x = \"a\" in {\"a\": foo()}", expect!["Bool(true)"]);
+    check("x = 1 in [2, foo()]", expect!["unknown: calls `foo`, which tilelens does not run"]);
+}
+
+#[test]
+fn the_program_starts_without_arguments_and_environment() {
+    check(
+        "import os as o\nx = int(o.environ.get(\"ROWS\", \"64\")) if o.getenv(\"N\") is None else 0",
+        expect!["Int(64)"],
+    );
+    check("import sys\nx = len(sys.argv)", expect!["Int(1)"]);
 }
 
 #[test]

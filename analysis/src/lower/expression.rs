@@ -89,7 +89,8 @@ impl Lowering<'_> {
                 self.note(expr, "the expression does not parse".to_owned());
                 unknown("the expression does not parse")
             }
-            Expr::Comprehension { .. } => {
+            Expr::Joined(_) => self.not_accepted(expr, "an f-string", "compute the value outside of the kernel"),
+            Expr::Comprehension { .. } | Expr::DictComprehension { .. } => {
                 self.not_accepted(expr, "a comprehension", "compute the value outside of the kernel")
             }
             Expr::Slice { .. } | Expr::Dict(_) | Expr::Starred(_) | Expr::Ellipsis => {

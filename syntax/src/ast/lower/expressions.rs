@@ -108,6 +108,7 @@ impl Lowering<'_> {
                 _ => Expr::Error,
             },
             "list_comprehension" | "generator_expression" => self.comprehension(node),
+            "dictionary_comprehension" => self.dictionary_comprehension(node),
             "list_splat" | "list_splat_pattern" | "splat_type" => match self.exprs(node).first() {
                 Some(&inner) => Expr::Starred(inner),
                 None => Expr::Error,
@@ -161,6 +162,18 @@ impl Lowering<'_> {
 
     fn comprehension(&mut self, node: Node<'_>) -> Expr {
         let element = self.field_expr(node, fields().body);
+        self.clauses(node).map_or(Expr::Error, |clauses| Expr::Comprehension { element, clauses })
+    }
+
+    fn dictionary_comprehension(&mut self, node: Node<'_>) -> Expr {
+        let Some(pair) = self.field(node, fields().body).filter(|body| body.kind() == "pair") else {
+            return Expr::Error;
+        };
+        let (key, value) = (self.field_expr(pair, fields().key), self.field_expr(pair, fields().value));
+        self.clauses(node).map_or(Expr::Error, |clauses| Expr::DictComprehension { key, value, clauses })
+    }
+
+    fn clauses(&mut self, node: Node<'_>) -> Option<Vec<Clause>> {
         let mut clauses = Vec::new();
         for child in self.children(node) {
             match child.kind() {
@@ -170,12 +183,12 @@ impl Lowering<'_> {
                 }),
                 "if_clause" => match self.exprs(child).as_slice() {
                     &[condition] => clauses.push(Clause::If(condition)),
-                    _ => return Expr::Error,
+                    _ => return None,
                 },
                 _ => {}
             }
         }
-        Expr::Comprehension { element, clauses }
+        Some(clauses)
     }
 
     fn binary(&mut self, node: Node<'_>) -> Expr {
@@ -221,26 +234,40 @@ impl Lowering<'_> {
     }
 
     fn string(&mut self, node: Node<'_>) -> Expr {
-        let mut content = String::new();
-        for child in self.children(node) {
+        let children = self.children(node);
+        if children.iter().any(|child| child.kind() == "interpolation") {
+            return self.joined(&children);
+        }
+        let content = children.iter().filter(|child| child.kind() == "string_content");
+        Expr::Str(content.map(|child| self.text(*child)).collect())
+    }
+
+    /// An f-string. What formats a value is not looked into.
+    fn joined(&mut self, children: &[Node<'_>]) -> Expr {
+        let mut parts = Vec::new();
+        for &child in children {
             match child.kind() {
-                "string_content" => content.push_str(self.text(child)),
-                "interpolation" => return Expr::Other("f-string"),
+                "string_content" => {
+                    let text = Expr::Str(self.text(child).to_owned());
+                    parts.push(self.add_expr(text, range(child)));
+                }
+                "interpolation" => match self.exprs(child).as_slice() {
+                    &[value] => parts.push(value),
+                    _ => parts.push(self.add_expr(Expr::Other("formatted value"), range(child))),
+                },
                 _ => {}
             }
         }
-        Expr::Str(content)
+        Expr::Joined(parts)
     }
 
     fn concatenated(&mut self, node: Node<'_>) -> Expr {
-        let mut content = String::new();
-        for part in self.children(node) {
-            match self.string(part) {
-                Expr::Str(text) => content += &text,
-                other => return other,
-            }
+        let parts: Vec<_> = self.children(node).into_iter().map(|part| (self.string(part), range(part))).collect();
+        if parts.iter().all(|(part, _)| matches!(part, Expr::Str(_))) {
+            let texts = parts.iter().map(|(part, _)| if let Expr::Str(text) = part { text.as_str() } else { "" });
+            return Expr::Str(texts.collect());
         }
-        Expr::Str(content)
+        Expr::Joined(parts.into_iter().map(|(part, range)| self.add_expr(part, range)).collect())
     }
 }
 
@@ -297,7 +324,7 @@ fn compare_op(operator: &str) -> Option<CompareOp> {
 fn other_expr(kind: &str) -> &'static str {
     match kind {
         "lambda" => "lambda",
-        "set_comprehension" | "dictionary_comprehension" => "comprehension",
+        "set_comprehension" => "comprehension",
         "named_expression" => "assignment expression",
         "await" => "await",
         "yield" => "yield",

@@ -1,0 +1,565 @@
+//! Functions that are called: their statements are run one by one. What a function would change outside of itself, and what
+//! it does with values that are not known, makes the result unknown.
+
+use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
+
+use super::arithmetic::binary;
+use super::builtins::is_builtin;
+use super::{Constant, Evaluator, FunctionSource, Scope, methods, records, unknown};
+use crate::ir::Reason;
+
+/// Statements that an expression may run through the functions that it calls. Longer runs count as unknown.
+const LONGEST_RUN: u32 = 20_000;
+
+/// `name(args)` of a function of this file or of one that it imports.
+pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
+    let Some(source) = caller.scope.function(name) else {
+        return unknown(format!("calls `{name}`, which tilelens does not run"));
+    };
+    let home = caller.scope.home(name);
+    let home = home.as_deref().unwrap_or(caller.scope);
+    let Some(function) = function(&source.ast) else { return unknown(format!("`{name}` is no function")) };
+    let only_caches =
+        |&decorator: &ExprId| matches!(records::names(&source.ast, decorator).last(), Some(&("cache" | "lru_cache")));
+    if !function.decorators.iter().all(only_caches) {
+        return unknown(format!("calls `{name}`, which a decorator changes"));
+    }
+    match passed(caller, &source, home, name, function, args) {
+        Ok(arguments) => run(caller, &source.ast, home, function, arguments),
+        Err(reason) => Constant::Unknown(reason),
+    }
+}
+
+/// The function that a block defines.
+pub(super) fn function(ast: &Ast) -> Option<&Function> {
+    match ast.body.as_slice() {
+        [only] => match ast.stmt(*only) {
+            Stmt::Function(function) => Some(function),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a function returns for these values of its parameters.
+pub(super) fn run(
+    caller: &Evaluator,
+    ast: &Ast,
+    home: &dyn Scope,
+    function: &Function,
+    arguments: Vec<(String, Constant)>,
+) -> Constant {
+    let evaluator = Evaluator {
+        ast,
+        scope: home,
+        arguments: &[],
+        depth: caller.depth + 10,
+        cut_at: caller.cut_at,
+        steps: caller.steps,
+        work: caller.work,
+    };
+    match (Run { evaluator, locals: arguments, lenient: home.follows() }).body(&function.body) {
+        Ok(Flow::Return(value)) => value,
+        Ok(_) => Constant::None,
+        Err(reason) => Constant::Unknown(reason),
+    }
+}
+
+/// Runs a function whose arguments are not known, or the statements of a module.
+pub(super) fn follow(evaluator: &Evaluator) {
+    let ast = evaluator.ast;
+    let mut run = Run { evaluator: Evaluator { ..*evaluator }, locals: Vec::new(), lenient: true };
+    let ended = match function(ast) {
+        Some(function) => {
+            for param in &function.params {
+                let name = ast.name(param.name).unwrap_or_default();
+                let given = || unknown(format!("`{name}` is a parameter"));
+                run.bind(name, param.default.map_or_else(given, |default| evaluator.value(default)));
+            }
+            run.body(&function.body)
+        }
+        None => run.body(&ast.body),
+    };
+    // Where it ends early, the calls behind it are not known.
+    drop(ended);
+}
+
+/// The value of each parameter.
+fn passed(
+    caller: &Evaluator,
+    source: &FunctionSource,
+    home: &dyn Scope,
+    name: &str,
+    function: &Function,
+    args: &[Arg],
+) -> Result<Vec<(String, Constant)>, Reason> {
+    let differs = || Reason(format!("calls `{name}` with other arguments than it declares"));
+    let mut positional = args.iter().filter(|arg| arg.keyword.is_none());
+    let mut taken = 0;
+    let mut passed = Vec::with_capacity(function.params.len());
+    for param in &function.params {
+        let param_name = source.ast.name(param.name).unwrap_or_default();
+        let by_keyword = || args.iter().find(|arg| arg.keyword.as_deref() == Some(param_name));
+        let arg = match param.kind {
+            ParamKind::Plain => positional.next().or_else(by_keyword),
+            ParamKind::KeywordOnly => by_keyword(),
+            ParamKind::Args | ParamKind::Kwargs => return Err(differs()),
+        };
+        taken += usize::from(arg.is_some());
+        let value = match (arg, param.default) {
+            (Some(arg), _) if matches!(caller.ast.expr(arg.value), Expr::Starred(_)) => return Err(differs()),
+            (Some(arg), _) => caller.value(arg.value),
+            (None, Some(default)) => {
+                Evaluator { ast: &source.ast, scope: home, arguments: &[], depth: caller.depth + 10, ..*caller }
+                    .value(default)
+            }
+            (None, None) => return Err(differs()),
+        };
+        passed.push((param_name.to_owned(), value));
+    }
+    if taken == args.len() { Ok(passed) } else { Err(differs()) }
+}
+
+/// A function that is being run.
+struct Run<'e> {
+    evaluator: Evaluator<'e>,
+    locals: Vec<(String, Constant)>,
+    /// Goes on behind what is not known: only the calls are wanted.
+    lenient: bool,
+}
+
+/// How a statement ends.
+enum Flow {
+    Next,
+    Break,
+    Continue,
+    Return(Constant),
+}
+
+impl Run<'_> {
+    fn within(&self) -> Evaluator<'_> {
+        Evaluator { arguments: &self.locals, cut_at: None, ..self.evaluator }
+    }
+
+    fn value(&self, expr: ExprId) -> Constant {
+        self.within().value(expr)
+    }
+
+    fn body(&mut self, body: &[StmtId]) -> Result<Flow, Reason> {
+        for &stmt in body {
+            match self.statement(stmt)? {
+                Flow::Next => {}
+                flow => return Ok(flow),
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn statement(&mut self, stmt: StmtId) -> Result<Flow, Reason> {
+        let steps = self.evaluator.steps;
+        if steps.replace(steps.get() + 1) >= LONGEST_RUN {
+            return Err(Reason(format!("runs more than {LONGEST_RUN} statements")));
+        }
+        let ast = self.evaluator.ast;
+        match ast.stmt(stmt) {
+            Stmt::Return(value) => {
+                let evaluator = Evaluator { arguments: &self.locals, ..self.evaluator };
+                return Ok(Flow::Return(value.map_or(Constant::None, |value| evaluator.value(value))));
+            }
+            Stmt::Assign { targets, value: Some(value), .. } => {
+                let value = self.value(*value);
+                for &target in targets {
+                    self.assign(target, value.clone())?;
+                }
+            }
+            Stmt::AugAssign { target, op, value } => {
+                let combined = binary(*op, self.value(*target), self.value(*value));
+                match (ast.name(*target), &combined) {
+                    // A list is extended for all who hold it.
+                    (Some(name), Constant::List(_)) if self.is_shared(name) => return Err(changes_a_list(name)),
+                    _ => self.assign(*target, combined)?,
+                }
+            }
+            Stmt::If { condition, body, or_else } => match self.within().condition(*condition) {
+                Ok(holds) => return self.body(if holds { body } else { or_else }),
+                Err(_) if self.lenient => {
+                    self.perhaps(body)?;
+                    self.perhaps(or_else)?;
+                }
+                Err(reason) => return Err(reason),
+            },
+            Stmt::While { body, .. } if self.lenient => self.perhaps(body)?,
+            Stmt::While { condition, body, or_else } => {
+                while self.within().condition(*condition)? {
+                    match self.body(body)? {
+                        Flow::Break => return Ok(Flow::Next),
+                        Flow::Return(value) => return Ok(Flow::Return(value)),
+                        Flow::Next | Flow::Continue => {}
+                    }
+                }
+                return self.body(or_else);
+            }
+            Stmt::For { target, iter, body, or_else } => {
+                let items = match self.within().items(*iter) {
+                    Ok(items) => items,
+                    Err(reason) if self.lenient => {
+                        self.forget_target(*target, &reason);
+                        self.perhaps(body)?;
+                        return Ok(Flow::Next);
+                    }
+                    Err(reason) => return Err(reason),
+                };
+                for item in items {
+                    for (name, value) in self.within().bound(*target, item)? {
+                        self.bind(&name, value);
+                    }
+                    match self.body(body)? {
+                        Flow::Break => return Ok(Flow::Next),
+                        Flow::Return(value) => return Ok(Flow::Return(value)),
+                        Flow::Next | Flow::Continue => {}
+                    }
+                }
+                return self.body(or_else);
+            }
+            Stmt::Expr(expr) => self.expression(*expr)?,
+            Stmt::Function(Function { name, .. }) | Stmt::Class { name, .. } => {
+                let name = ast.name(*name).unwrap_or_default();
+                self.bind(name, unknown(format!("`{name}` is a local function or class")));
+            }
+            Stmt::Break => return Ok(Flow::Break),
+            Stmt::Continue => return Ok(Flow::Continue),
+            Stmt::Pass | Stmt::Import(_) | Stmt::Assign { value: None, .. } => {}
+            // What is checked holds in a program that runs.
+            Stmt::Other { keyword: "assert", .. } => {}
+            Stmt::Other { keyword: "raise", .. } if self.lenient => return Ok(Flow::Return(unknown("an error"))),
+            Stmt::Other { body, .. } if self.lenient => self.perhaps(body)?,
+            Stmt::With { body, .. } if self.lenient => return self.body(body),
+            Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
+            Stmt::Other { keyword: "raise", .. } => return Err(Reason("raises an error".to_owned())),
+            Stmt::Other { keyword, .. } => {
+                return Err(Reason(format!("a `{keyword}` statement, which tilelens does not run")));
+            }
+            Stmt::With { .. } | Stmt::ImportFrom { .. } | Stmt::Error => {
+                return Err(Reason("a statement that tilelens does not run".to_owned()));
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Runs statements of which it is not known whether they run: what they assign is not known behind them.
+    fn perhaps(&mut self, body: &[StmtId]) -> Result<(), Reason> {
+        self.body(body)?;
+        self.forget(body);
+        Ok(())
+    }
+
+    fn forget(&mut self, body: &[StmtId]) {
+        let reason = Reason("is assigned under a condition that is not known".to_owned());
+        let ast = self.evaluator.ast;
+        for &stmt in body {
+            match ast.stmt(stmt) {
+                Stmt::Assign { targets, .. } => targets.iter().for_each(|target| self.forget_target(*target, &reason)),
+                Stmt::AugAssign { target, .. } => self.forget_target(*target, &reason),
+                Stmt::For { target, body, or_else, .. } => {
+                    self.forget_target(*target, &reason);
+                    self.forget(body);
+                    self.forget(or_else);
+                }
+                Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
+                    self.forget(body);
+                    self.forget(or_else);
+                }
+                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.forget(body),
+                Stmt::Expr(call) => {
+                    if let Expr::Call { func, .. } = ast.expr(*call)
+                        && let Some([name, _]) = ast.dotted(*func).as_deref()
+                    {
+                        self.forget_name(name, &reason);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn forget_target(&mut self, target: ExprId, reason: &Reason) {
+        let ast = self.evaluator.ast;
+        match ast.expr(target) {
+            Expr::Name(name) => self.bind(name, Constant::Unknown(reason.clone())),
+            Expr::Subscript { value, .. } => self.forget_target(*value, reason),
+            _ => ast.elements(target).unwrap_or_default().iter().for_each(|part| self.forget_target(*part, reason)),
+        }
+    }
+
+    /// A local that a method may have changed; tensors keep their shapes.
+    fn forget_name(&mut self, name: &str, reason: &Reason) {
+        if let Some((_, value)) = self.locals.iter_mut().find(|(local, _)| local == name)
+            && !matches!(value, Constant::Tensor(_) | Constant::Function(_))
+        {
+            *value = Constant::Unknown(reason.clone());
+        }
+    }
+
+    fn bind(&mut self, name: &str, value: Constant) {
+        match self.locals.iter_mut().find(|(local, _)| local == name) {
+            Some((_, old)) => *old = value,
+            None => self.locals.push((name.to_owned(), value)),
+        }
+    }
+
+    fn assign(&mut self, target: ExprId, value: Constant) -> Result<(), Reason> {
+        let ast = self.evaluator.ast;
+        let is_plain = matches!(ast.expr(target), Expr::Name(_)) || ast.elements(target).is_some();
+        if self.lenient && !is_plain {
+            // A part of something is assigned, which does not change the shapes of tensors.
+            let name = if let Expr::Subscript { value, .. } = ast.expr(target) { ast.name(*value) } else { None };
+            if let Some(name) = name {
+                self.forget_name(name, &Reason("is assigned in parts".to_owned()));
+            }
+            return Ok(());
+        }
+        if self.lenient && self.within().bound(target, value.clone()).is_err() {
+            self.forget_target(target, &Reason("is taken out of something that is not known".to_owned()));
+            return Ok(());
+        }
+        if let Expr::Subscript { value: object, index } = ast.expr(target) {
+            return self.assign_element(*object, *index, value);
+        }
+        if let Expr::Attribute { .. } = ast.expr(target) {
+            return Err(Reason("changes something outside of the function".to_owned()));
+        }
+        for (name, value) in self.within().bound(target, value)? {
+            self.bind(&name, value);
+        }
+        Ok(())
+    }
+
+    /// `object[index] = value`
+    fn assign_element(&mut self, object: ExprId, index: ExprId, value: Constant) -> Result<(), Reason> {
+        let ast = self.evaluator.ast;
+        let Some(name) = ast.name(object) else {
+            // Taking the arguments that a function consumed off the command line leaves it as it is where there are none.
+            let is_same = matches!(ast.expr(index), Expr::Slice { lower: None, upper: None, step: None })
+                && ast.dotted(object).as_deref() == Some(&["sys", "argv"])
+                && self.value(object) == value;
+            return if is_same { Ok(()) } else { Err(Reason("changes something outside of the function".to_owned())) };
+        };
+        let key = self.value(index);
+        self.change(name, |list| match (list, key) {
+            (_, Constant::Unknown(reason)) => Err(reason),
+            (Constant::Dict(pairs), key) => {
+                methods::put(pairs, key, value);
+                Ok(())
+            }
+            (Constant::List(elements), Constant::Int(at)) => {
+                let at = if at < 0 { at + elements.len() as i64 } else { at };
+                let element = usize::try_from(at).ok().and_then(|at| elements.get_mut(at));
+                *element.ok_or_else(|| Reason("the index is outside of the list".to_owned()))? = value;
+                Ok(())
+            }
+            _ => Err(Reason("changes a part of something that is no list".to_owned())),
+        })
+    }
+
+    /// Changes a list or dictionary that nobody else holds.
+    fn change(&mut self, name: &str, change: impl FnOnce(&mut Constant) -> Result<(), Reason>) -> Result<(), Reason> {
+        if self.is_shared(name) {
+            return Err(changes_a_list(name));
+        }
+        match self.locals.iter_mut().find(|(local, _)| local == name) {
+            Some((_, value)) => change(value),
+            None => Err(changes_a_list(name)),
+        }
+    }
+
+    fn expression(&mut self, expr: ExprId) -> Result<(), Reason> {
+        let ast = self.evaluator.ast;
+        let Expr::Call { func, args } = ast.expr(expr) else { return Ok(()) };
+        if ast.name(*func) == Some("print") {
+            return Ok(());
+        }
+        let path = ast.dotted(*func).unwrap_or_default();
+        let changes_a_local = matches!(path.as_slice(), [name, method]
+            if self.locals.iter().any(|(local, value)| local == name && matches!(value, Constant::List(_) | Constant::Dict(_)))
+                && !matches!(*method, "index" | "count" | "keys" | "values" | "items" | "get" | "copy"));
+        if self.lenient && !changes_a_local {
+            self.value(expr);
+            return Ok(());
+        }
+        let ([name, method], [arg]) = (path.as_slice(), args.as_slice()) else {
+            return Err(Reason("calls a function for what it changes".to_owned()));
+        };
+        let value = self.value(arg.value);
+        self.change(name, |list| match (list, *method, value) {
+            (Constant::List(elements), "append", value) => {
+                elements.push(value);
+                Ok(())
+            }
+            (Constant::List(elements), "extend", Constant::List(more) | Constant::Tuple(more)) => {
+                elements.extend(more);
+                Ok(())
+            }
+            (Constant::Dict(pairs), "update", Constant::Dict(more)) => {
+                more.into_iter().for_each(|(key, value)| methods::put(pairs, key, value));
+                Ok(())
+            }
+            _ => Err(Reason(format!("calls `{name}.{method}`, which tilelens does not run"))),
+        })
+    }
+
+    /// Whether the list of that name may also be known by another: it came in as an argument, or is put somewhere whole.
+    fn is_shared(&self, name: &str) -> bool {
+        let ast = self.evaluator.ast;
+        let is_it = |expr: &ExprId| ast.name(*expr) == Some(name);
+        let holds = |expr: &Expr| match expr {
+            Expr::List(parts) | Expr::Tuple(parts) => parts.iter().any(is_it),
+            Expr::Dict(pairs) => pairs.iter().any(|(_, value)| is_it(value)),
+            Expr::Ternary { then, otherwise, .. } => is_it(then) || is_it(otherwise),
+            Expr::Bool2 { left, right, .. } => is_it(left) || is_it(right),
+            Expr::Comprehension { element, .. } => is_it(element),
+            Expr::DictComprehension { value, .. } => is_it(value),
+            Expr::Call { func, args } => {
+                !ast.name(*func).is_some_and(is_builtin) && args.iter().any(|arg| is_it(&arg.value))
+            }
+            _ => false,
+        };
+        let renames = |stmt: &Stmt| match stmt {
+            Stmt::Assign { targets, value: Some(value), .. } => {
+                let is_fresh = matches!(
+                    ast.expr(*value),
+                    Expr::List(_) | Expr::Dict(_) | Expr::Comprehension { .. } | Expr::DictComprehension { .. }
+                );
+                let is_target = targets.iter().any(is_it);
+                let into_a_part = targets.iter().any(|target| matches!(ast.expr(*target), Expr::Attribute { .. }));
+                is_it(value) && (into_a_part || targets.iter().any(|target| ast.name(*target).is_some()))
+                    || is_target && (!is_fresh || targets.len() > 1)
+            }
+            Stmt::For { target, .. } => is_it(target) || ast.elements(*target).unwrap_or_default().iter().any(is_it),
+            _ => false,
+        };
+        let is_param = function(ast).is_some_and(|function| function.params.iter().any(|param| is_it(&param.name)));
+        is_param || ast.exprs().any(|(_, expr)| holds(expr)) || ast.stmts().any(|(_, stmt)| renames(stmt))
+    }
+}
+
+fn changes_a_list(name: &str) -> Reason {
+    Reason(format!("changes `{name}`, which others may hold"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::{Expect, expect};
+    use tilelens_syntax::{Document, ast};
+
+    use super::*;
+    use crate::eval::bound_value;
+
+    /// The blocks of a module.
+    struct Module(Vec<Arc<Ast>>);
+
+    impl Scope for Module {
+        fn constant(&self, name: &str) -> Option<Constant> {
+            self.0.iter().filter(|ast| function(ast).is_none()).find_map(|ast| bound_value(ast, name, self))
+        }
+
+        fn function(&self, name: &str) -> Option<FunctionSource> {
+            let is_it = |ast: &&Arc<Ast>| function(ast).is_some_and(|function| ast.name(function.name) == Some(name));
+            Some(FunctionSource { ast: self.0.iter().find(is_it)?.clone(), key: None })
+        }
+    }
+
+    fn check(module: &str, expect: Expect) {
+        let document = Document::new(module);
+        let module = Module(document.blocks().iter().map(|block| Arc::new(ast::parse(&block.source).0)).collect());
+        expect.assert_eq(&match module.constant("x") {
+            Some(Constant::Unknown(reason)) => format!("unknown: {}", reason.0),
+            Some(value) => format!("{value:?}"),
+            None => "not bound".to_owned(),
+        });
+    }
+
+    #[test]
+    fn options_are_read_off_a_command_line_that_is_empty() {
+        check(
+            r#"
+import sys
+
+def _option(name, default=None):
+    for index, token in enumerate(sys.argv):
+        if token == name and index + 1 < len(sys.argv):
+            return int(sys.argv[index + 1])
+        if token.startswith(f"{name}="):
+            return int(token.split("=", 1)[1])
+    return default
+
+x = _option("--ranks") or 4
+"#,
+            expect!["Int(4)"],
+        );
+        check(
+            r#"
+def take():
+    kept = [sys.argv[0]]
+    i = 1
+    while i < len(sys.argv):
+        kept.append(sys.argv[i])
+        i += 1
+    sys.argv[:] = kept
+    return "Flash".strip().lower()
+
+x = take()
+"#,
+            expect![[r#"Str("flash")"#]],
+        );
+    }
+
+    #[test]
+    fn loops_and_tables() {
+        let sizes = r#"
+def sizes(n, step=2):
+    table = {}
+    for i in range(0, n, step):
+        if i == 4:
+            continue
+        table[i] = i * n
+    else:
+        table["n"] = n
+    return table
+"#;
+        check(&format!("{sizes}\nx = sizes(6)[2] + sizes(n=8, step=4)[\"n\"]"), expect!["Int(20)"]);
+        check(
+            &format!("{sizes}\nx = sizes(6, 2, 1)"),
+            expect!["unknown: calls `sizes` with other arguments than it declares"],
+        );
+        check(
+            "def f(n):\n    while True:\n        n = n + 1\n\nx = f(1)",
+            expect!["unknown: runs more than 20000 statements"],
+        );
+        check("def f(n):\n    return f(n)\n\nx = f(1)", expect!["unknown: the expression is nested too deeply"]);
+        check(
+            "def f(n):\n    if n > 3:\n        raise ValueError(n)\n    return n\n\nx = f(4)",
+            expect!["unknown: raises an error"],
+        );
+    }
+
+    #[test]
+    fn what_others_may_hold_is_not_changed() {
+        let unknown = expect!["unknown: changes `a`, which others may hold"];
+        check(
+            "def f():\n    a = [1]\n    b = a\n    b.append(2)\n    a.append(3)\n    return len(b)\n\nx = f()",
+            expect!["unknown: changes `b`, which others may hold"],
+        );
+        check("def f(a):\n    a.append(2)\n    return len(a)\n\nx = f([1])", unknown);
+        check("def f():\n    a = [1]\n    a.append(2)\n    return a\n\nx = f()", expect!["List([Int(1), Int(2)])"]);
+        check(
+            "def f():\n    config.N = 2\n    return 1\n\nx = f()",
+            expect!["unknown: changes something outside of the function"],
+        );
+        check(
+            "N = 1\ndef f():\n    def N(): return 1\n    return N()\n\nx = f()",
+            expect!["unknown: calls `N`, a local function"],
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! Methods of texts, lists and dictionaries that change nothing.
+
+use tilelens_syntax::ast::{Arg, ExprId};
+
+use super::{Constant, Evaluator, LONGEST, records, torch, unknown};
+
+/// `object.name(args)`
+pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg]) -> Constant {
+    let not_run = || unknown(format!("calls a method `{name}`, which tilelens does not run"));
+    let object = caller.value(object);
+    if let Constant::Unknown(_) = object {
+        return object;
+    }
+    if let Constant::Tensor(tensor) = &object {
+        let plain = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| caller.value(arg.value));
+        return torch::method(tensor, name, &plain.collect::<Vec<_>>());
+    }
+    if let Constant::Record(record) = object {
+        return records::method(caller, &record, name, args);
+    }
+    let values = match caller.positional(args) {
+        Ok(values) => values,
+        Err(reason) => return Constant::Unknown(reason),
+    };
+    match object {
+        Constant::Str(text) => of_text(&text, name, &values).unwrap_or_else(not_run),
+        Constant::Dict(pairs) => of_dictionary(pairs, name, &values).unwrap_or_else(not_run),
+        Constant::List(elements) | Constant::Tuple(elements) => {
+            of_list(&elements, name, &values).unwrap_or_else(not_run)
+        }
+        _ => not_run(),
+    }
+}
+
+fn of_text(text: &str, name: &str, values: &[Constant]) -> Option<Constant> {
+    let string = |text: &str| Constant::Str(text.to_owned());
+    let starts = |part: &Constant| if let Constant::Str(part) = part { Some(text.starts_with(part)) } else { None };
+    let ends = |part: &Constant| if let Constant::Str(part) = part { Some(text.ends_with(part)) } else { None };
+    Some(match (name, values) {
+        ("strip", []) => string(text.trim()),
+        ("lstrip", []) => string(text.trim_start()),
+        ("rstrip", []) => string(text.trim_end()),
+        ("lower", []) => Constant::Str(text.to_lowercase()),
+        ("upper", []) => Constant::Str(text.to_uppercase()),
+        ("isdigit", []) => Constant::Bool(!text.is_empty() && text.chars().all(|c| c.is_ascii_digit())),
+        ("startswith", [part]) => Constant::Bool(starts(part)?),
+        ("endswith", [part]) => Constant::Bool(ends(part)?),
+        ("removeprefix", [Constant::Str(part)]) => string(text.strip_prefix(part.as_str()).unwrap_or(text)),
+        ("removesuffix", [Constant::Str(part)]) => string(text.strip_suffix(part.as_str()).unwrap_or(text)),
+        ("replace", [Constant::Str(from), Constant::Str(to)]) => {
+            let replaced = text.replace(from.as_str(), to);
+            if replaced.len() > LONGEST {
+                return None;
+            }
+            Constant::Str(replaced)
+        }
+        ("split", []) => Constant::List(text.split_whitespace().map(string).collect()),
+        ("split", [Constant::Str(at)]) if !at.is_empty() => {
+            Constant::List(text.split(at.as_str()).map(string).collect())
+        }
+        ("split", [Constant::Str(at), Constant::Int(most)]) if !at.is_empty() && *most >= 0 => {
+            Constant::List(text.splitn(*most as usize + 1, at.as_str()).map(string).collect())
+        }
+        _ => return None,
+    })
+}
+
+fn of_dictionary(pairs: Vec<(Constant, Constant)>, name: &str, values: &[Constant]) -> Option<Constant> {
+    Some(match (name, values) {
+        ("keys", []) => Constant::List(pairs.into_iter().map(|(key, _)| key).collect()),
+        ("values", []) => Constant::List(pairs.into_iter().map(|(_, value)| value).collect()),
+        ("items", []) => {
+            Constant::List(pairs.into_iter().map(|(key, value)| Constant::Tuple(vec![key, value])).collect())
+        }
+        ("get", [key, default @ ..]) => {
+            entry(&pairs, key).unwrap_or_else(|| default.first().cloned().unwrap_or(Constant::None))
+        }
+        ("copy", []) => Constant::Dict(pairs),
+        _ => return None,
+    })
+}
+
+fn of_list(elements: &[Constant], name: &str, values: &[Constant]) -> Option<Constant> {
+    let [wanted] = values else { return None };
+    if elements.iter().any(|element| matches!(element, Constant::Unknown(_))) {
+        return None;
+    }
+    match name {
+        "index" => Some(Constant::Int(elements.iter().position(|element| element == wanted)? as i64)),
+        "count" => Some(Constant::Int(elements.iter().filter(|element| *element == wanted).count() as i64)),
+        _ => None,
+    }
+}
+
+/// The value of a key.
+pub(super) fn entry(pairs: &[(Constant, Constant)], key: &Constant) -> Option<Constant> {
+    pairs.iter().find(|(candidate, _)| candidate == key).map(|(_, value)| value.clone())
+}
+
+/// Gives a key of a dictionary its value.
+pub(super) fn put(pairs: &mut Vec<(Constant, Constant)>, key: Constant, value: Constant) {
+    match pairs.iter_mut().find(|(candidate, _)| *candidate == key) {
+        Some((_, old)) => *old = value,
+        None => pairs.push((key, value)),
+    }
+}
+
+/// `str(value)`, for values whose text does not depend on Python's ways with floats.
+pub(super) fn text(value: &Constant) -> Option<String> {
+    Some(match value {
+        Constant::Str(text) => text.clone(),
+        Constant::Int(value) => value.to_string(),
+        Constant::Bool(true) => "True".to_owned(),
+        Constant::Bool(false) => "False".to_owned(),
+        Constant::None => "None".to_owned(),
+        _ => return None,
+    })
+}
+
+/// The text of an f-string.
+pub(super) fn joined(parts: &[Constant]) -> Constant {
+    let text: Option<String> = parts.iter().map(text).collect();
+    match text {
+        Some(text) if text.len() <= LONGEST => Constant::Str(text),
+        _ => unknown("an f-string of something that is no plain value"),
+    }
+}
