@@ -69,6 +69,8 @@ pub(super) struct Stage {
 }
 
 /// On the 910B's split vector function, an operation on a received tile must not write over a loaded tile that it reads.
+/// The compiler's MemoryReuse means to keep them apart and does not: it looks for received tiles among those that have memory
+/// of their own (`HazardInputCollector`), and its own tutorial kernel fits only because of that.
 #[derive(Default)]
 struct Hazard {
     loaded: FxHashSet<VarId>,
@@ -367,8 +369,6 @@ impl<'a> Packer<'a> {
         let kept_apart = (left.live.overlaps(right.live) && live_together(self.lifetimes, left, right))
             || constraints.writes_over(a, right)
             || constraints.writes_over(b, left)
-            || constraints.endangers(left, right)
-            || constraints.endangers(right, left)
             || self.stages_apart(a, b);
         !kept_apart
     }

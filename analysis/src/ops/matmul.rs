@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Op] = &[
         names: &[("tile.matmul", Always), ("matmul", TileOperand)],
         legacy: Some("block.matmul"),
         category: Category::Matmul,
-        params: &[pos("lhs", 0, Required), pos("rhs", 1, Required)],
+        params: &[pos("lhs", 0, Required), pos("rhs", 1, Required), pos_attr("out_dtype", Absent)],
         args: &["lhs", "rhs"],
         shape: Shape::Matmul { lhs: 0, rhs: 1 },
         dtype: DtypeRule::Accumulator,

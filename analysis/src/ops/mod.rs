@@ -3,10 +3,12 @@
 
 mod broadcast;
 mod cross_core;
+mod distributed;
 mod elementwise;
 mod gather;
 mod matmul;
 mod movement;
+mod prefetch;
 mod reduction;
 mod select;
 mod sync;
@@ -343,7 +345,7 @@ const OP: Op = Op {
     constraints: "",
 };
 
-const FILES: [&[Op]; 12] = [
+const FILES: [&[Op]; 14] = [
     movement::ROWS,
     elementwise::ROWS,
     unary::ROWS,
@@ -354,6 +356,8 @@ const FILES: [&[Op]; 12] = [
     matmul::ROWS,
     gather::ROWS,
     cross_core::ROWS,
+    distributed::ROWS,
+    prefetch::ROWS,
     tensor::ROWS,
     sync::ROWS,
 ];
@@ -415,13 +419,15 @@ ids! {
     ROW_ARGMAX "tile.row_argmax", ROW_ARGMIN "tile.row_argmin", COL_ARGMAX "tile.col_argmax", COL_ARGMIN "tile.col_argmin",
     ROW_EXPAND_ADD "tile.row_expand_add", ROW_EXPAND_SUB "tile.row_expand_sub", ROW_EXPAND_MUL "tile.row_expand_mul",
     ROW_EXPAND_DIV "tile.row_expand_div", MGATHER "tile.mgather", MSCATTER "tile.mscatter",
-    TENSOR_CREATE "tensor.create", TENSOR_FULL "tensor.full", TENSOR_CI "tensor.ci", TENSOR_RANDOM "tensor.random",
+    TENSOR_CREATE "tensor.create", TENSOR_CREATE_L1 "tensor.create_l1", TENSOR_FULL "tensor.full", TENSOR_CI "tensor.ci", TENSOR_RANDOM "tensor.random",
     TENSOR_SLICE "tensor.slice", TENSOR_ASSEMBLE "tensor.assemble", TENSOR_READ "tensor.read", TENSOR_WRITE "tensor.write",
     TENSOR_MATMUL "tensor.matmul", TENSOR_MATMUL_ACC "tensor.matmul_acc", TENSOR_ROW_SUM "tensor.row_sum",
     TENSOR_ROW_MAX "tensor.row_max", TENSOR_ROW_MIN "tensor.row_min", TENSOR_ROW_PROD "tensor.row_prod",
     TENSOR_ROW_ARGMAX "tensor.row_argmax", TENSOR_ROW_ARGMIN "tensor.row_argmin", TENSOR_COL_ARGMAX "tensor.col_argmax",
     TENSOR_COL_ARGMIN "tensor.col_argmin", TENSOR_RSQRT "tensor.rsqrt", TENSOR_XOR "tensor.xor", TENSOR_XORS "tensor.xors",
     TENSOR_CMP "tensor.cmp", TENSOR_MRGSORT "tensor.mrgsort", TENSOR_GATHER "tensor.gather",
+    TENSOR_PUT "pld.tensor.put", TENSOR_GET "pld.tensor.get", TILE_PUT "pld.tile.put", TILE_GET "pld.tile.get",
+    REMOTE_STORE "pld.tile.remote_store",
     SYNC_SRC "system.sync_src", SYNC_DST "system.sync_dst", BAR_V "system.bar_v", BAR_M "system.bar_m",
     SYNC_SET "system.sync_set", SYNC_WAIT "system.sync_wait", SYNCALL "system.syncall",
     AIC_INITIALIZE_PIPE "system.aic_initialize_pipe", AIV_INITIALIZE_PIPE "system.aiv_initialize_pipe",

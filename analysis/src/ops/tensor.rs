@@ -39,6 +39,15 @@ pub(super) const ROWS: &[Op] = &[
         ..TENSOR
     }),
     creation(Op {
+        name: "tensor.create_l1",
+        names: &[("create_l1", Always)],
+        params: &[pos("shape", 0, Required), pos_attr("dtype", Required), pos_attr("transpose", Bool(false))],
+        args: &["shape"],
+        shape: Shape::Literal(0),
+        constraints: "an accumulator of `pl.gather_row` in L1, which products read",
+        ..TENSOR
+    }),
+    creation(Op {
         name: "tensor.full",
         names: &[("full", Always)],
         params: &[pos("shape", 0, Required), pos_attr("dtype", Required), pos("value", 1, Required)],

@@ -1,6 +1,9 @@
 //! FlattenTileNdTo2D: tiles of more than two axes become two-dimensional ones of the same bytes, and a transposition gets
 //! the scratch tile that its instruction needs.
 
+use rustc_hash::FxHashMap;
+
+use super::batches::{self, Batches};
 use super::pages;
 use super::spaces;
 use super::walk;
@@ -9,19 +12,46 @@ use crate::ir::{
     Value, Var, VarId,
 };
 use crate::ops::{OpId, Shape};
-use crate::target::Space;
+use crate::target::{Space, Target};
 
-pub(super) fn run(kernel: &mut Kernel) {
+pub(super) fn run(kernel: &mut Kernel, target: Target) {
     let body = std::mem::take(&mut kernel.body);
     let shapes: Vec<Option<Vec<u64>>> =
         (0..kernel.vars.len()).map(|var| shape_of_many_axes(kernel, VarId(var as u32))).collect();
-    let body = walk::expand_leaves(body, &mut |stmt, out| flatten_stmt(kernel, &shapes, stmt, out));
+    let mut batches = Batches::of(kernel, &body, target);
+    let body = walk::expand_leaves(body, &mut |stmt, out| {
+        if let Some(stmt) = batches::product(kernel, &mut batches, stmt, out) {
+            flatten_stmt(kernel, &shapes, stmt, out);
+        }
+    });
     for var in &mut kernel.vars {
         if let Type::Tile(tile) = &mut var.ty {
             flatten_tile(tile);
         }
     }
     kernel.body = body;
+    transposed_views(kernel, &shapes);
+}
+
+/// The view of a flattened tile has its batches side by side.
+fn transposed_views(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>]) {
+    let mut views: FxHashMap<VarId, VarId> = FxHashMap::default();
+    walk::visit(&kernel.body, &mut |stmt| {
+        if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
+            && call.op == OpId::TRANSPOSE_VIEW
+            && shapes.get(var.0 as usize).is_some_and(Option::is_some)
+            && let Some(source) = call.args.first().and_then(Operand::var)
+        {
+            views.insert(*var, source);
+        }
+    });
+    for (view, source) in views {
+        let turned = kernel.tile(source).map(|tile| tile.shape.iter().rev().copied().collect::<Vec<u64>>());
+        if let (Some(turned), Type::Tile(tile)) = (turned, &mut kernel.var_mut(view).ty) {
+            tile.shape = turned;
+            tile.view.valid_shape = None;
+        }
+    }
 }
 
 fn shape_of_many_axes(kernel: &Kernel, var: VarId) -> Option<Vec<u64>> {
@@ -86,24 +116,13 @@ fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, ou
         _ => {}
     }
     out.push(match var {
-        // Its operands never fit whole, and the compiler does not place them whole.
-        Some(var) if matches!(call.op, OpId::BATCH_MATMUL | OpId::BATCH_MATMUL_ACC) => {
-            let reason = Reason(UNROLLED_PRODUCT.into());
-            kernel.var_mut(var).ty = Type::Unknown(reason.clone());
-            Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin }
-        }
         Some(var) => Stmt::Let { var, value: Value::Call(call), origin },
         None => Stmt::Eval { call, origin },
     });
 }
 
-const UNROLLED_PRODUCT: &str = "`batch_matmul` is unrolled by the compiler";
-
 /// What the compiler does with more axes and this pass does not.
 fn unsupported(call: &Call, operand_shape: Option<&Vec<u64>>, result_shape: Option<&Vec<u64>>) -> Option<&'static str> {
-    if matches!(call.op, OpId::BATCH_MATMUL | OpId::BATCH_MATMUL_ACC) {
-        return Some(UNROLLED_PRODUCT);
-    }
     if operand_shape.is_none() && result_shape.is_none() {
         return None;
     }

@@ -11,10 +11,10 @@ mod repair;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk;
-use crate::ir::{Call, Kernel, KernelKind, LoopKind, Note, Origin, Reason, Stmt, Value, VarId};
+use crate::ir::{Call, Kernel, KernelKind, Note, Origin, Reason, Stmt, Value, VarId};
 use crate::ops::{OpId, PipeRule, Shape};
 use crate::target::Target;
-use cores::{Core, body_core, call_core, crosses, popped, stmt_core};
+use cores::{Core, body_core, call_core, crosses, popped};
 use lane::{Lane, Traffic, add_queue_parameter};
 use repair::reads_undefined;
 
@@ -46,8 +46,8 @@ fn sets_up_a_queue(kernel: &Kernel) -> bool {
 }
 
 fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<Kernel> {
-    if let Some((at, what)) = not_modelled(&kernel, popped) {
-        note(&mut kernel, at, what);
+    if let Some(at) = divided_by_the_author(&kernel) {
+        note(&mut kernel, at, "tiles that are divided between the two vector units");
     }
     let to_cube = |traffic: Traffic| traffic.to_cube.is_some() && kernel.cross_core.split.is_some();
     if to_cube(Lane::new(&kernel, Core::Vector, popped).traffic()) {
@@ -72,25 +72,15 @@ fn note(kernel: &mut Kernel, at: Origin, what: &str) {
     kernel.notes.push(Note { at, reason: Reason(what.into()) });
 }
 
-/// What the compiler does with a kernel for both cores and this pass does not.
-fn not_modelled(kernel: &Kernel, popped: &FxHashSet<VarId>) -> Option<(Origin, &'static str)> {
+/// A transfer of halves that is neither `pl.split` nor `pl.split_aiv`.
+fn divided_by_the_author(kernel: &Kernel) -> Option<Origin> {
     let mut found = None;
     walk::visit(&kernel.body, &mut |stmt| {
-        let what = match stmt {
-            Stmt::For(inner) if matches!(inner.kind, LoopKind::Pipeline { .. }) => {
-                let mixed = stmt_core(kernel, stmt, popped) == Core::Both;
-                mixed.then_some((inner.origin, "a pipeline that uses both the cube and the vector core"))
-            }
-            leaf => {
-                let call = walk::call_of(leaf).filter(|call| call.op.op().pipe == PipeRule::Fifo);
-                let divides = |call: &&Call| {
-                    matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled) && !crosses(call)
-                };
-                call.filter(divides).map(|call| (call.origin, "tiles that are divided between the two vector units"))
-            }
-        };
+        let call = walk::call_of(stmt).filter(|call| call.op.op().pipe == PipeRule::Fifo);
+        let divides =
+            |call: &&Call| matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled) && !crosses(call);
         if found.is_none() {
-            found = what;
+            found = call.filter(divides).map(|call| call.origin);
         }
     });
     found

@@ -2,6 +2,7 @@
 //! write (moves, scratch, copies) or chooses their space and layout (`reference/memory.md` §5, §6).
 
 mod backend_layouts;
+mod batches;
 mod cast;
 mod composite;
 mod flatten;
@@ -14,6 +15,7 @@ mod mixed;
 mod pages;
 mod pipeline;
 mod simplify;
+mod skew;
 mod spaces;
 mod split;
 pub(crate) mod tensor_to_tile;
@@ -36,7 +38,7 @@ pub fn prepare(mut kernel: Kernel, machine: Machine, planner: Planner) -> Vec<Ke
     tensor_to_tile::run(&mut kernel, target);
     spaces::declare(&mut kernel);
     composite::run(&mut kernel);
-    flatten::run(&mut kernel);
+    flatten::run(&mut kernel, target);
     cast::run(&mut kernel, target);
     let mut drains = matmul_l0::run(&mut kernel, machine, planner);
     cast::note_folded(&mut kernel);
@@ -45,6 +47,7 @@ pub fn prepare(mut kernel: Kernel, machine: Machine, planner: Planner) -> Vec<Ke
     backend_layouts::run(&mut kernel);
     let mut kernels = mixed::run(kernel, target);
     for kernel in &mut kernels {
+        skew::run(kernel, &mut drains);
         pipeline::run(kernel, &mut drains);
         io_order::run(kernel, &drains);
     }

@@ -6,11 +6,11 @@ use crate::ops::OpId;
 use crate::target::Space;
 
 /// Where the statements of one operation go.
-struct Pages<'a> {
-    kernel: &'a mut Kernel,
-    at: Origin,
-    origin: Origin,
-    out: &'a mut Vec<Stmt>,
+pub(super) struct Pages<'a> {
+    pub(super) kernel: &'a mut Kernel,
+    pub(super) at: Origin,
+    pub(super) origin: Origin,
+    pub(super) out: &'a mut Vec<Stmt>,
 }
 
 /// The last two axes exchanged: the result is made first, and every page is transposed and written into it. False where this
@@ -57,7 +57,7 @@ pub(super) fn transpose(
 
 impl Pages<'_> {
     /// A step of the author's value, under the author's name.
-    fn own(&mut self, value: VarId, shape: [u64; 2], model: &TileType) -> VarId {
+    pub(super) fn own(&mut self, value: VarId, shape: [u64; 2], model: &TileType) -> VarId {
         let var = self.kernel.var(value).clone();
         let ty = tile_type(shape, model);
         self.kernel.add_var(Var { ty, ..var })
@@ -68,7 +68,7 @@ impl Pages<'_> {
         self.kernel.add_var(Var { name: name.to_owned(), ty, role: Role::Def, inserted: true, origin: self.at })
     }
 
-    fn create_as(&mut self, var: VarId, shape: [u64; 2]) {
+    pub(super) fn create_as(&mut self, var: VarId, shape: [u64; 2]) {
         let Some(tile) = self.kernel.tile(var) else { return };
         let space = tile.space.unwrap_or(Space::Vec);
         let attrs = vec![("dtype", Attr::Dtype(tile.dtype)), (spaces::TARGET_MEMORY, Attr::Space(space))];
@@ -82,13 +82,13 @@ impl Pages<'_> {
         var
     }
 
-    fn bind(&mut self, var: VarId, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
+    pub(super) fn bind(&mut self, var: VarId, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
         let call = Call { op, args, attrs, origin: self.at };
         self.out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
     }
 }
 
-fn tile_type(shape: [u64; 2], model: &TileType) -> Type {
+pub(super) fn tile_type(shape: [u64; 2], model: &TileType) -> Type {
     Type::Tile(TileType {
         shape: shape.to_vec(),
         dtype: model.dtype,
@@ -98,10 +98,10 @@ fn tile_type(shape: [u64; 2], model: &TileType) -> Type {
     })
 }
 
-fn extents(shape: [u64; 2]) -> Operand {
+pub(super) fn extents(shape: [u64; 2]) -> Operand {
     Operand::List(shape.map(int).to_vec())
 }
 
-fn int(value: u64) -> Scalar {
+pub(super) fn int(value: u64) -> Scalar {
     Scalar::Int(i64::try_from(value).unwrap_or(i64::MAX))
 }

@@ -236,7 +236,7 @@ impl Lower<'_> {
     }
 }
 
-fn as_value(operand: Operand) -> Value {
+pub(super) fn as_value(operand: Operand) -> Value {
     match operand {
         Operand::Var(var) => Value::Copy(var),
         Operand::Scalar(scalar) => Value::Scalar(scalar),
@@ -247,7 +247,7 @@ fn as_value(operand: Operand) -> Value {
 
 /// Writes the stage into every call that makes a tile. The one cube unit finishes an accumulator before it starts the next,
 /// so that accumulators of several stages can share memory, unless one is to be drained while the next one is made.
-fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, two_accumulators: bool) {
+pub(super) fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, two_accumulators: bool) {
     for stmt in body {
         match stmt {
             Stmt::Let { var, value: Value::Call(call), .. } => {

@@ -11,6 +11,7 @@ mod fills;
 mod gather;
 mod products;
 mod recipes;
+mod transfers;
 mod typing;
 mod windows;
 
@@ -53,7 +54,9 @@ fn is_tensor_level(kernel: &Kernel) -> bool {
     let is_tensor = |var: VarId| matches!(kernel.var(var).ty, Type::Tensor(_));
     walk::visit(&kernel.body, &mut |stmt| {
         found |= walk::call_of(stmt).is_some_and(|call| {
-            call.op.op().name.starts_with("tensor.") || shaped_operands(call).any(|(_, var)| is_tensor(var))
+            call.op.op().name.starts_with("tensor.")
+                || matches!(call.op, OpId::TENSOR_PUT | OpId::TENSOR_GET)
+                || shaped_operands(call).any(|(_, var)| is_tensor(var))
         });
     });
     found
@@ -229,6 +232,10 @@ impl<'k> Conversion<'k> {
         let call = self.stands_for.call(&call);
         if on_tensors {
             self.recipe(site, call);
+        } else if matches!(call.op, OpId::TENSOR_PUT | OpId::TENSOR_GET) {
+            self.transfer(site, call);
+        } else if call.op == OpId::REMOTE_STORE && self.tile(call.args.first()).is_none() {
+            self.not_modelled(site, "a tensor in global memory that is stored on another device".to_owned());
         } else {
             self.keep(site, call);
         }

@@ -53,6 +53,8 @@ impl Conversion<'_> {
             OpId::TENSOR_MATMUL | OpId::TENSOR_MATMUL_ACC => self.product(site, call),
             OpId::TENSOR_GATHER => self.gather(site, call),
             OpId::TENSOR_CREATE => self.create_local(site, call),
+            OpId::TENSOR_CREATE_L1 => self.create_in_l1(site, call),
+            OpId::GATHER_ROW => self.gather_row(site, call),
             OpId::TENSOR_FULL => self.finish(site, OpId::FULL, call.args, call.attrs),
             OpId::TENSOR_CI => self.finish(site, OpId::CI, call.args, call.attrs),
             OpId::TENSOR_RANDOM => self.finish(site, OpId::RANDOM, call.args, call.attrs),
@@ -236,6 +238,25 @@ impl Conversion<'_> {
         let scratch = self.create(site, "mrgsort2_tmp", &shape, first.dtype);
         args.push(Operand::Var(scratch));
         self.finish(site, OpId::MRGSORT_FORMAT2, args, vec![("exhausted", Attr::Bool(false))]);
+    }
+
+    /// What rows are gathered into, where a product reads it.
+    fn create_in_l1(&mut self, site: Site, call: Call) {
+        let mut attrs = call.attrs;
+        if attrs.contains(&("transpose", Attr::Bool(true))) {
+            return self.not_modelled(site, "`pl.create_l1` of the transposed layout".to_owned());
+        }
+        attrs.retain(|(name, _)| *name == "dtype");
+        attrs.push((TARGET_MEMORY, Attr::Space(Space::Mat)));
+        self.finish(site, OpId::CREATE, call.args, attrs);
+    }
+
+    /// Rows out of global memory, into a part of what is on chip.
+    fn gather_row(&mut self, site: Site, call: Call) {
+        match self.tile(call.args.first()) {
+            Some(_) => self.finish(site, OpId::GATHER_ROW, call.args, call.attrs),
+            None => self.not_modelled(site, "rows gathered into something that is not on chip".to_owned()),
+        }
     }
 
     /// A tensor that lives in the scope. The compiler measures it against the unified buffer, wherever it ends up.

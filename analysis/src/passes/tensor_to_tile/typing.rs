@@ -21,7 +21,9 @@ pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId
         }
     }
     match (call.op, operand(0).map(|var| &var.ty)) {
-        (OpId::TENSOR_ASSEMBLE | OpId::TENSOR_WRITE, Some(ty @ Type::Tensor(_))) => return Ok(ty.clone()),
+        (OpId::TENSOR_ASSEMBLE | OpId::TENSOR_WRITE | OpId::GATHER_ROW, Some(ty @ Type::Tensor(_))) => {
+            return Ok(ty.clone());
+        }
         (OpId::TENSOR_READ, Some(Type::Tensor(tensor))) => {
             return tensor.dtype.map(Type::Scalar).ok_or_else(|| no_dtype(operand(0)));
         }
