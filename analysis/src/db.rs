@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
-use tilelens_syntax::ast::{self, Ast, Spans};
+use tilelens_syntax::ast::{self, Ast, ExprId, Spans};
 use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated, Sequenced};
@@ -22,10 +22,13 @@ use crate::target::Machine;
 use crate::tlx::language::Imports;
 use crate::{imports, isa_rules, lower, passes};
 
+mod assumed;
+mod calls;
 mod dumps;
 mod shapes;
 mod tlx;
 
+pub(crate) use assumed::{assumptions, assumptions_of_name};
 pub(crate) use dumps::{Dumped, Match, dumped};
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use tlx::{
@@ -163,7 +166,15 @@ fn bound_value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str) -
         let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));
         return Some(constant(db, file, None, Name::new(db, original.clone())).unwrap_or_else(missing));
     }
-    eval::bound_value(ast, name, &UnitScope { db, unit })
+    let value = eval::bound_value(ast, name, &UnitScope { db, unit });
+    if unit.key(db).kind == BlockKind::FunctionHeader
+        && matches!(value, Some(Constant::Unknown(_)))
+        && eval::binding(ast, name) == Binding::Param(None)
+        && let Some((_, given, _)) = shapes::given_constants(db, unit).iter().find(|(param, ..)| param == name)
+    {
+        return Some(given.clone());
+    }
+    value
 }
 
 /// What a file assigns to a name of a module before it imports it (`config.ROWS = 64`).
@@ -174,21 +185,27 @@ fn overridden<'db>(
     module: &str,
     name: &str,
 ) -> Option<Constant> {
-    if unit.file(db) == module_file {
-        return None;
-    }
-    let statements = units(db, unit.file(db)).iter().filter(|unit| is_statement_of(db, **unit, None));
-    let assigned: Vec<_> = statements
-        .filter_map(|&unit| {
-            let ast = syntax(db, unit);
-            eval::assigned_member(ast, module, name).map(|value| (unit, value))
-        })
-        .collect();
-    match assigned.as_slice() {
+    match overriding(db, unit, module_file, module, name).as_slice() {
         [] => None,
         [(unit, Some(value))] => Some(eval::evaluate(syntax(db, *unit), *value, &UnitScope { db, unit: *unit })),
         _ => Some(Constant::Unknown(Reason(format!("`{module}.{name}` is assigned more than once")))),
     }
+}
+
+/// The statements of a unit's file that assign to `module.name`, and what they assign where that is one expression.
+fn overriding<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    module_file: SourceFile,
+    module: &str,
+    name: &str,
+) -> Vec<(Unit<'db>, Option<ExprId>)> {
+    if unit.file(db) == module_file {
+        return Vec::new();
+    }
+    let statements = units(db, unit.file(db)).iter().filter(|unit| is_statement_of(db, **unit, None));
+    let assigned = |&unit: &Unit<'db>| Some((unit, eval::assigned_member(syntax(db, unit), module, name)?));
+    statements.filter_map(assigned).collect()
 }
 
 /// The file of the workspace that an import in `file` leads to.
@@ -230,6 +247,43 @@ struct UnitScope<'db> {
 }
 
 impl<'db> UnitScope<'db> {
+    /// Statements see their own scope: the function whose header they are, or the one they stand in.
+    fn around(&self) -> Option<Unit<'db>> {
+        let (db, unit) = (self.db, self.unit);
+        if unit.key(db).kind == BlockKind::FunctionHeader { Some(unit) } else { unit.parent(db) }
+    }
+
+    /// The function of that name, if it stands in another file.
+    fn home_unit(&self, function: &str) -> Option<Unit<'db>> {
+        let (db, unit) = (self.db, self.unit);
+        let is_here = |candidate: &Unit<'_>| {
+            let key = candidate.key(db);
+            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(function) && *candidate != unit
+        };
+        if units(db, unit.file(db)).iter().any(is_here) {
+            return None;
+        }
+        self.imported(function, BlockKind::Function)
+    }
+
+    /// The file of a module that this one imports.
+    fn module_home(&self, module: &str) -> Option<SourceFile> {
+        let (db, file) = (self.db, self.unit.file(self.db));
+        module_file(db, file, 0, Name::new(db, self.module(module)?))
+    }
+
+    /// The class of that name, and its header.
+    fn class_source(&self, name: &str) -> Option<(ClassSource, Unit<'db>)> {
+        let (db, file) = (self.db, self.unit.file(self.db));
+        let header =
+            defined(db, file, name, BlockKind::ClassHeader).or_else(|| self.imported(name, BlockKind::ClassHeader))?;
+        let methods = units(db, header.file(db)).iter().filter(|unit| unit.parent(db) == Some(header));
+        let methods = methods.filter(|unit| unit.key(db).kind == BlockKind::Function);
+        let methods = methods.map(|&unit| syntax(db, unit).clone()).collect();
+        let source = ClassSource { header: syntax(db, header).clone(), methods };
+        Some((source, header))
+    }
+
     /// The definition in another file that an import of this file's module leads to.
     fn imported(&self, name: &str, kind: BlockKind) -> Option<Unit<'db>> {
         let imports = imported(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()));
@@ -272,9 +326,7 @@ impl Scope for UnitScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
         let name = Name::new(db, name.to_owned());
-        // Statements see their own scope: the function whose header they are, or the one they stand in.
-        let scope = if unit.key(db).kind == BlockKind::FunctionHeader { Some(unit) } else { unit.parent(db) };
-        constant(db, unit.file(db), scope, name)
+        constant(db, unit.file(db), self.around(), name)
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
@@ -297,16 +349,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        let (db, unit) = (self.db, self.unit);
-        let is_here = |candidate: &Unit<'_>| {
-            let key = candidate.key(db);
-            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(function) && *candidate != unit
-        };
-        if units(db, unit.file(db)).iter().any(is_here) {
-            return None;
-        }
-        let found = self.imported(function, BlockKind::Function)?;
-        Some(Box::new(UnitScope { db, unit: found }))
+        Some(Box::new(UnitScope { db: self.db, unit: self.home_unit(function)? }))
     }
 
     fn argument(&self, param: &str) -> Option<TensorType> {
@@ -314,26 +357,22 @@ impl Scope for UnitScope<'_> {
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
+        constant(self.db, self.module_home(module)?, None, Name::new(self.db, member.to_owned()))
+    }
+
+    fn module(&self, name: &str) -> Option<String> {
         let (db, file) = (self.db, self.unit.file(self.db));
         let statements = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, None));
-        let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), module));
-        let path = bindings.find_map(|binding| match binding {
+        let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name));
+        bindings.find_map(|binding| match binding {
             Binding::ImportModule(path) => Some(path),
             _ => None,
-        })?;
-        let home = module_file(db, file, 0, Name::new(db, path))?;
-        constant(db, home, None, Name::new(db, member.to_owned()))
+        })
     }
 
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
-        let (db, file) = (self.db, self.unit.file(self.db));
-        let header =
-            defined(db, file, name, BlockKind::ClassHeader).or_else(|| self.imported(name, BlockKind::ClassHeader))?;
-        let methods = units(db, header.file(db)).iter().filter(|unit| unit.parent(db) == Some(header));
-        let methods = methods.filter(|unit| unit.key(db).kind == BlockKind::Function);
-        let methods = methods.map(|&unit| syntax(db, unit).clone()).collect();
-        let source = ClassSource { header: syntax(db, header).clone(), methods };
-        Some((source, Box::new(UnitScope { db, unit: header })))
+        let (source, unit) = self.class_source(name)?;
+        Some((source, Box::new(UnitScope { db: self.db, unit })))
     }
 
     fn triton(&self) -> Option<&Imports> {

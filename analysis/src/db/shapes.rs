@@ -1,16 +1,16 @@
 //! Shapes of the tensors that a `@pl.jit` function is called with, where its annotations leave them open: out of a scenario
-//! comment, else of the configuration, else of the calls in the same file.
+//! comment, else of the configuration, else of the calls in the same file. Likewise the numbers that a factory of kernels is called with.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt};
+use tilelens_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 
-use crate::eval::{self, Constant};
+use crate::eval::{Constant, torch};
 use crate::ir::{Dtype, Scalar, TensorLayout, TensorType};
 
-use super::{Settings, Unit, UnitScope, syntax, units};
+use super::calls::{HostCall, calls, calls_by_name_only};
+use super::{Settings, Unit, syntax, units};
 
 /// The tensor that a parameter is, and where that is known from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl TensorType {
     pub(crate) fn from_text(text: &str) -> Option<TensorType> {
         let (extents, dtype) = text.trim().strip_prefix('[')?.split_once(']')?;
         let extents: Option<Vec<i64>> = extents.split(',').map(|extent| extent.trim().parse().ok()).collect();
-        TensorType::plain(&extents?, dtype_of(dtype.trim())?)
+        TensorType::plain(&extents?, torch::dtype(dtype.trim())?)
     }
 
     fn plain(extents: &[i64], dtype: Dtype) -> Option<TensorType> {
@@ -43,20 +43,76 @@ impl TensorType {
 
 /// What is known of the parameters of a function beyond their annotations. A comment speaks before the configuration, and that
 /// before calls.
-#[salsa::tracked(returns(ref))]
+#[salsa::tracked(returns(ref), cycle_result = given_by_itself)]
 pub(crate) fn given<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Given>> {
-    let mut given = from_comments(&unit.source(db).text);
     let ast = syntax(db, unit);
-    if let Some(function) = function(ast)
-        && let Some(name) = ast.name(function.name)
-    {
-        for other in configured(db, name).into_iter().chain(from_calls(db, unit, ast, function, name)) {
-            if !given.iter().any(|known| known.param == other.param) {
+    let mut given = from_comments(&unit.source(db).text);
+    if let Some(function) = function(ast) {
+        for other in configured(db, ast.name(function.name).unwrap_or_default()) {
+            if !given.iter().any(|known: &Given| known.param == other.param) {
                 given.push(other);
+            }
+        }
+        let passed = passed(db, unit, ast, function);
+        let open =
+            function.params.iter().filter(|param| param.annotation.is_some_and(|annotation| is_open(ast, annotation)));
+        for param in open.filter_map(|param| ast.name(param.name)) {
+            let tensor = |value: &Constant| match value {
+                Constant::Tensor(tensor) => TensorType::plain(&tensor.shape, tensor.dtype),
+                _ => None,
+            };
+            if let Some((tensor, origin)) = agreed(&passed, param, tensor)
+                && !given.iter().any(|known| known.param == param)
+            {
+                given.push(Given { param: param.to_owned(), tensor, origin });
             }
         }
     }
     Arc::new(given)
+}
+
+fn given_by_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> Arc<Vec<Given>> {
+    let _ = unit;
+    Arc::default()
+}
+
+/// The numbers that a factory is called with, for its parameters without a default.
+#[salsa::tracked(returns(ref), cycle_result = no_numbers)]
+pub(crate) fn given_constants<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+) -> Arc<Vec<(String, Constant, String)>> {
+    let ast = syntax(db, unit);
+    let Some(function) = function(ast) else { return Arc::default() };
+    let passed = passed(db, unit, ast, function);
+    let open = function.params.iter().filter(|param| param.default.is_none());
+    let is_plain = |value: &Constant| match value {
+        Constant::Int(_) | Constant::Bool(_) | Constant::Float(_) | Constant::Str(_) | Constant::Dtype(_) => {
+            Some(value.clone())
+        }
+        _ => None,
+    };
+    let given = open.filter_map(|param| ast.name(param.name)).filter_map(|param| {
+        let (value, origin) = agreed(&passed, param, is_plain)?;
+        Some((param.to_owned(), value, origin))
+    });
+    Arc::new(given.collect())
+}
+
+fn no_numbers<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> Arc<Vec<(String, Constant, String)>> {
+    let _ = unit;
+    Arc::default()
+}
+
+/// Whether an annotation names a tensor without its shape: `pl.Tensor`, `pl.Out[pl.Tensor]`.
+fn is_open(ast: &Ast, annotation: ExprId) -> bool {
+    match ast.expr(annotation) {
+        Expr::Subscript { value, index } => {
+            let wrapper = ast.dotted(*value).unwrap_or_default().last().copied();
+            matches!(wrapper, Some("Out" | "InOut")) && is_open(ast, *index)
+        }
+        _ => matches!(ast.dotted(annotation).unwrap_or_default().last(), Some(&("Tensor" | "DistributedTensor"))),
+    }
 }
 
 fn function(ast: &Ast) -> Option<&Function> {
@@ -99,170 +155,75 @@ fn from_comments(text: &str) -> Vec<Given> {
     given
 }
 
-/// An element type by the names of PyPTO, of PyTorch, and in short.
-fn dtype_of(name: &str) -> Option<Dtype> {
-    Some(match name {
-        "bfloat16" => Dtype::Bf16,
-        "float16" | "half" => Dtype::Fp16,
-        "float32" | "float" => Dtype::Fp32,
-        "long" => Dtype::Int64,
-        "int" => Dtype::Int32,
-        _ => return Dtype::from_name(&name.to_uppercase()),
-    })
-}
-
-/// What plain calls in the same file pass. Calls that differ say nothing.
-fn from_calls<'db>(
+/// What each call in the file passes for each parameter, and where the call stands.
+fn passed<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     ast: &Ast,
     function: &Function,
-    name: &str,
-) -> Vec<Given> {
+) -> Vec<(String, Constant, String)> {
+    let name = ast.name(function.name).unwrap_or_default();
+    let params: Vec<&str> =
+        function.params.iter().filter_map(|param| ast.name(param.name)).filter(|name| *name != "self").collect();
+    let mut passed = Vec::new();
     let called = format!("{name}(");
-    let params: Vec<&str> = function.params.iter().filter_map(|param| ast.name(param.name)).collect();
-    let mut found: Vec<(Given, bool)> = Vec::new();
-    let callers = units(db, unit.file(db)).iter().copied().filter(|caller| {
-        let kind = caller.key(db).kind;
-        *caller != unit
-            && matches!(kind, BlockKind::Function | BlockKind::FunctionHeader | BlockKind::Statements)
-            && caller.source(db).text.contains(&called)
-    });
-    for caller in callers {
-        let (syntax, scope) = (syntax(db, caller), UnitScope { db, unit: caller });
-        let calls = syntax.exprs().filter_map(|(_, expr)| match expr {
-            Expr::Call { func, args } if syntax.name(*func) == Some(name) => Some(args),
-            _ => None,
-        });
-        for args in calls {
-            for (param, value) in passed(&params, args) {
-                let Some(tensor) = torch_tensor(syntax, value, &scope) else { continue };
-                let place = match caller.key(db).path.rsplit('.').next() {
-                    Some(path) if !path.is_empty() => format!("the call in `{path}`"),
-                    _ => "the call in this file".to_owned(),
+    for caller in units(db, unit.file(db)).iter().copied().filter(|caller| *caller != unit) {
+        // What functions of PyPTO pass depends on what they are given themselves: only those that call this one are asked.
+        if is_inside(db, caller, unit)
+            || calls_by_name_only(db, caller)
+                && !(caller.source(db).text.contains(&called) && calls_function(syntax(db, caller), name))
+        {
+            continue;
+        }
+        let place = match (caller.key(db).kind, caller.key(db).path.rsplit('.').next()) {
+            (BlockKind::Function, Some(path)) if !path.is_empty() => format!("the call in `{path}`"),
+            _ => "the call in this file".to_owned(),
+        };
+        for HostCall { args, .. } in calls(db, caller).iter().filter(|call| call.callee == name) {
+            let mut positional = params.iter();
+            for arg in args {
+                let param = match &arg.keyword {
+                    Some(keyword) => params.iter().find(|param| *param == keyword),
+                    None => positional.next(),
                 };
-                let given = Given { param: param.to_owned(), tensor, origin: place };
-                match found.iter_mut().find(|(known, _)| known.param == given.param) {
-                    Some((known, agree)) => *agree &= known.tensor == given.tensor,
-                    None => found.push((given, true)),
-                }
+                passed.extend(param.map(|param| ((*param).to_owned(), arg.value.clone(), place.clone())));
             }
         }
-    }
-    found.into_iter().filter(|(_, agree)| *agree).map(|(given, _)| given).collect()
-}
-
-fn passed<'p>(params: &[&'p str], args: &[Arg]) -> Vec<(&'p str, ExprId)> {
-    let mut positional = 0;
-    let mut passed = Vec::new();
-    for arg in args {
-        let param = match &arg.keyword {
-            Some(keyword) => params.iter().find(|param| *param == keyword),
-            None => {
-                positional += 1;
-                params.get(positional - 1)
-            }
-        };
-        passed.extend(param.map(|param| (*param, arg.value)));
     }
     passed
 }
 
-/// `torch.randn(64, 128, dtype=torch.bfloat16)` and the like, written there or bound to a name once.
-fn torch_tensor(ast: &Ast, expr: ExprId, scope: &UnitScope) -> Option<TensorType> {
-    let (func, args) = match ast.expr(expr) {
-        Expr::Call { func, args } => (*func, args),
-        Expr::Name(name) => return torch_tensor(ast, assigned_before(ast, name, expr)?, scope),
-        _ => return None,
-    };
-    let path = ast.dotted(func)?;
-    if let ["torch", "zeros_like" | "ones_like" | "empty_like" | "randn_like" | "rand_like"] = path.as_slice() {
-        let model = args.first().filter(|_| args.len() == 1)?.value;
-        return torch_tensor(ast, model, scope);
-    }
-    let ["torch", "randn" | "rand" | "zeros" | "ones" | "empty" | "full" | "randint"] = path.as_slice() else {
-        return None;
-    };
-    let keyword = |name: &str| args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value);
-    let positional: Vec<ExprId> = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value).collect();
-    let dtype = match keyword("dtype") {
-        Some(dtype) => dtype_of(ast.dotted(dtype)?.last()?)?,
-        // `randint` and `full` take it from their values.
-        None if matches!(path[1], "randint" | "full") => return None,
-        None => Dtype::Fp32,
-    };
-    let local = local(ast, scope);
-    // The extents are a tuple, or the arguments themselves.
-    let values: Vec<Constant> = positional.iter().map(|&value| eval::evaluate(ast, value, &local)).collect();
-    let list = values.iter().find_map(|value| match value {
-        Constant::List(extents) | Constant::Tuple(extents) => Some(extents.clone()),
-        _ => None,
-    });
-    let extents = match (list, path[1]) {
-        (Some(extents), _) => extents,
-        (None, "randint" | "full") => return None,
-        (None, _) => values,
-    };
-    let shape: Option<Vec<i64>> = extents
-        .iter()
-        .map(|extent| match extent {
-            Constant::Int(extent) => Some(*extent),
-            _ => None,
-        })
-        .collect();
-    TensorType::plain(&shape?, dtype)
+fn is_inside<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, outer: Unit<'db>) -> bool {
+    std::iter::successors(unit.parent(db), |unit| unit.parent(db)).any(|unit| unit == outer)
 }
 
-/// The value that a name has at an expression: of the last assignment before it.
-fn assigned_before(ast: &Ast, name: &str, before: ExprId) -> Option<ExprId> {
-    let values = ast.stmts().filter_map(|(_, stmt)| match stmt {
-        Stmt::Assign { targets, value, .. } if targets.iter().any(|&target| ast.name(target) == Some(name)) => *value,
-        _ => None,
-    });
-    let value = values.filter(|&value| value < before).max()?;
-    (!matches!(ast.expr(value), Expr::Name(_))).then_some(value)
+fn calls_function(ast: &Ast, name: &str) -> bool {
+    ast.exprs().any(|(_, expr)| match expr {
+        Expr::Call { func, .. } => ast.dotted(*func).is_some_and(|path| path.last() == Some(&name)),
+        _ => false,
+    })
 }
 
-/// The value of a name that a block assigns once, wherever: calls stand under `if __name__ == "__main__"`.
-fn assigned_once(ast: &Ast, name: &str) -> Option<ExprId> {
-    let mut values = ast.stmts().filter_map(|(_, stmt)| match stmt {
-        Stmt::Assign { targets, value, .. } if targets.iter().any(|&target| ast.name(target) == Some(name)) => *value,
-        _ => None,
-    });
-    let value = values.next()?;
-    let is_itself = matches!(ast.expr(value), Expr::Name(_));
-    (values.next().is_none() && !is_itself).then_some(value)
-}
-
-/// The names that the calling function binds, before those around it.
-fn local<'s>(ast: &'s Ast, scope: &'s UnitScope<'s>) -> Local<'s> {
-    Local { ast, scope, depth: Cell::new(0) }
-}
-
-struct Local<'s> {
-    ast: &'s Ast,
-    scope: &'s UnitScope<'s>,
-    /// Names that are being followed.
-    depth: Cell<u32>,
-}
-
-/// Names that are defined through more names than these are not followed, and none through itself.
-const LONGEST_CHAIN: u32 = 16;
-
-impl eval::Scope for Local<'_> {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        if self.depth.get() >= LONGEST_CHAIN {
-            return None;
+/// What the calls pass for a parameter. Where they differ it is what the first one does, and the place says so.
+fn agreed<T: PartialEq>(
+    passed: &[(String, Constant, String)],
+    param: &str,
+    wanted: impl Fn(&Constant) -> Option<T>,
+) -> Option<(T, String)> {
+    let of_param = passed.iter().filter(|(name, ..)| name == param);
+    let mut values = of_param.filter_map(|(_, value, place)| Some((wanted(value)?, place)));
+    let (first, place) = values.next()?;
+    let mut others: Vec<T> = Vec::new();
+    for (value, _) in values {
+        if value != first && !others.contains(&value) {
+            others.push(value);
         }
-        self.depth.set(self.depth.get() + 1);
-        let bound = assigned_once(self.ast, name).map(|value| eval::evaluate(self.ast, value, self));
-        self.depth.set(self.depth.get() - 1);
-        bound.filter(|value| !matches!(value, Constant::Unknown(_))).or_else(|| self.scope.constant(name))
     }
-
-    fn function(&self, name: &str) -> Option<eval::FunctionSource> {
-        self.scope.function(name)
-    }
+    let origin = match others.len() {
+        0 => place.clone(),
+        others => format!("{place}, the first of {} that differ", others + 1),
+    };
+    Some((first, origin))
 }
 
 #[cfg(test)]

@@ -61,8 +61,19 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     }
     all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
-    all.dedup();
-    Diagnosis { diagnostics: all, open }
+    Diagnosis { diagnostics: said_once(all), open }
+}
+
+/// Kernels that are made of one scope, or at one call, say the same at the same place.
+fn said_once(sorted: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut said: Vec<Diagnostic> = Vec::with_capacity(sorted.len());
+    for diagnostic in sorted {
+        let here = |other: &&Diagnostic| (other.range, other.code) == (diagnostic.range, diagnostic.code);
+        if !said.iter().rev().take_while(here).any(|other| *other == diagnostic) {
+            said.push(diagnostic);
+        }
+    }
+    said
 }
 
 /// Gives a diagnostic the severity in force; false where its code is turned off.

@@ -6,6 +6,7 @@ use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::Expr;
 
 use crate::db::{self, Outcome};
+use crate::eval::Constant;
 use crate::ir::{Dtype, Kernel};
 use crate::memory::{Crossings, Plan, PlannedTile};
 use crate::target::Space;
@@ -22,7 +23,10 @@ pub struct Hover {
 }
 
 pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
-    of_tile(context, offset).or_else(|| of_parameter(context, offset)).or_else(|| of_word(context, offset))
+    of_tile(context, offset)
+        .or_else(|| of_parameter(context, offset))
+        .or_else(|| of_constant(context, offset))
+        .or_else(|| of_word(context, offset))
 }
 
 /// Of the language: an operation, a type, an element type, a memory space.
@@ -115,6 +119,26 @@ fn of_parameter(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let dtype = given.tensor.dtype.map_or("", Dtype::name);
     let markdown =
         format!("```python\n{name}: pl.Tensor[[{shape}], pl.{dtype}]\n```\n\nThe shape is that of {}.", given.origin);
+    Some(Hover { range, markdown })
+}
+
+/// A name of the code around a kernel, with its value and what that rests on.
+fn of_constant(context: &Context<'_>, offset: usize) -> Option<Hover> {
+    let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
+    if !db::may_hold_kernels(context.db, placed.unit) || context.tlx(placed.unit).is_some() {
+        return None;
+    }
+    let (range, name) = name_at(context, &placed, offset)?;
+    let value = match db::module_constant(context.db, placed.unit, &name)? {
+        value @ (Constant::Int(_) | Constant::Float(_) | Constant::Bool(_) | Constant::Str(_) | Constant::Dtype(_)) => {
+            value
+        }
+        _ => return None,
+    };
+    let mut markdown = format!("```python\n{name} = {}\n```", value.shown());
+    for (index, assumed) in db::assumptions_of_name(context.db, placed.unit, &name).iter().enumerate() {
+        let _ = write!(markdown, "{}{assumed}", if index == 0 { "\n\nThe value holds where " } else { ", and " });
+    }
     Some(Hover { range, markdown })
 }
 

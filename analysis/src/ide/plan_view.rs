@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::db::{Dumped, Outcome};
+use crate::db::{self, Dumped, Outcome};
 use crate::ir::Role;
 use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Status, Trouble, Witness};
 use crate::target::Space;
@@ -20,6 +20,9 @@ pub struct KernelPlan {
     pub line: usize,
     pub status: &'static str,
     pub reasons: Vec<String>,
+    /// What the plan rests on that the text of the kernel does not say: shapes of calls, how the program is started.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumes: Vec<String>,
     pub target: &'static str,
     pub planner: &'static str,
     pub spaces: BTreeMap<&'static str, SpacePlan>,
@@ -184,6 +187,7 @@ fn kernel_plan(
         line: context.line(placed.range(plan.name_origin).start),
         status: status.name(),
         reasons: plan.notes.iter().map(|note| note.reason.0.clone()).collect(),
+        assumes: db::assumptions(context.db, placed.unit).as_ref().clone(),
         target: plan.target.name(),
         planner: plan.planner.name(),
         spaces: plan.spaces.iter().map(space).collect(),

@@ -8,7 +8,7 @@ use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, Stm
 use super::annotation::{self, Annotation};
 use super::draft::{Draft, Home, Statement};
 use crate::diagnostics::Code;
-use crate::eval::{self, Constant, Scope};
+use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
     Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Origin, Reason, Rejection, Role, Scalar, SplitMode,
     Type, Value, Var, VarId,
@@ -62,6 +62,8 @@ pub(super) struct State {
     pub(super) returned: Option<Term>,
     /// Outside of every kernel: what is not modelled there does not matter.
     pub(super) host: bool,
+    /// The functions that the host calls, with the tensors that it passes.
+    pub(super) launches: Vec<(String, Vec<Argument>)>,
     /// A `@pl.jit` function, which may use a name again for something else.
     pub(super) jit: bool,
 }
@@ -588,10 +590,17 @@ impl<'a> Lowering<'a> {
     /// A branch. Nothing is said of one that never runs: the compiler takes it out before it looks closely.
     fn alternative(&mut self, condition: &Scalar, when: bool, leak: bool, body: &[StmtId]) -> Vec<Statement> {
         let said = (self.state.notes.len(), self.state.rejections.len());
-        let statements = self.nested(leak, |this| this.block(body));
-        if *condition == Scalar::Bool(!when) {
+        let never_runs = *condition == Scalar::Bool(!when);
+        let mut statements = self.nested(leak && !never_runs, |this| this.block(body));
+        if never_runs {
             self.state.notes.truncate(said.0);
             self.state.rejections.truncate(said.1);
+            // What is assigned there is not what the name stands for behind it.
+            super::draft::visit_types(&mut statements, &mut |var, ty| {
+                if let Type::Unknown(_) = ty {
+                    *ty = self.ty(var).clone();
+                }
+            });
         }
         statements
     }

@@ -11,7 +11,7 @@ use super::deduce::{self, Problem};
 use super::draft::Home;
 use super::{Kind, kind};
 use crate::diagnostics::Code;
-use crate::eval::{self, Constant, FunctionSource};
+use crate::eval::{self, Argument, Constant, FunctionSource, torch};
 use crate::ir::{
     Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType, Type,
 };
@@ -122,13 +122,25 @@ impl Lowering<'_> {
         }
     }
 
-    /// What a call of a kernel gives to the host: what its signature says.
-    fn launched(&mut self, source: &FunctionSource, function: &Function) -> Rhs {
+    /// What a call of a kernel gives to the host: what its signature says, else the parameter that it returns.
+    fn launched(&mut self, name: &str, source: &FunctionSource, function: &Function, args: &[Arg]) -> Rhs {
+        let passed: Vec<(Option<&str>, Type)> = args
+            .iter()
+            .map(|arg| {
+                let term = self.expression(arg.value);
+                (arg.keyword.as_deref(), self.term_type(&term))
+            })
+            .collect();
+        let argument = |(keyword, ty): &(Option<&str>, Type)| Argument {
+            keyword: keyword.map(str::to_owned),
+            value: tensor_constant(ty),
+        };
+        self.state.launches.push((name.to_owned(), passed.iter().map(argument).collect()));
         let mut callee = Lowering::new(&source.ast, self.scope);
         let types: Vec<Type> = match function.returns.map(|returns| callee.annotation(returns)) {
             Some(Annotation::Type(Type::Tuple(types))) => types,
-            Some(Annotation::Type(ty)) => vec![ty],
-            _ => Vec::new(),
+            Some(Annotation::Type(ty)) if !is_open(&ty) => vec![ty],
+            _ => returned_params(source, function, &passed),
         };
         match <[Type; 1]>::try_from(types) {
             Ok([ty]) => Rhs::Host(ty),
@@ -183,7 +195,7 @@ impl Lowering<'_> {
                 return Rhs::Term(super::expression::from_constant(constant));
             }
             if self.state.host {
-                return self.launched(&source, function);
+                return self.launched(name, &source, function, args);
             }
             self.note(expr, format!("calls the function `{name}`"));
             return unknown(format!("calls `{name}`"));
@@ -512,7 +524,7 @@ fn message_of_arguments(name: &str) -> String {
 fn is_tile_only(op: OpId) -> bool {
     let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
     let says_nothing = matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER);
-    (first_is_tile && op != OpId::LOAD) || says_nothing
+    (first_is_tile && !matches!(op, OpId::LOAD | OpId::REMOTE_STORE)) || says_nothing
 }
 
 /// Parameters that have, or had, another name.
@@ -578,4 +590,34 @@ fn attribute(name: &str, term: Term) -> Attr {
         Term::Unknown(reason) => Attr::Unknown(reason),
         Term::Var(_) | Term::Scalar(_) | Term::Constant(_) => unknown(),
     }
+}
+
+/// A tensor whose shape the signature leaves open.
+fn is_open(ty: &Type) -> bool {
+    matches!(ty, Type::Tensor(tensor) if !tensor.rank_known)
+}
+
+/// A tensor of the host with constant extents as a value.
+fn tensor_constant(ty: &Type) -> Constant {
+    let not_known = || Constant::Unknown(Reason("the shape of the tensor is not known".to_owned()));
+    let Type::Tensor(tensor) = ty else { return not_known() };
+    let shape: Option<Vec<i64>> = tensor.shape.iter().map(Scalar::as_int).collect();
+    match (shape, tensor.dtype) {
+        (Some(shape), Some(dtype)) if tensor.rank_known => Constant::Tensor(torch::Tensor { shape, dtype }),
+        _ => not_known(),
+    }
+}
+
+/// The types of the arguments that a function hands back under the names of its parameters.
+fn returned_params(source: &FunctionSource, function: &Function, passed: &[(Option<&str>, Type)]) -> Vec<Type> {
+    let ast = &source.ast;
+    let Some(Stmt::Return(Some(value))) = function.body.last().map(|&last| ast.stmt(last)) else { return Vec::new() };
+    let values = ast.elements(*value).map_or_else(|| vec![*value], <[ExprId]>::to_vec);
+    let of_param = |name: &str| {
+        let index = function.params.iter().position(|param| ast.name(param.name) == Some(name))?;
+        let by_keyword = passed.iter().find(|(keyword, _)| *keyword == Some(name));
+        by_keyword.or_else(|| passed.get(index).filter(|(keyword, _)| keyword.is_none())).map(|(_, ty)| ty.clone())
+    };
+    let unknown = || Type::Unknown(Reason("what a kernel returns".to_owned()));
+    values.into_iter().map(|value| ast.name(value).and_then(of_param).unwrap_or_else(unknown)).collect()
 }

@@ -101,3 +101,19 @@ pub(super) struct ExplicitCarry {
     pub(super) iter: VarId,
     pub(super) result: VarId,
 }
+
+/// The type of each assignment, nested ones included.
+pub(super) fn visit_types(body: &mut [Statement], see: &mut impl FnMut(VarId, &mut Type)) {
+    for statement in body {
+        match statement {
+            Statement::Let { var, ty, .. } => see(*var, ty),
+            Statement::For { body, .. } | Statement::While { body, .. } => visit_types(body, see),
+            Statement::If { then, otherwise, .. } => {
+                visit_types(then, see);
+                visit_types(otherwise.as_deref_mut().unwrap_or_default(), see);
+            }
+            Statement::Region(region) => visit_types(&mut region.body, see),
+            _ => {}
+        }
+    }
+}

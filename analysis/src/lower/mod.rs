@@ -21,7 +21,7 @@ mod tests;
 
 use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt};
 
-use crate::eval::Scope;
+use crate::eval::{Argument, Scope};
 use crate::ir::{Kernel, KernelKind, Origin};
 pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
@@ -54,6 +54,23 @@ pub fn kernels(ast: &Ast, scope: &dyn Scope) -> Vec<Kernel> {
         }
     }
     kernels
+}
+
+/// The calls of other functions that a function for the host makes, with the tensors that it passes.
+pub(crate) fn launches(ast: &Ast, scope: &dyn Scope) -> Vec<(String, Vec<Argument>)> {
+    let mut launches = Vec::new();
+    for &stmt in &ast.body {
+        if let Stmt::Function(function) = ast.stmt(stmt)
+            && kind(ast, function) == Kind::Host
+        {
+            let mut lowering = body::Lowering::new(ast, scope);
+            lowering.state.host = true;
+            lowering.state.jit = is_jit(ast, function);
+            lowering.function(function);
+            launches.extend(lowering.finish().1.launches);
+        }
+    }
+    launches
 }
 
 fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kind: KernelKind) -> Kernel {

@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 const COLUMNS: [&str; 8] = ["tile", "space", "address", "bytes", "shape", "dtype", "buffer", "lines"];
 
 fn table(path: &str, kernel: &KernelPlan) -> String {
-    let mut text = usage::heading(path, kernel);
+    let mut text = usage::heading(path, kernel, 0);
     let rows: Vec<_> = kernel.tiles.iter().map(row).collect();
     let widths: Vec<_> = (0..COLUMNS.len())
         .map(|column| {
@@ -86,6 +86,9 @@ fn table(path: &str, kernel: &KernelPlan) -> String {
     rows.iter().for_each(&mut line);
     text.push_str(&usage::bars(kernel));
     text.push_str(&scenarios(kernel));
+    for assumed in &kernel.assumes {
+        let _ = writeln!(text, "  assumes: {assumed}");
+    }
     for reason in &kernel.reasons {
         let _ = writeln!(text, "  not modelled: {reason}");
     }

@@ -14,14 +14,18 @@ const OVER: Style = AnsiColor::BrightRed.on_default().effects(Effects::BOLD);
 /// A bar is this many characters wide when the memory is full.
 const CELLS: u64 = 20;
 
-/// One line: where the kernel is, and what it was planned for.
-pub(super) fn heading(path: &str, kernel: &KernelPlan) -> String {
+/// One line: where the kernel is, how many others are like it, and what it was planned for.
+pub(super) fn heading(path: &str, kernel: &KernelPlan, others: usize) -> String {
     let status = match kernel.status {
         "exact" => String::new(),
         other => format!(", {other}"),
     };
     let KernelPlan { name, line, target, planner, .. } = kernel;
-    format!("{path}:{line}: {BOLD}{name}{BOLD:#} ({target}, {planner}{status})\n")
+    let others = match others {
+        0 => String::new(),
+        others => format!(" and {others} like it"),
+    };
+    format!("{path}:{line}: {BOLD}{name}{BOLD:#}{others} ({target}, {planner}{status})\n")
 }
 
 /// One line for each memory space that the kernel uses.

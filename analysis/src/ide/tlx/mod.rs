@@ -106,6 +106,7 @@ pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &
         line: context.line(placed.range(kernel.name_origin).start),
         status: if plan.is_exact(kernel) { "exact" } else { "partial" },
         reasons: reasons.map(|reason| reason.0.clone()).collect(),
+        assumes: Vec::new(),
         target: plan.arch.name(),
         planner: plan.rules.name(),
         spaces,

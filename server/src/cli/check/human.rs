@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use tilelens_analysis::diagnostics::Severity;
+use tilelens_analysis::ide::KernelPlan;
 
 use super::{Checked, Run};
 use crate::cli::usage;
@@ -10,13 +11,26 @@ use crate::cli::usage;
 /// Empty for a file without kernels that nothing is wrong with.
 pub(super) fn file(checked: &Checked) -> String {
     let mut text: String = checked.findings.iter().map(|finding| finding.frame.as_str()).collect();
-    for kernel in &checked.kernels {
-        let _ = write!(text, "{}{}", usage::heading(&checked.path, kernel), usage::bars(kernel));
+    for (kernel, others) in alike(&checked.kernels) {
+        let _ = write!(text, "{}{}", usage::heading(&checked.path, kernel, others), usage::bars(kernel));
     }
     if !text.is_empty() {
         text.push('\n');
     }
     text
+}
+
+/// Each kernel with the number of those at the same place that fill the memories as it does.
+fn alike(kernels: &[KernelPlan]) -> Vec<(&KernelPlan, usize)> {
+    let mut first: Vec<(&KernelPlan, usize)> = Vec::new();
+    let same = |a: &KernelPlan, b: &KernelPlan| a.line == b.line && a.status == b.status && a.spaces == b.spaces;
+    for kernel in kernels {
+        match first.iter_mut().rev().find(|(known, _)| same(known, kernel)) {
+            Some((_, others)) if !kernel.spaces.is_empty() => *others += 1,
+            _ => first.push((kernel, 0)),
+        }
+    }
+    first
 }
 
 pub(super) fn summary(run: &Run) -> String {

@@ -1,0 +1,179 @@
+//! What the kernels of a unit rest on that their own text does not say. Computed when somebody asks: the same evaluation as
+//! that of the kernels, with a scope that takes notes.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::eval::{self, Argument, Assumption, Binding, ClassSource, Constant, FunctionSource, Scope};
+use crate::ir::TensorType;
+use crate::lower;
+
+use super::{
+    Name, SourceFile, Unit, UnitScope, is_statement_of, isolated, module_file, overriding, shapes, syntax, units,
+};
+
+/// For people, one sentence each.
+#[salsa::tracked(returns(ref), cycle_result = of_itself)]
+pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
+    let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
+    let mut sentences = Vec::new();
+    let mut hosts: Vec<Unit<'db>> = vec![unit];
+    hosts.extend(super::standing(db, unit).iter().map(|(host, _)| *host));
+    hosts.dedup();
+    for host in hosts {
+        let recording = Recording { scope: UnitScope { db, unit: host }, found: found.clone() };
+        isolated(|| lower::kernels(syntax(db, host), &recording));
+        let given = shapes::given(db, host).iter();
+        sentences.extend(
+            given.map(|given| format!("`{}` is {}, as in {}", given.param, shown(&given.tensor), given.origin)),
+        );
+    }
+    let mut outer = unit.parent(db);
+    while let Some(function) = outer {
+        let numbers = shapes::given_constants(db, function).iter();
+        sentences
+            .extend(numbers.map(|(param, value, origin)| format!("`{param}` is {}, as in {origin}", value.shown())));
+        outer = function.parent(db);
+    }
+    let found = found.borrow();
+    sentences.extend(found.iter().map(Assumption::to_string));
+    Arc::new(sentences)
+}
+
+fn shown(tensor: &TensorType) -> String {
+    let shape: Vec<String> =
+        tensor.shape.iter().map(|extent| extent.as_int().unwrap_or_default().to_string()).collect();
+    let dtype = tensor.dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
+    format!("[{}]{dtype}", shape.join(", "))
+}
+
+fn of_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> Arc<Vec<String>> {
+    let _ = unit;
+    Arc::default()
+}
+
+/// What the value of a name that a unit sees rests on.
+pub(crate) fn assumptions_of_name(db: &dyn salsa::Database, unit: Unit<'_>, name: &str) -> Vec<String> {
+    let scope = UnitScope { db, unit };
+    let found = of_name(db, unit.file(db), scope.around(), Name::new(db, name.to_owned()));
+    found.iter().map(Assumption::to_string).collect()
+}
+
+/// What the value of a name rests on, in the scopes around a unit.
+#[salsa::tracked(returns(clone), cycle_result = of_a_name_itself)]
+fn of_name<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    scope: Option<Unit<'db>>,
+    name: Name<'db>,
+) -> Arc<BTreeSet<Assumption>> {
+    let text = name.text(db);
+    let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
+    let mut is_bound = false;
+    for &unit in units(db, file).iter().filter(|unit| is_statement_of(db, **unit, scope)) {
+        let ast = syntax(db, unit);
+        let recording = Recording { scope: UnitScope { db, unit }, found: found.clone() };
+        match eval::binding(ast, text) {
+            Binding::None => continue,
+            Binding::Import { level, module, original } => {
+                if let Some(home) = module_file(db, file, level, Name::new(db, module.clone())) {
+                    match overriding(db, unit, home, &module, &original).as_slice() {
+                        [(at, Some(value))] => {
+                            let scope = UnitScope { db, unit: *at };
+                            eval::evaluate(syntax(db, *at), *value, &Recording { scope, found: found.clone() });
+                        }
+                        _ => {
+                            found.borrow_mut().extend(of_name(db, home, None, Name::new(db, original)).iter().cloned())
+                        }
+                    }
+                }
+            }
+            _ => {
+                eval::bound_value(ast, text, &recording);
+            }
+        }
+        is_bound = true;
+    }
+    if let (false, Some(scope)) = (is_bound, scope) {
+        return of_name(db, file, scope.parent(db), name);
+    }
+    Arc::new(Rc::unwrap_or_clone(found).into_inner())
+}
+
+fn of_a_name_itself<'db>(
+    _: &'db dyn salsa::Database,
+    _: salsa::Id,
+    _: SourceFile,
+    _: Option<Unit<'db>>,
+    _: Name<'db>,
+) -> Arc<BTreeSet<Assumption>> {
+    Arc::default()
+}
+
+/// What a unit sees, taking note of what it rests on.
+struct Recording<'db> {
+    scope: UnitScope<'db>,
+    found: Rc<RefCell<BTreeSet<Assumption>>>,
+}
+
+impl<'db> Recording<'db> {
+    fn in_unit(&self, unit: Unit<'db>) -> Recording<'db> {
+        Recording { scope: UnitScope { db: self.scope.db, unit }, found: self.found.clone() }
+    }
+
+    fn note(&self, file: SourceFile, scope: Option<Unit<'db>>, name: &str) {
+        let db = self.scope.db;
+        let assumed = of_name(db, file, scope, Name::new(db, name.to_owned()));
+        self.found.borrow_mut().extend(assumed.iter().cloned());
+    }
+}
+
+impl Scope for Recording<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let (db, unit) = (self.scope.db, self.scope.unit);
+        self.note(unit.file(db), self.scope.around(), name);
+        self.scope.constant(name)
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        self.scope.function(name)
+    }
+
+    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        Some(Box::new(self.in_unit(self.scope.home_unit(function)?)))
+    }
+
+    fn argument(&self, param: &str) -> Option<TensorType> {
+        self.scope.argument(param)
+    }
+
+    fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
+        if let Some(file) = self.scope.module_home(module) {
+            self.note(file, None, member);
+        }
+        self.scope.module_member(module, member)
+    }
+
+    fn module(&self, name: &str) -> Option<String> {
+        self.scope.module(name)
+    }
+
+    fn assume(&self, assumption: Assumption) {
+        self.found.borrow_mut().insert(assumption);
+    }
+
+    fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
+        let (source, header) = self.scope.class_source(name)?;
+        Some((source, Box::new(self.in_unit(header))))
+    }
+
+    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+        self.scope.dialect_name(path)
+    }
+
+    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        self.scope.dialect_call(path, arguments)
+    }
+}

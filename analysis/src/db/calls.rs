@@ -1,0 +1,150 @@
+//! The calls that host code makes, with the tensors and numbers that it passes: plain Python is followed, and functions of PyPTO
+//! say what their tensors are.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use tilelens_syntax::BlockKind;
+use tilelens_syntax::ast::{Ast, Stmt};
+
+use crate::eval::{self, Argument, Assumption, ClassSource, Constant, FunctionSource, Scope, torch};
+use crate::lower;
+
+use super::{Unit, UnitScope, defined, is_statement_of, isolated, syntax, units};
+
+/// A call of a function of the same file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostCall {
+    pub(crate) callee: String,
+    pub(crate) args: Vec<Argument>,
+}
+
+#[salsa::tracked(returns(ref), cycle_result = calls_itself)]
+pub(crate) fn calls<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<HostCall>> {
+    let kind = unit.key(db).kind;
+    let ast = syntax(db, unit);
+    let scope = UnitScope { db, unit };
+    if !calls_by_name_only(db, unit) {
+        let following = Following { scope, calls: RefCell::default() };
+        isolated(|| eval::follow(ast, &following));
+        return Arc::new(following.calls.into_inner());
+    }
+    if kind != BlockKind::Function {
+        return Arc::default();
+    }
+    let launches = isolated(|| lower::launches(ast, &scope)).unwrap_or_default();
+    Arc::new(launches.into_iter().map(|(callee, args)| HostCall { callee, args }).collect())
+}
+
+/// Whether a unit is no plain Python at the top of a file, which may call a function under any name.
+pub(super) fn calls_by_name_only<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    match unit.key(db).kind {
+        BlockKind::Function => unit.parent(db).is_some() || is_decorated(syntax(db, unit)),
+        BlockKind::Statements => unit.parent(db).is_some(),
+        BlockKind::FunctionHeader | BlockKind::ClassHeader => true,
+    }
+}
+
+fn calls_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> Arc<Vec<HostCall>> {
+    let _ = unit;
+    Arc::default()
+}
+
+fn is_decorated(ast: &Ast) -> bool {
+    ast.body.iter().any(|&stmt| match ast.stmt(stmt) {
+        Stmt::Function(function) => !function.decorators.is_empty(),
+        _ => false,
+    })
+}
+
+/// What Python code on the host sees, and the calls that it has made.
+struct Following<'db> {
+    scope: UnitScope<'db>,
+    calls: RefCell<Vec<HostCall>>,
+}
+
+/// Calls of one block that are kept.
+const MOST: usize = 1000;
+
+impl Scope for Following<'_> {
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let known = self.scope.constant(name);
+        if known.as_ref().is_some_and(|value| !matches!(value, Constant::Unknown(_))) {
+            return known;
+        }
+        if self.scope.function(name).is_some() {
+            return Some(Constant::Function(name.to_owned()));
+        }
+        // Values that only host code has: tensors, and tables of functions.
+        let (db, unit) = (self.scope.db, self.scope.unit);
+        let statements = units(db, unit.file(db)).iter().filter(|unit| is_statement_of(db, **unit, None));
+        let mut values = statements.filter_map(|&unit| eval::bound_value(syntax(db, unit), name, self));
+        match (values.next(), values.next()) {
+            (Some(value), None) => Some(value),
+            _ => known,
+        }
+    }
+
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        self.scope.function(name)
+    }
+
+    fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
+        self.scope.module_member(module, member)
+    }
+
+    fn module(&self, name: &str) -> Option<String> {
+        self.scope.module(name)
+    }
+
+    fn follows(&self) -> bool {
+        true
+    }
+
+    fn assume(&self, assumption: Assumption) {
+        self.scope.assume(assumption);
+    }
+
+    fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
+        self.scope.class(name)
+    }
+
+    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+        match path {
+            ["torch", name] => torch::dtype(name).map(Constant::Dtype),
+            _ => self.scope.dialect_name(path),
+        }
+    }
+
+    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        if let ["torch", name] = path {
+            return Some(torch::call(name, &arguments()));
+        }
+        let (callee, method) = match path {
+            [callee] => (*callee, None),
+            [callee, method] => (*callee, Some(*method)),
+            _ => return None,
+        };
+        let (db, file) = (self.scope.db, self.scope.unit.file(self.scope.db));
+        let is_kernel = match self.scope.function(callee) {
+            Some(source) => is_decorated(&source.ast),
+            // One that holds other functions is not run: what it returns is no value.
+            None => defined(db, file, callee, BlockKind::FunctionHeader).is_some(),
+        };
+        if !is_kernel && self.scope.function(callee).is_none() {
+            return None;
+        }
+        // `kernel.lower(x, y)` compiles for these tensors.
+        if method.is_some_and(|method| !is_kernel || !(method.starts_with("lower") || method.starts_with("compile"))) {
+            return None;
+        }
+        let mut calls = self.calls.borrow_mut();
+        if calls.len() < MOST {
+            drop(calls);
+            let args = arguments();
+            calls = self.calls.borrow_mut();
+            calls.push(HostCall { callee: callee.to_owned(), args });
+        }
+        is_kernel.then(|| Constant::Unknown(crate::ir::Reason(format!("what `{callee}` returns"))))
+    }
+}
