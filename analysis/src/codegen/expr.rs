@@ -49,11 +49,11 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
         Scalar::Dim { tensor, axis } => {
             let extent = kernel.tensor(*tensor).and_then(|ty| ty.shape.get(*axis as usize));
             match extent {
-                Some(Scalar::Dim { .. }) | None => {
+                Some(extent) if is_given(extent) => print(extent)?,
+                _ => {
                     let name = &kernel.var(*tensor).name;
                     return Err(format!("axis {axis} of `{name}` is known at run time only"));
                 }
-                Some(extent) => print(extent)?,
             }
         }
         Scalar::Dynamic(name) => match context.extent(name) {
@@ -68,6 +68,17 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
         },
         Scalar::Unknown(Reason(reason)) => return Err(reason.clone()),
     })
+}
+
+/// Whether the extent of a tensor is made of numbers and of what `pl.dynamic` names. Variables in it may be those of the
+/// function around the kernel.
+pub(super) fn is_given(extent: &Scalar) -> bool {
+    match extent {
+        Scalar::Int(_) | Scalar::Dynamic(_) => true,
+        Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => is_given(operand),
+        Scalar::Binary(_, left, right) => is_given(left) && is_given(right),
+        _ => false,
+    }
 }
 
 fn operator(op: ScalarBinary) -> &'static str {

@@ -191,6 +191,7 @@ impl<'a> Selector<'a> {
     fn extent(&self, extent: &Scalar) -> Option<Elements> {
         match constant_extent(extent) {
             Some(extent) => Some(Elements::Known(extent)),
+            None if !expr::is_given(extent) => None,
             None => expr::text(extent, self.kernel, &self.context).ok().map(Elements::RunTime),
         }
     }
