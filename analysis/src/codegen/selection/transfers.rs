@@ -173,12 +173,15 @@ impl Selector<'_> {
             )
             .into());
         }
-        let Some(extents) = extents.into_iter().collect::<Option<Vec<Elements>>>() else {
+        let var = self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty);
+        let stored_swapped = matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Dn);
+        // No stride depends on the first extent of a row-major tensor.
+        let unused = |axis: usize| (axis == 0 && !stored_swapped).then_some(Elements::Known(1));
+        let needed = extents.into_iter().enumerate().map(|(axis, extent)| extent.or_else(|| unused(axis)));
+        let Some(extents) = needed.collect::<Option<Vec<Elements>>>() else {
             return Err(format!("the strides of `{name}` depend on extents that nothing tells the kernel").into());
         };
         let mut strides = types::row_major_strides(&extents);
-        let var = self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty);
-        let stored_swapped = matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Dn);
         if matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Nz) {
             return Err(format!("`{name}` has the layout NZ, which generated code does not address").into());
         }
