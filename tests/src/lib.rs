@@ -2,4 +2,5 @@
 
 pub mod kernels;
 pub mod lsp_client;
+pub mod reference;
 pub mod tlx_kernels;

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -108,14 +109,22 @@ enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
 constexpr int DYNAMIC = -1;
 
 // On-chip memory of an Ascend 910B core.
-inline std::vector<char>& memory(TileType type)
+inline std::map<TileType, std::vector<char>>& memories()
 {
     thread_local std::map<TileType, std::vector<char>> spaces = {
         {TileType::Vec, std::vector<char>(188416)}, {TileType::Mat, std::vector<char>(524288)},
         {TileType::Left, std::vector<char>(65536)}, {TileType::Right, std::vector<char>(65536)},
         {TileType::Acc, std::vector<char>(131072)}, {TileType::Bias, std::vector<char>(1024)},
     };
-    return spaces.at(type);
+    return spaces;
+}
+
+inline std::vector<char>& memory(TileType type) { return memories().at(type); }
+
+// Leaves rubbish for the next kernel.
+inline void forget()
+{
+    for (auto& [type, bytes] : memories()) std::fill(bytes.begin(), bytes.end(), char(0xff));
 }
 
 template <TileType Location, typename T, int R, int C, BLayout B, int VR, int VC, SLayout S = SLayout::NoneBox,
@@ -459,6 +468,14 @@ template <typename D, typename S> void spoil_beside(const D& dst, const S& tmp)
         }
 }
 
+// Scratch is written while an operand is still read.
+template <typename A, typename S> void apart(const A& a, const S& tmp)
+{
+    int64_t end = a.address + int64_t(A::Rows) * A::Cols * sizeof(typename A::DType);
+    int64_t tmp_end = tmp.address + int64_t(S::Rows) * S::Cols * sizeof(typename S::DType);
+    host::require(end <= tmp.address || tmp_end <= a.address, "scratch lies in an operand");
+}
+
 template <typename D, typename M, typename A, typename S, typename V>
 void TSELS(D& dst, const M& mask, const A& a, const S& tmp, V scalar)
 {
@@ -518,7 +535,7 @@ HOST_SCALAR_TERNARY(TSUBSC, x - y + z)
 // Reductions; the scratch of a row reduction is overwritten.
 template <typename D, typename A, typename F> void reduce_rows(D& dst, const A& a, F f)
 {
-    host::require(dst.rows == a.rows && dst.cols == 1, "a row reduction has one column");
+    host::require(a.rows == 0 || (dst.rows == a.rows && dst.cols == 1), "a row reduction has one column");
     compute(dst, [&](int r, int) {
         auto value = wide(a.get(r, 0));
         for (int c = 1; c < a.cols; ++c) value = f(value, wide(a.get(r, c)));
@@ -528,7 +545,7 @@ template <typename D, typename A, typename F> void reduce_rows(D& dst, const A& 
 
 template <typename D, typename A, typename F> void reduce_cols(D& dst, const A& a, F f)
 {
-    host::require(dst.rows == 1 && dst.cols == a.cols, "a column reduction has one row");
+    host::require(a.rows == 0 || (dst.rows == 1 && dst.cols == a.cols), "a column reduction has one row");
     compute(dst, [&](int, int c) {
         auto value = wide(a.get(0, c));
         for (int r = 1; r < a.rows; ++r) value = f(value, wide(a.get(r, c)));
@@ -539,6 +556,7 @@ template <typename D, typename A, typename F> void reduce_cols(D& dst, const A& 
 #define HOST_REDUCE(NAME, EXPR)                                                                                       \
     template <typename D, typename A, typename S> void TROW##NAME(D& dst, const A& a, const S& tmp)                   \
     {                                                                                                                 \
+        apart(a, tmp);                                                                                                \
         reduce_rows(dst, a, [](auto x, auto y) { return EXPR; });                                                     \
         spoil_beside(dst, tmp);                                                                                       \
     }                                                                                                                 \
@@ -555,12 +573,12 @@ HOST_REDUCE(MIN, y < x ? y : x)
 #define HOST_EXPAND(NAME, EXPR)                                                                                       \
     template <typename D, typename A, typename V> void TROWEXPAND##NAME(D& dst, const A& a, const V& column)          \
     {                                                                                                                 \
-        host::require(column.rows == dst.rows && column.cols == 1, "one value a row");                                \
+        host::require(dst.rows == 0 || (column.rows == dst.rows && column.cols == 1), "one value a row");              \
         compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); auto y = wide(column.get(r, 0)); return EXPR; });\
     }                                                                                                                 \
     template <typename D, typename A, typename V> void TCOLEXPAND##NAME(D& dst, const A& a, const V& row)             \
     {                                                                                                                 \
-        host::require(row.rows == 1 && row.cols == dst.cols, "one value a column");                                   \
+        host::require(dst.rows == 0 || (row.rows == 1 && row.cols == dst.cols), "one value a column");                 \
         compute(dst, [&](int r, int c) { auto x = wide(a.get(r, c)); auto y = wide(row.get(0, c)); return EXPR; });   \
     }
 
@@ -643,7 +661,7 @@ template <typename D, typename A> void TFILLPAD_EXPAND(D& dst, const A& a) { TFI
 // Positions of the extremes.
 template <typename D, typename A, typename F> void row_position(D& dst, const A& a, F better)
 {
-    host::require(dst.rows == a.rows && dst.cols == 1, "a row reduction has one column");
+    host::require(a.rows == 0 || (dst.rows == a.rows && dst.cols == 1), "a row reduction has one column");
     compute(dst, [&](int r, int) {
         int best = 0;
         for (int c = 1; c < a.cols; ++c)
@@ -654,7 +672,7 @@ template <typename D, typename A, typename F> void row_position(D& dst, const A&
 
 template <typename D, typename A, typename F> void col_position(D& dst, const A& a, F better)
 {
-    host::require(dst.rows == 1 && dst.cols == a.cols, "a column reduction has one row");
+    host::require(a.rows == 0 || (dst.rows == 1 && dst.cols == a.cols), "a column reduction has one row");
     compute(dst, [&](int, int c) {
         int best = 0;
         for (int r = 1; r < a.rows; ++r)

@@ -63,7 +63,7 @@ inline std::unique_ptr<Exchange>& exchange()
 inline void cores(std::function<void()> cube, std::function<void()> vector)
 {
     exchange() = std::make_unique<Exchange>();
-    std::exception_ptr failed[VECTOR_UNITS + 1];
+    std::exception_ptr first;
     std::vector<std::thread> threads;
     for (int number = CUBE; number < VECTOR_UNITS; ++number) {
         threads.emplace_back([&, number] {
@@ -72,16 +72,16 @@ inline void cores(std::function<void()> cube, std::function<void()> vector)
                 number == CUBE ? cube() : vector();
                 for (auto& [flag, count] : flags()) require(count == 0, "a flag that nobody waited for");
             } catch (...) {
-                failed[number + 1] = std::current_exception();
                 std::lock_guard<std::mutex> lock(exchange()->mutex);
+                // What the others say then is a consequence.
+                if (!exchange()->abandoned) first = std::current_exception();
                 exchange()->abandoned = true;
                 exchange()->changed.notify_all();
             }
         });
     }
     for (auto& thread : threads) thread.join();
-    for (auto& failure : failed)
-        if (failure) std::rethrow_exception(failure);
+    if (first) std::rethrow_exception(first);
     for (auto& [key, ring] : exchange()->rings)
         for (int reader = 0; reader < ring.readers; ++reader) {
             for (int writer = 0; writer < ring.writers; ++writer)

@@ -33,17 +33,25 @@ impl Scope for Module<'_> {
     }
 }
 
-/// The kernels of a text with their plans.
-pub(crate) fn planned(text: &str) -> Vec<(Kernel, Plan)> {
+/// The kernels of a text as their authors wrote them.
+pub(crate) fn written(text: &str) -> Vec<Kernel> {
     let document = Document::new(text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
-    let prepared = kernels.flat_map(|kernel| passes::prepare(kernel, Target::Ascend910b.into(), Planner::Auto));
+    functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document))).collect()
+}
+
+/// What is compiled of a kernel, with its plan: one kernel, or one for each core.
+pub(crate) fn compiled(kernel: Kernel) -> Vec<(Kernel, Plan)> {
     let with_plan = |kernel: Kernel| {
         let plan = memory::plan(&kernel, Target::Ascend910b, Planner::Auto);
         (kernel, plan)
     };
-    prepared.map(with_plan).collect()
+    passes::prepare(kernel, Target::Ascend910b.into(), Planner::Auto).into_iter().map(with_plan).collect()
+}
+
+/// The kernels of a text with their plans.
+pub(crate) fn planned(text: &str) -> Vec<(Kernel, Plan)> {
+    written(text).into_iter().flat_map(compiled).collect()
 }
 
 /// The Python files of a folder of this crate, in order.
@@ -231,19 +239,11 @@ impl Batch {
         }
     }
 
-    /// Adds a kernel that must run without a wrong access.
-    pub(crate) fn add_unchecked(&mut self, run: Run) {
-        if let Some(function) = self.generated(&run) {
-            self.functions.push_str(&function);
-            self.drivers.push_str(&run.driver(&[]));
-        }
-    }
-
     /// Compiles, runs, and says what is wrong.
     pub(crate) fn run(mut self, name: &str) -> Vec<String> {
         let (prelude, functions, drivers) = (codegen::prelude(), &self.functions, &self.drivers);
         let source = format!("{prelude}\n{functions}\n{MAIN}\nint main()\n{{\n{drivers}}}\n");
-        let printed = compile_and_run(name, &source);
+        let printed = String::from_utf8(compile_and_run(name, &source)).unwrap();
         let mut wrong = std::mem::take(&mut self.wrong);
         for line in printed.lines() {
             let mut words = line.split(' ');
@@ -300,7 +300,7 @@ fn extents(shape: &[Scalar]) -> (usize, usize) {
     (all.iter().product::<usize>() / cols, cols)
 }
 
-fn c_type(dtype: Dtype) -> &'static str {
+pub(crate) fn c_type(dtype: Dtype) -> &'static str {
     match dtype {
         Dtype::Fp32 => "float",
         Dtype::Fp16 => "half",
@@ -318,7 +318,7 @@ fn c_type(dtype: Dtype) -> &'static str {
     }
 }
 
-fn pascal(name: &str) -> String {
+pub(crate) fn pascal(name: &str) -> String {
     name.split('_').filter(|part| !part.is_empty()).map(|part| part[..1].to_uppercase() + &part[1..]).collect()
 }
 
@@ -369,7 +369,7 @@ template <typename F> void run(F f, const char* name)
 "#;
 
 /// Compiles and runs a program with the host's instructions; its output.
-fn compile_and_run(name: &str, source: &str) -> String {
+pub(crate) fn compile_and_run(name: &str, source: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
     let (cpp, binary) = (folder.join("kernels.cpp"), folder.join("kernels"));
@@ -384,5 +384,5 @@ fn compile_and_run(name: &str, source: &str) -> String {
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let ran = Command::new(&binary).output().unwrap();
     assert!(ran.status.success(), "{name} ended with {}", ran.status);
-    String::from_utf8(ran.stdout).unwrap()
+    ran.stdout
 }

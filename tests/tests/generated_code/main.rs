@@ -8,4 +8,5 @@ mod corpora;
 mod host;
 mod jumps;
 mod kernels;
+mod numerics;
 mod operations;

@@ -187,12 +187,15 @@ impl Selector<'_> {
         let queue = self.queue(call)?;
         let split = split(call)?;
         let tile = self.tile_operand(call, 0)?;
+        let space = self.program.tile(tile).form.space;
+        if !matches!(space, Space::Acc | Space::Vec) {
+            return Err(format!("a tile is pushed out of Acc or Vec, not out of {space}").into());
+        }
         let whole = self.whole_box(tile, origin);
         if self.program.tile(whole).place == Place::View && whole != tile {
             self.point("TRESHAPE", vec![Operand::Tile(whole), Operand::Tile(tile)], origin);
         }
         self.fits(queue, whole, call)?;
-        let space = self.program.tile(tile).form.space;
         let pipe = pipe_of("tile.store", None, &[space]);
         let template = vec![self.queue_type(queue), self.program.tile(whole).type_name(), split];
         let operands = vec![Operand::Text(self.program.queues[queue].name.clone()), Operand::Tile(whole)];
