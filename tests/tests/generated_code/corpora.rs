@@ -90,11 +90,9 @@ fn kernels_on_tensors_compute_what_they_say() {
         "tensors",
         &["conformance/pypto-tensor"],
         expect![[r#"
-        196 run, 196 right
+        199 run, 199 right
         1 a tile is pushed out of Acc or Vec, not out of Mat: 115_window_for_both_cores_0
         7 does not fit: 078_mixed_pipe_overflow_0 088_overflow_by_scratch_0 089_overflow_by_entry_load_0 090_overflow_live_values_0 124_vector_result_after_output_overflow_0 gen_041_0 gen_047_0
-        2 not modelled: `batch_matmul` is unrolled by the compiler: 070_matmul_batch_0 134_matmul_batch_then_vector_0
-        1 not modelled: a pipeline that uses both the cube and the vector core: 121_mixed_pipeline_0
         2 not modelled: the load of `hid`, which the compiler may take out of the loop: 129_matmul_hoisted_operand_1 130_matmul_hoisted_panel_1
         1 rejected: `o` was written in parts and lies in global memory, but `tile.neg` takes what is on chip; take a window of it: `o[...]`: 138_output_read_whole_after_store_0
         1 rejected: a local tensor of [192, 512] FP32 takes 393216 bytes; the compiler refuses those that are larger than the unified buffer of ascend910b (188416 bytes), even as an accumulator: make it smaller, or create it outside of the scope: gen_002_0
