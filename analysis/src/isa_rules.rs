@@ -1,5 +1,6 @@
 //! What the compiler accepts and the instruction library refuses later, and transfers that are slower than they could be.
-//! Looks at a kernel behind [`crate::passes`], whose tiles all have a space and a layout.
+//! Looks at a kernel behind [`crate::passes`], whose tiles all have a space and a layout. The tiles of a kernel on tensors are
+//! the compiler's own: their shapes are no advice to the author.
 
 use rustc_hash::FxHashSet;
 
@@ -31,7 +32,7 @@ pub(crate) fn findings(kernel: &Kernel, target: Target) -> Vec<Finding> {
         }
         let Stmt::Let { var, .. } = stmt else { return };
         let authored = kernel.var(*var);
-        if authored.inserted || authored.role != Role::Def {
+        if authored.inserted || authored.role != Role::Def || kernel.on_tensors {
             return;
         }
         let shape = || kernel.tile(*var).filter(|_| touched.contains(var));
