@@ -234,11 +234,11 @@ fn compare(operation: &Operation) -> Result<Option<Value>> {
     })
 }
 
-/// `mask ? arg : otherwise`
+/// `mask ? arg : otherwise`; masks are those of [`compare`].
 fn select(operation: &Operation, arg: usize, otherwise: Source) -> Result<Option<Value>> {
     let (mask, chosen) = (operation.array(0)?, operation.array(arg)?);
     let (mask, chosen): (_, std::cell::Ref<Array>) = (mask.borrow(), chosen.borrow());
-    let packed = mask.matrix()[1] != chosen.matrix()[1];
+    let packed = !operation.on_tensors;
     operation.fill(|index| {
         let (last, leading) = index.split_last().ok_or("a selection without axes")?;
         let bit = match packed {
