@@ -22,6 +22,9 @@ pub(crate) fn walk(workspace: &Workspace) -> anyhow::Result<()> {
     let (code, state) = (bin.join("code"), home.join("code"));
     let entry = modules.join("code-server/out/node/entry.js");
     let (user, extensions) = (state.join("user"), state.join("extensions"));
+    // code-server makes neither itself.
+    shell.create_dir(user.join("User"))?;
+    shell.create_dir(&extensions)?;
     let flags = format!("--user-data-dir '{}' --extensions-dir '{}'", user.display(), extensions.display());
     shell
         .write_file(&code, format!("#!/bin/sh\nexec node '{}' {flags} --config /dev/null \"$@\"\n", entry.display()))?;
