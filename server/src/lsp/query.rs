@@ -53,7 +53,8 @@ impl View {
     }
 }
 
-/// What becomes of a request when an edit overtakes it.
+/// What becomes of a request when an edit of its document overtakes it. Whatever else interrupts one, such as a setting or a file
+/// that it imports, it is asked again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnEdit {
     /// Ask again: the answer belongs to the document as a whole.
@@ -69,7 +70,7 @@ pub(super) trait Query: Send {
     /// True when nobody waits for the answer any longer.
     fn is_abandoned(&self) -> bool;
 
-    /// Computes and sends the answer. Returns the query when an edit interrupted it and it is to be asked again.
+    /// Computes and sends the answer. Returns the query when it was interrupted and is to be asked again.
     fn run(self: Box<Self>, view: View) -> Option<Box<dyn Query>>;
 
     fn refuse(self: Box<Self>, error: Error);
@@ -78,6 +79,8 @@ pub(super) trait Query: Send {
 struct Question<T, F> {
     uri: Uri,
     on_edit: OnEdit,
+    /// Of the document, when the question was first asked.
+    version: Option<i32>,
     attempts_left: u32,
     compute: F,
     answer: oneshot::Sender<Result<T>>,
@@ -93,7 +96,7 @@ where
     F: Fn(&View) -> Cancellable<T> + Send + 'static,
 {
     let (answer, receiver) = oneshot::channel();
-    (Box::new(Question { uri, on_edit, attempts_left: ATTEMPTS, compute, answer }), receiver)
+    (Box::new(Question { uri, on_edit, version: None, attempts_left: ATTEMPTS, compute, answer }), receiver)
 }
 
 impl<T, F> Query for Question<T, F>
@@ -110,11 +113,16 @@ where
     }
 
     fn run(mut self: Box<Self>, view: View) -> Option<Box<dyn Query>> {
+        let is_edited = *self.version.get_or_insert(view.version) != view.version;
+        if is_edited && self.on_edit == OnEdit::GiveUp {
+            self.refuse(content_modified());
+            return None;
+        }
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.compute)(&view)));
         drop(view); // an edit waits for every snapshot
         let answer = match outcome {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(_)) if self.on_edit == OnEdit::AskAgain && self.attempts_left > 0 => {
+            Ok(Err(_)) if self.attempts_left > 0 => {
                 self.attempts_left -= 1;
                 return Some(self);
             }

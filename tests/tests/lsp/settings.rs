@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use tilelens_tests::kernels::{self, Layout};
 use tilelens_tests::lsp_client::LspClient;
 
 use crate::{BINARY, URI};
@@ -106,6 +107,20 @@ fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
     other.open(URI, 1, "x = 1\n");
     other.diagnostics(URI, 1);
     assert!(!other.has_notification("tilelens/settings"));
+}
+
+#[test]
+fn a_request_outlives_a_change_of_settings() {
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": {} }));
+    client.open(URI, 1, &kernels::source(100, Layout::ClassPerKernel));
+    let at = json!({ "textDocument": { "uri": URI }, "position": { "line": 6, "character": 8 } });
+    for round in 0..20 {
+        let asked = client.ask("textDocument/hover", at.clone());
+        let planner = ["packed", "auto"][round % 2];
+        client.notify("workspace/didChangeConfiguration", json!({ "settings": { "planner": planner } }));
+        client.answer(asked).expect("no edit of the document came between");
+    }
 }
 
 #[test]
