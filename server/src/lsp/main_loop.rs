@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
@@ -209,7 +209,7 @@ impl MainLoop {
             Event::PreviewInterrupted { uri } => self.refresh_previews(&uri),
             Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
             Event::Diagnosed(diagnosed) => {
-                self.look_for(&diagnosed.imports);
+                self.look_for(&diagnosed.imports, &diagnosed.uri);
                 self.publish(diagnosed);
             }
             Event::Searched(searched) => {
@@ -463,13 +463,21 @@ impl MainLoop {
         }
     }
 
+    /// What may be read for a document: its workspace, or its folder if it was opened without one.
+    fn root_of(&self, uri: &Uri) -> Option<PathBuf> {
+        let folder =
+            || PathBuf::from(diagnostics::path_of(uri)).parent().filter(|path| path.is_absolute()).map(Path::to_owned);
+        self.settings.root.clone().or_else(folder)
+    }
+
     /// Reads imports that are new, on a worker.
-    fn look_for(&mut self, imports: &[Vec<String>]) {
+    fn look_for(&mut self, imports: &[Vec<String>], importer: &Uri) {
+        let Some(root) = self.root_of(importer) else { return };
         for candidates in imports {
             if !self.sought.insert(candidates.clone()) {
                 continue;
             }
-            let Some(root) = self.settings.root.clone() else { return };
+            let root = root.clone();
             let (candidates, events) = (candidates.clone(), self.events.clone());
             self.runtime.spawn_blocking(move || {
                 if let Some((path, text)) = imports::read_first(&candidates, &root) {
@@ -505,7 +513,7 @@ impl MainLoop {
 
     /// On a worker; most files have none.
     fn look_for_dumps(&self, uri: &Uri) {
-        let (Some(open), Some(root)) = (self.documents.get(uri), self.settings.root.clone()) else { return };
+        let (Some(open), Some(root)) = (self.documents.get(uri), self.root_of(uri)) else { return };
         let (uri, document, events) = (uri.clone(), open.document.clone(), self.events.clone());
         self.runtime.spawn_blocking(move || {
             let path = diagnostics::path_of(&uri);

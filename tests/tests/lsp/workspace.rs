@@ -157,6 +157,20 @@ fn a_survey_of_many_files_comes_in_parts_and_shows_how_far_it_is() {
 }
 
 #[test]
+fn a_file_without_a_workspace_imports_what_lies_beside_it() {
+    let root = workspace("no-workspace", &[("sizes.py", SIZES), ("k.py", KERNEL)]);
+    let mut client = LspClient::spawn(BINARY);
+    client.initialize(json!({ "capabilities": {} }));
+    let uri = uri(&root, "k.py");
+    client.open(&uri, 1, KERNEL);
+    // The import is read after the first diagnostics, which cannot tell yet; without it there are no others.
+    let mut codes = Value::Null;
+    while codes != "capacity-exceeded" {
+        codes = client.diagnostics(&uri, 1)[0]["code"].clone();
+    }
+}
+
+#[test]
 fn calls_lead_through_files_that_are_not_open() {
     let helper = "import pypto.language as pl\n\n@pl.jit.inline\ndef helper(x: pl.Tensor):\n    return inner(x)\n\n@pl.jit.inline\ndef inner(x: pl.Tensor):\n    return pl.exp(x)\n";
     let caller = |name: &str| {
