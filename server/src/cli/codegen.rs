@@ -7,7 +7,7 @@ use tilelens_analysis::ide::GeneratedCode;
 use tilelens_analysis::project::Config;
 
 use super::source::Source;
-use super::which::Which;
+use super::which::{Which, no_kernels};
 use super::{Planning, complain, fail, print};
 
 #[derive(clap::Args)]
@@ -59,6 +59,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Ok(wanted) => wanted,
         Err(message) => return fail(&message),
     };
+    if wanted.is_empty() {
+        complain(&no_kernels(path));
+        return ExitCode::SUCCESS;
+    }
     for code in &wanted {
         for gap in &code.gaps {
             let line = source.document.rope().byte_to_line(gap.range.start) + 1;

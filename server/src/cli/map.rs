@@ -9,8 +9,8 @@ use tilelens_analysis::ide::memory_map::text::{Kind, Line};
 use tilelens_analysis::ide::memory_map::{html, svg, text};
 
 use super::source::Source;
-use super::which::Which;
-use super::{Planning, fail, print};
+use super::which::{Which, no_kernels};
+use super::{Planning, complain, fail, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -54,6 +54,9 @@ fn drawn(arguments: &Arguments) -> Result<(), String> {
     let source = Source::read(&which.path, &arguments.planning.config())?;
     let all = source.ask(|analysis, file| analysis.memory_maps(file));
     let maps: Vec<MemoryMap> = which.among(&all, |map| &map.kernel)?.into_iter().cloned().collect();
+    if maps.is_empty() && !matches!(arguments.format, Format::Svg) {
+        complain(&no_kernels(&which.path));
+    }
     let drawing = match arguments.format {
         Format::Text => {
             let drawings = maps.iter().map(|map| text::draw(map, columns(arguments.width).into()));
@@ -62,7 +65,7 @@ fn drawn(arguments: &Arguments) -> Result<(), String> {
         Format::Html => html::page(&which.path.file_name().unwrap_or_default().to_string_lossy(), &maps),
         Format::Svg => match maps.as_slice() {
             [map] => svg::file(map, arguments.width.unwrap_or(PIXELS).into()),
-            [] => return Err(format!("{}: there are no kernels in this file", which.path.display())),
+            [] => return Err(no_kernels(&which.path)),
             maps => {
                 let names: Vec<_> = maps.iter().map(|map| map.kernel.as_str()).collect();
                 let file = which.path.display();

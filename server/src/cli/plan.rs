@@ -8,7 +8,8 @@ use tilelens_analysis::ide::KernelPlan;
 use tilelens_analysis::ide::plan_view::TilePlan;
 
 use super::source::Source;
-use super::{Planning, fail, print, usage};
+use super::which::no_kernels;
+use super::{Planning, complain, fail, print, usage};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -44,6 +45,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     };
     let kernels = source.ask(|analysis, file| analysis.plans(file));
     let path = arguments.file.display().to_string();
+    if kernels.is_empty() {
+        complain(&no_kernels(&arguments.file));
+    }
     match arguments.format {
         Format::Table => print(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n")),
         Format::Python => {

@@ -28,10 +28,15 @@ impl<'a> Which<'a> {
         }
         let names: Vec<_> = all.iter().map(name).collect();
         Err(match names.as_slice() {
-            [] => format!("{}: there are no kernels in this file", self.path.display()),
+            [] => no_kernels(&self.path),
             names => format!("{}: no kernel `{kernel}`; there are {}", self.path.display(), names.join(", ")),
         })
     }
+}
+
+/// What commands that show kernels say of a file that has none.
+pub(super) fn no_kernels(path: &Path) -> String {
+    format!("{}: there are no kernels in this file", path.display())
 }
 
 /// `kernel` names `Program.kernel` too.

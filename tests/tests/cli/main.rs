@@ -360,6 +360,28 @@ fn code_is_generated_for_the_kernel_that_is_named() {
 }
 
 #[test]
+fn of_a_file_without_kernels_that_is_said() {
+    let root = directory("without", &[("none.py", b"x = 1\n")]);
+    for command in
+        [&["codegen", "none.py"][..], &["codegen", "none.py", "-o", "out"], &["plan", "none.py"], &["map", "none.py"]]
+    {
+        let run = tilelens(&root, command);
+        let said = (run.code, run.stdout.as_str(), run.stderr.trim_end());
+        assert_eq!(said, (Some(0), "", "tilelens: none.py: there are no kernels in this file"), "{command:?}");
+    }
+    assert!(!root.join("out").exists());
+    let run = tilelens(&root, &["plan", "none.py", "--format", "json"]);
+    assert!(run.stdout.starts_with('{') && run.stderr.contains("no kernels"), "{}{}", run.stdout, run.stderr);
+    let check = tilelens(&root, &["check", "none.py"]);
+    assert!(check.code == Some(0) && check.stdout.starts_with("1 file, 0 kernels"), "{}", check.stdout);
+    let named = tilelens(&root, &["codegen", "none.py:k"]);
+    assert_eq!(
+        (named.code, named.stderr.trim_end()),
+        (Some(2), "tilelens: none.py: there are no kernels in this file")
+    );
+}
+
+#[test]
 fn buffers_are_packed_and_the_verdict_is_said() {
     let gap = "id,lower,upper,size\na,1,3,4\nb,5,6,3\nc,4,6,4\nd,3,5,2\ne,1,2,4\nf,2,5,2\ng,2,4,1\n";
     let empty = "id,lower,upper,size\na,3,3,4\n";

@@ -52,6 +52,7 @@ fn a_plan_may_be_mlir() {
         &root,
         &["plan", "plain.py", "--format", "mlir"],
         &expect![[r#"
+        tilelens: plain.py: there are no kernels in this file
         exit 0
     "#]],
     );
