@@ -10,3 +10,4 @@ mod jumps;
 mod kernels;
 mod numerics;
 mod operations;
+mod pointers;

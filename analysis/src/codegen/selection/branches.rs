@@ -56,14 +56,14 @@ impl Selector<'_> {
                     self.tensors.insert(var, then);
                     return Ok(None);
                 }
-                let pointer = self.context.fresh_scalar(&format!("{name}_ptr"));
-                let element = types::dtype(self.program.args[then.args[0]].dtype).unwrap_or("void");
                 let mut args = then.args.clone();
                 args.extend(otherwise.args.iter().copied().filter(|arg| !then.args.contains(arg)));
+                let ty = self.pointer_type(name, &args)?;
+                let pointer = self.context.fresh_scalar(&format!("{name}_ptr"));
                 self.tensors.insert(var, TensorRef { args, pointer: pointer.clone() });
                 Ok(Some(BranchResult {
                     name: pointer,
-                    declare: Declare::Value(format!("__gm__ {element}*")),
+                    declare: Declare::Value(ty),
                     then: Some(then.pointer),
                     otherwise: Some(otherwise.pointer),
                     tiles: None,
@@ -85,6 +85,27 @@ impl Selector<'_> {
             }
             Type::Tuple(_) | Type::Unknown(_) => Err(format!("`{name}` has no form in C++").into()),
         }
+    }
+
+    /// The C++ type of a pointer into any of these tensors. Their windows are described once, so they must lie alike.
+    pub(super) fn pointer_type(&self, name: &str, args: &[usize]) -> Selected<String> {
+        let lies = |arg: usize| {
+            let layout = match self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty) {
+                Some(Type::Tensor(tensor)) => Some(tensor.layout),
+                _ => None,
+            };
+            self.program.args.get(arg).map(|arg| (arg.dtype, &arg.kind, layout))
+        };
+        let Some((first, rest)) = args.split_first() else {
+            return Err(format!("`{name}` is no tensor parameter").into());
+        };
+        if let Some(other) = rest.iter().find(|other| lies(**other) != lies(*first)) {
+            let (one, other) = (&self.program.args[*first].name, &self.program.args[*other].name);
+            let message = format!("`{name}` is `{one}` or `{other}`, which differ in shape, element type or layout");
+            return Err(message.into());
+        }
+        let element = types::dtype(self.program.args[*first].dtype).unwrap_or("void");
+        Ok(format!("__gm__ {element}*"))
     }
 
     pub(super) fn tile_result(

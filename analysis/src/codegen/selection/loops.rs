@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{self, For, Origin, Stmt, Type, While};
 
-use super::{Selected, Selector};
+use super::{Selected, Selector, TensorRef};
 use crate::codegen::expr;
 use crate::codegen::sequence::{
     Bound, CarriedTile, Carry, Declared, Head, Loop, Operand, Place, Program, Step, Tile, TileId,
@@ -91,9 +91,13 @@ impl Selector<'_> {
                     self.report(origin, message.into());
                     return None;
                 };
-                self.tensors.insert(carry.iter, tensor.clone());
-                self.tensors.insert(carry.result, tensor);
-                None
+                match self.carry_tensor(carry, tensor, origin) {
+                    Ok(carry) => carry,
+                    Err(refusal) => {
+                        self.report(origin, refusal);
+                        None
+                    }
+                }
             }
             Type::Scalar(dtype) => {
                 let init = match self.operand(&carry.init) {
@@ -114,6 +118,22 @@ impl Selector<'_> {
                 None
             }
         }
+    }
+
+    /// A tensor that stays what it is needs nothing in C++; of one that changes the pointer is carried.
+    fn carry_tensor(&mut self, carry: &ir::Carry, tensor: TensorRef, origin: Origin) -> Selected<Option<Carry>> {
+        let Some(args) = self.changing.get(&carry.iter).cloned() else {
+            self.tensors.insert(carry.iter, tensor.clone());
+            self.tensors.insert(carry.result, tensor);
+            return Ok(None);
+        };
+        let name = &self.kernel.var(carry.iter).name;
+        let ty = self.pointer_type(name, &args)?;
+        let name = self.context.fresh_scalar(&format!("{name}_ptr"));
+        let carried = TensorRef { args, pointer: name.clone() };
+        self.tensors.insert(carry.iter, carried.clone());
+        self.tensors.insert(carry.result, carried);
+        Ok(Some(Carry { name, ty, init: tensor.pointer, next: None, tile: None, yielded: origin }))
     }
 
     pub(super) fn carry_tile(&mut self, carry: &ir::Carry, origin: Origin) -> Selected<Carry> {
@@ -157,7 +177,6 @@ impl Selector<'_> {
             return carried.into_iter().flatten().collect();
         }
         let mut carried = carried;
-        self.check_tensors(carries, &values, at);
         let mut tiles: Vec<(usize, TileId)> = Vec::new();
         for (index, value) in values.iter().enumerate() {
             let Some(carry) = &mut carried[index] else { continue };
@@ -173,6 +192,11 @@ impl Selector<'_> {
                 }
                 continue;
             }
+            if self.kernel.tensor(carries[index].iter).is_some() {
+                carry.next = value.var().and_then(|var| self.tensors.get(&var)).map(|next| next.pointer.clone());
+                carry.next.take_if(|next| *next == carry.name);
+                continue;
+            }
             match self.operand(value) {
                 Ok(Operand::Text(text)) if text != carry.name => carry.next = Some(text),
                 Ok(_) => {}
@@ -181,20 +205,6 @@ impl Selector<'_> {
         }
         self.yielded_tiles(&mut carried, &tiles, at);
         carried.into_iter().flatten().collect()
-    }
-
-    pub(super) fn check_tensors(&mut self, carries: &[ir::Carry], values: &[ir::Operand], at: Origin) {
-        for (carry, value) in carries.iter().zip(values) {
-            if self.kernel.tensor(carry.iter).is_none() {
-                continue;
-            }
-            let same = value.var().and_then(|var| self.tensors.get(&var)) == self.tensors.get(&carry.iter);
-            if !same {
-                let name = &self.kernel.var(carry.iter).name;
-                let message = format!("`{name}` becomes another tensor from one iteration to the next");
-                self.report(at, message.into());
-            }
-        }
     }
 
     pub(super) fn yielded_tiles(&mut self, carried: &mut [Option<Carry>], tiles: &[(usize, TileId)], at: Origin) {

@@ -7,6 +7,7 @@ mod calls;
 mod elements;
 mod indexed;
 mod loops;
+mod pointers;
 mod queues;
 mod tiles;
 mod transfers;
@@ -74,6 +75,8 @@ struct Selector<'a> {
     /// Handles that point to different buffers at different times.
     moving: FxHashSet<TileId>,
     tensors: FxHashMap<VarId, TensorRef>,
+    /// Of the tensors that are another one from one iteration to the next: what they can be.
+    changing: FxHashMap<VarId, Vec<usize>>,
     /// Tiles out of a queue between the cores.
     popped: FxHashMap<VarId, Popped>,
     /// The author does not say when their slots are free again.
@@ -131,6 +134,7 @@ impl<'a> Selector<'a> {
             windows: FxHashSet::default(),
             moving: FxHashSet::default(),
             tensors: FxHashMap::default(),
+            changing: pointers::changing(kernel),
             popped: FxHashMap::default(),
             frees_slots: false,
             loop_variables: FxHashSet::default(),

@@ -58,7 +58,8 @@ impl Selector<'_> {
         };
         let limits = self.tile_extents(var, offsets.len());
         let access = self.access(&tensor, offsets, window, &limits, Use::of_load(call))?;
-        let (at_start, inserted) = (is_start(offsets), self.kernel.var(var).inserted);
+        let at_start = is_start(offsets) && tensor.args.len() == 1;
+        let inserted = self.kernel.var(var).inserted;
         self.load_window(tile, access, at_start, inserted, origin);
         Ok(())
     }
