@@ -9,6 +9,7 @@ use super::annotation::{Annotation, blayout, pad, slayout};
 use super::body::{Inlined, Lowering, Rhs, Term, keyword};
 use super::deduce::{self, Problem};
 use super::draft::Home;
+use super::earlier::{removed, renamed};
 use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, torch};
@@ -18,7 +19,7 @@ use crate::ir::{
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::target::Space;
 
-fn unknown(reason: impl Into<String>) -> Rhs {
+pub(super) fn unknown(reason: impl Into<String>) -> Rhs {
     Rhs::Term(Term::Unknown(Reason(reason.into())))
 }
 
@@ -33,6 +34,10 @@ impl Lowering<'_> {
                 Rhs::Term(super::expression::from_constant(self.constant(expr)))
             }
             ["pl", "dim"] | ["pl", "tensor", "dim"] => Rhs::Term(self.dim(args)),
+            ["pl", "tile", "sum"] => self.reduction_of_axis(expr, "tile.sum", args),
+            ["pl", "tile", name @ ("max" | "min")] if keyword(args, "axis").is_some() => {
+                self.reduction_of_axis(expr, &format!("tile.{name}"), args)
+            }
             ["pl", "min" | "max"] | ["pl", "tile", "min" | "max"] => {
                 let op = if path.last() == Some(&"min") { ScalarBinary::Min } else { ScalarBinary::Max };
                 match args {
@@ -71,32 +76,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// An operation under the name that it had before `pl.`, as sketches write it; transfers take rows and columns one by one
-    /// (`reference/language.md` §9).
-    fn block_call(&mut self, expr: ExprId, name: &str, args: &[Arg]) -> Rhs {
-        let legacy = format!("block.{name}");
-        let Some(op) = ops::OPS.iter().find(|op| op.legacy == Some(legacy.as_str())) else {
-            return self.not_modelled(expr, &["block", name]);
-        };
-        let is_positional = args.iter().all(|arg| arg.keyword.is_none());
-        let window = match (name, args.len()) {
-            ("load", 5) if is_positional => OpId::LOAD,
-            ("store", 6) if is_positional => OpId::STORE,
-            _ => return self.operation(expr, op.name, ops::candidates(op.name), args),
-        };
-        let mut terms: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
-        let tensor = terms.split_off(5);
-        let extents = Term::List(terms.split_off(3));
-        let offsets = Term::List(terms.split_off(1));
-        terms.push(offsets);
-        terms.extend(if window == OpId::LOAD { vec![extents] } else { tensor });
-        match self.arrange(expr, window, terms, Vec::new()) {
-            Some(call) => self.deduced(call, expr),
-            None => unknown(format!("the arguments of `{legacy}`")),
-        }
-    }
-
-    fn not_modelled(&mut self, at: ExprId, path: &[&str]) -> Rhs {
+    pub(super) fn not_modelled(&mut self, at: ExprId, path: &[&str]) -> Rhs {
         let reason = format!("`{}`", path.join("."));
         self.note(at, reason.clone());
         unknown(format!("{reason} is not modelled"))
@@ -278,7 +258,7 @@ impl Lowering<'_> {
         params.collect()
     }
 
-    fn operation(&mut self, expr: ExprId, name: &str, candidates: &[(When, OpId)], args: &[Arg]) -> Rhs {
+    pub(super) fn operation(&mut self, expr: ExprId, name: &str, candidates: &[(When, OpId)], args: &[Arg]) -> Rhs {
         let positional: Vec<Term> =
             args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| self.expression(arg.value)).collect();
         let mut keywords: Vec<(&str, ExprId, Term)> = Vec::new();
@@ -403,7 +383,7 @@ impl Lowering<'_> {
     }
 
     /// The call with its arguments in the order of the IR.
-    fn arrange(
+    pub(super) fn arrange(
         &mut self,
         at: ExprId,
         op: OpId,
@@ -422,6 +402,7 @@ impl Lowering<'_> {
             self.reject(at, Code::InvalidOperand, message);
             return None;
         }
+        let mut removed_attrs = Vec::new();
         let mut given: Vec<(&Param, Term)> = by_position.into_iter().zip(positional).collect();
         for (name, value, term) in keywords {
             let param =
@@ -429,14 +410,22 @@ impl Lowering<'_> {
             match param {
                 Some(param) => given.push((param, term)),
                 None => {
-                    let known: Vec<_> = row.params.iter().map(|param| param.name).collect();
-                    let reason = format!("`{}` has no parameter `{name}`; it has {}", row.name, known.join(", "));
+                    let reason = match removed(op, name) {
+                        Some((name, meaning)) => {
+                            removed_attrs.push((name, attribute(name, term)));
+                            format!("`{name}` of `{}` is of an earlier version, and read as then: {meaning}", row.name)
+                        }
+                        None => {
+                            let known: Vec<_> = row.params.iter().map(|param| param.name).collect();
+                            format!("`{}` has no parameter `{name}`; it has {}", row.name, known.join(", "))
+                        }
+                    };
                     self.note(value, reason);
                 }
             }
         }
         let mut args: Vec<Option<Operand>> = vec![None; row.args.len()];
-        let mut attrs = Vec::new();
+        let mut attrs = removed_attrs;
         for param in row.params {
             let value = given.iter().find(|(known, _)| known.name == param.name).map(|(_, term)| term.clone());
             let value = value.filter(|term| !matches!(term, Term::Constant(Constant::None)));
@@ -525,17 +514,6 @@ fn is_tile_only(op: OpId) -> bool {
     let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
     let says_nothing = matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER);
     (first_is_tile && !matches!(op, OpId::LOAD | OpId::REMOTE_STORE)) || says_nothing
-}
-
-/// Parameters that have, or had, another name.
-fn renamed(op: &str, name: &str) -> Option<&'static str> {
-    match (op, name) {
-        (_, "valid_shapes") => Some("valid_shape"),
-        ("tile.load" | "tile.create" | "tile.move" | "tile.extract", "memory_space" | "target_space") => {
-            Some("target_memory")
-        }
-        _ => None,
-    }
 }
 
 fn preset(preset: Preset) -> Option<Attr> {

@@ -1,13 +1,14 @@
 //! Python trees to kernel IR.
 //!
 //! [`body`] and [`expression`] read a kernel as the compiler's parser does, [`call`] and [`deduce`] by the operation
-//! table, and [`ssa`] brings the result into SSA form.
+//! table, [`earlier`] what older kernels write, and [`ssa`] brings the result into SSA form.
 
 mod annotation;
 mod body;
 mod call;
 mod deduce;
 mod draft;
+mod earlier;
 mod expression;
 mod jumps;
 mod loops;

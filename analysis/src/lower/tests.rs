@@ -581,6 +581,7 @@ fn a_sketch_without_decorator_is_a_kernel() {
     sync.wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0)
     tile_z = block.add(tile_x, tile_y)
     result = block.store(tile_z, 0, 0, 128, 64, output)
+    sums = block.sum(tile_z, axis=0)
     return result
 
 def plain(x: Tensor([1], 2)):
@@ -594,8 +595,45 @@ def plain(x: Tensor([1], 2)):
                 tile_y: Tile[[128, 64], FP32, Vec] = tile.load(y, [0, 0], [128, 64], [128, 64], target_memory=Vec, clamp=false)
                 tile_z: Tile[[128, 64], FP32, Vec] = tile.add(tile_x, tile_y)
                 result: ? = tile.store(tile_z, [0, 0], <`output` is not defined in this file>, atomic=0)
+                sums: Tile[[1, 64], FP32, Vec] = tile.col_sum(tile_z)
                 return result
         "#]],
+    );
+}
+
+/// seeds/003, "Special Handling: block.sum"; `tile.sum` in kernels of the time after.
+#[test]
+fn a_sum_along_an_axis_is_a_reduction_of_rows_or_columns() {
+    check(
+        "x = pl.load(a, [0, 0], [64, 64])
+rows = pl.tile.sum(x, axis=1, keepdim=True)
+columns = pl.tile.max(x, axis=-2, keepdim=True)
+flat = pl.tile.sum(x, 0)
+which = pl.tile.sum(x, axis=n)
+none = pl.tile.sum(x)",
+        expect![[r#"
+            x: Tile[[64, 64], FP32, Vec] = tile.load(a, [0, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
+            rows: Tile[[64, 1], FP32, Vec] = tile.row_sum(x)
+            columns: Tile[[1, 64], FP32, Vec] = tile.col_max(x)
+            t__tmp_v0: Tile[[1, 64], FP32, Vec] = tile.col_sum(x)
+            flat: Tile[[64], FP32, Vec] = tile.reshape(t__tmp_v0, [64])
+            not modelled: `tile.sum` is of an earlier version, and read as `pl.tile.row_sum`
+            not modelled: `tile.max` is of an earlier version, and read as `pl.tile.col_max`
+            not modelled: `tile.sum` is of an earlier version, and read as `pl.tile.col_sum`
+            invalid-operand: `tile.sum` needs a constant `axis` of a tile with rows and columns: 0 reduces each column, 1 each row
+            invalid-operand: `tile.sum` needs a constant `axis` of a tile with rows and columns: 0 reduces each column, 1 each row
+        "#]],
+    );
+}
+
+#[test]
+fn a_load_could_exchange_rows_and_columns() {
+    check(
+        "x = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat, transpose=True)",
+        expect![[r#"
+        x: Tile[[64, 64], FP32, Mat, blayout=row_major, slayout=col_major] = tile.load(a, [0, 0], [64, 64], [64, 64], transpose=true, target_memory=Mat, clamp=false)
+        not modelled: `transpose` of `tile.load` is of an earlier version, and read as then: rows and columns are exchanged
+    "#]],
     );
 }
 

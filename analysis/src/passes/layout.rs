@@ -83,7 +83,8 @@ fn of_load(kernel: &Kernel, call: &Call, result: &TileType) -> Layout {
         .first()
         .and_then(Operand::var)
         .and_then(|var| kernel.tensor(var))
-        .is_some_and(|tensor| tensor.layout == TensorLayout::Dn);
+        .is_some_and(|tensor| tensor.layout == TensorLayout::Dn)
+        || call.attr("transpose") == Some(&Attr::Bool(true));
     let rows = if is_transposed { result.shape.get(1) } else { result.shape.first() };
     if result.shape.len() == 2 && rows == Some(&1) {
         return ROW_MAJOR;

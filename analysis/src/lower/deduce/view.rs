@@ -160,7 +160,7 @@ impl Deduction<'_> {
     fn load_view(&self, shape: &[u64]) -> Result<(Option<Space>, TileView)> {
         let tensor = self.tensor(0)?;
         let space = self.attr_space();
-        let is_dn = tensor.layout == TensorLayout::Dn;
+        let is_dn = tensor.layout == TensorLayout::Dn || self.call.attr("transpose") == Some(&Attr::Bool(true));
         let flat = Layout { blayout: BLayout::RowMajor, slayout: SLayout::NoneBox, fractal: 512 };
         let layout = match (space, shape) {
             (Some(Space::Mat), [rows, cols]) if (if is_dn { *cols } else { *rows }) == 1 => flat,
