@@ -133,17 +133,22 @@ impl<'db> Context<'db> {
     }
 
     /// What `items` finds, each with its range, for the kernel at a byte offset. Of several scopes of one function: the innermost
-    /// around the offset, else the first.
+    /// around the offset, else the first. Outside of kernels: for the last one before the offset, else the first of the file.
     pub(crate) fn at<T>(&self, offset: usize, items: impl Fn(&PlacedUnit<'db>) -> Vec<(TextRange, T)>) -> Option<T> {
-        let placed = self.units_in(TextRange::empty(offset)).filter(|p| p.start <= offset && offset <= p.start + p.len);
+        let around = self.units_in(TextRange::empty(offset)).filter(|p| p.start <= offset && offset <= p.start + p.len);
         let mut best: Option<(bool, T)> = None;
-        for (range, item) in placed.flat_map(|placed| items(&placed)) {
+        for (range, item) in around.flat_map(|placed| items(&placed)) {
             let inside = range.touches(offset);
             if best.as_ref().is_none_or(|(best_inside, _)| inside && !best_inside) {
                 best = Some((inside, item));
             }
         }
-        best.map(|(_, item)| item)
+        let nearest = || {
+            let (before, after): (Vec<_>, Vec<_>) = self.units().partition(|placed| placed.start < offset);
+            let (_, item) = before.iter().rev().chain(&after).find_map(|placed| items(placed).into_iter().next())?;
+            Some(item)
+        };
+        best.map(|(_, item)| item).or_else(nearest)
     }
 
     /// The text of a block.

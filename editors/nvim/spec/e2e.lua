@@ -160,7 +160,7 @@ end
 
 --- The source fits, with tiles of 48 KiB.
 local function map_session(source)
-  put_cursor(source, 'value = pl.load')
+  put_cursor(source, 'import') -- the nearest kernel is meant
   vim.cmd('Tilelens map')
   ok(eventually(function()
     return map_text():match('Vec 144 KiB of 184 KiB') ~= nil
@@ -370,7 +370,7 @@ local function session()
       api.nvim_win_close(win, true)
     end
   end
-  put_cursor(source, 'value = pl.load')
+  put_cursor(source, 'import') -- the nearest kernel is meant
   vim.cmd('Tilelens map')
   ok(eventually(function()
     return map_text():match('Vec 144 KiB') ~= nil

@@ -163,7 +163,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       if (!answer) {
         view.map = [];
         this.gaps.delete(source.uri);
-        return `${this.product.comment} tilelens: no kernel at line ${view.anchor + 1}\n`;
+        return `${this.product.comment} tilelens: there is no kernel in this file\n`;
       }
       if (answer.version >= source.version || token.isCancellationRequested || attempt === maxAttempts) {
         view.map = answer.map.map(({ generatedLine, range }) => ({

@@ -117,7 +117,7 @@ export class MemoryMapPanel implements vscode.Disposable {
     view.panel.title = maps[0] ? `Memory map: ${maps[0].kernel}` : "Memory map";
     this.tell({
       type: "map",
-      html: maps.length > 0 ? pictures(maps) : `<p>There is no kernel at line ${view.anchor + 1}.</p>`,
+      html: maps.length > 0 ? pictures(maps) : "<p>There is no kernel in this file.</p>",
       note: "",
       planners,
       targets,
@@ -222,7 +222,7 @@ export class MemoryMapPanel implements vscode.Disposable {
     const asked = { ...view, source, anchor: Math.min(line, source.lineCount - 1) };
     const params = { ...this.params(asked), picture: undefined };
     const answer = await client?.sendRequest(memoryMap, params).catch(() => undefined);
-    if (!answer || this.view !== view || vscode.window.activeTextEditor?.document !== source) {
+    if (!answer || !contains(answer.maps, line) || this.view !== view || vscode.window.activeTextEditor?.document !== source) {
       return;
     }
     if (view.source !== source) {

@@ -15,7 +15,7 @@ export interface GeneratedCodeResult {
   gaps: { range: Range; code: string; message: string }[];
 }
 
-/** The C++ of the kernel around a position; null where there is no kernel. */
+/** The C++ of the kernel at a position, else of the nearest; null in a file without kernels. */
 export const generatedCode = new RequestType<TextDocumentPositionParams, GeneratedCodeResult | null, void>(
   "tilelens/generatedCode",
 );
@@ -30,7 +30,7 @@ export interface KernelIrResult {
   map: { generatedLine: number; range: Range }[];
 }
 
-/** The allocated IR of the kernel around a position; null where there is no kernel. */
+/** The allocated IR of the kernel at a position, else of the nearest; null in a file without kernels. */
 export const allocatedIr = new RequestType<TextDocumentPositionParams, KernelIrResult | null, void>(
   "tilelens/allocatedIr",
 );
@@ -48,7 +48,7 @@ export interface MemoryMapParams extends TextDocumentPositionParams {
 
 export type MemoryMapChanged = MemoryMapAnswer & { uri: string };
 
-/** The map of the kernel around a position; null where there is no kernel. */
+/** The map of the kernel at a position, else of the nearest; null in a file without kernels. */
 export const memoryMap = new RequestType<MemoryMapParams, MemoryMapAnswer | null, void>("tilelens/memoryMap");
 
 /** From now on the server sends the map after every edit; without a position, no longer. */

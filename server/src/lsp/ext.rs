@@ -205,7 +205,7 @@ impl Notification for MemoryMapNotification {
 pub(super) struct MemoryMapChanged {
     pub(super) uri: Uri,
     pub(super) version: i32,
-    /// None where the kernel is gone.
+    /// None in a file without kernels.
     pub(super) maps: Vec<DrawnMap>,
     pub(super) settings: Vec<Totals>,
     pub(super) changes: Vec<String>,

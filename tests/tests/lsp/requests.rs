@@ -176,7 +176,8 @@ fn a_lens_leads_to_the_generated_code() {
     let map = by_request["map"].as_array().expect("a map");
     assert!(map.iter().all(|entry| entry["generatedLine"].as_u64().is_some_and(|line| line < lines)));
     assert!(map.iter().any(|entry| entry["range"]["start"]["line"] == A));
-    assert_eq!(result(&mut client, "tilelens/generatedCode", at(0, 0)), Value::Null);
+    assert_eq!(result(&mut client, "tilelens/generatedCode", at(0, 0)), by_request);
+    assert_eq!(result(&mut client, "tilelens/loweredIr", at(A, 8)), Value::Null);
 }
 
 fn open_generated_code(client: &mut LspClient) -> String {
@@ -301,7 +302,7 @@ fn the_allocated_ir_is_an_action_away() {
     assert_eq!((&by_request["kernel"], &by_request["language"]), (&json!("Gate.gate"), &json!("python")));
     assert_eq!(by_request["version"], 1);
     assert!(by_request["text"].as_str().is_some_and(|text| text.contains("tile.alloc(Vec, 65536)")), "{by_request}");
-    assert_eq!(result(&mut client, "tilelens/allocatedIr", at(0, 0)), Value::Null);
+    assert_eq!(result(&mut client, "tilelens/allocatedIr", at(0, 0)), by_request);
 }
 
 #[test]
@@ -319,7 +320,8 @@ fn the_lowered_ir_of_a_tlx_kernel_is_an_action_away() {
     assert_eq!(by_command, result(&mut client, "tilelens/loweredIr", at(6, 8)));
     assert_eq!((&by_command["kernel"], &by_command["language"]), (&json!("kernel"), &json!("mlir")));
     assert!(by_command["text"].as_str().is_some_and(|text| text.contains("2x64x64xf16")), "{by_command}");
-    assert_eq!(result(&mut client, "tilelens/loweredIr", at(0, 0)), Value::Null);
+    assert_eq!(result(&mut client, "tilelens/loweredIr", at(0, 0)), by_command);
+    assert_eq!(result(&mut client, "tilelens/allocatedIr", at(6, 8)), Value::Null);
 }
 
 #[test]

@@ -110,9 +110,11 @@ fn another_planner_is_tried_without_being_set() {
 }
 
 #[test]
-fn there_is_no_map_outside_of_kernels() {
-    assert_eq!(at(GATE, "import", Trial::default()), None);
-    assert!(maps("def plain(x):\n    return x\n").is_empty());
+fn outside_of_kernels_the_map_is_of_the_nearest() {
+    let two = format!("{GATE}\n\n{}\nlast = 1\n", GATE.replace("Gate", "Other"));
+    let kernel = |text: &str| at(&two, text, Trial::default()).expect("a map").maps[0].kernel.clone();
+    assert_eq!([kernel("import"), kernel("last")], ["Gate.gate", "Other.gate"]);
+    assert_eq!(at("def plain(x):\n    return x\n", "return", Trial::default()), None);
 }
 
 #[test]

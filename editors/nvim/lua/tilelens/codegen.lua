@@ -87,7 +87,7 @@ local function ask(source, done)
         set_text(view.buf, view.product.comment .. ' tilelens: ' .. err.message:gsub('\n', ' '))
         view.map = {}
       elseif not result or result == vim.NIL then
-        set_text(view.buf, ('%s tilelens: no kernel at line %d of %s'):format(view.product.comment, position.line + 1, name))
+        set_text(view.buf, ('%s tilelens: there is no kernel in %s'):format(view.product.comment, name))
         view.map = {}
       else
         set_text(view.buf, result.text)

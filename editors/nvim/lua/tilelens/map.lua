@@ -186,7 +186,7 @@ local function draw(source, answer)
     end
   end
   if #answer.maps == 0 then
-    lines = { 'tilelens: the kernel is gone' }
+    lines = { 'tilelens: there is no kernel in this file' }
   end
   set_lines(view.buf, lines)
   api.nvim_buf_clear_namespace(view.buf, namespace, 0, -1)
@@ -251,15 +251,22 @@ local function describe(source)
   api.nvim_echo({ { text:sub(1, math.max(vim.o.columns - 12, 20)) } }, false, {})
 end
 
+local function contain(maps, line)
+  for _, map in ipairs(maps) do
+    if map.range.start.line <= line and line <= map.range['end'].line then
+      return true
+    end
+  end
+  return false
+end
+
 --- In another kernel of the source, the map goes there.
 local function follow(source)
   local view = views[source]
   local line = vim.fn.line('.') - 1
-  for _, map in ipairs(view.maps) do
-    if map.range.start.line <= line and line <= map.range['end'].line then
-      mark_cursor(source)
-      return
-    end
+  if contain(view.maps, line) then
+    mark_cursor(source)
+    return
   end
   local server = client.of(source)
   if not server then
@@ -269,7 +276,7 @@ local function follow(source)
   local text = api.nvim_buf_get_lines(source, line, line + 1, false)[1] or ''
   params.position.character = #text:match('^%s*')
   client.request(server, 'tilelens/memoryMap', params, source, function(err, result)
-    if not err and result and result ~= vim.NIL and views[source] == view then
+    if not err and result and result ~= vim.NIL and contain(result.maps, line) and views[source] == view then
       view.anchor = api.nvim_buf_set_extmark(source, namespace, line, 0, { id = view.anchor })
       watch(source, true)
     end
