@@ -162,6 +162,8 @@ impl Operation<'_> {
             View::Assemble | View::Move => of(0)?,
             View::RowReduced => of(0).map(|valid| [&valid[..valid.len() - 1], &[1]].concat())?,
             View::ColReduced => of(0).map(|valid| [&[1], &valid[1..]].concat())?,
+            // A product with one row is padded to the unit's block.
+            View::Gemv => [&[1], &shape[1..]].concat(),
             View::Literal(arg) => match self.ints(arg.into())? {
                 Some(_) => self.extents(arg.into())?,
                 None => shape.to_vec(),

@@ -66,20 +66,17 @@ fn kernels_on_tiles_compute_what_they_say() {
         "tiles",
         &["../docs/examples", "conformance/pypto"],
         expect![[r#"
-        234 run, 232 right
-        1 `t15` has rows of 256 elements and the result rows of 128, which the instruction does not take; no room for 32768 bytes of scratch behind the planned tiles: gen_030_0
-        1 `x`: rows of 48 bytes (24 FP16); the instruction library takes multiples of 32 bytes: 103_odd_sizes_0
-        22 does not fit: overflow_0 065_memref_same_slot_overlap_error_0 073_reserved_prefix_overflow_0 076_overflow_vec_0 077_overflow_mat_0 078_overflow_left_0 079_overflow_acc_0 080_overflow_bias_0 gen_003_0 gen_025_0 gen_026_0 gen_045_0 gen_058_0 gen_059_0 gen_067_0 gen_072_0 gen_095_0 gen_102_0 gen_106_0 gen_110_0 gen_113_0 gen_126_0
-        1 rejected: no native cast path from INT8 to FP32 for arch a2a3; pto.tcvt does not support this conversion. Cast to FP16 first, then to FP32, if FP16 holds all values: 010_cast_without_direct_instruction_0
-        1 rejected: tile.matmul left operand 'l20' is already resident in Left (L0A) with physical shape [128, 256] and dtype FP32, requiring 131072 bytes, but ascend910b provides 65536 bytes; keep the operand in Mat and pass it directly to tile.matmul, so that the compiler chooses tiles that fit, or extract a smaller Left tile: gen_066_0
-        1 runs beside another function of its file: 072_reserved_prefix_0
-        1 the reference: `tile.load`: the window [0, 768) leaves axis 0 of [256, 4096]: gen_149_0
-        1 the reference: `tile.load`: the window [256, 320) leaves axis 0 of [256, 4096]: gen_119_0
-        1 the reference: `tile.store`: the window [0, 16) leaves axis 0 of [1, 64]: 101_gemv_0
-        1 the reference: leaves nothing that is defined: 037_matmul_acc_created_seed_0
-        wrong: gen_009_0: parameter 3: 8180 of 32768 elements are off, the first is 786432: 13.703125 instead of -0.176513671875
-        wrong: gen_125_0: parameter 2: 126 of 256 elements are off, the first is 0: 2.331223249435425 instead of 0.42895933985710144
-    "#]],
+            235 run, 233 right
+            1 `t15` has rows of 256 elements and the result rows of 128, which the instruction does not take; no room for 32768 bytes of scratch behind the planned tiles: gen_030_0
+            1 `x`: rows of 48 bytes (24 FP16); the instruction library takes multiples of 32 bytes: 103_odd_sizes_0
+            22 does not fit: overflow_0 065_memref_same_slot_overlap_error_0 073_reserved_prefix_overflow_0 076_overflow_vec_0 077_overflow_mat_0 078_overflow_left_0 079_overflow_acc_0 080_overflow_bias_0 gen_003_0 gen_025_0 gen_026_0 gen_045_0 gen_058_0 gen_059_0 gen_067_0 gen_072_0 gen_095_0 gen_102_0 gen_106_0 gen_110_0 gen_113_0 gen_126_0
+            1 rejected: no native cast path from INT8 to FP32 for arch a2a3; pto.tcvt does not support this conversion. Cast to FP16 first, then to FP32, if FP16 holds all values: 010_cast_without_direct_instruction_0
+            1 rejected: tile.matmul left operand 'l20' is already resident in Left (L0A) with physical shape [128, 256] and dtype FP32, requiring 131072 bytes, but ascend910b provides 65536 bytes; keep the operand in Mat and pass it directly to tile.matmul, so that the compiler chooses tiles that fit, or extract a smaller Left tile: gen_066_0
+            1 runs beside another function of its file: 072_reserved_prefix_0
+            3 the reference: leaves nothing that is defined: 037_matmul_acc_created_seed_0 gen_119_0 gen_149_0
+            wrong: gen_009_0: parameter 3: 8180 of 32768 elements are off, the first is 786432: 13.703125 instead of -0.176513671875
+            wrong: gen_125_0: parameter 2: 126 of 256 elements are off, the first is 0: 2.331223249435425 instead of 0.42895933985710144
+        "#]],
     );
 }
 
