@@ -1,6 +1,6 @@
 //! The text of a kernel: prologue, body, epilogue (`seeds/003`, `reference/codegen.md` §2, §6).
 
-use crate::ir::Origin;
+use crate::ir::{Origin, TensorLayout};
 
 use super::Options;
 use super::emitter::Emitter;
@@ -100,14 +100,20 @@ impl Printer<'_> {
         let element = types::dtype(*dtype).unwrap_or("void");
         let (shape, stride) = (format!("{name}ShapeDim5{number}"), format!("{name}StrideDim5{number}"));
         let ty = format!("{name}GlobalType{number}");
-        let layout = if wrapper.transposed { ", Layout::DN" } else { "" };
+        let layout = match wrapper.layout {
+            TensorLayout::Nd => String::new(),
+            layout => format!(", Layout::{}", layout.name()),
+        };
         let extents = (0..).zip(&wrapper.window).map(|(axis, extent)| {
             let run_time = wrapper.run_time.iter().any(|(of, _)| *of == axis);
             if run_time { -1 } else { *extent as i64 }
         });
-        let extents: Vec<i64> = extents.collect();
-        self.out.line_from(*origin, &format!("using {shape} = {};", types::shape(&extents)));
-        self.out.line_from(*origin, &format!("using {stride} = {};", types::stride(&wrapper.strides)));
+        let (extents, strides) = match types::in_boxes(wrapper, *dtype) {
+            Some((extents, strides)) => (types::shape(&extents), types::stride(&strides)),
+            None => (types::shape(&extents.collect::<Vec<i64>>()), types::stride(&wrapper.strides)),
+        };
+        self.out.line_from(*origin, &format!("using {shape} = {extents};"));
+        self.out.line_from(*origin, &format!("using {stride} = {strides};"));
         self.out.line_from(*origin, &format!("using {ty} = GlobalTensor<{element}, {shape}, {stride}{layout}>;"));
         if wrapper.run_time.is_empty() {
             let strides = run_time_strides(wrapper);
@@ -318,7 +324,7 @@ fn whole(arg: usize, name: &str, extents: &[Option<Elements>]) -> Option<Wrapper
         strides: types::row_major_strides(&extents),
         window,
         run_time: Vec::new(),
-        transposed: false,
+        layout: TensorLayout::Nd,
         element: false,
     })
 }

@@ -1,6 +1,6 @@
 //! A kernel as instructions: what instruction selection makes, synchronisation completes, and the printer prints.
 
-use crate::ir::{Dtype, Origin, VarId};
+use crate::ir::{Dtype, Origin, TensorLayout, VarId};
 use crate::target::Space;
 
 use super::types::TileForm;
@@ -100,10 +100,10 @@ pub struct Wrapper {
     /// Dimensions whose extent is known at run time only, ascending, and its text. Such a wrapper belongs to one access and
     /// is constructed there.
     pub run_time: Vec<(usize, String)>,
-    /// From one index of a dimension to the next.
+    /// From one index of a dimension to the next; of a tensor in boxes, at the borders of boxes.
     pub strides: Vec<Elements>,
-    /// The last two dimensions are stored exchanged.
-    pub transposed: bool,
+    /// `Dn` too where rows and columns are exchanged on the way.
+    pub layout: TensorLayout,
     /// Stands for single elements, which are accessed through the pointer: there is no such object.
     pub element: bool,
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::sequence::Elements;
-use crate::ir::{BLayout, Dtype, Layout, Pad, SLayout, TileType};
+use super::sequence::{Elements, Wrapper};
+use crate::ir::{BLayout, Dtype, Layout, Pad, SLayout, TensorLayout, TileType};
 use crate::isa_rules;
 use crate::target::Space;
 
@@ -22,16 +22,65 @@ pub(super) fn dtype(dtype: Dtype) -> Option<&'static str> {
         Dtype::Fp16 => "half",
         Dtype::Fp32 => "float",
         Dtype::Bf16 => "bfloat16",
-        Dtype::Int4
-        | Dtype::Uint4
-        | Dtype::Fp4
-        | Dtype::Fp8E4M3Fn
-        | Dtype::Fp8E5M2
-        | Dtype::Fp8E8M0
-        | Dtype::Hf4
-        | Dtype::Hf8
-        | Dtype::TaskId => return None,
+        Dtype::Fp8E4M3Fn => "float8_e4m3_t",
+        Dtype::Fp8E5M2 => "float8_e5m2_t",
+        Dtype::Fp8E8M0 => "float8_e8m0_t",
+        Dtype::Hf8 => "hifloat8_t",
+        Dtype::Int4 | Dtype::Uint4 | Dtype::Fp4 | Dtype::Hf4 | Dtype::TaskId => return None,
     })
+}
+
+/// Element types that 910B has no unit for.
+pub(super) fn is_of_950(dtype: Dtype) -> bool {
+    matches!(dtype, Dtype::Fp8E4M3Fn | Dtype::Fp8E5M2 | Dtype::Fp8E8M0 | Dtype::Hf8)
+}
+
+/// Why a type has no C++ form, for one that [`dtype`] does not know.
+pub(super) fn without_form(dtype: Dtype) -> Refusal {
+    match dtype.storage_bits() {
+        4 => format!("{dtype} lies two to a byte, and the instruction library addresses bytes"),
+        _ => format!("the instruction library has no C++ type for {dtype}"),
+    }
+}
+
+/// Rows and columns of the boxes that a tensor lies in.
+pub(super) fn boxes(layout: TensorLayout, dtype: Dtype) -> Option<[u64; 2]> {
+    match layout {
+        TensorLayout::Nd | TensorLayout::Dn => None,
+        TensorLayout::Nz => Some([16, 32u64.checked_div(dtype.storage_bits() / 8)?]),
+        TensorLayout::MxAZz => Some([16, 2]),
+        TensorLayout::MxBNn => Some([2, 16]),
+    }
+}
+
+/// Elements from a row to the next and from a column to the next, where both begin boxes, of a tensor in boxes.
+pub(super) fn strides_of_boxes(layout: TensorLayout, [rows, cols]: [u64; 2], unit: [u64; 2]) -> [u64; 2] {
+    match layout {
+        // The boxes of one column of them lie one behind the other.
+        TensorLayout::Nz => [unit[1], rows],
+        TensorLayout::MxAZz => [cols, 16],
+        TensorLayout::MxBNn | TensorLayout::Nd | TensorLayout::Dn => [16, rows],
+    }
+}
+
+/// The five extents and strides of a window of a tensor in boxes: boxes along both axes, and what is in one
+/// (`reference/codegen.md` §2.2, the header's `TileShape2D` of these layouts). `None` for others.
+pub(super) fn in_boxes(wrapper: &Wrapper, dtype: Dtype) -> Option<(Vec<i64>, Vec<Elements>)> {
+    let unit = boxes(wrapper.layout, dtype)?;
+    let (&[rows, cols], [Elements::Known(row), Elements::Known(col)]) =
+        (wrapper.window.as_slice(), wrapper.strides.as_slice())
+    else {
+        return None;
+    };
+    let along = [rows / unit[0], cols / unit[1]];
+    let (extents, strides) = match wrapper.layout {
+        TensorLayout::Nz => ([along[1], along[0], unit[0], unit[1]], [col * unit[1], unit[0] * unit[1], unit[1], 1]),
+        TensorLayout::MxAZz => ([along[0], along[1], 16, 2], [row * 16, 32, 2, 1]),
+        TensorLayout::MxBNn => ([along[1], along[0], 16, 2], [col * 16, 32, 2, 1]),
+        TensorLayout::Nd | TensorLayout::Dn => return None,
+    };
+    let extents = extents.into_iter().map(|extent| extent as i64).collect();
+    Some((extents, strides.into_iter().map(Elements::Known).collect()))
 }
 
 /// `Shape<1, 1, 1, 128, 64>`: five extents, with leading ones. `-1`: the constructor has it.
@@ -100,7 +149,7 @@ impl TileForm {
             _ => return Err(format!("a tile has one or two dimensions in C++, and this one has {}", tile.shape.len())),
         };
         if dtype(tile.dtype).is_none() {
-            return Err(format!("the instruction library has no C++ type for {}", tile.dtype));
+            return Err(without_form(tile.dtype));
         }
         let (blayout, slayout, fractal) = implicit_layout(space, rows, cols);
         Ok(TileForm {
@@ -238,6 +287,47 @@ mod tests {
         assert_eq!(row_major_strides(&extents)[0], Elements::RunTime("(N * 8)".to_string()));
     }
 
+    /// Against the layouts element by element: where a box begins, and the distance of its rows and columns.
+    #[test]
+    fn tensors_in_boxes_have_five_axes() {
+        let (rows, cols) = (64, 96);
+        let place = |layout: TensorLayout, row: u64, col: u64| match layout {
+            TensorLayout::Nz => col / 16 * (rows * 16) + row * 16 + col % 16,
+            TensorLayout::MxAZz => row / 16 * (cols * 16) + col / 2 * 32 + row % 16 * 2 + col % 2,
+            _ => col / 16 * (rows * 16) + row / 2 * 32 + col % 16 * 2 + row % 2,
+        };
+        for layout in [TensorLayout::Nz, TensorLayout::MxAZz, TensorLayout::MxBNn] {
+            let dtype = if layout == TensorLayout::Nz { Dtype::Fp16 } else { Dtype::Fp8E8M0 };
+            let unit = boxes(layout, dtype).unwrap();
+            let strides = strides_of_boxes(layout, [rows, cols], unit);
+            for (row, col) in [(0, 0), (16, 0), (0, 32), (48, 80)] {
+                assert_eq!(row * strides[0] + col * strides[1], place(layout, row, col), "{layout:?} {row} {col}");
+            }
+            let window = vec![32, 32];
+            let (name, strides) = (String::new(), strides.map(Elements::Known).to_vec());
+            let wrapper =
+                Wrapper { arg: 0, name, number: 0, window, run_time: Vec::new(), strides, layout, element: false };
+            let (extents, strides) = in_boxes(&wrapper, dtype).unwrap();
+            let [Elements::Known(a), Elements::Known(b), Elements::Known(c), Elements::Known(1)] = strides[..] else {
+                panic!("{strides:?}");
+            };
+            for row in 0..32 {
+                for col in 0..32 {
+                    let [of_row, of_col] = [row / unit[0], col / unit[1]];
+                    let [in_row, in_col] = [row % unit[0], col % unit[1]];
+                    let index = match layout {
+                        TensorLayout::Nz => [of_col, of_row, in_row, in_col],
+                        TensorLayout::MxAZz => [of_row, of_col, in_row, in_col],
+                        _ => [of_col, of_row, in_col, in_row],
+                    };
+                    assert!(index.iter().zip(&extents).all(|(at, extent)| (*at as i64) < *extent), "{layout:?}");
+                    let at = index[0] * a + index[1] * b + index[2] * c + index[3];
+                    assert_eq!(at, place(layout, row, col), "{layout:?} {row} {col}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn spells_a_tile_of_every_space() {
         let mut text = String::new();
@@ -284,7 +374,7 @@ mod tests {
         );
         assert_eq!(
             refusal(tile(Space::Vec, &[16, 64], Dtype::Int4)).unwrap_err(),
-            "the instruction library has no C++ type for INT4"
+            "INT4 lies two to a byte, and the instruction library addresses bytes"
         );
     }
 }

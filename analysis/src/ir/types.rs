@@ -142,10 +142,42 @@ pub struct TensorType {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum TensorLayout {
+    /// Row by row.
     #[default]
     Nd,
+    /// Column by column.
     Dn,
+    /// In boxes of 16 rows and 32 bytes, boxes column by column.
     Nz,
+    /// Scales of a left operand: in boxes of 16 rows and 2 columns, boxes row by row.
+    MxAZz,
+    /// Scales of a right operand: in boxes of 2 rows and 16 columns, both column by column.
+    MxBNn,
+}
+
+impl TensorLayout {
+    pub const ALL: [TensorLayout; 5] =
+        [TensorLayout::Nd, TensorLayout::Dn, TensorLayout::Nz, TensorLayout::MxAZz, TensorLayout::MxBNn];
+
+    /// The name behind `pl.`, which is that of the instruction library too.
+    pub fn name(self) -> &'static str {
+        match self {
+            TensorLayout::Nd => "ND",
+            TensorLayout::Dn => "DN",
+            TensorLayout::Nz => "NZ",
+            TensorLayout::MxAZz => "MX_A_ZZ",
+            TensorLayout::MxBNn => "MX_B_NN",
+        }
+    }
+
+    /// How a tile of scales lies that was loaded from such a tensor.
+    pub fn of_scales(self) -> Option<Layout> {
+        match self {
+            TensorLayout::MxAZz => Some(Layout { blayout: BLayout::RowMajor, slayout: SLayout::RowMajor, fractal: 32 }),
+            TensorLayout::MxBNn => Some(Layout { blayout: BLayout::ColMajor, slayout: SLayout::ColMajor, fractal: 32 }),
+            TensorLayout::Nd | TensorLayout::Dn | TensorLayout::Nz => None,
+        }
+    }
 }
 
 macro_rules! dtypes {

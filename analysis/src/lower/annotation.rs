@@ -91,10 +91,9 @@ impl Lowering<'_> {
                 Expr::Call { args, .. } => keyword(args, "layout").and_then(|layout| self.ast.dotted(layout)),
                 _ => self.ast.dotted(extra),
             };
-            match name.as_deref().and_then(|path| path.last().copied()) {
-                Some("NZ") => tensor.layout = TensorLayout::Nz,
-                Some("DN") => tensor.layout = TensorLayout::Dn,
-                _ => {}
+            let name = name.as_deref().and_then(|path| path.last().copied());
+            if let Some(layout) = TensorLayout::ALL.into_iter().find(|layout| Some(layout.name()) == name) {
+                tensor.layout = layout;
             }
         }
         Type::Tensor(tensor)

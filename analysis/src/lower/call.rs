@@ -543,7 +543,8 @@ fn attribute(name: &str, term: Term) -> Attr {
         Term::Constant(Constant::Dtype(dtype)) => Attr::Dtype(dtype),
         Term::Constant(Constant::Space(space)) => Attr::Space(space),
         Term::Constant(Constant::Str(text)) if name == "mode" => {
-            ROUNDING.iter().position(|mode| *mode == text).map_or_else(unknown, |mode| Attr::Int(mode as i64))
+            let rounding = ROUNDING.iter().position(|mode| *mode == text);
+            rounding.map_or(Attr::Str(text), |mode| Attr::Int(mode as i64))
         }
         Term::Constant(Constant::Str(text)) => Attr::Str(text),
         Term::Constant(Constant::Member(member)) => {

@@ -78,12 +78,11 @@ fn of_load(kernel: &Kernel, call: &Call, result: &TileType) -> Layout {
             _ => ROW_MAJOR,
         };
     }
-    let is_transposed = call
-        .args
-        .first()
-        .and_then(Operand::var)
-        .and_then(|var| kernel.tensor(var))
-        .is_some_and(|tensor| tensor.layout == TensorLayout::Dn)
+    let tensor = call.args.first().and_then(Operand::var).and_then(|var| kernel.tensor(var));
+    if let Some(layout) = tensor.and_then(|tensor| tensor.layout.of_scales()) {
+        return layout;
+    }
+    let is_transposed = tensor.is_some_and(|tensor| tensor.layout == TensorLayout::Dn)
         || call.attr("transpose") == Some(&Attr::Bool(true));
     let rows = if is_transposed { result.shape.get(1) } else { result.shape.first() };
     if result.shape.len() == 2 && rows == Some(&1) {

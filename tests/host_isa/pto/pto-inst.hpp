@@ -43,6 +43,36 @@ struct bfloat16_t {
     }
 };
 
+// A float of eight bits: exponent, mantissa, and no infinity where the type has none. Rounded to nearest, ties to even.
+template <int Exponent, int Mantissa, int Bias, bool Signed> struct small_float {
+    uint8_t bits = 0;
+    small_float() = default;
+    small_float(float value)
+    {
+        int best = 0;
+        for (int code = 1; code < (Signed ? 128 : 256); ++code) {
+            float to_best = std::fabs(decode(best) - std::fabs(value)), to_code = std::fabs(decode(code) - std::fabs(value));
+            if (to_code < to_best || (to_code == to_best && code % 2 == 0)) best = code;
+        }
+        bits = uint8_t(Signed && std::signbit(value) ? best | 128 : best);
+    }
+    operator float() const { return Signed && bits & 128 ? -decode(bits & 127) : decode(bits); }
+
+    static float decode(int code)
+    {
+        int mantissa = code & ((1 << Mantissa) - 1), exponent = code >> Mantissa;
+        bool largest = exponent == (1 << Exponent) - 1;
+        if (Exponent == 5 && largest) return mantissa ? NAN : INFINITY;
+        if (Exponent != 5 && largest && mantissa == (1 << Mantissa) - 1) return NAN;
+        if (exponent == 0 && Mantissa > 0) return std::ldexp(float(mantissa), 1 - Bias - Mantissa);
+        return std::ldexp(1 + float(mantissa) / (1 << Mantissa), exponent - Bias);
+    }
+};
+
+using float8_e4m3_t = small_float<4, 3, 7, true>;
+using float8_e5m2_t = small_float<5, 2, 15, true>;
+using float8_e8m0_t = small_float<8, 0, 127, false>;
+
 enum Pipe { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
 enum Event { EVENT_ID0, EVENT_ID1, EVENT_ID2, EVENT_ID3, EVENT_ID4, EVENT_ID5, EVENT_ID6, EVENT_ID7 };
 
@@ -94,10 +124,10 @@ inline void pipe_barrier(Pipe) {}
 
 namespace pto {
 
-enum class TileType { Vec, Mat, Left, Right, Acc, Bias };
+enum class TileType { Vec, Mat, Left, Right, Acc, Bias, ScaleLeft, ScaleRight };
 enum class BLayout { RowMajor, ColMajor };
 enum class SLayout { NoneBox, RowMajor, ColMajor };
-enum class Layout { ND, DN, NZ };
+enum class Layout { ND, DN, NZ, MX_A_ZZ, MX_B_NN };
 enum class PadValue { Null, Zero, Max, Min };
 enum class RoundMode { CAST_NONE, CAST_RINT, CAST_ROUND, CAST_FLOOR, CAST_CEIL, CAST_TRUNC, CAST_ODD };
 enum class CmpMode { EQ, NE, LT, LE, GT, GE };
@@ -108,13 +138,14 @@ enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
 
 constexpr int DYNAMIC = -1;
 
-// On-chip memory of an Ascend 910B core.
+// On-chip memory of an Ascend 910B core, and what 950 has besides.
 inline std::map<TileType, std::vector<char>>& memories()
 {
     thread_local std::map<TileType, std::vector<char>> spaces = {
         {TileType::Vec, std::vector<char>(188416)}, {TileType::Mat, std::vector<char>(524288)},
         {TileType::Left, std::vector<char>(65536)}, {TileType::Right, std::vector<char>(65536)},
         {TileType::Acc, std::vector<char>(131072)}, {TileType::Bias, std::vector<char>(1024)},
+        {TileType::ScaleLeft, std::vector<char>(4096)}, {TileType::ScaleRight, std::vector<char>(4096)},
     };
     return spaces;
 }
@@ -137,8 +168,9 @@ struct Tile {
     static constexpr SLayout Box = S;
     static constexpr PadValue Padding = Pad;
     static constexpr int Unit = 32 / sizeof(T) ? 32 / sizeof(T) : 1;
-    static constexpr int BoxRows = Fractal == 1024 ? 16 : S == SLayout::RowMajor ? 16 : Unit;
-    static constexpr int BoxCols = Fractal == 1024 ? 16 : S == SLayout::RowMajor ? Unit : 16;
+    static constexpr int Narrow = Fractal == 1024 ? 16 : Fractal == 32 ? 2 : Unit;
+    static constexpr int BoxRows = S == SLayout::RowMajor ? 16 : Narrow;
+    static constexpr int BoxCols = S == SLayout::RowMajor ? Narrow : 16;
 
     static_assert(S != SLayout::NoneBox || B != BLayout::RowMajor || C * sizeof(T) % 32 == 0, "rows of 32 bytes");
     static_assert(S != SLayout::NoneBox || B != BLayout::ColMajor || R * sizeof(T) % 32 == 0, "columns of 32 bytes");
@@ -252,11 +284,16 @@ void for_window(const GlobalTensor<T, S, D, L>& global, int rows, int cols, F f)
 {
     auto& n = global.shape.of;
     auto outer = n[0] * n[1] * n[2];
-    if (L == Layout::ND) {
-        host::require(outer * n[3] == rows && n[4] == cols, "the window is not the valid part of the tile");
-    } else {
-        host::require(n[3] == rows && outer * n[4] == cols, "the window is not the valid part of the tile");
-    }
+    auto [of_rows, of_cols] = [&]() -> std::pair<int64_t, int64_t> {
+        switch (L) {
+        case Layout::ND: return {outer * n[3], n[4]};
+        case Layout::DN: return {n[3], outer * n[4]};
+        case Layout::NZ: return {n[2] * n[3], n[0] * n[1] * n[4]};
+        case Layout::MX_A_ZZ: return {n[1] * n[3], n[2] * n[4]};
+        default: return {n[2] * n[4], n[1] * n[3]};
+        }
+    }();
+    host::require(of_rows == rows && of_cols == cols, "the window is not the valid part of the tile");
     for (int64_t a = 0; a < n[0]; ++a)
         for (int64_t b = 0; b < n[1]; ++b)
             for (int64_t c = 0; c < n[2]; ++c)
@@ -266,8 +303,13 @@ void for_window(const GlobalTensor<T, S, D, L>& global, int rows, int cols, F f)
                         T* at = global.data + a * s[0] + b * s[1] + c * s[2] + d * s[3] + e * s[4];
                         host::check_global(at, sizeof(T));
                         auto block = (a * n[1] + b) * n[2] + c;
-                        if (L == Layout::ND) f(block * n[3] + d, e, at);
-                        else f(d, block * n[4] + e, at);
+                        switch (L) {
+                        case Layout::ND: f(block * n[3] + d, e, at); break;
+                        case Layout::DN: f(d, block * n[4] + e, at); break;
+                        case Layout::NZ: f(c * n[3] + d, (a * n[1] + b) * n[4] + e, at); break;
+                        case Layout::MX_A_ZZ: f(b * n[3] + d, c * n[4] + e, at); break;
+                        case Layout::MX_B_NN: f(c * n[4] + e, b * n[3] + d, at); break;
+                        }
                     }
 }
 
@@ -994,6 +1036,45 @@ template <typename D, typename A, typename L, typename R> void TMATMUL_ACC(D& ds
 template <typename D, typename L, typename R, typename B> void TMATMUL_BIAS(D& dst, const L& left, const R& right, const B& bias)
 {
     product(dst, left, right, [&](int, int c) { return bias.get(0, c); });
+}
+
+// Products with scales: one for 32 elements along K. The unit finds them by the address of what they scale.
+template <typename D, typename L, typename LS, typename R, typename RS, typename F>
+void scaled_product(D& dst, const L& left, const LS& left_scale, const R& right, const RS& right_scale, F start)
+{
+    static_assert(D::Loc == TileType::Acc && L::Loc == TileType::Left && R::Loc == TileType::Right, "operands in L0");
+    static_assert(LS::Loc == TileType::ScaleLeft && RS::Loc == TileType::ScaleRight, "scales beside their operands");
+    static_assert(std::is_same_v<typename D::DType, float> && L::Cols % 64 == 0, "single precision, K in blocks of 64");
+    static_assert(L::Block == BLayout::ColMajor && L::Box == SLayout::RowMajor && R::Block == BLayout::RowMajor && R::Box == SLayout::ColMajor);
+    host::require(left_scale.address == left.address / 16 && right_scale.address == right.address / 16, "scales of another tile");
+    host::require(dst.rows == left.rows && left.cols == right.rows && dst.cols == right.cols, "M, K, N do not agree");
+    host::require(left_scale.rows == left.rows && left_scale.cols * 32 == left.cols, "a scale for each 32 elements of a row");
+    host::require(right_scale.cols == right.cols && right_scale.rows * 32 == right.rows, "a scale for each 32 elements of a column");
+    compute(dst, [&](int r, int c) {
+        float sum = start(r, c);
+        for (int k = 0; k < left.cols; ++k)
+            sum += wide(left.get(r, k)) * wide(left_scale.get(r, k / 32)) * wide(right.get(k, c)) * wide(right_scale.get(k / 32, c));
+        return sum;
+    });
+}
+
+template <typename D, typename L, typename LS, typename R, typename RS>
+void TMATMUL_MX(D& dst, const L& left, const LS& left_scale, const R& right, const RS& right_scale)
+{
+    scaled_product(dst, left, left_scale, right, right_scale, [](int, int) { return 0.0f; });
+}
+
+// With an accumulator in front, or a bias behind.
+template <typename D, typename A, typename B, typename C, typename E, typename G>
+void TMATMUL_MX(D& dst, const A& a, const B& b, const C& c, const E& e, const G& g)
+{
+    if constexpr (A::Loc == TileType::Acc) {
+        host::require(dst.address == a.address, "the accumulator is updated in place");
+        scaled_product(dst, b, c, e, g, [&](int row, int col) { return a.get(row, col); });
+    } else {
+        static_assert(G::Loc == TileType::Bias, "a bias");
+        scaled_product(dst, a, b, c, e, [&](int, int col) { return g.get(0, col); });
+    }
 }
 
 // Products with one row.

@@ -16,6 +16,8 @@ namespace pto {
 
 enum TileSplitAxis { TILE_NO_SPLIT, TILE_UP_DOWN, TILE_LEFT_RIGHT };
 enum Direction { DIR_C2V = 1, DIR_V2C = 2, DIR_BOTH = 3 };
+enum class SyncAllMode { Hard, Soft };
+enum class SyncCoreType { AIVOnly, AICOnly, Mix };
 
 } // namespace pto
 
@@ -44,6 +46,8 @@ struct Exchange {
     std::condition_variable changed;
     // By flag and direction.
     std::map<std::pair<int, int>, Ring> rings;
+    // How often a core has come to a barrier, by the kind of cores that meet there.
+    std::map<pto::SyncCoreType, int> arrived;
     bool abandoned = false;
 
     template <typename F> void wait(std::unique_lock<std::mutex>& lock, F ready, const char* what)
@@ -88,6 +92,7 @@ inline void cores(std::function<void()> cube, std::function<void()> vector)
                 require(ring.pushed[writer] == ring.popped[reader], "a tile that nobody popped");
             require(ring.popped[reader] == ring.freed[reader], "a slot that nobody gave back");
         }
+    exchange().reset();
 }
 
 } // namespace host
@@ -97,6 +102,29 @@ inline int64_t get_block_num() { return 1; }
 inline int64_t get_subblockid() { return host::core() == host::CUBE ? 0 : host::core(); }
 
 namespace pto {
+
+// A barrier of cores. A kernel that runs by itself has none to wait for.
+template <SyncCoreType Cores> void SYNCALL()
+{
+    if (!host::exchange()) return;
+    bool cube = host::core() == host::CUBE;
+    host::require(Cores == SyncCoreType::Mix || cube == (Cores == SyncCoreType::AICOnly), "a barrier of the other cores");
+    int all = (Cores != SyncCoreType::AIVOnly) + (Cores != SyncCoreType::AICOnly) * host::VECTOR_UNITS;
+    std::unique_lock<std::mutex> lock(host::exchange()->mutex);
+    int& arrived = host::exchange()->arrived[Cores];
+    int round = arrived++ / all;
+    host::exchange()->changed.notify_all();
+    host::exchange()->wait(lock, [&] { return arrived / all > round; }, "a barrier that not every core comes to");
+}
+
+// Its counters are 16 elements of a tensor.
+template <SyncAllMode Mode, SyncCoreType Cores, typename T, typename S, typename D, Layout L>
+void SYNCALL(const GlobalTensor<T, S, D, L>& counters, int32_t = 0)
+{
+    static_assert(std::is_same_v<T, int32_t>, "counters are int32_t");
+    host::check_global(counters.data, 16 * sizeof(T));
+    SYNCALL<Cores>();
+}
 
 template <int Flag, int Way, uint32_t SlotBytes, uint32_t Slots, uint32_t LocalSlots = 2> struct TPipe {
     static_assert(Slots >= 1 && LocalSlots >= 1 && Flag + 3 < 16);

@@ -42,16 +42,24 @@ pub(crate) fn written(text: &str) -> Vec<Kernel> {
 
 /// What is compiled of a kernel, with its plan: one kernel, or one for each core.
 pub(crate) fn compiled(kernel: Kernel) -> Vec<(Kernel, Plan)> {
+    compiled_for(kernel, Target::Ascend910b)
+}
+
+fn compiled_for(kernel: Kernel, target: Target) -> Vec<(Kernel, Plan)> {
     let with_plan = |kernel: Kernel| {
-        let plan = memory::plan(&kernel, Target::Ascend910b, Planner::Auto);
+        let plan = memory::plan(&kernel, target, Planner::Auto);
         (kernel, plan)
     };
-    passes::prepare(kernel, Target::Ascend910b.into(), Planner::Auto).into_iter().map(with_plan).collect()
+    passes::prepare(kernel, target.into(), Planner::Auto).into_iter().map(with_plan).collect()
 }
 
 /// The kernels of a text with their plans.
 pub(crate) fn planned(text: &str) -> Vec<(Kernel, Plan)> {
-    written(text).into_iter().flat_map(compiled).collect()
+    planned_for(text, Target::Ascend910b)
+}
+
+pub(crate) fn planned_for(text: &str, target: Target) -> Vec<(Kernel, Plan)> {
+    written(text).into_iter().flat_map(|kernel| compiled_for(kernel, target)).collect()
 }
 
 /// The Python files of a folder of this crate, in order.
@@ -275,12 +283,17 @@ impl Batch {
     }
 }
 
-/// Element k of an input, as the README of the recorded cases says.
+/// Element k of an input, as the README of the recorded cases says; a float of eight bits is a whole number or, where it holds
+/// no others, a power of two.
 fn element(rule: &Json, dtype: Dtype, k: usize) -> f64 {
     let number = |key: &str| rule[key].as_f64().unwrap_or(0.0);
     let h = ((k * 7919 + 104_729 * number("salt") as usize) % 1009) as f64;
     let (lo, hi) = (number("lo"), number("hi"));
-    if dtype.is_float() { lo + (hi - lo) * h / 1008.0 } else { lo + h % (hi - lo + 1.0) }
+    let is_small = dtype.storage_bits() == 8;
+    if dtype == Dtype::Fp8E8M0 {
+        return (lo + h % (hi - lo + 1.0)).exp2();
+    }
+    if dtype.is_float() && !is_small { lo + (hi - lo) * h / 1008.0 } else { lo + h % (hi - lo + 1.0) }
 }
 
 /// Elements of the parameter that queues between the cores go through.
@@ -314,6 +327,9 @@ pub(crate) fn c_type(dtype: Dtype) -> &'static str {
         Dtype::Uint16 => "uint16_t",
         Dtype::Uint32 => "uint32_t",
         Dtype::Uint64 => "uint64_t",
+        Dtype::Fp8E4M3Fn => "float8_e4m3_t",
+        Dtype::Fp8E5M2 => "float8_e5m2_t",
+        Dtype::Fp8E8M0 => "float8_e8m0_t",
         other => panic!("no host type for {other}"),
     }
 }
@@ -337,7 +353,11 @@ template <typename T> std::vector<T>& tensor(size_t count, double lo, double hi,
     if (!values.empty()) return values;
     for (size_t k = 0; k < count; ++k) {
         int h = (k * 7919 + 104729 * salt) % 1009;
-        values.push_back(std::is_integral_v<T> ? T(lo + h % int(hi - lo + 1)) : T(float(lo + (hi - lo) * h / 1008)));
+        double whole = lo + h % int(hi - lo + 1);
+        if constexpr (std::is_same_v<T, float8_e8m0_t>) values.push_back(T(float(std::exp2(whole))));
+        else if constexpr (std::is_integral_v<T>) values.push_back(T(whole));
+        else if constexpr (sizeof(T) == 1) values.push_back(T(float(whole)));
+        else values.push_back(T(float(lo + (hi - lo) * h / 1008)));
     }
     return values;
 }

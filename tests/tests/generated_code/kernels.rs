@@ -270,3 +270,41 @@ fn the_scalar_unit_reads_and_writes_tensors() {
     );
     batch.check("scalar_unit");
 }
+
+/// `a` lies in boxes of 16 x 16, `out` in boxes of 16 x 8.
+#[test]
+fn tensors_in_boxes_are_read_and_written_by_the_box() {
+    let params = "a: pl.Tensor[[64, 128], pl.FP16, pl.NZ], b: pl.Tensor[[64, 32], pl.FP16], \
+                  out: pl.Out[pl.Tensor[[64, 64], pl.FP32, pl.NZ]]";
+    let body = "for i in pl.range(0, 2):\n\
+                \x20   x = pl.load(a, [16, i * 64], [32, 64], target_memory=pl.Mem.Mat)\n\
+                \x20   y = pl.load(b, [0, 0], [64, 32], target_memory=pl.Mem.Mat)\n\
+                \x20   z = pl.matmul(x, y)\n\
+                \x20   out = pl.store(z, [32, i * 32], out)\n\
+                return out";
+    let (kernel, plan) = planned(&program(params, body)).remove(0);
+    let boxed = |rows: usize, width: usize, r: usize, c: usize| c / width * (rows * width) + r * width + c % width;
+    let mut batch = Batch::default();
+    batch.add(Run::new("boxes", &kernel, &plan).tolerance(2e-2), &|i: Inputs| {
+        let of_a = |r: usize, c: usize| i["a"].values[boxed(64, 16, r, c)];
+        let product = |half: usize| Array::from(32, 64, |r, c| of_a(16 + r, half * 64 + c)).times(&i["b"]);
+        let halves = [product(0), product(1)];
+        let mut out = Array::zeros(64, 64);
+        for r in 0..32 {
+            for c in 0..64 {
+                out.values[boxed(64, 8, 32 + r, c)] = halves[c / 32].at(r, c % 32);
+            }
+        }
+        vec![("out", out)]
+    });
+    batch.check("boxes");
+    // Not at the border of a box, and into a tile without boxes.
+    for (access, why) in [
+        ("x = pl.load(a, [8, 0], [32, 64], target_memory=pl.Mem.Mat)", "does not begin and end at boxes"),
+        ("x = pl.load(a, [0, 0], [32, 64])", "lies in boxes (NZ), and `x` in Vec does not"),
+    ] {
+        let (kernel, plan) = planned(&program(params, &format!("{access}\nreturn out"))).remove(0);
+        let findings = tilelens_analysis::codegen::generate(&kernel, &plan).findings;
+        assert!(findings.iter().any(|finding| finding.message.ends_with(why)), "{why}: {findings:?}");
+    }
+}

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use super::trace::{Bytes, Event, Instance};
 use super::{Kernel, PIPES, Problem, Suspects};
 use crate::codegen::sequence::{Access, Action, EVENTS, Pipe, Sync, Transfer};
+use crate::ir::TensorLayout;
 
 /// The cube core and two vector units.
 const KERNELS: usize = 3;
@@ -347,7 +348,7 @@ impl<'a> Run<'a> {
             return false;
         }
         let (first, second) = (&of_x.wrappers[x.wrapper], &of_y.wrappers[y.wrapper]);
-        if first.transposed || second.transposed {
+        if first.layout == TensorLayout::Dn || second.layout == TensorLayout::Dn {
             return true;
         }
         let (a, b) = (&a.instance.offsets, &b.instance.offsets);

@@ -6,6 +6,7 @@ use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Origin, Reason, Scalar, VarId};
 use crate::ops::Shape;
 
+use super::scales;
 use super::tiles::size;
 use super::{Refusal, Selected, Selector, int_attr};
 use crate::codegen::expr;
@@ -33,6 +34,7 @@ impl Selector<'_> {
             "tile.mrgsort_format2" => self.merge_sorted(result, call, origin),
             "tile.random" => self.random(result, call, origin),
             "tile.matmul_acc" if call.args.len() > 3 => self.matmul_from_first_step(result, call, origin),
+            _ if scales::is_product(call.op) => self.scaled_product(result, call, origin),
             "tile.slice" => self.slice(result, call, origin),
             "tile.reshape" => self.reshape(result, call, origin),
             "tile.read" => self.read_element(result, call, origin),
@@ -48,6 +50,7 @@ impl Selector<'_> {
             "system.aic_initialize_pipe" | "system.aiv_initialize_pipe" => Ok(()),
             "system.sync_src" => self.author_sync(call, origin, |src, dst, event| Sync::Set { src, dst, event }),
             "system.sync_dst" => self.author_sync(call, origin, |src, dst, event| Sync::Wait { src, dst, event }),
+            "system.syncall" => self.sync_all(call, origin),
             "system.bar_v" => self.sync(Sync::Barrier(Some(Pipe::V)), origin),
             "system.bar_m" => self.sync(Sync::Barrier(Some(Pipe::M)), origin),
             "system.bar_all" => self.sync(Sync::Barrier(None), origin),
@@ -77,6 +80,38 @@ impl Selector<'_> {
             return Err(Refusal { code: Code::InvalidOperand, message });
         };
         self.sync(make(pipe("set_pipe")?, pipe("wait_pipe")?, event), origin)
+    }
+
+    /// `SYNCALL<SyncCoreType::Mix>()`: every core waits until all have come so far, each with all of its pipes.
+    fn sync_all(&mut self, call: &Call, origin: Origin) -> Selected<()> {
+        let text = |name: &str| match call.attr(name) {
+            Some(Attr::Str(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let cores = match text("core_type") {
+            Some("aiv_only") => "AIVOnly",
+            Some("aic_only") => "AICOnly",
+            Some("mix") => "Mix",
+            _ => return Err("`core_type` is aiv_only, aic_only or mix".to_string().into()),
+        };
+        let mut template = vec![format!("SyncCoreType::{cores}")];
+        let (mut operands, mut access) = (Vec::new(), None);
+        match text("mode") {
+            Some("hard") => {}
+            Some("soft") => {
+                template.insert(0, "SyncAllMode::Soft".to_string());
+                let counters = self.whole(call.args.first(), true)?;
+                operands.push(Operand::Wrapper(counters.wrapper));
+                if let Some(used) = call.args.get(1) {
+                    operands.push(self.operand(used)?);
+                }
+                access = Some(counters);
+            }
+            _ => return Err("`mode` is hard or soft".to_string().into()),
+        }
+        self.steps.push(Step::Sync(Sync::Barrier(None), By::Stage(origin)));
+        self.push(Instr { template, access, ..Instr::new("SYNCALL", operands, Pipe::S, origin) });
+        Ok(())
     }
 
     pub(super) fn index(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
@@ -198,8 +233,13 @@ impl Selector<'_> {
     ) -> Selected<()> {
         let Some((Operand::Tile(result), operands)) = operands.split_first_mut() else { return Ok(()) };
         let Tile { form, valid, .. } = self.program.tile(*result).clone();
+        let mut renamed: Vec<(TileId, TileId)> = Vec::new();
         for operand in operands {
             let Operand::Tile(tile) = *operand else { continue };
+            if let Some((_, alias)) = renamed.iter().find(|(of, _)| *of == tile) {
+                *operand = Operand::Tile(*alias);
+                continue;
+            }
             let source = self.program.tile(tile).clone();
             let same_elements = source.form.dtype == form.dtype && source.form.space == form.space;
             if source.form == form || !same_elements || source.valid != valid {
@@ -210,6 +250,7 @@ impl Selector<'_> {
                 let alias = self.own_tile(&name, form, source.address, origin);
                 self.program.tiles[alias.0 as usize].valid = source.valid;
                 *operand = Operand::Tile(alias);
+                renamed.push((tile, alias));
                 continue;
             }
             let address = match self.scratch_address(form) {
@@ -229,6 +270,7 @@ impl Selector<'_> {
             let copy = self.copy_tile(tile, form, Some(address), origin);
             reads.push(copy);
             *operand = Operand::Tile(copy);
+            renamed.push((tile, copy));
         }
         Ok(())
     }

@@ -105,7 +105,7 @@ impl Selector<'_> {
     }
 
     /// An access to all of a tensor.
-    fn whole(&mut self, operand: Option<&ir::Operand>, store: bool) -> Selected<Access> {
+    pub(super) fn whole(&mut self, operand: Option<&ir::Operand>, store: bool) -> Selected<Access> {
         let tensor = self.tensor_operand(operand)?;
         let [arg] = tensor.args.as_slice() else {
             return Err("a tensor that a branch chooses cannot be indexed".to_string().into());

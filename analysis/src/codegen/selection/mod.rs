@@ -9,6 +9,7 @@ mod indexed;
 mod loops;
 mod pointers;
 mod queues;
+mod scales;
 mod tiles;
 mod transfers;
 mod views;
@@ -23,7 +24,6 @@ use crate::target::{Space, Target};
 use super::context::{self, Context};
 use super::expr;
 use super::sequence::{Arg, ArgKind, Elements, Program, Step, TileId};
-use super::types;
 use queues::Popped;
 use transfers::AccessSite;
 
@@ -123,6 +123,7 @@ impl<'a> Selector<'a> {
         for buffer in plan.buffers.iter().filter(|buffer| buffer.space == Space::Vec) {
             vec_end = vec_end.max(buffer.address.unwrap_or(0).saturating_add(buffer.size));
         }
+        scales::place(kernel, &mut places);
         Selector {
             kernel,
             target: plan.target,
@@ -218,10 +219,7 @@ impl<'a> Selector<'a> {
             };
             let message = match &arg {
                 None => Some(format!("the type of parameter `{}` has no form in C++", var.name)),
-                Some(arg) if types::dtype(arg.dtype).is_none() => {
-                    Some(format!("parameter `{}`: {} has no C++ type", var.name, arg.dtype))
-                }
-                Some(_) => None,
+                Some(arg) => self.dtype_refused(arg.dtype).map(|reason| format!("parameter `{}`: {reason}", var.name)),
             };
             if let Some(message) = message {
                 self.report(var.origin, message.into());

@@ -6,7 +6,8 @@ use crate::ir::{self, Origin, Scalar, TileType, Type, VarId};
 use super::{Placed, Refusal, Selected, Selector};
 use crate::codegen::expr;
 use crate::codegen::sequence::{Declared, Instr, Operand, Pipe, Place, Step, Tile, TileId, pipe_of};
-use crate::codegen::types::TileForm;
+use crate::codegen::types::{self, TileForm};
+use crate::target::Target;
 
 impl Selector<'_> {
     /// The tile of a variable, declared when it is first needed.
@@ -37,10 +38,19 @@ impl Selector<'_> {
             return Err(format!("`{}` is no tile", source.name).into());
         };
         let form = TileForm::new(ty).map_err(|reason| format!("`{}`: {reason}", source.name))?;
-        if let Some(refusal) = form.refusal() {
+        if let Some(refusal) = self.dtype_refused(form.dtype).or_else(|| form.refusal()) {
             self.report(source.origin, format!("`{}`: {refusal}", source.name).into());
         }
         Ok(form)
+    }
+
+    /// Why an element type has no form in C++ for this machine.
+    pub(super) fn dtype_refused(&self, dtype: ir::Dtype) -> Option<String> {
+        if types::dtype(dtype).is_none() {
+            return Some(types::without_form(dtype));
+        }
+        let newer = types::is_of_950(dtype) && self.target != Target::Ascend950;
+        newer.then(|| format!("{dtype} is a type of ascend950, which {} does not have", self.target))
     }
 
     /// Declares a tile of that C++ type on these bytes; in front of its definition where the prologue knows too little.

@@ -2,7 +2,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{self, Attr, Call, Origin, Scalar, TensorLayout, Type, VarId};
+use crate::ir::{self, Attr, BLayout, Call, Origin, SLayout, Scalar, TensorLayout, Type, VarId};
+use crate::target::Space;
 
 use super::{Selected, Selector, TensorRef, constant_extent, list};
 use crate::codegen::expr;
@@ -56,6 +57,7 @@ impl Selector<'_> {
             (_, Some(shape)) => shape,
             _ => return Err("the shape is not a list".to_string().into()),
         };
+        self.check_boxes(&tensor, tile)?;
         let limits = self.tile_extents(var, offsets.len());
         let access = self.access(&tensor, offsets, window, &limits, Use::of_load(call))?;
         let at_start = is_start(offsets) && tensor.args.len() == 1;
@@ -91,6 +93,7 @@ impl Selector<'_> {
             Some(shape) if !shape.is_empty() => shape.to_vec(),
             _ => self.stored_window(source, tile, offsets.len()),
         };
+        self.check_boxes(&tensor, tile)?;
         let limits = self.tile_extents(source, offsets.len());
         let access = self.access(&tensor, offsets, &shape, &limits, Use::Store)?;
         let wrapper = access.wrapper;
@@ -175,17 +178,21 @@ impl Selector<'_> {
             .into());
         }
         let var = self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty);
-        let stored_swapped = matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Dn);
+        let lies = match var {
+            Some(Type::Tensor(ty)) => ty.layout,
+            _ => TensorLayout::Nd,
+        };
+        let stored_swapped = lies == TensorLayout::Dn;
         // No stride depends on the first extent of a row-major tensor.
-        let unused = |axis: usize| (axis == 0 && !stored_swapped).then_some(Elements::Known(1));
+        let unused = |axis: usize| (axis == 0 && lies == TensorLayout::Nd).then_some(Elements::Known(1));
         let needed = extents.into_iter().enumerate().map(|(axis, extent)| extent.or_else(|| unused(axis)));
         let Some(extents) = needed.collect::<Option<Vec<Elements>>>() else {
             return Err(format!("the strides of `{name}` depend on extents that nothing tells the kernel").into());
         };
-        let mut strides = types::row_major_strides(&extents);
-        if matches!(var, Some(Type::Tensor(ty)) if ty.layout == TensorLayout::Nz) {
-            return Err(format!("`{name}` has the layout NZ, which generated code does not address").into());
-        }
+        let mut strides = match self.strides_in_boxes(arg, lies, (&extents, offsets, window), transposed)? {
+            Some(strides) => strides,
+            None => types::row_major_strides(&extents),
+        };
         if stored_swapped && rank >= 2 {
             // [.., R, C] lies in memory as [.., C, R].
             strides[rank - 1] = extents[rank - 2].clone();
@@ -206,8 +213,12 @@ impl Selector<'_> {
             }
         }
         let offsets = offsets.iter().map(|offset| self.offset(offset)).collect::<Selected<Vec<Offset>>>()?;
-        let swapped = (stored_swapped || transposed) && rank >= 2;
-        let wrapper = self.wrapper(arg, (extents, run_time), strides, swapped, purpose.is_of_elements());
+        let layout = match lies {
+            _ if rank < 2 => TensorLayout::Nd,
+            TensorLayout::Nd if transposed => TensorLayout::Dn,
+            lies => lies,
+        };
+        let wrapper = self.wrapper(arg, (extents, run_time), strides, layout, purpose.is_of_elements());
         Ok(Access {
             wrapper,
             tensors: tensor.args.clone(),
@@ -216,6 +227,62 @@ impl Selector<'_> {
             store: purpose.stores(),
             assign: tensor.args.len() > 1,
         })
+    }
+
+    /// Of a tensor in boxes: its strides at the borders of boxes, where every access must begin and end. `None` for others.
+    fn strides_in_boxes(
+        &self,
+        arg: usize,
+        layout: TensorLayout,
+        (extents, offsets, window): (&[Elements], &[Scalar], &[Scalar]),
+        transposed: bool,
+    ) -> Selected<Option<Vec<Elements>>> {
+        let Arg { name, dtype, .. } = &self.program.args[arg];
+        let Some(unit) = types::boxes(layout, *dtype) else { return Ok(None) };
+        let lies = format!("`{name}` lies in boxes of {} x {} ({})", unit[0], unit[1], layout.name());
+        let &[Elements::Known(rows), Elements::Known(cols)] = extents else {
+            return Err(format!("{lies}, and only a tensor of constant rows and columns has such in C++").into());
+        };
+        let is_whole = |extent: &Scalar, unit: u64| {
+            let affine = expr::affine(extent, &|var| self.loop_variables.contains(&var));
+            affine.is_some_and(|affine| {
+                let mut parts = affine.terms.iter().map(|(_, factor)| *factor).chain([affine.constant]);
+                parts.all(|part| part.rem_euclid(unit as i64) == 0)
+            })
+        };
+        let of_boxes = |extents: &[Scalar]| extents.iter().zip(unit).all(|(extent, unit)| is_whole(extent, unit));
+        let constant = window.iter().all(|extent| constant_extent(extent).is_some());
+        if transposed || !constant || !of_boxes(window) || !of_boxes(offsets) {
+            return Err(format!("{lies}, and the window does not begin and end at boxes").into());
+        }
+        let strides = types::strides_of_boxes(layout, [rows, cols], unit);
+        Ok(Some(strides.map(Elements::Known).to_vec()))
+    }
+
+    /// A tensor in boxes has the instruction library's transfers for tiles that lie in the same boxes only.
+    fn check_boxes(&self, tensor: &TensorRef, tile: TileId) -> Selected<()> {
+        let arg = tensor.args[0];
+        let layout = match self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty) {
+            Some(Type::Tensor(ty)) => ty.layout,
+            _ => return Ok(()),
+        };
+        let form = self.program.tile(tile).form;
+        let lies = (form.blayout, form.slayout);
+        let fits = match layout {
+            TensorLayout::Nd | TensorLayout::Dn => true,
+            TensorLayout::Nz => lies == (BLayout::ColMajor, SLayout::RowMajor),
+            TensorLayout::MxAZz | TensorLayout::MxBNn => {
+                let of = layout.of_scales();
+                form.space == Space::Mat
+                    && of.is_some_and(|of| (of.blayout, of.slayout, of.fractal) == (lies.0, lies.1, form.fractal))
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        let (tensor, tile) = (&self.program.args[arg].name, &self.program.tile(tile).name);
+        let message = format!("`{tensor}` lies in boxes ({}), and `{tile}` in {} does not", layout.name(), form.space);
+        Err(message.into())
     }
 
     fn offset(&self, scalar: &Scalar) -> Selected<Offset> {
@@ -231,14 +298,14 @@ impl Selector<'_> {
         arg: usize,
         (window, run_time): (Vec<u64>, Vec<(usize, String)>),
         strides: Vec<Elements>,
-        transposed: bool,
+        layout: TensorLayout,
         element: bool,
     ) -> usize {
         let of_tensor = |wrapper: &Wrapper| wrapper.arg == arg && wrapper.element == element;
         let of_tensor = self.program.wrappers.iter().enumerate().filter(|(_, wrapper)| of_tensor(wrapper));
         let mut number = 0;
         for (index, wrapper) in of_tensor {
-            let same = wrapper.window == window && wrapper.transposed == transposed;
+            let same = wrapper.window == window && wrapper.layout == layout;
             if same && wrapper.run_time.is_empty() && run_time.is_empty() {
                 return index;
             }
@@ -247,7 +314,7 @@ impl Selector<'_> {
         let base = format!("{}Global", self.program.args[arg].name);
         let is_first = number == 0 || element;
         let name = if is_first { base } else { self.context.fresh_wrapper(&format!("{base}_{number}")) };
-        self.program.wrappers.push(Wrapper { arg, name, number, window, run_time, strides, transposed, element });
+        self.program.wrappers.push(Wrapper { arg, name, number, window, run_time, strides, layout, element });
         self.program.wrappers.len() - 1
     }
 }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::blocks::Node;
 use super::state::{Bits, PIPES};
 use crate::codegen::sequence::{Access, Affine, Instr, Program, Step, TileId};
-use crate::ir::VarId;
+use crate::ir::{TensorLayout, VarId};
 
 /// A tile stands for itself, a handle for everything that it is pointed to.
 pub(super) fn stands_for(program: &Program) -> Vec<Vec<TileId>> {
@@ -166,7 +166,7 @@ pub(super) fn windows_overlap(
         return false;
     }
     let (a, b) = (&program.wrappers[first.wrapper], &program.wrappers[second.wrapper]);
-    if a.transposed || b.transposed || first.tensors != second.tensors {
+    if a.layout == TensorLayout::Dn || b.layout == TensorLayout::Dn || first.tensors != second.tensors {
         return true;
     }
     let dimensions = first.offsets.iter().zip(&a.window).zip(second.offsets.iter().zip(&b.window));

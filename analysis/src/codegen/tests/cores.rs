@@ -9,7 +9,7 @@ use crate::codegen::sequence::{
     Program, Queue, Step, TileId, Transfer, Wrapper,
 };
 use crate::codegen::{Insertion, sync};
-use crate::ir::{Dtype, VarId};
+use crate::ir::{Dtype, TensorLayout, VarId};
 
 /// Tiles 0 to 3 do not overlap.
 fn program(slots: u64, body: Vec<Step>) -> Program {
@@ -38,7 +38,7 @@ fn program(slots: u64, body: Vec<Step>) -> Program {
         run_time: Vec::new(),
         strides: vec![Elements::Known(1)],
         element: false,
-        transposed: false,
+        layout: TensorLayout::Nd,
     };
     let mut program = Program {
         args: vec![arg],

@@ -10,7 +10,7 @@ use crate::codegen::sequence::{
 use crate::codegen::types::TileForm;
 use crate::codegen::{Insertion, model, sync};
 use crate::diagnostics::Code;
-use crate::ir::{BLayout, Dtype, Origin, Pad, SLayout, VarId};
+use crate::ir::{BLayout, Dtype, Origin, Pad, SLayout, TensorLayout, VarId};
 use crate::target::Space;
 
 /// Reads a program out of numbers: every list of numbers is one.
@@ -188,7 +188,7 @@ fn decode(numbers: &[u8]) -> Program {
         window: vec![extent],
         run_time: Vec::new(),
         strides: vec![Elements::Known(1)],
-        transposed: false,
+        layout: TensorLayout::Nd,
         element: false,
     };
     let program = Program {

@@ -163,6 +163,7 @@ impl Deduction<'_> {
         let is_dn = tensor.layout == TensorLayout::Dn || self.call.attr("transpose") == Some(&Attr::Bool(true));
         let flat = Layout { blayout: BLayout::RowMajor, slayout: SLayout::NoneBox, fractal: 512 };
         let layout = match (space, shape) {
+            (Some(Space::Mat), _) if tensor.layout.of_scales().is_some() => tensor.layout.of_scales().unwrap_or(flat),
             (Some(Space::Mat), [rows, cols]) if (if is_dn { *cols } else { *rows }) == 1 => flat,
             (Some(Space::Mat), _) if is_dn => {
                 Layout { blayout: BLayout::RowMajor, slayout: SLayout::ColMajor, fractal: 512 }

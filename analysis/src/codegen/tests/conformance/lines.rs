@@ -116,7 +116,7 @@ fn generated_steps(program: &Program, steps: &[Step], depth: usize, lines: &mut 
                     let offsets: Vec<&str> = access.offsets.iter().map(|offset| offset.text.as_str()).collect();
                     let wrapper = &program.wrappers[access.wrapper];
                     let window: Vec<String> = wrapper.window.iter().map(u64::to_string).collect();
-                    let layout = if wrapper.transposed { "DN" } else { "ND" };
+                    let layout = wrapper.layout.name();
                     let _ = write!(line, " at {} window {} {layout}", offsets.join(","), window.join(","));
                 }
                 lines.push(line);

@@ -1,0 +1,85 @@
+//! Products with scales: each tile of scales lies at a place that follows from that of the tile which it scales.
+
+use rustc_hash::FxHashMap;
+
+use super::{Placed, Refusal, Selected, Selector};
+use crate::diagnostics::Code;
+use crate::ir::{BLayout, Call, Dtype, Kernel, Operand, Origin, SLayout, VarId};
+use crate::ops::OpId;
+use crate::passes::walk;
+use crate::target::Space;
+
+/// The scale of 16 bytes of a left or right operand is at a sixteenth of their address (`GetScaleAddr` of pto-isa).
+const BYTES_TO_A_SCALE: u64 = 16;
+
+/// Operands of the products with scales: the positions of a tile and of its scales.
+fn scaled(op: OpId) -> [(usize, usize); 2] {
+    match op.op().name {
+        "tile.matmul_mx_acc" => [(1, 2), (3, 4)],
+        _ => [(0, 1), (2, 3)],
+    }
+}
+
+pub(super) fn is_product(op: OpId) -> bool {
+    matches!(op.op().name, "tile.matmul_mx" | "tile.matmul_mx_acc" | "tile.matmul_mx_bias")
+}
+
+/// Puts scales where the unit looks for them, which the plan does not know.
+pub(super) fn place(kernel: &Kernel, places: &mut FxHashMap<VarId, Placed>) {
+    let mut bound: Vec<(VarId, u64)> = Vec::new();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Some(call) = walk::call_of(stmt).filter(|call| is_product(call.op)) else { return };
+        for (data, scale) in scaled(call.op) {
+            let [data, scale] = [data, scale].map(|arg| call.args.get(arg).and_then(Operand::var));
+            let (Some(data), Some(scale)) = (data, scale) else { continue };
+            let address = places.get(&data).and_then(|place| place.address);
+            bound.extend(address.map(|address| (scale, address / BYTES_TO_A_SCALE)));
+        }
+    });
+    for (scale, address) in bound {
+        if let Some(place) = places.get_mut(&scale) {
+            place.address = Some(address);
+        }
+    }
+}
+
+impl Selector<'_> {
+    /// `TMATMUL_MX(c, a, a_scale, b, b_scale)`
+    pub(super) fn scaled_product(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        for (data, scale) in scaled(call.op) {
+            let [data, scale] = [self.tile_operand(call, data as u8)?, self.tile_operand(call, scale as u8)?];
+            let [data, scale] = [self.program.tile(data), self.program.tile(scale)];
+            let inner = if data.form.space == Space::Left { data.form.cols } else { data.form.rows };
+            let floats = matches!(data.form.dtype, Dtype::Fp8E4M3Fn | Dtype::Fp8E5M2);
+            if !floats || scale.form.dtype != Dtype::Fp8E8M0 {
+                let (of, by) = (data.form.dtype, scale.form.dtype);
+                let message =
+                    format!("a product with scales takes FP8E4M3FN or FP8E5M2 and FP8E8M0, not {of} and {by}");
+                return Err(message.into());
+            }
+            if !inner.is_multiple_of(64) {
+                let message =
+                    format!("a product with scales takes K in multiples of 64, and `{}` has {inner}", data.name);
+                return Err(message.into());
+            }
+            let lies = (data.form.blayout, data.form.slayout);
+            if data.form.space == Space::Left && lies != (BLayout::ColMajor, SLayout::RowMajor) {
+                let message = format!(
+                    "`{}` was cut out of a tile in Mat, which lays its boxes row by row; a product with scales takes them column by \
+                     column: load the part, and move it",
+                    data.name
+                );
+                return Err(message.into());
+            }
+            let place = data.address.map(|address| address / BYTES_TO_A_SCALE);
+            if place != scale.address {
+                let message = format!(
+                    "`{}` scales tiles at different addresses, and lies at one place: move the scales anew for `{}`",
+                    scale.name, data.name
+                );
+                return Err(Refusal { code: Code::NoInstruction, message });
+            }
+        }
+        self.instruction(result, call, origin)
+    }
+}
