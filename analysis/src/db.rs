@@ -25,11 +25,13 @@ use crate::{imports, isa_rules, lower, passes};
 mod assumed;
 mod calls;
 mod dumps;
+mod pairs;
 mod shapes;
 mod tlx;
 
 pub(crate) use assumed::{assumptions, assumptions_of_name};
 pub(crate) use dumps::{Dumped, Match, dumped};
+pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use tlx::{
     Survey, SurveyRow, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel, tlx_survey,

@@ -72,6 +72,7 @@ codes! {
     UnpairedFlag "unpaired-flag" Warning "a written flag is set without a wait, or waited for without a set";
     WrongPipe "wrong-pipe" Warning "a written flag is between other pipes than its partner, or orders nothing";
     MissingSync "missing-sync" Hint "no written flag or barrier orders two instructions that touch the same bytes";
+    UnpairedTransfer "unpaired-transfer" Warning "a tile is pushed to the other core and never popped there, or popped and never pushed";
     NoCastPath "no-cast-path" Error "the vector unit cannot convert between these element types";
     OperandTooLarge "operand-too-large" Error "one operand of a matrix product is larger than its memory";
     SlotOverwritten "slot-overwritten" Error "a slot of a declared allocation is written while its tile is still needed";

@@ -15,6 +15,7 @@ mod isa_rules;
 pub mod lower;
 pub mod memory;
 pub mod ops;
+mod pairs;
 pub mod passes;
 mod printed;
 pub mod project;

@@ -3,7 +3,7 @@
 use tilelens_syntax::TextRange;
 
 use crate::codegen::{Insertion, Sequenced};
-use crate::db::{Dumped, Match, Outcome, Planned, Unit};
+use crate::db::{self, Dumped, Match, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Note, Rejection};
 use crate::memory::{Finding, OpenSearch, Plan};
@@ -56,6 +56,7 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
         if asks_for_sequences(context, placed.unit) {
             all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
         }
+        all.extend(unpaired(context, &placed));
         all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
         all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
     }
@@ -159,6 +160,21 @@ fn failed(placed: &PlacedUnit<'_>, kernel: &Kernel) -> Diagnostic {
 fn oversized(bytes: usize) -> Diagnostic {
     let message = format!("this file has {} MiB; tilelens analyses files of up to 16 MiB", bytes >> 20);
     plain(TextRange::empty(0), Code::FileTooLarge, message)
+}
+
+/// What does not fit to the kernel that this one is launched with on the other core.
+fn unpaired(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+    let found = db::unpaired_in(context.db, placed.unit, context.settings).into_iter().map(|(pair, found)| {
+        let related = found.related.iter().filter_map(|(core, at, message)| {
+            let other = context.units().find(|other| other.unit == pair.on(*core))?;
+            Some(RelatedRange { range: other.range(*at), message: message.clone() })
+        });
+        Diagnostic {
+            related: related.collect(),
+            ..plain(placed.range(found.at), Code::UnpairedTransfer, found.message.clone())
+        }
+    });
+    found.collect()
 }
 
 /// Kernels of one program share a namespace; the second of a name replaces the first.

@@ -85,6 +85,44 @@ fn an_edit_in_one_of_thirty_kernels_plans_that_kernel_only() {
     assert_eq!(ran(&queries, "constant"), 0, "{queries:?}");
 }
 
+/// Two of the kernels push and pop between the cores.
+#[test]
+fn a_pair_of_kernels_is_checked_when_one_of_them_moves_other_tiles() {
+    let mut text = thirty_kernels();
+    text += "    @pl.function(type=pl.FunctionType.AIV)
+    def vector(self, a: pl.Tensor[[64, 64], pl.FP16]):
+        peer = pl.import_peer_buffer(name=\"ring\", peer_func=\"cube\")
+        pl.aiv_initialize_pipe(0, peer, dir_mask=2, slot_size=1024)
+        x: pl.Tile[[16, 16], pl.FP16, pl.Mem.Vec] = pl.load(a, [0, 0], [16, 16])
+        for i in pl.range(4):
+            pl.tpush_to_aic(x, split=0)
+
+    @pl.function(type=pl.FunctionType.AIC)
+    def cube(self, a: pl.Tensor[[64, 64], pl.FP16]):
+        ring = pl.reserve_buffer(name=\"ring\", size=4096, base=pl.AUTO)
+        pl.aic_initialize_pipe(0, ring, dir_mask=2, slot_size=1024)
+        for i in pl.range(4):
+            y: pl.Tile[[16, 16], pl.FP16, pl.Mem.Mat] = pl.tpop_from_aiv(split=0)
+            pl.tfree_to_aiv(y)
+";
+    let mut observed = Observed::open(&text);
+    for (from, to, checks) in [
+        ("x7 = pl.load(a, [0, 0], [N, 64])", "x7 = pl.load(a, [0, 0], [32, 64])", 0),
+        ("            pl.tpush_to_aic", "            # a comment\n            pl.tpush_to_aic", 0),
+        ("pl.load(a, [0, 0], [16, 16])", "pl.load(a, [16, 0], [16, 16])", 0),
+        ("pl.range(4):\n            y", "pl.range(3):\n            y", 1),
+    ] {
+        observed.replace(from, to);
+        let queries = observed.queries();
+        assert_eq!((ran(&queries, "unpaired"), ran(&queries, "pairs_of")), (checks, 0), "{to}: {queries:?}");
+        assert!(ran(&queries, "planned") <= 1, "{to}: {queries:?}");
+    }
+    let analysis = observed.host.snapshot();
+    let diagnostics = analysis.diagnostics(observed.file).expect("no edit");
+    let is_said = |diagnostic: &crate::ide::Diagnostic| diagnostic.code == crate::diagnostics::Code::UnpairedTransfer;
+    assert!(diagnostics.iter().any(is_said));
+}
+
 #[test]
 fn an_edit_in_one_scope_plans_that_scope_only() {
     let mut text = "import pypto.language as pl\n\n@pl.jit\ndef main(x: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n".to_owned();

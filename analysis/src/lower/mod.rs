@@ -11,6 +11,7 @@ mod draft;
 mod earlier;
 mod expression;
 mod jumps;
+mod launch;
 mod loops;
 mod outline;
 mod scalar;
@@ -26,6 +27,7 @@ use crate::eval::{Argument, Scope};
 use crate::ir::{Kernel, KernelKind, Origin};
 pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
+pub(crate) use launch::launched_together;
 pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 
 /// What a function is to the compiler, by its decorators (`reference/language.md` §3).
