@@ -14,6 +14,7 @@ mod doubt;
 mod dsa_rp;
 mod lifetimes;
 mod limits;
+mod overwritten;
 mod packed;
 pub mod packing;
 mod plan;

@@ -13,7 +13,7 @@ use crate::memory::limits::{self, Overflow, Peak};
 use crate::memory::plan::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Degraded;
-use crate::memory::{Draft, Placement, sizes};
+use crate::memory::{Draft, Placement, overwritten, sizes};
 use crate::target::{Planner, Space, Target};
 
 pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Plan {
@@ -26,6 +26,12 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     writer.buffers();
     writer.tiles();
     plan.findings.extend(declared::check(draft.kernel, &draft.bases, &draft.lifetimes));
+    let address = |var: VarId| {
+        let memory = placement.bases.get(var)?;
+        let Offset::Known(offset) = memory.offset else { return None };
+        Some(placement.layout.placed.get(&memory.base)?.address + offset)
+    };
+    plan.findings.extend(overwritten::check(draft.kernel, &placement.bases, &address));
     plan.findings.extend(degraded(draft, placement));
     plan.findings.extend(no_placement(draft, placement));
     plan.findings.extend(overflows(draft, placement, &plan.spaces));

@@ -1,6 +1,7 @@
 //! Kernels built by hand, with the addresses that the rules of `reference/memory.md` give them.
 
 mod build;
+mod overwritten;
 mod random;
 
 use expect_test::{Expect, expect};

@@ -10,4 +10,5 @@ mod jumps;
 mod kernels;
 mod numerics;
 mod operations;
+mod overwritten;
 mod pointers;

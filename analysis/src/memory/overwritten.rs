@@ -1,0 +1,408 @@
+//! First values of loops that are read after the loop has overwritten them.
+//!
+//! The compiler puts what a loop carries where its first value is, and writes each next value there: in place where it can, else by a
+//! copy in front of the `yield`. It keeps the bytes for as long as either is read, but never asks whether the first value is needed once
+//! the next one stands there (MaterializeSemanticAliases looks for readers only up to the end of the loop's body). No planner mends that.
+//!
+//! What is found is certain where the loop runs: of two things that depend on conditions nothing is said.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::diagnostics::Code;
+use crate::ir::{Call, Carry, For, Kernel, Operand, Origin, Scalar, Stmt, Value, VarId};
+use crate::memory::bases::{Bases, Offset};
+use crate::memory::plan::{Finding, Related};
+use crate::memory::reads;
+use crate::ops::{Effect, OpId};
+use crate::target::Space;
+
+pub(super) fn check(kernel: &Kernel, bases: &Bases, address: &dyn Fn(VarId) -> Option<u64>) -> Vec<Finding> {
+    if !kernel.notes.is_empty() {
+        return Vec::new();
+    }
+    let mut survey = Survey::default();
+    survey.block(&kernel.body, 0);
+    if survey.loops.is_empty() {
+        return Vec::new();
+    }
+    let check = Check { kernel, bases, address, survey };
+    let carries = check.survey.loops.iter().flat_map(|at| at.node.carries.iter().enumerate().map(move |it| (at, it)));
+    carries.filter_map(|(at, (slot, carry))| check.carry(at, slot, carry)).collect()
+}
+
+/// A list of statements.
+struct Block {
+    /// The list that its loop or branch stands in.
+    parent: Option<usize>,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Kernel,
+    /// The body of a loop, and how often it runs where that is constant.
+    Loop(Option<u64>),
+    Branch,
+}
+
+struct At<'k> {
+    node: &'k For,
+    /// The list that it stands in.
+    block: usize,
+    body: usize,
+    /// Numbers of the first statement and behind the last one.
+    start: usize,
+    end: usize,
+}
+
+/// Of a tile: the statement, the list that it stands in, and the node.
+#[derive(Clone, Copy)]
+struct Read {
+    var: VarId,
+    number: usize,
+    block: usize,
+    at: Origin,
+}
+
+/// Where the statements of a kernel stand, and what they read.
+#[derive(Default)]
+struct Survey<'k> {
+    blocks: Vec<Block>,
+    loops: Vec<At<'k>>,
+    values: FxHashMap<VarId, &'k Value>,
+    /// The list in which a variable comes about.
+    homes: FxHashMap<VarId, usize>,
+    /// What a variable is another name or a view of.
+    names: FxHashMap<VarId, VarId>,
+    /// The other way round.
+    named: FxHashMap<VarId, Vec<VarId>>,
+    /// Reads of the data, those by names and views not counted.
+    reads: FxHashMap<VarId, Vec<Read>>,
+    /// The loop that begins with a variable, and with which of its carries.
+    begins: FxHashMap<VarId, Vec<(usize, usize)>>,
+    /// The loop, or the values of the branches, that a result is of.
+    loop_results: FxHashMap<VarId, (usize, usize)>,
+    branch_results: FxHashMap<VarId, [Option<VarId>; 2]>,
+    next: usize,
+}
+
+impl<'k> Survey<'k> {
+    fn enter(&mut self, parent: usize, kind: Kind) -> usize {
+        self.blocks.push(Block { parent: Some(parent), kind });
+        self.blocks.len() - 1
+    }
+
+    fn block(&mut self, stmts: &'k [Stmt], block: usize) {
+        if self.blocks.is_empty() {
+            self.blocks.push(Block { parent: None, kind: Kind::Kernel });
+        }
+        for stmt in stmts {
+            let number = self.next;
+            self.next += 1;
+            match stmt {
+                Stmt::Let { var, value, .. } => {
+                    self.homes.insert(*var, block);
+                    self.values.insert(*var, value);
+                    match (name_of(value), value) {
+                        (Some(of), _) => {
+                            self.names.insert(*var, of);
+                            self.named.entry(of).or_default().push(*var);
+                        }
+                        (None, Value::Call(call)) => self.call(call, block, number),
+                        _ => {}
+                    }
+                }
+                Stmt::Eval { call, .. } => self.call(call, block, number),
+                Stmt::For(node) => self.repeat(node, block, number),
+                Stmt::While(node) => {
+                    let body = self.enter(block, Kind::Loop(None));
+                    node.carries.iter().for_each(|carry| {
+                        self.homes.insert(carry.iter, body);
+                        self.homes.insert(carry.result, block);
+                    });
+                    self.block(&node.body, body);
+                }
+                Stmt::If(node) => {
+                    for stmts in [&node.then, &node.otherwise] {
+                        let branch = self.enter(block, Kind::Branch);
+                        self.block(stmts, branch);
+                    }
+                    for (slot, result) in node.results.iter().enumerate() {
+                        let value = |stmts: &[Stmt]| reads::yielded(stmts).get(slot).and_then(Operand::var);
+                        self.homes.insert(*result, block);
+                        self.branch_results.insert(*result, [value(&node.then), value(&node.otherwise)]);
+                    }
+                }
+                Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}
+            }
+        }
+    }
+
+    fn repeat(&mut self, node: &'k For, block: usize, start: usize) {
+        let body = self.enter(block, Kind::Loop(trips(node)));
+        let index = self.loops.len();
+        self.loops.push(At { node, block, body, start, end: start });
+        for (slot, carry) in node.carries.iter().enumerate() {
+            self.homes.insert(carry.iter, body);
+            self.homes.insert(carry.result, block);
+            self.loop_results.insert(carry.result, (index, slot));
+            if let Some(init) = carry.init.var() {
+                self.begins.entry(init).or_default().push((index, slot));
+            }
+        }
+        self.block(&node.body, body);
+        self.loops[index].end = self.next;
+    }
+
+    fn call(&mut self, call: &'k Call, block: usize, number: usize) {
+        let op = call.op.op();
+        for (index, operand) in call.args.iter().enumerate() {
+            let is_written = |(operand, effect): &(u8, Effect)| *operand as usize == index && *effect == Effect::Write;
+            // What an operation writes a part of may be read by it or not.
+            let is_target = op.args.get(index) == Some(&"target") || op.effects.iter().any(is_written);
+            if is_target || op.scratch.iter().any(|scratch| *scratch as usize == index) {
+                continue;
+            }
+            if let Some(var) = operand.var() {
+                self.reads.entry(var).or_default().push(Read { var, number, block, at: call.origin });
+            }
+        }
+    }
+
+    /// Whether control is in a list of statements whenever it is in `around`.
+    fn is_certain(&self, mut block: usize, around: usize) -> bool {
+        while block != around {
+            match (self.blocks[block].kind, self.blocks[block].parent) {
+                (Kind::Branch | Kind::Loop(Some(0)), _) | (_, None) => return false,
+                (_, Some(parent)) => block = parent,
+            }
+        }
+        true
+    }
+
+    fn is_within(&self, mut block: usize, around: usize) -> bool {
+        while block != around {
+            match self.blocks[block].parent {
+                Some(parent) => block = parent,
+                None => return false,
+            }
+        }
+        true
+    }
+
+    /// The innermost list around both.
+    fn common(&self, a: usize, b: usize) -> usize {
+        let mut around = a;
+        while !self.is_within(b, around) {
+            around = self.blocks[around].parent.unwrap_or(0);
+        }
+        around
+    }
+}
+
+/// What a value is another name or a view of, without bytes of its own.
+fn name_of(value: &Value) -> Option<VarId> {
+    match value {
+        Value::Copy(var) => Some(*var),
+        Value::Call(call) if call.op != OpId::ASSEMBLE => call.args.get(call.op.op().view_of? as usize)?.var(),
+        _ => None,
+    }
+}
+
+/// What a call only repeats: the larger or smaller of a tile and itself.
+fn unchanged(call: &Call) -> Option<VarId> {
+    let [one, other] = call.args.as_slice() else { return None };
+    let is_choice = matches!(call.op.op().name, "tile.maximum" | "tile.minimum");
+    one.var().filter(|var| is_choice && other.var() == Some(*var))
+}
+
+fn trips(node: &For) -> Option<u64> {
+    let [start, stop, step] = [&node.start, &node.stop, &node.step].map(Scalar::as_int);
+    let (start, stop, step) = (start?, stop?, step.filter(|step| *step > 0)?);
+    Some(stop.saturating_sub(start).max(0).unsigned_abs().div_ceil(step.unsigned_abs()))
+}
+
+struct Check<'a, 'k> {
+    kernel: &'a Kernel,
+    bases: &'a Bases,
+    address: &'a dyn Fn(VarId) -> Option<u64>,
+    survey: Survey<'k>,
+}
+
+impl Check<'_, '_> {
+    fn carry(&self, at: &At, slot: usize, carry: &Carry) -> Option<Finding> {
+        let trips = trips(at.node);
+        let init = carry.init.var().filter(|init| self.kernel.tile(*init).is_some())?;
+        if trips == Some(0) || self.kernel.var(init).inserted || !self.holds_data(init) {
+            return None;
+        }
+        let memory = self.bases.get(init)?;
+        if self.bases.get(carry.iter)?.base != memory.base {
+            return None;
+        }
+        let same = self.same_bytes(init);
+        let next = reads::yielded(&at.node.body).get(slot)?.var()?;
+        let is_copied = reads::own_var(self.kernel, Some(&carry.init)).is_some();
+        let is_there = self.bases.get(next).is_some_and(|next| next.base == memory.base);
+        if !(is_copied || is_there) || !self.is_new(next, &same, &self.same_bytes(carry.iter)) {
+            return None;
+        }
+        let mut found: Vec<Read> = same.iter().flat_map(|var| self.reads_of(*var)).collect();
+        found.retain(|read| self.comes_too_late(at, trips, init, read));
+        found.sort_by_key(|read| (read.number < at.end, read.number));
+        self.finding(at, carry, init, found.first()?)
+    }
+
+    /// Whether what a tile holds was ever written: memory that was only created says nothing.
+    fn holds_data(&self, var: VarId) -> bool {
+        match self.survey.values.get(&self.root(var)) {
+            Some(Value::Call(call)) => call.op != OpId::CREATE,
+            _ => true,
+        }
+    }
+
+    fn root(&self, mut var: VarId) -> VarId {
+        for _ in 0..self.kernel.vars.len() {
+            match self.survey.names.get(&var) {
+                Some(of) => var = *of,
+                None => break,
+            }
+        }
+        var
+    }
+
+    /// The names and views of a tile's bytes. Those that only may be, are not among them.
+    fn same_bytes(&self, var: VarId) -> FxHashSet<VarId> {
+        let Some(memory) = self.bases.get(var) else { return FxHashSet::from_iter([var]) };
+        let range = |var: VarId| match self.bases.get(var)? {
+            at if at.base != memory.base => None,
+            at => match at.offset {
+                Offset::Known(from) => Some((from, from.saturating_add(at.size))),
+                Offset::Dynamic => None,
+            },
+        };
+        let Some((from, to)) = range(var) else { return FxHashSet::from_iter([var]) };
+        let (mut all, mut open) = (FxHashSet::default(), vec![self.root(var)]);
+        while let Some(next) = open.pop() {
+            if all.insert(next) {
+                open.extend(self.survey.named.get(&next).into_iter().flatten());
+            }
+        }
+        all.retain(|other| *other == var || range(*other).is_some_and(|(start, end)| start < to && from < end));
+        all
+    }
+
+    /// Whether a value is another one than its loop began the iteration with, whatever the branches on the way.
+    fn is_new(&self, var: VarId, init: &FxHashSet<VarId>, iter: &FxHashSet<VarId>) -> bool {
+        let mut open = vec![var];
+        // Each is an inner statement's or an earlier one's.
+        for _ in 0..self.kernel.vars.len() {
+            let Some(var) = open.pop() else { return true };
+            if init.contains(&var) || iter.contains(&var) {
+                return false;
+            }
+            if let Some(of) = self.survey.names.get(&var) {
+                open.push(*of);
+            } else if let Some(values) = self.survey.branch_results.get(&var) {
+                let [Some(then), Some(otherwise)] = values else { return false };
+                open.extend([*then, *otherwise]);
+            } else if let Some(&(inner, slot)) = self.survey.loop_results.get(&var) {
+                let node = self.survey.loops[inner].node;
+                let carry = &node.carries[slot];
+                let next = reads::yielded(&node.body).get(slot).and_then(Operand::var);
+                let Some(next) = next.filter(|_| trips(node) != Some(0)) else { return false };
+                let (init, iter) = (carry.init.var().map(|init| self.same_bytes(init)), self.same_bytes(carry.iter));
+                if !self.is_new(next, &init.unwrap_or_default(), &iter) {
+                    return false;
+                }
+            } else {
+                match self.survey.values.get(&var) {
+                    Some(Value::Call(call)) if let Some(of) = unchanged(call) => open.push(of),
+                    Some(_) => {}
+                    None => return false,
+                }
+            }
+        }
+        open.is_empty()
+    }
+
+    /// Where the data of a variable is read, also by the loops that begin with it.
+    fn reads_of(&self, var: VarId) -> Vec<Read> {
+        let mut found = self.survey.reads.get(&var).cloned().unwrap_or_default();
+        for &(index, slot) in self.survey.begins.get(&var).into_iter().flatten() {
+            let at = &self.survey.loops[index];
+            let iter = at.node.carries[slot].iter;
+            let names = self.same_bytes(iter);
+            if trips(at.node) == Some(0) {
+                continue;
+            }
+            let reads = names.iter().flat_map(|name| self.reads_of(*name));
+            let first = reads.filter(|read| self.survey.is_certain(read.block, at.body)).min_by_key(|read| read.number);
+            found.extend(first.map(|read| Read { var: iter, number: at.start, block: at.block, at: read.at }));
+        }
+        found
+    }
+
+    /// Whether a read of the first value, wherever it stands, happens when the loop has overwritten it.
+    fn comes_too_late(&self, at: &At, trips: Option<u64>, init: VarId, read: &Read) -> bool {
+        let survey = &self.survey;
+        if at.start < read.number && read.number < at.end {
+            // In the next iteration.
+            return trips != Some(1) && survey.is_certain(read.block, at.body);
+        }
+        let around = survey.common(at.block, read.block);
+        if read.number >= at.end {
+            return survey.is_certain(at.block, around) || survey.is_certain(read.block, around);
+        }
+        // In front of the loop, or by the loop itself: in the next iteration of a loop around both.
+        let home = survey.homes.get(&init).copied().unwrap_or(0);
+        let mut outer = around;
+        while outer != home {
+            let Block { parent: Some(parent), kind } = survey.blocks[outer] else { return false };
+            let repeats = matches!(kind, Kind::Loop(trips) if trips.is_none_or(|trips| trips > 1));
+            if repeats && survey.is_certain(at.block, outer) && survey.is_certain(read.block, outer) {
+                return true;
+            }
+            outer = parent;
+        }
+        false
+    }
+
+    fn finding(&self, at: &At, carry: &Carry, init: VarId, read: &Read) -> Option<Finding> {
+        let memory = self.bases.get(init)?;
+        let (first, carried) = (&self.kernel.var(init).name, &self.kernel.var(carry.iter).name);
+        let space = self.bases.base(memory.base).space;
+        let place = match (self.address)(init) {
+            Some(from) => format!("at {space} {from:#x}..{:#x}", from.saturating_add(memory.size)),
+            None => format!("in {space}"),
+        };
+        let when = if read.number >= at.end {
+            "behind the loop that has overwritten it"
+        } else if read.number > at.start {
+            "in each iteration, and the first one overwrites it"
+        } else {
+            "again by the loop around, when it is overwritten"
+        };
+        let copy = format!("pl.move({first}, target_memory=pl.Mem.{space})");
+        let way_out = match (space, carry.explicit) {
+            (Space::Vec, true) => format!("begin the loop with a copy, `init_values=({copy},)`"),
+            (Space::Vec, false) => format!("begin the loop with a copy, `{carried} = {copy}`"),
+            _ => "read it in front of the loop".to_owned(),
+        };
+        let named = match read.var == init {
+            true => format!("`{first}`"),
+            false => format!("`{first}`, as `{}`,", self.kernel.var(read.var).name),
+        };
+        let message =
+            format!("{named} is read {when}: the compiler keeps `{carried}` in the same bytes ({place}); {way_out}");
+        let code = Code::InitOverwritten;
+        let related = vec![
+            Related { at: self.kernel.var(init).origin, message: format!("`{first}` is written here") },
+            Related {
+                at: self.kernel.var(carry.iter).origin,
+                message: format!("the loop begins with it as `{carried}`"),
+            },
+        ];
+        Some(Finding { code, severity: code.severity(), at: read.at, message, related })
+    }
+}
