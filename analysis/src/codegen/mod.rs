@@ -75,18 +75,24 @@ pub struct Sequenced {
     pub findings: Vec<Finding>,
     /// How to mend the finding with this index.
     pub repairs: Vec<(usize, Change)>,
+    /// What may mend the finding with this index, or make it worse.
+    pub candidates: Vec<(usize, Change)>,
 }
 
 pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced {
     let (mut program, mut findings) = selection::select(kernel, plan);
-    let mut repairs = Vec::new();
+    let (mut repairs, mut candidates) = (Vec::new(), Vec::new());
     // Nobody can write flags between what the compiler makes of a statement on tensors.
     let insertion = if kernel.on_tensors { Insertion::Unasked } else { insertion };
     for (finding, repair) in sync::synchronise(&mut program, insertion) {
-        repairs.extend(repair.map(|change| (findings.len(), change)));
+        match repair {
+            sync::Repair::Nothing => {}
+            sync::Repair::Certain(change) => repairs.push((findings.len(), change)),
+            sync::Repair::Perhaps(changes) => candidates.extend(changes.into_iter().map(|it| (findings.len(), it))),
+        }
         findings.push(finding);
     }
-    Sequenced { program, findings, repairs }
+    Sequenced { program, findings, repairs, candidates }
 }
 
 /// [`sequence`] with everything that is missing inserted.

@@ -48,6 +48,9 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
     for placed in context.units_in(range) {
         actions.extend(capacity_mends::capacity_mends(context, &placed, range));
         actions.extend(bind::bind(context, &placed, range));
+        if diagnostics::asks_for_sequences(context, placed.unit) {
+            actions.extend(sync_mends::tried(context, &placed, range));
+        }
     }
     actions
 }

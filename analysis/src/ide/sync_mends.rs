@@ -4,32 +4,102 @@ use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::{Expr, Stmt};
 
 use super::code_actions::{CodeAction, Effect, Mend};
-use super::diagnostics;
+use super::diagnostics::{self, Diagnostic};
 use super::statements::Statements;
+use super::trial::{self, Concerned};
 use super::{Context, PlacedUnit};
 use crate::codegen::sequence::{Order, OrderedBy, Pipe, Sync};
 use crate::codegen::{Change, Sequenced};
 use crate::db;
+use crate::diagnostics::Code;
 use crate::ir::Origin;
 
 type Edits = Vec<(TextRange, String)>;
 
+/// What is known to mend the findings in `range`.
 pub(super) fn sync_mends(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+    let of = |sequenced: &'_ Sequenced| sequenced.repairs.clone();
+    let mend = |Written { title, edits, mends }| CodeAction {
+        title,
+        effect: Effect::Mend(Mend { edits, mends, preferred: true }),
+    };
+    changes(context, placed, range, of).into_iter().map(mend).collect()
+}
+
+/// What mends them where the flags had to be followed through the kernel: only what helps when it is tried, the nearest first.
+pub(super) fn tried(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+    let candidates = changes(context, placed, range, |sequenced: &Sequenced| sequenced.candidates.clone());
+    if candidates.is_empty() {
+        return Vec::new();
+    }
+    let before = Said::of(context, placed.start);
+    let mut actions: Vec<CodeAction> = Vec::new();
+    for Written { title, edits, mends } in candidates {
+        let is_said = |action: &CodeAction| matches!(&action.effect, Effect::Mend(mend) if mend.mends == mends);
+        let after = trial::after(context, &edits, |context| Said::of(context, placed.start));
+        if before.is_mended_by(&after) {
+            let preferred = !actions.iter().any(is_said);
+            actions.push(CodeAction { title, effect: Effect::Mend(Mend { edits, mends, preferred }) });
+        }
+    }
+    actions
+}
+
+/// A change as edits of the text.
+struct Written {
+    title: String,
+    edits: Edits,
+    mends: Diagnostic,
+}
+
+fn changes(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    range: TextRange,
+    of: impl Fn(&Sequenced) -> Vec<(usize, Change)>,
+) -> Vec<Written> {
     let statements = Statements { ast: db::syntax(context.db, placed.unit), placed, text: context.text_of(placed) };
-    let mut actions = Vec::new();
-    for (_, Sequenced { findings, repairs, .. }) in context.sequences(placed.unit) {
-        for (index, change) in repairs {
-            let mut mends = diagnostics::found(placed, &findings[*index]);
+    let mut found = Vec::new();
+    for (_, sequenced) in context.sequences(placed.unit) {
+        for (index, change) in of(sequenced) {
+            let finding = &sequenced.findings[index];
+            let mut mends = diagnostics::found(placed, finding);
             let is_meant = mends.range.intersects(range) || mends.range.touches(range.start);
             if !is_meant || !diagnostics::configured(context, &mut mends) {
                 continue;
             }
-            if let Some((title, edits)) = edits(&statements, findings[*index].at, change) {
-                actions.push(CodeAction { title, effect: Effect::Mend(Mend { edits, mends, preferred: true }) });
+            if let Some((title, edits)) = edits(&statements, finding.at, &change) {
+                found.push(Written { title, edits, mends });
             }
         }
     }
-    actions
+    found
+}
+
+/// What is said of the synchronisation of a block.
+struct Said {
+    unpaired: usize,
+    others: usize,
+    kernels: usize,
+}
+
+impl Said {
+    fn of(context: &Context<'_>, start: usize) -> Said {
+        let mut said = Said { unpaired: 0, others: 0, kernels: 0 };
+        for placed in Concerned::Block(start).units(context) {
+            for (_, sequenced) in context.sequences(placed.unit) {
+                said.kernels += 1;
+                let unpaired = sequenced.findings.iter().filter(|finding| finding.code == Code::UnpairedFlag).count();
+                said.unpaired += unpaired;
+                said.others += sequenced.findings.len() - unpaired;
+            }
+        }
+        said
+    }
+
+    fn is_mended_by(&self, after: &Said) -> bool {
+        after.unpaired < self.unpaired && after.others <= self.others && after.kernels == self.kernels
+    }
 }
 
 fn edits(statements: &Statements<'_>, at: Origin, change: &Change) -> Option<(String, Edits)> {
@@ -50,8 +120,33 @@ fn edits(statements: &Statements<'_>, at: Origin, change: &Change) -> Option<(St
             Some((title, edits))
         }
         Change::Order(order) => of_order(statements, order),
+        Change::Beside { half, front, away } => beside(statements, at, *half, *front, away),
+        Change::Around { node, flag: (src, dst, event) } => {
+            let (src, dst, event) = (*src, *dst, *event);
+            let [set, wait] = [Sync::Set { src, dst, event }, Sync::Wait { src, dst, event }].map(call);
+            let lines = statements.lines(*node)?;
+            let title = "Set the flag in front of the loop, and wait for it behind the loop".to_owned();
+            Some((title, vec![statements.in_front_of(lines, &set?), statements.behind(lines, &wait?)]))
+        }
         Change::Without { flags, barrier } => without(statements, flags, barrier.as_ref()),
     }
+}
+
+/// Moves the other half of a flag beside the one at a node.
+fn beside(
+    statements: &Statements<'_>,
+    at: Origin,
+    half: Sync,
+    front: bool,
+    away: &[Origin],
+) -> Option<(String, Edits)> {
+    let new = call(half)?;
+    let lines = statements.lines(at)?;
+    let others = away.iter().map(|at| statements.lines(*at)).collect::<Option<Vec<_>>>()?;
+    let mut edits = statements.without(&others);
+    edits.push(if front { statements.in_front_of(lines, &new) } else { statements.behind(lines, &new) });
+    let title = if front { "Set the flag here, and nowhere else" } else { "Wait for the flag here, and nowhere else" };
+    Some((title.to_owned(), edits))
 }
 
 /// Takes both halves of flags away. Where a barrier takes the place of waits, a wait is what it stands for.
@@ -200,7 +295,7 @@ mod tests {
     /// Applies the first mend, and prints its title and the body that comes of it.
     #[track_caller]
     fn check(body: &str, expect: Expect) {
-        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
+        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
         let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
         let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
         let before = editor.findings().0;
@@ -255,6 +350,133 @@ mod tests {
                     y = pl.exp(x)
                     pl.system.bar_all()
                     out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+    }
+
+    /// Of flags that have both halves, and not on every way.
+    #[test]
+    fn what_pairs_a_flag_on_every_way_is_tried() {
+        let flag = |half: &str| {
+            format!("pl.system.sync_{half}(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)")
+        };
+        let (set, wait) = (flag("src"), flag("dst"));
+        // One side of a branch waits.
+        check(
+            &format!(
+                "x = pl.load(a, [0, 0], [64, 64])\n{set}\nif n > 1:\n    {wait}\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+            ),
+            expect![[r#"
+                Wait for the flag here, and nowhere else
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    if n > 1:
+                        pass
+                    pl.system.bar_all()
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+        // One side sets.
+        check(
+            &format!(
+                "x = pl.load(a, [0, 0], [64, 64])\nif n > 1:\n    {set}\n{wait}\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+            ),
+            expect![[r#"
+                Set the flag here, and nowhere else
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    if n > 1:
+                        pass
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.bar_all()
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+        // Each iteration waits for the one before it.
+        check(
+            &format!(
+                "for i in pl.range(4):\n    {wait}\n    x = pl.load(a, [0, 0], [64, 64])\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)\n    pl.system.bar_all()\n    {set}"
+            ),
+            expect![[r#"
+                Set the flag in front of the loop, and wait for it behind the loop
+
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    for i in pl.range(4):
+                        pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                        x = pl.load(a, [0, 0], [64, 64])
+                        pl.system.bar_all()
+                        y = pl.exp(x)
+                        pl.system.bar_all()
+                        out = pl.store(y, [0, 0], out)
+                        pl.system.bar_all()
+                        pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    return out
+            "#]],
+        );
+        // Set once more.
+        check(
+            &format!(
+                "x = pl.load(a, [0, 0], [64, 64])\n{set}\n{set}\n{wait}\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+            ),
+            expect![[r#"
+                Take the flag away
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    y = pl.exp(x)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+        // Waited for once more.
+        check(
+            &format!(
+                "x = pl.load(a, [0, 0], [64, 64])\n{set}\n{wait}\ny = pl.exp(x)\n{wait}\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+            ),
+            expect![[r#"
+                Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` in front of it
+
+                    x = pl.load(a, [0, 0], [64, 64])
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    y = pl.exp(x)
+                    pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                    pl.system.bar_all()
+                    out = pl.store(y, [0, 0], out)
+                    return out
+            "#]],
+        );
+        // Every iteration sets, and one wait stands behind them.
+        check(
+            &format!(
+                "for i in pl.range(4):\n    x = pl.load(a, [0, 0], [64, 64])\n    {set}\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)\n    pl.system.bar_all()\n{wait}"
+            ),
+            expect![[r#"
+                Wait for the flag here, and nowhere else
+
+                    for i in pl.range(4):
+                        x = pl.load(a, [0, 0], [64, 64])
+                        pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                        pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+                        pl.system.bar_all()
+                        y = pl.exp(x)
+                        pl.system.bar_all()
+                        out = pl.store(y, [0, 0], out)
+                        pl.system.bar_all()
                     return out
             "#]],
         );
@@ -351,7 +573,7 @@ mod tests {
         let body = format!(
             "x = pl.load(a, [0, 0], [64, 64])\n{flags}z = pl.load(a, [0, 0], [64, 64])\ny = pl.add(x, z)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
         );
-        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
+        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
         let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
         let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
         let (title, mend) = editor.mends().first().cloned().expect("a mend");

@@ -95,6 +95,16 @@ pub fn problems(program: &Program) -> Vec<Problem> {
     problems_of_cores(&[Kernel { program, unit: None }])
 }
 
+/// Whether nothing can: as [`problems`], but no further than to the first one.
+pub fn is_sound(program: &Program) -> bool {
+    are_sound(&[Kernel { program, unit: None }])
+}
+
+/// The same of kernels that run side by side.
+pub fn are_sound(kernels: &[Kernel]) -> bool {
+    scenarios(kernels).into_iter().all(|scenario| executed(kernels, scenario, &Suspects::All).is_empty())
+}
+
 /// What can go wrong when kernels run side by side, on the cube core and on one vector unit or both.
 pub fn problems_of_cores(kernels: &[Kernel]) -> Vec<Problem> {
     let of = |scenario| executed(kernels, scenario, &Suspects::All);

@@ -60,6 +60,17 @@ pub enum Change {
     Become((Pipe, Pipe, u8)),
     /// Both halves of what an order lacks.
     Order(Order),
+    /// The other half of a flag beside this one, in front of it or behind, instead of wherever else that half is.
+    Beside {
+        half: Sync,
+        front: bool,
+        away: Vec<Origin>,
+    },
+    /// One more set in front of a loop, whose iterations wait before they set, and one more wait behind it.
+    Around {
+        node: Origin,
+        flag: (Pipe, Pipe, u8),
+    },
     /// Without these flags; the barrier takes the place of those waits.
     Without {
         flags: Vec<Origin>,
@@ -67,8 +78,18 @@ pub enum Change {
     },
 }
 
+/// What may mend a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Repair {
+    Nothing,
+    /// With which it is gone.
+    Certain(Change),
+    /// Of which some may help and others do harm, the nearest first: whoever offers one tries it.
+    Perhaps(Vec<Change>),
+}
+
 /// Checks what the author wrote, finds what is missing and, if it is to, inserts it.
-pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(Finding, Option<Change>)> {
+pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(Finding, Repair)> {
     let written = Written::of(program);
     let mut findings = written.findings(program);
 
@@ -90,7 +111,10 @@ pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(F
         match insertion {
             Insertion::Complete | Insertion::Unasked => {
                 // A barrier needs no event.
-                let by_hand = |order: &Order| order.by_hand.then_some(Change::Before(Sync::Barrier(None)));
+                let by_hand = |order: &Order| match order.by_hand {
+                    true => Repair::Certain(Change::Before(Sync::Barrier(None))),
+                    false => Repair::Nothing,
+                };
                 let orders = without_event.iter().map(|pair| source.of_pair(pair));
                 findings.extend(orders.map(|order| (exhausted(&order, source.instructions), by_hand(&order))));
             }
@@ -159,13 +183,13 @@ fn missing<'o>(
     program: &Program,
     orders: impl Iterator<Item = &'o Order> + Clone,
     insertion: Insertion,
-) -> Vec<(Finding, Option<Change>)> {
+) -> Vec<(Finding, Repair)> {
     let races = model::races_among(program, orders.clone().map(|order| (order.earlier, order.later)));
     let instructions = program.instructions();
     let matters = |order: &&Order| races.contains(&(order.earlier, order.later));
     let found = orders.filter(matters).map(|order| {
         let finding = missing_order(&instructions, order, insertion);
-        (finding, Some(Change::Order(*order)))
+        (finding, Repair::Certain(Change::Order(*order)))
     });
     found.collect()
 }

@@ -6,8 +6,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Change;
 use super::state::{Flag, PIPES};
+use super::{Change, Repair};
 use crate::codegen::sequence::{By, Order, OrderedBy, Pipe, Program, Step, Sync};
 use crate::diagnostics::Code;
 use crate::ir::Origin;
@@ -27,6 +27,8 @@ pub(super) struct Written {
     barriers_of_all: usize,
     /// Flags whose pairing depends on what is not known.
     uncertain: FxHashSet<Flag>,
+    /// The loops around each of them, the outermost first.
+    loops: FxHashMap<Origin, Vec<Origin>>,
     /// Conditions of the branches around flags.
     conditions: Vec<String>,
     /// A part of the kernel has no instructions, or leaves a loop early.
@@ -44,12 +46,13 @@ impl Written {
             barriers: 0,
             barriers_of_all: 0,
             uncertain: FxHashSet::default(),
+            loops: FxHashMap::default(),
             conditions: Vec::new(),
             incomplete: false,
             jumps: false,
             pipes: [false; PIPES],
         };
-        written.collect(&program.body, false, false);
+        written.collect(&program.body, &mut Vec::new(), false);
         written
     }
 
@@ -63,21 +66,31 @@ impl Written {
         self.sets.iter().chain(&self.waits).map(|(flag, _)| *flag).collect()
     }
 
-    fn collect(&mut self, steps: &[Step], in_loop: bool, uncertain: bool) {
+    fn collect(&mut self, steps: &[Step], around: &mut Vec<Origin>, uncertain: bool) {
+        let in_loop = !around.is_empty();
         for step in steps {
             match step {
                 Step::Instr(instr) => self.pipes[instr.pipe as usize] = true,
-                Step::Sync(sync, By::Author(origin)) => self.add(*sync, *origin, uncertain),
+                Step::Sync(sync, By::Author(origin)) => {
+                    self.add(*sync, *origin, uncertain);
+                    if in_loop {
+                        self.loops.insert(*origin, around.clone());
+                    }
+                }
                 Step::Sync(_, By::Stage(_)) | Step::Local { .. } | Step::Declare(_) => {}
                 Step::Missing { what, .. } => {
                     self.incomplete = true;
                     self.jumps |= what == "break";
                 }
-                Step::Loop(node) => self.collect(&node.body, true, uncertain),
+                Step::Loop(node) => {
+                    around.push(node.origin);
+                    self.collect(&node.body, around, uncertain);
+                    around.pop();
+                }
                 Step::If(node) => {
                     let before = self.sets.len() + self.waits.len();
-                    self.collect(&node.then, in_loop, uncertain || in_loop);
-                    self.collect(node.otherwise.as_deref().unwrap_or_default(), in_loop, uncertain || in_loop);
+                    self.collect(&node.then, around, uncertain || in_loop);
+                    self.collect(node.otherwise.as_deref().unwrap_or_default(), around, uncertain || in_loop);
                     let holds_flags = self.sets.len() + self.waits.len() > before;
                     if holds_flags && !in_loop && !self.conditions.contains(&node.condition) {
                         self.conditions.push(node.condition.clone());
@@ -104,7 +117,7 @@ impl Written {
     }
 
     /// What is wrong with them, and how to mend it.
-    pub(super) fn findings(&self, program: &Program) -> Vec<(Finding, Option<Change>)> {
+    pub(super) fn findings(&self, program: &Program) -> Vec<(Finding, Repair)> {
         let mut found = Found::default();
         self.without_partner(&mut found);
         self.executed(program, &mut found);
@@ -157,13 +170,39 @@ impl Written {
         }
     }
 
+    /// What may pair a wait that nothing was set for.
+    fn to_pair_wait(&self, flag: Flag, at: Origin) -> Repair {
+        let (src, dst, event) = flag;
+        let half = Sync::Set { src, dst, event };
+        let around = self.loops.get(&at).into_iter().flatten().find(|node| {
+            let is_within = |(other, set): &&(Flag, Origin)| {
+                *other == flag && self.loops.get(set).is_some_and(|loops| loops.contains(node))
+            };
+            self.sets.iter().any(|set| is_within(&set))
+        });
+        let around = around.map(|node| Change::Around { node: *node, flag });
+        let mut changes: Vec<Change> = around.into_iter().collect();
+        changes.push(Change::Before(half));
+        changes.push(Change::Beside { half, front: true, away: places(&self.sets, flag) });
+        changes.push(Change::Without { flags: vec![at], barrier: None });
+        Repair::Perhaps(changes)
+    }
+
+    /// What may pair a set that nothing waited for.
+    fn to_pair_set(&self, flag: Flag, at: Origin) -> Repair {
+        let (src, dst, event) = flag;
+        let half = Sync::Wait { src, dst, event };
+        Repair::Perhaps(vec![
+            Change::Behind(half),
+            Change::Beside { half, front: false, away: places(&self.waits, flag) },
+            Change::Without { flags: vec![at], barrier: None },
+        ])
+    }
+
     fn between_wrong_pipes(&self, found: &mut Found) {
-        let sites = |of: &[(Flag, Origin)], flag: Flag| -> Vec<Origin> {
-            of.iter().filter(|(other, _)| *other == flag).map(|(_, at)| *at).collect()
-        };
         for &(flag, at) in self.sets.iter().chain(&self.waits) {
             let (src, dst, _) = flag;
-            let (sets, waits) = (sites(&self.sets, flag), sites(&self.waits, flag));
+            let (sets, waits) = (places(&self.sets, flag), places(&self.waits, flag));
             if src == dst {
                 let barrier = match src {
                     Pipe::V => "; a barrier within it is `pl.system.bar_v()`",
@@ -175,17 +214,22 @@ impl Written {
                     true => Change::Without { flags: [sets, waits].concat(), barrier: None },
                     false => Change::Without { flags: sets, barrier: Some((src, waits)) },
                 };
-                found.push(Code::WrongPipe, at, message).1 = Some(change);
+                found.push(Code::WrongPipe, at, message).1 = Repair::Certain(change);
                 continue;
             }
             let idle = [src, dst].into_iter().find(|pipe| *pipe != Pipe::S && !self.pipes[*pipe as usize]);
             if let (Some(idle), false) = (idle, self.incomplete) {
                 let message = format!("no instruction of this kernel runs on {}: the flag orders nothing", idle.name());
                 let change = Change::Without { flags: [sets, waits].concat(), barrier: None };
-                found.push(Code::WrongPipe, at, message).1 = Some(change);
+                found.push(Code::WrongPipe, at, message).1 = Repair::Certain(change);
             }
         }
     }
+}
+
+/// Where a flag is set, or waited for.
+fn places(sites: &[(Flag, Origin)], flag: Flag) -> Vec<Origin> {
+    sites.iter().filter(|(other, _)| *other == flag).map(|(_, at)| *at).collect()
 }
 
 /// Whether two flags are one but for a slip: one value, or the pipes exchanged.
@@ -199,41 +243,34 @@ fn name((src, dst, event): Flag) -> String {
 }
 
 #[derive(Default)]
-struct Found(Vec<(Finding, Option<Change>)>);
+struct Found(Vec<(Finding, Repair)>);
 
 impl Found {
-    fn push(&mut self, code: Code, at: Origin, message: String) -> &mut (Finding, Option<Change>) {
+    fn push(&mut self, code: Code, at: Origin, message: String) -> &mut (Finding, Repair) {
         let finding = Finding { code, severity: code.severity(), at, message, related: Vec::new() };
-        self.0.push((finding, None));
+        self.0.push((finding, Repair::Nothing));
         let last = self.0.len() - 1;
         &mut self.0[last]
     }
 
-    fn push_with(
-        &mut self,
-        code: Code,
-        at: Origin,
-        message: String,
-        related: (Origin, String),
-        change: Option<Change>,
-    ) {
-        let (finding, repair) = self.push(code, at, message);
+    fn push_with(&mut self, code: Code, at: Origin, message: String, related: (Origin, String), repair: Repair) {
+        let (finding, mends) = self.push(code, at, message);
         finding.related.push(Related { at: related.0, message: related.1 });
-        *repair = change;
+        *mends = repair;
     }
 
     fn never_set(&mut self, flag: Flag, at: Origin) {
         let (src, dst, event) = flag;
         let message = format!("waits for {}, which nothing sets: the kernel would hang", name(flag));
         let change = Change::Before(Sync::Set { src, dst, event });
-        self.push(Code::UnpairedFlag, at, message).1 = Some(change);
+        self.push(Code::UnpairedFlag, at, message).1 = Repair::Certain(change);
     }
 
     fn never_awaited(&mut self, flag: Flag, at: Origin) {
         let (src, dst, event) = flag;
         let message = format!("sets {}, and nothing waits for it", name(flag));
         let change = Change::Behind(Sync::Wait { src, dst, event });
-        self.push(Code::UnpairedFlag, at, message).1 = Some(change);
+        self.push(Code::UnpairedFlag, at, message).1 = Repair::Certain(change);
     }
 
     fn mismatch(&mut self, (wait, at): (Flag, Origin), (set, set_at): (Flag, Origin)) {
@@ -243,7 +280,13 @@ impl Found {
             name(wait),
             name(set)
         );
-        self.push_with(code, at, message, (set_at, format!("{} is set here", name(set))), Some(Change::Become(set)));
+        self.push_with(
+            code,
+            at,
+            message,
+            (set_at, format!("{} is set here", name(set))),
+            Repair::Certain(Change::Become(set)),
+        );
     }
 }
 
@@ -289,9 +332,10 @@ impl Run<'_> {
             Sync::Set { src, dst, event } if self.tried.contains(&(src, dst, event)) => {
                 let flag = (src, dst, event);
                 if let Some(before) = self.set.insert(flag, at) {
+                    let repair = self.written.to_pair_set(flag, at);
                     let again = if before == at { " in the next iteration," } else { "" };
                     let message = format!("sets {} again,{again} before anything has waited for it", name(flag));
-                    self.found.push_with(Code::UnpairedFlag, at, message, (before, "set here".to_owned()), None);
+                    self.found.push_with(Code::UnpairedFlag, at, message, (before, "set here".to_owned()), repair);
                 }
             }
             Sync::Wait { src, dst, event } if self.tried.contains(&(src, dst, event)) => {
@@ -303,7 +347,8 @@ impl Run<'_> {
                     );
                     let sites = &self.written.sets;
                     let set = sites.iter().find(|(other, _)| *other == flag).map_or(at, |(_, at)| *at);
-                    self.found.push_with(Code::UnpairedFlag, at, message, (set, "set here".to_owned()), None);
+                    let repair = self.written.to_pair_wait(flag, at);
+                    self.found.push_with(Code::UnpairedFlag, at, message, (set, "set here".to_owned()), repair);
                 }
             }
             _ => {}
@@ -315,7 +360,8 @@ impl Run<'_> {
             let message = format!("sets {}, and not every way from here waits for it", name(*flag));
             let sites = &self.written.waits;
             let wait = sites.iter().find(|(other, _)| other == flag).map_or(*at, |(_, at)| *at);
-            self.found.push_with(Code::UnpairedFlag, *at, message, (wait, "waited for here".to_owned()), None);
+            let repair = self.written.to_pair_set(*flag, *at);
+            self.found.push_with(Code::UnpairedFlag, *at, message, (wait, "waited for here".to_owned()), repair);
         }
     }
 }
