@@ -138,13 +138,19 @@ enum class GatherOOB { Undefined, Clamp, Wrap, Zero };
 
 constexpr int DYNAMIC = -1;
 
-// On-chip memory of an Ascend 910B core, and what 950 has besides.
+// On-chip memory of an Ascend 910B core, and what 950 has besides; with HOST_ASCEND950 of that.
+#ifdef HOST_ASCEND950
+constexpr size_t VEC_BYTES = 245760, ACC_BYTES = 262144, BIAS_BYTES = 4096;
+#else
+constexpr size_t VEC_BYTES = 188416, ACC_BYTES = 131072, BIAS_BYTES = 1024;
+#endif
+
 inline std::map<TileType, std::vector<char>>& memories()
 {
     thread_local std::map<TileType, std::vector<char>> spaces = {
-        {TileType::Vec, std::vector<char>(188416)}, {TileType::Mat, std::vector<char>(524288)},
+        {TileType::Vec, std::vector<char>(VEC_BYTES)}, {TileType::Mat, std::vector<char>(524288)},
         {TileType::Left, std::vector<char>(65536)}, {TileType::Right, std::vector<char>(65536)},
-        {TileType::Acc, std::vector<char>(131072)}, {TileType::Bias, std::vector<char>(1024)},
+        {TileType::Acc, std::vector<char>(ACC_BYTES)}, {TileType::Bias, std::vector<char>(BIAS_BYTES)},
         {TileType::ScaleLeft, std::vector<char>(4096)}, {TileType::ScaleRight, std::vector<char>(4096)},
     };
     return spaces;

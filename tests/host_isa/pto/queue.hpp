@@ -33,6 +33,9 @@ inline int& core()
     return number;
 }
 
+// Ends the thread of a unit that the device does not start.
+struct NotStarted {};
+
 // The slots of one direction of a queue. Each vector unit that takes part has pushed, or popped, and freed so many.
 struct Ring {
     std::vector<std::vector<char>> slots;
@@ -75,6 +78,7 @@ inline void cores(std::function<void()> cube, std::function<void()> vector)
             try {
                 number == CUBE ? cube() : vector();
                 for (auto& [flag, count] : flags()) require(count == 0, "a flag that nobody waited for");
+            } catch (const NotStarted&) {
             } catch (...) {
                 std::lock_guard<std::mutex> lock(exchange()->mutex);
                 // What the others say then is a consequence.
@@ -168,7 +172,15 @@ template <int Flag, int Way, uint32_t SlotBytes, uint32_t Slots, uint32_t LocalS
             }
     }
 
-    static bool keeps_step(TileSplitAxis split) { return split == TILE_NO_SPLIT && host::core() > 0; }
+    // Whether this unit only keeps step with the first one, which has the whole tile. On 950 it is not started then.
+    static bool keeps_step(TileSplitAxis split)
+    {
+        bool beside = split == TILE_NO_SPLIT && host::core() > 0;
+#ifdef HOST_ASCEND950
+        if (beside) throw host::NotStarted();
+#endif
+        return beside;
+    }
 };
 
 template <typename Pipe, typename Tile, TileSplitAxis Split> void TPUSH(Pipe& pipe, Tile& tile)

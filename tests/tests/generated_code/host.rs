@@ -45,7 +45,7 @@ pub(crate) fn compiled(kernel: Kernel) -> Vec<(Kernel, Plan)> {
     compiled_for(kernel, Target::Ascend910b)
 }
 
-fn compiled_for(kernel: Kernel, target: Target) -> Vec<(Kernel, Plan)> {
+pub(crate) fn compiled_for(kernel: Kernel, target: Target) -> Vec<(Kernel, Plan)> {
     let with_plan = |kernel: Kernel| {
         let plan = memory::plan(&kernel, target, Planner::Auto);
         (kernel, plan)

@@ -11,6 +11,7 @@ use tilelens_analysis::ir::{
 };
 use tilelens_analysis::memory::Plan;
 use tilelens_analysis::ops::{Category, OpId};
+use tilelens_analysis::target::Target;
 use tilelens_tests::reference::array::{Array, rounded};
 use tilelens_tests::reference::{self, Conditioning, Number, Shared, Value};
 
@@ -53,6 +54,7 @@ const UNKNOWN_EXTENT: usize = 64;
 /// Kernels of one program, with what they must leave in memory.
 #[derive(Default)]
 pub(crate) struct Program {
+    target: Target,
     functions: String,
     drivers: String,
     expected: BTreeMap<String, Vec<Expected>>,
@@ -69,6 +71,10 @@ struct Expected {
 }
 
 impl Program {
+    pub(crate) fn of(target: Target) -> Program {
+        Program { target, ..Program::default() }
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.expected.len()
     }
@@ -104,7 +110,8 @@ impl Program {
     /// Compiles and runs; what is wrong, by kernel.
     pub(crate) fn run(self, program: &str) -> Vec<String> {
         let (prelude, functions, drivers) = (codegen::prelude(), &self.functions, &self.drivers);
-        let source = format!("{prelude}\n{functions}\n{MAIN}\nint main()\n{{\n{drivers}}}\n");
+        let machine = if self.target == Target::Ascend950 { "#define HOST_ASCEND950\n" } else { "" };
+        let source = format!("{machine}{prelude}\n{functions}\n{MAIN}\nint main()\n{{\n{drivers}}}\n");
         let printed = compile_and_run(program, &source);
         let mut got = Printed::read(&printed);
         let mut wrong = Vec::new();
