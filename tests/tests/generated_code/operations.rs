@@ -547,25 +547,9 @@ fn operations(body: &[Stmt], used: &mut BTreeSet<&'static str>) {
 #[test]
 fn products_with_scales_that_the_library_refuses_are_told() {
     let kernel = |moves: &str, k: usize| {
-        let groups = k / 32;
-        let params = format!(
-            "p: pl.Tensor[[32, {k}], pl.FP8E4M3FN], ps: pl.Tensor[[32, {groups}], pl.FP8E8M0, pl.MX_A_ZZ], \
-             q: pl.Tensor[[{k}, 64], pl.FP8E4M3FN], qs: pl.Tensor[[{groups}, 64], pl.FP8E8M0, pl.MX_B_NN], \
-             out: pl.Out[pl.Tensor[[32, 64], pl.FP32]]"
-        );
-        let body = format!(
-            "pm = pl.load(p, [0, 0], [32, {k}], target_memory=pl.Mem.Mat)\n\
-             psm = pl.load(ps, [0, 0], [32, {groups}], target_memory=pl.Mem.Mat)\n\
-             qm = pl.load(q, [0, 0], [{k}, 64], target_memory=pl.Mem.Mat)\n\
-             qsm = pl.load(qs, [0, 0], [{groups}, 64], target_memory=pl.Mem.Mat)\n\
-             {moves}\n\
-             ls = pl.move(psm, target_memory=pl.Mem.LeftScale)\nr = pl.move(qm, target_memory=pl.Mem.Right)\n\
-             rs = pl.move(qsm, target_memory=pl.Mem.RightScale)\nz = pl.matmul_mx(l, ls, r, rs)\n\
-             out = pl.store(z, [0, 0], out)\nreturn out"
-        );
-        let (kernel, plan) = planned_for(&program(&params, &body), Target::Ascend950).remove(0);
-        let findings = tilelens_analysis::codegen::generate(&kernel, &plan).findings;
-        findings.into_iter().map(|finding| finding.message).collect::<Vec<String>>()
+        let rest = "ls = pl.move(psm, target_memory=pl.Mem.LeftScale)\nr = pl.move(qm, target_memory=pl.Mem.Right)\n\
+                    rs = pl.move(qsm, target_memory=pl.Mem.RightScale)\nz = pl.matmul_mx(l, ls, r, rs)\n";
+        findings_of(&format!("{moves}\n{rest}"), k)
     };
     let whole = "l = pl.move(pm, target_memory=pl.Mem.Left)";
     assert_eq!(kernel(whole, 128), [""; 0]);
@@ -573,4 +557,37 @@ fn products_with_scales_that_the_library_refuses_are_told() {
     assert!(short.iter().any(|message| message.contains("K in multiples of 64, and `l` has 96")), "{short:?}");
     let cut = kernel("l = pl.tile.extract(pm, 0, 0, [32, 128], target_memory=pl.Mem.Left)", 128);
     assert!(cut.iter().any(|message| message.contains("which lays its boxes row by row")), "{cut:?}");
+    // Both products take their left operand from the start of L0: so the unit looks for its scales at one place.
+    let early = "l = pl.move(pm, target_memory=pl.Mem.Left)\nls = pl.move(psm, target_memory=pl.Mem.LeftScale)\n\
+                 LATER\
+                 r = pl.move(qm, target_memory=pl.Mem.Right)\nrs = pl.move(qsm, target_memory=pl.Mem.RightScale)\n\
+                 w = pl.matmul_mx(l, ls, r, rs)\nl2 = pl.move(pm2, target_memory=pl.Mem.Left)\nTHEN\
+                 z = pl.matmul_mx_acc(w, l2, ls2, r, rs)\n";
+    let second = "psm2 = pl.load(ps, [0, 0], [32, 16], target_memory=pl.Mem.Mat)\n\
+                  pm2 = pl.load(p, [0, 0], [32, 512], target_memory=pl.Mem.Mat)\n";
+    let scales = "ls2 = pl.move(psm2, target_memory=pl.Mem.LeftScale)\n";
+    let products = |later: &str, then: &str| format!("{second}{}", early.replace("LATER", later).replace("THEN", then));
+    assert_eq!(findings_of(&products("", scales), 512), [""; 0]);
+    let clash = findings_of(&products(scales, ""), 512);
+    assert!(clash.iter().any(|message| message.starts_with("`ls2` comes to lie on `ls`")), "{clash:?}");
+}
+
+/// What is said of a product of tensors with this K.
+fn findings_of(product: &str, k: usize) -> Vec<String> {
+    let groups = k / 32;
+    let params = format!(
+        "p: pl.Tensor[[32, {k}], pl.FP8E4M3FN], ps: pl.Tensor[[32, {groups}], pl.FP8E8M0, pl.MX_A_ZZ], \
+         q: pl.Tensor[[{k}, 64], pl.FP8E4M3FN], qs: pl.Tensor[[{groups}, 64], pl.FP8E8M0, pl.MX_B_NN], \
+         out: pl.Out[pl.Tensor[[32, 64], pl.FP32]]"
+    );
+    let body = format!(
+        "pm = pl.load(p, [0, 0], [32, {k}], target_memory=pl.Mem.Mat)\n\
+         psm = pl.load(ps, [0, 0], [32, {groups}], target_memory=pl.Mem.Mat)\n\
+         qm = pl.load(q, [0, 0], [{k}, 64], target_memory=pl.Mem.Mat)\n\
+         qsm = pl.load(qs, [0, 0], [{groups}, 64], target_memory=pl.Mem.Mat)\n\
+         {product}out = pl.store(z, [0, 0], out)\nreturn out"
+    );
+    let (kernel, plan) = planned_for(&program(&params, &body), Target::Ascend950).remove(0);
+    let findings = tilelens_analysis::codegen::generate(&kernel, &plan).findings;
+    findings.into_iter().map(|finding| finding.message).collect::<Vec<String>>()
 }

@@ -123,7 +123,7 @@ impl<'a> Selector<'a> {
         for buffer in plan.buffers.iter().filter(|buffer| buffer.space == Space::Vec) {
             vec_end = vec_end.max(buffer.address.unwrap_or(0).saturating_add(buffer.size));
         }
-        scales::place(kernel, &mut places);
+        let findings = scales::place(kernel, plan, &mut places);
         Selector {
             kernel,
             target: plan.target,
@@ -147,7 +147,7 @@ impl<'a> Selector<'a> {
             accesses: Vec::new(),
             vec_end,
             vec_capacity: plan.spaces.iter().find(|used| used.space == Space::Vec).and_then(|used| used.capacity),
-            findings: Vec::new(),
+            findings,
         }
     }
 

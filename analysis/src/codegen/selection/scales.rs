@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Placed, Refusal, Selected, Selector};
+use super::{Placed, Refusal, Selected, Selector, finding};
 use crate::diagnostics::Code;
 use crate::ir::{BLayout, Call, Dtype, Kernel, Operand, Origin, SLayout, VarId};
+use crate::memory::{Finding, Plan, PlannedTile};
 use crate::ops::OpId;
 use crate::passes::walk;
 use crate::target::Space;
@@ -24,8 +25,9 @@ pub(super) fn is_product(op: OpId) -> bool {
     matches!(op.op().name, "tile.matmul_mx" | "tile.matmul_mx_acc" | "tile.matmul_mx_bias")
 }
 
-/// Puts scales where the unit looks for them, which the plan does not know.
-pub(super) fn place(kernel: &Kernel, places: &mut FxHashMap<VarId, Placed>) {
+/// Puts scales where the unit looks for them, which the plan does not know. Of those that come to lie on others that are still
+/// needed, there is a finding.
+pub(super) fn place(kernel: &Kernel, plan: &Plan, places: &mut FxHashMap<VarId, Placed>) -> Vec<Finding> {
     let mut bound: Vec<(VarId, u64)> = Vec::new();
     walk::visit(&kernel.body, &mut |stmt| {
         let Some(call) = walk::call_of(stmt).filter(|call| is_product(call.op)) else { return };
@@ -36,11 +38,31 @@ pub(super) fn place(kernel: &Kernel, places: &mut FxHashMap<VarId, Placed>) {
             bound.extend(address.map(|address| (scale, address / BYTES_TO_A_SCALE)));
         }
     });
+    let mut placed: Vec<(&PlannedTile, u64)> = Vec::new();
     for (scale, address) in bound {
-        if let Some(place) = places.get_mut(&scale) {
-            place.address = Some(address);
-        }
+        let Some(place) = places.get_mut(&scale) else { continue };
+        place.address = Some(address);
+        let tile = plan.tiles.iter().find(|tile| tile.var == scale);
+        placed.extend(tile.filter(|_| placed.iter().all(|(of, _)| of.var != scale)).map(|tile| (tile, address)));
     }
+    let overlap = |(one, at): &(&PlannedTile, u64), (other, other_at): &(&PlannedTile, u64)| {
+        let apart = one.buffer != other.buffer && one.space == other.space;
+        apart && *at < other_at + other.bytes && *other_at < at + one.bytes
+    };
+    let mut findings = Vec::new();
+    for first in &placed {
+        let overwrites = |later: &&(&PlannedTile, u64)| {
+            overlap(first, later) && first.0.first < later.0.first && later.0.first < first.0.last
+        };
+        findings.extend(placed.iter().find(overwrites).map(|(later, _)| {
+            let message = format!(
+                "`{}` comes to lie on `{}`, which is still needed, since what they scale has one address: move these scales later",
+                later.name, first.0.name
+            );
+            finding(Code::NoInstruction, later.origin, message)
+        }));
+    }
+    findings
 }
 
 impl Selector<'_> {
