@@ -316,6 +316,13 @@ fn indexed() -> Vec<Case> {
             |i| Array::from(1, ROWS, |_, r| (0..COLS).filter(|c| i["a"].at(r, *c) > i["b"].values[r]).count() as f64),
         ),
         case(
+            "gather_compare_number",
+            (1, ROWS, "INT32"),
+            "t = pl.tile.create([16, 2048], dtype=pl.UINT8)\n\
+             w, z = pl.tile.gather_compare(x, 0.25, t, cmp_mode=4, out_cols=64)",
+            |i| Array::from(1, ROWS, |_, r| (0..COLS).filter(|c| i["a"].at(r, *c) > 0.25).count() as f64),
+        ),
+        case(
             "gatherb",
             (ROWS, COLS, "FP32"),
             "v = pl.tile.cast(pl.tile.muls(pl.tile.slice(m, [16, 8], [0, 0]), 32), target_type=pl.UINT32)\nz = pl.tile.gatherb(x, v)",

@@ -83,7 +83,7 @@ impl Selector<'_> {
                 let declare = Declare::Value(ty.to_string());
                 Ok(Some(BranchResult { name, declare, then: texts.pop(), otherwise, tiles: None }))
             }
-            Type::Tuple(_) | Type::Unknown(_) => Err(format!("`{name}` has no form in C++").into()),
+            ty => Err(without_form(name, ty).into()),
         }
     }
 
@@ -150,5 +150,14 @@ impl Selector<'_> {
             otherwise: otherwise_name,
             tiles: Some((result, then, otherwise)),
         })
+    }
+}
+
+/// Why a variable has no form in C++, whose type is none of tile, tensor and scalar.
+pub(super) fn without_form(name: &str, ty: &Type) -> String {
+    match ty {
+        Type::Unknown(reason) => format!("`{name}` is not known: {}", reason.0),
+        Type::Tensor(_) => format!("the element type of `{name}` is not known"),
+        _ => format!("`{name}` has no form in C++"),
     }
 }

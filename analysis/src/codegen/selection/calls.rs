@@ -276,7 +276,7 @@ impl Selector<'_> {
     }
 
     /// Room behind everything that is planned.
-    fn scratch_address(&mut self, form: TileForm) -> Selected<u64> {
+    pub(super) fn scratch_address(&mut self, form: TileForm) -> Selected<u64> {
         let address = self.vec_end.next_multiple_of(32);
         let end = address.saturating_add(size(form));
         if self.vec_capacity.is_some_and(|capacity| end > capacity) {

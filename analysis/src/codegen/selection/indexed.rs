@@ -7,7 +7,9 @@ use super::transfers::Use;
 use super::{Selected, Selector, int_attr, list};
 use crate::codegen::expr;
 use crate::codegen::isa;
-use crate::codegen::sequence::{Access, ArgKind, Branches, Elements, Instr, Offset, Operand, Pipe, Place, Step};
+use crate::codegen::sequence::{
+    Access, ArgKind, Branches, Elements, Instr, Offset, Operand, Pipe, Place, Step, Tile, TileId,
+};
 use crate::codegen::types;
 
 impl Selector<'_> {
@@ -20,7 +22,8 @@ impl Selector<'_> {
         let mode = int_attr(call, "cmp_mode").and_then(isa::compare_mode);
         let mode = mode.ok_or_else(|| "the kind of comparison is not known".to_string())?;
         let offset = int_attr(call, "offset").unwrap_or(0);
-        let [src, k, tmp] = [self.tile_operand(call, 0)?, self.tile_operand(call, 1)?, self.tile_operand(call, 2)?];
+        let [src, tmp] = [self.tile_operand(call, 0)?, self.tile_operand(call, 2)?];
+        let k = self.threshold(call, src, origin)?;
         let (found, count) = (self.tile(found)?, self.tile(count)?);
         let mut template: Vec<String> =
             [found, src, k, count, tmp].map(|tile| self.program.tile(tile).type_name()).to_vec();
@@ -30,6 +33,24 @@ impl Selector<'_> {
         let (reads, writes) = (vec![src, k, tmp], vec![found, count, tmp]);
         self.push(Instr { template, reads, writes, ..Instr::new("TGATHER", operands, Pipe::V, origin) });
         Ok(())
+    }
+
+    /// What each row is compared with: a tile of one number a row. One number for all is spread over scratch.
+    fn threshold(&mut self, call: &Call, src: TileId, origin: Origin) -> Selected<TileId> {
+        let operand = call.args.get(1).ok_or_else(|| "no number to compare with".to_string())?;
+        let value = match self.operand(operand)? {
+            Operand::Tile(tile) => return Ok(tile),
+            value => value,
+        };
+        let Tile { name, form, valid, .. } = self.program.tile(src).clone();
+        let unit = (256 / form.dtype.storage_bits().max(1)).max(1);
+        let row = types::TileForm { rows: 1, cols: form.rows.next_multiple_of(unit), ..form };
+        let address = self.scratch_address(row)?;
+        let spread = self.own_tile(&format!("{name}_k"), row, Some(address), origin);
+        self.program.tiles[spread.0 as usize].valid = ("1".to_string(), valid.0);
+        let operands = vec![Operand::Tile(spread), value];
+        self.push(Instr { writes: vec![spread], inserted: true, ..Instr::new("TEXPANDS", operands, Pipe::V, origin) });
+        Ok(spread)
     }
 
     /// A row of a tensor into a part of a tile: a view of that part, and a load.

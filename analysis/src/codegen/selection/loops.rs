@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 
 use crate::ir::{self, For, Origin, Stmt, Type, While};
 
+use super::branches::without_form;
 use super::{Selected, Selector, TensorRef};
 use crate::codegen::expr;
 use crate::codegen::sequence::{
@@ -113,8 +114,8 @@ impl Selector<'_> {
                 self.context.alias(carry.result, name.clone());
                 Some(Carry { name, ty, init, next: None, tile: None, yielded: origin })
             }
-            Type::Tuple(_) | Type::Unknown(_) => {
-                self.report(origin, format!("`{}` has no form in C++", iter.name).into());
+            ty => {
+                self.report(origin, without_form(&iter.name, ty).into());
                 None
             }
         }

@@ -218,7 +218,7 @@ impl<'a> Selector<'a> {
                 _ => None,
             };
             let message = match &arg {
-                None => Some(format!("the type of parameter `{}` has no form in C++", var.name)),
+                None => Some(format!("parameter: {}", branches::without_form(&var.name, &var.ty))),
                 Some(arg) => self.dtype_refused(arg.dtype).map(|reason| format!("parameter `{}`: {reason}", var.name)),
             };
             if let Some(message) = message {

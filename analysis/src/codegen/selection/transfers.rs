@@ -166,6 +166,10 @@ impl Selector<'_> {
         };
         let (extents, name) = (extents.clone(), name.clone());
         let rank = extents.len();
+        let declared = self.kernel.params.get(arg).and_then(|param| self.kernel.tensor(*param));
+        if declared.is_some_and(|tensor| !tensor.rank_known) {
+            return Err(format!("the shape of `{name}` is not known").into());
+        }
         if rank == 0 || rank > 5 {
             return Err(format!("`{name}` has {rank} dimensions; a GlobalTensor has one to five").into());
         }
