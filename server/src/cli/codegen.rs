@@ -66,7 +66,8 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     for code in &wanted {
         for gap in &code.gaps {
             let line = source.document.rope().byte_to_line(gap.range.start) + 1;
-            complain(&format!("{}:{line}: {} [{}]", path.display(), gap.message, gap.code));
+            let (path, kernel) = (path.display(), &code.kernel);
+            complain(&format!("{path}:{line}: `{kernel}`: {} [{}]", gap.message, gap.code));
         }
     }
     match arguments.output.as_deref().map(|folder| write(folder, &wanted)) {
