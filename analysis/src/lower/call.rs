@@ -136,7 +136,11 @@ impl Lowering<'_> {
             _ => usize::MAX,
         };
         let shape = args.get(shape_at).map(|arg| arg.value);
-        let shape = shape.and_then(|shape| self.tensor_extents(shape));
+        let shape = match (name, &first) {
+            // What is written to does not change its shape.
+            ("assemble", Some(Type::Tensor(target))) if target.rank_known => Some(target.shape.clone()),
+            _ => shape.and_then(|shape| self.tensor_extents(shape)),
+        };
         let dtype = keyword(args, "dtype").and_then(|dtype| self.dtype(dtype).ok());
         let dtype = match &first {
             Some(Type::Tensor(tensor)) => dtype.or(tensor.dtype),
@@ -274,7 +278,7 @@ impl Lowering<'_> {
         if name == "cast"
             && let Some(Type::Scalar(_)) = first
         {
-            return Rhs::Term(self.scalar_cast(&positional));
+            return Rhs::Term(Self::scalar_cast(&positional, &keywords));
         }
         let by_operand = |when: &When| !matches!(when, When::Always | When::Keyword(_) | When::WithoutKeyword(_));
         let dispatches = candidates.iter().any(|(when, _)| by_operand(when));
@@ -349,9 +353,15 @@ impl Lowering<'_> {
         }
     }
 
-    fn scalar_cast(&mut self, positional: &[Term]) -> Term {
-        match positional {
-            [Term::Scalar(value), Term::Constant(Constant::Dtype(dtype)), ..] => {
+    /// `pl.cast(x, pl.INDEX)`: scalars have no other mode than the default.
+    fn scalar_cast(positional: &[Term], keywords: &[(&str, ExprId, Term)]) -> Term {
+        let argument = |index: usize, name: &str| {
+            let named = keywords.iter().find(|(key, ..)| *key == name).map(|(_, _, term)| term);
+            positional.get(index).or(named)
+        };
+        match (argument(0, "input"), argument(1, "target_type")) {
+            (Some(Term::Unknown(reason)), _) | (_, Some(Term::Unknown(reason))) => Term::Unknown(reason.clone()),
+            (Some(Term::Scalar(value)), Some(Term::Constant(Constant::Dtype(dtype)))) => {
                 Term::Scalar(Scalar::Cast(*dtype, Box::new(value.clone())))
             }
             _ => Term::Scalar(Scalar::Unknown(Reason("a cast of a scalar".to_owned()))),
