@@ -1,5 +1,6 @@
 //! The type of an operation's result, by the rules of its row in the operation table.
 
+mod reshape;
 mod shape;
 mod view;
 

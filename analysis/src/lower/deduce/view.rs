@@ -1,6 +1,6 @@
 //! The layout and the valid part of an operation's result.
 
-use super::{Deduction, Result, known};
+use super::{Deduction, Result, known, reshape};
 use crate::ir::{Attr, BLayout, Layout, Operand, Pad, Reason, SLayout, Scalar, TensorLayout, TileView};
 use crate::ops::View;
 use crate::target::Space;
@@ -92,13 +92,10 @@ impl Deduction<'_> {
             View::Move => self.move_view(shape)?,
             View::Reshape => {
                 let source = self.tile(0)?;
-                // Which part of the result is valid is not followed; its memory is that of the source.
-                let valid = match &source.view.valid_shape {
-                    Some(_) => {
-                        vec![Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned())); shape.len()]
-                    }
-                    None => full(),
-                };
+                let is_row_major = source.layout().blayout == BLayout::RowMajor;
+                let valid = reshape::valid(&source.shape, &source.valid_shape(), shape, is_row_major);
+                let unknown = || Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned()));
+                let valid = valid.unwrap_or_else(|| vec![unknown(); shape.len()]);
                 (None, stated(flat, valid, source.view.pad))
             }
             View::Slice => {
