@@ -49,7 +49,7 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
         Scalar::Dim { tensor, axis } => {
             let extent = kernel.tensor(*tensor).and_then(|ty| ty.shape.get(*axis as usize));
             match extent {
-                Some(extent) if is_given(extent) => print(extent)?,
+                Some(extent) if is_given(extent, kernel) => print(extent)?,
                 _ => {
                     let name = &kernel.var(*tensor).name;
                     return Err(format!("axis {axis} of `{name}` is known at run time only"));
@@ -70,13 +70,14 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
     })
 }
 
-/// Whether the extent of a tensor is made of numbers and of what `pl.dynamic` names. Variables in it may be those of the
-/// function around the kernel.
-pub(super) fn is_given(extent: &Scalar) -> bool {
+/// Whether the extent of a tensor is made of numbers and of what the kernel is given: its scalar parameters, and what stands
+/// behind them.
+pub(super) fn is_given(extent: &Scalar, kernel: &Kernel) -> bool {
     match extent {
         Scalar::Int(_) | Scalar::Dynamic(_) => true,
-        Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => is_given(operand),
-        Scalar::Binary(_, left, right) => is_given(left) && is_given(right),
+        Scalar::Var(var) => kernel.params.contains(var) && matches!(kernel.var(*var).ty, Type::Scalar(_)),
+        Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => is_given(operand, kernel),
+        Scalar::Binary(_, left, right) => is_given(left, kernel) && is_given(right, kernel),
         _ => false,
     }
 }

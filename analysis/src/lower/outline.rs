@@ -3,7 +3,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Call, Carry, For, If, Operand, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var, VarId, While};
+use crate::ir::{
+    Call, Carry, For, If, Operand, Reason, Role, Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId, While,
+};
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -17,7 +19,7 @@ pub(super) struct Outlined {
 pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
     let mut live_in = LiveIn::default();
     live_in.block(body);
-    let mut renaming = Renaming { outer, vars: Vec::new(), names: FxHashMap::default() };
+    let mut renaming = Renaming { outer, vars: Vec::new(), names: FxHashMap::default(), extents: Vec::new() };
     let mut params = Vec::new();
     for &param in &live_in.ordered {
         let Some(var) = outer.get(param.0 as usize) else { continue };
@@ -27,6 +29,11 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
             tensor.is_output = live_in.stored.contains(&param);
         }
         params.push(renaming.add(param, var));
+    }
+    // Only now every parameter has its number.
+    for &param in &params {
+        let at = param.0 as usize;
+        renaming.vars[at].ty = renaming.ty(&renaming.vars[at].ty.clone());
     }
     let body = renaming.block(body);
     Outlined { params, vars: renaming.vars, body }
@@ -210,6 +217,8 @@ struct Renaming<'o> {
     outer: &'o [Var],
     vars: Vec<Var>,
     names: FxHashMap<VarId, VarId>,
+    /// What extents of tensors depend on and the scope does not read: `n`, or the extent of an axis, under a name of its own.
+    extents: Vec<(Scalar, String)>,
 }
 
 impl Renaming<'_> {
@@ -222,8 +231,8 @@ impl Renaming<'_> {
 
     fn define(&mut self, outer: VarId) -> VarId {
         let Some(var) = self.outer.get(outer.0 as usize) else { return VarId(0) };
-        let var = Var { ty: self.ty(&var.ty), ..var.clone() };
-        self.add(outer, var)
+        let ty = self.ty(&var.ty);
+        self.add(outer, Var { ty, ..var.clone() })
     }
 
     fn block(&mut self, body: &[Stmt]) -> Vec<Stmt> {
@@ -320,12 +329,47 @@ impl Renaming<'_> {
         }
     }
 
-    fn ty(&self, ty: &Type) -> Type {
+    fn ty(&mut self, ty: &Type) -> Type {
         match ty {
             Type::Tile(tile) => Type::Tile(self.tile(tile)),
             Type::Tuple(types) => Type::Tuple(types.iter().map(|ty| self.ty(ty)).collect()),
-            Type::Tensor(_) | Type::Scalar(_) | Type::Unknown(_) => ty.clone(),
+            Type::Tensor(tensor) => {
+                let shape = tensor.shape.iter().map(|extent| self.extent(extent)).collect();
+                Type::Tensor(TensorType { shape, ..tensor.clone() })
+            }
+            Type::Scalar(_) | Type::Unknown(_) => ty.clone(),
         }
+    }
+
+    /// The extent of a tensor. A value of the host that the scope does not read is known at run time only: the compiler hands
+    /// it over behind the parameters, as it does with those that `pl.dynamic` names.
+    fn extent(&mut self, extent: &Scalar) -> Scalar {
+        let is_read = |var: &VarId| self.names.contains_key(var);
+        match extent {
+            Scalar::Var(var) if !is_read(var) => self.handed_over(extent, *var, None),
+            Scalar::Dim { tensor, axis } if !is_read(tensor) => self.handed_over(extent, *tensor, Some(*axis)),
+            Scalar::Unary(op, operand) => Scalar::Unary(*op, Box::new(self.extent(operand))),
+            Scalar::Cast(dtype, operand) => Scalar::Cast(*dtype, Box::new(self.extent(operand))),
+            Scalar::Binary(op, left, right) => {
+                Scalar::Binary(*op, Box::new(self.extent(left)), Box::new(self.extent(right)))
+            }
+            _ => self.scalar(extent),
+        }
+    }
+
+    fn handed_over(&mut self, extent: &Scalar, var: VarId, axis: Option<u32>) -> Scalar {
+        if let Some((_, name)) = self.extents.iter().find(|(known, _)| known == extent) {
+            return Scalar::Dynamic(name.clone());
+        }
+        let Some(var) = self.outer.get(var.0 as usize) else { return Scalar::Unknown(host()) };
+        let base = axis.map_or_else(|| var.name.clone(), |axis| format!("{}_dim{axis}", var.name));
+        let is_taken = |name: &String| self.extents.iter().any(|(_, taken)| taken == name);
+        let numbered = (1..).map(|number| format!("{base}_{number}"));
+        let Some(name) = std::iter::once(base.clone()).chain(numbered).find(|name| !is_taken(name)) else {
+            return Scalar::Unknown(host());
+        };
+        self.extents.push((extent.clone(), name.clone()));
+        Scalar::Dynamic(name)
     }
 
     fn tile(&self, tile: &TileType) -> TileType {

@@ -12,3 +12,4 @@ mod numerics;
 mod operations;
 mod overwritten;
 mod pointers;
+mod run_time;

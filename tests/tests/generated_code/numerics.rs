@@ -50,6 +50,8 @@ const LARGE: usize = 1 << 20;
 const PERIOD: usize = 65537;
 /// Extents that the text does not know.
 const UNKNOWN_EXTENT: usize = 64;
+/// So many of them stand behind the parameters at most.
+const EXTENTS: usize = 8;
 
 /// Kernels of one program, with what they must leave in memory.
 #[derive(Default)]
@@ -397,7 +399,9 @@ fn driver(name: &str, kernels: &[&Kernel], given: Given) -> String {
             _ => unreachable!("a parameter that is neither tensor nor scalar"),
         }
     }
-    let _ = writeln!(text, "        int64_t args[{}] = {{}};", kernel.params.len().max(1));
+    let (slots, behind) = (kernel.params.len(), kernel.params.len() + EXTENTS);
+    let _ = writeln!(text, "        int64_t args[{behind}] = {{}};");
+    let _ = writeln!(text, "        std::fill(args + {slots}, args + {behind}, {UNKNOWN_EXTENT});");
     let run = |core: usize| format!("case_{name}_{core}::run{}(args);", pascal(&kernels[core].name));
     let call = match kernels.len() {
         1 => run(0),

@@ -4,11 +4,11 @@
 use crate::ir::{self, Attr, Call, Origin, Scalar, Stmt, Value, VarId};
 
 use super::transfers::Use;
-use super::{Selected, Selector, int_attr, list};
+use super::{Selected, Selector, constant_extent, int_attr, list};
 use crate::codegen::expr;
 use crate::codegen::isa;
 use crate::codegen::sequence::{
-    Access, ArgKind, Branches, Elements, Instr, Offset, Operand, Pipe, Place, Step, Tile, TileId,
+    Access, ArgKind, Branches, Declared, Elements, Instr, Offset, Operand, Pipe, Place, Step, Tile, TileId,
 };
 use crate::codegen::types;
 
@@ -62,17 +62,26 @@ impl Selector<'_> {
             return Err("the offsets and the shape of `tile.gather_row` are lists of two".to_string().into());
         };
         let valid = list(call.args.get(5)).filter(|valid| !valid.is_empty()).unwrap_or(shape);
-        let extents: Option<Vec<u64>> = valid.iter().map(|extent| u64::try_from(extent.as_int()?).ok()).collect();
-        let Some([rows, cols]) = extents.as_deref() else {
+        let constants = |extents: &[Scalar]| extents.iter().map(constant_extent).collect::<Option<Vec<u64>>>();
+        let Some(limits) = constants(shape).filter(|limits| limits.len() == 2) else {
             return Err("the extents of `tile.gather_row` are known at run time only".to_string().into());
         };
-        let limits = [*rows, *cols];
+        let extents = valid.iter().map(|extent| expr::text(extent, self.kernel, &self.context));
+        let extents = extents.collect::<Result<Vec<String>, String>>()?;
+        let [rows, cols] = extents.as_slice() else {
+            return Err("the valid part of what `tile.gather_row` loads has two extents".to_string().into());
+        };
         let access = self.access(&tensor, offsets, valid, &limits, Use::of_load(call))?;
         let parent = self.program.tile(target).clone();
-        let form = types::TileForm { rows: *rows, ..parent.form };
+        let form = types::TileForm { rows: limits[0], ..parent.form };
         let view = self.own_tile(&format!("{}_part", parent.name), form, parent.address, origin);
+        let in_prologue = valid.iter().all(|extent| self.is_fixed(extent));
         let tile = &mut self.program.tiles[view.0 as usize];
-        (tile.place, tile.valid, tile.bytes) = (Place::View, (rows.to_string(), cols.to_string()), parent.bytes);
+        (tile.place, tile.valid, tile.bytes) = (Place::View, (rows.clone(), cols.clone()), parent.bytes);
+        if !in_prologue {
+            tile.declared = Declared::Body;
+            self.steps.push(Step::Declare(view));
+        }
         let start = [row, col].map(|offset| expr::text(offset, self.kernel, &self.context));
         let [row, col] = start;
         self.point(

@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
+use crate::lower::known;
 use crate::memory::{BufferId, Finding, Plan};
 use crate::target::{Space, Target};
 
@@ -82,6 +83,8 @@ struct Selector<'a> {
     /// The author does not say when their slots are free again.
     frees_slots: bool,
     loop_variables: FxHashSet<VarId>,
+    /// Scalars that are always the same number.
+    constants: FxHashMap<VarId, i64>,
     steps: Vec<Step>,
     next_id: u32,
     /// Number of the outermost loop that is being selected, and how many there were.
@@ -139,6 +142,7 @@ impl<'a> Selector<'a> {
             popped: FxHashMap::default(),
             frees_slots: false,
             loop_variables: FxHashSet::default(),
+            constants: FxHashMap::default(),
             steps: Vec::new(),
             next_id: 0,
             outermost: None,
@@ -196,7 +200,7 @@ impl<'a> Selector<'a> {
     fn extent(&self, extent: &Scalar) -> Option<Elements> {
         match constant_extent(extent) {
             Some(extent) => Some(Elements::Known(extent)),
-            None if !expr::is_given(extent) => None,
+            None if !expr::is_given(extent, self.kernel) => None,
             None => expr::text(extent, self.kernel, &self.context).ok().map(Elements::RunTime),
         }
     }
@@ -298,6 +302,9 @@ impl<'a> Selector<'a> {
             Value::Scalar(scalar) => match expr::text(scalar, self.kernel, &self.context) {
                 Ok(text) => {
                     let name = self.context.register_scalar(var, &self.kernel.var(var).name);
+                    if let Scalar::Int(value) = known(scalar, &self.constants) {
+                        self.constants.insert(var, value);
+                    }
                     let ty = match &self.kernel.var(var).ty {
                         Type::Scalar(dtype) if !expr::mentions_variable(scalar) => expr::local_type(*dtype),
                         _ => "auto",
@@ -344,7 +351,7 @@ fn number(steps: &mut [Step], next: &mut u32) {
     }
 }
 
-/// The `pl.dynamic` extents of tensor parameters, in order of appearance, each once.
+/// The extents of tensor parameters that have names only, in order of appearance, each once.
 fn run_time_extents(kernel: &Kernel) -> Vec<(String, Origin)> {
     fn collect(extent: &Scalar, origin: Origin, found: &mut Vec<(String, Origin)>) {
         match extent {

@@ -121,7 +121,7 @@ impl Selector<'_> {
     }
 
     /// Whether the expression has its value before the body starts.
-    fn is_fixed(&self, scalar: &Scalar) -> bool {
+    pub(super) fn is_fixed(&self, scalar: &Scalar) -> bool {
         match scalar {
             Scalar::Var(var) => self.kernel.var(*var).role == ir::Role::Param,
             Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => self.is_fixed(operand),

@@ -1,6 +1,7 @@
 //! Views: other shapes of bytes that are there already.
 
 use crate::ir::{self, BLayout, Call, Origin, SLayout, Scalar, VarId};
+use crate::lower::known;
 use crate::ops::OpId;
 
 use super::{Refusal, Selected, Selector, list};
@@ -89,7 +90,8 @@ impl Selector<'_> {
         if let Some(refusal) = form.refusal() {
             return Err(format!("`{}`: {refusal}", self.kernel.var(var).name).into());
         }
-        let known = start.map(|offset| offset.as_int().and_then(|offset| u64::try_from(offset).ok()));
+        let known =
+            start.map(|offset| known(offset, &self.constants).as_int().and_then(|offset| u64::try_from(offset).ok()));
         let (address, bytes) = self.range(source);
         let offset = match known {
             [Some(row), Some(col)] if !self.moving.contains(&source) => parent.offset(row, col),
