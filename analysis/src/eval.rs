@@ -424,7 +424,7 @@ impl Evaluator<'_> {
             ["pl", name] if Dtype::from_name(name).is_some() => {
                 Dtype::from_name(name).map_or(Constant::None, Constant::Dtype)
             }
-            ["pl" | "ir", rest @ ..] => Constant::Member(rest.join(".")),
+            ["pl" | "pld" | "ir", rest @ ..] => Constant::Member(rest.join(".")),
             [.., name] if path.len() == 2 && Dtype::from_name(name).is_some() && path[0] == "DataType" => {
                 Dtype::from_name(name).map_or(Constant::None, Constant::Dtype)
             }

@@ -67,7 +67,9 @@ impl Printer<'_> {
             let Arg { name, dtype, kind, origin } = arg;
             let ty = types::dtype(*dtype).unwrap_or("void");
             let line = match kind {
-                ArgKind::Tensor(_) => format!("__gm__ {ty}* {name} = reinterpret_cast<__gm__ {ty}*>(args[{slot}]);"),
+                ArgKind::Tensor(_) | ArgKind::Context => {
+                    format!("__gm__ {ty}* {name} = reinterpret_cast<__gm__ {ty}*>(args[{slot}]);")
+                }
                 ArgKind::Scalar => format!("{ty} {name} = *reinterpret_cast<__gm__ {ty}*>(&args[{slot}]);"),
             };
             self.out.line_from(*origin, &line);

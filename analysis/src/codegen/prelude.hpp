@@ -47,3 +47,14 @@ inline std::common_type_t<A, B> max(A a, B b)
 {
     return a < b ? b : a;
 }
+
+// Devices that work together: a context says which one this is, how many there are, and where the windows of each begin.
+inline int32_t comm_rank(__gm__ int64_t* context) { return static_cast<int32_t>(context[2]); }
+inline int32_t comm_nranks(__gm__ int64_t* context) { return static_cast<int32_t>(context[2] >> 32); }
+
+// The same place in the window of another device.
+template <typename T>
+inline __gm__ T* comm_window(__gm__ int64_t* context, __gm__ T* here, int64_t device)
+{
+    return here + (context[4 + device] - context[4 + comm_rank(context)]) / static_cast<int64_t>(sizeof(T));
+}

@@ -85,6 +85,8 @@ pub enum ArgKind {
     /// Its extents; `None` for those that nothing tells the kernel.
     Tensor(Vec<Option<Elements>>),
     Scalar,
+    /// Says where the windows of other devices lie.
+    Context,
 }
 
 /// A `GlobalTensor`: one window of a tensor.

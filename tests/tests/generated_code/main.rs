@@ -5,6 +5,7 @@ mod array;
 mod conformance;
 mod cores;
 mod corpora;
+mod devices;
 mod host;
 mod jumps;
 mod kernels;

@@ -4,6 +4,7 @@
 
 mod branches;
 mod calls;
+mod devices;
 mod elements;
 mod indexed;
 mod loops;
@@ -85,6 +86,8 @@ struct Selector<'a> {
     loop_variables: FxHashSet<VarId>,
     /// Scalars that are always the same number.
     constants: FxHashMap<VarId, i64>,
+    /// Tensors whose windows on other devices are used, and the names of what says where those lie.
+    contexts: Vec<(usize, String)>,
     steps: Vec<Step>,
     next_id: u32,
     /// Number of the outermost loop that is being selected, and how many there were.
@@ -143,6 +146,7 @@ impl<'a> Selector<'a> {
             frees_slots: false,
             loop_variables: FxHashSet::default(),
             constants: FxHashMap::default(),
+            contexts: Vec::new(),
             steps: Vec::new(),
             next_id: 0,
             outermost: None,
@@ -157,6 +161,7 @@ impl<'a> Selector<'a> {
 
     fn finish(mut self, body: Vec<Step>) -> (Program, Vec<Finding>) {
         self.program.body = body;
+        self.declare_contexts();
         for (column, row) in &self.rows {
             if self.moving.contains(column) {
                 let (name, origin) = (self.program.tile(*column).name.clone(), self.program.tile(*row).origin);

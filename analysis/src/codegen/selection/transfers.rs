@@ -71,6 +71,11 @@ impl Selector<'_> {
         let operands = vec![Operand::Tile(tile), Operand::Wrapper(wrapper)];
         let (writes, access) = (vec![tile], Some(access));
         let id = self.push(Instr { writes, access, inserted, ..Instr::new("TLOAD", operands, Pipe::Mte2, origin) });
+        self.site(id, wrapper, at_start);
+    }
+
+    /// Notes where a wrapper is used, and whether it is to stand at the start of its tensor there.
+    pub(super) fn site(&mut self, id: u32, wrapper: usize, at_start: bool) {
         self.accesses.push(AccessSite { id, wrapper, outermost: self.outermost, at_start });
     }
 
@@ -82,11 +87,7 @@ impl Selector<'_> {
         if let Some(var) = result {
             self.tensors.insert(var, tensor.clone());
         }
-        let adds = match call.attr("atomic") {
-            None | Some(Attr::Int(0) | Attr::Unknown(_)) => false,
-            Some(Attr::Int(1)) => true,
-            Some(_) => return Err("no instruction for this kind of atomic store".to_string().into()),
-        };
+        let adds = adds(call)?;
         let tile = self.tile(source)?;
         let offsets = list(call.args.get(1)).ok_or_else(|| "the offsets are not a list".to_string())?;
         let shape = match list(call.args.get(3)) {
@@ -111,19 +112,19 @@ impl Selector<'_> {
                 origin,
             )
         });
-        self.accesses.push(AccessSite { id, wrapper, outermost: self.outermost, at_start });
+        self.site(id, wrapper, at_start);
         Ok(())
     }
 
     /// `TSTORE<tType, outGlobalType, AtomicType::AtomicAdd>`
-    fn atomic(&self, tile: TileId, wrapper: usize) -> Vec<String> {
+    pub(super) fn atomic(&self, tile: TileId, wrapper: usize) -> Vec<String> {
         let tile = self.program.tile(tile).type_name();
         let wrapper = format!("decltype({})", self.program.wrappers[wrapper].name);
         vec![tile, wrapper, "AtomicType::AtomicAdd".to_string()]
     }
 
     /// The valid part of a tile as a window of a tensor of that rank.
-    fn stored_window(&self, var: VarId, tile: TileId, rank: usize) -> Vec<Scalar> {
+    pub(super) fn stored_window(&self, var: VarId, tile: TileId, rank: usize) -> Vec<Scalar> {
         let Some(ty) = self.kernel.tile(var) else { return Vec::new() };
         let (rows, cols) = &self.program.tile(tile).valid;
         if let (Ok(rows), Ok(cols), 2..) = (rows.parse(), cols.parse(), rank) {
@@ -139,7 +140,7 @@ impl Selector<'_> {
     }
 
     /// The shape of a tile in a tensor of that rank.
-    fn tile_extents(&self, tile: VarId, rank: usize) -> Vec<u64> {
+    pub(super) fn tile_extents(&self, tile: VarId, rank: usize) -> Vec<u64> {
         self.kernel.tile(tile).map(|ty| of_rank(rank, &ty.shape, 1)).unwrap_or_default()
     }
 
@@ -320,6 +321,25 @@ impl Selector<'_> {
         let name = if is_first { base } else { self.context.fresh_wrapper(&format!("{base}_{number}")) };
         self.program.wrappers.push(Wrapper { arg, name, number, window, run_time, strides, layout, element });
         self.program.wrappers.len() - 1
+    }
+
+    /// Another wrapper of the same window, for an instruction that needs it at two places.
+    pub(super) fn second_wrapper(&mut self, wrapper: usize) -> usize {
+        let first = self.program.wrappers[wrapper].clone();
+        let of_tensor = |other: &&Wrapper| other.arg == first.arg && !other.element;
+        let number = self.program.wrappers.iter().filter(of_tensor).count() as u32;
+        let name = self.context.fresh_wrapper(&format!("{}Global_{number}", self.program.args[first.arg].name));
+        self.program.wrappers.push(Wrapper { name, number, ..first });
+        self.program.wrappers.len() - 1
+    }
+}
+
+/// Whether a store adds to what is there.
+pub(super) fn adds(call: &Call) -> Selected<bool> {
+    match call.attr("atomic") {
+        None | Some(Attr::Int(0) | Attr::Unknown(_)) => Ok(false),
+        Some(Attr::Int(1)) => Ok(true),
+        Some(_) => Err("no instruction for this kind of atomic store".to_string().into()),
     }
 }
 

@@ -39,7 +39,8 @@ impl Conversion<'_> {
         let none = || Operand::List(Vec::new());
         args.extend([stages.next().unwrap_or_else(none), stages.next().unwrap_or_else(none)]);
         args.extend(call.args.into_iter().skip(3));
-        self.finish(site, op, args, Vec::new());
+        let attrs = call.attrs.into_iter().filter(|(name, _)| *name == "atomic").collect();
+        self.finish(site, op, args, attrs);
     }
 }
 
