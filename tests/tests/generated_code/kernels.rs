@@ -298,13 +298,40 @@ fn tensors_in_boxes_are_read_and_written_by_the_box() {
         vec![("out", out)]
     });
     batch.check("boxes");
-    // Not at the border of a box, and into a tile without boxes.
+    // Not at the border of a box, and into tiles that lie otherwise.
     for (access, why) in [
         ("x = pl.load(a, [8, 0], [32, 64], target_memory=pl.Mem.Mat)", "does not begin and end at boxes"),
         ("x = pl.load(a, [0, 0], [32, 64])", "lies in boxes (NZ), and `x` in Vec does not"),
+        ("x = pl.load(b, [0, 0], [32, 64], transpose=True)", "lies column by column (DN), and `x` in Vec does not"),
     ] {
         let (kernel, plan) = planned(&program(params, &format!("{access}\nreturn out"))).remove(0);
         let findings = tilelens_analysis::codegen::generate(&kernel, &plan).findings;
         assert!(findings.iter().any(|finding| finding.message.ends_with(why)), "{why}: {findings:?}");
     }
+}
+
+/// `b` lies column by column: its columns are what the right operand of a product is read by.
+#[test]
+fn tensors_by_columns_are_read_as_they_lie() {
+    let params = "a: pl.Tensor[[32, 128], pl.FP16], b: pl.Tensor[[128, 96], pl.FP16, pl.DN], \
+                  v: pl.Tensor[[64, 1], pl.FP32, pl.DN], out: pl.Out[pl.Tensor[[32, 64], pl.FP32]], \
+                  w: pl.Out[pl.Tensor[[64, 1], pl.FP32]]";
+    let body = "x = pl.load(a, [0, 0], [32, 64], target_memory=pl.Mem.Mat)\n\
+                y = pl.load(b, [0, 32], [64, 64], target_memory=pl.Mem.Mat)\n\
+                z = pl.matmul(x, y)\n\
+                x2 = pl.load(a, [0, 64], [32, 64], target_memory=pl.Mem.Mat)\n\
+                y2 = pl.load(b, [64, 32], [64, 64], target_memory=pl.Mem.Mat)\n\
+                z2 = pl.matmul_acc(z, x2, y2)\n\
+                out = pl.store(z2, [0, 0], out)\n\
+                return out, w";
+    let (kernel, plan) = planned(&program(params, body)).remove(0);
+    let mut batch = Batch::default();
+    batch.add(Run::new("columns", &kernel, &plan).tolerance(2e-2), &|i: Inputs| {
+        let b = Array::from(128, 64, |r, c| i["b"].values[(32 + c) * 128 + r]);
+        vec![("out", i["a"].times(&b))]
+    });
+    let body = "c = pl.load(v, [0, 0], [64, 1])\nd = pl.add(c, c)\nw = pl.store(d, [0, 0], w)\nreturn out, w";
+    let (kernel, plan) = planned(&program(params, body)).remove(0);
+    batch.add(Run::new("one_column", &kernel, &plan), &|i: Inputs| vec![("w", i["v"].scale(2.0))]);
+    batch.check("columns");
 }

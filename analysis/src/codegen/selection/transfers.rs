@@ -57,7 +57,7 @@ impl Selector<'_> {
             (_, Some(shape)) => shape,
             _ => return Err("the shape is not a list".to_string().into()),
         };
-        self.check_boxes(&tensor, tile)?;
+        self.check_layouts(&tensor, tile, Use::of_load(call))?;
         let limits = self.tile_extents(var, offsets.len());
         let access = self.access(&tensor, offsets, window, &limits, Use::of_load(call))?;
         let at_start = is_start(offsets) && tensor.args.len() == 1;
@@ -94,7 +94,7 @@ impl Selector<'_> {
             Some(shape) if !shape.is_empty() => shape.to_vec(),
             _ => self.stored_window(source, tile, offsets.len()),
         };
-        self.check_boxes(&tensor, tile)?;
+        self.check_layouts(&tensor, tile, Use::Store)?;
         let limits = self.tile_extents(source, offsets.len());
         let access = self.access(&tensor, offsets, &shape, &limits, Use::Store)?;
         let wrapper = access.wrapper;
@@ -264,29 +264,39 @@ impl Selector<'_> {
         Ok(Some(strides.map(Elements::Known).to_vec()))
     }
 
-    /// A tensor in boxes has the instruction library's transfers for tiles that lie in the same boxes only.
-    fn check_boxes(&self, tensor: &TensorRef, tile: TileId) -> Selected<()> {
+    /// The instruction library has transfers between layouts that match only (ND to ND, DN to DN, NZ to NZ, and into Mat ND to NZ
+    /// and DN to ZN); a store of one row or column from Vec matches any.
+    fn check_layouts(&self, tensor: &TensorRef, tile: TileId, purpose: Use) -> Selected<()> {
         let arg = tensor.args[0];
         let layout = match self.kernel.params.get(arg).map(|param| &self.kernel.var(*param).ty) {
+            Some(Type::Tensor(ty)) if purpose == Use::LoadTransposed && ty.layout == TensorLayout::Nd => {
+                TensorLayout::Dn
+            }
             Some(Type::Tensor(ty)) => ty.layout,
             _ => return Ok(()),
         };
         let form = self.program.tile(tile).form;
         let lies = (form.blayout, form.slayout);
+        let is_line = form.space == Space::Vec && (form.rows == 1 || form.cols == 1);
         let fits = match layout {
-            TensorLayout::Nd | TensorLayout::Dn => true,
+            _ if purpose == Use::Store && is_line => true,
+            TensorLayout::Nd => true,
+            TensorLayout::Dn => form.space == Space::Mat || lies == (BLayout::ColMajor, SLayout::NoneBox),
             TensorLayout::Nz => lies == (BLayout::ColMajor, SLayout::RowMajor),
             TensorLayout::MxAZz | TensorLayout::MxBNn => {
-                let of = layout.of_scales();
-                form.space == Space::Mat
-                    && of.is_some_and(|of| (of.blayout, of.slayout, of.fractal) == (lies.0, lies.1, form.fractal))
+                let of = layout.of_scales().map(|of| (of.blayout, of.slayout, of.fractal));
+                form.space == Space::Mat && of == Some((lies.0, lies.1, form.fractal))
             }
         };
         if fits {
             return Ok(());
         }
         let (tensor, tile) = (&self.program.args[arg].name, &self.program.tile(tile).name);
-        let message = format!("`{tensor}` lies in boxes ({}), and `{tile}` in {} does not", layout.name(), form.space);
+        let how = match layout {
+            TensorLayout::Dn => "column by column",
+            _ => "in boxes",
+        };
+        let message = format!("`{tensor}` lies {how} ({}), and `{tile}` in {} does not", layout.name(), form.space);
         Err(message.into())
     }
 
