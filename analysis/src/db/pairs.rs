@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tilelens_syntax::BlockKind;
 
-use crate::ir::KernelKind;
+use crate::ir::{KernelKind, Note};
 use crate::lower;
 use crate::pairs::{self, Transfers, Unpaired};
 
@@ -30,8 +30,10 @@ fn transfers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<T
     if !text.contains("AIC") && !text.contains("AIV") {
         return None;
     }
+    // Attributes say how a function is launched, and move no tile.
+    let hides = |note: &Note| !lower::is_of_attributes(syntax(db, unit), note.at);
     match kernels(db, unit).as_slice() {
-        [kernel] => Transfers::of(kernel).map(Arc::new),
+        [kernel] => Transfers::of(kernel, hides).map(Arc::new),
         _ => None,
     }
 }

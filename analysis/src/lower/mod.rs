@@ -29,6 +29,7 @@ pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
 pub(crate) use launch::launched_together;
 pub(crate) use scalar::{dtype as scalar_dtype, promoted};
+pub(crate) use scopes::is_of_attributes;
 
 /// What a function is to the compiler, by its decorators (`reference/language.md` §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

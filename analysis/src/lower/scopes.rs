@@ -1,25 +1,44 @@
 //! Scopes: `with pl.at(...)` and `pl.spmd`, which the compiler makes kernels of.
 
-use tilelens_syntax::ast::{Arg, Expr, ExprId, Function, Stmt, StmtId, WithItem};
+use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, WithItem};
 
 use super::body::{Inlined, Lowering, Rhs, keyword};
 use super::draft::{Region, Statement};
 use crate::eval::Constant;
-use crate::ir::{CrossCore, Dtype, SplitMode, Type};
+use crate::ir::{CrossCore, Dtype, Origin, SplitMode, Type};
 use crate::ops::OpId;
 
 /// Attributes that change no tile: how a kernel is launched, and what the compiler notes for itself.
 const HARMLESS: [&str; 7] =
     ["arg_directions", "core_num", "sync_start", "windowize", "allow_early_resolve", "predicate", "spmd_unwrapped"];
 
+/// `attrs=` of a function's decorator.
+fn attrs(ast: &Ast, function: &Function) -> Option<ExprId> {
+    let arguments = function.decorators.iter().filter_map(|&decorator| match ast.expr(decorator) {
+        Expr::Call { args, .. } => keyword(args, "attrs"),
+        _ => None,
+    });
+    arguments.into_iter().next()
+}
+
+/// Whether a node is one of the attributes that a function of the block has.
+pub(crate) fn is_of_attributes(ast: &Ast, at: Origin) -> bool {
+    let functions = ast.body.iter().filter_map(|&stmt| match ast.stmt(stmt) {
+        Stmt::Function(function) => attrs(ast, function),
+        _ => None,
+    });
+    functions.into_iter().any(|attrs| match ast.expr(attrs) {
+        Expr::Dict(entries) => {
+            entries.iter().any(|(key, value)| at == Origin::Expr(*key) || at == Origin::Expr(*value))
+        }
+        _ => false,
+    })
+}
+
 impl Lowering<'_> {
     /// `attrs=` of a kernel's decorator, which say what `optimizations=` says of a scope.
     pub(super) fn attributes(&mut self, function: &Function) {
-        let arguments = function.decorators.iter().filter_map(|&decorator| match self.ast.expr(decorator) {
-            Expr::Call { args, .. } => keyword(args, "attrs"),
-            _ => None,
-        });
-        let Some(attrs) = arguments.into_iter().next() else { return };
+        let Some(attrs) = attrs(self.ast, function) else { return };
         let Expr::Dict(entries) = self.ast.expr(attrs) else {
             return self.note(attrs, "`attrs` of a function that are no literal".to_owned());
         };

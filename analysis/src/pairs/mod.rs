@@ -66,13 +66,13 @@ impl<'a> Pair<'a> {
     fn counted(&self, ring: Ring) -> Option<Unpaired> {
         let (push, pop) = (self.side(ring, Action::Push), self.side(ring, Action::Pop));
         let (pushes, pops) = (push.times, pop.times);
-        if !pop.is_written() && push.is_written() {
+        if !pop.happens() && push.happens() {
             let (name, elsewhere) = (&pop.kernel.kernel, self.elsewhere(&pop));
             let message =
                 format!("pushes into {ring}, from which `{name}` never pops: the tile stays in it{elsewhere}");
             return push.last(message, &pop);
         }
-        if !push.is_written() && pop.is_written() {
+        if !push.happens() && pop.happens() {
             let (name, elsewhere) = (&push.kernel.kernel, self.elsewhere(&push));
             let message =
                 format!("pops from {ring}, into which `{name}` never pushes: the kernel would hang{elsewhere}");
@@ -103,7 +103,7 @@ impl<'a> Pair<'a> {
         let is_lone = |end: &End| {
             let opposite = if end.action == Action::Push { Action::Pop } else { Action::Push };
             let alike = end.action == missing.end.action && end.ring.to_cube == missing.end.ring.to_cube;
-            alike && !self.side(end.ring, opposite).is_written()
+            alike && !self.side(end.ring, opposite).happens()
         };
         match kernel.ends().into_iter().find(is_lone) {
             Some(End { ring, action: Action::Push }) => {
@@ -141,8 +141,9 @@ impl<'a> Pair<'a> {
 }
 
 impl Side<'_> {
-    fn is_written(&self) -> bool {
-        self.kernel.ends().contains(&self.end)
+    /// Whether it ever happens, on some way through the kernel.
+    fn happens(&self) -> bool {
+        self.times.most != Some(0)
     }
 
     /// Told at the last place in the text: tiles leave a queue in the order in which they enter it.

@@ -175,8 +175,36 @@ fn what_is_not_known_says_nothing() {
     silent(&format!("{push}\n{}", within("if n > 3", push)), &format!("{POP}\n{POP}"));
     silent(&within("if n > 3", push), POP);
     silent(&within("for i in pl.range(4)", &format!("{push}\n{}", within("if i > n", "break"))), POP);
+    silent(&within("for i in pl.range(0)", push), "");
     // A part of the kernel that tilelens does not know may push as well.
     silent(&format!("{push}\nunheard_of(x)"), &format!("{POP}\n{POP}"));
+}
+
+/// How a function is launched has nothing to do with it.
+#[test]
+fn attributes_hide_no_transfer() {
+    let text = "import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.AIV, attrs={\"dual_aiv_dispatch\": True})
+    def vector(self, a: pl.Tensor[[64, 16], pl.FP16]):
+        peer = pl.import_peer_buffer(name=\"ring\", peer_func=\"cube\")
+        pl.aiv_initialize_pipe(0, peer, dir_mask=2, slot_size=1024)
+        x: pl.Tile[[16, 16], pl.FP16, pl.Mem.Vec] = pl.load(a, [0, 0], [16, 16])
+        pl.tpush_to_aic(x, split=0)
+
+    @pl.function(type=pl.FunctionType.AIC)
+    def cube(self, a: pl.Tensor[[64, 16], pl.FP16]):
+        ring = pl.reserve_buffer(name=\"ring\", size=4096, base=pl.AUTO)
+        pl.aic_initialize_pipe(0, ring, dir_mask=2, slot_size=1024)
+";
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(text));
+    let diagnostics = host.snapshot().diagnostics(file).expect("no edit");
+    let codes: Vec<Code> = diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(codes, [Code::NotModelled, Code::UnpairedTransfer]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::codegen::sequence::Action;
-use crate::ir::{Attr, Call, For, Kernel, KernelKind, LoopKind, Origin, Stmt};
+use crate::ir::{Attr, Call, For, Kernel, KernelKind, LoopKind, Note, Origin, Stmt};
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -108,9 +108,9 @@ const SLOTS_OF_BOTH: u64 = 4;
 const BOTH: i64 = 3;
 
 impl Transfers {
-    /// `None` for kernels of no core in particular, and where a part of the kernel is not known.
-    pub(crate) fn of(kernel: &Kernel) -> Option<Transfers> {
-        if kernel.kind == KernelKind::InCore || !kernel.notes.is_empty() || !kernel.rejections.is_empty() {
+    /// `None` for kernels of no core in particular, and where a statement is not known: one of these notes may `hide` it.
+    pub(crate) fn of(kernel: &Kernel, hides: impl Fn(&Note) -> bool) -> Option<Transfers> {
+        if kernel.kind == KernelKind::InCore || kernel.notes.iter().any(hides) || !kernel.rejections.is_empty() {
             return None;
         }
         let (mut peers, mut slots) = (Vec::new(), Vec::new());
