@@ -51,6 +51,14 @@ pub(super) const ROWS: &[Op] = &[
         ..ORDER
     },
     Op {
+        name: "system.set_ffts",
+        names: &[("system.set_ffts", Always)],
+        params: &[pos("workspace", 0, Required)],
+        args: &["workspace"],
+        constraints: "one-dimensional INT64 tensor of at least 256 elements",
+        ..ORDER
+    },
+    Op {
         name: "system.sync_set",
         names: &[("system.sync_set", Always)],
         params: &[

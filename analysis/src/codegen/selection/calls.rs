@@ -14,6 +14,9 @@ use crate::codegen::isa::{self, Alike, Slot, Template};
 use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of};
 use crate::codegen::types::{self, TileForm};
 
+/// Of the sixteen flags between the cores, the last that is not the runtime's.
+const LAST_FLAG_OF_CORES: i64 = 13;
+
 impl Selector<'_> {
     pub(super) fn call_or_report(&mut self, result: Option<VarId>, call: &Call, origin: Origin) {
         if let Err(refusal) = self.call(result, call, origin) {
@@ -59,6 +62,7 @@ impl Selector<'_> {
             "system.sync_src" => self.author_sync(call, origin, |src, dst, event| Sync::Set { src, dst, event }),
             "system.sync_dst" => self.author_sync(call, origin, |src, dst, event| Sync::Wait { src, dst, event }),
             "system.syncall" => self.sync_all(call, origin),
+            "system.set_ffts" | "system.sync_set" | "system.sync_wait" => Err(between_cores(call)),
             "system.bar_v" => self.sync(Sync::Barrier(Some(Pipe::V)), origin),
             "system.bar_m" => self.sync(Sync::Barrier(Some(Pipe::M)), origin),
             "system.bar_all" => self.sync(Sync::Barrier(None), origin),
@@ -394,6 +398,28 @@ impl Selector<'_> {
         let address = self.scratch_address(form)?;
         let name = format!("{}_tmp", self.kernel.var(result).name);
         Ok(self.own_tile(&name, form, Some(address), origin))
+    }
+}
+
+/// Flags between the cores: the instruction library raises them for its queues and barriers, and has no instruction for them alone.
+fn between_cores(call: &Call) -> Refusal {
+    let name = call.op.op().name;
+    let event = call.args.first().filter(|_| name != "system.set_ffts").and_then(|event| match event {
+        ir::Operand::Scalar(event) => event.as_int(),
+        _ => None,
+    });
+    match event.filter(|event| !(0..=LAST_FLAG_OF_CORES).contains(event)) {
+        Some(event) => Refusal {
+            code: Code::InvalidOperand,
+            message: format!(
+                "{name} event_id must be in the user-available range [0, {LAST_FLAG_OF_CORES}], got {event}"
+            ),
+        },
+        None => Refusal::from(format!(
+            "{}: flags between the cores are none of its instructions; pass tiles through a queue (`pl.tpush_to_aic`, \
+             `pl.tpush_to_aiv`), or let all cores meet at `pl.system.syncall()`",
+            no_instruction(call)
+        )),
     }
 }
 

@@ -223,3 +223,17 @@ fn written_events_are_not_used_twice() {
     let program = sequenced(&body, Insertion::Complete).program;
     assert_eq!(model::problems(&program), []);
 }
+
+/// The instruction library has no instruction for them; what runs within each core is ordered as if they were not there.
+#[test]
+fn flags_between_the_cores_are_refused() {
+    let flags =
+        "pl.system.sync_set(4, pipe=pl.PipeType.MTE3, ffts_mode=2)\npl.system.sync_wait(14, pipe=pl.PipeType.V)\n";
+    check(
+        &format!("{LOAD}{flags}y = pl.exp(x)\n{STORE}"),
+        expect![[r#"
+        hint no-instruction: no instruction for `system.sync_set` in generated code: flags between the cores are none of its instructions; pass tiles through a queue (`pl.tpush_to_aic`, `pl.tpush_to_aiv`), or let all cores meet at `pl.system.syncall()`
+        error invalid-operand: system.sync_wait event_id must be in the user-available range [0, 13], got 14
+    "#]],
+    );
+}
