@@ -74,9 +74,11 @@ pub(super) fn in_boxes(wrapper: &Wrapper, dtype: Dtype) -> Option<(Vec<i64>, Vec
     };
     let along = [rows / unit[0], cols / unit[1]];
     let (extents, strides) = match wrapper.layout {
-        TensorLayout::Nz => ([along[1], along[0], unit[0], unit[1]], [col * unit[1], unit[0] * unit[1], unit[1], 1]),
-        TensorLayout::MxAZz => ([along[0], along[1], 16, 2], [row * 16, 32, 2, 1]),
-        TensorLayout::MxBNn => ([along[1], along[0], 16, 2], [col * 16, 32, 2, 1]),
+        TensorLayout::Nz => {
+            ([along[1], along[0], unit[0], unit[1]], [col.saturating_mul(unit[1]), unit[0] * unit[1], unit[1], 1])
+        }
+        TensorLayout::MxAZz => ([along[0], along[1], 16, 2], [row.saturating_mul(16), 32, 2, 1]),
+        TensorLayout::MxBNn => ([along[1], along[0], 16, 2], [col.saturating_mul(16), 32, 2, 1]),
         TensorLayout::Nd | TensorLayout::Dn => return None,
     };
     let extents = extents.into_iter().map(|extent| extent as i64).collect();
@@ -285,6 +287,18 @@ mod tests {
         let extents = [Elements::Known(4), open, Elements::Known(8)];
         assert_eq!(strides(&extents), "Stride<1, 1, -1, 8, 1>");
         assert_eq!(row_major_strides(&extents)[0], Elements::RunTime("(N * 8)".to_string()));
+    }
+
+    #[test]
+    fn tensors_in_boxes_may_be_of_any_size() {
+        for layout in TensorLayout::ALL {
+            let (name, window, strides) = (String::new(), vec![u64::MAX; 2], vec![Elements::Known(u64::MAX); 2]);
+            let wrapper =
+                Wrapper { arg: 0, name, number: 0, window, run_time: Vec::new(), strides, layout, element: false };
+            for dtype in Dtype::ALL {
+                assert_eq!(in_boxes(&wrapper, *dtype).is_some(), boxes(layout, *dtype).is_some());
+            }
+        }
     }
 
     /// Against the layouts element by element: where a box begins, and the distance of its rows and columns.

@@ -44,7 +44,8 @@ impl Selector<'_> {
         };
         let Tile { name, form, valid, .. } = self.program.tile(src).clone();
         let unit = (256 / form.dtype.storage_bits().max(1)).max(1);
-        let row = types::TileForm { rows: 1, cols: form.rows.next_multiple_of(unit), ..form };
+        let row =
+            types::TileForm { rows: 1, cols: form.rows.checked_next_multiple_of(unit).unwrap_or(form.rows), ..form };
         let address = self.scratch_address(row)?;
         let spread = self.own_tile(&format!("{name}_k"), row, Some(address), origin);
         self.program.tiles[spread.0 as usize].valid = ("1".to_string(), valid.0);

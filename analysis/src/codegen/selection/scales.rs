@@ -47,7 +47,7 @@ pub(super) fn place(kernel: &Kernel, plan: &Plan, places: &mut FxHashMap<VarId, 
     }
     let overlap = |(one, at): &(&PlannedTile, u64), (other, other_at): &(&PlannedTile, u64)| {
         let apart = one.buffer != other.buffer && one.space == other.space;
-        apart && *at < other_at + other.bytes && *other_at < at + one.bytes
+        apart && *at < other_at.saturating_add(other.bytes) && *other_at < at.saturating_add(one.bytes)
     };
     let mut findings = Vec::new();
     for first in &placed {

@@ -243,7 +243,11 @@ impl Selector<'_> {
         transposed: bool,
     ) -> Selected<Option<Vec<Elements>>> {
         let Arg { name, dtype, .. } = &self.program.args[arg];
-        let Some(unit) = types::boxes(layout, *dtype) else { return Ok(None) };
+        let unit = match types::boxes(layout, *dtype) {
+            Some(unit) => unit,
+            None if matches!(layout, TensorLayout::Nd | TensorLayout::Dn) => return Ok(None),
+            None => return Err(types::without_form(*dtype).into()),
+        };
         let lies = format!("`{name}` lies in boxes of {} x {} ({})", unit[0], unit[1], layout.name());
         let &[Elements::Known(rows), Elements::Known(cols)] = extents else {
             return Err(format!("{lies}, and only a tensor of constant rows and columns has such in C++").into());
