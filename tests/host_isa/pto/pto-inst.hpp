@@ -19,29 +19,12 @@
 #include <type_traits>
 #include <vector>
 
+#include <bfloat16.hpp>
+
 #define __gm__
 #define __aicore__
 
 using half = _Float16;
-
-// The upper half of a float, rounded to nearest even.
-struct bfloat16_t {
-    uint16_t bits = 0;
-    bfloat16_t() = default;
-    bfloat16_t(float value)
-    {
-        uint32_t word;
-        std::memcpy(&word, &value, 4);
-        bits = static_cast<uint16_t>((word + 0x7fff + ((word >> 16) & 1)) >> 16);
-    }
-    operator float() const
-    {
-        uint32_t word = static_cast<uint32_t>(bits) << 16;
-        float value;
-        std::memcpy(&value, &word, 4);
-        return value;
-    }
-};
 
 // A float of eight bits: exponent, mantissa, and no infinity where the type has none. Rounded to nearest, ties to even.
 template <int Exponent, int Mantissa, int Bias, bool Signed> struct small_float {
@@ -1099,3 +1082,21 @@ template <typename D, typename L, typename R, typename B> void TGEMV_BIAS(D& dst
 } // namespace pto
 
 #include <pto/queue.hpp>
+
+namespace host {
+
+// Runs a kernel; what went wrong.
+inline std::string attempt(std::function<void()> kernel)
+{
+    flags().clear();
+    pto::forget();
+    try {
+        kernel();
+        for (auto& [flag, count] : flags()) require(count == 0, "a flag that nobody waited for");
+    } catch (const std::exception& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace host

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value as Json, json};
 use tilelens_analysis::codegen::{self, Options};
@@ -15,6 +14,7 @@ use tilelens_analysis::{lower, passes};
 use tilelens_syntax::{BlockKind, Document, ast};
 
 use crate::array::Array;
+use crate::library::{Source, namespace};
 
 pub(crate) type Inputs<'a> = &'a BTreeMap<String, Array>;
 
@@ -136,12 +136,12 @@ impl<'a> Run<'a> {
     }
 
     /// A block that fills the inputs, runs the kernel and prints the tensors in `outputs`.
-    fn driver(&self, outputs: &[&str]) -> String {
-        self.driver_of(&self.call(), outputs)
+    pub(crate) fn driver(&self, outputs: &[&str]) -> String {
+        self.driver_of(&self.call(0), outputs)
     }
 
-    fn call(&self) -> String {
-        format!("case_{}::run{}(args)", self.name, pascal(&self.kernel.name))
+    fn call(&self, core: usize) -> String {
+        format!("{}::run{}(args)", namespace(&self.name, core), pascal(&self.kernel.name))
     }
 
     fn driver_of(&self, call: &str, outputs: &[&str]) -> String {
@@ -197,8 +197,7 @@ impl<'a> Run<'a> {
 /// Kernels that are compiled as one program.
 #[derive(Default)]
 pub(crate) struct Batch {
-    functions: String,
-    drivers: String,
+    source: Source,
     expected: BTreeMap<(String, String), (Array, f64)>,
     pub(crate) cases: usize,
     /// What was wrong before anything ran.
@@ -213,16 +212,15 @@ impl Batch {
             return None;
         }
         self.cases += 1;
-        Some(format!("namespace case_{} {{\n{}}}\n", run.name, generated.text))
+        Some(generated.text)
     }
 
     /// Adds a kernel that must compute what `reference` says of its inputs.
     pub(crate) fn add(&mut self, run: Run, reference: &dyn Fn(Inputs) -> Vec<(&'static str, Array)>) {
-        let Some(function) = self.generated(&run) else { return };
-        self.functions.push_str(&function);
+        let Some(text) = self.generated(&run) else { return };
         let outputs = reference(&run.inputs());
         let names: Vec<&str> = outputs.iter().map(|(output, _)| *output).collect();
-        self.drivers.push_str(&run.driver(&names));
+        self.source.add(&run.name, &[text], run.driver(&names));
         for (output, array) in outputs {
             self.expected.insert((run.name.clone(), output.to_string()), (array, run.tolerance));
         }
@@ -236,12 +234,10 @@ impl Batch {
         reference: &dyn Fn(Inputs) -> Vec<(&'static str, Array)>,
     ) {
         let (Some(first), Some(second)) = (self.generated(&cube), self.generated(&vector)) else { return };
-        self.functions.push_str(&first);
-        self.functions.push_str(&second);
         let outputs = reference(&cube.inputs());
         let names: Vec<&str> = outputs.iter().map(|(output, _)| *output).collect();
-        let call = format!("host::cores([&] {{ {}; }}, [&] {{ {}; }})", cube.call(), vector.call());
-        self.drivers.push_str(&cube.driver_of(&call, &names));
+        let call = format!("host::cores([&] {{ {}; }}, [&] {{ {}; }})", cube.call(0), vector.call(1));
+        self.source.add(&cube.name, &[first, second], cube.driver_of(&call, &names));
         for (output, array) in outputs {
             self.expected.insert((cube.name.clone(), output.to_string()), (array, cube.tolerance));
         }
@@ -249,10 +245,13 @@ impl Batch {
 
     /// Compiles, runs, and says what is wrong.
     pub(crate) fn run(mut self, name: &str) -> Vec<String> {
-        let (prelude, functions, drivers) = (codegen::prelude(), &self.functions, &self.drivers);
-        let source = format!("{prelude}\n{functions}\n{MAIN}\nint main()\n{{\n{drivers}}}\n");
-        let printed = String::from_utf8(compile_and_run(name, &source)).unwrap();
+        let ran = std::mem::take(&mut self.source).run(name, MAIN);
         let mut wrong = std::mem::take(&mut self.wrong);
+        for (name, error) in ran.refused {
+            wrong.push(format!("{name}: does not compile: {error}"));
+            self.expected.retain(|(of, _), _| *of != name);
+        }
+        let printed = String::from_utf8(ran.output).unwrap();
         for line in printed.lines() {
             let mut words = line.split(' ');
             let mut word = || words.next().unwrap_or_default().to_string();
@@ -338,7 +337,7 @@ pub(crate) fn pascal(name: &str) -> String {
     name.split('_').filter(|part| !part.is_empty()).map(|part| part[..1].to_uppercase() + &part[1..]).collect()
 }
 
-const MAIN: &str = r#"
+pub(crate) const MAIN: &str = r#"
 #include <cstdio>
 
 template <typename T> std::vector<T> tensor(size_t count)
@@ -377,32 +376,8 @@ template <typename T> void print(const char* name, const std::vector<T>& values)
 
 template <typename F> void run(F f, const char* name)
 {
-    host::flags().clear();
     host::tensors().clear();
-    try {
-        f();
-        for (auto& [flag, count] : host::flags()) host::require(count == 0, "a flag that nobody waited for");
-    } catch (const std::exception& error) {
-        std::printf("%s failed: %s\n", name, error.what());
-    }
+    std::string wrong = host::attempt(f);
+    if (!wrong.empty()) std::printf("%s failed: %s\n", name, wrong.c_str());
 }
 "#;
-
-/// Compiles and runs a program with the host's instructions; its output.
-pub(crate) fn compile_and_run(name: &str, source: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&folder).unwrap();
-    let (cpp, binary) = (folder.join("kernels.cpp"), folder.join("kernels"));
-    std::fs::write(&cpp, source).unwrap();
-    let compiler = std::env::var("CXX").unwrap_or_else(|_| "g++".to_string());
-    let compiled = Command::new(compiler)
-        .args(["-std=c++20", "-O1", "-pthread", "-Wno-attributes", "-I"])
-        .arg(root().join("host_isa"))
-        .args([&cpp, Path::new("-o"), &binary].map(|arg| arg as &Path))
-        .output()
-        .expect("a C++20 compiler is installed");
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    let ran = Command::new(&binary).output().unwrap();
-    assert!(ran.status.success(), "{name} ended with {}", ran.status);
-    ran.stdout
-}

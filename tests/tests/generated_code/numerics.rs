@@ -15,7 +15,8 @@ use tilelens_analysis::target::Target;
 use tilelens_tests::reference::array::{Array, rounded};
 use tilelens_tests::reference::{self, Conditioning, Number, Shared, Value};
 
-use crate::host::{c_type, compile_and_run, pascal};
+use crate::host::{c_type, pascal};
+use crate::library::{Source, namespace};
 
 /// What a kernel is given.
 #[derive(Debug, Clone, Copy)]
@@ -52,13 +53,13 @@ const PERIOD: usize = 65537;
 const UNKNOWN_EXTENT: usize = 64;
 /// So many of them stand behind the parameters at most.
 const EXTENTS: usize = 8;
+/// Elements of the parameter that queues between the cores go through, which has no extents. What it holds afterwards is their own affair.
+const QUEUE_BUFFER: usize = 1 << 18;
 
 /// Kernels of one program, with what they must leave in memory.
 #[derive(Default)]
 pub(crate) struct Program {
-    target: Target,
-    functions: String,
-    drivers: String,
+    source: Source,
     expected: BTreeMap<String, Vec<Expected>>,
 }
 
@@ -74,7 +75,7 @@ struct Expected {
 
 impl Program {
     pub(crate) fn of(target: Target) -> Program {
-        Program { target, ..Program::default() }
+        Program { source: Source::of(target), ..Program::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -84,21 +85,20 @@ impl Program {
     /// Adds a kernel, as its author wrote it and as it is compiled, for one core or for both. An error says why it cannot be
     /// compared.
     pub(crate) fn add(&mut self, name: &str, author: &Kernel, compiled: &[(Kernel, Plan)]) -> Result<(), String> {
-        let mut functions = String::new();
-        for (core, (kernel, plan)) in compiled.iter().enumerate() {
+        let mut texts = Vec::new();
+        for (kernel, plan) in compiled {
             let generated = codegen::generate_as(kernel, plan, Options::default());
             if let Some(finding) = generated.findings.first() {
                 return Err(finding.message.clone());
             }
-            let _ = writeln!(functions, "namespace case_{name}_{core} {{\n{}}}", generated.text);
+            texts.push(generated.text);
         }
         let kernels: Vec<&Kernel> = compiled.iter().map(|(kernel, _)| kernel).collect();
         let mut why_not = Vec::new();
         for given in Given::all() {
             match expected(author, &kernels, given) {
                 Ok(expected) => {
-                    self.functions.push_str(&functions);
-                    self.drivers.push_str(&driver(name, &kernels, given));
+                    self.source.add(name, &texts, driver(name, &kernels, given));
                     self.expected.insert(name.to_owned(), expected);
                     return Ok(());
                 }
@@ -111,13 +111,14 @@ impl Program {
 
     /// Compiles and runs; what is wrong, by kernel.
     pub(crate) fn run(self, program: &str) -> Vec<String> {
-        let (prelude, functions, drivers) = (codegen::prelude(), &self.functions, &self.drivers);
-        let machine = if self.target == Target::Ascend950 { "#define HOST_ASCEND950\n" } else { "" };
-        let source = format!("{machine}{prelude}\n{functions}\n{MAIN}\nint main()\n{{\n{drivers}}}\n");
-        let printed = compile_and_run(program, &source);
-        let mut got = Printed::read(&printed);
+        let ran = self.source.run(program, MAIN);
+        let mut got = Printed::read(&ran.output);
         let mut wrong = Vec::new();
         for (name, expected) in &self.expected {
+            if let Some(error) = ran.refused.get(name) {
+                wrong.push(format!("{name}: does not compile: {error}"));
+                continue;
+            }
             if let Some(failure) = got.failures.remove(name) {
                 wrong.push(format!("{name}: {failure}"));
                 continue;
@@ -383,14 +384,18 @@ fn driver(name: &str, kernels: &[&Kernel], given: Given) -> String {
         match &kernel.var(*param).ty {
             Type::Tensor(tensor) => {
                 let dtype = tensor.dtype.expect("a tensor that the reference knows");
-                let (ty, count): (_, usize) = (c_type(dtype), extents(tensor, given).iter().product());
+                let is_queue = tensor.shape.is_empty();
+                let elements = extents(tensor, given).iter().product();
+                let (ty, count) = (c_type(dtype), if is_queue { QUEUE_BUFFER } else { elements });
                 let made = match dtype.is_float() {
                     true => format!("tensor<{ty}>({count}, {slot}, {low:?}, {high:?})"),
                     false => format!("tensor<{ty}>({count}, {slot})"),
                 };
                 let _ = writeln!(text, "        auto v{slot} = {made};");
                 let _ = writeln!(args, "        args[{slot}] = address(v{slot});");
-                let _ = writeln!(after, "        print(\"{name}\", {slot}, v{slot}, {made});");
+                if !is_queue {
+                    let _ = writeln!(after, "        print(\"{name}\", {slot}, v{slot}, {made});");
+                }
             }
             Type::Scalar(dtype) => {
                 let _ = writeln!(text, "        {} v{slot} = {};", c_type(*dtype), scalar(*dtype, given).as_f64());
@@ -402,7 +407,7 @@ fn driver(name: &str, kernels: &[&Kernel], given: Given) -> String {
     let (slots, behind) = (kernel.params.len(), kernel.params.len() + EXTENTS);
     let _ = writeln!(text, "        int64_t args[{behind}] = {{}};");
     let _ = writeln!(text, "        std::fill(args + {slots}, args + {behind}, {UNKNOWN_EXTENT});");
-    let run = |core: usize| format!("case_{name}_{core}::run{}(args);", pascal(&kernels[core].name));
+    let run = |core: usize| format!("{}::run{}(args);", namespace(name, core), pascal(&kernels[core].name));
     let call = match kernels.len() {
         1 => run(0),
         _ => format!("host::cores([&] {{ {} }}, [&] {{ {} }});", run(0), run(1)),
@@ -469,15 +474,9 @@ template <typename T> void print(const char* name, int slot, const Tensor<T>& af
 
 template <typename F> void run(F f, const char* name)
 {
-    host::flags().clear();
     host::tensors().clear();
-    pto::forget();
-    try {
-        f();
-        for (auto& [flag, count] : host::flags()) host::require(count == 0, "a flag that nobody waited for");
-    } catch (const std::exception& error) {
-        std::printf("%s failed 0 %zu\n%s", name, std::strlen(error.what()), error.what());
-    }
+    std::string wrong = host::attempt(f);
+    if (!wrong.empty()) std::printf("%s failed 0 %zu\n%s", name, wrong.size(), wrong.c_str());
 }
 "#;
 

@@ -2,9 +2,9 @@
 
 use expect_test::{Expect, expect};
 
-use super::fixture::{Fixture, tensor_type, tile_type, zero};
-use crate::codegen::{Options, generate, generate_as};
-use crate::ir::{Carry, Dtype, If, Operand, Role, Scalar, ScalarBinary, Stmt, Type, Value};
+use super::fixture::{Fixture, sizes, tensor_type, tile_type, zero};
+use crate::codegen::{Insertion, Options, generate, generate_as};
+use crate::ir::{Attr, Carry, Dtype, If, Operand, Role, Scalar, ScalarBinary, Stmt, Type, Value};
 use crate::target::Space;
 
 fn check(fixture: &Fixture, expected: Expect) {
@@ -108,6 +108,109 @@ fn loads_and_stores_can_always_move_their_wrapper() {
             TSTORE(outputGlobal, tile_z);
         }"#]]
     .assert_eq(&body.join("\n"));
+}
+
+fn body(f: &Fixture, options: Options) -> String {
+    let text = generate_as(&f.kernel, &f.plan, options).text;
+    let body = text.lines().skip_while(|line| !line.contains("// Function body")).skip(1);
+    body.filter(|line| *line != "}").map(|line| format!("{line}\n")).collect()
+}
+
+/// The listings of the section on operations, under the names that the operations had then.
+#[test]
+fn operations_are_the_text_of_the_seed() {
+    let mut f = Fixture::new("operations");
+    let [input, output] = ["input", "output"].map(|name| f.tensor(name, &[256, 128], Dtype::Fp32));
+    let mut at = (0..).step_by(0x4000);
+    let [tile_x, tile_y, tile_z, columns, tmp] = ["tile_x", "tile_y", "tile_z", "columns", "tmp"].map(|name| {
+        let shape = if name == "columns" { [1, 128] } else { [32, 128] };
+        f.vec(name, &shape, at.next().unwrap())
+    });
+    let rows = f.vec("rows", &[32, 1], 0x14000);
+    let flag = || {
+        vec![
+            ("set_pipe", Attr::Str("MTE2".to_string())),
+            ("wait_pipe", Attr::Str("V".to_string())),
+            ("event_id", Attr::Int(0)),
+        ]
+    };
+    let eval =
+        |f: &Fixture, op: &str, attrs| Stmt::Eval { call: f.call(op, Vec::new(), attrs), origin: f.kernel.origin };
+    let var = Operand::Var;
+    let window = || sizes(&[32, 128]);
+    let load = vec![var(input), Operand::List(zero()), window()];
+    let store = f.call("block.store", vec![var(tile_z), Operand::List(zero()), var(output)], Vec::new());
+    f.kernel.body = vec![
+        f.set(tile_x, "block.load", load.clone()),
+        f.set(tile_y, "block.load", load),
+        eval(&f, "system.sync_src", flag()),
+        eval(&f, "system.sync_dst", flag()),
+        f.set(tile_z, "block.add", vec![var(tile_x), var(tile_y)]),
+        f.set(tile_z, "block.mul", vec![var(tile_x), var(tile_y)]),
+        eval(&f, "system.bar_v", Vec::new()),
+        f.set(tile_y, "block.sqrt", vec![var(tile_x)]),
+        f.set_with(columns, "block.sum", vec![var(tile_x)], vec![("axis", Attr::Int(0))]),
+        f.set_with(rows, "block.sum", vec![var(tile_x), var(tmp)], vec![("axis", Attr::Int(1))]),
+        eval(&f, "system.bar_m", Vec::new()),
+        eval(&f, "system.bar_all", Vec::new()),
+        Stmt::Eval { call: store, origin: f.kernel.origin },
+    ];
+    let options = Options { always_assign: true, insertion: Insertion::Unasked, ..Options::default() };
+    expect![[r#""#]].assert_eq(&body(&f, options));
+}
+
+/// `output_iter` and `output_final` of the section on pointers stand for `output`, and need no object of their own.
+#[test]
+fn tensors_keep_their_pointer_through_loops_and_branches() {
+    let mut f = Fixture::new("pointers");
+    let output = f.tensor("output", &[1024, 128], Dtype::Fp32);
+    let has_tail = f.scalar("has_tail", Dtype::Bool);
+    let ty = || tensor_type(&[1024, 128], Dtype::Fp32);
+    let tile_idx = f.var("tile_idx", Type::Scalar(Dtype::Index), Role::LoopIndex);
+    let output_iter = f.var("output_iter", ty(), Role::IterArg);
+    let output_updated = f.var("output_updated", ty(), Role::LoopResult);
+    let [output_new, output_with_tail] = ["output_new", "output_with_tail"].map(|name| f.var(name, ty(), Role::Def));
+    let output_final = f.var("output_final", ty(), Role::IfResult);
+    let tile = f.vec("tile", &[1, 128], 0);
+    let origin = f.kernel.origin;
+    let store = |f: &Fixture, var, offset: Scalar, tensor| {
+        let offsets = Operand::List(vec![offset, Scalar::Int(0)]);
+        f.set(var, "tile.store", vec![Operand::Var(tile), offsets, Operand::Var(tensor)])
+    };
+    let steps = vec![
+        store(&f, output_new, Scalar::Var(tile_idx), output_iter),
+        Stmt::Yield { values: vec![Operand::Var(output_new)], origin },
+    ];
+    let mut tiles = f.repeat(tile_idx, [0, 4, 1], steps);
+    tiles.carries =
+        vec![Carry { init: Operand::Var(output), iter: output_iter, result: output_updated, explicit: true }];
+    let tail = If {
+        condition: Scalar::Var(has_tail),
+        then: vec![
+            store(&f, output_with_tail, Scalar::Int(4), output_updated),
+            Stmt::Yield { values: vec![Operand::Var(output_with_tail)], origin },
+        ],
+        otherwise: vec![Stmt::Yield { values: vec![Operand::Var(output_updated)], origin }],
+        has_else: true,
+        results: vec![output_final],
+        origin,
+    };
+    f.kernel.body =
+        vec![Stmt::For(tiles), Stmt::If(tail), f.store(tile, vec![Scalar::Int(5), Scalar::Int(0)], output_final)];
+    expect![[r#"
+            for (int64_t tile_idx = 0; tile_idx < 4; tile_idx += 1) {
+                TASSIGN(outputGlobal, output + tile_idx * 128 + 0);
+                TSTORE(outputGlobal, tile);
+            }
+            if (has_tail) {
+                TASSIGN(outputGlobal, output + 4 * 128 + 0);
+                TSTORE(outputGlobal, tile);
+            } else {
+            }
+            TASSIGN(outputGlobal, output + 5 * 128 + 0);
+            TSTORE(outputGlobal, tile);
+    "#]]
+    .assert_eq(&body(&f, Options::default()));
 }
 
 /// The seed's wrappers have the shape of the whole tensor; the instruction library wants that of the window.
