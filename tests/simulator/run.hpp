@@ -64,9 +64,10 @@ inline std::string attempt(std::function<void()> kernel)
     int status = 0;
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return "";
+    if (auto assertion = said.find("Assertion "); assertion != std::string::npos) said.erase(0, assertion);
     while (!said.empty() && said.back() == '\n') said.pop_back();
     for (char& byte : said) byte = byte == '\n' ? ' ' : byte;
-    return "signal " + std::to_string(WTERMSIG(status)) + " " + said;
+    return said.empty() ? "signal " + std::to_string(WTERMSIG(status)) : said;
 }
 
 } // namespace host

@@ -10,6 +10,7 @@ mod helix;
 mod install;
 mod neovim;
 mod pictures;
+mod pto_isa;
 mod stranger;
 mod terminal;
 mod test;
@@ -31,6 +32,11 @@ enum Task {
     Book,
     /// Take the pictures of README and book anew, of docs/examples in a real VS Code and Neovim
     Pictures,
+    /// Compile generated C++ with the headers of pto-isa, and run it on their CPU simulator
+    PtoIsa {
+        /// A checkout of <https://github.com/hw-native-sys/pto-isa>
+        checkout: PathBuf,
+    },
     /// Time the way from a clean checkout to a squiggle in VS Code and in Neovim
     Stranger,
     /// Run every test: formatting, clippy, Rust, Neovim end to end, VS Code extension
@@ -45,6 +51,7 @@ fn main() -> ExitCode {
         Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
         Task::Book => book::build(&workspace).map(|()| true),
         Task::Pictures => pictures::take(&workspace).map(|()| true),
+        Task::PtoIsa { checkout } => pto_isa::run(&workspace, &checkout).map(|()| true),
         Task::Stranger => stranger::walk(&workspace).map(|()| true),
         Task::Test { steps } => Ok(test::run(&workspace, &steps)),
     });

@@ -1,5 +1,6 @@
 //! Tests of the stages together: the seed's text, and the recorded sequences of the last compiler that generated C++.
 
+mod boxes;
 mod conformance;
 mod cores;
 mod events;

@@ -251,6 +251,7 @@ template <int64_t D0, int64_t D1, int64_t D2, int64_t D3, int64_t D4> struct Str
 
 template <typename T, typename S, typename D, Layout L = Layout::ND> struct GlobalTensor {
     using Element = T;
+    static constexpr Layout layout = L;
     T* data;
     S shape;
     D stride;
@@ -304,6 +305,11 @@ void for_window(const GlobalTensor<T, S, D, L>& global, int rows, int cols, F f)
 
 template <typename Tile, typename Global> void TLOAD(Tile& tile, const Global& global)
 {
+    static_assert(sizeof(typename Tile::DType) == sizeof(typename Global::Element), "elements of one size");
+    if constexpr (Tile::Box != SLayout::NoneBox && (Global::layout == Layout::ND || Global::layout == Layout::DN)) {
+        auto& n = global.shape.of;
+        host::require(n[0] * n[1] * n[2] == 1, "a tile in boxes is filled from two dimensions");
+    }
     // What is not valid holds rubbish, or the pad value.
     for (int r = 0; r < Tile::Rows; ++r)
         for (int c = 0; c < Tile::Cols; ++c)

@@ -11,6 +11,7 @@ use tilelens_analysis::memory::{Plan, PlannedTile};
 use tilelens_analysis::target::Target;
 
 use crate::host::{compiled, compiled_for, files, written};
+use crate::library::Library;
 use crate::numerics::Program;
 
 /// Programs that a collection is divided into, so that both cores compile.
@@ -153,6 +154,10 @@ fn a_plan_in_which_live_tiles_overlap_computes_something_else() {
         program.add(&name, &author, &kernels).unwrap();
     }
     let wrong = program.run("overlaps");
+    // The simulator leaves scratch as it was, and so what lies in it.
+    if Library::chosen() != Library::Host {
+        return;
+    }
     assert_eq!(wrong.len(), KINDS.len(), "{wrong:#?}");
 }
 

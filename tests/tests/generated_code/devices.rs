@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use tilelens_analysis::codegen::{self, Options, model};
 use tilelens_analysis::ir::Type;
 
-use crate::host::{c_type, compile_and_run, pascal, planned};
+use crate::host::{c_type, pascal, planned};
+use crate::library::compile_and_run;
 
 const DEVICES: usize = 3;
 const HEAD: &str = "import pypto.language as pl\nimport pypto.language.distributed as pld\n\n";

@@ -14,7 +14,7 @@ use tilelens_analysis::{lower, passes};
 use tilelens_syntax::{BlockKind, Document, ast};
 
 use crate::array::Array;
-use crate::library::{Source, namespace};
+use crate::library::{Source, namespace, unexplained};
 
 pub(crate) type Inputs<'a> = &'a BTreeMap<String, Array>;
 
@@ -270,7 +270,7 @@ impl Batch {
             }
         }
         wrong.extend(self.expected.keys().map(|(name, output)| format!("{name} {output}: not printed")));
-        wrong
+        unexplained(wrong)
     }
 
     /// Compiles and runs; everything must be right.

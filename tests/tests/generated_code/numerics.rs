@@ -16,7 +16,7 @@ use tilelens_tests::reference::array::{Array, rounded};
 use tilelens_tests::reference::{self, Conditioning, Number, Shared, Value};
 
 use crate::host::{c_type, pascal};
-use crate::library::{Source, namespace};
+use crate::library::{Source, namespace, unexplained};
 
 /// What a kernel is given.
 #[derive(Debug, Clone, Copy)]
@@ -131,7 +131,7 @@ impl Program {
                 got.tensors.keys().find(|(of, _)| of == name).map(|(_, slot)| format!("parameter {slot} is written"));
             wrong.extend(differs.or(surplus).map(|how| format!("{name}: {how}")));
         }
-        wrong
+        unexplained(wrong)
     }
 }
 

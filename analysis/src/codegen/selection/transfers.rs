@@ -60,6 +60,7 @@ impl Selector<'_> {
         self.check_layouts(&tensor, tile, Use::of_load(call))?;
         let limits = self.tile_extents(var, offsets.len());
         let access = self.access(&tensor, offsets, window, &limits, Use::of_load(call))?;
+        self.fill_boxes(tile, access.wrapper)?;
         let at_start = is_start(offsets) && tensor.args.len() == 1;
         let inserted = self.kernel.var(var).inserted;
         self.load_window(tile, access, at_start, inserted, origin);
@@ -302,6 +303,37 @@ impl Selector<'_> {
         };
         let message = format!("`{tensor}` lies {how} ({}), and `{tile}` in {} does not", layout.name(), form.space);
         Err(message.into())
+    }
+
+    /// A tile in boxes is filled from two dimensions. Leading ones are counted with the rows where these go on without a gap.
+    fn fill_boxes(&mut self, tile: TileId, wrapper: usize) -> Selected<()> {
+        let tile = self.program.tile(tile);
+        let of = &self.program.wrappers[wrapper];
+        let boxed = tile.form.slayout != SLayout::NoneBox && matches!(of.layout, TensorLayout::Nd | TensorLayout::Dn);
+        let Some(rows) = of.window.len().checked_sub(2).filter(|_| boxed) else { return Ok(()) };
+        let mut window = of.window.clone();
+        for axis in (0..rows).rev() {
+            if window[axis] == 1 {
+                continue;
+            }
+            let fixed = |axis: usize| of.run_time.iter().all(|(of, _)| *of != axis);
+            let without_gap = match (&of.strides[axis], &of.strides[rows]) {
+                (Elements::Known(outer), Elements::Known(row)) => Some(*outer) == row.checked_mul(window[rows]),
+                _ => false,
+            };
+            if of.layout != TensorLayout::Nd || !fixed(axis) || !fixed(rows) || !without_gap {
+                let (tensor, tile) = (&self.program.args[of.arg].name, &tile.name);
+                let rank = window.len() - axis;
+                let message = format!(
+                    "`{tile}` lies in boxes, which the instruction library fills from two dimensions, and the window of `{tensor}` has {rank}, with gaps between its pages; load them one by one"
+                );
+                return Err(message.into());
+            }
+            window[rows] = window[rows].saturating_mul(window[axis]);
+            window[axis] = 1;
+        }
+        self.program.wrappers[wrapper].window = window;
+        Ok(())
     }
 
     fn offset(&self, scalar: &Scalar) -> Selected<Offset> {

@@ -149,14 +149,33 @@ fn operations_are_the_text_of_the_seed() {
         f.set(tile_z, "block.mul", vec![var(tile_x), var(tile_y)]),
         eval(&f, "system.bar_v", Vec::new()),
         f.set(tile_y, "block.sqrt", vec![var(tile_x)]),
-        f.set_with(columns, "block.sum", vec![var(tile_x)], vec![("axis", Attr::Int(0))]),
-        f.set_with(rows, "block.sum", vec![var(tile_x), var(tmp)], vec![("axis", Attr::Int(1))]),
+        f.set(columns, "tile.col_sum", vec![var(tile_x)]),
+        f.set(rows, "tile.row_sum", vec![var(tile_x), var(tmp)]),
         eval(&f, "system.bar_m", Vec::new()),
         eval(&f, "system.bar_all", Vec::new()),
         Stmt::Eval { call: store, origin: f.kernel.origin },
     ];
     let options = Options { always_assign: true, insertion: Insertion::Unasked, ..Options::default() };
-    expect![[r#""#]].assert_eq(&body(&f, options));
+    expect![[r#"
+            TASSIGN(inputGlobal, input + 0 * 128 + 0);
+            TLOAD(tile_x, inputGlobal);
+            TASSIGN(inputGlobal, input + 0 * 128 + 0);
+            TLOAD(tile_y, inputGlobal);
+            set_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+            wait_flag(PIPE_MTE2, PIPE_V, EVENT_ID0);
+            TADD(tile_z, tile_x, tile_y);
+            pipe_barrier(PIPE_V);
+            TMUL(tile_z, tile_x, tile_y);
+            pipe_barrier(PIPE_V);
+            TSQRT(tile_y, tile_x);
+            TCOLSUM(columns, tile_x);
+            TROWSUM(rows, tile_x, tmp);
+            pipe_barrier(PIPE_M);
+            pipe_barrier(PIPE_ALL);
+            TASSIGN(outputGlobal, output + 0 * 128 + 0);
+            TSTORE(outputGlobal, tile_z);
+    "#]]
+    .assert_eq(&body(&f, options));
 }
 
 /// `output_iter` and `output_final` of the section on pointers stand for `output`, and need no object of their own.
