@@ -67,7 +67,7 @@ const FORMS: [Form; 5] = [
         params: SQUARE,
         body: ROW_SUM,
         seed: "TMULS(m, s, 0.5f);",
-        written: "TMULS(m_row, s_row, 0.5f);",
+        written: "TMULS(m__row_major_tmp_v1, m__rm_a0_tmp_v0, 0.5f);",
         fails: Fails::Compiling,
     },
     Form {
