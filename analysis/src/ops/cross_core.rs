@@ -73,7 +73,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "tile.tpop_from_aic",
-        names: &[("tpop_from_aic", Always)],
+        names: &[("tile.tpop_from_aic", Always), ("tpop_from_aic", Always)],
         category: Category::CrossCore,
         params: &[
             key_attr("shape", Absent),
@@ -93,7 +93,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "tile.tpop_from_aiv",
-        names: &[("tpop_from_aiv", Always)],
+        names: &[("tile.tpop_from_aiv", Always), ("tpop_from_aiv", Always)],
         category: Category::CrossCore,
         params: &[
             key_attr("shape", Absent),
@@ -112,7 +112,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "tile.tpush_to_aic",
-        names: &[("tpush_to_aic", Always)],
+        names: &[("tile.tpush_to_aic", Always), ("tpush_to_aic", Always)],
         category: Category::CrossCore,
         params: &[pos("tile", 0, Required), key_attr("split", Required), key_attr("id", Absent)],
         args: &["tile"],
@@ -127,7 +127,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "tile.tpush_to_aiv",
-        names: &[("tpush_to_aiv", Always)],
+        names: &[("tile.tpush_to_aiv", Always), ("tpush_to_aiv", Always)],
         category: Category::CrossCore,
         params: &[
             pos("tile", 0, Required),

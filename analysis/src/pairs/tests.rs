@@ -273,3 +273,19 @@ fn who_belongs_together() {
     assert!(found(&of("Orchestration", &cluster("cube"))));
     assert!(!found(&of("Orchestration", &cluster("other"))));
 }
+
+/// As printed IR spells them.
+#[test]
+fn transfers_under_their_full_names() {
+    let (push, pop) = ("pl.tile.tpush_to_aic(x, split=0)", POP.replace("pl.tpop", "pl.tile.tpop"));
+    silent(push, &pop);
+    check(
+        &format!("{push}\n{push}"),
+        &pop,
+        expect![[r#"
+            pl.tile.tpush_to_aic(x, split=0)
+              `vector` pushes 2 tiles into queue 0 (vector → cube) and `cube` pops 1: what is pushed last stays in it; pop as many as are pushed
+              pl.tile.tpop_from_aiv(split=0): `cube` pops 1 tile here
+        "#]],
+    );
+}
