@@ -27,6 +27,8 @@ mod calls;
 mod dumps;
 mod pairs;
 mod shapes;
+#[cfg(test)]
+mod tests;
 mod tlx;
 
 pub(crate) use assumed::{assumptions, assumptions_of_name};
@@ -139,36 +141,42 @@ pub(crate) fn syntax<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<
 }
 
 /// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
-#[salsa::tracked(returns(clone), cycle_initial = constant_in_terms_of_itself)]
+/// `links` is how many names were resolved on the way to this one, each for the one before.
+#[salsa::tracked(returns(clone), cycle_result = constant_in_terms_of_itself)]
 pub(crate) fn constant<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,
     scope: Option<Unit<'db>>,
     name: Name<'db>,
+    links: u32,
 ) -> Option<Constant> {
-    let statements = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, scope));
-    let values: Vec<Constant> = statements.filter_map(|&unit| bound_value(db, unit, name.text(db))).collect();
+    if links >= eval::LONGEST_CHAIN {
+        return Some(eval::too_far(name.text(db)));
+    }
+    let statements = statements_of(db, file, scope).iter();
+    let values: Vec<Constant> =
+        statements.filter_map(|&unit| bound_value(db, unit, name.text(db), links + 1)).collect();
     match (values.as_slice(), scope) {
         ([value], _) => Some(value.clone()),
-        ([], Some(scope)) => constant(db, file, scope.parent(db), name),
+        ([], Some(scope)) => constant(db, file, scope.parent(db), name, links),
         ([], None) => None,
         _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
     }
 }
 
 /// The value that the statements of a unit give to a name; an import leads to the file that it names.
-fn bound_value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str) -> Option<Constant> {
+fn bound_value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str, links: u32) -> Option<Constant> {
     let ast = syntax(db, unit);
     if let Binding::Import { level, module, original } = eval::binding(ast, name)
         && let Some(file) = module_file(db, unit.file(db), level, Name::new(db, module.clone()))
     {
-        if let Some(overridden) = overridden(db, unit, file, &module, &original) {
+        if let Some(overridden) = overridden(db, unit, file, &module, &original, links) {
             return Some(overridden);
         }
         let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));
-        return Some(constant(db, file, None, Name::new(db, original.clone())).unwrap_or_else(missing));
+        return Some(constant(db, file, None, Name::new(db, original.clone()), links).unwrap_or_else(missing));
     }
-    let value = eval::bound_value(ast, name, &UnitScope { db, unit });
+    let value = eval::bound_value(ast, name, &UnitScope { db, unit, links });
     if unit.key(db).kind == BlockKind::FunctionHeader
         && matches!(value, Some(Constant::Unknown(_)))
         && eval::binding(ast, name) == Binding::Param(None)
@@ -186,10 +194,11 @@ fn overridden<'db>(
     module_file: SourceFile,
     module: &str,
     name: &str,
+    links: u32,
 ) -> Option<Constant> {
     match overriding(db, unit, module_file, module, name).as_slice() {
         [] => None,
-        [(unit, Some(value))] => Some(eval::evaluate(syntax(db, *unit), *value, &UnitScope { db, unit: *unit })),
+        [(unit, Some(value))] => Some(eval::evaluate(syntax(db, *unit), *value, &UnitScope { db, unit: *unit, links })),
         _ => Some(Constant::Unknown(Reason(format!("`{module}.{name}` is assigned more than once")))),
     }
 }
@@ -205,7 +214,7 @@ fn overriding<'db>(
     if unit.file(db) == module_file {
         return Vec::new();
     }
-    let statements = units(db, unit.file(db)).iter().filter(|unit| is_statement_of(db, **unit, None));
+    let statements = statements_of(db, unit.file(db), None).iter();
     let assigned = |&unit: &Unit<'db>| Some((unit, eval::assigned_member(syntax(db, unit), module, name)?));
     statements.filter_map(assigned).collect()
 }
@@ -221,15 +230,24 @@ fn module_file<'db>(
     imports::known(db, &imports::candidates(file.path(db), level, module.text(db)))
 }
 
-/// True for the statements that bind names of `scope`: its own blocks of statements, and its header if it is a function.
-fn is_statement_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, scope: Option<Unit<'db>>) -> bool {
-    match unit.key(db).kind {
-        BlockKind::Statements => {
-            unit.parent(db) == scope && scope.is_none_or(|scope| scope.key(db).kind == BlockKind::FunctionHeader)
-        }
-        BlockKind::FunctionHeader => Some(unit) == scope,
-        BlockKind::Function | BlockKind::ClassHeader => false,
-    }
+/// The statements that bind names of `scope`: its own blocks of statements, and its header if it is a function. A kernel that comes or
+/// goes changes none of them.
+#[salsa::tracked(returns(ref))]
+fn statements_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>) -> Vec<Unit<'db>> {
+    let of_scope = statements(db, file).iter().filter(|(of, _)| *of == scope);
+    of_scope.map(|&(_, unit)| unit).collect()
+}
+
+/// The units that bind names, each with the scope that it binds them in.
+#[salsa::tracked(returns(ref))]
+fn statements<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<(Option<Unit<'db>>, Unit<'db>)> {
+    let is_scope = |parent: Option<Unit<'db>>| parent.is_none_or(|it| it.key(db).kind == BlockKind::FunctionHeader);
+    let binding = units(db, file).iter().filter_map(|&unit| match unit.key(db).kind {
+        BlockKind::Statements => is_scope(unit.parent(db)).then(|| (unit.parent(db), unit)),
+        BlockKind::FunctionHeader => Some((Some(unit), unit)),
+        BlockKind::Function | BlockKind::ClassHeader => None,
+    });
+    binding.collect()
 }
 
 fn constant_in_terms_of_itself<'db>(
@@ -238,17 +256,25 @@ fn constant_in_terms_of_itself<'db>(
     _: SourceFile,
     _: Option<Unit<'db>>,
     name: Name<'db>,
+    _: u32,
 ) -> Option<Constant> {
     Some(Constant::Unknown(Reason(format!("`{}` is defined in terms of itself", name.text(db)))))
 }
 
 /// What a unit sees of the code around it.
+#[derive(Clone, Copy)]
 struct UnitScope<'db> {
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
+    /// Names that were resolved on the way here, each for the one before.
+    links: u32,
 }
 
 impl<'db> UnitScope<'db> {
+    fn new(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Self {
+        UnitScope { db, unit, links: 0 }
+    }
+
     /// Statements see their own scope: the function whose header they are, or the one they stand in.
     fn around(&self) -> Option<Unit<'db>> {
         let (db, unit) = (self.db, self.unit);
@@ -302,7 +328,7 @@ fn defined<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: &str, kind
 /// The function or class that an import at the top of a file leads to, through files that import it themselves.
 #[salsa::tracked(returns(copy), cycle_initial = imported_through_itself)]
 fn imported<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<Unit<'db>> {
-    let statements = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, None));
+    let statements = statements_of(db, file, None).iter();
     let bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
     let import = bindings.into_iter().find_map(|binding| match binding {
         Binding::Import { level, module, original } => Some((level, module, original)),
@@ -328,7 +354,7 @@ impl Scope for UnitScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
         let name = Name::new(db, name.to_owned());
-        constant(db, unit.file(db), self.around(), name)
+        constant(db, unit.file(db), self.around(), name, self.links)
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
@@ -351,7 +377,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        Some(Box::new(UnitScope { db: self.db, unit: self.home_unit(function)? }))
+        Some(Box::new(UnitScope { unit: self.home_unit(function)?, ..*self }))
     }
 
     fn argument(&self, param: &str) -> Option<TensorType> {
@@ -359,12 +385,12 @@ impl Scope for UnitScope<'_> {
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
-        constant(self.db, self.module_home(module)?, None, Name::new(self.db, member.to_owned()))
+        constant(self.db, self.module_home(module)?, None, Name::new(self.db, member.to_owned()), self.links)
     }
 
     fn module(&self, name: &str) -> Option<String> {
         let (db, file) = (self.db, self.unit.file(self.db));
-        let statements = units(db, file).iter().filter(|unit| is_statement_of(db, **unit, None));
+        let statements = statements_of(db, file, None).iter();
         let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name));
         bindings.find_map(|binding| match binding {
             Binding::ImportModule(path) => Some(path),
@@ -374,7 +400,7 @@ impl Scope for UnitScope<'_> {
 
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
         let (source, unit) = self.class_source(name)?;
-        Some((source, Box::new(UnitScope { db: self.db, unit })))
+        Some((source, Box::new(UnitScope { unit, ..*self })))
     }
 
     fn triton(&self) -> Option<&Imports> {
@@ -406,7 +432,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc
     {
         return Arc::default();
     }
-    let scope = UnitScope { db, unit };
+    let scope = UnitScope::new(db, unit);
     let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
     Arc::new(lowered.unwrap_or_default())
 }

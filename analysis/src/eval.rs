@@ -23,7 +23,7 @@ use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};
 
 pub use arithmetic::{integers, truth};
-pub use binding::{Binding, assigned_member, binding, bound_value};
+pub use binding::{Binding, LONGEST_CHAIN, assigned_member, binding, bound_value, too_far};
 pub use records::Record;
 
 /// The value of a Python expression, as far as it can be known without running it.

@@ -10,9 +10,7 @@ use crate::eval::{self, Argument, Assumption, Binding, ClassSource, Constant, Fu
 use crate::ir::TensorType;
 use crate::lower;
 
-use super::{
-    Name, SourceFile, Unit, UnitScope, is_statement_of, isolated, module_file, overriding, shapes, syntax, units,
-};
+use super::{Name, SourceFile, Unit, UnitScope, isolated, module_file, overriding, shapes, statements_of, syntax};
 
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
@@ -23,7 +21,7 @@ pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     hosts.extend(super::standing(db, unit).iter().map(|(host, _)| *host));
     hosts.dedup();
     for host in hosts {
-        let recording = Recording { scope: UnitScope { db, unit: host }, found: found.clone() };
+        let recording = Recording { scope: UnitScope::new(db, host), found: found.clone() };
         isolated(|| lower::kernels(syntax(db, host), &recording));
         let given = shapes::given(db, host).iter();
         sentences.extend(
@@ -56,8 +54,8 @@ fn of_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) ->
 
 /// What the value of a name that a unit sees rests on.
 pub(crate) fn assumptions_of_name(db: &dyn salsa::Database, unit: Unit<'_>, name: &str) -> Vec<String> {
-    let scope = UnitScope { db, unit };
-    let found = of_name(db, unit.file(db), scope.around(), Name::new(db, name.to_owned()));
+    let scope = UnitScope::new(db, unit);
+    let found = of_name(db, unit.file(db), scope.around(), Name::new(db, name.to_owned()), 0);
     found.iter().map(Assumption::to_string).collect()
 }
 
@@ -68,25 +66,27 @@ fn of_name<'db>(
     file: SourceFile,
     scope: Option<Unit<'db>>,
     name: Name<'db>,
+    links: u32,
 ) -> Arc<BTreeSet<Assumption>> {
+    if links >= eval::LONGEST_CHAIN {
+        return Arc::default();
+    }
     let text = name.text(db);
     let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
     let mut is_bound = false;
-    for &unit in units(db, file).iter().filter(|unit| is_statement_of(db, **unit, scope)) {
+    for &unit in statements_of(db, file, scope) {
         let ast = syntax(db, unit);
-        let recording = Recording { scope: UnitScope { db, unit }, found: found.clone() };
+        let recording = Recording { scope: UnitScope { db, unit, links: links + 1 }, found: found.clone() };
         match eval::binding(ast, text) {
             Binding::None => continue,
             Binding::Import { level, module, original } => {
                 if let Some(home) = module_file(db, file, level, Name::new(db, module.clone())) {
                     match overriding(db, unit, home, &module, &original).as_slice() {
                         [(at, Some(value))] => {
-                            let scope = UnitScope { db, unit: *at };
+                            let scope = UnitScope { unit: *at, ..recording.scope };
                             eval::evaluate(syntax(db, *at), *value, &Recording { scope, found: found.clone() });
                         }
-                        _ => {
-                            found.borrow_mut().extend(of_name(db, home, None, Name::new(db, original)).iter().cloned())
-                        }
+                        _ => recording.note(home, None, &original),
                     }
                 }
             }
@@ -97,7 +97,7 @@ fn of_name<'db>(
         is_bound = true;
     }
     if let (false, Some(scope)) = (is_bound, scope) {
-        return of_name(db, file, scope.parent(db), name);
+        return of_name(db, file, scope.parent(db), name, links);
     }
     Arc::new(Rc::unwrap_or_clone(found).into_inner())
 }
@@ -108,6 +108,7 @@ fn of_a_name_itself<'db>(
     _: SourceFile,
     _: Option<Unit<'db>>,
     _: Name<'db>,
+    _: u32,
 ) -> Arc<BTreeSet<Assumption>> {
     Arc::default()
 }
@@ -120,12 +121,12 @@ struct Recording<'db> {
 
 impl<'db> Recording<'db> {
     fn in_unit(&self, unit: Unit<'db>) -> Recording<'db> {
-        Recording { scope: UnitScope { db: self.scope.db, unit }, found: self.found.clone() }
+        Recording { scope: UnitScope { unit, ..self.scope }, found: self.found.clone() }
     }
 
     fn note(&self, file: SourceFile, scope: Option<Unit<'db>>, name: &str) {
         let db = self.scope.db;
-        let assumed = of_name(db, file, scope, Name::new(db, name.to_owned()));
+        let assumed = of_name(db, file, scope, Name::new(db, name.to_owned()), self.scope.links);
         self.found.borrow_mut().extend(assumed.iter().cloned());
     }
 }

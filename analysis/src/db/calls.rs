@@ -1,7 +1,8 @@
 //! The calls that host code makes, with the tensors and numbers that it passes: plain Python is followed, and functions of PyPTO
 //! say what their tensors are.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tilelens_syntax::BlockKind;
@@ -10,7 +11,7 @@ use tilelens_syntax::ast::{Ast, Stmt};
 use crate::eval::{self, Argument, Assumption, ClassSource, Constant, FunctionSource, Scope, torch};
 use crate::lower;
 
-use super::{Unit, UnitScope, defined, is_statement_of, isolated, syntax, units};
+use super::{Unit, UnitScope, defined, isolated, statements_of, syntax};
 
 /// A call of a function of the same file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,9 +24,9 @@ pub(crate) struct HostCall {
 pub(crate) fn calls<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<HostCall>> {
     let kind = unit.key(db).kind;
     let ast = syntax(db, unit);
-    let scope = UnitScope { db, unit };
+    let scope = UnitScope::new(db, unit);
     if !calls_by_name_only(db, unit) {
-        let following = Following { scope, calls: RefCell::default() };
+        let following = Following { scope, values: RefCell::default(), links: Cell::new(0), calls: RefCell::default() };
         isolated(|| eval::follow(ast, &following));
         return Arc::new(following.calls.into_inner());
     }
@@ -60,11 +61,25 @@ fn is_decorated(ast: &Ast) -> bool {
 /// What Python code on the host sees, and the calls that it has made.
 struct Following<'db> {
     scope: UnitScope<'db>,
+    /// Of names of the module. While one is found out it is what it is without host code.
+    values: RefCell<BTreeMap<String, Option<Constant>>>,
+    /// Names that are being found out, each for the one before.
+    links: Cell<u32>,
     calls: RefCell<Vec<HostCall>>,
 }
 
 /// Calls of one block that are kept.
 const MOST: usize = 1000;
+
+impl Following<'_> {
+    /// A value that only host code has: a tensor, or a table of functions.
+    fn value_on_the_host(&self, name: &str) -> Option<Constant> {
+        let (db, unit) = (self.scope.db, self.scope.unit);
+        let statements = statements_of(db, unit.file(db), None).iter();
+        let mut values = statements.filter_map(|&unit| eval::bound_value(syntax(db, unit), name, self));
+        values.next().filter(|_| values.next().is_none())
+    }
+}
 
 impl Scope for Following<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
@@ -75,14 +90,18 @@ impl Scope for Following<'_> {
         if self.scope.function(name).is_some() {
             return Some(Constant::Function(name.to_owned()));
         }
-        // Values that only host code has: tensors, and tables of functions.
-        let (db, unit) = (self.scope.db, self.scope.unit);
-        let statements = units(db, unit.file(db)).iter().filter(|unit| is_statement_of(db, **unit, None));
-        let mut values = statements.filter_map(|&unit| eval::bound_value(syntax(db, unit), name, self));
-        match (values.next(), values.next()) {
-            (Some(value), None) => Some(value),
-            _ => known,
+        if let Some(value) = self.values.borrow().get(name) {
+            return value.clone();
         }
+        if self.links.get() >= eval::LONGEST_CHAIN {
+            return known;
+        }
+        self.values.borrow_mut().insert(name.to_owned(), known.clone());
+        self.links.set(self.links.get() + 1);
+        let value = self.value_on_the_host(name).or(known);
+        self.links.set(self.links.get() - 1);
+        self.values.borrow_mut().insert(name.to_owned(), value.clone());
+        value
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {

@@ -86,9 +86,9 @@ fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'d
 
 /// Values under which a jit function may be compiled: what its comments say, its autotune configurations, those of its callers.
 /// Empty where nothing says anything.
-#[salsa::tracked(returns(ref), cycle_initial = no_scenarios)]
+#[salsa::tracked(returns(ref), cycle_result = no_scenarios)]
 pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Scenario>> {
-    let scope = UnitScope { db, unit };
+    let scope = UnitScope::new(db, unit);
     let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
     let bases = match configurations {
         Some(Ok(scenarios)) => scenarios,
@@ -120,7 +120,7 @@ fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Se
         if caller == unit || !is_jit(db, caller) {
             continue;
         }
-        let outer = UnitScope { db, unit: caller };
+        let outer = UnitScope::new(db, caller);
         let caller_name = caller.key(db).path.clone();
         let launched = Scenario { values: launch_values(db, caller), arch: None };
         let scenarios = match scenarios(db, caller, settings).as_slice() {
@@ -226,7 +226,7 @@ const MOST_SURVEYED: usize = 64;
 pub(crate) fn tlx_survey<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Option<Survey> {
     tlx_kernel(db, unit, settings).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let launch = launch_values(db, unit);
-    let scope = UnitScope { db, unit };
+    let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), settings.config(db));
     let scenarios = scenarios(db, unit, settings);
     let mut rows = Vec::new();
@@ -268,7 +268,7 @@ pub(crate) fn tlx_kernel<'db>(
         return None;
     }
     let launch = launch_values(db, unit);
-    let scope = UnitScope { db, unit };
+    let scope = UnitScope::new(db, unit);
     let ast = syntax(db, unit);
     let scenarios = scenarios(db, unit, settings);
     let read = |scenario: &Scenario| match isolated(|| front::read(ast, &scope, imports, scenario, &launch)) {
@@ -353,19 +353,19 @@ impl Scope for FunctionScope<'_> {
         {
             return Some(value);
         }
-        UnitScope { db, unit }.constant(name)
+        UnitScope::new(db, unit).constant(name)
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
-        UnitScope { db: self.db, unit: self.unit }.function(name)
+        UnitScope::new(self.db, self.unit).function(name)
     }
 
     fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
-        UnitScope { db: self.db, unit: self.unit }.dialect_name(path)
+        UnitScope::new(self.db, self.unit).dialect_name(path)
     }
 
     fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        UnitScope { db: self.db, unit: self.unit }.dialect_call(path, arguments)
+        UnitScope::new(self.db, self.unit).dialect_call(path, arguments)
     }
 }
 
@@ -381,7 +381,7 @@ impl Scope for Locals<'_, '_> {
             return Some(Constant::Unknown(Reason(format!("`{name}` is defined in terms of itself"))));
         }
         let (db, unit) = (self.function.db, self.function.unit);
-        let scope = UnitScope { db, unit };
+        let scope = UnitScope::new(db, unit);
         eval::bound_value(syntax(db, unit), name, &scope).or_else(|| scope.constant(name))
     }
 
@@ -400,7 +400,7 @@ impl Scope for Locals<'_, '_> {
 
 /// The value of a name around a function.
 pub(crate) fn module_constant<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str) -> Option<Constant> {
-    UnitScope { db, unit }.constant(name)
+    UnitScope::new(db, unit).constant(name)
 }
 
 pub(super) fn dialect_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {

@@ -1,7 +1,5 @@
 //! How a block binds a name, and the value that it gives to it.
 
-use std::cell::Cell;
-
 use tilelens_syntax::ast::{Ast, ExprId, Function, Stmt, StmtId};
 
 use super::{Constant, Scope, evaluate, unknown};
@@ -129,39 +127,17 @@ pub fn assigned_member(ast: &Ast, module: &str, member: &str) -> Option<Option<E
     found
 }
 
-thread_local! {
-    /// How many names are being resolved, each for the one before it. The stack does not bear any number.
-    static RESOLVING: Cell<u32> = const { Cell::new(0) };
-}
+/// Names that are defined through more names than these, one after the other, count as unknown: the stack does not bear any number.
+/// Whoever resolves names counts the links from the name that was asked for, so that the order of questions changes no answer.
+pub const LONGEST_CHAIN: u32 = 64;
 
-/// Names that are defined through more names than these, one after the other, count as unknown.
-const LONGEST_CHAIN: u32 = 64;
-
-/// One name more that is being resolved, until it is dropped.
-struct Resolving;
-
-impl Resolving {
-    fn start() -> Option<Resolving> {
-        RESOLVING.with(|count| {
-            (count.get() < LONGEST_CHAIN).then(|| {
-                count.set(count.get() + 1);
-                Resolving
-            })
-        })
-    }
-}
-
-impl Drop for Resolving {
-    fn drop(&mut self) {
-        RESOLVING.with(|count| count.set(count.get().saturating_sub(1)));
-    }
+/// The value of a name behind [`LONGEST_CHAIN`] others.
+pub fn too_far(name: &str) -> Constant {
+    unknown(format!("`{name}` is defined through more than {LONGEST_CHAIN} other names, or in terms of itself"))
 }
 
 /// The value that a block gives to `name`; `None` where it does not bind it. `scope` is what the block's expressions see.
 pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant> {
-    let Some(_resolving) = Resolving::start() else {
-        return Some(unknown(format!("`{name}` is defined through more than {LONGEST_CHAIN} other names")));
-    };
     let unknown = |reason: String| Some(unknown(reason));
     match binding(ast, name) {
         Binding::None => None,

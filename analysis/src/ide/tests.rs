@@ -42,6 +42,12 @@ impl Observed {
         self.host.set_document(self.file, self.document.clone());
     }
 
+    fn insert(&mut self, at: usize, text: &str) {
+        self.document.edit(at..at, text);
+        self.document.settle();
+        self.host.set_document(self.file, self.document.clone());
+    }
+
     /// Names of the queries that run for all features, in sorted order, with how often each ran.
     fn queries(&mut self) -> Vec<(String, usize)> {
         let analysis = self.host.snapshot();
@@ -206,6 +212,21 @@ fn the_scopes_of_a_called_function_are_shown_where_they_are_written() {
         "{}",
         hover.markdown
     );
+}
+
+#[test]
+fn kernels_that_come_and_go_leave_the_others_alone() {
+    let mut observed = Observed::open(&thirty_kernels());
+    let pasted: String = thirty_kernels().lines().skip(4).take(20).map(|line| format!("{line}\n")).collect();
+    observed.insert(observed.document.len(), &format!("\n@pl.program\nclass Q:\n{pasted}"));
+    let queries = observed.queries();
+    assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (3, 3), "{queries:?}");
+    assert_eq!(ran(&queries, "constant"), 1, "the one that the new class sees: {queries:?}");
+    observed.replace(&format!("\n@pl.program\nclass Q:\n{pasted}"), "");
+    let queries = observed.queries();
+    for query in ["constant", "kernels", "planned", "tlx_kernel"] {
+        assert_eq!(ran(&queries, query), 0, "{queries:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,108 @@
+use proptest::prelude::*;
+use salsa::Setter;
+
+use super::*;
+
+/// A file of statements, in a database of its own.
+struct File {
+    db: Database,
+    file: SourceFile,
+}
+
+impl File {
+    fn new(text: &str) -> File {
+        let db = Database::default();
+        let file = SourceFile::new(&db, "/w/k.py".to_owned(), Document::new(text), false, Vec::new());
+        File { db, file }
+    }
+
+    fn write(&mut self, text: &str) {
+        self.file.set_document(&mut self.db).to(Document::new(text));
+    }
+
+    /// The value of a name of the module, and what it rests on.
+    fn value(&self, name: &str) -> String {
+        let db: &dyn salsa::Database = &self.db;
+        let value = constant(db, self.file, None, Name::new(db, name.to_owned()), 0);
+        let unit = units(db, self.file)[0];
+        format!("{:?} {:?}", value, assumptions_of_name(db, unit, name))
+    }
+}
+
+/// `a{i} = …` in terms of the name that the strategy chose, which may be itself, or one that is not there.
+fn module(definitions: &[(usize, u8)]) -> String {
+    let line = |(i, &(other, form)): (usize, &(usize, u8))| match form {
+        0 => format!("a{i} = {other}\n"),
+        1 => format!("a{i} = {{\"k\": a{other}, \"l\": 1}}\n"),
+        2 => format!("a{i} = a{other} if a{} else 2\n", other / 2),
+        3 => format!("a{i} = int(os.getenv(\"N\", a{other}))\n"),
+        _ => format!("a{i} = a{other} + 1\n"),
+    };
+    "import os\n".to_owned() + &definitions.iter().enumerate().map(line).collect::<String>()
+}
+
+/// Mostly the name before, so that chains are long.
+fn definitions() -> impl Strategy<Value = Vec<(usize, u8)>> {
+    prop::collection::vec((0..24_usize, 0..160_usize, 0..60_u8), 1..160).prop_map(|all| {
+        let other = |(i, (far, any, form)): (usize, (usize, usize, u8))| {
+            let other = if far == 0 { any } else { i.saturating_sub(1) };
+            (other, form)
+        };
+        all.into_iter().enumerate().map(other).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_value_does_not_depend_on_what_was_asked_before(
+        before in definitions(),
+        after in definitions(),
+        asked in prop::collection::vec(0..160_usize, 1..12),
+    ) {
+        let mut edited = File::new(&module(&before));
+        for name in &asked {
+            edited.value(&format!("a{name}"));
+        }
+        let text = module(&after);
+        edited.write(&text);
+        for name in &asked {
+            let name = format!("a{name}");
+            prop_assert_eq!(edited.value(&name), File::new(&text).value(&name), "{} in\n{}", name, text);
+        }
+    }
+}
+
+#[test]
+fn long_chains_of_names_end() {
+    let chain: String = (1..200).map(|i| format!("a{i} = a{}\n", i - 1)).collect();
+    let mut file = File::new(&format!("a0 = 1\n{chain}"));
+    assert_eq!(file.value("a63"), "Some(Int(1)) []");
+    assert_eq!(
+        file.value("a64"),
+        r#"Some(Unknown(Reason("`a0` is defined through more than 64 other names, or in terms of itself"))) []"#
+    );
+    (0..200).for_each(|i| drop(file.value(&format!("a{i}"))));
+    file.write(&format!("a0 = 2\n{chain}"));
+    assert!(file.value("a199").starts_with("Some(Unknown"));
+    assert_eq!(file.value("a63"), "Some(Int(2)) []");
+}
+
+#[test]
+fn names_in_terms_of_themselves_end() {
+    for text in [
+        "x = x",
+        "x = {1: x, 2: x}",
+        "x = y\ny = x",
+        "x = [y, z]\ny = {1: x, 2: z}\nz = (x, y)",
+        "x = f(x)\ndef f(a):\n    return x",
+    ] {
+        let file = File::new(text);
+        assert!(file.value("x").len() > 10, "{text}");
+        let db: &dyn salsa::Database = &file.db;
+        for &unit in units(db, file.file) {
+            let _ = calls::calls(db, unit);
+        }
+    }
+}
