@@ -252,7 +252,7 @@ def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP3
     let titles: Vec<_> = texts.map(|text| text.map_or_else(String::new, |text| text.title)).collect();
     expect_test::expect![[r#"
         [
-            "6 kernels, the fullest: Vec █████░░░ 53 %",
+            "6 kernels, the fullest: Vec █████░░░ 53 % · rejected",
             "show generated C++",
         ]
     "#]]

@@ -192,6 +192,7 @@ fn title(plan: &Plan) -> String {
         (Status::NotModelled, _) => "not modelled".to_owned(),
         (_, true) => "no tiles".to_owned(),
         (Status::Partial, _) => format!("{} · partly modelled", spaces.join("  ")),
+        (Status::Rejected, _) => format!("{} · rejected", spaces.join("  ")),
         (Status::Exact, _) => spaces.join("  "),
     }
 }

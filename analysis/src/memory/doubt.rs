@@ -1,13 +1,13 @@
 //! What may be said of a kernel that is modelled in part: no error may rest on what is not known.
 
-use super::{Fit, Plan, PlannedTile, Status};
+use super::{Fit, Plan, PlannedTile};
 use crate::diagnostics::Code;
 use crate::target::Space;
 
 /// Takes back what a plan says of memory that is exceeded, unless the author's own tiles prove it: their sizes and uses are
 /// in the text, whatever the compiler adds.
 pub(crate) fn take_back_unproved(plan: &mut Plan) {
-    if plan.status == Status::Exact {
+    if plan.notes.is_empty() {
         return;
     }
     let exceeded =

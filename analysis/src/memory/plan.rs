@@ -40,18 +40,29 @@ pub struct Plan {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// What the compiler assigns under [`Plan::planner`].
+    /// What the compiler assigns under [`Plan::planner`], also where it then refuses it for being more than a memory holds.
     Exact,
     /// Some statements are not modelled; sizes are right, addresses may differ.
     Partial,
+    /// The compiler refuses the kernel for what it says, not for its size: nobody assigns these addresses.
+    Rejected,
     NotModelled,
 }
 
 impl Status {
+    pub fn of(is_rejected: bool, is_whole: bool) -> Status {
+        match (is_rejected, is_whole) {
+            (true, _) => Status::Rejected,
+            (false, false) => Status::Partial,
+            (false, true) => Status::Exact,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Status::Exact => "exact",
             Status::Partial => "partial",
+            Status::Rejected => "rejected",
             Status::NotModelled => "not-modelled",
         }
     }
@@ -215,6 +226,14 @@ pub struct Finding {
     pub related: Vec<Related>,
 }
 
+impl Finding {
+    /// The compiler refuses the kernel for what it says. That memory is too small it finds out with every address assigned, and indices of
+    /// TLX buffers it does not check.
+    pub fn is_rejection(&self) -> bool {
+        self.severity == Severity::Error && !matches!(self.code, Code::CapacityExceeded | Code::IndexOutOfRange)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Related {
     pub at: Origin,
@@ -231,7 +250,7 @@ impl Plan {
             name_origin: kernel.name_origin,
             target,
             planner: if planner == Planner::Auto { Planner::Sequential } else { planner },
-            status: if kernel.notes.is_empty() { Status::Exact } else { Status::Partial },
+            status: Status::of(!kernel.rejections.is_empty(), kernel.notes.is_empty()),
             notes: kernel.notes.clone(),
             tiles: Vec::new(),
             buffers: Vec::new(),

@@ -35,7 +35,8 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     plan.findings.extend(degraded(draft, placement));
     plan.findings.extend(no_placement(draft, placement));
     plan.findings.extend(overflows(draft, placement, &plan.spaces));
-    plan.status = if plan.notes.is_empty() { Status::Exact } else { Status::Partial };
+    let is_rejected = !draft.kernel.rejections.is_empty() || plan.findings.iter().any(Finding::is_rejection);
+    plan.status = Status::of(is_rejected, plan.notes.is_empty());
     let checked = Checked {
         tiles: placement.needed.tiles.clone(),
         groups: &placement.needed.groups,

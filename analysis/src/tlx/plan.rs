@@ -1,7 +1,7 @@
 //! The memory of a TLX kernel: each stage of the compiler in turn, then what there is to say about the result.
 
 use crate::ir::Reason;
-use crate::memory::Finding;
+use crate::memory::{Finding, Status};
 
 use super::budgets::{Arch, requested_columns};
 use super::footprint::{self, Footprint, Owner, Total};
@@ -122,6 +122,11 @@ impl Plan {
     pub fn fits(&self) -> bool {
         let columns = requested_columns(self.tmem.all);
         self.smem.all <= self.arch.smem() && (columns <= self.arch.tmem() || self.arch.tmem() == 0)
+    }
+
+    pub fn status(&self, kernel: &Kernel) -> Status {
+        let is_rejected = kernel.findings.iter().chain(&self.findings).any(Finding::is_rejection);
+        Status::of(is_rejected, self.is_exact(kernel))
     }
 
     /// Everything that the totals count is known.

@@ -65,7 +65,7 @@ def kernel(n: tl.constexpr = 2):
     view = spec[0]
 ",
         expect![[r#"
-            kernel on sm_100: partial, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               cluster: size None, extent None
               negative: size None, extent None
               word: size None, extent None

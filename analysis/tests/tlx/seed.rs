@@ -65,7 +65,7 @@ def kernel():
     cluster = tlx.storage_alias_spec(storage=tlx.storage_kind.smemCluster)
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 0, tmem 32
+            kernel on sm_100: rejected, smem 0, tmem 32
               unsized: size Some(0), extent Some(0)
               sized: size Some(16384), extent Some(16384)
               cluster: size Some(0), extent Some(0)
@@ -75,7 +75,7 @@ def kernel():
               line 9: warning [unused-spec] storage_alias_spec has no referencing storage_alias_local_alloc operations: allocate from `cluster` with `reuse=cluster`, or remove it; the compiler fails on it later
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 0, tmem 64
+            kernel on sm_100: rejected, smem 0, tmem 64
               unsized: size Some(0), extent Some(0)
               sized: size Some(16384), extent Some(64)
               cluster: size Some(0), extent Some(0)
@@ -125,14 +125,14 @@ def kernel():
     views = a[0], b[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               shared: size Some(16384), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
               line 4: error [spec-too-small] shared_buffer_def size 16384 is too small, requires at least 32768 bytes
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               shared: size Some(16384), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
@@ -178,13 +178,13 @@ def kernel():
     view = a[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               shared: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               line 5: error [storage-mismatch] storage_alias_spec storage (smem) doesn't match local_alloc storage (tmem); pass `storage=tlx.storage_kind.smem`
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               shared: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               line 5: error [storage-mismatch] storage_alias_spec storage (smem) doesn't match local_alloc storage (tmem); pass `storage=tlx.storage_kind.smem`
@@ -250,7 +250,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
     views = qk_tiles[0], p_tiles[0], alpha[0], l[0], m[0]
 ",
         expect![[r#"
-            kernel on sm_100: partial, smem 0, tmem 0
+            kernel on sm_100: rejected, smem 0, tmem 0
               spec: size None, extent None
               qk_tiles [2, 128, 64] float32 in tmem at None of Some(2): [[0, 32768], [32768, 65536]]
               p_tiles [2, 128, 64] bfloat16 in tmem at None of Some(2): [[0, 16384], [16384, 32768]]
@@ -264,7 +264,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is no buffer
         "#]],
         expect![[r#"
-            kernel on sm_100: partial, smem 0, tmem 0
+            kernel on sm_100: rejected, smem 0, tmem 0
               spec: size None, extent None
               qk_tiles [2, 128, 64] float32 in tmem at None of Some(2): [[0, 64], [64, 128]]
               p_tiles [2, 128, 64] bfloat16 in tmem at None of Some(2): [[0, 32], [32, 64]]
@@ -306,7 +306,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
     views = qk_tiles[0], p_tiles[0], alpha[0], l[0], m[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 0, tmem 256
+            kernel on sm_100: rejected, smem 0, tmem 256
               spec: size Some(65536), extent Some(82944)
               qk_tiles [2, 128, 64] float32 in tmem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
               p_tiles [2, 128, 64] bfloat16 in tmem at Some(0) of Some(4): [[0, 16384], [32768, 49152]]
@@ -385,7 +385,7 @@ def kernel(BLOCK_M: tl.constexpr = 64):
     views = a_tiles[0], b_tiles[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a_tiles [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b_tiles [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
@@ -476,7 +476,7 @@ def kernel():
     views = a[0], b[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               spec: size Some(1024), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
@@ -484,7 +484,7 @@ def kernel():
               line 7: error [spec-too-small] not enough space for distinct allocations: need 32768 bytes, have 512 bytes; make `buffer_size_bytes` larger or leave it out
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 65536, tmem 0
+            kernel on sm_100: rejected, smem 65536, tmem 0
               spec: size Some(1024), extent Some(65536)
               a [2, 64, 64] float32 in smem at Some(0) of Some(3): [[0, 16384], [32768, 49152]]
               b [2, 64, 64] float32 in smem at Some(16384) of Some(4): [[16384, 32768], [49152, 65536]]
@@ -511,14 +511,14 @@ def kernel():
     views = a[0], b[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               line 10: error [invalid-overlap] storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
@@ -547,7 +547,7 @@ def kernel():
               second [2, 4, 8] float16 in smem at Some(64) of Some(5): [[64, 128], [192, 256]]
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 448, tmem 0
+            kernel on sm_100: rejected, smem 448, tmem 0
               spec: size Some(256), extent Some(448)
               first [2, 4, 8] float16 in smem at Some(0) of Some(5): [[0, 64], [256, 320]]
               second [2, 4, 8] float16 in smem at Some(128) of Some(7): [[128, 192], [384, 448]]
@@ -570,7 +570,7 @@ def kernel():
     views = a[0], b[0]
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 32768, tmem 0
+            kernel on sm_100: rejected, smem 32768, tmem 0
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// What a run leaves behind.
 struct Run {
@@ -474,6 +474,30 @@ fn maps_are_drawn_as_text_page_and_picture() {
     assert!(picture.starts_with("<svg ") && picture.contains("prefers-color-scheme: dark"), "{picture}");
     assert_eq!(tilelens(&root, &["map", "--format", "svg", "two.py"]).code, Some(2));
     assert_eq!(tilelens(&root, &["map", "none.py"]).stdout, "");
+}
+
+#[test]
+fn a_kernel_that_the_compiler_refuses_is_not_exact() {
+    let body = |statement: &str| {
+        format!(
+            "import pypto.language as pl\n\nP = pl.MemRef(slots=1)\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[512, 512], pl.FP32], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):\n{statement}\n    return out\n"
+        )
+    };
+    let shapes = "    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.load(a, [0, 0], [32, 32])\n    out = pl.store(pl.add(x, y), [0, 0], out)";
+    let slots = "    x: pl.Tile[[64, 64], pl.FP32, P[0], pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])\n    y: pl.Tile[[64, 64], pl.FP32, P[0], pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])\n    out = pl.store(pl.add(x, y), [0, 0], out)";
+    // Every address is assigned before the compiler finds that memory is too small.
+    let large = "    x = pl.load(a, [0, 0], [512, 512])\n    out = pl.store(x, [0, 0], out)";
+    for (statements, code, status) in [
+        (shapes, "invalid-operand", "rejected"),
+        (slots, "slot-overwritten", "rejected"),
+        (large, "capacity-exceeded", "exact"),
+    ] {
+        let root = directory(&format!("status-{code}"), &[("a.py", body(statements).as_bytes())]);
+        let run = tilelens(&root, &["plan", "a.py", "--format", "json"]);
+        let plan: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
+        let kernel = &plan["kernels"][0];
+        assert_eq!((&kernel["diagnostics"][0]["code"], &kernel["status"]), (&json!(code), &json!(status)), "{plan}");
+    }
 }
 
 /// Its packing is an open question after the first look.

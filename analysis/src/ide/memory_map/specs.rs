@@ -27,7 +27,7 @@ pub(super) fn map(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKerne
         range: placed.range(kernel.origin),
         target: plan.arch.name(),
         planner: plan.rules.name(),
-        status: if plan.is_exact(kernel) { "exact" } else { "partial" },
+        status: plan.status(kernel).name(),
         reasons: reasons.map(|reason| reason.0.clone()).collect(),
         down: Down::Allocations,
         rows: writer.rows,

@@ -104,7 +104,7 @@ pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &
     KernelPlan {
         name: context.qualified_name(placed.unit, &kernel.name),
         line: context.line(placed.range(kernel.name_origin).start),
-        status: if plan.is_exact(kernel) { "exact" } else { "partial" },
+        status: plan.status(kernel).name(),
         reasons: reasons.map(|reason| reason.0.clone()).collect(),
         assumes: Vec::new(),
         target: plan.arch.name(),
