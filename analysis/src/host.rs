@@ -173,17 +173,6 @@ impl Analysis {
         workspace.map_or_else(Vec::new, |workspace| workspace.files(&self.db).values().copied().map(FileId).collect())
     }
 
-    /// Kernels and programs of all known files whose names contain the letters of `query` in order.
-    pub fn workspace_symbols(&self, query: &str) -> Cancellable<Vec<ide::FoundSymbol>> {
-        let find = || {
-            self.files()
-                .into_iter()
-                .flat_map(|file| ide::symbols::named(&ide::Context::new(&self.db, self.settings, file.0), query))
-        };
-        let query = std::panic::AssertUnwindSafe(|| find().collect());
-        salsa::Cancelled::catch(query).map_err(|_| Cancelled)
-    }
-
     /// For each import that a file and its imports need and that is not known yet, the paths that it may lead to, nearest first.
     /// Hand in the text of the first that exists, and its constants are known.
     pub fn unknown_imports(&self, file: FileId) -> Cancellable<Vec<Vec<String>>> {
@@ -238,6 +227,8 @@ features! {
     code_lens(lens: ide::CodeLens) -> Option<ide::LensText> = ide::code_lens::code_lens;
     /// Programs, kernels and their tiles.
     document_symbols() -> Vec<ide::Symbol> = ide::symbols::document_symbols;
+    /// The kernels of a file, `Program.kernel`, and the bytes of their names; nothing is planned.
+    kernel_names() -> Vec<(String, tilelens_syntax::TextRange)> = ide::symbols::kernel_names;
     /// The C++ of the kernel around a byte offset.
     generated_code(offset: usize) -> Option<ide::GeneratedCode> = ide::generated_code::generated_code;
     /// The C++ of every kernel of a file.

@@ -53,7 +53,7 @@ pub use memory_map::{MemoryMap, MemoryMaps};
 pub use navigation::{Exported, Mention, Renameable};
 pub use plan_view::KernelPlan;
 pub use signature_help::{Signature, SignatureHelp};
-pub use symbols::{FoundSymbol, Symbol, SymbolKind};
+pub use symbols::{Symbol, SymbolKind};
 
 use crate::codegen::Sequenced;
 use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, TlxKernel, Unit};

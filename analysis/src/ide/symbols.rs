@@ -2,7 +2,7 @@
 
 use tilelens_syntax::TextRange;
 
-use crate::FileId;
+use crate::db::{self, Outcome};
 use crate::ir::Role;
 
 use super::{Context, layout, tlx};
@@ -25,23 +25,32 @@ pub enum SymbolKind {
     Tile,
 }
 
-/// A kernel somewhere in the workspace.
-pub struct FoundSymbol {
-    pub file: FileId,
-    /// `Program.kernel`
-    pub name: String,
-    /// Bytes; the name.
-    pub selection: TextRange,
+/// Each kernel once, also where it works on both cores, with the bytes of its name.
+pub(crate) fn kernel_names(context: &Context<'_>) -> Vec<(String, TextRange)> {
+    let mut names = Vec::new();
+    for placed in context.units() {
+        let mut add = |kernel: &str, at| {
+            let name = (context.qualified_name(placed.unit, kernel), placed.range(at));
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        };
+        if let Some(tlx) = context.tlx(placed.unit) {
+            add(&tlx.kernel.name, tlx.kernel.name_origin);
+        }
+        let mut kernels = db::standing_kernels(context.db, placed.unit).peekable();
+        if kernels.peek().is_none() {
+            // Printed ones have a plan, which is only read.
+            let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
+            plans.for_each(|plan| add(&plan.kernel, plan.name_origin));
+        }
+        kernels.for_each(|kernel| add(&kernel.name, kernel.name_origin));
+    }
+    names
 }
 
-/// The kernels of a file whose names contain the letters of `query` in order, in any case.
-pub(crate) fn named(context: &Context<'_>, query: &str) -> Vec<FoundSymbol> {
-    let found = document_symbols(context).into_iter().filter(|symbol| matches(&symbol.name, query));
-    let file = FileId(context.file);
-    found.map(|symbol| FoundSymbol { file, name: symbol.name, selection: symbol.selection }).collect()
-}
-
-fn matches(name: &str, query: &str) -> bool {
+/// Whether a name contains the letters of `query` in order, in any case.
+pub fn is_meant(name: &str, query: &str) -> bool {
     let mut letters = name.chars().flat_map(char::to_lowercase);
     query.chars().flat_map(char::to_lowercase).all(|wanted| letters.any(|letter| letter == wanted))
 }

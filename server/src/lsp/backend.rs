@@ -29,7 +29,8 @@ use super::main_loop::Event;
 use super::preview::{self, Place};
 use super::query::{OnEdit, View, content_modified, question};
 use super::search;
-use super::survey::{self, Bar, Findings};
+use super::survey::{self, Bar, Findings, StopOnDrop};
+use super::symbols::{self, KernelNames};
 use super::workspace::Workspace;
 use crate::settings::{SECTION, Settings};
 
@@ -44,6 +45,8 @@ pub(super) struct Backend {
     session: Arc<Session>,
     /// What was found in the workspace.
     pub(super) findings: Arc<Mutex<Findings>>,
+    /// Of the files of the workspace, for searches.
+    kernels: Arc<Mutex<KernelNames>>,
     progresses: AtomicU32,
     /// Progresses that the user has cancelled.
     cancelled: Mutex<Vec<ProgressToken>>,
@@ -65,6 +68,7 @@ impl Backend {
             abilities: OnceLock::new(),
             session,
             findings: Arc::default(),
+            kernels: Arc::default(),
             progresses: AtomicU32::new(0),
             cancelled: Mutex::default(),
         }
@@ -389,9 +393,9 @@ impl LanguageServer for Backend {
     }
 
     async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
-        let (answer, found) = oneshot::channel();
-        self.post(Event::Search { wanted: params.query, answer });
-        found.await.unwrap_or_else(|_| Err(Error::internal_error())).map(Some)
+        let (kernels, stop) = (Arc::clone(&self.kernels), StopOnDrop(Arc::default()));
+        let stopped = Arc::clone(&stop.0);
+        self.search(move |workspace| symbols::find(workspace, &params.query, &kernels, &stopped)).await.map(Some)
     }
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {

@@ -16,7 +16,6 @@ mod navigation;
 mod signature_help;
 mod structure;
 mod view_file_text;
-mod workspace_symbol;
 
 pub(super) mod test_hooks;
 
@@ -36,4 +35,3 @@ pub(super) use navigation::{definition, exported, highlights, prepare_rename, re
 pub(super) use signature_help::signature_help;
 pub(super) use structure::{folding_ranges, selection_ranges};
 pub(super) use view_file_text::view_file_text;
-pub(super) use workspace_symbol::workspace_symbols;

@@ -16,15 +16,14 @@ use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tower_lsp::jsonrpc::Error;
-use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri, WorkspaceSymbolResponse};
+use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
 use super::client::{Outbox, ToClient};
 use super::deeper::Deeper;
 use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
 use super::ext::SettingsInForce;
-use super::guard::{internal_error, panic_message};
-use super::handlers;
+use super::guard::panic_message;
 use super::memory_map::{self, Watches, Wish};
 use super::preview::{self, Place, Previews};
 use super::query::{Query, View};
@@ -58,11 +57,6 @@ pub(super) enum Event {
     Query(Box<dyn Query>),
     /// For what goes beyond the open documents.
     Workspace(oneshot::Sender<Workspace>),
-    /// For kernels by name in all known files.
-    Search {
-        wanted: String,
-        answer: oneshot::Sender<Result<WorkspaceSymbolResponse, Error>>,
-    },
     /// Without a position: no longer.
     WatchMemoryMap {
         uri: Uri,
@@ -198,7 +192,6 @@ impl MainLoop {
             Event::Workspace(answer) => {
                 let _ = answer.send(self.workspace()); // fails when nobody waits any longer
             }
-            Event::Search { wanted, answer } => self.search(wanted, answer),
             Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
             Event::Previewed { source, kernel, place, text } => {
                 if self.documents.contains_key(&source) {
@@ -352,28 +345,6 @@ impl MainLoop {
             if let Some(query) = query.run(view) {
                 let _ = events.send(Event::Query(query)); // fails at the end of the session only
             }
-        });
-    }
-
-    fn search(&mut self, wanted: String, answer: oneshot::Sender<Result<WorkspaceSymbolResponse, Error>>) {
-        if answer.is_closed() {
-            return;
-        }
-        self.hand_texts_to_analysis();
-        let (analysis, encoding, events) = (self.host.snapshot(), self.encoding, self.events.clone());
-        self.runtime.spawn_blocking(move || {
-            let search = || handlers::workspace_symbols(&analysis, encoding, &wanted);
-            let outcome = catch_unwind(AssertUnwindSafe(search));
-            drop(analysis); // an edit waits for every snapshot
-            let result = match outcome {
-                Ok(Ok(found)) => Ok(found),
-                Ok(Err(_)) => {
-                    let _ = events.send(Event::Search { wanted, answer }); // fails at the end of the session only
-                    return;
-                }
-                Err(panic) => Err(internal_error(panic.as_ref())),
-            };
-            let _ = answer.send(result); // fails when nobody waits any longer
         });
     }
 

@@ -25,6 +25,7 @@ mod preview;
 mod query;
 mod search;
 mod survey;
+mod symbols;
 mod workspace;
 
 use std::io;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tilelens_analysis::ide::Exported;
+use tilelens_syntax::Document;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{CallHierarchyItem, Location, Position, PrepareRenameResponse, Uri, WorkspaceEdit};
 
@@ -79,7 +80,7 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
         if workspace.open_file(&name).is_none()
             && let Some(text) = workspace::read(file).filter(|text| is_wanted(text))
         {
-            workspace::hand_in(&mut host, &name, &text);
+            workspace::hand_in(&mut host, &name, Document::new(&text));
         }
     };
     for other in workspace.files(&Arc::new(Selection::default())) {

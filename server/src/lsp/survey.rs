@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tilelens_analysis::project::Config;
+use tilelens_syntax::Document;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
@@ -17,7 +18,6 @@ use tower_lsp::{Bounded, Cancellable, Client, OngoingProgress};
 use super::backend::Backend;
 use super::ext::PartialResult;
 use super::handlers;
-use super::main_loop::excludes;
 use super::query::View;
 use super::workspace::{self, Stamp, Workspace};
 use crate::imports;
@@ -62,8 +62,8 @@ enum Message {
     File(Option<WorkspaceDocumentDiagnosticReport>),
 }
 
-/// Stops the survey when the request is dropped, which is how it is cancelled.
-struct StopOnDrop(Arc<AtomicBool>);
+/// Stops what is done for a request when that is dropped, which is how it is cancelled.
+pub(super) struct StopOnDrop(pub(super) Arc<AtomicBool>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
@@ -184,11 +184,6 @@ fn survey(
     stopped: &AtomicBool,
     sender: &UnboundedSender<Message>,
 ) {
-    let mut paths: Vec<String> =
-        workspace.files(&workspace.selection).iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let shown = workspace.open.iter().filter(|open| !excludes(&workspace.selection, &open.path));
-    let elsewhere: Vec<_> = shown.filter(|open| !paths.contains(&open.path)).collect();
-    paths.extend(elsewhere.into_iter().map(|open| open.path.clone()));
     let old = |path: &String| {
         let mut findings = findings.lock().unwrap_or_else(PoisonError::into_inner);
         let under = (workspace.config.clone(), workspace.files);
@@ -200,7 +195,7 @@ fn survey(
         is_current.then(|| found.report.clone())
     };
     let (current, new): (Vec<_>, Vec<_>) =
-        paths.into_iter().map(|path| (old(&path), path)).partition(|it| it.0.is_some());
+        workspace.shown_paths().into_iter().map(|path| (old(&path), path)).partition(|it| it.0.is_some());
     if sender.send(Message::Begin { files: new.len() }).is_err() {
         return;
     }
@@ -252,7 +247,7 @@ fn look(workspace: &Workspace, path: &str, uri: &Uri, findings: &Mutex<Findings>
     let mut host = workspace.host();
     let file = match workspace.open_file(path) {
         Some(_) => host.file_id(path),
-        None => workspace::hand_in(&mut host, path, &workspace::read(path.as_ref())?),
+        None => workspace::hand_in(&mut host, path, Document::new(&workspace::read(path.as_ref())?)),
     };
     if let Some(root) = &workspace.root {
         imports::load(&mut host, file, root);

@@ -14,6 +14,7 @@ use tower_lsp::ls_types::Uri;
 
 use super::convert;
 use super::documents::Revision;
+use super::main_loop::excludes;
 use crate::files;
 use crate::selection::Selection;
 
@@ -73,10 +74,26 @@ impl Workspace {
         }
     }
 
-    /// The open files in a database, ready for others.
-    pub(super) fn host(&self) -> AnalysisHost {
+    /// The Python files that anything is shown of: those below the root, and open ones elsewhere.
+    pub(super) fn shown_paths(&self) -> Vec<String> {
+        let below_root = self.files(&self.selection);
+        let mut paths: Vec<String> = below_root.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let shown = self.open.iter().filter(|open| !excludes(&self.selection, &open.path));
+        let elsewhere: Vec<_> = shown.filter(|open| !paths.contains(&open.path)).collect();
+        paths.extend(elsewhere.into_iter().map(|open| open.path.clone()));
+        paths
+    }
+
+    /// A database without files.
+    pub(super) fn empty_host(&self) -> AnalysisHost {
         let mut host = AnalysisHost::new();
         host.set_config(self.config.clone());
+        host
+    }
+
+    /// The open files in a database, ready for others.
+    pub(super) fn host(&self) -> AnalysisHost {
+        let mut host = self.empty_host();
         for open in &self.open {
             let file = host.file_id(&open.path);
             host.set_document(file, open.document.clone());
@@ -96,9 +113,9 @@ pub(super) fn read(path: &Path) -> Option<String> {
     metadata.and_then(|_| fs::read_to_string(path).ok())
 }
 
-/// Hands in the text of a file that is not open.
-pub(super) fn hand_in(host: &mut AnalysisHost, path: &str, text: &str) -> FileId {
+/// Hands in a file.
+pub(super) fn hand_in(host: &mut AnalysisHost, path: &str, document: Document) -> FileId {
     let file = host.file_id(path);
-    host.set_document(file, Document::new(text));
+    host.set_document(file, document);
     file
 }

@@ -115,7 +115,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         Yes,
         Yes,
-        "kernels of open and imported files",
+        "kernels of all files, open or not",
     ),
     ("folding", Declared("/foldingRangeProvider"), Yes, Yes, Yes, "inside of kernels"),
     ("selection", Declared("/selectionRangeProvider"), Yes, Yes, Yes, "inside of kernels"),

@@ -115,6 +115,51 @@ fn diagnostics_of_files_that_are_not_open() {
     assert!(client.request("workspace/diagnostic", ask(&json!([]))).is_ok(), "the session goes on");
 }
 
+/// The names of the answer, each with its file.
+fn named(answer: &Value) -> Vec<String> {
+    let symbols = answer.as_array().expect("symbols").iter();
+    symbols
+        .map(|symbol| {
+            let file = symbol["location"]["uri"].as_str().and_then(|uri| uri.rsplit('/').next()).unwrap_or_default();
+            format!("{} in {file}", symbol["name"].as_str().unwrap_or_default())
+        })
+        .collect()
+}
+
+#[test]
+fn kernels_of_files_that_are_not_open() {
+    let other = KERNEL.replace("def k(", "def scale_rows(");
+    let root = workspace(
+        "symbols",
+        &[
+            ("a.py", KERNEL),
+            ("deep/er/b.py", &other),
+            ("plain.py", "def scale(): pass\n"),
+            ("old/k.py", KERNEL),
+            ("tilelens.toml", "exclude = [\"old/\"]\n"),
+        ],
+    );
+    let mut client = start(&root, pulling());
+    let find = |client: &mut LspClient, query: &str| {
+        named(&client.request("workspace/symbol", json!({ "query": query })).expect("symbols"))
+    };
+    assert_eq!(find(&mut client, ""), ["k in a.py", "scale_rows in b.py"]);
+    assert_eq!(find(&mut client, "SRow"), ["scale_rows in b.py"]);
+    let found = client.request("workspace/symbol", json!({ "query": "srow" })).expect("symbols");
+    assert_eq!(found[0]["location"], json!({ "uri": uri(&root, "deep/er/b.py"), "range": range(4, 4, 4, 14) }));
+
+    // What is on screen counts, and then what is on disk.
+    let opened = uri(&root, "deep/er/b.py");
+    client.open(&opened, 1, &KERNEL.replace("def k(", "def unsaved("));
+    assert_eq!(find(&mut client, ""), ["k in a.py", "unsaved in b.py"]);
+    client.change(&opened, 2, json!([{ "range": range(4, 4, 4, 11), "text": "typed" }]));
+    assert_eq!(find(&mut client, "typed"), ["typed in b.py"]);
+    client.notify("textDocument/didClose", json!({ "textDocument": { "uri": opened } }));
+    assert_eq!(find(&mut client, "s"), ["scale_rows in b.py"]);
+    fs::remove_file(root.join("a.py")).expect("it is there");
+    assert_eq!(find(&mut client, ""), ["scale_rows in b.py"]);
+}
+
 #[test]
 fn a_survey_of_many_files_comes_in_parts_and_shows_how_far_it_is() {
     let names: Vec<String> = (0..40).map(|i| format!("k{i}.py")).collect();
