@@ -304,24 +304,23 @@ impl<'a> Packer<'a> {
     }
 
     fn pack_to_fit(&mut self, reserved: u64, degraded: &mut Vec<Degraded>) -> Vec<Vec<usize>> {
-        let mut buffers = self.pack();
-        let Some(capacity) = self.capacity else { return buffers };
+        let within = self.capacity.unwrap_or(u64::MAX);
         let mut repacks = 0;
-        while self.height(&buffers, reserved) > capacity {
+        let buffers = loop {
+            if let Some(buffers) = self.pack(reserved, within) {
+                break buffers;
+            }
             repacks += 1;
             let deepest = if repacks <= MOST_REPACKS { self.largest_pipeline() } else { None };
             match deepest {
-                Some(pipeline) => {
-                    self.pipelines[pipeline].depth -= 1;
-                    buffers = self.pack();
-                }
+                Some(pipeline) => self.pipelines[pipeline].depth -= 1,
                 None => {
                     self.coarse = true;
                     degraded.push(Degraded::Everything);
-                    return self.pack();
+                    return self.pack(reserved, u64::MAX).unwrap_or_default();
                 }
             }
-        }
+        };
         for pipeline in &self.pipelines {
             let wanted = pipeline.stages.len() as u64;
             if pipeline.depth < wanted {
@@ -340,12 +339,9 @@ impl<'a> Packer<'a> {
             .map(|(index, _)| index)
     }
 
-    fn height(&self, buffers: &[Vec<usize>], reserved: u64) -> u64 {
-        let sizes = buffers.iter().filter_map(|buffer| buffer.first()).map(|first| self.groups[*first].size);
-        sizes.fold(reserved, |top, size| sizes::aligned(top.saturating_add(size)))
-    }
-
-    fn pack(&self) -> Vec<Vec<usize>> {
+    /// `None` as soon as the buffers, which lie one after the other, reach beyond `within`.
+    fn pack(&self, reserved: u64, within: u64) -> Option<Vec<Vec<usize>>> {
+        let mut top = reserved;
         let mut buffers: Vec<Vec<usize>> = Vec::new();
         for group in &self.order {
             let fits = |buffer: &&mut Vec<usize>| buffer.iter().all(|member| self.can_share(*group, *member));
@@ -357,10 +353,16 @@ impl<'a> Packer<'a> {
             };
             match found {
                 Some(buffer) => buffer.push(*group),
-                None => buffers.push(vec![*group]),
+                None => {
+                    top = sizes::aligned(top.saturating_add(self.groups[*group].size));
+                    if top > within {
+                        return None;
+                    }
+                    buffers.push(vec![*group]);
+                }
             }
         }
-        buffers
+        Some(buffers)
     }
 
     fn can_share(&self, a: usize, b: usize) -> bool {
