@@ -417,14 +417,15 @@ impl LanguageServer for Backend {
 
     async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
         let Some(untold) = untold::<handlers::UntoldLens>(lens.data.as_ref()) else { return Ok(lens) };
-        let (uri, range) = (untold.uri.clone(), lens.range);
+        let (uri, range) = (untold.0.clone(), lens.range);
         let compute = move |view: &View| handlers::resolve_code_lens(view, range, &untold);
         Ok(self.ask(uri, OnEdit::GiveUp, compute).await?.unwrap_or(lens))
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         let (range, only) = (params.range, params.context.only);
-        let compute = move |view: &View| handlers::code_actions(view, range, only.as_deref());
+        let creates_files = self.abilities.get().is_some_and(|abilities| abilities.creates_files);
+        let compute = move |view: &View| handlers::code_actions(view, range, only.as_deref(), creates_files);
         self.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
     }
 

@@ -208,8 +208,7 @@ impl Session {
             3 => self.client.notify("window/workDoneProgress/cancel", json!({ "token": "none" })),
             4 => self.client.notify("tilelens/watchMemoryMap", params(uri, 9, 9)),
             5 => {
-                let item =
-                    json!({ "range": range(0, 0, 0, 1), "data": { "uri": uri, "version": 1, "kind": 99, "nth": 99 } });
+                let item = json!({ "range": range(0, 0, 0, 1), "data": [uri, 1, 99, 99] });
                 self.asked.push(self.client.ask("codeLens/resolve", item));
             }
             _ => {

@@ -2,6 +2,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tilelens_analysis::ide::{self, LensCommand, LensKind};
 use tilelens_analysis::{Cancellable, Cancelled};
+use tilelens_syntax::TextRange;
 use tower_lsp::ls_types::{CodeLens, Command, Position, Range, Uri};
 
 use crate::lsp::capabilities::{OPEN_DUMP, SHOW_GENERATED_CODE, SHOW_MEMORY_MAP};
@@ -13,25 +14,26 @@ const AT_ONCE: usize = 64;
 /// Kinds by their number in [`Untold`].
 const KINDS: [LensKind; 3] = [LensKind::MemoryMap, LensKind::GeneratedCode, LensKind::Dump];
 
-/// The `data` of a lens without a command.
+/// The `data` of a lens without a command: the document and its version, the kind, and which of those of its kind at its place. A tuple, since
+/// a large file has many.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::lsp) struct Untold {
-    pub(in crate::lsp) uri: Uri,
-    version: i32,
-    kind: usize,
-    nth: usize,
-}
+pub(in crate::lsp) struct Untold(pub(in crate::lsp) Uri, i32, usize, usize);
 
 pub(in crate::lsp) fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
     let lenses = view.analysis.code_lenses(view.file)?;
     let is_told = lenses.len() <= AT_ONCE;
-    let told = |lens: ide::CodeLens| {
-        let range = view.range(lens.range);
+    // Those of one kernel stand at one place.
+    let mut last = (TextRange::empty(0), Range::default());
+    let mut told = |lens: ide::CodeLens| {
+        if last.0 != lens.range {
+            last = (lens.range, view.range(lens.range));
+        }
+        let range = last.1;
         if is_told {
             return Ok(view.analysis.code_lens(view.file, lens)?.map(|text| code_lens(view, range, text)));
         }
         let kind = KINDS.iter().position(|kind| *kind == lens.kind).unwrap_or_default();
-        let untold = Untold { uri: view.uri.clone(), version: view.version, kind, nth: lens.nth };
+        let untold = Untold(view.uri.clone(), view.version, kind, lens.nth);
         Ok(Some(CodeLens { range, command: None, data: Some(json!(untold)) }))
     };
     lenses.into_iter().filter_map(|lens| told(lens).transpose()).collect::<Cancellable<_>>().map(Some)
@@ -39,11 +41,12 @@ pub(in crate::lsp) fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLen
 
 /// What a lens says. One of an older version of the document has been overtaken; one that is gone stays as it is.
 pub(in crate::lsp) fn resolve_code_lens(view: &View, range: Range, untold: &Untold) -> Cancellable<Option<CodeLens>> {
-    if untold.version != view.version {
+    let &Untold(_, version, kind, nth) = untold;
+    if version != view.version {
         return Err(Cancelled);
     }
-    let Some(&kind) = KINDS.get(untold.kind) else { return Ok(None) };
-    let lens = ide::CodeLens { range: view.text_range(range), kind, nth: untold.nth };
+    let Some(&kind) = KINDS.get(kind) else { return Ok(None) };
+    let lens = ide::CodeLens { range: view.text_range(range), kind, nth };
     Ok(view.analysis.code_lens(view.file, lens)?.map(|text| code_lens(view, range, text)))
 }
 
