@@ -7,6 +7,7 @@ mod files;
 mod imports;
 mod lsp;
 mod selection;
+mod setting_edit;
 mod settings;
 
 use std::process::ExitCode;

@@ -37,6 +37,12 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// Where a file can give a setting its value: nowhere if the editor's settings do.
+    pub(crate) fn folder_that_counts(&self, key: &str) -> Option<PathBuf> {
+        let is_editors = self.editor.get(key).is_some_and(|value| !value.is_null());
+        self.root.clone().filter(|_| !is_editors)
+    }
+
     /// Reads the files anew. Returns the configuration, and what was not understood, in words for the user.
     pub(crate) fn resolve(&self) -> (Config, Vec<String>) {
         let mut config = Config::default();

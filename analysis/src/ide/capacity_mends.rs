@@ -7,8 +7,10 @@ use tilelens_syntax::{BlockKind, TextRange};
 use crate::db::{self, Outcome};
 use crate::diagnostics::Code;
 use crate::memory::Finding;
+use crate::project::Config;
+use crate::target::Planner;
 
-use super::diagnostics::{configured, found};
+use super::diagnostics::{Diagnostic, configured, found};
 use super::trial::{self, Concerned, Edit, Said};
 use super::{CodeAction, Context, Effect, Mend, PlacedUnit, split};
 
@@ -16,19 +18,16 @@ use super::{CodeAction, Context, Effect, Mend, PlacedUnit, split};
 const MOST_CONSTANTS: usize = 4;
 const MOST_VALUES: usize = 6;
 
-pub(super) fn capacity_mends(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
-    let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
-    let is_here = |finding: &&Finding| {
-        let at = placed.range(finding.at);
-        finding.code == Code::CapacityExceeded && (at.intersects(range) || at.touches(range.start))
-    };
-    let findings: Vec<&Finding> = plans.flat_map(|plan| plan.findings.iter().filter(is_here)).collect();
+/// What fits under another planner only is rejected by the compiler.
+const OF_THE_COMPILER: [Planner; 2] = [Planner::Sequential, Planner::DsaRp];
+
+pub(super) fn capacity_mends<'db>(
+    context: &Context<'db>,
+    placed: &PlacedUnit<'db>,
+    range: TextRange,
+) -> Vec<CodeAction> {
     let mut actions = Vec::new();
-    for finding in findings {
-        let mut diagnostic = found(placed, finding);
-        if !configured(context, &mut diagnostic) {
-            continue;
-        }
+    for (finding, diagnostic) in findings_at(context, placed, range, &[Code::CapacityExceeded]) {
         let mut offer = |title: String, edits: Vec<Edit>| {
             let mend = Mend { edits, mends: diagnostic.clone(), preferred: false };
             actions.push(CodeAction { title, effect: Effect::Mend(mend) });
@@ -43,6 +42,53 @@ pub(super) fn capacity_mends(context: &Context<'_>, placed: &PlacedUnit<'_>, ran
         }
     }
     actions
+}
+
+/// The compiler's planners under which the whole function fits, where it does not fit as the settings say.
+pub(super) fn planners<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, range: TextRange) -> Vec<CodeAction> {
+    let codes = [Code::CapacityExceeded, Code::FitsOnlyPacked];
+    let found = findings_at(context, placed, range, &codes);
+    let Some((_, mends)) = found.into_iter().next() else { return Vec::new() };
+    let fits = |planner: &Planner| {
+        context.db.unwind_if_revision_cancelled();
+        let config = Config { planner: *planner, ..context.config().clone() };
+        let outcomes = db::plans_under(context.db, placed.unit, &config);
+        let is_clean = |outcome: &Outcome| {
+            let plan = outcome.plan();
+            plan.is_some_and(|plan| plan.notes.is_empty() && !plan.findings.iter().any(|it| codes.contains(&it.code)))
+        };
+        !outcomes.is_empty() && outcomes.iter().all(is_clean)
+    };
+    let action = |planner: Planner| CodeAction {
+        title: format!("Plan with `{planner}`, where this kernel fits"),
+        effect: Effect::SetPlanner { planner, mends: mends.clone() },
+    };
+    OF_THE_COMPILER
+        .into_iter()
+        .filter(|planner| *planner != context.config().planner)
+        .filter(fits)
+        .map(action)
+        .collect()
+}
+
+/// The findings of these codes that touch a range, as diagnostics that are not turned off.
+fn findings_at<'db>(
+    context: &Context<'db>,
+    placed: &PlacedUnit<'db>,
+    range: TextRange,
+    codes: &[Code],
+) -> Vec<(&'db Finding, Diagnostic)> {
+    let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
+    let is_here = |finding: &&Finding| {
+        let at = placed.range(finding.at);
+        codes.contains(&finding.code) && (at.intersects(range) || at.touches(range.start))
+    };
+    let findings = plans.flat_map(|plan| plan.findings.iter().filter(is_here));
+    let diagnostic = |finding| {
+        let mut diagnostic = found(placed, finding);
+        configured(context, &mut diagnostic).then_some((finding, diagnostic))
+    };
+    findings.filter_map(diagnostic).collect()
 }
 
 /// A number that is given a name once, and by whose size loops go: with a smaller one they go on more often.
@@ -200,6 +246,43 @@ mod tests {
             ),
             expect![""],
         );
+    }
+
+    /// The planners that are offered for a kernel on A2/A3, and under each of them nothing is said of its memory any more.
+    fn planners_for(text: &str, planner: Planner) -> Vec<Planner> {
+        let mut host = AnalysisHost::new();
+        let file = host.file_id("k.py");
+        host.set_document(file, Document::new(text));
+        host.set_config(Config { planner, ..Config::default() });
+        let actions = host.snapshot().code_actions(file, TextRange::new(0, text.len())).expect("no edit").into_iter();
+        let offered: Vec<_> = actions
+            .filter_map(|action| match action.effect {
+                Effect::SetPlanner { planner, mends } => Some((planner, mends)),
+                _ => None,
+            })
+            .collect();
+        for (planner, mends) in &offered {
+            let before = host.snapshot().diagnostics(file).expect("no edit");
+            assert!(before.contains(mends), "{before:?}");
+            host.set_config(Config { planner: *planner, ..Config::default() });
+            let after = host.snapshot().diagnostics(file).expect("no edit");
+            assert!(after.iter().all(|diagnostic| diagnostic.code != mends.code), "{after:?}");
+        }
+        offered.into_iter().map(|(planner, _)| planner).collect()
+    }
+
+    #[test]
+    fn another_planner_of_the_compiler() {
+        let page = include_str!("../../../docs/diagnostics/fits-only-packed.md");
+        let (_, text) = page.split_once("```python\n").expect("it has an example");
+        let text = text.split("```").next().unwrap_or_default();
+        assert_eq!(planners_for(text, Planner::Auto), [Planner::DsaRp]);
+        assert_eq!(planners_for(text, Planner::Sequential), [Planner::DsaRp]);
+        // It fits, though not in the compiler.
+        assert_eq!(planners_for(text, Planner::Packed), []);
+        let page = include_str!("../../../docs/diagnostics/capacity-exceeded.md");
+        let (_, text) = page.split_once("```python\n").expect("it has an example");
+        assert_eq!(planners_for(text.split("```").next().unwrap_or_default(), Planner::Auto), []);
     }
 
     #[test]

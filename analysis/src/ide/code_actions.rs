@@ -9,6 +9,7 @@ use crate::ir::{Dtype, Kernel, Origin, Rejection, Type};
 use crate::lower;
 use crate::memory::Plan;
 use crate::project::edit_distance;
+use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
 use super::{Context, PlacedUnit, bind, capacity_mends, sync_mends};
@@ -26,6 +27,11 @@ pub enum Effect {
     /// Shows the MLIR of the TLX kernel around this byte offset.
     ShowLoweredIr(usize),
     Mend(Mend),
+    /// The setting `planner`, under which the diagnostic is gone.
+    SetPlanner {
+        planner: Planner,
+        mends: Diagnostic,
+    },
     /// Edits after which the file is as right as before: bytes, and what is written there instead.
     Refactor(Vec<(TextRange, String)>),
 }
@@ -47,6 +53,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
     let mut actions = mends_and_views(context, range);
     for placed in context.units_in(range) {
         actions.extend(capacity_mends::capacity_mends(context, &placed, range));
+        actions.extend(capacity_mends::planners(context, &placed, range));
         actions.extend(bind::bind(context, &placed, range));
         if diagnostics::asks_for_sequences(context, placed.unit) {
             actions.extend(sync_mends::tried(context, &placed, range));

@@ -7,7 +7,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     ClientCapabilities, ConfigurationItem, Diagnostic, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher,
-    GlobPattern, Location, MarkupKind, MessageType, Registration, ShowDocumentParams, Uri,
+    GlobPattern, Location, MarkupKind, MessageType, Registration, ResourceOperationKind, ShowDocumentParams, Uri,
 };
 
 use super::ext::{
@@ -87,6 +87,8 @@ pub(super) struct Abilities {
     pub(super) progress: bool,
     /// Edits may say which version of a document they are of.
     pub(super) document_changes: bool,
+    /// Edits may create files.
+    pub(super) creates_files: bool,
     pub(super) shows: Shows,
 }
 
@@ -156,6 +158,11 @@ impl Abilities {
             settings,
             progress,
             document_changes: is(workspace.workspace_edit.as_ref().and_then(|it| it.document_changes)),
+            creates_files: workspace
+                .workspace_edit
+                .as_ref()
+                .and_then(|it| it.resource_operations.as_ref())
+                .is_some_and(|operations| operations.contains(&ResourceOperationKind::Create)),
         }
     }
 }

@@ -402,6 +402,7 @@ impl MainLoop {
             version: open.version,
             document: open.document.clone(),
             encoding: self.encoding,
+            settings_folder: self.settings.folder_that_counts("planner"),
         }
     }
 

@@ -1,6 +1,7 @@
 //! A request on its way: from the handler that received it, over the main loop, to a worker and back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 
 use tilelens_analysis::{Analysis, Cancellable, FileId};
 use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
@@ -19,6 +20,8 @@ pub(super) struct View {
     pub(super) version: i32,
     pub(super) document: Document,
     pub(super) encoding: PositionEncoding,
+    /// Where a setting of the project can be written; `None` where there is no such place, or the editor's own settings decide.
+    pub(super) settings_folder: Option<PathBuf>,
 }
 
 impl View {

@@ -97,5 +97,5 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
     }
     let analysis = host.snapshot();
     let document = analysis.document(file).clone();
-    View { analysis, file, uri, version, document, encoding: workspace.encoding }
+    View { analysis, file, uri, version, document, encoding: workspace.encoding, settings_folder: None }
 }

@@ -259,7 +259,15 @@ fn look(workspace: &Workspace, path: &str, uri: &Uri, findings: &Mutex<Findings>
     );
     let document = analysis.document(file).clone();
     let version = workspace.open_file(path).map_or(0, |open| open.version);
-    let view = View { analysis, file, uri: uri.clone(), version, document, encoding: workspace.encoding };
+    let view = View {
+        analysis,
+        file,
+        uri: uri.clone(),
+        version,
+        document,
+        encoding: workspace.encoding,
+        settings_folder: None,
+    };
     let items = handlers::diagnostics(&view).ok()?;
     let has_kernels = view.analysis.document_symbols(file).is_ok_and(|symbols| !symbols.is_empty());
     let report = Report {

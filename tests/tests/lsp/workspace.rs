@@ -115,6 +115,45 @@ fn diagnostics_of_files_that_are_not_open() {
     assert!(client.request("workspace/diagnostic", ask(&json!([]))).is_ok(), "the session goes on");
 }
 
+#[test]
+fn another_planner_is_set_where_the_settings_come_from() {
+    let page = include_str!("../../../docs/diagnostics/fits-only-packed.md");
+    let text = page.split("```python\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    let at = text.lines().position(|line| line.contains("# warning")).expect("it says where") as u32;
+    let edits = json!({ "documentChanges": true, "resourceOperations": ["create"] });
+    let offered = |name: &str, files: &[(&str, &str)], settings: Value, capabilities: Value| {
+        let root = workspace(name, files);
+        let folders = json!([{ "uri": uri(&root, ""), "name": "w" }]);
+        let mut client = LspClient::spawn(BINARY);
+        client.initialize(json!({
+            "capabilities": capabilities, "workspaceFolders": folders, "initializationOptions": settings,
+        }));
+        let file = uri(&root, "k.py");
+        client.open(&file, 1, text);
+        client.diagnostics(&file, 1);
+        let context = json!({ "diagnostics": [] });
+        let params = json!({ "textDocument": { "uri": file }, "range": range(at, 8, at, 8), "context": context });
+        let actions = client.request("textDocument/codeAction", params).expect("actions");
+        let mut actions = actions.as_array().expect("a list").iter();
+        let action = actions.find(|action| action["title"] == "Plan with `dsa-rp`, where this kernel fits").cloned();
+        (action.map(|action| action["edit"].clone()), uri(&root, "tilelens.toml"))
+    };
+    let editing = json!({ "workspace": { "workspaceEdit": edits } });
+    let (edit, toml) = offered("planner-set", &[("tilelens.toml", "planner = \"auto\"\n")], json!({}), json!({}));
+    let written = json!({ toml: [{ "range": range(0, 10, 0, 16), "newText": "\"dsa-rp\"" }] });
+    assert_eq!(edit, Some(json!({ "changes": written })));
+
+    let (edit, toml) = offered("planner-new", &[], json!({}), editing.clone());
+    let write = json!([{ "range": range(0, 0, 0, 0), "newText": "planner = \"dsa-rp\"\n" }]);
+    let document = json!({ "uri": toml, "version": null });
+    let operations = json!([{ "kind": "create", "uri": toml }, { "textDocument": document, "edits": write }]);
+    assert_eq!(edit, Some(json!({ "documentChanges": operations })));
+
+    assert_eq!(offered("planner-no-files", &[], json!({}), json!({})).0, None, "the client cannot create files");
+    let of_editor = json!({ "planner": "sequential" });
+    assert_eq!(offered("planner-of-editor", &[], of_editor, editing).0, None, "a file would change nothing");
+}
+
 /// The names of the answer, each with its file.
 fn named(answer: &Value) -> Vec<String> {
     let symbols = answer.as_array().expect("symbols").iter();

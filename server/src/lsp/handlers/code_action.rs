@@ -3,23 +3,27 @@ use std::collections::HashMap;
 use serde_json::json;
 use tilelens_analysis::Cancellable;
 use tilelens_analysis::ide::{self, Effect, Mend};
-use tilelens_syntax::TextRange;
+use tilelens_syntax::{Document, TextRange};
 use tower_lsp::ls_types::{
-    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, Range, TextEdit, WorkspaceEdit,
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, CreateFile, DocumentChangeOperation,
+    DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit,
+    Uri, WorkspaceEdit,
 };
 
 use crate::lsp::capabilities::{FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
 use crate::lsp::convert;
 use crate::lsp::query::View;
+use crate::setting_edit::{self, SettingEdit};
 
 /// Those of the kinds in `only`, or all without it.
 pub(in crate::lsp) fn code_actions(
     view: &View,
     range: Range,
     only: Option<&[CodeActionKind]>,
+    creates_files: bool,
 ) -> Cancellable<Option<CodeActionResponse>> {
     let actions = view.analysis.code_actions(view.file, view.text_range(range))?;
-    let actions = actions.into_iter().map(|action| code_action(view, action));
+    let actions = actions.into_iter().filter_map(|action| code_action(view, action, creates_files));
     let fix_all = match only {
         // It looks at the whole file, so only for those who ask for it.
         Some(kinds) if kinds.iter().any(|kind| kind.as_str().starts_with("source")) => fix_all(view)?,
@@ -49,9 +53,10 @@ fn is_within(action: &CodeAction, kind: &CodeActionKind) -> bool {
     kind.as_str().is_empty() || rest.is_empty() || rest.starts_with('.')
 }
 
-fn code_action(view: &View, action: ide::CodeAction) -> CodeAction {
+/// `None` where the client cannot do it.
+fn code_action(view: &View, action: ide::CodeAction, creates_files: bool) -> Option<CodeAction> {
     let title = action.title;
-    match action.effect {
+    Some(match action.effect {
         Effect::ShowAllocatedIr(offset) => show(view, title, SHOW_ALLOCATED_IR, offset),
         Effect::ShowLoweredIr(offset) => show(view, title, SHOW_LOWERED_IR, offset),
         Effect::Refactor(edits) => CodeAction {
@@ -68,7 +73,32 @@ fn code_action(view: &View, action: ide::CodeAction) -> CodeAction {
             is_preferred: Some(preferred),
             ..CodeAction::default()
         },
+        Effect::SetPlanner { planner, mends } => CodeAction {
+            title,
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![convert::diagnostic(view, mends)]),
+            edit: Some(setting(view, "planner", planner.name(), creates_files)?),
+            is_preferred: Some(false),
+            ..CodeAction::default()
+        },
+    })
+}
+
+/// Writes a setting of the workspace.
+fn setting(view: &View, key: &str, value: &str, creates_files: bool) -> Option<WorkspaceEdit> {
+    let SettingEdit { path, text, range, new } = setting_edit::set(view.settings_folder.as_ref()?, key, value)?;
+    let uri = Uri::from_file_path(path)?;
+    if let Some(text) = text {
+        let range = convert::range(&Document::new(&text), TextRange::new(range.start, range.end), view.encoding);
+        return Some(WorkspaceEdit::new(HashMap::from([(uri, vec![TextEdit::new(range, new)])])));
     }
+    let create = ResourceOp::Create(CreateFile { uri: uri.clone(), options: None, annotation_id: None });
+    let text_document = OptionalVersionedTextDocumentIdentifier { uri, version: None };
+    let edits = vec![OneOf::Left(TextEdit::new(Range::default(), new))];
+    let write = TextDocumentEdit { text_document, edits };
+    let operations = vec![DocumentChangeOperation::Op(create), DocumentChangeOperation::Edit(write)];
+    let document_changes = Some(DocumentChanges::Operations(operations));
+    creates_files.then(|| WorkspaceEdit { document_changes, ..WorkspaceEdit::default() })
 }
 
 fn edit(view: &View, edits: Vec<(TextRange, String)>) -> WorkspaceEdit {
