@@ -7,6 +7,7 @@ mod cast;
 mod composite;
 mod flatten;
 mod io_order;
+mod iterations;
 mod l0_tile;
 mod layout;
 mod matmul_l0;

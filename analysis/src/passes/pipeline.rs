@@ -1,26 +1,24 @@
 //! LowerPipelineLoops: the body of `pl.pipeline(stage=F)` is copied F times, so that the stages can overlap; the iterations
 //! that are left over follow the loop. Each copy's tiles say which stage they belong to.
 
-use super::io_order::{Drain, Drains, is_product};
-use super::walk::{self, Substitution};
+use super::io_order::{Drain, Drains};
+use super::iterations::{Staging, as_value, expand_loops};
+use super::walk;
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PIPELINE_STAGES, PipelineStage, Reason,
-    Role, Scalar, ScalarBinary, Stmt, Type, Value, Var, VarId, While,
+    Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PipelineStage, Reason, Role, Scalar, ScalarBinary,
+    Stmt, Type, Value, Var, VarId,
 };
-use crate::target::Space;
 
 /// The indices of copied loops join `drains`.
 pub(super) fn run(kernel: &mut Kernel, drains: &mut Drains) {
     let body = std::mem::take(&mut kernel.body);
-    let mut lower = Lower { kernel, next_group: 0, drains };
-    let body = lower.body(body);
+    let mut lower = Lower { staging: Staging::new(kernel, 0, drains) };
+    let body = expand_loops(body, &mut |inner, out| lower.for_loop(inner, out));
     kernel.body = body;
 }
 
 struct Lower<'a> {
-    kernel: &'a mut Kernel,
-    next_group: u32,
-    drains: &'a mut Drains,
+    staging: Staging<'a>,
 }
 
 /// Copies of a loop body and what the last one hands on.
@@ -30,24 +28,7 @@ struct Copies {
 }
 
 impl Lower<'_> {
-    fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            match stmt {
-                Stmt::For(inner) => self.for_loop(inner, &mut out),
-                Stmt::While(inner) => out.push(Stmt::While(While { body: self.body(inner.body), ..inner })),
-                Stmt::If(inner) => {
-                    let then = self.body(inner.then);
-                    out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
-                }
-                leaf => out.push(leaf),
-            }
-        }
-        out
-    }
-
-    fn for_loop(&mut self, mut inner: For, out: &mut Vec<Stmt>) {
-        inner.body = self.body(inner.body);
+    fn for_loop(&mut self, inner: For, out: &mut Vec<Stmt>) {
         let LoopKind::Pipeline { stages } = inner.kind else {
             return out.push(Stmt::For(inner));
         };
@@ -58,7 +39,7 @@ impl Lower<'_> {
         let Some(step) = walk::constant(&inner.step).filter(|step| *step != 0) else {
             return self.keep(inner, "a pipeline with a step that is not constant", out);
         };
-        if !walk::may_copy(self.kernel, &inner.body, stages) {
+        if !walk::may_copy(self.staging.kernel, &inner.body, stages) {
             return self.keep(inner, "a pipeline with this many copies of its body", out);
         }
         match (walk::constant(&inner.start), walk::trip_count(&inner.start, &inner.stop, &inner.step)) {
@@ -69,7 +50,7 @@ impl Lower<'_> {
     }
 
     fn keep(&mut self, inner: For, what: &str, out: &mut Vec<Stmt>) {
-        self.kernel.notes.push(Note { at: inner.origin, reason: Reason(what.into()) });
+        self.staging.kernel.notes.push(Note { at: inner.origin, reason: Reason(what.into()) });
         out.push(Stmt::For(For { kind: LoopKind::Range, ..inner }));
     }
 
@@ -93,7 +74,7 @@ impl Lower<'_> {
             let copies = self.copies(&inner, rest, step, &Scalar::Int(rest_start), values);
             out.extend(copies.body);
             for (carry, value) in inner.carries.iter().zip(copies.values) {
-                self.kernel.var_mut(carry.result).role = Role::Def;
+                self.staging.kernel.var_mut(carry.result).role = Role::Def;
                 out.push(Stmt::Let { var: carry.result, value: as_value(value), origin: inner.origin });
             }
         }
@@ -159,11 +140,11 @@ impl Lower<'_> {
     }
 
     fn main_loop(&mut self, inner: &For, stages: i64, step: i64, stop: Scalar, results: Vec<VarId>) -> For {
-        let index = self.fresh(inner.index);
-        if let Some(drain) = self.drains.get(&inner.index).copied() {
-            self.drains.insert(index, drain);
+        let index = self.staging.fresh(inner.index);
+        if let Some(drain) = self.staging.drains.get(&inner.index).copied() {
+            self.staging.drains.insert(index, drain);
         }
-        let iters: Vec<VarId> = inner.carries.iter().map(|carry| self.fresh(carry.iter)).collect();
+        let iters: Vec<VarId> = inner.carries.iter().map(|carry| self.staging.fresh(carry.iter)).collect();
         let values = iters.iter().copied().map(Operand::Var).collect();
         let copies = self.copies(inner, stages, step, &Scalar::Var(index), values);
         let mut body = copies.body;
@@ -188,91 +169,25 @@ impl Lower<'_> {
 
     /// `count` copies of the body, each taking what the one before hands on: one group of stages.
     fn copies(&mut self, inner: &For, count: i64, step: i64, base: &Scalar, mut values: Vec<Operand>) -> Copies {
-        let group = self.next_group;
-        self.next_group += 1;
-        let two_accumulators = self.drains.get(&inner.index) == Some(&Drain::InPairs);
+        let group = self.staging.group();
+        let two_accumulators = self.staging.drains.get(&inner.index) == Some(&Drain::InPairs);
         let mut body = Vec::with_capacity(inner.body.len());
         for stage in 0..count {
             let index = walk::fold_binary(ScalarBinary::Add, base.clone(), Scalar::Int(stage.saturating_mul(step)));
-            let mut substitution = Substitution::default();
-            substitution.set(inner.index, Operand::Scalar(index));
-            for (carry, value) in inner.carries.iter().zip(&values) {
-                substitution.set(carry.iter, value.clone());
-            }
-            let mut copy = walk::copy(self.kernel, &inner.body, &mut substitution);
-            let copied: Vec<(VarId, Drain)> =
-                self.drains.iter().filter_map(|(index, drain)| Some((substitution.var_of(*index)?, *drain))).collect();
-            self.drains.extend(copied);
-            if let Some(Stmt::Yield { values: yielded, .. }) = copy.last() {
-                values = yielded.clone();
-                copy.pop();
-            }
             let stage = PipelineStage { group, stage: stage as u32 };
-            tag(self.kernel, &mut copy, stage, two_accumulators);
-            body.extend(copy);
+            let copy = self.staging.stage(inner, &inner.body, index, &values, stage, two_accumulators);
+            body.extend(copy.body);
+            values = copy.values;
         }
         Copies { body, values }
     }
 
-    fn fresh(&mut self, var: VarId) -> VarId {
-        let var = self.kernel.var(var).clone();
-        self.kernel.add_var(var)
-    }
-
     fn fresh_results(&mut self, inner: &For, suffix: &str) -> Vec<VarId> {
-        let mut results = Vec::with_capacity(inner.carries.len());
-        for carry in &inner.carries {
-            let result = self.kernel.var(carry.result);
-            let name = format!("{}{suffix}", result.name);
-            let var = Var { name, inserted: true, ..result.clone() };
-            results.push(self.kernel.add_var(var));
-        }
-        results
+        inner.carries.iter().map(|carry| self.staging.named(carry.result, suffix)).collect()
     }
 
     fn scalar(&mut self, name: &str, origin: Origin) -> VarId {
         let ty = Type::Scalar(Dtype::Index);
-        self.kernel.add_var(Var { name: name.into(), ty, role: Role::Def, inserted: true, origin })
+        self.staging.kernel.add_var(Var { name: name.into(), ty, role: Role::Def, inserted: true, origin })
     }
-}
-
-pub(super) fn as_value(operand: Operand) -> Value {
-    match operand {
-        Operand::Var(var) => Value::Copy(var),
-        Operand::Scalar(scalar) => Value::Scalar(scalar),
-        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason("a list as a carried value".into()))),
-        Operand::Unknown(reason) => Value::Scalar(Scalar::Unknown(reason)),
-    }
-}
-
-/// Writes the stage into every call that makes a tile. The one cube unit finishes an accumulator before it starts the next,
-/// so that accumulators of several stages can share memory, unless one is to be drained while the next one is made.
-pub(super) fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, two_accumulators: bool) {
-    for stmt in body {
-        match stmt {
-            Stmt::Let { var, value: Value::Call(call), .. } => {
-                let Some(tile) = kernel.tile(*var) else { continue };
-                if is_product(call) && tile.space == Some(Space::Acc) && !two_accumulators {
-                    continue;
-                }
-                append_stage(call, stage);
-            }
-            Stmt::For(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
-            Stmt::While(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
-            Stmt::If(inner) => {
-                tag(kernel, &mut inner.then, stage, two_accumulators);
-                tag(kernel, &mut inner.otherwise, stage, two_accumulators);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn append_stage(call: &mut Call, stage: PipelineStage) {
-    for (name, attr) in &mut call.attrs {
-        if let (&mut PIPELINE_STAGES, Attr::Stages(stages)) = (name, attr) {
-            return stages.push(stage);
-        }
-    }
-    call.attrs.push((PIPELINE_STAGES, Attr::Stages(vec![stage])));
 }

@@ -6,11 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 use super::io_order::Drains;
-use super::pipeline::{as_value, tag};
-use super::walk::{self, Substitution};
+use super::iterations::{Iteration, Staging, as_value, expand_loops};
+use super::walk;
 use crate::ir::{
-    Carry, For, If, Kernel, LoopKind, Operand, PipelineStage, Role, Scalar, ScalarBinary, Stmt, Type, Value, Var,
-    VarId, While,
+    Carry, For, Kernel, LoopKind, Operand, PipelineStage, Role, Scalar, ScalarBinary, Stmt, Type, Value, VarId,
 };
 use crate::ops::OpId;
 
@@ -22,15 +21,13 @@ const DEPTH: i64 = 2;
 /// The indices of copied loops join `drains`.
 pub(super) fn run(kernel: &mut Kernel, drains: &mut Drains) {
     let body = std::mem::take(&mut kernel.body);
-    let mut skew = Skew { kernel, next_group: FIRST_GROUP, drains };
-    let body = skew.body(body);
+    let mut skew = Skew { staging: Staging::new(kernel, FIRST_GROUP, drains) };
+    let body = expand_loops(body, &mut |inner, out| skew.for_loop(inner, out));
     kernel.body = body;
 }
 
 struct Skew<'a> {
-    kernel: &'a mut Kernel,
-    next_group: u32,
-    drains: &'a mut Drains,
+    staging: Staging<'a>,
 }
 
 /// The halves of a loop's body, by the places of their statements.
@@ -42,25 +39,6 @@ struct Halves {
 }
 
 impl Skew<'_> {
-    fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            match stmt {
-                Stmt::For(mut inner) => {
-                    inner.body = self.body(inner.body);
-                    self.for_loop(inner, &mut out);
-                }
-                Stmt::While(inner) => out.push(Stmt::While(While { body: self.body(inner.body), ..inner })),
-                Stmt::If(inner) => {
-                    let then = self.body(inner.then);
-                    out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
-                }
-                leaf => out.push(leaf),
-            }
-        }
-        out
-    }
-
     fn for_loop(&mut self, inner: For, out: &mut Vec<Stmt>) {
         let LoopKind::Pipeline { stages } = inner.kind else { return out.push(Stmt::For(inner)) };
         if !(inner.body.iter().any(sends) && inner.body.iter().any(receives)) {
@@ -136,7 +114,7 @@ impl Skew<'_> {
     fn is_scalar(&self, stmt: &Stmt) -> bool {
         match stmt {
             Stmt::Let { var, value: Value::Scalar(_) | Value::Copy(_), .. } => {
-                matches!(self.kernel.var(*var).ty, Type::Scalar(_))
+                matches!(self.staging.kernel.var(*var).ty, Type::Scalar(_))
             }
             _ => false,
         }
@@ -144,25 +122,25 @@ impl Skew<'_> {
 
     fn skewed(&mut self, inner: &For, halves: &Halves, lead: Lead, out: &mut Vec<Stmt>) {
         let Lead { start, step, trips, depth } = lead;
-        let group = self.next_group;
-        self.next_group += 1;
+        let group = self.staging.group();
+        let numbered = |stage: i64| PipelineStage { group, stage: stage as u32 };
         let at = |iteration: i64| Scalar::Int(start.saturating_add(iteration.saturating_mul(step)));
         let by = |op, index: VarId, iterations: i64| {
             walk::fold_binary(op, Scalar::Var(index), Scalar::Int(iterations.saturating_mul(step)))
         };
         let initial: Vec<Operand> = inner.carries.iter().map(|carry| carry.init.clone()).collect();
         for stage in 0..depth {
-            let (copy, _) = self.half(inner, halves, &halves.ahead, at(stage), &initial, (group, stage));
-            out.extend(copy);
+            let copy = self.half(inner, halves, &halves.ahead, at(stage), &initial, numbered(stage));
+            out.extend(copy.body);
         }
 
-        let index = self.fresh(inner.index);
+        let index = self.staging.fresh(inner.index);
         let carries: Vec<Carry> = inner
             .carries
             .iter()
             .map(|carry| Carry {
-                iter: self.fresh(carry.iter),
-                result: self.named(carry.result, "_swp"),
+                iter: self.staging.fresh(carry.iter),
+                result: self.staging.named(carry.result, "_swp"),
                 ..carry.clone()
             })
             .collect();
@@ -170,14 +148,14 @@ impl Skew<'_> {
         let mut body = Vec::new();
         for stage in 0..depth {
             let ahead = by(ScalarBinary::Add, index, stage);
-            let (copy, _) = self.half(inner, halves, &halves.ahead, ahead, &values, (group, stage));
-            body.extend(copy);
+            let copy = self.half(inner, halves, &halves.ahead, ahead, &values, numbered(stage));
+            body.extend(copy.body);
         }
         for stage in 0..depth {
             let behind = by(ScalarBinary::Sub, index, depth - stage);
-            let (copy, next) = self.half(inner, halves, &halves.behind, behind, &values, (group, stage));
-            body.extend(copy);
-            values = next;
+            let copy = self.half(inner, halves, &halves.behind, behind, &values, numbered(stage));
+            body.extend(copy.body);
+            values = copy.values;
         }
         if !carries.is_empty() {
             body.push(Stmt::Yield { values, origin: inner.origin });
@@ -196,17 +174,17 @@ impl Skew<'_> {
 
         for stage in 0..depth {
             let last = at(trips - depth + stage);
-            let (copy, next) = self.half(inner, halves, &halves.behind, last, &values, (group, stage));
-            out.extend(copy);
-            values = next;
+            let copy = self.half(inner, halves, &halves.behind, last, &values, numbered(stage));
+            out.extend(copy.body);
+            values = copy.values;
         }
         for (carry, value) in inner.carries.iter().zip(values) {
-            self.kernel.var_mut(carry.result).role = Role::Def;
+            self.staging.kernel.var_mut(carry.result).role = Role::Def;
             out.push(Stmt::Let { var: carry.result, value: as_value(value), origin: inner.origin });
         }
     }
 
-    /// A copy of one half for one iteration, and what it hands on.
+    /// A copy of one half for one iteration.
     fn half(
         &mut self,
         inner: &For,
@@ -214,37 +192,11 @@ impl Skew<'_> {
         which: &BTreeSet<usize>,
         index: Scalar,
         carried: &[Operand],
-        (group, stage): (u32, i64),
-    ) -> (Vec<Stmt>, Vec<Operand>) {
-        let mut substitution = Substitution::default();
-        substitution.set(inner.index, Operand::Scalar(index));
-        for (carry, value) in inner.carries.iter().zip(carried) {
-            substitution.set(carry.iter, value.clone());
-        }
+        stage: PipelineStage,
+    ) -> Iteration {
         let mut selected: Vec<Stmt> = which.iter().map(|&place| halves.statements[place].clone()).collect();
         selected.push(Stmt::Yield { values: halves.yields.clone(), origin: inner.origin });
-        let mut copy = walk::copy(self.kernel, &selected, &mut substitution);
-        let copied: Vec<_> =
-            self.drains.iter().filter_map(|(index, drain)| Some((substitution.var_of(*index)?, *drain))).collect();
-        self.drains.extend(copied);
-        let yielded = match copy.pop() {
-            Some(Stmt::Yield { values, .. }) => values,
-            _ => Vec::new(),
-        };
-        tag(self.kernel, &mut copy, PipelineStage { group, stage: stage as u32 }, true);
-        (copy, yielded)
-    }
-
-    fn fresh(&mut self, var: VarId) -> VarId {
-        let var = self.kernel.var(var).clone();
-        self.kernel.add_var(var)
-    }
-
-    fn named(&mut self, var: VarId, suffix: &str) -> VarId {
-        let var = self.kernel.var(var);
-        let name = format!("{}{suffix}", var.name);
-        let var = Var { name, inserted: true, ..var.clone() };
-        self.kernel.add_var(var)
+        self.staging.stage(inner, &selected, index, carried, stage, true)
     }
 }
 

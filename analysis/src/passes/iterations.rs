@@ -1,0 +1,151 @@
+//! Loops taken apart: copies of single iterations, and the stages of a pipeline that they are.
+
+use super::io_order::{Drain, Drains, is_product};
+use super::walk::{self, Substitution};
+use crate::ir::{
+    Attr, Call, For, If, Kernel, Operand, PIPELINE_STAGES, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId,
+    While,
+};
+use crate::target::Space;
+
+/// A copy of one iteration.
+pub(super) struct Iteration {
+    pub(super) body: Vec<Stmt>,
+    /// What it hands to the next one.
+    pub(super) values: Vec<Operand>,
+    /// The variables of the copy.
+    copies: Substitution,
+}
+
+/// Copies `statements` of a loop, the last of which yields, for the iteration at `index` that takes `values`.
+pub(super) fn iteration(
+    kernel: &mut Kernel,
+    inner: &For,
+    statements: &[Stmt],
+    index: Scalar,
+    values: &[Operand],
+) -> Iteration {
+    let mut copies = Substitution::default();
+    copies.set(inner.index, Operand::Scalar(index));
+    for (carry, value) in inner.carries.iter().zip(values) {
+        copies.set(carry.iter, value.clone());
+    }
+    let mut body = walk::copy(kernel, statements, &mut copies);
+    let values = match body.pop_if(|last| matches!(last, Stmt::Yield { .. })) {
+        Some(Stmt::Yield { values, .. }) => values,
+        _ => values.to_vec(),
+    };
+    Iteration { body, values, copies }
+}
+
+/// Replaces every loop by what `emit` makes of it, inner loops before those around them.
+pub(super) fn expand_loops(body: Vec<Stmt>, emit: &mut impl FnMut(For, &mut Vec<Stmt>)) -> Vec<Stmt> {
+    let mut out = Vec::with_capacity(body.len());
+    for stmt in body {
+        match stmt {
+            Stmt::For(mut inner) => {
+                inner.body = expand_loops(inner.body, emit);
+                emit(inner, &mut out);
+            }
+            Stmt::While(inner) => out.push(Stmt::While(While { body: expand_loops(inner.body, emit), ..inner })),
+            Stmt::If(inner) => {
+                let then = expand_loops(inner.then, emit);
+                out.push(Stmt::If(If { then, otherwise: expand_loops(inner.otherwise, emit), ..inner }));
+            }
+            leaf => out.push(leaf),
+        }
+    }
+    out
+}
+
+/// The kernel whose pipelines become copies of their iterations.
+pub(super) struct Staging<'a> {
+    pub(super) kernel: &'a mut Kernel,
+    next_group: u32,
+    /// The indices of copied loops join them.
+    pub(super) drains: &'a mut Drains,
+}
+
+impl<'a> Staging<'a> {
+    pub(super) fn new(kernel: &'a mut Kernel, first_group: u32, drains: &'a mut Drains) -> Self {
+        Staging { kernel, next_group: first_group, drains }
+    }
+
+    /// A number for copies that are stages of one region.
+    pub(super) fn group(&mut self) -> u32 {
+        self.next_group += 1;
+        self.next_group - 1
+    }
+
+    /// An iteration whose tiles say which stage they belong to.
+    pub(super) fn stage(
+        &mut self,
+        inner: &For,
+        statements: &[Stmt],
+        index: Scalar,
+        values: &[Operand],
+        stage: PipelineStage,
+        two_accumulators: bool,
+    ) -> Iteration {
+        let mut copy = iteration(self.kernel, inner, statements, index, values);
+        let copied: Vec<(VarId, Drain)> =
+            self.drains.iter().filter_map(|(index, drain)| Some((copy.copies.var_of(*index)?, *drain))).collect();
+        self.drains.extend(copied);
+        tag(self.kernel, &mut copy.body, stage, two_accumulators);
+        copy
+    }
+
+    pub(super) fn fresh(&mut self, var: VarId) -> VarId {
+        let var = self.kernel.var(var).clone();
+        self.kernel.add_var(var)
+    }
+
+    /// A variable of the compiler's like one of the author's.
+    pub(super) fn named(&mut self, var: VarId, suffix: &str) -> VarId {
+        let var = self.kernel.var(var);
+        let name = format!("{}{suffix}", var.name);
+        let var = Var { name, inserted: true, ..var.clone() };
+        self.kernel.add_var(var)
+    }
+}
+
+pub(super) fn as_value(operand: Operand) -> Value {
+    match operand {
+        Operand::Var(var) => Value::Copy(var),
+        Operand::Scalar(scalar) => Value::Scalar(scalar),
+        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason("a list as a carried value".into()))),
+        Operand::Unknown(reason) => Value::Scalar(Scalar::Unknown(reason)),
+    }
+}
+
+/// Writes the stage into every call that makes a tile. The one cube unit finishes an accumulator before it starts the next,
+/// so that accumulators of several stages can share memory, unless one is to be drained while the next one is made.
+fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, two_accumulators: bool) {
+    for stmt in body {
+        match stmt {
+            Stmt::Let { var, value: Value::Call(call), .. } => {
+                let Some(tile) = kernel.tile(*var) else { continue };
+                if is_product(call) && tile.space == Some(Space::Acc) && !two_accumulators {
+                    continue;
+                }
+                append_stage(call, stage);
+            }
+            Stmt::For(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
+            Stmt::While(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
+            Stmt::If(inner) => {
+                tag(kernel, &mut inner.then, stage, two_accumulators);
+                tag(kernel, &mut inner.otherwise, stage, two_accumulators);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn append_stage(call: &mut Call, stage: PipelineStage) {
+    for (name, attr) in &mut call.attrs {
+        if let (&mut PIPELINE_STAGES, Attr::Stages(stages)) = (name, attr) {
+            return stages.push(stage);
+        }
+    }
+    call.attrs.push((PIPELINE_STAGES, Attr::Stages(vec![stage])));
+}
