@@ -43,6 +43,8 @@ pub struct Kernel {
     /// one that is put in place of its calls. All origins are nodes of that text.
     pub home: Option<BlockKey>,
     pub params: Vec<VarId>,
+    /// Which memory the tensors are that host code gives to a scope. Empty where it does not say so for every launch.
+    pub lent: Vec<(VarId, Storage)>,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,
     /// Written on tensors: the statements on tiles are the compiler's.
@@ -57,6 +59,17 @@ pub struct Kernel {
     pub rejections: Vec<Rejection>,
     /// How the compiler divides its matrix products, in the order of the text.
     pub tilings: Vec<Tiling>,
+}
+
+/// The memory of a tensor that host code gives to a scope. Equal values are the same memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// Given to the host function itself, so that others may hold it too.
+    Given(VarId),
+    /// `pl.create_tensor` in the host function, or the result of another scope of it.
+    Made(VarId),
+    /// Not followed.
+    Unclear,
 }
 
 /// How the compiler computes a matrix product in blocks, and why (its AutoTileMatmulL0).

@@ -13,6 +13,7 @@ use crate::ir::{
     Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Origin, Reason, Rejection, Role, Scalar, SplitMode,
     Type, Value, Var, VarId,
 };
+use crate::ops::OpId;
 
 /// The value of an expression of a kernel's body.
 #[derive(Debug, Clone)]
@@ -30,8 +31,30 @@ pub(super) enum Term {
 pub(super) enum Rhs {
     Call(Call, Type),
     Term(Term),
-    /// Something that host code computes; only its type matters.
-    Host(Type),
+    /// Something that host code computes: its type, and which memory it is.
+    Host(Type, HostValue),
+}
+
+/// What is known of a tensor that host code computes.
+#[derive(Clone, Copy)]
+pub(super) enum HostValue {
+    /// `pl.create_tensor`
+    Made,
+    /// A part or another shape of a tensor, in the same memory.
+    PartOf(VarId),
+    Unknown,
+}
+
+impl HostValue {
+    fn value(self, origin: Origin) -> Value {
+        match self {
+            HostValue::Made => {
+                Value::Call(Call { op: OpId::TENSOR_CREATE, args: Vec::new(), attrs: Vec::new(), origin })
+            }
+            HostValue::PartOf(tensor) => Value::Copy(tensor),
+            HostValue::Unknown => Value::Scalar(Scalar::Unknown(Reason("a value of the host".to_owned()))),
+        }
+    }
 }
 
 /// What lowering builds. Kept apart from the syntax, since an inlined function brings its own.
@@ -244,10 +267,10 @@ impl<'a> Lowering<'a> {
     }
 
     /// A variable for something that host code computes.
-    pub(super) fn host_value(&mut self, ty: Type, origin: Origin) -> VarId {
+    pub(super) fn host_value(&mut self, ty: Type, value: HostValue, origin: Origin) -> VarId {
         let name = "_host".to_owned();
         let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
-        let value = Value::Scalar(Scalar::Unknown(Reason("a value of the host".to_owned())));
+        let value = value.value(origin);
         self.emit(Statement::Let { var, value, ty, origin });
         var
     }
@@ -375,7 +398,7 @@ impl<'a> Lowering<'a> {
                 };
                 (Value::Scalar(scalar), ty)
             }
-            Rhs::Host(ty) => (Value::Scalar(Scalar::Unknown(Reason("a value of the host".to_owned()))), ty),
+            Rhs::Host(ty, value) => (value.value(self.at_expr(target)), ty),
             // A list, a constant or something unknown has no variable of its own: the name stands for it.
             Rhs::Term(term) => return self.bind(name, term),
         };
@@ -445,7 +468,7 @@ impl<'a> Lowering<'a> {
                 self.emit(Statement::Let { var, value: Value::Call(call), ty, origin: at });
                 Term::Var(var)
             }
-            Rhs::Host(ty) => Term::Var(self.host_value(ty, at)),
+            Rhs::Host(ty, value) => Term::Var(self.host_value(ty, value, at)),
             Rhs::Term(term) => term,
         };
         for (index, &element) in elements.iter().enumerate() {
@@ -515,7 +538,7 @@ impl<'a> Lowering<'a> {
         }
         match self.rhs(expr) {
             Rhs::Call(call, _) => self.emit(Statement::Eval { call, origin: at }),
-            Rhs::Term(_) | Rhs::Host(_) => {}
+            Rhs::Term(_) | Rhs::Host(..) => {}
         }
     }
 

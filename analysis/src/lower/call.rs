@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 
 use super::annotation::{Annotation, blayout, pad, slayout};
-use super::body::{Inlined, Lowering, Rhs, Term, keyword};
+use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
 use super::deduce::{self, Problem};
 use super::draft::Home;
 use super::earlier::{removed, renamed};
@@ -123,8 +123,8 @@ impl Lowering<'_> {
             _ => returned_params(source, function, &passed),
         };
         match <[Type; 1]>::try_from(types) {
-            Ok([ty]) => Rhs::Host(ty),
-            Err(types) => Rhs::Host(Type::Tuple(types)),
+            Ok([ty]) => Rhs::Host(ty, HostValue::Unknown),
+            Err(types) => Rhs::Host(Type::Tuple(types), HostValue::Unknown),
         }
     }
 
@@ -150,6 +150,19 @@ impl Lowering<'_> {
         let rank_known = shape.is_some();
         let layout = TensorLayout::Nd;
         Some(Type::Tensor(TensorType { shape: shape.unwrap_or_default(), dtype, layout, is_output: false, rank_known }))
+    }
+
+    /// Which memory the result of an operation of host code is.
+    fn host_storage(&self, name: &str, args: &[Arg]) -> HostValue {
+        let tensor = match args.first().and_then(|arg| self.lookup(self.ast.name(arg.value)?)) {
+            Some(Term::Var(var)) => Some(*var),
+            _ => None,
+        };
+        match (name, tensor) {
+            ("create_tensor" | "create", _) => HostValue::Made,
+            ("slice" | "view" | "assemble", Some(tensor)) => HostValue::PartOf(tensor),
+            _ => HostValue::Unknown,
+        }
     }
 
     fn function_call(&mut self, expr: ExprId, name: &str, args: &[Arg]) -> Rhs {
@@ -383,7 +396,7 @@ impl Lowering<'_> {
         if self.state.host
             && let Some(ty) = self.host_tensor(name, first, args)
         {
-            return Rhs::Host(ty);
+            return Rhs::Host(ty, self.host_storage(name, args));
         }
         // Some have an effect on global memory or order only.
         if !matches!(name, "write" | "prefetch" | "barrier" | "sync" | "wait" | "notify" | "print" | "dump") {

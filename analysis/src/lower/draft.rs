@@ -71,6 +71,8 @@ pub(super) struct Region {
     /// `name_hint=`
     pub(super) hint: Option<String>,
     pub(super) cross_core: CrossCore,
+    /// Launched by a call of the host function itself, and not as a task of its own that others wait for.
+    pub(super) is_called: bool,
     pub(super) origin: Origin,
     pub(super) name_origin: Origin,
     /// The function whose text it stands in, if that is not the one being lowered.

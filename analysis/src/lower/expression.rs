@@ -21,7 +21,7 @@ impl Lowering<'_> {
                 let var = self.temporary(call, ty);
                 self.of_variable(var)
             }
-            Rhs::Host(ty) => Term::Var(self.host_value(ty, self.at_expr(expr))),
+            Rhs::Host(ty, value) => Term::Var(self.host_value(ty, value, self.at_expr(expr))),
             Rhs::Term(term) => term,
         }
     }

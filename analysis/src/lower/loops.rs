@@ -4,6 +4,7 @@ use tilelens_syntax::ast::{Arg, Expr, ExprId, Stmt, StmtId};
 
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::draft::{ExplicitCarry, Statement};
+use super::scopes::Launched;
 use crate::diagnostics::Code;
 use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId};
 use crate::ops::OpId;
@@ -36,7 +37,9 @@ impl Lowering<'_> {
                 None => return,
             },
             "while_" => return self.while_with_carries(at, target, args, body),
-            "spmd" if self.state.host => return self.region(stmt, args, Some(target), body),
+            "spmd" if self.state.host => {
+                return self.region(stmt, Launched { args, index: Some(target), is_called: false }, body);
+            }
             "spmd" => {
                 self.note(iter, "`pl.spmd` inside of a kernel".to_owned());
                 let reason = Reason("the index of `pl.spmd`".to_owned());

@@ -17,6 +17,7 @@ mod outline;
 mod scalar;
 mod scopes;
 mod ssa;
+mod storage;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub(crate) use deduce::{Problem, known, result as deduce};
 pub(crate) use launch::launched_together;
 pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 pub(crate) use scopes::is_of_attributes;
+use storage::Storages;
 
 /// What a function is to the compiler, by its decorators (`reference/language.md` §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +99,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         name_origin: Origin::Expr(function.name),
         home: None,
         params: converted.params,
+        lent: Vec::new(),
         vars: converted.vars,
         body: converted.body,
         on_tensors: false,
@@ -121,20 +124,23 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     let (draft, state) = lowering.finish();
     let mut converted = ssa::convert(&draft);
     let leaving = outline::leaving(&converted.body, &converted.regions, &converted.vars);
-    let mut described = Vec::new();
-    collect_regions(draft.body, &mut described);
-    let mut names: Vec<String> = Vec::new();
-    let mut kernels = Vec::new();
-    for (count, ((region, body), leaving)) in described.into_iter().zip(&mut converted.regions).zip(leaving).enumerate()
-    {
+    let (described, launches): (Vec<_>, Vec<_>) = storage::regions(draft.body).into_iter().unzip();
+    for ((region, body), leaving) in described.iter().zip(&mut converted.regions).zip(leaving) {
         if !leaving.is_empty() {
             body.push(crate::ir::Stmt::Return { values: leaving, origin: region.origin });
         }
+    }
+    let storages = Storages::of(&converted.vars, &converted.body, &converted.regions, &launches);
+    let mut names: Vec<String> = Vec::new();
+    let mut kernels = Vec::new();
+    let each = described.into_iter().zip(&launches).zip(&converted.regions);
+    for (count, ((region, launch), body)) in each.enumerate() {
         let name = region.hint.unwrap_or_else(|| format!("{host}_incore_{count}"));
         let copies = (0..).map(|copy| if copy == 0 { name.clone() } else { format!("{name}_{}", copy - 1) });
         let name = copies.into_iter().find(|name| !names.contains(name)).unwrap_or(name);
         names.push(name.clone());
-        let outline::Outlined { params, mut vars, body } = outline::outline(body, &converted.vars);
+        let outline::Outlined { taken, params, mut vars, body } = outline::outline(body, &converted.vars);
+        let lent = if launch.is_plain { storages.lent(&taken, &params) } else { Vec::new() };
         for param in &params {
             let var = &mut vars[param.0 as usize];
             let own = match &region.home {
@@ -152,6 +158,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             name_origin: region.name_origin,
             home: region.home.map(|home| home.key.clone()),
             params,
+            lent,
             vars,
             body,
             on_tensors: false,
@@ -183,21 +190,6 @@ fn calls_helper(ast: &Ast, scope: &dyn Scope) -> bool {
             _ => false,
         })
     })
-}
-
-/// The regions in the order in which SSA conversion meets them.
-fn collect_regions(body: Vec<draft::Statement>, regions: &mut Vec<draft::Region>) {
-    for statement in body {
-        match statement {
-            draft::Statement::Region(region) => regions.push(region),
-            draft::Statement::For { body, .. } | draft::Statement::While { body, .. } => collect_regions(body, regions),
-            draft::Statement::If { then, otherwise, .. } => {
-                collect_regions(then, regions);
-                collect_regions(otherwise.unwrap_or_default(), regions);
-            }
-            _ => {}
-        }
-    }
 }
 
 /// How an operator is written that the compiler accepts on scalars.

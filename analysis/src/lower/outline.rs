@@ -10,6 +10,8 @@ use crate::ops::OpId;
 use crate::passes::walk;
 
 pub(super) struct Outlined {
+    /// The variables around the scope that its parameters stand for.
+    pub(super) taken: Vec<VarId>,
     pub(super) params: Vec<VarId>,
     pub(super) vars: Vec<Var>,
     pub(super) body: Vec<Stmt>,
@@ -20,7 +22,7 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
     let mut live_in = LiveIn::default();
     live_in.block(body);
     let mut renaming = Renaming { outer, vars: Vec::new(), names: FxHashMap::default(), extents: Vec::new() };
-    let mut params = Vec::new();
+    let (mut taken, mut params) = (Vec::new(), Vec::new());
     for &param in &live_in.ordered {
         let Some(var) = outer.get(param.0 as usize) else { continue };
         // A value of the function around the scope is a parameter that the author did not write.
@@ -28,6 +30,7 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
         if let Type::Tensor(tensor) = &mut var.ty {
             tensor.is_output = live_in.stored.contains(&param);
         }
+        taken.push(param);
         params.push(renaming.add(param, var));
     }
     // Only now every parameter has its number.
@@ -36,7 +39,7 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
         renaming.vars[at].ty = renaming.ty(&renaming.vars[at].ty.clone());
     }
     let body = renaming.block(body);
-    Outlined { params, vars: renaming.vars, body }
+    Outlined { taken, params, vars: renaming.vars, body }
 }
 
 /// The values of each scope that the code around it reads, in the order of their definition.

@@ -35,6 +35,18 @@ pub(crate) fn is_of_attributes(ast: &Ast, at: Origin) -> bool {
     })
 }
 
+/// Arguments of `pl.at` that make a scope a task of its own.
+const TASK_ARGUMENTS: [&str; 3] = ["deps", "allow_early_resolve", "predicate"];
+
+/// How the host launches a scope.
+pub(super) struct Launched<'a> {
+    pub(super) args: &'a [Arg],
+    /// `i` of `for i in pl.spmd(n)`
+    pub(super) index: Option<ExprId>,
+    /// By a plain call of the host function itself.
+    pub(super) is_called: bool,
+}
+
 impl Lowering<'_> {
     /// `attrs=` of a kernel's decorator, which say what `optimizations=` says of a scope.
     pub(super) fn attributes(&mut self, function: &Function) {
@@ -83,7 +95,10 @@ impl Lowering<'_> {
                 _ => false,
             };
             if self.state.host && is_region {
-                return self.region(with, args, None, body);
+                let is_called = path == ["pl", "at"]
+                    && item.target.is_none()
+                    && TASK_ARGUMENTS.iter().all(|name| keyword(args, name).is_none());
+                return self.region(with, Launched { args, index: None, is_called }, body);
             }
             match path.as_slice() {
                 ["pl", "scope" | "manual_scope" | "at"] => {}
@@ -113,7 +128,8 @@ impl Lowering<'_> {
     }
 
     /// A scope that becomes a kernel. Its names stay visible behind it.
-    pub(super) fn region(&mut self, scope: StmtId, args: &[Arg], index: Option<ExprId>, body: &[StmtId]) {
+    pub(super) fn region(&mut self, scope: StmtId, launched: Launched, body: &[StmtId]) {
+        let Launched { args, index, is_called } = launched;
         let home = match &self.inlined {
             Some(Inlined::Here(home)) => Some(home.clone()),
             Some(Inlined::Elsewhere) | None => None,
@@ -151,6 +167,7 @@ impl Lowering<'_> {
             body,
             hint,
             cross_core,
+            is_called,
             origin: at,
             name_origin,
             home,

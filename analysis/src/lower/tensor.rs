@@ -3,7 +3,7 @@
 
 use tilelens_syntax::ast::{Expr, ExprId};
 
-use super::body::{Lowering, Rhs, Term};
+use super::body::{HostValue, Lowering, Rhs, Term};
 use super::scalar;
 use crate::diagnostics::Code;
 use crate::ir::{Call, Operand, Reason, Scalar, ScalarBinary, TensorLayout, TensorType, Type, VarId};
@@ -55,7 +55,8 @@ impl Lowering<'_> {
             let kept = extents.into_iter().enumerate().filter(|(axis, _)| !dropped.contains(axis));
             let shape = kept.map(|(_, extent)| extent).collect();
             let layout = TensorLayout::Nd;
-            return Rhs::Host(Type::Tensor(TensorType { shape, layout, is_output: false, ..tensor.clone() }));
+            let ty = Type::Tensor(TensorType { shape, layout, is_output: false, ..tensor.clone() });
+            return Rhs::Host(ty, HostValue::PartOf(var));
         }
         let mut args = vec![Operand::Var(var), Operand::List(extents), Operand::List(offsets)];
         if !dropped.is_empty() {

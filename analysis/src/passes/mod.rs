@@ -15,6 +15,7 @@ mod matmul_parts;
 mod mixed;
 mod pages;
 mod pipeline;
+mod resident_operands;
 mod simplify;
 mod skew;
 mod spaces;
@@ -45,6 +46,7 @@ pub fn prepare(mut kernel: Kernel, machine: Machine, planner: Planner) -> Vec<Ke
     cast::note_folded(&mut kernel);
     tile_slice::run(&mut kernel);
     spaces::infer(&mut kernel);
+    resident_operands::run(&mut kernel, machine);
     backend_layouts::run(&mut kernel);
     let mut kernels = mixed::run(kernel, target);
     for kernel in &mut kernels {

@@ -105,7 +105,7 @@ pub(crate) fn visit_header_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
 }
 
 /// Visits the variables that a statement defines, those of nested statements included.
-pub(super) fn visit_definitions(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+pub(crate) fn visit_definitions(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
     match stmt {
         Stmt::Let { var, .. } => see(*var),
         Stmt::For(inner) => {
@@ -125,7 +125,7 @@ pub(super) fn visit_definitions(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
     }
 }
 
-fn value_uses(value: &Value, see: &mut impl FnMut(VarId)) {
+pub(crate) fn value_uses(value: &Value, see: &mut impl FnMut(VarId)) {
     match value {
         Value::Call(call) => call_uses(call, see),
         Value::Copy(var) | Value::Element { tuple: var, .. } => see(*var),
@@ -133,11 +133,11 @@ fn value_uses(value: &Value, see: &mut impl FnMut(VarId)) {
     }
 }
 
-fn call_uses(call: &Call, see: &mut impl FnMut(VarId)) {
+pub(crate) fn call_uses(call: &Call, see: &mut impl FnMut(VarId)) {
     call.args.iter().for_each(|arg| operand_uses(arg, see));
 }
 
-fn operand_uses(operand: &Operand, see: &mut impl FnMut(VarId)) {
+pub(crate) fn operand_uses(operand: &Operand, see: &mut impl FnMut(VarId)) {
     match operand {
         Operand::Var(var) => see(*var),
         Operand::Scalar(scalar) => scalar_uses(scalar, see),
@@ -146,7 +146,7 @@ fn operand_uses(operand: &Operand, see: &mut impl FnMut(VarId)) {
     }
 }
 
-pub(super) fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
+pub(crate) fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
     match scalar {
         Scalar::Var(var) | Scalar::Dim { tensor: var, .. } => see(*var),
         Scalar::Unary(_, inner) | Scalar::Cast(_, inner) => scalar_uses(inner, see),

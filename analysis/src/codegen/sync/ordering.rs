@@ -175,13 +175,15 @@ impl<'a> Ordering<'a> {
     }
 
     /// The places of which that can be true. What stands together in front of a loop or branch was made for one statement within
-    /// after the other. And behind a barrier that the second iteration asked for, the next one was there before.
+    /// after the other; so was a flag that a later one within repeats. And behind a barrier that the second iteration asked for, the
+    /// next one was there before.
     fn suspects(&self) -> Vec<(BlockId, usize)> {
         let mut places = Vec::new();
         for (block, arrivals) in self.arrivals.iter().enumerate() {
             let items = self.blocks[block].items.iter();
             let compounds = items.enumerate().filter(|(_, item)| matches!(item, Item::Loop(_) | Item::If(..)));
-            places.extend(compounds.map(|(gap, _)| (block, gap)).filter(|(_, gap)| arrivals[*gap].len() > 1));
+            let compounds = compounds.map(|(gap, _)| (block, gap));
+            places.extend(compounds.filter(|&place| arrivals[place.1].len() > 1 || self.is_repeated_within(place)));
         }
         for (index, late) in self.barriers.iter().enumerate() {
             let behind = self
@@ -193,6 +195,16 @@ impl<'a> Ordering<'a> {
             places.extend(next.map(|(_, next)| (next.block, next.gap)));
         }
         places
+    }
+
+    /// Whether a flag in front of a loop or branch has a later one between the same pipes in it.
+    fn is_repeated_within(&self, place: (BlockId, usize)) -> bool {
+        self.arrivals[place.0][place.1].iter().any(|arrival| {
+            let Arrival::Flag(flag) = *arrival else { return false };
+            let Pair { src, dst, .. } = self.pairs[flag];
+            let mut later = self.pairs[flag + 1..].iter().filter(|pair| (pair.src, pair.dst) == (src, dst));
+            later.any(|pair| self.nodes[pair.later as usize].path.contains(&place))
+        })
     }
 
     /// Whether what there is orders everything.

@@ -35,6 +35,7 @@ impl Fixture {
             name_origin: origin,
             home: None,
             params: Vec::new(),
+            lent: Vec::new(),
             vars: Vec::new(),
             body: Vec::new(),
             allocations: Vec::new(),

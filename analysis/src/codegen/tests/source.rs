@@ -183,8 +183,8 @@ fn synchronisation_from_source_is_sound() {
           456 of 456 single removals of a pair or barrier detected
         tests/conformance/pypto: 260 kernels, 258 complete, 260 sound
           4216 of 4216 single removals of a pair or barrier detected
-        tests/conformance/pypto-tensor: 233 kernels, 228 complete, 233 sound
-          1915 of 1915 single removals of a pair or barrier detected
+        tests/conformance/pypto-tensor: 233 kernels, 230 complete, 233 sound
+          1917 of 1917 single removals of a pair or barrier detected
         docs/examples: 10 kernels, 10 complete, 10 sound
           91 of 91 single removals of a pair or barrier detected
     "#]]

@@ -54,6 +54,7 @@ impl Build {
                 name_origin: origin,
                 home: None,
                 params: Vec::new(),
+                lent: Vec::new(),
                 vars: Vec::new(),
                 body: Vec::new(),
                 allocations: Vec::new(),

@@ -19,11 +19,12 @@ pub(crate) use typing::result_type;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::resident_operands::OPERAND_LOAD;
 use super::spaces::TARGET_MEMORY;
 use super::walk::{self, Substitution};
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TensorType,
-    TileType, Type, Value, Var, VarId, While,
+    Attr, Call, Carry, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TensorType, TileType,
+    Type, Value, Var, VarId, While,
 };
 use crate::lower::{Problem, deduce};
 use crate::ops::OpId;
@@ -90,8 +91,6 @@ struct Conversion<'k> {
     /// Statements of the list that is open.
     out: Vec<Stmt>,
     reported: FxHashSet<Origin>,
-    /// Inside of a loop that runs a known number of times, not in a branch of it.
-    repeated: bool,
     /// Tensors in global memory as a store leaves them.
     written: FxHashSet<VarId>,
 }
@@ -117,7 +116,6 @@ impl<'k> Conversion<'k> {
             demands,
             out: Vec::new(),
             reported: FxHashSet::default(),
-            repeated: false,
             written: FxHashSet::default(),
         }
     }
@@ -151,19 +149,10 @@ impl<'k> Conversion<'k> {
         }
     }
 
-    fn within(&mut self, repeated: bool, body: Vec<Stmt>) -> Vec<Stmt> {
-        let outer = std::mem::replace(&mut self.repeated, repeated);
-        let body = self.body(body);
-        self.repeated = outer;
-        body
-    }
-
     fn for_loop(&mut self, mut inner: For) {
         self.stands_for.apply_to_header(&mut inner);
         self.enter(&inner.carries);
-        let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step);
-        let repeated = inner.kind == LoopKind::Range && trips.is_some_and(|trips| trips > 0);
-        inner.body = self.within(repeated, inner.body);
+        inner.body = self.body(inner.body);
         self.leave(&inner.carries);
         self.out.push(Stmt::For(inner));
     }
@@ -172,15 +161,15 @@ impl<'k> Conversion<'k> {
         inner.carries.iter_mut().for_each(|carry| carry.init = self.stands_for.operand(&carry.init));
         self.enter(&inner.carries);
         inner.condition = self.stands_for.scalar(&inner.condition);
-        inner.body = self.within(false, inner.body);
+        inner.body = self.body(inner.body);
         self.leave(&inner.carries);
         self.out.push(Stmt::While(inner));
     }
 
     fn branch(&mut self, mut inner: If) {
         inner.condition = self.stands_for.scalar(&inner.condition);
-        inner.then = self.within(false, inner.then);
-        inner.otherwise = self.within(false, inner.otherwise);
+        inner.then = self.body(inner.then);
+        inner.otherwise = self.body(inner.otherwise);
         for (slot, result) in inner.results.iter().enumerate() {
             let value = |branch: &[Stmt]| walk::yielded(branch).get(slot).and_then(Operand::var);
             let (then, otherwise) = (value(&inner.then), value(&inner.otherwise));
@@ -284,7 +273,11 @@ impl<'k> Conversion<'k> {
 
     fn load(&mut self, tensor: VarId, offsets: Vec<Scalar>, shape: Operand, valid: Operand, space: Space) -> LoadParts {
         let args = vec![Operand::Var(tensor), Operand::List(offsets), shape, valid];
-        (OpId::LOAD, args, vec![(TARGET_MEMORY, Attr::Space(space))])
+        let mut attrs = vec![(TARGET_MEMORY, Attr::Space(space))];
+        if space == Space::Mat {
+            attrs.push((OPERAND_LOAD, Attr::Bool(true)));
+        }
+        (OpId::LOAD, args, attrs)
     }
 
     /// Appends a load of the whole tensor.

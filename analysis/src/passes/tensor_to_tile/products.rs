@@ -36,10 +36,6 @@ impl Conversion<'_> {
     fn product_operand(&mut self, site: Site, operand: VarId, transposed: bool) -> Option<VarId> {
         let name = self.kernel.var(operand).name.clone();
         let in_memory = self.kernel.tensor(operand).is_some();
-        // The code around the scope made the tensor: nothing else can write it while the loop runs.
-        if in_memory && self.repeated && self.kernel.var(operand).inserted {
-            self.note(site.at, format!("the load of `{name}`, which the compiler may take out of the loop"));
-        }
         let placed = match in_memory {
             true => self.load_whole(site, &format!("{name}_mat"), operand, Space::Mat)?,
             false => operand,

@@ -55,6 +55,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         name_origin: call.origin,
         home: None,
         params: Vec::new(),
+        lent: Vec::new(),
         vars: Vec::new(),
         body: Vec::new(),
         on_tensors: false,
