@@ -5,7 +5,7 @@
 use rustc_hash::FxHashSet;
 
 use super::draft::{Draft, ExplicitCarry, Statement};
-use super::ssa::collect_assigned;
+use super::look_ahead::collect_assigned;
 use crate::ir::{
     Dtype, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, ScalarUnary, Type, Value, Var, VarId,
 };

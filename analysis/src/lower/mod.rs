@@ -12,6 +12,7 @@ mod earlier;
 mod expression;
 mod jumps;
 mod launch;
+mod look_ahead;
 mod loops;
 mod outline;
 mod scalar;

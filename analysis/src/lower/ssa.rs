@@ -2,9 +2,12 @@
 //! by name; one result of an `if` per name that its branches bind differently. The numbering of buffers depends on this order
 //! (`reference/memory.md` §7).
 
+use std::rc::Rc;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft::{Draft, ExplicitCarry, Statement};
+use super::look_ahead::{LookAhead, collect_assigned};
 use crate::ir::{
     Call, Carry, For, If, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var, VarId, While,
 };
@@ -23,8 +26,8 @@ pub(super) fn convert(draft: &Draft) -> Converted {
         author: &draft.vars,
         params: &draft.params,
         vars: Vec::new(),
-        current: FxHashMap::default(),
-        needed_later: FxHashSet::default(),
+        current: Versions::new(draft.vars.len()),
+        needed_later: Rc::default(),
         notes: Vec::new(),
         regions: Vec::new(),
     };
@@ -48,9 +51,9 @@ struct Converter<'d> {
     /// Versions.
     vars: Vec<Var>,
     /// The version that each of the author's variables has here.
-    current: FxHashMap<VarId, VarId>,
-    /// The author's variables that statements behind the present one read.
-    needed_later: FxHashSet<VarId>,
+    current: Versions,
+    /// The author's variables that statements behind the present one read. Kept up where loops need it only.
+    needed_later: Rc<FxHashSet<VarId>>,
     notes: Vec<Note>,
     regions: Vec<Vec<Stmt>>,
 }
@@ -67,7 +70,7 @@ impl Converter<'_> {
 
     fn define(&mut self, author: VarId, version: Var) -> VarId {
         let id = self.version(version);
-        self.current.insert(author, id);
+        self.current.set(author, id);
         id
     }
 
@@ -76,18 +79,12 @@ impl Converter<'_> {
         if let [only] = statements {
             return self.statement(only).into_iter().collect();
         }
-        let mut later = vec![FxHashSet::default()];
-        for statement in statements.iter().rev() {
-            let mut needed = live_in(statement);
-            let mut assigned = FxHashSet::default();
-            collect_assigned(std::slice::from_ref(statement), &mut assigned);
-            needed.extend(later.last().into_iter().flatten().filter(|var| !assigned.contains(*var)));
-            later.push(needed);
-        }
-        later.pop();
+        let mut ahead = LookAhead::of(statements);
         let mut converted = Vec::with_capacity(statements.len());
         for statement in statements {
-            self.needed_later = later.pop().unwrap_or_default();
+            if let Some(needed) = ahead.next() {
+                self.needed_later = needed;
+            }
             converted.extend(self.statement(statement));
         }
         converted
@@ -118,8 +115,9 @@ impl Converter<'_> {
             Statement::Break(origin) => Stmt::Break(*origin),
             Statement::Continue(origin) => Stmt::Continue(*origin),
             Statement::Region(region) => {
-                let needed_later = self.needed_later.clone();
-                self.needed_later.retain(|var| self.current.contains_key(var));
+                let known = self.needed_later.iter().copied().filter(|var| self.current.get(*var).is_some());
+                let known = Rc::new(known.collect());
+                let needed_later = std::mem::replace(&mut self.needed_later, known);
                 let body = self.sequence(&region.body);
                 self.needed_later = needed_later;
                 self.regions.push(body);
@@ -135,7 +133,7 @@ impl Converter<'_> {
         body: &[Statement],
         origin: Origin,
     ) -> Stmt {
-        let before = self.current.clone();
+        let before = self.current.mark();
         let opened = self.open_loop(None, carries, body, origin);
         let condition = self.scalar(condition);
         let (_, carries, body) = self.close_loop(opened, before, carries, body, origin);
@@ -149,7 +147,7 @@ impl Converter<'_> {
         body: &[Statement],
         origin: Origin,
     ) -> (Option<VarId>, Vec<Carry>, Vec<Stmt>) {
-        let before = self.current.clone();
+        let before = self.current.mark();
         let opened = self.open_loop(index, explicit, body, origin);
         self.close_loop(opened, before, explicit, body, origin)
     }
@@ -171,7 +169,7 @@ impl Converter<'_> {
             vars.sort_by(|a, b| self.author(*a).name.cmp(&self.author(*b).name).then(a.cmp(b)));
             vars
         };
-        let is_bound = |var: &VarId| self.current.contains_key(var);
+        let is_bound = |var: &VarId| self.current.get(*var).is_some();
         let rebound = by_name(assigned.iter().copied().filter(is_bound).collect());
         let escaping = assigned.iter().copied().filter(|var| !is_bound(var) && needed_later.contains(var));
         let escaping = by_name(escaping.collect());
@@ -187,7 +185,7 @@ impl Converter<'_> {
             carries.push(Carry { init, iter, result, explicit: true });
         }
         for &var in &rebound {
-            let init = self.current[&var];
+            let Some(init) = self.current.get(var) else { continue };
             let ty = self.vars[init.0 as usize].ty.clone();
             let iter = self.carried(var, ty.clone(), Role::IterArg, origin);
             let result = self.carried(var, ty, Role::LoopResult, origin);
@@ -215,7 +213,7 @@ impl Converter<'_> {
             let version = Var { role: Role::LoopIndex, ..self.author(index).clone() };
             self.define(index, version)
         });
-        self.current.extend(inside);
+        inside.into_iter().for_each(|(var, version)| self.current.set(var, version));
         OpenLoop { index, carries, rebound: rebound.into_iter().chain(escaping).collect() }
     }
 
@@ -223,14 +221,15 @@ impl Converter<'_> {
     fn close_loop(
         &mut self,
         opened: OpenLoop,
-        before: FxHashMap<VarId, VarId>,
+        before: Mark,
         explicit: &[ExplicitCarry],
         body: &[Statement],
         origin: Origin,
     ) -> (Option<VarId>, Vec<Carry>, Vec<Stmt>) {
         let OpenLoop { index, carries, rebound } = opened;
         let mut body = self.sequence(body);
-        let after = std::mem::replace(&mut self.current, before);
+        let after: Vec<Option<VarId>> = rebound.iter().map(|&var| self.current.get(var)).collect();
+        self.current.forget(before);
         let mut yielded = match body.last() {
             Some(Stmt::Yield { .. }) => match body.pop() {
                 Some(Stmt::Yield { values, .. }) => values,
@@ -238,16 +237,16 @@ impl Converter<'_> {
             },
             _ => Vec::new(),
         };
-        yielded.extend(rebound.iter().filter_map(|var| after.get(var)).map(|&var| Operand::Var(var)));
+        yielded.extend(after.into_iter().flatten().map(Operand::Var));
         if !yielded.is_empty() {
             body.push(Stmt::Yield { values: yielded, origin });
         }
         let (written, implicit) = carries.split_at(explicit.len());
         for (var, carry) in rebound.iter().zip(implicit) {
-            self.current.insert(*var, carry.result);
+            self.current.set(*var, carry.result);
         }
         for (carry, converted) in explicit.iter().zip(written) {
-            self.current.insert(carry.result, converted.result);
+            self.current.set(carry.result, converted.result);
         }
         (index, carries, body)
     }
@@ -266,8 +265,8 @@ impl Converter<'_> {
             Type::Tensor(tensor) => tensor.is_output,
             _ => false,
         });
-        let versions = outputs.filter_map(|param| self.current.get(param));
-        versions.copied().find(|version| self.vars[version.0 as usize].ty == *ty)
+        let mut versions = outputs.filter_map(|param| self.current.get(*param));
+        versions.find(|version| self.vars[version.0 as usize].ty == *ty)
     }
 
     fn branch(
@@ -279,22 +278,19 @@ impl Converter<'_> {
         origin: Origin,
     ) -> Stmt {
         let condition = self.scalar(condition);
-        let before = self.current.clone();
+        let before = self.current.mark();
         let mut then = self.sequence(then);
-        let in_then = std::mem::replace(&mut self.current, before.clone());
+        let in_then = self.current.back_to(before);
         let converted = otherwise.map(|otherwise| self.sequence(otherwise));
-        let in_else = std::mem::replace(&mut self.current, before.clone());
+        let in_else = self.current.back_to(before);
         let has_else = converted.is_some();
         let mut otherwise = converted.unwrap_or_default();
 
-        let mut merged: Vec<VarId> = in_then
-            .iter()
-            .filter(|(var, version)| match before.get(*var) {
-                Some(old) => *version != old || in_else.get(*var).is_some_and(|other| other != old),
-                None => in_else.contains_key(*var),
-            })
-            .map(|(var, _)| *var)
-            .collect();
+        // What was bound before and is bound anew in a branch, or is bound in both.
+        let bound_in_both = |var: &VarId| in_then.contains_key(var) && in_else.contains_key(var);
+        let names: FxHashSet<VarId> = in_then.keys().chain(in_else.keys()).copied().collect();
+        let is_merged = |var: &VarId| self.current.get(*var).is_some() || bound_in_both(var);
+        let mut merged: Vec<VarId> = names.into_iter().filter(is_merged).collect();
         merged.sort_by(|a, b| self.author(*a).name.cmp(&self.author(*b).name).then(a.cmp(b)));
 
         if merged.is_empty() {
@@ -311,11 +307,12 @@ impl Converter<'_> {
         let mut results = Vec::new();
         let (mut from_then, mut from_else) = (Vec::new(), Vec::new());
         for var in merged {
-            let version = |branch: &FxHashMap<VarId, VarId>| branch.get(&var).or(before.get(&var)).copied();
+            let old = self.current.get(var);
+            let version = |branch: &FxHashMap<VarId, VarId>| branch.get(&var).copied().or(old);
             let (Some(in_then), Some(in_else)) = (version(&in_then), version(&in_else)) else { continue };
             let ty = self.vars[in_then.0 as usize].ty.clone();
             let result = self.carried(var, ty, Role::IfResult, origin);
-            self.current.insert(var, result);
+            self.current.set(var, result);
             results.push(result);
             from_then.push(Operand::Var(in_then));
             from_else.push(Operand::Var(in_else));
@@ -343,13 +340,13 @@ impl Converter<'_> {
     fn value(&mut self, value: &Value) -> Value {
         match value {
             Value::Call(call) => Value::Call(self.call(call)),
-            Value::Copy(var) => match self.current.get(var) {
-                Some(&var) => Value::Copy(var),
+            Value::Copy(var) => match self.current.get(*var) {
+                Some(var) => Value::Copy(var),
                 None => Value::Scalar(Scalar::Unknown(self.unbound(*var))),
             },
             Value::Scalar(scalar) => Value::Scalar(self.scalar(scalar)),
-            Value::Element { tuple, index } => match self.current.get(tuple) {
-                Some(&tuple) => Value::Element { tuple, index: *index },
+            Value::Element { tuple, index } => match self.current.get(*tuple) {
+                Some(tuple) => Value::Element { tuple, index: *index },
                 None => Value::Scalar(Scalar::Unknown(self.unbound(*tuple))),
             },
         }
@@ -369,8 +366,8 @@ impl Converter<'_> {
 
     fn operand(&mut self, operand: &Operand) -> Operand {
         match operand {
-            Operand::Var(var) => match self.current.get(var) {
-                Some(&var) => Operand::Var(var),
+            Operand::Var(var) => match self.current.get(*var) {
+                Some(var) => Operand::Var(var),
                 None => Operand::Unknown(self.unbound(*var)),
             },
             Operand::Scalar(scalar) => Operand::Scalar(self.scalar(scalar)),
@@ -381,12 +378,12 @@ impl Converter<'_> {
 
     fn scalar(&mut self, scalar: &Scalar) -> Scalar {
         match scalar {
-            Scalar::Var(var) => match self.current.get(var) {
-                Some(&var) => Scalar::Var(var),
+            Scalar::Var(var) => match self.current.get(*var) {
+                Some(var) => Scalar::Var(var),
                 None => Scalar::Unknown(self.unbound(*var)),
             },
-            Scalar::Dim { tensor, axis } => match self.current.get(tensor) {
-                Some(&tensor) => Scalar::Dim { tensor, axis: *axis },
+            Scalar::Dim { tensor, axis } => match self.current.get(*tensor) {
+                Some(tensor) => Scalar::Dim { tensor, axis: *axis },
                 None => Scalar::Unknown(self.unbound(*tensor)),
             },
             Scalar::Unary(op, operand) => Scalar::Unary(*op, Box::new(self.scalar(operand))),
@@ -421,119 +418,62 @@ impl Converter<'_> {
     }
 }
 
+/// The version that each of the author's variables has, and what it was before.
+struct Versions {
+    of: Vec<Option<VarId>>,
+    /// What was replaced, the latest last.
+    journal: Vec<(VarId, Option<VarId>)>,
+}
+
+/// A state to go back to.
+#[derive(Clone, Copy)]
+struct Mark(usize);
+
+impl Versions {
+    fn new(variables: usize) -> Versions {
+        Versions { of: vec![None; variables], journal: Vec::new() }
+    }
+
+    fn get(&self, author: VarId) -> Option<VarId> {
+        self.of.get(author.0 as usize).copied().flatten()
+    }
+
+    fn set(&mut self, author: VarId, version: VarId) {
+        if let Some(slot) = self.of.get_mut(author.0 as usize) {
+            self.journal.push((author, slot.replace(version)));
+        }
+    }
+
+    fn mark(&self) -> Mark {
+        Mark(self.journal.len())
+    }
+
+    /// Goes back, and returns the versions that this takes away.
+    fn back_to(&mut self, mark: Mark) -> FxHashMap<VarId, VarId> {
+        let mut taken = FxHashMap::default();
+        while self.journal.len() > mark.0
+            && let Some((author, before)) = self.journal.pop()
+        {
+            let slot = &mut self.of[author.0 as usize];
+            if let Some(version) = std::mem::replace(slot, before) {
+                taken.entry(author).or_insert(version);
+            }
+        }
+        taken
+    }
+
+    fn forget(&mut self, mark: Mark) {
+        for (author, before) in self.journal.drain(mark.0..).rev() {
+            self.of[author.0 as usize] = before;
+        }
+    }
+}
+
 struct OpenLoop {
     index: Option<VarId>,
     carries: Vec<Carry>,
     /// The author's variables of the implicit carries, in their order.
     rebound: Vec<VarId>,
-}
-
-/// The author's variables that a statement assigns, at any depth.
-pub(super) fn collect_assigned(statements: &[Statement], assigned: &mut FxHashSet<VarId>) {
-    for statement in statements {
-        match statement {
-            Statement::Let { var, .. } => {
-                assigned.insert(*var);
-            }
-            Statement::For { carries, body, .. } | Statement::While { carries, body, .. } => {
-                collect_assigned(body, assigned);
-                assigned.extend(carries.iter().map(|carry| carry.result));
-            }
-            Statement::If { then, otherwise, results, .. } => {
-                collect_assigned(then, assigned);
-                collect_assigned(otherwise.as_deref().unwrap_or_default(), assigned);
-                assigned.extend(results);
-            }
-            Statement::Region(region) => collect_assigned(&region.body, assigned),
-            _ => {}
-        }
-    }
-}
-
-/// The author's variables that a statement needs from before it.
-fn live_in(statement: &Statement) -> FxHashSet<VarId> {
-    let mut used = FxHashSet::default();
-    match statement {
-        Statement::Let { value, .. } => uses_of_value(value, &mut used),
-        Statement::Eval { call, .. } => uses_of_operands(&call.args, &mut used),
-        Statement::Yield { values, .. } | Statement::Return { values, .. } => uses_of_operands(values, &mut used),
-        Statement::For { index, bounds, carries, body, .. } => {
-            let mut inside = live_in_sequence(body);
-            inside.remove(index);
-            for carry in carries {
-                inside.remove(&carry.iter);
-                uses_of_operand(&carry.init, &mut used);
-            }
-            bounds.iter().for_each(|bound| uses_of_scalar(bound, &mut used));
-            used.extend(inside);
-        }
-        Statement::While { condition, carries, body, .. } => {
-            let mut inside = live_in_sequence(body);
-            uses_of_scalar(condition, &mut inside);
-            for carry in carries {
-                inside.remove(&carry.iter);
-                uses_of_operand(&carry.init, &mut used);
-            }
-            used.extend(inside);
-        }
-        Statement::If { condition, then, otherwise, .. } => {
-            uses_of_scalar(condition, &mut used);
-            used.extend(live_in_sequence(then));
-            used.extend(live_in_sequence(otherwise.as_deref().unwrap_or_default()));
-        }
-        Statement::Region(region) => used = live_in_sequence(&region.body),
-        Statement::Break(_) | Statement::Continue(_) => {}
-    }
-    used
-}
-
-fn live_in_sequence(statements: &[Statement]) -> FxHashSet<VarId> {
-    let (mut defined, mut needed) = (FxHashSet::default(), FxHashSet::default());
-    for statement in statements {
-        needed.extend(live_in(statement).into_iter().filter(|var| !defined.contains(var)));
-        collect_assigned(std::slice::from_ref(statement), &mut defined);
-    }
-    needed
-}
-
-fn uses_of_value(value: &Value, used: &mut FxHashSet<VarId>) {
-    match value {
-        Value::Call(call) => uses_of_operands(&call.args, used),
-        Value::Copy(var) | Value::Element { tuple: var, .. } => {
-            used.insert(*var);
-        }
-        Value::Scalar(scalar) => uses_of_scalar(scalar, used),
-    }
-}
-
-fn uses_of_operands(operands: &[Operand], used: &mut FxHashSet<VarId>) {
-    operands.iter().for_each(|operand| uses_of_operand(operand, used));
-}
-
-fn uses_of_operand(operand: &Operand, used: &mut FxHashSet<VarId>) {
-    match operand {
-        Operand::Var(var) => {
-            used.insert(*var);
-        }
-        Operand::Scalar(scalar) => uses_of_scalar(scalar, used),
-        Operand::List(list) => list.iter().for_each(|scalar| uses_of_scalar(scalar, used)),
-        Operand::Unknown(_) => {}
-    }
-}
-
-fn uses_of_scalar(scalar: &Scalar, used: &mut FxHashSet<VarId>) {
-    match scalar {
-        Scalar::Var(var) | Scalar::Dim { tensor: var, .. } => {
-            used.insert(*var);
-        }
-        Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => uses_of_scalar(operand, used),
-        Scalar::Binary(_, left, right) => {
-            uses_of_scalar(left, used);
-            uses_of_scalar(right, used);
-        }
-        Scalar::Call(call) => uses_of_operands(&call.args, used),
-        Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) | Scalar::Dynamic(_) | Scalar::Unknown(_) => {}
-    }
 }
 
 /// Puts the value of scalar variables that are constant where they are used, as the compiler's Simplify does.
