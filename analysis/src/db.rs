@@ -425,16 +425,23 @@ pub(crate) fn may_hold_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db
     (is_function && (text.contains('@') || text.contains("block."))) || text.contains("MemRef")
 }
 
+/// A kernel by what it is, whoever it is made for.
+#[salsa::interned]
+pub(crate) struct Lowered<'db> {
+    #[returns(ref)]
+    pub(crate) kernel: Kernel,
+}
+
 /// The kernels of a unit, as the author wrote them.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Kernel>> {
+pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Lowered<'db>> {
     if unit.key(db).kind != BlockKind::Function || !may_hold_kernels(db, unit) || printed::is_printed(syntax(db, unit))
     {
-        return Arc::default();
+        return Vec::new();
     }
     let scope = UnitScope::new(db, unit);
     let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
-    Arc::new(lowered.unwrap_or_default())
+    lowered.into_iter().flatten().map(|kernel| Lowered::new(db, kernel)).collect()
 }
 
 /// What a unit is to the compiler, as far as kernels go.
@@ -454,7 +461,8 @@ fn kind<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> lower::Kind {
 /// Where the kernels of a unit stand: the functions that they are scopes of, where those are others than the unit.
 #[salsa::tracked(returns(ref))]
 fn homes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Option<BlockKey>, Origin)>> {
-    Arc::new(kernels(db, unit).iter().map(|kernel| (kernel.home.clone(), kernel.origin)).collect())
+    let home = |kernel: &Kernel| (kernel.home.clone(), kernel.origin);
+    Arc::new(kernels(db, unit).iter().map(|lowered| home(lowered.kernel(db))).collect())
 }
 
 /// The kernels of scopes in functions that are put in place of calls, of all units of a file; those of one scope together.
@@ -497,7 +505,8 @@ pub(crate) fn standing_kernels<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
 ) -> impl Iterator<Item = &'db Kernel> {
-    standing(db, unit).iter().filter_map(move |&(host, index)| kernels(db, host).get(index))
+    let kernel = move |&(host, index): &(Unit<'db>, usize)| Some(kernels(db, host).get(index)?.kernel(db));
+    standing(db, unit).iter().filter_map(kernel)
 }
 
 /// A kernel with every tile made explicit, and its plan.
@@ -553,21 +562,25 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
 }
 
 /// One of the kernels of a unit. A function for the host may have many; an edit in one leaves the others as they are.
-#[salsa::tracked(returns(clone))]
-fn kernel_at<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -> Option<Arc<Kernel>> {
-    kernels(db, unit).get(index).cloned().map(Arc::new)
+#[salsa::tracked(returns(copy))]
+fn kernel_at<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -> Option<Lowered<'db>> {
+    kernels(db, unit).get(index).copied()
 }
 
-/// What one kernel comes to: two where it works on both cores.
-#[salsa::tracked(returns(ref))]
+/// What one of the kernels of a unit comes to: two where it works on both cores.
 pub(crate) fn planned<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     index: usize,
     settings: Settings,
-) -> Arc<Vec<Outcome>> {
-    let kernel = kernel_at(db, unit, index);
-    Arc::new(kernel.map(|kernel| outcomes(db, &kernel, settings.config(db))).unwrap_or_default())
+) -> &'db [Outcome] {
+    kernel_at(db, unit, index).map_or(&[], |kernel| plan_of(db, kernel, settings))
+}
+
+/// Equal kernels of several callers are planned once.
+#[salsa::tracked(returns(ref))]
+fn plan_of<'db>(db: &'db dyn salsa::Database, kernel: Lowered<'db>, settings: Settings) -> Arc<Vec<Outcome>> {
+    Arc::new(outcomes(db, kernel.kernel(db), settings.config(db)))
 }
 
 /// The unit that one of the [`plans`] of a unit is made for: that unit, or one that calls it.
@@ -585,7 +598,7 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
         return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
     let kernels = standing(db, unit).iter().filter_map(|&(host, index)| kernel_at(db, host, index));
-    kernels.flat_map(|kernel| outcomes(db, &kernel, config)).collect()
+    kernels.flat_map(|kernel| outcomes(db, kernel.kernel(db), config)).collect()
 }
 
 /// The plans of one kernel.

@@ -30,7 +30,7 @@ pub enum Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u32);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kernel {
     /// `kernel`, or `main_incore_0` for a scope that the compiler outlines.
     pub name: String,
@@ -73,7 +73,7 @@ pub enum Storage {
 }
 
 /// How the compiler computes a matrix product in blocks, and why (its AutoTileMatmulL0).
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Tiling {
     pub statement: Origin,
     /// Rows, columns and depth of the product.
@@ -127,21 +127,21 @@ pub enum KernelKind {
 }
 
 /// Something that tilelens does not model, and the reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Note {
     pub at: Origin,
     pub reason: Reason,
 }
 
 /// Something that the compiler refuses at parse time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Rejection {
     pub at: Origin,
     pub code: crate::diagnostics::Code,
     pub message: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Var {
     /// The author's name; for inserted variables the compiler's.
     pub name: String,
@@ -164,7 +164,7 @@ pub enum Role {
 }
 
 /// `buf = pl.MemRef(slots=N)`: memory that tiles are bound to by annotation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DeclaredAllocation {
     pub name: String,
     pub slots: u32,
@@ -175,13 +175,13 @@ pub struct DeclaredAllocation {
 pub struct AllocationId(pub u32);
 
 /// The slot of a declared allocation that a tile is bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Binding {
     pub allocation: AllocationId,
     pub slot: Scalar,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Stmt {
     /// `var = value`
     Let {
@@ -210,7 +210,7 @@ pub enum Stmt {
     Continue(Origin),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct For {
     pub kind: LoopKind,
     pub index: VarId,
@@ -237,7 +237,7 @@ pub enum LoopKind {
     SplitAiv,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct While {
     pub condition: Scalar,
     pub carries: Vec<Carry>,
@@ -246,7 +246,7 @@ pub struct While {
 }
 
 /// A value that a loop hands from one iteration to the next.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Carry {
     pub init: Operand,
     /// The name inside of the loop.
@@ -257,7 +257,7 @@ pub struct Carry {
     pub explicit: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct If {
     pub condition: Scalar,
     /// With results, both branches end with a [`Stmt::Yield`] of one value per result.
@@ -269,7 +269,7 @@ pub struct If {
     pub origin: Origin,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Value {
     Call(Call),
     /// `y = x`
@@ -282,7 +282,7 @@ pub enum Value {
     },
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Call {
     pub op: OpId,
     /// In the operand order of the IR (`ir_args` of the operation table).
@@ -298,7 +298,7 @@ impl Call {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A tile, tensor, tuple or scalar variable.
     Var(VarId),
@@ -317,7 +317,7 @@ impl Operand {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Attr {
     Int(i64),
     Float(tilelens_syntax::ast::FloatBits),
@@ -347,7 +347,7 @@ pub struct PipelineStage {
 }
 
 /// A scalar expression.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Scalar {
     Int(i64),
     Float(tilelens_syntax::ast::FloatBits),

@@ -110,7 +110,7 @@ fn of_parameter(context: &Context<'_>, offset: usize) -> Option<Hover> {
     }
     let (range, name) = name_at(context, &placed, offset)?;
     let is_param = |kernel: &Kernel| kernel.params.iter().any(|&param| kernel.var(param).name == name);
-    if !db::kernels(context.db, placed.unit).iter().any(is_param) {
+    if !db::kernels(context.db, placed.unit).iter().any(|lowered| is_param(lowered.kernel(context.db))) {
         return None;
     }
     let given = db::given_shapes(context.db, placed.unit).iter().find(|given| given.param == name)?;

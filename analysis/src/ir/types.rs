@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Binding, Reason, Scalar};
 use crate::target::Space;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Type {
     Tile(TileType),
     Tensor(TensorType),
@@ -15,7 +15,7 @@ pub enum Type {
 }
 
 /// A tile: a block of on-chip memory with a constant shape.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TileType {
     /// Extents in elements; physical, always constant.
     pub shape: Vec<u64>,
@@ -28,7 +28,7 @@ pub struct TileType {
 }
 
 /// How the elements lie; a field that is `None` has the implicit value of (shape, space), `reference/memory.md` §3.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct TileView {
     /// The part that holds data, where narrower than the shape.
     pub valid_shape: Option<Vec<Scalar>>,
@@ -130,7 +130,7 @@ pub enum Pad {
 }
 
 /// A tensor in global memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorType {
     /// Extents; constants, or expressions over dynamic dimensions. Empty with `rank_known == false` for a bare `pl.Tensor`.
     pub shape: Vec<Scalar>,
