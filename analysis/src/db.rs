@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use rustc_hash::FxHashSet;
 use tilelens_syntax::ast::{self, Ast, ExprId, Spans};
 use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
@@ -465,11 +466,21 @@ fn homes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Option<
     Arc::new(kernels(db, unit).iter().map(|lowered| home(lowered.kernel(db))).collect())
 }
 
+/// The functions for the host, in the order of the text.
+pub(crate) fn hosts<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
+    units(db, file).iter().copied().filter(|unit| kind(db, *unit) == lower::Kind::Host).collect()
+}
+
+/// How many functions for the host call others whose scopes become kernels of theirs.
+pub(crate) fn callers(db: &dyn salsa::Database, file: SourceFile) -> usize {
+    let hosts: FxHashSet<_> = kernels_of_calls(db, file).iter().map(|called| called.host).collect();
+    hosts.len()
+}
+
 /// The kernels of scopes in functions that are put in place of calls, of all units of a file; those of one scope together.
 #[salsa::tracked(returns(ref))]
 fn kernels_of_calls<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<CalledKernel<'db>> {
-    let hosts = units(db, file).iter().filter(|unit| kind(db, **unit) == lower::Kind::Host);
-    let called = hosts.flat_map(|&host| {
+    let called = hosts(db, file).into_iter().flat_map(|host| {
         let homes = homes(db, host).iter().enumerate();
         homes.filter_map(move |(index, (home, at))| Some(CalledKernel { home: home.clone()?, at: *at, host, index }))
     });

@@ -35,6 +35,8 @@ pub struct Diagnosis {
     pub diagnostics: Vec<Diagnostic>,
     /// What the plans leave open.
     pub open: Vec<OpenSearch>,
+    /// Functions whose kernels stand in others that they call, so that one edit may concern them all.
+    pub callers: usize,
 }
 
 /// The diagnostics of a file, in text order.
@@ -62,7 +64,7 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     }
     all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
-    Diagnosis { diagnostics: said_once(all), open }
+    Diagnosis { diagnostics: said_once(all), open, callers: db::callers(context.db, context.file) }
 }
 
 /// Kernels that are made of one scope, or at one call, say the same at the same place.

@@ -179,6 +179,19 @@ pub(crate) fn prepare(context: &Context<'_>, range: TextRange) {
     }
 }
 
+/// Plans the scopes of all functions for the host but the first, the last ones first.
+pub(crate) fn prepare_callers(context: &Context<'_>) {
+    let mut hosts = db::hosts(context.db, context.file);
+    if !hosts.is_empty() {
+        hosts.remove(0);
+    }
+    for host in hosts.into_iter().rev() {
+        for index in 0..db::kernels(context.db, host).len() {
+            db::planned(context.db, host, index, context.settings);
+        }
+    }
+}
+
 impl PlacedUnit<'_> {
     /// Where a node stands in the file.
     pub(crate) fn range(&self, origin: Origin) -> TextRange {

@@ -20,6 +20,8 @@ pub(super) struct Diagnosed {
     pub(super) imports: Vec<Vec<String>>,
     /// What its plans leave open.
     pub(super) open: Vec<OpenSearch>,
+    /// Functions that an edit in one that they call concerns.
+    pub(super) callers: usize,
 }
 
 pub(super) enum Outcome {
@@ -28,10 +30,10 @@ pub(super) enum Outcome {
 }
 
 pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
-    let mut open = Vec::new();
+    let (mut open, mut callers) = (Vec::new(), 0);
     let outcome = match catch_unwind(AssertUnwindSafe(|| view.analysis.diagnosis(view.file))) {
         Ok(Ok(found)) => {
-            open = found.open;
+            (open, callers) = (found.open, found.callers);
             let found = found.diagnostics.into_iter();
             Outcome::Done(found.map(|diagnostic| convert::diagnostic(&view, diagnostic)).collect())
         }
@@ -40,12 +42,17 @@ pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
     };
     let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
     let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
-    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, open }
+    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, open, callers }
 }
 
 /// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.
 pub(super) fn prepare(view: &View, range: TextRange) {
     let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare(view.file, range)));
+}
+
+/// As [`prepare`], for the functions that an edit may concern.
+pub(super) fn prepare_callers(view: &View) {
+    let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare_callers(view.file)));
 }
 
 /// Said at the top of the file: an empty list would read as "no problem".

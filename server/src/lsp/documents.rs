@@ -38,6 +38,8 @@ pub(super) struct OpenDocument {
     pub(super) pending: Pending,
     /// None of its kernels is planned yet.
     pub(super) is_new: bool,
+    /// Functions that an edit in one that they call concerns, as of the newest diagnostics.
+    pub(super) callers: usize,
 }
 
 pub(super) type Documents = HashMap<Uri, OpenDocument>;

@@ -225,7 +225,8 @@ impl MainLoop {
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
-        self.documents.insert(uri.clone(), OpenDocument { file, version, document, revision, pending, is_new: true });
+        let open = OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0 };
+        self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
     }
 
@@ -412,6 +413,9 @@ impl MainLoop {
             let Some(open) = self.documents.get(&uri) else { continue };
             if open.is_new {
                 self.share_work(&uri, open);
+            } else if open.callers > 1 {
+                let view = self.view(uri.clone(), open);
+                self.runtime.spawn_blocking(move || diagnostics::prepare_callers(&view));
             }
             let (view, revision) = (self.view(uri.clone(), open), open.revision);
             let events = self.events.clone();
@@ -525,10 +529,14 @@ impl MainLoop {
     }
 
     /// Passes diagnostics on, unless they are older than the document.
-    fn publish(&mut self, Diagnosed { uri, version, revision, outcome, imports: _, open: searches }: Diagnosed) {
+    fn publish(
+        &mut self,
+        Diagnosed { uri, version, revision, outcome, imports: _, open: searches, callers }: Diagnosed,
+    ) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
             Outcome::Done(diagnostics) => {
+                open.callers = callers;
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
                 self.refresh_previews(&uri);
