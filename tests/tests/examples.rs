@@ -46,6 +46,9 @@ fn examples_say_what_they_promise() {
             line 22 capacity-exceeded: Vec buffer usage (196608 bytes) exceeds platform limit (188416 bytes). 196608 bytes are live at once, so no placement fits: save 8192 bytes there. What is enough by itself: halve `value` or `gate`; use `value` or `gate` for the last time before `squashed` is written
         PingPong.exponent exact sequential: Vec 98304
         RmsNorm.rmsnorm exact sequential: Vec 102432
+        activate exact sequential: Vec 65536
+        project exact sequential: Acc 8192, Left 8192, Mat 147456, Right 65536
+        rmsnorm exact sequential: Vec 135232
         Softmax.softmax exact sequential: Vec 65664
         attention exact compiler: smem 163920, tmem 512
     "#]].assert_eq(&shown);

@@ -185,8 +185,8 @@ fn synchronisation_from_source_is_sound() {
           4216 of 4216 single removals of a pair or barrier detected
         tests/conformance/pypto-tensor: 233 kernels, 230 complete, 233 sound
           1917 of 1917 single removals of a pair or barrier detected
-        docs/examples: 10 kernels, 10 complete, 10 sound
-          91 of 91 single removals of a pair or barrier detected
+        docs/examples: 13 kernels, 13 complete, 13 sound
+          134 of 134 single removals of a pair or barrier detected
     "#]]
     .assert_eq(&report);
 }
