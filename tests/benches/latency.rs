@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tilelens_tests::kernels::{self, Layout};
 use tilelens_tests::lsp_client::{LspClient, range};
+use tilelens_tests::tensor_kernels;
 use tilelens_tests::tlx_kernels;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_tilelens-e2e");
@@ -24,7 +25,7 @@ struct Corpus {
     pasted: usize,
 }
 
-const CORPORA: [Corpus; 3] = [
+const CORPORA: [Corpus; 4] = [
     Corpus {
         name: "a class per kernel",
         source: |count| kernels::source(count, Layout::ClassPerKernel),
@@ -37,6 +38,8 @@ const CORPORA: [Corpus; 3] = [
         sizes: &[3, 30, 300],
         pasted: 15,
     },
+    // Scopes; each is a kernel of both entries. The bar for an edit in one of a file of 1,500 lines is 10 ms.
+    Corpus { name: "scopes on tensors", source: tensor_kernels::source, sizes: &[6, 24, 75], pasted: 24 },
     Corpus { name: "TLX", source: tlx_kernels::source, sizes: &[27], pasted: 6 },
 ];
 const WARM_UP: usize = 20;

@@ -3,4 +3,5 @@
 pub mod kernels;
 pub mod lsp_client;
 pub mod reference;
+pub mod tensor_kernels;
 pub mod tlx_kernels;
