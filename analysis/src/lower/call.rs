@@ -414,24 +414,30 @@ impl Lowering<'_> {
         keywords: Vec<(&str, ExprId, Term)>,
     ) -> Option<Call> {
         let row = op.op();
-        let by_position: Vec<&Param> = row.params.iter().filter(|param| !param.keyword_only).collect();
-        if positional.len() > by_position.len() {
+        let by_position =
+            row.params.iter().enumerate().filter(|(_, param)| !param.keyword_only).map(|(index, _)| index);
+        let places = by_position.clone().count();
+        if positional.len() > places {
             let message = format!(
                 "`{}` takes at most {} arguments by position, but is given {}",
                 row.name,
-                by_position.len(),
+                places,
                 positional.len()
             );
             self.reject(at, Code::InvalidOperand, message);
             return None;
         }
         let mut removed_attrs = Vec::new();
-        let mut given: Vec<(&Param, Term)> = by_position.into_iter().zip(positional).collect();
+        let mut given: Vec<Option<Term>> = vec![None; row.params.len()];
+        for (index, term) in by_position.zip(positional) {
+            given[index] = Some(term);
+        }
         for (name, value, term) in keywords {
-            let param =
-                row.params.iter().find(|param| param.name == name || renamed(row.name, name) == Some(param.name));
-            match param {
-                Some(param) => given.push((param, term)),
+            let is_named = |param: &Param| param.name == name || renamed(row.name, name) == Some(param.name);
+            match row.params.iter().position(is_named) {
+                Some(index) => {
+                    given[index].get_or_insert(term);
+                }
                 None => {
                     let reason = match removed(op, name) {
                         Some((name, meaning)) => {
@@ -449,8 +455,8 @@ impl Lowering<'_> {
         }
         let mut args: Vec<Option<Operand>> = vec![None; row.args.len()];
         let mut attrs = removed_attrs;
-        for param in row.params {
-            let value = given.iter().find(|(known, _)| known.name == param.name).map(|(_, term)| term.clone());
+        for (param, value) in row.params.iter().zip(given) {
+            let is_given = value.is_some();
             let value = value.filter(|term| !matches!(term, Term::Constant(Constant::None)));
             match (param.slot, value) {
                 (Slot::Arg(arg), Some(term)) => {
@@ -462,7 +468,6 @@ impl Lowering<'_> {
                 (Slot::Attr(name), None) => attrs.extend(preset(param.preset).map(|attr| (name, attr))),
                 (Slot::Arg(_), None) => {}
             }
-            let is_given = given.iter().any(|(known, _)| known.name == param.name);
             if param.preset == Preset::Required && !is_given {
                 if row.category == Category::Distributed {
                     self.note(at, format!("`{}` without `{}`", row.name, param.name));
