@@ -113,7 +113,7 @@ fn loads_and_stores_can_always_move_their_wrapper() {
 fn body(f: &Fixture, options: Options) -> String {
     let text = generate_as(&f.kernel, &f.plan, options).text;
     let body = text.lines().skip_while(|line| !line.contains("// Function body")).skip(1);
-    body.filter(|line| *line != "}").map(|line| format!("{line}\n")).collect()
+    body.filter_map(|line| line.strip_prefix("    ")).map(|line| format!("{line}\n")).collect()
 }
 
 /// The listings of the section on operations, under the names that the operations had then.
