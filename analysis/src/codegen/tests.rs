@@ -5,6 +5,7 @@ mod conformance;
 mod cores;
 mod events;
 mod fixture;
+mod gather;
 mod random;
 mod seed;
 mod source;

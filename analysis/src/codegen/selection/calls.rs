@@ -31,6 +31,7 @@ impl Selector<'_> {
             "tile.alloc" | "tile.create" => Ok(()),
             "tile.set_validshape" | "tile.reinterpret_view" | "tile.transpose_view" => self.view(result, call, origin),
             "tile.gather_compare" => self.gather_compare(result, call, origin),
+            "tile.gather" => self.gather(result, call, origin),
             "tile.gather_row" => self.gather_row(result, call, origin),
             "tile.mgather" => self.mgather(result, call, origin),
             "tile.mscatter" => self.mscatter(result, call, origin),

@@ -11,6 +11,7 @@ use crate::codegen::sequence::{
     Access, ArgKind, Branches, Declared, Elements, Instr, Offset, Operand, Pipe, Place, Step, Tile, TileId,
 };
 use crate::codegen::types;
+use crate::target::Target;
 
 impl Selector<'_> {
     /// The positions that compare, and how many there are in each row: `TGATHER<…, CmpMode::GT>(dst, src, k, count, tmp, 0)`.
@@ -52,6 +53,21 @@ impl Selector<'_> {
         let operands = vec![Operand::Tile(spread), value];
         self.push(Instr { writes: vec![spread], inserted: true, ..Instr::new("TEXPANDS", operands, Pipe::V, origin) });
         Ok(spread)
+    }
+
+    /// Elements by index: 910B reads indices of 32 bits only.
+    pub(super) fn gather(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let indices = call.args.get(1).and_then(ir::Operand::var);
+        if let Some((var, tile)) = indices.and_then(|var| Some((var, self.kernel.tile(var)?)))
+            && self.target == Target::Ascend910b
+            && tile.dtype.storage_bits() != 32
+        {
+            let name = &self.kernel.var(var).name;
+            return Err(
+                format!("the indices `{name}` are {}, and ascend910b gathers by those of 32 bits", tile.dtype).into()
+            );
+        }
+        self.instruction(result, call, origin)
     }
 
     /// A row of a tensor into a part of a tile: a view of that part, and a load.
