@@ -14,17 +14,20 @@ use crate::memory::bases::{Bases, Offset};
 use crate::memory::plan::{Finding, Related};
 use crate::memory::reads;
 use crate::ops::{Effect, OpId};
+use crate::passes::walk;
 use crate::target::Space;
 
 pub(super) fn check(kernel: &Kernel, bases: &Bases, address: &dyn Fn(VarId) -> Option<u64>) -> Vec<Finding> {
-    if !kernel.notes.is_empty() {
+    let mut carries_tiles = false;
+    walk::visit(&kernel.body, &mut |stmt| {
+        let is_tile = |carry: &Carry| kernel.tile(carry.iter).is_some();
+        carries_tiles |= matches!(stmt, Stmt::For(node) if node.carries.iter().any(is_tile));
+    });
+    if !carries_tiles || !kernel.notes.is_empty() {
         return Vec::new();
     }
     let mut survey = Survey::default();
     survey.block(&kernel.body, 0);
-    if survey.loops.is_empty() {
-        return Vec::new();
-    }
     let check = Check { kernel, bases, address, survey };
     let carries = check.survey.loops.iter().flat_map(|at| at.node.carries.iter().enumerate().map(move |it| (at, it)));
     carries.filter_map(|(at, (slot, carry))| check.carry(at, slot, carry)).collect()
