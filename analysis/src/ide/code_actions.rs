@@ -467,6 +467,7 @@ mod tests {
         let ir = analysis.allocated_ir_at(file, inside).expect("no edit").expect("a kernel");
         assert_eq!(Some(&ir), analysis.allocated_ir(file).expect("no edit").first());
         assert_eq!(ir.kernel, "P.k");
-        assert_eq!(analysis.allocated_ir_at(file, 0), Ok(None));
+        // Outside of kernels it is that of the nearest one.
+        assert_eq!(analysis.allocated_ir_at(file, 0), Ok(Some(ir)));
     }
 }
