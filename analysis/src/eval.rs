@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use tilelens_syntax::BlockKey;
-use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits};
+use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, StmtId};
 
 use crate::ir::{Dtype, Reason, TensorType};
 use crate::target::Space;
@@ -46,6 +46,8 @@ pub enum Constant {
     Tensor(torch::Tensor),
     /// A function of the file, by its name. Only where host code is followed.
     Function(String),
+    /// A function inside of the one that is being run. Only among the locals of that, by the name that it has there.
+    Local(StmtId),
     /// Unknown values stay inside, so that the other keys are known.
     Dict(Vec<(Constant, Constant)>),
     /// `pl.dynamic("N")`
@@ -391,7 +393,10 @@ impl Evaluator<'_> {
 
     fn name(&self, name: &str) -> Constant {
         if let Some((_, value)) = self.arguments.iter().find(|(argument, _)| argument == name) {
-            return value.clone();
+            return match value {
+                Constant::Local(_) => unknown(format!("`{name}` is a local function")),
+                value => value.clone(),
+            };
         }
         match self.scope.constant(name) {
             Some(value) => value,
@@ -470,11 +475,14 @@ impl Evaluator<'_> {
                 _ => unknown("calls the result of an expression"),
             };
         };
-        if let Some(function) = path.first_mut()
-            && let Some((_, Constant::Function(name))) =
-                self.arguments.iter().find(|(argument, _)| argument == function)
-        {
-            *function = name.as_str();
+        if let Some(function) = path.first_mut() {
+            match self.arguments.iter().find(|(argument, _)| argument == function) {
+                Some((_, Constant::Function(name))) => *function = name.as_str(),
+                Some((name, Constant::Local(local))) if path.len() == 1 => {
+                    return functions::call_local(self, name, *local, args);
+                }
+                _ => {}
+            }
         }
         if let Some(value) = self.scope.dialect_call(&path, &|| self.arguments(args)) {
             return value;

@@ -16,9 +16,12 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::None => Some(false),
         Constant::List(elements) | Constant::Tuple(elements) => Some(!elements.is_empty()),
         Constant::Dict(pairs) => Some(!pairs.is_empty()),
-        Constant::Dtype(_) | Constant::Space(_) | Constant::Member(_) | Constant::Record(_) | Constant::Function(_) => {
-            Some(true)
-        }
+        Constant::Dtype(_)
+        | Constant::Space(_)
+        | Constant::Member(_)
+        | Constant::Record(_)
+        | Constant::Function(_)
+        | Constant::Local(_) => Some(true),
         Constant::Dynamic(_) | Constant::Allocation { .. } | Constant::Tensor(_) | Constant::Unknown(_) => None,
     }
 }

@@ -5,7 +5,7 @@ use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, ParamKind, Stmt, St
 
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
-use super::{Constant, Evaluator, FunctionSource, Scope, methods, records, unknown};
+use super::{Constant, Evaluator, Scope, methods, records, unknown};
 use crate::ir::Reason;
 
 /// Statements that an expression may run through the functions that it calls. Longer runs count as unknown.
@@ -24,7 +24,7 @@ pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
     if !function.decorators.iter().all(only_caches) {
         return unknown(format!("calls `{name}`, which a decorator changes"));
     }
-    match passed(caller, &source, home, name, function, args) {
+    match passed(caller, &source.ast, home, name, function, args) {
         Ok(arguments) => run(caller, &source.ast, home, function, arguments),
         Err(reason) => Constant::Unknown(reason),
     }
@@ -58,17 +58,56 @@ pub(super) fn run(
         steps: caller.steps,
         work: caller.work,
     };
-    match (Run { evaluator, locals: arguments, lenient: home.follows() }).body(&function.body) {
-        Ok(Flow::Return(value)) => value,
-        Ok(_) => Constant::None,
-        Err(reason) => Constant::Unknown(reason),
+    Run { evaluator, locals: arguments, held: 0, lenient: home.follows() }.call(function)
+}
+
+/// `name(args)` of a function inside of the one that is being run, whose locals it sees as they are now.
+pub(super) fn call_local(caller: &Evaluator, name: &str, local: StmtId, args: &[Arg]) -> Constant {
+    let (ast, scope) = (caller.ast, caller.scope);
+    let Stmt::Function(function) = ast.stmt(local) else { return unknown(format!("`{name}` is no function")) };
+    let mut locals = match passed(caller, ast, scope, name, function, args) {
+        Ok(arguments) => arguments,
+        Err(reason) => return Constant::Unknown(reason),
+    };
+    for (name, value) in caller.arguments {
+        if !locals.iter().any(|(param, _)| param == name) {
+            locals.push((name.clone(), value.clone()));
+        }
     }
+    let evaluator = Evaluator { arguments: &[], depth: caller.depth + 10, ..*caller };
+    Run { evaluator, held: locals.len(), locals, lenient: scope.follows() }.call(function)
+}
+
+/// Whether a function inside of another one changes nothing but its own locals, so that calls of it can be run by themselves.
+fn is_closed(ast: &Ast, function: &Function) -> bool {
+    let is_plain = |default: ExprId| {
+        matches!(ast.expr(default), Expr::Int(_) | Expr::Float(_) | Expr::Str(_) | Expr::Bool(_) | Expr::None)
+    };
+    function.decorators.is_empty()
+        && function.params.iter().filter_map(|param| param.default).all(is_plain)
+        && changes_locals_only(ast, &function.body)
+}
+
+fn changes_locals_only(ast: &Ast, body: &[StmtId]) -> bool {
+    let within = |body: &[StmtId]| changes_locals_only(ast, body);
+    body.iter().all(|&stmt| match ast.stmt(stmt) {
+        Stmt::Assign { targets, .. } => targets.iter().all(|target| {
+            let parts = ast.elements(*target);
+            parts
+                .map_or_else(|| ast.name(*target).is_some(), |parts| parts.iter().all(|part| ast.name(*part).is_some()))
+        }),
+        Stmt::Expr(expr) => matches!(ast.expr(*expr), Expr::Str(_)),
+        Stmt::If { body, or_else, .. } | Stmt::For { body, or_else, .. } => within(body) && within(or_else),
+        Stmt::Return(_) | Stmt::Pass | Stmt::Break | Stmt::Continue | Stmt::Import(_) => true,
+        Stmt::Other { keyword, .. } => matches!(*keyword, "assert" | "raise"),
+        _ => false,
+    })
 }
 
 /// Runs a function whose arguments are not known, or the statements of a module.
 pub(super) fn follow(evaluator: &Evaluator) {
     let ast = evaluator.ast;
-    let mut run = Run { evaluator: Evaluator { ..*evaluator }, locals: Vec::new(), lenient: true };
+    let mut run = Run { evaluator: Evaluator { ..*evaluator }, locals: Vec::new(), held: 0, lenient: true };
     let ended = match function(ast) {
         Some(function) => {
             for param in &function.params {
@@ -87,7 +126,7 @@ pub(super) fn follow(evaluator: &Evaluator) {
 /// The value of each parameter.
 fn passed(
     caller: &Evaluator,
-    source: &FunctionSource,
+    ast: &Ast,
     home: &dyn Scope,
     name: &str,
     function: &Function,
@@ -98,7 +137,7 @@ fn passed(
     let mut taken = 0;
     let mut passed = Vec::with_capacity(function.params.len());
     for param in &function.params {
-        let param_name = source.ast.name(param.name).unwrap_or_default();
+        let param_name = ast.name(param.name).unwrap_or_default();
         let by_keyword = || args.iter().find(|arg| arg.keyword.as_deref() == Some(param_name));
         let arg = match param.kind {
             ParamKind::Plain => positional.next().or_else(by_keyword),
@@ -110,8 +149,7 @@ fn passed(
             (Some(arg), _) if matches!(caller.ast.expr(arg.value), Expr::Starred(_)) => return Err(differs()),
             (Some(arg), _) => caller.value(arg.value),
             (None, Some(default)) => {
-                Evaluator { ast: &source.ast, scope: home, arguments: &[], depth: caller.depth + 10, ..*caller }
-                    .value(default)
+                Evaluator { ast, scope: home, arguments: &[], depth: caller.depth + 10, ..*caller }.value(default)
             }
             (None, None) => return Err(differs()),
         };
@@ -124,6 +162,8 @@ fn passed(
 struct Run<'e> {
     evaluator: Evaluator<'e>,
     locals: Vec<(String, Constant)>,
+    /// The first ones of them, which others hold.
+    held: usize,
     /// Goes on behind what is not known: only the calls are wanted.
     lenient: bool,
 }
@@ -143,6 +183,15 @@ impl Run<'_> {
 
     fn value(&self, expr: ExprId) -> Constant {
         self.within().value(expr)
+    }
+
+    /// What the function returns.
+    fn call(mut self, function: &Function) -> Constant {
+        match self.body(&function.body) {
+            Ok(Flow::Return(value)) => value,
+            Ok(_) => Constant::None,
+            Err(reason) => Constant::Unknown(reason),
+        }
     }
 
     fn body(&mut self, body: &[StmtId]) -> Result<Flow, Reason> {
@@ -222,6 +271,9 @@ impl Run<'_> {
                 return self.body(or_else);
             }
             Stmt::Expr(expr) => self.expression(*expr)?,
+            Stmt::Function(local) if is_closed(ast, local) => {
+                self.bind(ast.name(local.name).unwrap_or_default(), Constant::Local(stmt));
+            }
             Stmt::Function(Function { name, .. }) | Stmt::Class { name, .. } => {
                 let name = ast.name(*name).unwrap_or_default();
                 self.bind(name, unknown(format!("`{name}` is a local function or class")));
@@ -438,7 +490,8 @@ impl Run<'_> {
             _ => false,
         };
         let is_param = function(ast).is_some_and(|function| function.params.iter().any(|param| is_it(&param.name)));
-        is_param || ast.exprs().any(|(_, expr)| holds(expr)) || ast.stmts().any(|(_, stmt)| renames(stmt))
+        let is_held = self.locals.iter().take(self.held).any(|(local, _)| local == name);
+        is_param || is_held || ast.exprs().any(|(_, expr)| holds(expr)) || ast.stmts().any(|(_, stmt)| renames(stmt))
     }
 }
 
@@ -454,7 +507,7 @@ mod tests {
     use tilelens_syntax::{Document, ast};
 
     use super::*;
-    use crate::eval::bound_value;
+    use crate::eval::{FunctionSource, bound_value};
 
     /// The blocks of a module.
     struct Module(Vec<Arc<Ast>>);
@@ -516,6 +569,34 @@ x = take()
     }
 
     #[test]
+    fn local_functions() {
+        check(
+            "def f(n):\n    def double(x, by=2):\n        y = x * by\n        return y + n\n    n = 5\n    return [double(1), double(n, by=3)]\n\nx = f(1)",
+            expect!["List([Int(7), Int(20)])"],
+        );
+        for change in ["items.append(n)", "items[0] = n", "items += [n]", "nonlocal items"] {
+            let text = format!(
+                "def f():\n    items = [1]\n    def add(n):\n        {change}\n        return n\n    return len(items) + add(3)\n\nx = f()"
+            );
+            let document = Document::new(&text);
+            let module = Module(document.blocks().iter().map(|block| Arc::new(ast::parse(&block.source).0)).collect());
+            let x = module.constant("x");
+            assert!(
+                matches!(&x, Some(Constant::Unknown(reason)) if reason.0.contains("local function")),
+                "{change}: {x:?}"
+            );
+        }
+        check(
+            "def f(n):\n    def g():\n        return g\n    return g()\n\nx = f(1)",
+            expect!["unknown: `g` is a local function"],
+        );
+        check(
+            "def f(n):\n    def g(k):\n        return g(k)\n    return g(1)\n\nx = f(1)",
+            expect!["unknown: the expression is nested too deeply"],
+        );
+    }
+
+    #[test]
     fn loops_and_tables() {
         let sizes = r#"
 def sizes(n, step=2):
@@ -557,9 +638,6 @@ def sizes(n, step=2):
             "def f():\n    config.N = 2\n    return 1\n\nx = f()",
             expect!["unknown: changes something outside of the function"],
         );
-        check(
-            "N = 1\ndef f():\n    def N(): return 1\n    return N()\n\nx = f()",
-            expect!["unknown: calls `N`, a local function"],
-        );
+        check("N = 1\ndef f():\n    def N(): return 1\n    return N()\n\nx = f()", expect!["Int(1)"]);
     }
 }
