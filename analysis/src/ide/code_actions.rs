@@ -265,7 +265,7 @@ impl Site<'_> {
         let mut kinds = self.kernel.vars.iter().filter(|var| var.name == *name).map(|var| match var.ty {
             Type::Tile(_) => Some(Kind::Tile),
             Type::Scalar(_) => Some(Kind::Scalar),
-            Type::Tensor(_) | Type::Tuple(_) | Type::Unknown(_) => None,
+            Type::Tensor(_) | Type::Array { .. } | Type::Tuple(_) | Type::Unknown(_) => None,
         });
         let first = kinds.next()??;
         kinds.all(|kind| kind == Some(first)).then_some(first)

@@ -508,6 +508,7 @@ fn of_variable(kernel: &Kernel, name: &str) -> Option<String> {
         Type::Tensor(tensor) => tensor.dtype.map_or("Tensor".to_owned(), |dtype| format!("Tensor {dtype}")),
         Type::Scalar(dtype) => format!("Scalar {dtype}"),
         Type::Tuple(_) => "Tuple".to_owned(),
+        Type::Array { dtype, extent } => format!("Array [{extent}] {dtype}"),
         Type::Unknown(_) => String::new(),
     })
 }

@@ -153,7 +153,8 @@ pub(super) fn of_operation(callee: &str, when: When, op: &Op) -> Signature {
     }
     let result = match op.shape {
         Shape::Nothing => "None",
-        Shape::Scalar => "Scalar",
+        Shape::Scalar | Shape::ArrayElement => "Scalar",
+        Shape::Array | Shape::ArrayWritten => "Array",
         Shape::Tensor(_) => "Tensor",
         Shape::GatherCompare => "Tuple",
         _ => "Tile",
@@ -279,6 +280,9 @@ fn shape(shape: Shape, operand: &dyn Fn(u8) -> String, operands: &dyn Fn(&[u8]) 
         | Shape::GatherCompare
         | Shape::Tensor(_)
         | Shape::Scalar
+        | Shape::Array
+        | Shape::ArrayElement
+        | Shape::ArrayWritten
         | Shape::Nothing => String::new(),
     }
 }

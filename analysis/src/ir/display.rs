@@ -242,6 +242,7 @@ impl<'k> Names<'k> {
             }
             Type::Scalar(dtype) => format!("Scalar[{dtype}]"),
             Type::Tuple(types) => format!("({})", types.iter().map(|ty| self.ty(ty)).collect::<Vec<_>>().join(", ")),
+            Type::Array { dtype, extent } => format!("Array[{extent}, {dtype}]"),
             Type::Unknown(_) => "?".to_owned(),
         }
     }

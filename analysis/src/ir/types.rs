@@ -10,6 +10,11 @@ pub enum Type {
     Tile(TileType),
     Tensor(TensorType),
     Scalar(Dtype),
+    /// Scalars in memory of the scalar unit.
+    Array {
+        dtype: Dtype,
+        extent: u64,
+    },
     Tuple(Vec<Type>),
     Unknown(Reason),
 }

@@ -698,6 +698,7 @@ pub(super) fn kind_of(ty: &Type) -> String {
         Type::Tensor(_) => "a tensor".to_owned(),
         Type::Scalar(dtype) => format!("a scalar of type {dtype}"),
         Type::Tuple(_) => "a tuple".to_owned(),
+        Type::Array { dtype, extent } => format!("an array of {extent} {dtype}"),
         Type::Unknown(_) => "something unknown".to_owned(),
     }
 }

@@ -54,7 +54,7 @@ impl Lowering<'_> {
             }
             ["pl", name] => self.operation(expr, name, ops::candidates(name), args),
             // Scalars that live in registers, or on the stack of the scalar unit.
-            ["pl", "array", _] => unknown("an array of scalars"),
+            ["pl", "array", _] if self.state.host => unknown("an array of the host"),
             ["pl", "tensor", name] => {
                 let name = if *name == "create" { "create_tensor" } else { name };
                 self.operation(expr, name, ops::candidates(name), args)

@@ -43,6 +43,13 @@ impl Deduction<'_> {
             Shape::Nothing => Ok(Type::Tuple(Vec::new())),
             Shape::Scalar => self.dtype().map(Type::Scalar),
             Shape::Tensor(arg) => self.tensor(arg).cloned().map(Type::Tensor),
+            Shape::Array => match self.operand(0).map(|extent| self.known_scalar(extent)) {
+                Some(Scalar::Int(extent @ 1..)) => Ok(Type::Array { dtype: self.dtype()?, extent: extent as u64 }),
+                Some(Scalar::Int(extent)) => Err(self.invalid(format!("{extent} elements; an array has at least one"))),
+                _ => Err(Problem::NotModelled("an array whose length is not a constant".to_owned())),
+            },
+            Shape::ArrayElement => self.array().map(|(dtype, _)| Type::Scalar(dtype)),
+            Shape::ArrayWritten => self.array().map(|(dtype, extent)| Type::Array { dtype, extent }),
             Shape::Annotation => self.annotated(),
             Shape::GatherCompare => self.gather_compare(),
             _ => Ok(Type::Tile(self.tile_result()?)),
@@ -93,6 +100,23 @@ impl Deduction<'_> {
                 Err(self.invalid(format!("operand `{}` must be a tensor", self.arg_name(arg))))
             }
             _ => Err(Problem::Unknown(Reason(format!("operand `{}` is not known", self.arg_name(arg))))),
+        }
+    }
+
+    /// Element type and length of operand 0.
+    fn array(&self) -> Result<(Dtype, u64)> {
+        match self.operand_type(0) {
+            Some(Type::Array { dtype, extent }) => Ok((*dtype, *extent)),
+            Some(Type::Unknown(reason)) => Err(Problem::Unknown(reason.clone())),
+            _ => Err(self.invalid("the first operand must be an array".to_owned())),
+        }
+    }
+
+    fn known_scalar(&self, operand: &Operand) -> Scalar {
+        match operand {
+            Operand::Scalar(scalar) => known(scalar, self.constants),
+            Operand::Var(var) => known(&Scalar::Var(*var), self.constants),
+            _ => Scalar::Unknown(Reason("no number".to_owned())),
         }
     }
 

@@ -285,6 +285,11 @@ impl Lowering<'_> {
                 Rhs::Term(unknown("a scalar has no elements"))
             }
             Term::Var(var) => match self.ty(var).clone() {
+                Type::Array { .. } => {
+                    let at = Operand::Scalar(self.scalar(index));
+                    let call = self.make_call(OpId::ARRAY_GET, vec![Operand::Var(var), at], Vec::new(), expr);
+                    self.deduced(call, expr)
+                }
                 Type::Tile(tile) => self.tile_subscript(expr, var, &tile, index),
                 Type::Tensor(tensor) => {
                     let indices = self.indices(index);
@@ -444,6 +449,14 @@ impl Lowering<'_> {
         let tile = match self.ty(target).clone() {
             Type::Tile(tile) => tile,
             Type::Tensor(tensor) => return self.tensor_write(base, name, target, &tensor, index, value),
+            Type::Array { .. } => {
+                let [at, value] = [index, value].map(|part| Operand::Scalar(self.scalar(part)));
+                let args = vec![Operand::Var(target), at, value];
+                let call = self.make_call(OpId::ARRAY_UPDATE, args, Vec::new(), base);
+                let rhs = self.deduced(call, base);
+                let name = name.to_owned();
+                return self.assign(base, &name, None, rhs);
+            }
             _ => return,
         };
         let indices = self.indices(index);

@@ -340,7 +340,7 @@ impl Renaming<'_> {
                 let shape = tensor.shape.iter().map(|extent| self.extent(extent)).collect();
                 Type::Tensor(TensorType { shape, ..tensor.clone() })
             }
-            Type::Scalar(_) | Type::Unknown(_) => ty.clone(),
+            Type::Scalar(_) | Type::Array { .. } | Type::Unknown(_) => ty.clone(),
         }
     }
 

@@ -402,7 +402,7 @@ impl Converter<'_> {
         match ty {
             Type::Tile(tile) => Type::Tile(self.tile(tile)),
             Type::Tuple(elements) => Type::Tuple(elements.iter().map(|element| self.ty(element)).collect()),
-            Type::Tensor(_) | Type::Scalar(_) | Type::Unknown(_) => ty.clone(),
+            Type::Tensor(_) | Type::Scalar(_) | Type::Array { .. } | Type::Unknown(_) => ty.clone(),
         }
     }
 

@@ -169,7 +169,7 @@ impl Assigner<'_> {
                 Ok(memory) => self.bases.set(var, memory),
                 Err(why) => self.unplaced.push(Unplaced { var, why }),
             },
-            Type::Scalar(_) | Type::Tuple(_) | Type::Unknown(_) => {}
+            Type::Scalar(_) | Type::Array { .. } | Type::Tuple(_) | Type::Unknown(_) => {}
         }
     }
 

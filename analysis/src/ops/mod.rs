@@ -1,6 +1,7 @@
 //! The operation catalogue: one row per operation, read by lowering, the passes, the memory pipeline, code generation and the
 //! editor features (`reference/ops.csv`).
 
+mod array;
 mod broadcast;
 mod cross_core;
 mod distributed;
@@ -199,6 +200,12 @@ pub enum Shape {
     /// A tensor: this operand, written.
     Tensor(u8),
     Scalar,
+    /// An array of as many scalars as operand 0 says.
+    Array,
+    /// A scalar of the array that is operand 0.
+    ArrayElement,
+    /// The array that is operand 0.
+    ArrayWritten,
     Nothing,
 }
 
@@ -345,7 +352,7 @@ const OP: Op = Op {
     constraints: "",
 };
 
-const FILES: [&[Op]; 14] = [
+const FILES: [&[Op]; 15] = [
     movement::ROWS,
     elementwise::ROWS,
     unary::ROWS,
@@ -356,6 +363,7 @@ const FILES: [&[Op]; 14] = [
     matmul::ROWS,
     gather::ROWS,
     cross_core::ROWS,
+    array::ROWS,
     distributed::ROWS,
     prefetch::ROWS,
     tensor::ROWS,
@@ -397,6 +405,7 @@ macro_rules! ids {
 }
 
 ids! {
+    ARRAY_GET "array.get_element", ARRAY_UPDATE "array.update_element",
     ALLOC "tile.alloc", LOAD "tile.load", STORE "tile.store", MOVE "tile.move", CREATE "tile.create", FULL "tile.full",
     READ "tile.read", WRITE "tile.write", SLICE "tile.slice", RESHAPE "tile.reshape", EXTRACT "tile.extract",
     ASSEMBLE "tile.assemble", CONCAT "tile.concat", TRANSPOSE "tile.transpose", TRANSPOSE_VIEW "tile.transpose_view",

@@ -14,6 +14,10 @@ pub(super) fn evaluate(operation: &Operation) -> Result<Option<Value>> {
         "extract" => extract(operation)?,
         "store" => store(operation)?,
         "assemble" => assemble(operation)?,
+        "create" if operation.on_scalars => {
+            let made = operation.made()?;
+            fresh(Array::filled(made.dtype, &made.shape, 0.0))
+        }
         "create" => create(operation)?,
         "alloc" => Value::Tuple(Vec::new()),
         "full" => {
@@ -59,23 +63,10 @@ pub(super) fn evaluate(operation: &Operation) -> Result<Option<Value>> {
             array.valid = array.shape.clone();
             Value::Array(target.clone())
         }
-        "read" => {
-            let value = element(&operation.array(0)?.borrow(), &operation.list(1)?)?;
-            let dtype = operation.array(0)?.borrow().dtype;
-            Value::Number(if dtype.is_float() || value.is_nan() {
-                Number::Float(value)
-            } else {
-                Number::Int(value as i64)
-            })
-        }
-        "write" => {
-            let target = operation.array(0)?;
-            let place = operation.list(1)?;
-            element(&target.borrow(), &place)?;
-            let place: Vec<usize> = place.iter().map(|index| *index as usize).collect();
-            target.borrow_mut().set(&place, operation.number(2)?.as_f64());
-            Value::Array(target)
-        }
+        "read" => read_element(operation, &operation.list(1)?)?,
+        "get_element" => read_element(operation, &[operation.int(1)?])?,
+        "write" => write_element(operation, &operation.list(1)?)?,
+        "update_element" => write_element(operation, &[operation.int(1)?])?,
         "get_block_idx" | "get_subblock_idx" => Value::Number(Number::Int(0)),
         "get_block_num" => Value::Number(Number::Int(1)),
         _ => return Ok(None),
@@ -264,6 +255,21 @@ fn padded(operation: &Operation) -> Result<Option<Value>> {
     let source = source.borrow();
     let pad = operation.pad(source.dtype);
     operation.fill(|index| Ok(if source.is_valid(index) { source.at(index) } else { pad }))
+}
+
+fn read_element(operation: &Operation, place: &[i64]) -> Result<Value> {
+    let array = operation.array(0)?;
+    let (value, dtype) = (element(&array.borrow(), place)?, array.borrow().dtype);
+    let is_float = dtype.is_float() || value.is_nan();
+    Ok(Value::Number(if is_float { Number::Float(value) } else { Number::Int(value as i64) }))
+}
+
+fn write_element(operation: &Operation, place: &[i64]) -> Result<Value> {
+    let target = operation.array(0)?;
+    element(&target.borrow(), place)?;
+    let place: Vec<usize> = place.iter().map(|index| *index as usize).collect();
+    target.borrow_mut().set(&place, operation.number(2)?.as_f64());
+    Ok(Value::Array(target))
 }
 
 fn element(of: &Array, place: &[i64]) -> Result<f64> {

@@ -12,6 +12,8 @@ pub(super) struct Operation<'a> {
     pub(super) name: &'static str,
     /// The operation on tensors, where that differs from the one on tiles.
     pub(super) on_tensors: bool,
+    /// An operation on an array of scalars.
+    pub(super) on_scalars: bool,
     /// The row of the operation on tiles, where there is one.
     row: &'static Op,
     call: &'a Call,
@@ -31,7 +33,8 @@ pub(super) fn evaluate(call: &Call, args: Vec<Value>, made: Option<Made>, condit
     let full = call.op.op().name;
     let name = full.split_once('.').map_or(full, |(_, name)| name);
     let row = OpId::from_name(&format!("tile.{name}")).map_or(call.op.op(), OpId::op);
-    let operation = Operation { name, on_tensors: full.starts_with("tensor."), row, call, args, made, conditioning };
+    let [on_tensors, on_scalars] = ["tensor.", "array."].map(|dialect| full.starts_with(dialect));
+    let operation = Operation { name, on_tensors, on_scalars, row, call, args, made, conditioning };
     if operation.row.category == Category::Sync {
         return Ok(Value::Tuple(Vec::new()));
     }

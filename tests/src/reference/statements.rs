@@ -230,6 +230,7 @@ impl Machine<'_> {
                 let extents: Result<Vec<i64>> = tensor.shape.iter().map(|extent| self.int(extent)).collect();
                 Some(Made { dtype, shape: extents?.into_iter().map(|extent| extent as usize).collect() })
             }
+            Type::Array { dtype, extent } => Some(Made { dtype: *dtype, shape: vec![*extent as usize] }),
             _ => None,
         })
     }

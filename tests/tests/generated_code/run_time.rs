@@ -96,5 +96,31 @@ def kernel(
     return out
 ",
     );
+    // Counted, and read back in another order; one array, whatever loops and branches it passes.
+    add(
+        &mut program,
+        "arrays",
+        "@pl.jit
+def kernel(
+    keys: pl.Tensor[[16], pl.INT32], x: pl.Tensor[[16, 64], pl.FP32], counts: pl.Out[pl.Tensor[[4], pl.INT32]],
+    out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]
+):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        count = pl.array.create(4, pl.INT32)
+        last = pl.array.create(4, pl.INT32)
+        for i in pl.range(4):
+            last[i] = 15 - i
+        for i in pl.range(16):
+            key = pl.read(keys, [i]) % 4
+            count[key] = count[key] + 1
+            if key != 2:
+                last[key] = i
+        for i in pl.range(4):
+            pl.write(counts, [i], count[i])
+            row = pl.cast(last[i], target_type=pl.INDEX)
+            out[i : i + 1, :] = pl.mul(x[row : row + 1, :], 2.0)
+    return out
+",
+    );
     assert_eq!(program.run("run_time"), Vec::<String>::new());
 }

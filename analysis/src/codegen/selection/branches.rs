@@ -83,6 +83,14 @@ impl Selector<'_> {
                 let declare = Declare::Value(ty.to_string());
                 Ok(Some(BranchResult { name, declare, then: texts.pop(), otherwise, tiles: None }))
             }
+            Type::Array { .. } => {
+                let [then, otherwise] = values.map(|(value, _)| self.array_name(Some(&value)));
+                match then.filter(|then| otherwise.as_ref() == Some(then)) {
+                    Some(array) => self.context.alias(var, array),
+                    None => return Err(format!("`{name}` is another array in each of the branches").into()),
+                }
+                Ok(None)
+            }
             ty => Err(without_form(name, ty).into()),
         }
     }

@@ -1,4 +1,4 @@
-//! Single elements of tiles and tensors, read and written by the scalar unit.
+//! Single elements of tiles, tensors and arrays, read and written by the scalar unit.
 
 use crate::ir::{self, Call, Origin, Scalar, Type, VarId};
 
@@ -6,7 +6,8 @@ use super::transfers::Use;
 use super::{Selected, Selector, list};
 use crate::codegen::expr;
 use crate::codegen::kernel::pointer;
-use crate::codegen::sequence::{Access, Instr, Operand, Pipe, TileId};
+use crate::codegen::sequence::{Access, Instr, Operand, Pipe, Step, TileId};
+use crate::codegen::types;
 
 impl Selector<'_> {
     /// Offset of an element in a row-major tile.
@@ -90,5 +91,55 @@ impl Selector<'_> {
     fn tensor_access(&mut self, text: String, access: Access, origin: Origin) {
         let instr = Instr::new("", Vec::new(), Pipe::S, origin);
         self.push(Instr { access: Some(access), text: Some(text), ..instr });
+    }
+
+    /// `int32_t count[8] = {};`
+    pub(super) fn make_array(&mut self, result: Option<VarId>, origin: Origin) -> Selected<()> {
+        let Some(var) = result else { return Ok(()) };
+        let Type::Array { dtype, extent } = self.kernel.var(var).ty else {
+            return Err("the length of the array is not known".to_string().into());
+        };
+        let ty = types::dtype(dtype).ok_or_else(|| format!("{dtype} has no C++ type"))?.to_string();
+        let name = self.context.register_scalar(var, &self.kernel.var(var).name);
+        self.steps.push(Step::Local { name: format!("{name}[{extent}]"), ty, value: "{}".to_string(), origin });
+        Ok(())
+    }
+
+    /// `int32_t n = count[i];`
+    pub(super) fn read_array(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let value = self.array_element(call)?;
+        let Some(var) = result else { return Ok(()) };
+        let ty = match self.kernel.var(var).ty {
+            Type::Scalar(dtype) => expr::local_type(dtype).to_string(),
+            _ => "auto".to_string(),
+        };
+        let name = self.context.register_scalar(var, &self.kernel.var(var).name);
+        self.steps.push(Step::Local { name, ty, value, origin });
+        Ok(())
+    }
+
+    /// `count[i] = n;`: the array with the new element is the same one.
+    pub(super) fn write_array(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+        let element = self.array_element(call)?;
+        let value = call.args.get(2).ok_or_else(|| "no value".to_string())?;
+        let Operand::Text(value) = self.operand(value)? else { return Err("the value is a tile".to_string().into()) };
+        self.element_access(format!("{element} = {value};"), Vec::new(), Vec::new(), origin);
+        if let (Some(var), Some(name)) = (result, self.array_name(call.args.first())) {
+            self.context.alias(var, name);
+        }
+        Ok(())
+    }
+
+    fn array_element(&mut self, call: &Call) -> Selected<String> {
+        let name = self.array_name(call.args.first()).ok_or_else(|| "the array is not known".to_string())?;
+        let index = call.args.get(1).ok_or_else(|| "no index".to_string())?;
+        match self.operand(index)? {
+            Operand::Text(index) => Ok(format!("{name}[{index}]")),
+            _ => Err("the index is a tile".to_string().into()),
+        }
+    }
+
+    pub(super) fn array_name(&self, operand: Option<&ir::Operand>) -> Option<String> {
+        self.context.name(operand?.var()?).map(str::to_string)
     }
 }

@@ -114,6 +114,14 @@ impl Selector<'_> {
                 self.context.alias(carry.result, name.clone());
                 Some(Carry { name, ty, init, next: None, tile: None, yielded: origin })
             }
+            // There is one array, whatever its versions.
+            Type::Array { .. } => {
+                if let Some(name) = self.array_name(Some(&carry.init)) {
+                    self.context.alias(carry.iter, name.clone());
+                    self.context.alias(carry.result, name);
+                }
+                None
+            }
             ty => {
                 self.report(origin, without_form(&iter.name, ty).into());
                 None
@@ -178,6 +186,7 @@ impl Selector<'_> {
             return carried.into_iter().flatten().collect();
         }
         let mut carried = carried;
+        self.check_arrays(carries, &values, at);
         let mut tiles: Vec<(usize, TileId)> = Vec::new();
         for (index, value) in values.iter().enumerate() {
             let Some(carry) = &mut carried[index] else { continue };
@@ -206,6 +215,17 @@ impl Selector<'_> {
         }
         self.yielded_tiles(&mut carried, &tiles, at);
         carried.into_iter().flatten().collect()
+    }
+
+    fn check_arrays(&mut self, carries: &[ir::Carry], values: &[ir::Operand], at: Origin) {
+        for (carry, value) in carries.iter().zip(values) {
+            let var = self.kernel.var(carry.iter);
+            let is_array = matches!(var.ty, Type::Array { .. });
+            if is_array && self.array_name(Some(value)).as_deref() != self.context.name(carry.iter) {
+                let message = format!("`{}` becomes another array from one iteration to the next", var.name);
+                self.report(at, message.into());
+            }
+        }
     }
 
     pub(super) fn yielded_tiles(&mut self, carried: &mut [Option<Carry>], tiles: &[(usize, TileId)], at: Origin) {

@@ -136,9 +136,14 @@ impl Deduction<'_> {
                 }
                 Ok(shape)
             }
-            Shape::GatherCompare | Shape::Annotation | Shape::Tensor(_) | Shape::Scalar | Shape::Nothing => {
-                Err(Problem::NotModelled(format!("`{}`", self.op.name)))
-            }
+            Shape::GatherCompare
+            | Shape::Annotation
+            | Shape::Tensor(_)
+            | Shape::Scalar
+            | Shape::Array
+            | Shape::ArrayElement
+            | Shape::ArrayWritten
+            | Shape::Nothing => Err(Problem::NotModelled(format!("`{}`", self.op.name))),
         }
     }
 
