@@ -96,6 +96,21 @@ def kernel(
     return out
 ",
     );
+    // Where they begin is known at run time only, and always at a box.
+    add(
+        &mut program,
+        "accumulator_rows",
+        "@pl.jit
+def kernel(
+    a: pl.Tensor[[64, 64], pl.FP16], b: pl.Tensor[[64, 32], pl.FP16], out: pl.Out[pl.Tensor[[64, 32], pl.FP32]]
+):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        product = pl.matmul(a, b, out_dtype=pl.FP32)
+        for row in pl.range(0, 64, 16):
+            out[48 - row : 64 - row, :] = product[row : row + 16, :]
+    return out
+",
+    );
     // Counted, and read back in another order; one array, whatever loops and branches it passes.
     add(
         &mut program,

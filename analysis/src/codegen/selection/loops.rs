@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{self, For, Origin, Stmt, Type, While};
+use crate::ir::{self, For, Origin, Scalar, ScalarBinary, ScalarUnary, Stmt, Type, While};
 
 use super::branches::without_form;
 use super::{Selected, Selector, TensorRef};
@@ -24,6 +24,7 @@ impl Selector<'_> {
         let var = node.index;
         let name = self.context.register_scalar(var, &self.kernel.var(var).name);
         self.loop_variables.insert(var);
+        self.multiples.insert(var, gcd(self.multiple_of(&node.start), self.multiple_of(&node.step)));
         if start.value.is_some_and(|start| start >= 0) && step.value.is_some_and(|step| step > 0) {
             self.context.mark_natural(var);
         }
@@ -276,6 +277,33 @@ impl Selector<'_> {
             set_next(&mut carried[index], copy, &self.program);
         }
     }
+}
+
+impl Selector<'_> {
+    /// A number that divides the value of an expression, whatever that is; 0 of what is always 0.
+    pub(super) fn multiple_of(&self, scalar: &Scalar) -> u64 {
+        let [left, right] = match scalar {
+            Scalar::Int(value) => return value.unsigned_abs(),
+            Scalar::Var(var) => {
+                let constant = self.constants.get(var).map(|value| value.unsigned_abs());
+                return constant.or_else(|| self.multiples.get(var).copied()).unwrap_or(1);
+            }
+            Scalar::Unary(ScalarUnary::Neg, operand) => return self.multiple_of(operand),
+            Scalar::Cast(dtype, operand) if !dtype.is_float() => return self.multiple_of(operand),
+            Scalar::Binary(_, left, right) => [left, right].map(|side| self.multiple_of(side)),
+            _ => return 1,
+        };
+        match scalar {
+            Scalar::Binary(ScalarBinary::Add | ScalarBinary::Sub, ..) => gcd(left, right),
+            Scalar::Binary(ScalarBinary::Min | ScalarBinary::Max, ..) => gcd(left, right),
+            Scalar::Binary(ScalarBinary::Mul, ..) => left.checked_mul(right).unwrap_or(left),
+            _ => 1,
+        }
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 pub(super) fn set_next(carry: &mut Option<Carry>, tile: TileId, program: &Program) {

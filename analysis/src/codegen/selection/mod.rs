@@ -86,6 +86,8 @@ struct Selector<'a> {
     loop_variables: FxHashSet<VarId>,
     /// Scalars that are always the same number.
     constants: FxHashMap<VarId, i64>,
+    /// Scalars that are always a multiple of a number.
+    multiples: FxHashMap<VarId, u64>,
     /// Tensors whose windows on other devices are used, and the names of what says where those lie.
     contexts: Vec<(usize, String)>,
     steps: Vec<Step>,
@@ -146,6 +148,7 @@ impl<'a> Selector<'a> {
             frees_slots: false,
             loop_variables: FxHashSet::default(),
             constants: FxHashMap::default(),
+            multiples: FxHashMap::default(),
             contexts: Vec::new(),
             steps: Vec::new(),
             next_id: 0,
@@ -310,6 +313,7 @@ impl<'a> Selector<'a> {
                     if let Scalar::Int(value) = known(scalar, &self.constants) {
                         self.constants.insert(var, value);
                     }
+                    self.multiples.insert(var, self.multiple_of(scalar));
                     let ty = match &self.kernel.var(var).ty {
                         Type::Scalar(dtype) if !expr::mentions_variable(scalar) => expr::local_type(*dtype),
                         _ => "auto",

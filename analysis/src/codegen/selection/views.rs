@@ -98,15 +98,13 @@ impl Selector<'_> {
             _ => None,
         };
         if form.slayout != SLayout::NoneBox {
-            let Some((address, offset)) = address.zip(offset) else {
-                let name = &self.program.tile(source).name;
-                let boxes = "begins at a constant box of it";
-                return Err(
-                    format!("a window of `{name}`, which is stored in boxes, has a C++ form where it {boxes}").into()
-                );
-            };
-            let range = (Some(address + offset), bytes.saturating_sub(offset));
-            self.declare_as(var, form, range, Place::Planned, Declared::Prologue)?;
+            if let Some((address, offset)) = address.zip(offset) {
+                let range = (Some(address + offset), bytes.saturating_sub(offset));
+                self.declare_as(var, form, range, Place::Planned, Declared::Prologue)?;
+                return Ok(());
+            }
+            let place = Place::Computed(self.box_address(source, start)?);
+            self.declare_as(var, form, (address, bytes), place, Declared::Prologue)?;
             return Ok(());
         }
         let range = match offset {
@@ -121,6 +119,35 @@ impl Selector<'_> {
         let operands = vec![Operand::Tile(window), Operand::Tile(source), Operand::Text(row?), Operand::Text(col?)];
         self.point("TSUBVIEW", operands, origin);
         Ok(())
+    }
+
+    /// `0x0 + (row * 16) * 4`: where the box lies that begins at a row and a column which are known at run time, but certainly
+    /// begin one.
+    fn box_address(&self, tile: TileId, start: Start) -> Selected<String> {
+        let source = self.program.tile(tile);
+        let name = &source.name;
+        let refused = |what: &str| Refusal::from(format!("a window of `{name}`, which is stored in boxes, {what}"));
+        let (Some((rows, cols)), Some(address)) = (source.form.box_shape(), source.address) else {
+            return Err(refused("has no address"));
+        };
+        if self.moving.contains(&tile) {
+            return Err(refused("which changes its place, has no C++ form"));
+        }
+        let begins_a_box = |offset: &Scalar, extent: u64| self.multiple_of(offset).is_multiple_of(extent);
+        if !begins_a_box(start[0], rows) || !begins_a_box(start[1], cols) {
+            return Err(refused("has a C++ form where it certainly begins at one of them"));
+        }
+        let bits = source.form.dtype.storage_bits();
+        if !bits.is_multiple_of(8) {
+            return Err(refused("has a C++ form for elements of whole bytes"));
+        }
+        let [row, col] = start.map(|offset| expr::text(offset, self.kernel, &self.context));
+        let (row, col) = (row?, col?);
+        let (by_row, by_col) = match source.form.blayout {
+            BLayout::RowMajor => (source.form.cols, rows),
+            BLayout::ColMajor => (cols, source.form.rows),
+        };
+        Ok(format!("{address:#x} + ({row} * {by_row} + {col} * {by_col}) * {}", bits / 8))
     }
 
     fn viewed(&mut self, call: &Call) -> Selected<TileId> {
