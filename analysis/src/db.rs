@@ -158,7 +158,8 @@ pub(crate) fn constant<'db>(
     let values: Vec<Constant> =
         statements.filter_map(|&unit| bound_value(db, unit, name.text(db), links + 1)).collect();
     match (values.as_slice(), scope) {
-        ([value], _) => Some(value.clone()),
+        // The same import again, say, says nothing else.
+        ([value, again @ ..], _) if again.iter().all(|other| other == value) => Some(value.clone()),
         ([], Some(scope)) => constant(db, file, scope.parent(db), name, links),
         ([], None) => None,
         _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
@@ -351,6 +352,17 @@ fn imported_through_itself<'db>(
     None
 }
 
+/// The module that `import module as name` at the top of a file binds.
+#[salsa::tracked(returns(clone))]
+fn module_of_name<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<String> {
+    let statements = statements_of(db, file, None).iter();
+    let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
+    bindings.find_map(|binding| match binding {
+        Binding::ImportModule(path) => Some(path),
+        _ => None,
+    })
+}
+
 impl Scope for UnitScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
@@ -390,13 +402,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn module(&self, name: &str) -> Option<String> {
-        let (db, file) = (self.db, self.unit.file(self.db));
-        let statements = statements_of(db, file, None).iter();
-        let mut bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name));
-        bindings.find_map(|binding| match binding {
-            Binding::ImportModule(path) => Some(path),
-            _ => None,
-        })
+        module_of_name(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()))
     }
 
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
