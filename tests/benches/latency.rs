@@ -228,6 +228,11 @@ impl Driver {
     /// One edit of each kind, and its undo.
     fn round(&mut self, pasted: &str) -> Vec<(&'static str, Duration)> {
         let mut times = Vec::new();
+        // Frees what the paste of the round before left.
+        let end = self.lines[0].len() as u32;
+        times.push(("comment", self.edit(range(0, end, 0, end), "  # all")));
+        times.push(("undo comment", self.edit(range(0, end, 0, end + 7), "")));
+
         let [typed, undone] = self.digit();
         times.extend([("digit", typed), ("undo digit", undone)]);
 
