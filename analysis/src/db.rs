@@ -448,7 +448,11 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     }
     let scope = UnitScope::new(db, unit);
     let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
-    lowered.into_iter().flatten().map(|kernel| Lowered::new(db, kernel)).collect()
+    let called = |mut kernel: Kernel| {
+        pairs::add_repetition(db, unit, &mut kernel);
+        Lowered::new(db, kernel)
+    };
+    lowered.into_iter().flatten().map(called).collect()
 }
 
 /// What a unit is to the compiler, as far as kernels go.

@@ -101,12 +101,25 @@ pub struct CrossCore {
     pub split: Option<SplitMode>,
     /// The author says with `pl.split_aiv` what each vector unit does, so that nothing is divided or repeated.
     pub units_told_apart: bool,
+    /// Of a vector kernel that the author wrote as such.
+    pub repetition: Repetition,
 }
 
 impl Default for CrossCore {
     fn default() -> Self {
-        CrossCore { slots: 2, split: None, units_told_apart: false }
+        CrossCore { slots: 2, split: None, units_told_apart: false, repetition: Repetition::None }
     }
+}
+
+/// Whether the second vector unit goes through a vector kernel with empty tiles, which 910B needs where whole tiles cross between
+/// the cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Repetition {
+    None,
+    /// The attribute `dual_aiv_dispatch`, or launched with a cube kernel.
+    Second,
+    /// Launched with a cube kernel and in other ways: the compiler makes a copy for each.
+    Unclear,
 }
 
 /// The axis along which the vector units share tiles.

@@ -1,7 +1,7 @@
 //! Which functions of a program are launched together, on the cores of one cluster: those that a `Group` function calls, or a
 //! `with pl.cluster():` (the compiler's OutlineClusterScopes makes the former of the latter).
 
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::{Kind, kind};
 
@@ -27,15 +27,22 @@ fn is_group(ast: &Ast, decorator: ExprId) -> bool {
     ast.dotted(*func).as_deref() == Some(&["pl", "function"]) && ty.is_some_and(|path| path.last() == Some(&"Group"))
 }
 
+fn is_cluster(ast: &Ast, item: &WithItem) -> bool {
+    match ast.expr(item.context) {
+        Expr::Call { func, .. } => ast.dotted(*func).as_deref() == Some(&["pl", "cluster"]),
+        _ => false,
+    }
+}
+
 fn clusters(ast: &Ast, body: &[StmtId], groups: &mut Vec<Vec<String>>) {
     for &stmt in body {
         match ast.stmt(stmt) {
             Stmt::With { items, body } => {
-                let is_cluster = items.iter().any(|item| match ast.expr(item.context) {
-                    Expr::Call { func, .. } => ast.dotted(*func).as_deref() == Some(&["pl", "cluster"]),
-                    _ => false,
-                });
-                if is_cluster { groups.extend(called(ast, body)) } else { clusters(ast, body, groups) }
+                if items.iter().any(|item| is_cluster(ast, item)) {
+                    groups.extend(called(ast, body))
+                } else {
+                    clusters(ast, body, groups)
+                }
             }
             Stmt::For { body, or_else, .. } | Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
                 clusters(ast, body, groups);
@@ -67,4 +74,72 @@ fn called(ast: &Ast, body: &[StmtId]) -> Option<Vec<String>> {
         }
     }
     Some(names)
+}
+
+/// The kernels that each `Group` function or cluster calls, in whatever loop or branch.
+pub(crate) fn members(ast: &Ast) -> Vec<Vec<String>> {
+    fn clusters(ast: &Ast, body: &[StmtId], groups: &mut Vec<Vec<String>>) {
+        for &stmt in body {
+            if let Stmt::With { items, body } = ast.stmt(stmt)
+                && items.iter().any(|item| is_cluster(ast, item))
+            {
+                groups.push(members_in(ast, body));
+            } else {
+                inner(ast.stmt(stmt)).into_iter().for_each(|body| clusters(ast, body, groups));
+            }
+        }
+    }
+    let mut groups = Vec::new();
+    for &stmt in &ast.body {
+        let Stmt::Function(function) = ast.stmt(stmt) else { continue };
+        if function.decorators.iter().any(|&decorator| is_group(ast, decorator)) {
+            groups.push(members_in(ast, &function.body));
+        } else {
+            clusters(ast, &function.body, &mut groups);
+        }
+    }
+    groups
+}
+
+fn members_in(ast: &Ast, body: &[StmtId]) -> Vec<String> {
+    let mut names = Vec::new();
+    for &stmt in body {
+        let value = match ast.stmt(stmt) {
+            Stmt::Assign { value, .. } | Stmt::Return(value) => *value,
+            Stmt::Expr(value) => Some(*value),
+            _ => None,
+        };
+        if let Some(Expr::Call { func, .. }) = value.map(|value| ast.expr(value))
+            && let Some(["self", name]) = ast.dotted(*func).as_deref()
+        {
+            names.push((*name).to_owned());
+        }
+        names.extend(inner(ast.stmt(stmt)).into_iter().flat_map(|body| members_in(ast, body)));
+    }
+    names
+}
+
+/// The statement lists inside of a statement.
+fn inner(stmt: &Stmt) -> Vec<&[StmtId]> {
+    match stmt {
+        Stmt::For { body, or_else, .. } | Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
+            vec![body, or_else]
+        }
+        Stmt::With { body, .. } | Stmt::Other { body, .. } => vec![body],
+        _ => Vec::new(),
+    }
+}
+
+/// The functions of the program that a function names, `self.name`, as often as it does.
+pub(crate) fn named(ast: &Ast) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (_, expr) in ast.exprs() {
+        if let Expr::Attribute { value, name } = expr
+            && ast.name(*value) == Some("self")
+        {
+            names.push(name.clone());
+        }
+    }
+    names.sort();
+    names
 }

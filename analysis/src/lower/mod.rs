@@ -29,7 +29,7 @@ use crate::eval::{Argument, Scope};
 use crate::ir::{Kernel, KernelKind, Origin};
 pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
-pub(crate) use launch::launched_together;
+pub(crate) use launch::{launched_together, members, named};
 pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 pub(crate) use scopes::is_of_attributes;
 use storage::Storages;

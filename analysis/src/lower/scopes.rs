@@ -5,7 +5,7 @@ use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, WithI
 use super::body::{Inlined, Lowering, Rhs, keyword};
 use super::draft::{Region, Statement};
 use crate::eval::Constant;
-use crate::ir::{CrossCore, Dtype, Origin, SplitMode, Type};
+use crate::ir::{CrossCore, Dtype, Origin, Repetition, SplitMode, Type};
 use crate::ops::OpId;
 
 /// Attributes that change no tile: how a kernel is launched, and what the compiler notes for itself.
@@ -62,6 +62,11 @@ impl Lowering<'_> {
                     _ => self.note(value, "`slot_num` that is not known".to_owned()),
                 },
                 Constant::Str(key) if key == "split_aiv" => self.state.cross_core.units_told_apart = true,
+                Constant::Str(key) if key == "dual_aiv_dispatch" => match self.constant(value) {
+                    Constant::Bool(true) => self.state.cross_core.repetition = Repetition::Second,
+                    Constant::Bool(false) => {}
+                    _ => self.note(value, "`dual_aiv_dispatch` that is not known".to_owned()),
+                },
                 Constant::Str(key) if HARMLESS.contains(&key.as_str()) => {}
                 Constant::Str(other) => self.note(key, format!("the attribute `{other}` of a function")),
                 _ => self.note(key, "an attribute of a function whose name is not known".to_owned()),

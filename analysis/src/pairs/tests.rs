@@ -187,7 +187,7 @@ fn attributes_hide_no_transfer() {
 
 @pl.program
 class P:
-    @pl.function(type=pl.FunctionType.AIV, attrs={\"dual_aiv_dispatch\": True})
+    @pl.function(type=pl.FunctionType.AIV, attrs={\"unheard_of\": True})
     def vector(self, a: pl.Tensor[[64, 16], pl.FP16]):
         peer = pl.import_peer_buffer(name=\"ring\", peer_func=\"cube\")
         pl.aiv_initialize_pipe(0, peer, dir_mask=2, slot_size=1024)

@@ -11,7 +11,7 @@ mod repair;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk;
-use crate::ir::{Call, Kernel, KernelKind, Note, Origin, Reason, Stmt, Value, VarId};
+use crate::ir::{Attr, Call, Kernel, KernelKind, Note, Origin, Reason, Repetition, Stmt, Value, VarId};
 use crate::ops::{OpId, PipeRule, Shape};
 use crate::target::Target;
 use cores::{Core, body_core, call_core, crosses, popped};
@@ -23,12 +23,19 @@ pub(super) fn run(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
         add_queue_parameter(&mut kernel);
     }
     if kernel.kind != KernelKind::InCore {
+        if kernel.kind == KernelKind::Aiv {
+            let divided = kernel.cross_core.split.map(|_| kernel.name_origin);
+            for_vector_units(&mut kernel, divided, target);
+        }
         return vec![kernel];
     }
     let popped = popped(&kernel);
     match body_core(&kernel, &kernel.body, &popped) {
         Core::Cube => kernel.kind = KernelKind::Aic,
-        Core::Vector | Core::Shared => kernel.kind = KernelKind::Aiv,
+        Core::Vector | Core::Shared => {
+            kernel.kind = KernelKind::Aiv;
+            for_vector_units(&mut kernel, None, target);
+        }
         Core::Both => return split(kernel, target, &popped),
     }
     vec![kernel]
@@ -43,6 +50,62 @@ fn sets_up_a_queue(kernel: &Kernel) -> bool {
         }
     });
     found
+}
+
+/// What each vector unit does of a kernel for the vector core only. The author says with an attribute, or with transfers of halves,
+/// that all of its tiles are divided.
+fn for_vector_units(kernel: &mut Kernel, divided: Option<Origin>, target: Target) {
+    if kernel.cross_core.units_told_apart {
+        return;
+    }
+    if let Some(at) = divided.or(transfers_of(kernel).in_halves) {
+        return note(kernel, at, "tiles that the compiler divides between the two vector units");
+    }
+    match kernel.cross_core.repetition {
+        Repetition::Second if target == Target::Ascend910b => {
+            if let Some(at) = late_setup(&kernel.body) {
+                note(kernel, at, "a queue that is set up behind other statements, for both vector units");
+            }
+            let body = std::mem::take(&mut kernel.body);
+            kernel.body = lane::for_both_units(kernel, body);
+        }
+        Repetition::Unclear if target == Target::Ascend910b => {
+            let at = kernel.name_origin;
+            note(kernel, at, "a vector kernel that is launched with a cube kernel and in other ways");
+        }
+        _ => {}
+    }
+}
+
+/// What sets up a queue, and does not stand in front of all else.
+fn late_setup(body: &[Stmt]) -> Option<Origin> {
+    let is_setup = |stmt: &&Stmt| walk::call_of(stmt).is_some_and(lane::sets_up_a_queue);
+    let shared = body.iter().take_while(is_setup).count();
+    let mut late = None;
+    walk::visit(&body[shared..], &mut |stmt| {
+        let setup = walk::call_of(stmt).filter(|call| lane::sets_up_a_queue(call));
+        late = late.or(setup.map(|call| call.origin));
+    });
+    late
+}
+
+/// How tiles go between the cores in a kernel that the author wrote for one of them.
+#[derive(Debug, Default)]
+pub(crate) struct Transferred {
+    pub(crate) whole: bool,
+    pub(crate) in_halves: Option<Origin>,
+}
+
+pub(crate) fn transfers_of(kernel: &Kernel) -> Transferred {
+    let mut transferred = Transferred::default();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Some(call) = walk::call_of(stmt).filter(|call| lane::moves_between_cores(call)) else { return };
+        match call.attr("split") {
+            None | Some(Attr::Int(0)) => transferred.whole = true,
+            Some(_) => transferred.in_halves = transferred.in_halves.or(Some(call.origin)),
+        }
+    });
+    transferred
 }
 
 fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<Kernel> {

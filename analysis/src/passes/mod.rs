@@ -31,6 +31,7 @@ mod tests;
 
 use crate::ir::Kernel;
 use crate::target::{Machine, Planner};
+pub(crate) use mixed::{Transferred, transfers_of};
 
 /// Runs the passes in the compiler's order. A kernel that uses both cores becomes two.
 pub fn prepare(mut kernel: Kernel, machine: Machine, planner: Planner) -> Vec<Kernel> {

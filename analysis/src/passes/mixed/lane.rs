@@ -44,7 +44,7 @@ impl<'a> Lane<'a> {
         let body = match (self.core, self.source.cross_core.split) {
             _ if self.source.cross_core.units_told_apart => body,
             (Core::Vector, Some(mode)) => split::divide(&mut self.kernel, body, mode),
-            (Core::Vector, None) if target == Target::Ascend910b => self.for_both_units(body),
+            (Core::Vector, None) if target == Target::Ascend910b => for_both_units(&mut self.kernel, body),
             _ => body,
         };
         self.kernel.body = self.queue_setup(traffic);
@@ -220,25 +220,37 @@ impl<'a> Lane<'a> {
         let origin = self.source.origin;
         vec![Stmt::Eval { call: Call { op: OpId::RESERVE_BUFFER, args: Vec::new(), attrs, origin }, origin }]
     }
+}
 
-    /// Both vector units run the kernel: the first does the work, the second goes through it with empty tiles.
-    fn for_both_units(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let origin = self.source.origin;
-        let ty = Type::Scalar(Dtype::Index);
-        let unit =
-            self.kernel.add_var(Var { name: "subblock_idx".into(), ty, role: Role::Def, inserted: true, origin });
-        let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
-        let mut substitution = walk::Substitution::default();
-        let replay = walk::copy(&mut self.kernel, &body, &mut substitution);
-        let mut passed_through = walk::Substitution::default();
-        let replay =
-            walk::expand_leaves(replay, &mut |stmt, out| replay_leaf(&mut self.kernel, &mut passed_through, stmt, out));
-        let condition = walk::fold_binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
-        vec![
-            Stmt::Let { var: unit, value: Value::Call(query), origin },
-            Stmt::If(If { condition, then: body, otherwise: replay, has_else: true, results: Vec::new(), origin }),
-        ]
-    }
+/// Both vector units run the kernel: the first does the work, the second goes through it with empty tiles. They share the queues
+/// that it sets up first.
+pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<Stmt> {
+    let origin = kernel.origin;
+    let ty = Type::Scalar(Dtype::Index);
+    let unit = kernel.add_var(Var { name: "subblock_idx".into(), ty, role: Role::Def, inserted: true, origin });
+    let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
+    let shared = setup.iter().take_while(|stmt| walk::call_of(stmt).is_some_and(sets_up_a_queue)).count();
+    let body = setup.split_off(shared);
+    let mut substitution = walk::Substitution::default();
+    let replay = walk::copy(kernel, &body, &mut substitution);
+    let mut passed_through = walk::Substitution::default();
+    let replay = walk::expand_leaves(replay, &mut |stmt, out| replay_leaf(kernel, &mut passed_through, stmt, out));
+    let condition = walk::fold_binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
+    let mut whole = vec![Stmt::Let { var: unit, value: Value::Call(query), origin }];
+    whole.append(&mut setup);
+    whole.push(Stmt::If(If { condition, then: body, otherwise: replay, has_else: true, results: Vec::new(), origin }));
+    whole
+}
+
+pub(super) fn moves_between_cores(call: &Call) -> bool {
+    let to_cube = [OpId::TPUSH_TO_AIC, OpId::TPOP_FROM_AIV, OpId::TFREE_TO_AIV];
+    let to_vector = [OpId::TPUSH_TO_AIV, OpId::TPOP_FROM_AIC, OpId::TFREE_TO_AIC];
+    to_cube.contains(&call.op) || to_vector.contains(&call.op)
+}
+
+pub(super) fn sets_up_a_queue(call: &Call) -> bool {
+    let ops = [OpId::RESERVE_BUFFER, OpId::IMPORT_PEER_BUFFER, OpId::AIC_INITIALIZE_PIPE, OpId::AIV_INITIALIZE_PIPE];
+    ops.contains(&call.op)
 }
 
 /// On 910B the queues go through global memory, which the kernel gets as one more parameter.

@@ -1,0 +1,146 @@
+//! Kernels that an author wrote, by how the functions around them launch them.
+
+use expect_test::{Expect, expect};
+use tilelens_analysis::AnalysisHost;
+use tilelens_analysis::project::Config;
+use tilelens_analysis::target::Target;
+use tilelens_syntax::Document;
+
+/// A line for each kernel of a program: its status, what is not modelled, and its tiles with their addresses.
+fn plans(functions: &str, target: Target) -> String {
+    let text = format!("import pypto.language as pl\n\n@pl.program\nclass P:\n{functions}");
+    let mut host = AnalysisHost::new();
+    host.set_config(Config { target, ..Config::default() });
+    let file = host.file_id("/w/k.py");
+    host.set_document(file, Document::new(&text));
+    let mut lines = String::new();
+    for plan in host.snapshot().plans(file).unwrap_or_default() {
+        let address = |address: Option<u64>| address.map_or("?".to_owned(), |address| format!("{address:#x}"));
+        let tiles: Vec<String> =
+            plan.tiles.iter().map(|tile| format!("{} {}", tile.name, address(tile.address))).collect();
+        lines += &format!("{} {} {:?} [{}]\n", plan.name, plan.status, plan.reasons, tiles.join(", "));
+    }
+    lines
+}
+
+#[track_caller]
+fn check(functions: &str, expect: Expect) {
+    expect.assert_eq(&plans(functions, Target::Ascend910b));
+}
+
+/// A vector kernel that sends to the cube, and the cube kernel.
+fn pair(attributes: &str, split: u32, groups: &str) -> String {
+    format!(
+        "
+    @pl.function(type=pl.FunctionType.AIV{attributes})
+    def vector(self, a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+        peer = pl.import_peer_buffer(name=\"ring\", peer_func=\"cube\")
+        pl.aiv_initialize_pipe(dir_mask=2, slot_size=16384, v2c_consumer_buf=peer)
+        x: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])
+        pl.tpush_to_aic(x, split={split})
+
+    @pl.function(type=pl.FunctionType.AIC)
+    def cube(self, a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+        ring = pl.reserve_buffer(name=\"ring\", size=65536, base=0x0)
+        pl.aic_initialize_pipe(dir_mask=2, slot_size=16384, v2c_consumer_buf=ring)
+        p: pl.Tile[[64, 64], pl.FP32, pl.Mem.Mat] = pl.tpop_from_aiv(split={split})
+        pl.tfree_to_aiv(p)
+{groups}"
+    )
+}
+
+fn group(name: &str, is_cluster: bool, calls: &str) -> String {
+    let (kind, head) = match is_cluster {
+        true => ("Orchestration", "        with pl.cluster():\n"),
+        false => ("Group", "        for i in pl.range(2):\n"),
+    };
+    format!(
+        "
+    @pl.function(type=pl.FunctionType.{kind})
+    def {name}(self, a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+{head}{calls}"
+    )
+}
+
+const BOTH: &str = "            self.cube(a, o)\n            self.vector(a, o)\n";
+
+#[test]
+fn the_second_vector_unit_repeats_what_is_launched_with_the_cube() {
+    let twice = expect![[r#"
+        P.vector exact [] [x 0x0, x 0x0]
+        P.cube exact [] [p ?]
+    "#]];
+    check(&pair("", 0, &group("both", false, BOTH)), twice);
+    check(
+        &pair("", 0, &group("both", true, BOTH)),
+        expect![[r#"
+        P.vector exact [] [x 0x0, x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+    check(
+        &pair(", attrs={\"dual_aiv_dispatch\": True}", 0, ""),
+        expect![[r#"
+        P.vector exact [] [x 0x0, x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+}
+
+#[test]
+fn the_second_vector_unit_repeats_nothing_else() {
+    let once = expect![[r#"
+        P.vector exact [] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]];
+    check(&pair("", 0, ""), once);
+    check(
+        &pair("", 0, &group("alone", false, "            self.vector(a, o)\n")),
+        expect![[r#"
+        P.vector exact [] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+    check(
+        &pair(", attrs={\"split_aiv\": True}", 0, &group("both", false, BOTH)),
+        expect![[r#"
+        P.vector exact [] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+    expect![[r#"
+        P.vector exact [] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]]
+    .assert_eq(&plans(&pair("", 0, &group("both", false, BOTH)), Target::Ascend950));
+}
+
+#[test]
+fn a_vector_kernel_that_is_launched_in_two_ways_is_not_clear() {
+    let groups = group("both", false, BOTH) + &group("alone", false, "            self.vector(a, o)\n");
+    check(
+        &pair("", 0, &groups),
+        expect![[r#"
+        P.vector partial ["a vector kernel that is launched with a cube kernel and in other ways"] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+}
+
+#[test]
+fn tiles_that_cross_in_halves_are_divided() {
+    check(
+        &pair("", 1, ""),
+        expect![[r#"
+        P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+    check(
+        &pair(", attrs={\"split\": pl.SplitMode.UP_DOWN}", 1, ""),
+        expect![[r#"
+        P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+}
