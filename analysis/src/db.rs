@@ -26,6 +26,7 @@ use crate::{imports, isa_rules, lower, passes};
 mod assumed;
 mod calls;
 mod dumps;
+mod lenders;
 mod pairs;
 mod shapes;
 #[cfg(test)]
@@ -450,6 +451,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
     let called = |mut kernel: Kernel| {
         pairs::add_repetition(db, unit, &mut kernel);
+        lenders::add_lent(db, unit, &mut kernel);
         Lowered::new(db, kernel)
     };
     lowered.into_iter().flatten().map(called).collect()

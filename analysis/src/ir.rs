@@ -43,7 +43,7 @@ pub struct Kernel {
     /// one that is put in place of its calls. All origins are nodes of that text.
     pub home: Option<BlockKey>,
     pub params: Vec<VarId>,
-    /// Which memory the tensors are that host code gives to a scope. Empty where it does not say so for every launch.
+    /// Which memory the tensors are that host code gives to a kernel. Empty where it does not say so for every launch.
     pub lent: Vec<(VarId, Storage)>,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,
@@ -61,7 +61,7 @@ pub struct Kernel {
     pub tilings: Vec<Tiling>,
 }
 
-/// The memory of a tensor that host code gives to a scope. Equal values are the same memory.
+/// The memory of a tensor that host code gives to a kernel. Equal values are the same memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Storage {
     /// Given to the host function itself, so that others may hold it too.

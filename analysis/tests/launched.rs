@@ -28,6 +28,63 @@ fn check(functions: &str, expect: Expect) {
     expect.assert_eq(&plans(functions, Target::Ascend910b));
 }
 
+const PRODUCT: &str = "
+    @pl.function(type=pl.FunctionType.InCore)
+    def product(self, h: pl.Tensor[[16, 128], pl.BF16], w: pl.Tensor[[128, 256], pl.BF16], o: pl.Out[pl.Tensor[[16, 256], pl.FP32]]):
+        for i in pl.range(4):
+            t = pl.matmul(h, pl.slice(w, [128, 64], [0, i * 64]), out_dtype=pl.FP32)
+            o = pl.assemble(o, t, [0, i * 64])
+        return o
+";
+
+fn launched(body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
+    format!(
+        "{PRODUCT}
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, x: pl.Tensor[[16, 128], pl.BF16], w: pl.Tensor[[128, 256], pl.BF16], o: pl.Out[pl.Tensor[[16, 256], pl.FP32]]):
+{body}        return o
+"
+    )
+}
+
+#[test]
+fn operands_that_every_caller_made_may_be_loaded_once() {
+    let noted = expect![[r#"
+        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+    "#]];
+    let make = "hid = pl.create_tensor([16, 128], dtype=pl.BF16)\nhid = self.fill(x, hid)\n";
+    check(&launched(&format!("{make}o = self.product(hid, w, o)")), noted);
+    check(
+        &launched(&format!("{make}o = self.product(o=o, w=w, h=hid)")),
+        expect![[r#"
+        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+    "#]],
+    );
+    // As what inlines into a function for the host.
+    check(
+        &launched("a, b = self.made(x)\no = self.product(a, w, o)"),
+        expect![[r#"
+        P.product partial ["the load of `h`, which the compiler may take out of the loop"] [t__tmp_v0 0x0, h_mat 0x4000, h_mat_Left 0x0, t__tmp_v0_Right 0x0, t 0x0]
+    "#]],
+    );
+}
+
+#[test]
+fn operands_that_some_caller_was_given_are_loaded_each_time() {
+    let make = "hid = pl.create_tensor([16, 128], dtype=pl.BF16)\n";
+    let exact = plans(&launched("o = self.product(x, w, o)"), Target::Ascend910b);
+    assert!(exact.starts_with("P.product exact []"), "{exact}");
+    for calls in [
+        "part = pl.slice(x, [16, 128], [0, 0])\no = self.product(part, w, o)".to_owned(),
+        format!("{make}o = self.product(hid, w, o)\no = self.product(x, w, o)"),
+        format!("{make}o = pl.submit(self.product, hid, w, o)"),
+        String::new(),
+    ] {
+        assert_eq!(plans(&launched(&calls), Target::Ascend910b), exact, "{calls}");
+    }
+}
+
 /// A vector kernel that sends to the cube, and the cube kernel.
 fn pair(attributes: &str, split: u32, groups: &str) -> String {
     format!(
