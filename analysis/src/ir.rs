@@ -118,7 +118,7 @@ pub enum Repetition {
     None,
     /// The attribute `dual_aiv_dispatch`, or launched with a cube kernel.
     Second,
-    /// Launched with a cube kernel and in other ways: the compiler makes a copy for each.
+    /// Launched with a cube kernel and in other ways, so that the compiler makes a copy for each, or with a kernel that may be one.
     Unclear,
 }
 

@@ -166,7 +166,7 @@ fn the_second_vector_unit_repeats_nothing_else() {
     "#]],
     );
     expect![[r#"
-        P.vector exact [] [x 0x0]
+        P.vector exact [] [x 0x0, x_nz 0x4000]
         P.cube exact [] [p ?]
     "#]]
     .assert_eq(&plans(&pair("", 0, &group("both", false, BOTH)), Target::Ascend950));
@@ -178,10 +178,40 @@ fn a_vector_kernel_that_is_launched_in_two_ways_is_not_clear() {
     check(
         &pair("", 0, &groups),
         expect![[r#"
-        P.vector partial ["a vector kernel that is launched with a cube kernel and in other ways"] [x 0x0]
+        P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
         P.cube exact [] [p ?]
     "#]],
     );
+}
+
+/// Whether they are for the cube shows only when their operations have their memories.
+#[test]
+fn a_partner_of_no_core_is_not_clear() {
+    let in_core = pair("", 0, &group("both", false, BOTH)).replace("FunctionType.AIC", "FunctionType.InCore");
+    check(
+        &in_core,
+        expect![[r#"
+        P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
+        P.cube exact [] [p ?]
+    "#]],
+    );
+}
+
+#[test]
+fn what_goes_to_the_cube_on_950_is_packed() {
+    expect![[r#"
+        P.vector exact [] [x 0x0, x_nz 0x4000]
+        P.cube exact [] [p ?]
+    "#]]
+    .assert_eq(&plans(&pair("", 0, ""), Target::Ascend950));
+    let packed =
+        "x = pl.move(x, target_memory=pl.Mem.Vec, blayout=pl.TileLayout.col_major, slayout=pl.TileLayout.row_major)\n";
+    let by_author = pair("", 0, "").replace("pl.tpush_to_aic", &format!("{packed}        pl.tpush_to_aic"));
+    expect![[r#"
+        P.vector exact [] [x 0x0, x 0x4000]
+        P.cube exact [] [p ?]
+    "#]]
+    .assert_eq(&plans(&by_author, Target::Ascend950));
 }
 
 #[test]

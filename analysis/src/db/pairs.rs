@@ -117,9 +117,9 @@ fn repetition<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Repetition 
     let all = units(db, program.file(db)).iter().copied();
     let functions: Vec<_> = all.filter(|unit| unit.parent(db) == Some(program)).collect();
     let name_of = |unit: Unit<'db>| unit.key(db).path.rsplit('.').next().unwrap_or_default();
-    let is_of = |core: KernelKind, name: &str| {
+    let kind_of = |name: &str| {
         let named = functions.iter().rfind(|unit| name_of(**unit) == name);
-        named.is_some_and(|unit| super::kind(db, *unit) == lower::Kind::Kernel(core))
+        named.map(|unit| super::kind(db, *unit))
     };
     let own = name_of(unit);
     let times = |name: &str| {
@@ -128,8 +128,11 @@ fn repetition<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Repetition 
     };
     let mut repetition = Repetition::None;
     for group in functions.iter().flat_map(|unit| &launches(db, *unit).0) {
-        let first = |core| group.iter().find(|name| is_of(core, name));
-        if let (Some(cube), Some(vector)) = (first(KernelKind::Aic), first(KernelKind::Aiv))
+        let first = |core| group.iter().find(|name| kind_of(name) == Some(lower::Kind::Kernel(core)));
+        if group.iter().any(|name| name == own) && first(KernelKind::InCore).is_some() {
+            // Which core they are for shows only later.
+            repetition = Repetition::Unclear;
+        } else if let (Some(cube), Some(vector)) = (first(KernelKind::Aic), first(KernelKind::Aiv))
             && vector == own
         {
             let is_only = times(own) == 1 && times(cube) == 1;
@@ -139,9 +142,9 @@ fn repetition<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Repetition 
     repetition
 }
 
-/// Adds to a vector kernel that the author wrote how it is launched.
+/// Adds to a kernel that sends tiles to the other core how it is launched.
 pub(super) fn add_repetition<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
-    if kernel.kind == KernelKind::Aiv
+    if matches!(kernel.kind, KernelKind::Aiv | KernelKind::InCore)
         && kernel.cross_core.repetition == Repetition::None
         && matches!(passes::transfers_of(kernel), Transferred { whole: true, in_halves: None })
     {

@@ -18,7 +18,15 @@ use cores::{Core, body_core, call_core, crosses, popped};
 use lane::{Lane, Traffic, add_queue_parameter};
 use repair::reads_undefined;
 
-pub(super) fn run(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
+pub(super) fn run(kernel: Kernel, target: Target) -> Vec<Kernel> {
+    let mut kernels = for_cores(kernel, target);
+    for kernel in kernels.iter_mut().filter(|kernel| kernel.kind == KernelKind::Aiv && target == Target::Ascend950) {
+        lane::pack_pushes(kernel);
+    }
+    kernels
+}
+
+fn for_cores(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
     if target == Target::Ascend910b && sets_up_a_queue(&kernel) {
         add_queue_parameter(&mut kernel);
     }
@@ -71,7 +79,7 @@ fn for_vector_units(kernel: &mut Kernel, divided: Option<Origin>, target: Target
         }
         Repetition::Unclear if target == Target::Ascend910b => {
             let at = kernel.name_origin;
-            note(kernel, at, "a vector kernel that is launched with a cube kernel and in other ways");
+            note(kernel, at, "a vector kernel of which it is not clear whether the second vector unit repeats it");
         }
         _ => {}
     }

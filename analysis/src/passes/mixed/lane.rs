@@ -6,8 +6,8 @@ use super::super::{layout, spaces, split, walk};
 use super::cores::{Core, call_core, core_of_pipes, destination, stmt_core};
 use super::repair::{definitions, repair};
 use crate::ir::{
-    Attr, Call, Dtype, For, If, Kernel, KernelKind, Operand, Origin, Role, Scalar, ScalarBinary, SplitMode, Stmt,
-    TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
+    Attr, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Operand, Origin, Role, SLayout, Scalar, ScalarBinary,
+    SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
 };
 use crate::ops::OpId;
 use crate::target::{Space, Target};
@@ -104,7 +104,7 @@ impl<'a> Lane<'a> {
         if destination(call) != self.core {
             let op = if self.core == Core::Cube { OpId::TPUSH_TO_AIV } else { OpId::TPUSH_TO_AIC };
             let packs = self.core == Core::Vector && target == Target::Ascend950;
-            let source = if packs { self.packed(source, call, origin, out) } else { source };
+            let source = if packs { packed(&mut self.kernel, source, call.origin, origin, out) } else { source };
             let push = Call {
                 op,
                 args: vec![Operand::Var(source)],
@@ -145,27 +145,6 @@ impl<'a> Lane<'a> {
             Some(SplitMode::UpDown) => 1,
             Some(SplitMode::LeftRight) => 2,
         })
-    }
-
-    /// On 950 a tile goes to the cube in the order of its boxes: `<name>_nz = tile.move(…)`.
-    fn packed(&mut self, source: VarId, call: &Call, origin: Origin, out: &mut Vec<Stmt>) -> VarId {
-        let attrs = vec![
-            (spaces::TARGET_MEMORY, Attr::Space(Space::Vec)),
-            ("blayout", Attr::Str("col_major".into())),
-            ("slayout", Attr::Str("row_major".into())),
-        ];
-        let pack = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: call.origin };
-        let var = self.kernel.var(source);
-        let name = format!("{}_nz", var.name);
-        let mut ty = var.ty.clone();
-        if let Type::Tile(tile) = &mut ty {
-            tile.binding = None;
-            let layout = layout::of_result(&self.kernel, &pack, tile);
-            layout::set(tile, layout);
-        }
-        let packed = self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: call.origin });
-        out.push(Stmt::Let { var: packed, value: Value::Call(pack), origin });
-        packed
     }
 
     /// A tensor that the other core has stored to is the parameter itself here.
@@ -251,6 +230,45 @@ pub(super) fn moves_between_cores(call: &Call) -> bool {
 pub(super) fn sets_up_a_queue(call: &Call) -> bool {
     let ops = [OpId::RESERVE_BUFFER, OpId::IMPORT_PEER_BUFFER, OpId::AIC_INITIALIZE_PIPE, OpId::AIV_INITIALIZE_PIPE];
     ops.contains(&call.op)
+}
+
+/// On 950 a tile goes to the cube in the order of its boxes: `<name>_nz = tile.move(…)`.
+fn packed(kernel: &mut Kernel, source: VarId, at: Origin, origin: Origin, out: &mut Vec<Stmt>) -> VarId {
+    let attrs = vec![
+        (spaces::TARGET_MEMORY, Attr::Space(Space::Vec)),
+        ("blayout", Attr::Str("col_major".into())),
+        ("slayout", Attr::Str("row_major".into())),
+    ];
+    let pack = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: at };
+    let var = kernel.var(source);
+    let name = format!("{}_nz", var.name);
+    let mut ty = var.ty.clone();
+    if let Type::Tile(tile) = &mut ty {
+        tile.binding = None;
+        let layout = layout::of_result(kernel, &pack, tile);
+        layout::set(tile, layout);
+    }
+    let packed = kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: at });
+    out.push(Stmt::Let { var: packed, value: Value::Call(pack), origin });
+    packed
+}
+
+/// Packs what the author pushes to the cube, where it does not lie so yet.
+pub(super) fn pack_pushes(kernel: &mut Kernel) {
+    let body = std::mem::take(&mut kernel.body);
+    kernel.body = walk::expand_leaves(body, &mut |mut stmt, out| {
+        if let Stmt::Eval { call, origin } = &mut stmt
+            && call.op == OpId::TPUSH_TO_AIC
+            && let Some(source) = call.args.first().and_then(Operand::var)
+            && kernel
+                .tile(source)
+                .map(TileType::layout)
+                .is_some_and(|layout| (layout.blayout, layout.slayout) != (BLayout::ColMajor, SLayout::RowMajor))
+        {
+            call.args[0] = Operand::Var(packed(kernel, source, call.origin, *origin, out));
+        }
+        out.push(stmt);
+    });
 }
 
 /// On 910B the queues go through global memory, which the kernel gets as one more parameter.
