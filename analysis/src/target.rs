@@ -75,7 +75,7 @@ impl fmt::Display for Space {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Target {
     #[default]
     Ascend910b,
@@ -113,6 +113,34 @@ impl Target {
             Target::Ascend950 => on_950,
         };
         (bytes > 0).then_some(bytes)
+    }
+}
+
+/// The compiler whose plans are computed. What differs between its versions is a field of this, so that a second version is a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compiler {
+    pub name: &'static str,
+    /// The commit of its repository.
+    pub commit: &'static str,
+    /// Month and year of that commit.
+    pub date: &'static str,
+    /// What later versions are reported to do with kernels whose buffers only fit where freed ranges are divided again; no such
+    /// version is modelled.
+    pub later: &'static str,
+}
+
+/// The compiler that plans are for.
+pub const COMPILER: Compiler = Compiler {
+    name: "PyPTO",
+    commit: "e2d0f78ae",
+    date: "August 2026",
+    later: "compilers since September 2026 divide freed ranges again (pypto #2649) and may accept it without",
+};
+
+impl Compiler {
+    /// `PyPTO e2d0f78ae (August 2026)`
+    pub fn named(self) -> String {
+        format!("{} {} ({})", self.name, self.commit, self.date)
     }
 }
 

@@ -14,21 +14,26 @@ mod which;
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use tilelens_analysis::project::Config;
-use tilelens_analysis::target::{Planner, Target};
+use tilelens_analysis::target::{COMPILER, Planner, Target};
 
 use crate::lsp;
 use crate::settings::Settings;
 
 #[derive(Parser)]
-#[command(name = "tilelens", version, about = "Shows where the tiles of a kernel lie in memory, and what does not fit")]
+#[command(name = "tilelens", version = VERSION.as_str(), about = "Shows where the tiles of a kernel lie in memory, and what does not fit")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+/// With the compiler that plans are for.
+static VERSION: LazyLock<String> =
+    LazyLock::new(|| format!("{} (plans as {})", env!("CARGO_PKG_VERSION"), COMPILER.named()));
 
 #[derive(Subcommand)]
 enum Command {

@@ -37,7 +37,7 @@ fn examples_say_what_they_promise() {
     expect![[r#"
         OptionalBias.apply exact sequential: Vec 132096
         ChainedMatmul.chained exact packed: Acc 65536, Left 65536, Mat 196608, Right 65536
-            line 34 fits-only-packed: Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler accepts this kernel with memory_planner=DSA_RP only
+            line 34 fits-only-packed: Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler (PyPTO e2d0f78ae) accepts this kernel with memory_planner=DSA_RP only; compilers since September 2026 divide freed ranges again (pypto #2649) and may accept it without
         ScaleAdd.scale_add exact sequential: Vec 131072
         MatmulKLoop.matmul exact sequential: Acc 65536, Left 32768, Mat 65536, Right 32768
         MatmulMoves.matmul exact sequential: Acc 65536, Left 32768, Mat 65536, Right 32768

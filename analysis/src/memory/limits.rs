@@ -7,7 +7,7 @@ use crate::memory::lifetimes::Group;
 use crate::memory::plan::{Finding, Fit, Order, Related, SpaceUse, StagePair, Trouble, Witness};
 use crate::memory::sizes;
 use crate::memory::verdict::Packing;
-use crate::target::{Machine, Space};
+use crate::target::{COMPILER, Machine, Space};
 
 /// Tiles that a list in a sentence names.
 const MOST_NAMED: usize = 3;
@@ -89,7 +89,8 @@ impl Overflow<'_> {
         let Overflow { space, capacity, used, .. } = self;
         let message = format!(
             "{space}: the compiler's allocator needs {used} bytes of {capacity}; packed by lifetime the tiles fit in {packed}. \
-             The compiler accepts this kernel with memory_planner=DSA_RP only"
+             The compiler ({} {}) accepts this kernel with memory_planner=DSA_RP only; {}",
+            COMPILER.name, COMPILER.commit, COMPILER.later
         );
         self.finding(Code::FitsOnlyPacked, message)
     }

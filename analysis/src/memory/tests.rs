@@ -296,7 +296,7 @@ fn the_auto_planner_warns_where_only_packed_fits() {
             Left: 65536 used, peak 65536, Fits
             Right: 32768 used, peak 32768, Fits
             Acc: 65536 used, peak 32768, Fits
-            warning[fits-only-packed] Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler accepts this kernel with memory_planner=DSA_RP only
+            warning[fits-only-packed] Left: the compiler's allocator needs 98304 bytes of 65536; packed by lifetime the tiles fit in 65536. The compiler (PyPTO e2d0f78ae) accepts this kernel with memory_planner=DSA_RP only; compilers since September 2026 divide freed ranges again (pypto #2649) and may accept it without
               65536 bytes of Left for `a_l0` and `ab_l0`
               32768 bytes of Left for `e_l0`
         "#]],
