@@ -12,6 +12,7 @@ use tilelens_syntax::ast::{self, Ast, ExprId, Spans};
 use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated, Sequenced};
+use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Origin, Reason, TensorType};
@@ -537,6 +538,8 @@ pub(crate) fn standing_kernels<'db>(
 pub(crate) struct Planned {
     pub(crate) kernel: Kernel,
     pub(crate) plan: Plan,
+    /// What the kernel is made of, for comparisons with the compiler.
+    pub(crate) marks: Vec<Mark>,
     /// The author wrote flags or barriers.
     pub(crate) is_synchronised: bool,
 }
@@ -631,13 +634,16 @@ fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<O
     let effort = Effort { known: &known, ..Effort::INTERACTIVE };
     let planned = isolated(|| {
         let machine = Machine { target: config.target, replaced: &config.capacity };
-        let prepared = passes::prepare(kernel.clone(), machine, config.planner);
-        let plan = |kernel: Kernel| {
+        let prepared = passes::prepare_watched(kernel.clone(), machine, config.planner);
+        let plan = |(prepared, fired): (Kernel, Vec<Pass>)| {
+            let marks = coverage::of(kernel, &fired);
+            let kernel = prepared;
             let mut plan = memory::plan_within(&kernel, machine, config.planner, effort);
+            plan.compare(&marks);
             memory::take_back_unproved(&mut plan);
             plan.findings.extend(isa_rules::findings(&kernel, config.target));
             let is_synchronised = codegen::sync::is_written(&kernel);
-            Outcome::Planned(Arc::new(Planned { kernel, plan, is_synchronised }))
+            Outcome::Planned(Arc::new(Planned { kernel, plan, marks, is_synchronised }))
         };
         prepared.into_iter().map(plan).collect::<Vec<_>>()
     });

@@ -47,6 +47,8 @@ pub struct Kernel {
     pub lent: Vec<(VarId, Storage)>,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,
+    /// A scope of host code, which the compiler makes a kernel of.
+    pub is_scope: bool,
     /// Written on tensors: the statements on tiles are the compiler's.
     pub on_tensors: bool,
     /// How the cube and the vector core work together, where the kernel becomes one for each.

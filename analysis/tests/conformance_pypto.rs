@@ -10,15 +10,19 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tilelens_analysis::AnalysisHost;
+use tilelens_analysis::coverage::{self, Form, Mark, Setting, Table};
 use tilelens_analysis::diagnostics::{Code, Severity};
 use tilelens_analysis::ide::KernelPlan;
+use tilelens_analysis::ops;
 use tilelens_analysis::project::Config;
-use tilelens_analysis::target::{Planner, Target};
+use tilelens_analysis::target::{COMPILER, Planner, Target};
 use tilelens_syntax::Document;
 
 fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
+
+const RECORDED: [&str; 2] = ["tests/conformance/pypto", "tests/conformance/pypto-tensor"];
 
 fn programs() -> Vec<PathBuf> {
     programs_of("tests/conformance/pypto")
@@ -79,7 +83,7 @@ type Row = (String, Option<String>, Option<u64>, Option<u64>);
 
 fn judge(expected: &Value, plans: &[KernelPlan]) -> Verdict {
     let errors = || plans.iter().flat_map(|plan| &plan.diagnostics).filter(|d| d.severity == "error");
-    let unsure = plans.iter().find(|plan| plan.status != "exact");
+    let unsure = plans.iter().find(|plan| !is_whole(plan));
     let reason = |plan: &KernelPlan| plan.reasons.first().cloned().unwrap_or_default();
     if expected["ok"] != true {
         if errors().next().is_some() {
@@ -105,6 +109,11 @@ fn judge(expected: &Value, plans: &[KernelPlan]) -> Verdict {
     Verdict::Exact
 }
 
+/// All of it is modelled. That it was compared is what these tests find out.
+fn is_whole(plan: &KernelPlan) -> bool {
+    matches!(plan.status, "exact" | "predicted")
+}
+
 fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure: Option<String>) -> Verdict {
     let tiles = wanted["tiles"].as_array().map_or(&[][..], Vec::as_slice);
     if tiles.is_empty() {
@@ -113,7 +122,7 @@ fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure:
     let Some(plan) = plan else {
         return unsure.map_or_else(|| Verdict::Wrong(format!("no kernel {name}")), Verdict::NotModelled);
     };
-    if plan.status != "exact" {
+    if !is_whole(plan) {
         return Verdict::NotModelled(plan.reasons.first().cloned().unwrap_or_default());
     }
     let compiler: Vec<Row> =
@@ -194,6 +203,65 @@ fn compare(compiler: &str, planner: Planner, at_least: usize, inexact: &str) {
     assert!(total >= at_least, "{total} kernels");
     assert!(!counts.contains_key("false error"), "the compiler accepts what tilelens calls an error");
     expect_test::expect_file![repository(inexact)].assert_eq(&found);
+}
+
+/// What the recorded answers show to be compared, and what the documents say of that, is what the program takes for compared.
+#[test]
+fn compared_marks_are_those_of_recorded_answers() {
+    let mut table = coverage::read(coverage::COMPARED);
+    table.values_mut().flatten().for_each(|by| by.vectors = false);
+    for path in RECORDED.into_iter().flat_map(programs_of) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let answers = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let answers: Value = serde_json::from_str(&answers).unwrap();
+        for expected in answers["results"].as_array().unwrap().iter().filter(|result| result["ok"] == true) {
+            let target = if expected["backend"] == "950" { Target::Ascend950 } else { Target::Ascend910b };
+            let planner = if expected["planner"] == "DSA_RP" { Planner::DsaRp } else { Planner::Sequential };
+            let plans = plans(&text, target, planner);
+            if judge(expected, &plans) == Verdict::Exact {
+                let setting = Setting::of(target, planner);
+                plans.iter().for_each(|plan| coverage::add(&mut table, &plan.marks, setting, |by| by.vectors = true));
+            }
+        }
+    }
+    table.retain(|_, by| by.iter().any(|by| !by.is_empty()));
+    expect_test::expect_file![repository("analysis/src/coverage/compared.csv")].assert_eq(&coverage::write(&table));
+    expect_test::expect_file![repository("docs/coverage.md")].assert_eq(&document(&table));
+}
+
+/// `docs/coverage.md`
+fn document(table: &Table) -> String {
+    let row = |mark: &Mark| {
+        let by = table.get(mark).copied().unwrap_or_default();
+        let columns = by.map(|by| if by.is_empty() { "-".to_owned() } else { by.letters() });
+        format!("| {mark} | {} |\n", columns.join(" | "))
+    };
+    let is_op = |mark: &&Mark| matches!(mark, Mark::Op(..));
+    let is_pair = |mark: &&Mark| matches!(mark, Mark::Passes(..));
+    let of_op = |mark: &Mark| match mark {
+        Mark::Op(op, _) => Some(op.op().name),
+        _ => None,
+    };
+    let operations: String = table.keys().filter(is_op).map(row).collect();
+    let forms: String = Form::ALL.iter().map(|form| row(&Mark::Form(*form))).collect();
+    let passes: String = table.keys().filter(is_pair).map(row).collect();
+    let known: BTreeSet<&str> = table.keys().filter_map(of_op).collect();
+    let never = ops::OPS.iter().map(|op| op.name).filter(|name| !known.contains(name));
+    let never: Vec<String> = never.map(|name| format!("`{name}`")).collect();
+    let columns = "| 910B | 910B, DSA-RP | 950 | 950, DSA-RP |\n|---|---|---|---|---|\n";
+    format!(
+        "# What is compared\n\n\
+        A plan is *exact* where everything that its kernel uses was compared with the compiler: at least one kernel that uses it has the\n\
+        compiler's plan to the byte, for the same target and planner. A kernel that uses anything else is *predicted*, and its hover says what was never\n\
+        compared. This page is made by the test `conformance_pypto` from the table that the program reads.\n\n\
+        *v*: recorded answers of the compiler (`tests/conformance`). *r*: random kernels. *p*: kernels of public repositories. *-*: nothing.\n\
+        The compiler is {}.\n\n\
+        ## Operations\n\n| operation {columns}{operations}\nNever compared: {}.\n\n\
+        ## Statements and scopes\n\n| form {columns}{forms}\n\
+        ## Passes that change one kernel together\n\n| passes {columns}{passes}",
+        COMPILER.named(),
+        never.join(", "),
+    )
 }
 
 /// What a kernel on tensors calls for, by what its text names; a kernel may call for several.

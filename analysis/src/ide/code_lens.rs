@@ -193,6 +193,7 @@ fn title(plan: &Plan) -> String {
         (_, true) => "no tiles".to_owned(),
         (Status::Partial, _) => format!("{} · partly modelled", spaces.join("  ")),
         (Status::Rejected, _) => format!("{} · rejected", spaces.join("  ")),
+        (Status::Predicted, _) => format!("{} · predicted", spaces.join("  ")),
         (Status::Exact, _) => spaces.join("  "),
     }
 }

@@ -5,15 +5,19 @@ use std::fmt::Write;
 use tilelens_syntax::TextRange;
 use tilelens_syntax::ast::Expr;
 
+use crate::coverage::Mark;
 use crate::db::{self, Outcome};
 use crate::eval::Constant;
 use crate::ir::{Dtype, Kernel};
-use crate::memory::{Crossings, Plan, PlannedTile};
-use crate::target::Space;
+use crate::memory::{Crossings, Plan, PlannedTile, Status};
+use crate::target::{COMPILER, Planner, Space};
 
 use super::completion::{self, documentation};
 use super::place::Place;
 use super::{Context, PlacedUnit, layout, made, tlx};
+
+/// More things that were never compared are counted, not named.
+const FEW: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
@@ -241,6 +245,7 @@ pub(super) fn describe(
         let _ = writeln!(text, "| reuse across pipes | {remaining} of {wished} pairs of tiles share memory |");
     }
     let _ = writeln!(text, "| planner, target | {}, {} |", plan.planner, plan.target);
+    let _ = write!(text, "{}", who_says_so(plan));
     if let Some(&statement) = plan.statements.get(tile.first.0 as usize) {
         text.push_str(&made::of_statement(outcome.kernel(), plan, statement));
     }
@@ -248,6 +253,24 @@ pub(super) fn describe(
         let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason.0);
     }
     text
+}
+
+/// The compiler that a plan is for, and how sure it is. Plans of planners that are not the compiler's are nobody else's.
+fn who_says_so(plan: &Plan) -> String {
+    let compiler = COMPILER.named();
+    match (plan.planner, plan.status) {
+        (Planner::Packed | Planner::Auto, _) | (_, Status::NotModelled) => String::new(),
+        (_, Status::Predicted) => {
+            let uncompared: Vec<String> = plan.uncompared.iter().take(FEW).map(Mark::to_string).collect();
+            let more = plan.uncompared.len().saturating_sub(FEW);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!(
+                "| compiler | predicted for {compiler}; never compared with it: {}{more} |\n",
+                uncompared.join(", ")
+            )
+        }
+        (_, status) => format!("| compiler | {} for {compiler} |\n", status.name()),
+    }
 }
 
 /// The reuse group, and who else lives in it.

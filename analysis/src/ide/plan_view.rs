@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::coverage::Mark;
 use crate::db::{self, Dumped, Outcome};
 use crate::ir::Role;
 use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Status, Trouble, Witness};
-use crate::target::Space;
+use crate::target::{COMPILER, Planner, Space};
 
 use super::diagnostics::{configured, differing, of_kernel};
 use super::tlx::{self, ScenarioView, SpecView};
@@ -20,11 +21,20 @@ pub struct KernelPlan {
     pub line: usize,
     pub status: &'static str,
     pub reasons: Vec<String>,
+    /// What of a `predicted` kernel was never compared with the compiler.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncompared: Vec<String>,
+    /// All that there is to compare in the kernel.
+    #[serde(skip)]
+    pub marks: Vec<Mark>,
     /// What the plan rests on that the text of the kernel does not say: shapes of calls, how the program is started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub assumes: Vec<String>,
     pub target: &'static str,
     pub planner: &'static str,
+    /// The compiler that the plan is for; `None` for planners and languages of other ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
     pub spaces: BTreeMap<&'static str, SpacePlan>,
     pub tiles: Vec<TilePlan>,
     /// Storage alias specs of TLX kernels.
@@ -186,15 +196,25 @@ fn kernel_plan(
         name: context.qualified_name(placed.unit, &plan.kernel),
         line: context.line(placed.range(plan.name_origin).start),
         status: status.name(),
+        uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
+        marks: marks(outcome),
         reasons: plan.notes.iter().map(|note| note.reason.0.clone()).collect(),
         assumes: db::assumptions(context.db, placed.unit).as_ref().clone(),
         target: plan.target.name(),
         planner: plan.planner.name(),
+        compiler: matches!(plan.planner, Planner::Sequential | Planner::DsaRp).then(|| COMPILER.named()),
         spaces: plan.spaces.iter().map(space).collect(),
         tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
         specs: Vec::new(),
         scenarios: Vec::new(),
         diagnostics: diagnostics.collect(),
+    }
+}
+
+fn marks(outcome: &Outcome) -> Vec<Mark> {
+    match outcome {
+        Outcome::Planned(planned) => planned.marks.clone(),
+        Outcome::Printed(_) | Outcome::Failed(_) => Vec::new(),
     }
 }
 

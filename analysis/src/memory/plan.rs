@@ -1,5 +1,6 @@
 //! What the memory pipeline decides about one kernel.
 
+use crate::coverage::{self, Mark, Setting};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId};
 use crate::memory::deeper::OpenSearch;
@@ -26,6 +27,8 @@ pub struct Plan {
     pub status: Status,
     /// Why the plan is not exact.
     pub notes: Vec<Note>,
+    /// What of a kernel that is modelled was never compared with the compiler.
+    pub uncompared: Vec<Mark>,
     /// In definition order.
     pub tiles: Vec<PlannedTile>,
     pub buffers: Vec<Buffer>,
@@ -40,8 +43,11 @@ pub struct Plan {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// What the compiler assigns under [`Plan::planner`], also where it then refuses it for being more than a memory holds.
+    /// What the compiler assigns under [`Plan::planner`], also where it then refuses it for being more than a memory holds. All that the kernel
+    /// uses was compared with it.
     Exact,
+    /// The same, as far as is known; but something in the kernel was never compared with the compiler ([`Plan::uncompared`]).
+    Predicted,
     /// Some statements are not modelled; sizes are right, addresses may differ.
     Partial,
     /// The compiler refuses the kernel for what it says, not for its size: nobody assigns these addresses.
@@ -61,6 +67,7 @@ impl Status {
     pub fn name(self) -> &'static str {
         match self {
             Status::Exact => "exact",
+            Status::Predicted => "predicted",
             Status::Partial => "partial",
             Status::Rejected => "rejected",
             Status::NotModelled => "not-modelled",
@@ -252,12 +259,21 @@ impl Plan {
             planner: if planner == Planner::Auto { Planner::Sequential } else { planner },
             status: Status::of(!kernel.rejections.is_empty(), kernel.notes.is_empty()),
             notes: kernel.notes.clone(),
+            uncompared: Vec::new(),
             tiles: Vec::new(),
             buffers: Vec::new(),
             spaces: Vec::new(),
             statements: Vec::new(),
             findings: Vec::new(),
             open: Vec::new(),
+        }
+    }
+
+    /// Takes "exact" back where the kernel has marks that were never compared with the compiler.
+    pub(crate) fn compare(&mut self, marks: &[Mark]) {
+        if self.status == Status::Exact {
+            self.uncompared = coverage::missing(marks, Setting::of(self.target, self.planner));
+            self.status = if self.uncompared.is_empty() { Status::Exact } else { Status::Predicted };
         }
     }
 

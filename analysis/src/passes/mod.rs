@@ -29,31 +29,66 @@ pub(crate) mod walk;
 #[cfg(test)]
 mod tests;
 
+use crate::coverage::{Pass, Watch};
 use crate::ir::Kernel;
 use crate::target::{Machine, Planner};
 pub(crate) use mixed::{Transferred, transfers_of};
 
 /// Runs the passes in the compiler's order. A kernel that uses both cores becomes two.
-pub fn prepare(mut kernel: Kernel, machine: Machine, planner: Planner) -> Vec<Kernel> {
+pub fn prepare(kernel: Kernel, machine: Machine, planner: Planner) -> Vec<Kernel> {
+    prepare_watched(kernel, machine, planner).into_iter().map(|(kernel, _)| kernel).collect()
+}
+
+/// [`prepare`], and for each kernel the passes that changed it.
+pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner) -> Vec<(Kernel, Vec<Pass>)> {
     let target = machine.target;
-    unroll::run(&mut kernel);
-    simplify::run(&mut kernel);
-    tensor_to_tile::run(&mut kernel, target);
-    spaces::declare(&mut kernel);
-    composite::run(&mut kernel);
-    flatten::run(&mut kernel, target);
-    cast::run(&mut kernel, target);
-    let mut drains = matmul_l0::run(&mut kernel, machine, planner);
-    cast::note_folded(&mut kernel);
-    tile_slice::run(&mut kernel);
-    spaces::infer(&mut kernel);
-    resident_operands::run(&mut kernel, machine);
-    backend_layouts::run(&mut kernel);
-    let mut kernels = mixed::run(kernel, target);
-    for kernel in &mut kernels {
-        skew::run(kernel, &mut drains);
-        pipeline::run(kernel, &mut drains);
-        io_order::run(kernel, &drains);
+    let mut watched = Watched::new(kernel);
+    watched.run(Pass::Unroll, unroll::run);
+    watched.run(Pass::Simplify, simplify::run);
+    watched.run(Pass::TensorToTile, |kernel| tensor_to_tile::run(kernel, target));
+    watched.run(Pass::DeclareSpaces, spaces::declare);
+    watched.run(Pass::Composite, composite::run);
+    watched.run(Pass::Flatten, |kernel| flatten::run(kernel, target));
+    watched.run(Pass::Cast, |kernel| cast::run(kernel, target));
+    let mut drains = watched.run(Pass::MatmulL0, |kernel| matmul_l0::run(kernel, machine, planner));
+    cast::note_folded(&mut watched.kernel);
+    watched.run(Pass::TileSlice, tile_slice::run);
+    watched.run(Pass::InferSpaces, spaces::infer);
+    watched.run(Pass::ResidentOperands, |kernel| resident_operands::run(kernel, machine));
+    watched.run(Pass::BackendLayouts, backend_layouts::run);
+    let finish = |mut watched: Watched| {
+        watched.run(Pass::Skew, |kernel| skew::run(kernel, &mut drains));
+        watched.run(Pass::Pipeline, |kernel| pipeline::run(kernel, &mut drains));
+        watched.run(Pass::IoOrder, |kernel| io_order::run(kernel, &drains));
+        (watched.kernel, watched.watch.fired)
+    };
+    watched.divide(|kernel| mixed::run(kernel, target)).into_iter().map(finish).collect()
+}
+
+/// A kernel on its way through the passes, and which of them changed it.
+struct Watched {
+    kernel: Kernel,
+    watch: Watch,
+}
+
+impl Watched {
+    fn new(kernel: Kernel) -> Watched {
+        Watched { watch: Watch::of(&kernel), kernel }
     }
-    kernels
+
+    fn run<T>(&mut self, pass: Pass, run: impl FnOnce(&mut Kernel) -> T) -> T {
+        let result = run(&mut self.kernel);
+        self.watch.ran(pass, &self.kernel);
+        result
+    }
+
+    fn divide(self, divide: impl FnOnce(Kernel) -> Vec<Kernel>) -> Vec<Watched> {
+        let watch = self.watch;
+        let part = |kernel: Kernel| {
+            let mut watch = watch.clone();
+            watch.ran(Pass::Mixed, &kernel);
+            Watched { kernel, watch }
+        };
+        divide(self.kernel).into_iter().map(part).collect()
+    }
 }

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,7 +50,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         complain(&no_kernels(&arguments.file));
     }
     match arguments.format {
-        Format::Table => print(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n")),
+        Format::Table => {
+            print(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n"));
+            print(&compilers(&kernels));
+        }
         Format::Python => {
             let all = source.ask(|analysis, file| analysis.allocated_ir(file));
             print(&all.iter().map(|ir| ir.text.as_str()).collect::<Vec<_>>().join("\n"));
@@ -67,6 +71,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         }
     }
     ExitCode::SUCCESS
+}
+
+/// Which compilers the plans are for.
+fn compilers(kernels: &[KernelPlan]) -> String {
+    let compilers: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.compiler.as_deref()).collect();
+    compilers.into_iter().map(|compiler| format!("\naddresses as {compiler} assigns them\n")).collect()
 }
 
 const COLUMNS: [&str; 8] = ["tile", "space", "address", "bytes", "shape", "dtype", "buffer", "lines"];

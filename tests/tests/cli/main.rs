@@ -329,7 +329,7 @@ fn plans_have_the_promised_keys() {
     };
     let kernel = &plan["kernels"][0];
     assert_eq!(keys(&plan), "file kernels schema");
-    assert_eq!(keys(kernel), "diagnostics line name planner reasons spaces status target tiles");
+    assert_eq!(keys(kernel), "compiler diagnostics line name planner reasons spaces status target tiles");
     assert_eq!(
         keys(&kernel["spaces"]["Vec"]),
         "best bound capacity fixes floor further_peaks overshoot peak peak_at used verdict witness"

@@ -27,6 +27,7 @@ impl Fixture {
     pub(super) fn new(name: &str) -> Fixture {
         let origin = origin();
         let kernel = Kernel {
+            is_scope: false,
             on_tensors: false,
             cross_core: crate::ir::CrossCore::default(),
             name: name.to_string(),

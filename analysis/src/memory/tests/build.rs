@@ -46,6 +46,7 @@ impl Build {
         let origin = origins.next().unwrap();
         Build {
             kernel: Kernel {
+                is_scope: false,
                 on_tensors: false,
                 cross_core: crate::ir::CrossCore::default(),
                 name: "kernel".to_owned(),

@@ -58,6 +58,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         lent: Vec::new(),
         vars: Vec::new(),
         body: Vec::new(),
+        is_scope: false,
         on_tensors: false,
         cross_core: crate::ir::CrossCore::default(),
         allocations: Vec::new(),

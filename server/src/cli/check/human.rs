@@ -34,11 +34,16 @@ fn alike(kernels: &[KernelPlan]) -> Vec<(&KernelPlan, usize)> {
 }
 
 pub(super) fn summary(run: &Run) -> String {
-    let exact = run.kernels().filter(|kernel| kernel.status == "exact").count();
+    let count = |status: &str| run.kernels().filter(|kernel| kernel.status == status).count();
+    let predicted = match count("predicted") {
+        0 => String::new(),
+        predicted => format!(", {predicted} predicted"),
+    };
     let mut text = format!(
-        "{}, {} ({exact} exact): {}, {}, {}",
+        "{}, {} ({} exact{predicted}): {}, {}, {}",
         plural(run.found, "file"),
         plural(run.kernels().count(), "kernel"),
+        count("exact"),
         plural(run.count(Severity::Error), "error"),
         plural(run.count(Severity::Warning), "warning"),
         plural(run.count(Severity::Hint), "hint"),
