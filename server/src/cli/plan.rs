@@ -76,7 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 /// Which compilers the plans are for.
 fn compilers(kernels: &[KernelPlan]) -> String {
     let compilers: BTreeSet<&str> = kernels.iter().filter_map(|kernel| kernel.compiler.as_deref()).collect();
-    compilers.into_iter().map(|compiler| format!("\naddresses as {compiler} assigns them\n")).collect()
+    compilers.into_iter().map(|compiler| format!("\nplanned for {compiler}\n")).collect()
 }
 
 const COLUMNS: [&str; 8] = ["tile", "space", "address", "bytes", "shape", "dtype", "buffer", "lines"];
