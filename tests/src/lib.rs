@@ -1,5 +1,6 @@
 //! What the end-to-end tests and benchmarks share.
 
+pub mod differential;
 pub mod kernels;
 pub mod lsp_client;
 pub mod reference;

@@ -5,6 +5,7 @@
 mod book;
 mod browser;
 mod debian;
+mod differential;
 mod emacs;
 mod helix;
 mod install;
@@ -30,6 +31,15 @@ enum Task {
     Install(install::Editors),
     /// Build the book of `docs/`
     Book,
+    /// Compare random kernels, or files, with the compiler that they are written for, where that is installed
+    Differential {
+        /// Profile of the build
+        #[arg(long, default_value = "release")]
+        profile: String,
+        /// `--help` says which
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Take the pictures of README and book anew, of docs/examples in a real VS Code and Neovim
     Pictures,
     /// Compile generated C++ with the headers of pto-isa, and run it on their CPU simulator
@@ -50,6 +60,7 @@ fn main() -> ExitCode {
     let result = workspace().and_then(|workspace| match Task::parse() {
         Task::Install(editors) => install::run(&workspace, &editors).map(|()| true),
         Task::Book => book::build(&workspace).map(|()| true),
+        Task::Differential { profile, arguments } => differential::run(&workspace, &profile, &arguments),
         Task::Pictures => pictures::take(&workspace).map(|()| true),
         Task::PtoIsa { checkout } => pto_isa::run(&workspace, &checkout).map(|()| true),
         Task::Stranger => stranger::walk(&workspace).map(|()| true),

@@ -1,0 +1,304 @@
+//! What the compiler says of a file beside what the analysis says of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::Value as Json;
+use tilelens_analysis::diagnostics::Severity;
+use tilelens_analysis::ide::KernelPlan;
+use tilelens_analysis::ide::plan_view::TilePlan;
+use tilelens_analysis::project::Config;
+use tilelens_analysis::target::{Planner, Target};
+use tilelens_analysis::{AnalysisHost, FileId};
+use tilelens_syntax::Document;
+
+/// One of the compiler's configurations, with its names in recorded answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Configuration {
+    pub backend: &'static str,
+    pub planner: &'static str,
+}
+
+impl Configuration {
+    pub const ALL: [Configuration; 4] = [
+        Configuration { backend: "910B", planner: "PYPTO" },
+        Configuration { backend: "910B", planner: "DSA_RP" },
+        Configuration { backend: "950", planner: "PYPTO" },
+        Configuration { backend: "950", planner: "DSA_RP" },
+    ];
+
+    fn of(result: &Json) -> Option<Configuration> {
+        let is = |one: &Configuration| result["backend"] == one.backend && result["planner"] == one.planner;
+        Configuration::ALL.into_iter().find(is)
+    }
+
+    pub fn target(self) -> Target {
+        if self.backend == "950" { Target::Ascend950 } else { Target::Ascend910b }
+    }
+
+    fn our_planner(self) -> Planner {
+        if self.planner == "DSA_RP" { Planner::DsaRp } else { Planner::Sequential }
+    }
+}
+
+impl fmt::Display for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.backend, self.planner)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Called exact, and another plan than the compiler's.
+    Wrong,
+    /// An error where the compiler plans.
+    FalseError,
+    /// Accepted, and the compiler refuses.
+    Missed,
+    /// A query panics, or a stage fails.
+    Panic,
+    /// Nothing is claimed.
+    NotExact,
+    /// Every tile, use and buffer is the compiler's, or both refuse.
+    Right,
+    /// The file cannot be imported where the compiler is, or holds nothing to plan.
+    NoAnswer,
+}
+
+impl Kind {
+    pub const ALL: [Kind; 7] =
+        [Kind::Right, Kind::Wrong, Kind::FalseError, Kind::Missed, Kind::NotExact, Kind::Panic, Kind::NoAnswer];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Wrong => "wrong",
+            Kind::FalseError => "false-error",
+            Kind::Missed => "missed",
+            Kind::Panic => "panic",
+            Kind::NotExact => "not-exact",
+            Kind::Right => "right",
+            Kind::NoAnswer => "no-answer",
+        }
+    }
+
+    /// A difference that is to be mended.
+    pub fn is_difference(self) -> bool {
+        matches!(self, Kind::Wrong | Kind::FalseError | Kind::Missed | Kind::Panic)
+    }
+}
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub kind: Kind,
+    /// The first difference, for people.
+    pub because: String,
+    /// Whether the compiler refuses.
+    pub refused: bool,
+}
+
+fn verdict(kind: Kind, because: impl Into<String>) -> Verdict {
+    Verdict { kind, because: because.into(), refused: false }
+}
+
+/// Kernels of one file under every configuration. Files that it imports are read from beside it.
+pub struct Ours {
+    host: AnalysisHost,
+    file: FileId,
+}
+
+impl Ours {
+    pub fn of(path: &str, text: &str) -> Ours {
+        let mut host = AnalysisHost::new();
+        let file = host.file_id(path);
+        host.set_document(file, Document::new(text));
+        let mut ours = Ours { host, file };
+        ours.load_imports();
+        ours
+    }
+
+    fn load_imports(&mut self) {
+        const LONGEST_CHAIN: usize = 16;
+        for _ in 0..LONGEST_CHAIN {
+            let unknown = self.host.snapshot().unknown_imports(self.file).unwrap_or_default();
+            let first = |paths: Vec<String>| {
+                paths.into_iter().find_map(|path| Some((std::fs::read_to_string(&path).ok()?, path)))
+            };
+            let found: Vec<_> = unknown.into_iter().filter_map(first).collect();
+            if found.is_empty() {
+                return;
+            }
+            for (text, path) in found {
+                let imported = self.host.file_id(&path);
+                self.host.set_document(imported, Document::new(&text));
+            }
+        }
+    }
+
+    /// The plans and the file's errors.
+    pub fn plans(&mut self, configuration: Configuration) -> (Vec<KernelPlan>, Vec<String>) {
+        let (target, planner) = (configuration.target(), configuration.our_planner());
+        self.host.set_config(Config { target, planner, ..Config::default() });
+        let analysis = self.host.snapshot();
+        let plans = analysis.plans(self.file).unwrap_or_default();
+        let diagnostics = analysis.diagnostics(self.file).unwrap_or_default();
+        let errors = diagnostics.into_iter().filter(|one| one.severity == Severity::Error);
+        (plans, errors.map(|one| format!("{}: {}", one.code.name(), one.message)).collect())
+    }
+}
+
+/// The verdicts of a file: one for each configuration that the compiler was asked about.
+pub fn verdicts(path: &str, text: &str, answer: &Json) -> Vec<(Configuration, Verdict)> {
+    let mut ours = Ours::of(path, text);
+    let results = answer["results"].as_array().into_iter().flatten();
+    let judged = results.filter_map(|result| {
+        let configuration = Configuration::of(result)?;
+        let asked = std::panic::AssertUnwindSafe(|| ours.plans(configuration));
+        let judged = match std::panic::catch_unwind(asked) {
+            Ok((kernels, errors)) => judge(result, &kernels, &errors),
+            Err(_) => verdict(Kind::Panic, "a query panics"),
+        };
+        Some((configuration, Verdict { refused: result["ok"] == false, ..judged }))
+    });
+    judged.collect()
+}
+
+const NOT_IMPORTED: [&str; 3] = ["No module named", "attempted relative import", "cannot import name"];
+
+/// One file under one configuration.
+pub fn judge(result: &Json, kernels: &[KernelPlan], errors: &[String]) -> Verdict {
+    if let Some(failed) = kernels.iter().flat_map(|kernel| &kernel.diagnostics).find(|one| one.code == "internal") {
+        return verdict(Kind::Panic, &failed.message);
+    }
+    let unsure = kernels.iter().find(|kernel| kernel.status != "exact");
+    let because = || unsure.map(|kernel| kernel.reasons.join("; ")).unwrap_or_default();
+    if result["ok"] == false {
+        let said = result["error"].as_str().unwrap_or_default();
+        return match unsure {
+            _ if NOT_IMPORTED.iter().any(|start| said.starts_with(start)) => verdict(Kind::NoAnswer, said),
+            _ if !errors.is_empty() => verdict(Kind::Right, ""),
+            Some(_) => verdict(Kind::NotExact, because()),
+            None => {
+                let pass = result["error_pass"].as_str().unwrap_or("?");
+                verdict(Kind::Missed, format!("{pass}: {}", one_line(said)))
+            }
+        };
+    }
+    let functions: Vec<(&String, &Json)> = result["functions"].as_object().into_iter().flatten().collect();
+    if functions.iter().all(|(_, function)| rows(function, "tiles").next().is_none()) {
+        return match errors.first() {
+            Some(error) => verdict(Kind::FalseError, one_line(error)),
+            None => verdict(Kind::NoAnswer, "nothing planned"),
+        };
+    }
+    if let Some(error) = errors.first() {
+        return verdict(Kind::FalseError, one_line(error));
+    }
+    let mut missing = None;
+    for (name, want) in functions {
+        match kernels.iter().find(|kernel| kernel.name.rsplit('.').next() == Some(name)) {
+            None if rows(want, "tiles").next().is_some() => missing = Some(name),
+            None => {}
+            Some(have) if have.status != "exact" => return verdict(Kind::NotExact, have.reasons.join("; ")),
+            Some(have) => {
+                if let Some(difference) = difference(want, have) {
+                    return verdict(Kind::Wrong, format!("{name}: {difference}"));
+                }
+            }
+        }
+    }
+    match (missing, unsure) {
+        (None, _) => verdict(Kind::Right, ""),
+        (Some(_), Some(_)) => verdict(Kind::NotExact, because()),
+        (Some(name), None) => verdict(Kind::Wrong, format!("no kernel {name}")),
+    }
+}
+
+fn rows<'j>(function: &'j Json, key: &str) -> impl Iterator<Item = &'j Json> {
+    function[key].as_array().into_iter().flatten()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect()
+}
+
+/// A tile that the author wrote: name, space, bytes and address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Authored<'a>(&'a str, &'a str, Option<u64>, Option<u64>);
+
+impl fmt::Display for Authored<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |value: Option<u64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
+        write!(f, "{} in {}: {} bytes at {}", self.0, self.1, number(self.2), number(self.3))
+    }
+}
+
+/// The first difference between the compiler's plan of a function and ours.
+fn difference(want: &Json, have: &KernelPlan) -> Option<String> {
+    let theirs: Vec<Authored<'_>> = rows(want, "tiles").filter(is_authored).map(authored).collect();
+    let is_ours = |tile: &&TilePlan| !tile.inserted && tile.kind == "def";
+    let ours: Vec<Authored<'_>> = have.tiles.iter().filter(is_ours).map(our_authored).collect();
+    let show = |tiles: &[Authored<'_>], at: usize| tiles.get(at).map_or_else(|| "none".to_owned(), ToString::to_string);
+    if let Some(at) = (0..theirs.len().max(ours.len())).find(|&at| theirs.get(at) != ours.get(at)) {
+        return Some(format!("tile {at}: compiler {}; here {}", show(&theirs, at), show(&ours, at)));
+    }
+    for (space, used) in want["spaces"].as_object().into_iter().flatten() {
+        let ours = have.spaces.get(space.as_str()).map(|space| space.used);
+        if ours != used["used"].as_u64() {
+            return Some(format!("{space}: compiler uses {}; here {}", used["used"], ours.unwrap_or(0)));
+        }
+    }
+    let (theirs, ours) =
+        (buffers(rows(want, "tiles").filter_map(place)), buffers(have.tiles.iter().filter_map(our_place)));
+    let only = |a: &[Buffer], b: &[Buffer]| {
+        let only = a.iter().filter(|buffer| count(a, buffer) > count(b, buffer)).take(3);
+        only.map(|(space, at, bytes)| format!("{bytes} bytes at {at} in {space}")).collect::<Vec<_>>().join(", ")
+    };
+    (theirs != ours).then(|| format!("buffers: compiler {}; here {}", only(&theirs, &ours), only(&ours, &theirs)))
+}
+
+fn is_authored(tile: &&Json) -> bool {
+    tile["inserted"] != true && matches!(tile["kind"].as_str(), None | Some("def"))
+}
+
+fn authored(tile: &Json) -> Authored<'_> {
+    let text = |key: &str| tile[key].as_str().unwrap_or("?");
+    Authored(text("name"), text("space"), tile["bytes"].as_u64(), tile["address"].as_u64())
+}
+
+fn our_authored(tile: &TilePlan) -> Authored<'_> {
+    Authored(&tile.name, tile.space.unwrap_or("?"), Some(tile.bytes), tile.address)
+}
+
+/// Space, address and bytes.
+type Buffer = (String, u64, u64);
+
+/// A tile's buffer, by name and space, and the bytes that it takes there.
+type Place<'a> = (&'a str, &'a str, u64, u64);
+
+fn place(tile: &Json) -> Option<Place<'_>> {
+    let space = tile["space"].as_str().filter(|&space| space != "DDR")?;
+    Some((space, tile["buffer"].as_str()?, tile["address"].as_u64()?, tile["bytes"].as_u64()?))
+}
+
+fn our_place(tile: &TilePlan) -> Option<Place<'_>> {
+    let space = tile.space.filter(|&space| space != "DDR")?;
+    Some((space, tile.buffer.as_deref()?, tile.address?, tile.bytes))
+}
+
+/// Every buffer, with those of tiles that the compiler adds; names are each side's own.
+fn buffers<'a>(places: impl Iterator<Item = Place<'a>>) -> Vec<Buffer> {
+    let mut found: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+    for (space, name, start, bytes) in places {
+        let range = found.entry((space, name)).or_insert((start, 0));
+        *range = (range.0.min(start), range.1.max(start + bytes));
+    }
+    let mut all: Vec<Buffer> =
+        found.into_iter().map(|((space, _), (start, end))| (space.to_owned(), start, end - start)).collect();
+    all.sort();
+    all
+}
+
+fn count(buffers: &[Buffer], one: &Buffer) -> usize {
+    buffers.iter().filter(|buffer| *buffer == one).count()
+}
