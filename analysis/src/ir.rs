@@ -154,6 +154,8 @@ pub struct Rejection {
     pub at: Origin,
     pub code: crate::diagnostics::Code,
     pub message: String,
+    /// Other places that the message speaks of, and what is there.
+    pub related: Vec<(Origin, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -411,6 +413,32 @@ pub enum ScalarBinary {
     Ge,
     And,
     Or,
+}
+
+impl ScalarBinary {
+    /// How authors write the operator.
+    pub(crate) fn sign(self) -> &'static str {
+        match self {
+            ScalarBinary::Add => "+",
+            ScalarBinary::Sub => "-",
+            ScalarBinary::Mul => "*",
+            ScalarBinary::Div => "/",
+            ScalarBinary::FloorDiv => "//",
+            ScalarBinary::FloorMod => "%",
+            ScalarBinary::Shl => "<<",
+            ScalarBinary::Shr => ">>",
+            ScalarBinary::Min => "min",
+            ScalarBinary::Max => "max",
+            ScalarBinary::Eq => "==",
+            ScalarBinary::Ne => "!=",
+            ScalarBinary::Lt => "<",
+            ScalarBinary::Le => "<=",
+            ScalarBinary::Gt => ">",
+            ScalarBinary::Ge => ">=",
+            ScalarBinary::And => "and",
+            ScalarBinary::Or => "or",
+        }
+    }
 }
 
 impl Scalar {

@@ -205,6 +205,27 @@ fn compare(compiler: &str, planner: Planner, at_least: usize, inexact: &str) {
     expect_test::expect_file![repository(inexact)].assert_eq(&found);
 }
 
+/// Kernels that were once judged otherwise than by the compiler.
+#[test]
+fn causes_are_judged_as_by_the_compiler() {
+    let mut otherwise = String::new();
+    for path in programs_of("tests/conformance/pypto-causes") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let answers = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let all: Value = serde_json::from_str(&answers).unwrap();
+        for expected in all["results"].as_array().unwrap() {
+            let target = if expected["backend"] == "950" { Target::Ascend950 } else { Target::Ascend910b };
+            let planner = if expected["planner"] == "DSA_RP" { Planner::DsaRp } else { Planner::Sequential };
+            let verdict = judge(expected, &plans(&text, target, planner));
+            if verdict != Verdict::Exact {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy();
+                otherwise += &format!("{name} on {target}, {}: {} {}\n", planner.name(), verdict.name(), verdict.why());
+            }
+        }
+    }
+    expect_test::expect![""].assert_eq(&otherwise);
+}
+
 /// What the recorded answers show to be compared, and what the documents say of that, is what the program takes for compared.
 #[test]
 fn compared_marks_are_those_of_recorded_answers() {

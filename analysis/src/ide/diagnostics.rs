@@ -133,7 +133,13 @@ pub(super) fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
 }
 
 pub(super) fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {
-    plain(placed.range(rejection.at), rejection.code, rejection.message.clone())
+    let related = rejection.related.iter();
+    Diagnostic {
+        related: related
+            .map(|(at, message)| RelatedRange { range: placed.range(*at), message: message.clone() })
+            .collect(),
+        ..plain(placed.range(rejection.at), rejection.code, rejection.message.clone())
+    }
 }
 
 pub(super) fn found(placed: &PlacedUnit<'_>, finding: &Finding) -> Diagnostic {

@@ -220,7 +220,7 @@ impl<'k> Names<'k> {
                 match op {
                     ScalarBinary::Min => format!("min({left}, {right})"),
                     ScalarBinary::Max => format!("max({left}, {right})"),
-                    _ => format!("({left} {} {right})", sign(*op)),
+                    _ => format!("({left} {} {right})", op.sign()),
                 }
             }
             Scalar::Cast(dtype, operand) => format!("{dtype}({})", self.scalar(operand)),
@@ -317,28 +317,5 @@ fn pad(pad: Pad) -> &'static str {
         Pad::Zero => "zero",
         Pad::Max => "max",
         Pad::Min => "min",
-    }
-}
-
-fn sign(op: ScalarBinary) -> &'static str {
-    match op {
-        ScalarBinary::Add => "+",
-        ScalarBinary::Sub => "-",
-        ScalarBinary::Mul => "*",
-        ScalarBinary::Div => "/",
-        ScalarBinary::FloorDiv => "//",
-        ScalarBinary::FloorMod => "%",
-        ScalarBinary::Shl => "<<",
-        ScalarBinary::Shr => ">>",
-        ScalarBinary::Min => "min",
-        ScalarBinary::Max => "max",
-        ScalarBinary::Eq => "==",
-        ScalarBinary::Ne => "!=",
-        ScalarBinary::Lt => "<",
-        ScalarBinary::Le => "<=",
-        ScalarBinary::Gt => ">",
-        ScalarBinary::Ge => ">=",
-        ScalarBinary::And => "and",
-        ScalarBinary::Or => "or",
     }
 }

@@ -2,11 +2,13 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
 
+use super::agreement::{Agreement, Difference};
 use super::annotation::{self, Annotation};
 use super::draft::{Draft, Home, Statement};
+use super::notation::written;
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
@@ -31,6 +33,8 @@ pub(super) enum Term {
 pub(super) enum Rhs {
     Call(Call, Type),
     Term(Term),
+    /// A number with an element type that it is written with: `pl.const(4, pl.INT32)`.
+    Number(Scalar, Dtype),
     /// Something that host code computes: its type, and which memory it is.
     Host(Type, HostValue),
 }
@@ -66,9 +70,11 @@ pub(super) struct State {
     pub(super) scopes: Vec<FxHashMap<String, Term>>,
     /// The statement lists that are open, innermost last.
     pub(super) open: Vec<Vec<Statement>>,
-    /// Names and types that the open loops and branches yield, innermost last.
-    pub(super) yields: Vec<Vec<(String, Type)>>,
+    /// What the open loops and branches yield, innermost last.
+    pub(super) yields: Vec<Vec<Yielded>>,
     pub(super) loops: Vec<LoopKind>,
+    /// Scalars whose element type is not known.
+    pub(super) guessed: FxHashSet<VarId>,
     /// Values of the integer variables that are assigned once, so far.
     pub(super) constants: FxHashMap<VarId, i64>,
     pub(super) allocations: Vec<DeclaredAllocation>,
@@ -91,6 +97,15 @@ pub(super) struct State {
     pub(super) jit: bool,
 }
 
+/// A value that is yielded to a name.
+pub(super) struct Yielded {
+    pub(super) name: String,
+    pub(super) ty: Type,
+    /// False for a scalar whose element type is not known.
+    pub(super) is_sure: bool,
+    pub(super) at: Origin,
+}
+
 #[derive(Clone)]
 pub(super) enum Inlined {
     /// In the file of the function that is lowered.
@@ -105,6 +120,8 @@ pub(super) struct Lowering<'a> {
     pub(super) site: Option<Origin>,
     /// The function that is put in place of a call here.
     pub(super) inlined: Option<Inlined>,
+    /// Variables before this one are the caller's.
+    pub(super) first_own: VarId,
     pub(super) state: State,
 }
 
@@ -114,7 +131,7 @@ pub(super) const DEEPEST: u32 = 150;
 impl<'a> Lowering<'a> {
     pub(super) fn new(ast: &'a Ast, scope: &'a dyn Scope) -> Self {
         let state = State { scopes: vec![FxHashMap::default()], open: vec![Vec::new()], ..State::default() };
-        Lowering { ast, scope, site: None, inlined: None, state }
+        Lowering { ast, scope, site: None, inlined: None, first_own: VarId(0), state }
     }
 
     /// The kernel that a function is.
@@ -227,11 +244,11 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn reject_at(&mut self, at: Origin, code: Code, message: String) {
-        if self.state.host {
-            return;
-        }
-        let rejection = Rejection { at, code, message };
-        if !self.state.rejections.contains(&rejection) {
+        self.refuse(Rejection { at, code, message, related: Vec::new() });
+    }
+
+    fn refuse(&mut self, rejection: Rejection) {
+        if !self.state.host && !self.state.rejections.contains(&rejection) {
             self.state.rejections.push(rejection);
         }
     }
@@ -388,16 +405,16 @@ impl<'a> Lowering<'a> {
             let message = format!("`{name}` contains `__`, which the compiler keeps for its own names; rename it");
             self.reject(target, Code::Rejected, message);
         }
+        let mut is_guess = false;
         let (value, inferred) = match rhs {
             Rhs::Call(call, ty) => (Value::Call(call), ty),
             Rhs::Term(Term::Var(var)) => (Value::Copy(var), self.ty(var).clone()),
             Rhs::Term(Term::Scalar(scalar)) => {
-                let ty = match self.scalar_dtype(&scalar) {
-                    Some(dtype) => Type::Scalar(dtype),
-                    None => Type::Scalar(Dtype::Index),
-                };
-                (Value::Scalar(scalar), ty)
+                let dtype = self.scalar_dtype(&scalar);
+                is_guess = !self.is_sure(&Term::Scalar(scalar.clone()));
+                (Value::Scalar(scalar), Type::Scalar(dtype.unwrap_or(Dtype::Index)))
             }
+            Rhs::Number(scalar, dtype) => (Value::Scalar(scalar), Type::Scalar(dtype)),
             Rhs::Host(ty, value) => (value.value(self.at_expr(target)), ty),
             // A list, a constant or something unknown has no variable of its own: the name stands for it.
             Rhs::Term(term) => return self.bind(name, term),
@@ -407,11 +424,15 @@ impl<'a> Lowering<'a> {
                 self.check_annotation(at, name, &annotated, &inferred);
                 annotation::merge(annotated, &inferred)
             }
-            _ => inferred,
+            _ => inferred.clone(),
         };
         let origin = self.at_expr(target);
         let first_new = self.state.vars.len() as u32;
-        let var = self.variable(target, name, &ty, origin);
+        let var = match is_guess {
+            true => self.scalar_variable(name, &ty, origin),
+            false => self.variable(target, name, &ty, origin),
+        };
+        let ty = if var.0 < first_new { self.of_known(ty, inferred, var) } else { ty };
         match &value {
             Value::Scalar(Scalar::Int(value)) if var.0 >= first_new => {
                 self.state.constants.insert(var, *value);
@@ -429,23 +450,59 @@ impl<'a> Lowering<'a> {
         if let Some(&Term::Var(known)) = self.lookup(name)
             && self.state.vars[known.0 as usize].role != Role::IterArg
         {
-            let conflict = conflict(self.ty(known), ty);
-            if conflict.is_some() && self.state.jit || are_other_tensors(self.ty(known), ty) {
-                return self.var(Var {
-                    name: name.to_owned(),
-                    ty: ty.clone(),
-                    role: Role::Def,
-                    inserted: false,
-                    origin,
-                });
+            let difference = self.agreement().difference(self.ty(known), ty);
+            // What a parameter of an inlined function was declared as is not what it is called with.
+            let is_own = known >= self.first_own && !self.state.guessed.contains(&known);
+            if let Some(difference) = difference
+                && !self.state.jit
+                && is_own
+            {
+                self.refuse_other_type(target, known, ty, difference);
             }
-            if let Some((was, is)) = conflict {
-                let message = format!("`{name}` was {was} and becomes {is}; the compiler wants another name for it");
-                self.reject(target, Code::Rejected, message);
+            if !(difference.is_some() && self.state.jit || are_other_tensors(self.ty(known), ty)) {
+                return known;
             }
-            return known;
         }
         self.var(Var { name: name.to_owned(), ty: ty.clone(), role: Role::Def, inserted: false, origin })
+    }
+
+    /// The type of a value that a known name is given. The slot of a declared allocation is the one that the name was first
+    /// declared with: another annotation counts only where it says something else besides the slot.
+    fn of_known(&self, annotated: Type, inferred: Type, var: VarId) -> Type {
+        let says_more = unbound(annotated.clone()) != unbound(inferred.clone());
+        let mut ty = if says_more { annotated } else { inferred };
+        if let (Type::Tile(tile), Type::Tile(declared)) = (&mut ty, self.ty(var))
+            && tile.binding.is_none()
+        {
+            tile.binding = declared.binding.clone();
+        }
+        ty
+    }
+
+    /// The variable for a scalar whose element type is not known.
+    fn scalar_variable(&mut self, name: &str, ty: &Type, origin: Origin) -> VarId {
+        let var = match self.lookup(name) {
+            Some(&Term::Var(known)) if self.state.vars[known.0 as usize].role != Role::IterArg => known,
+            _ => self.var(Var { name: name.to_owned(), ty: ty.clone(), role: Role::Def, inserted: false, origin }),
+        };
+        self.state.guessed.insert(var);
+        var
+    }
+
+    pub(super) fn agreement(&self) -> Agreement<'_> {
+        Agreement { vars: &self.state.vars, constants: &self.state.constants }
+    }
+
+    /// A name is one variable to the compiler, and a variable has one type.
+    fn refuse_other_type(&mut self, target: ExprId, known: VarId, ty: &Type, difference: Difference) {
+        let Var { name, ty: was, origin, .. } = &self.state.vars[known.0 as usize];
+        let (was, got) = (written(was, &self.state.vars), written(ty, &self.state.vars));
+        let message = format!(
+            "cannot reassign `{name}` with a different type: was {was}, got {got}; {difference} differs, so this value needs a name of its own"
+        );
+        let related = vec![(*origin, format!("`{name}` gets its type here: {was}"))];
+        let at = self.at_expr(target);
+        self.refuse(Rejection { at, code: Code::Rejected, message, related });
     }
 
     fn check_annotation(&mut self, at: ExprId, name: &str, annotated: &Type, inferred: &Type) {
@@ -469,6 +526,7 @@ impl<'a> Lowering<'a> {
                 Term::Var(var)
             }
             Rhs::Host(ty, value) => Term::Var(self.host_value(ty, value, at)),
+            Rhs::Number(scalar, _) => Term::Scalar(scalar),
             Rhs::Term(term) => term,
         };
         for (index, &element) in elements.iter().enumerate() {
@@ -508,15 +566,13 @@ impl<'a> Lowering<'a> {
 
     fn yield_to(&mut self, at: Origin, targets: &[ExprId], args: &[Arg]) {
         let terms: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
-        let types: Vec<Type> = terms.iter().map(|term| self.term_type(term)).collect();
+        let types: Vec<(Type, bool)> = terms.iter().map(|term| (self.term_type(term), self.is_sure(term))).collect();
         let values = terms.into_iter().map(|term| self.operand(term)).collect();
         self.emit(Statement::Yield { values, origin: at });
-        for (&target, ty) in targets.iter().zip(types) {
-            let Some(name) = self.ast.name(target) else { continue };
-            if let Some(names) = self.state.yields.last_mut()
-                && !names.iter().any(|(known, _)| known == name)
-            {
-                names.push((name.to_owned(), ty));
+        for (&target, (ty, is_sure)) in targets.iter().zip(types) {
+            let Some(name) = self.ast.name(target).map(str::to_owned) else { continue };
+            if let Some(names) = self.state.yields.last_mut() {
+                names.push(Yielded { name, ty, is_sure, at });
             }
         }
     }
@@ -538,7 +594,7 @@ impl<'a> Lowering<'a> {
         }
         match self.rhs(expr) {
             Rhs::Call(call, _) => self.emit(Statement::Eval { call, origin: at }),
-            Rhs::Term(_) | Rhs::Host(..) => {}
+            Rhs::Term(_) | Rhs::Number(..) | Rhs::Host(..) => {}
         }
     }
 
@@ -594,9 +650,12 @@ impl<'a> Lowering<'a> {
         let then = self.alternative(&condition, true, leak, then);
         let otherwise = (!or_else.is_empty()).then(|| self.alternative(&condition, false, leak, or_else));
         let yielded = self.state.yields.pop().unwrap_or_default();
+        if otherwise.is_some() {
+            self.check_branches(&yielded);
+        }
         let mut results = Vec::new();
         for (name, annotation) in names {
-            let captured = yielded.iter().find(|(known, _)| *known == name).map(|(_, ty)| ty.clone());
+            let captured = yielded.iter().find(|known| known.name == name).map(|known| known.ty.clone());
             let inferred =
                 captured.unwrap_or_else(|| Type::Unknown(Reason(format!("`{name}` is yielded in no branch"))));
             let ty = match annotation.map(|annotation| self.annotation(annotation)) {
@@ -608,6 +667,53 @@ impl<'a> Lowering<'a> {
             self.bind(&name, Term::Var(var));
         }
         self.emit(Statement::If { condition, then, otherwise, results, origin: at });
+    }
+
+    /// Whether the type of a term is known, and no guess.
+    pub(super) fn is_sure(&self, term: &Term) -> bool {
+        match term {
+            Term::Scalar(Scalar::Var(var)) => !self.state.guessed.contains(var),
+            Term::Scalar(scalar) => self.scalar_dtype(scalar).is_some(),
+            _ => true,
+        }
+    }
+
+    /// Both branches yield values of one type to a name.
+    fn check_branches(&mut self, yielded: &[Yielded]) {
+        for (place, other) in yielded.iter().enumerate() {
+            let Some(first) = yielded[..place].iter().find(|first| first.name == other.name) else { continue };
+            if first.at == other.at || !(first.is_sure && other.is_sure) {
+                continue;
+            }
+            if let Some(difference) = self.agreement().across(&first.ty, &other.ty) {
+                let (was, got) = (written(&first.ty, &self.state.vars), written(&other.ty, &self.state.vars));
+                let message = format!(
+                    "the branches yield values of different types to `{}`: {was} and {got}; {difference} differs",
+                    other.name
+                );
+                let related = vec![(first.at, format!("the other branch yields {was}"))];
+                self.refuse(Rejection { at: other.at, code: Code::Rejected, message, related });
+            }
+        }
+    }
+
+    /// A loop hands on values of the type that it starts with.
+    pub(super) fn check_carries(&mut self, carried: &[(String, VarId)], yielded: &[Yielded]) {
+        for ((_, carried), yielded) in carried.iter().zip(yielded) {
+            if !yielded.is_sure || self.state.guessed.contains(carried) {
+                continue;
+            }
+            let Var { name, ty, origin, .. } = &self.state.vars[carried.0 as usize];
+            if let Some(difference) = self.agreement().across(ty, &yielded.ty) {
+                let (was, got) = (written(ty, &self.state.vars), written(&yielded.ty, &self.state.vars));
+                let message = format!(
+                    "the loop carries `{name}` as {was}, but yields {got}; {difference} differs, and must be the same for each iteration"
+                );
+                let related = vec![(*origin, format!("`{name}` starts as {was}"))];
+                let at = yielded.at;
+                self.refuse(Rejection { at, code: Code::Rejected, message, related });
+            }
+        }
     }
 
     /// A branch. Nothing is said of one that never runs: the compiler takes it out before it looks closely.
@@ -680,7 +786,14 @@ fn are_other_tensors(one: &Type, other: &Type) -> bool {
     }
 }
 
-/// Two types that one name cannot have, for people; `None` where they agree or are not known.
+fn unbound(mut ty: Type) -> Type {
+    if let Type::Tile(tile) = &mut ty {
+        tile.binding = None;
+    }
+    ty
+}
+
+/// An annotation and a value that contradict each other, for people; `None` where they agree or are not known.
 fn conflict(one: &Type, other: &Type) -> Option<(String, String)> {
     let differ = match (one, other) {
         (Type::Tile(one), Type::Tile(other)) => one.shape != other.shape || one.dtype != other.dtype,

@@ -14,7 +14,8 @@ use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, torch};
 use crate::ir::{
-    Attr, Call, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType, Type,
+    Attr, Call, Operand, Pad, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType, Type,
+    VarId,
 };
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::target::Space;
@@ -30,7 +31,8 @@ impl Lowering<'_> {
             return unknown("calls the result of an expression");
         };
         match path.as_slice() {
-            ["pl", "const"] | ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => {
+            ["pl", "const"] => self.typed_constant(expr, args),
+            ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => {
                 Rhs::Term(super::expression::from_constant(self.constant(expr)))
             }
             ["pl", "dim"] | ["pl", "tensor", "dim"] => Rhs::Term(self.dim(args)),
@@ -80,6 +82,16 @@ impl Lowering<'_> {
         let reason = format!("`{}`", path.join("."));
         self.note(at, reason.clone());
         unknown(format!("{reason} is not modelled"))
+    }
+
+    /// `pl.const(4, pl.INT32)`
+    fn typed_constant(&mut self, expr: ExprId, args: &[Arg]) -> Rhs {
+        let value = super::expression::from_constant(self.constant(expr));
+        let dtype = keyword(args, "dtype").or(args.get(1).map(|arg| arg.value));
+        match (value, dtype.map(|dtype| self.constant(dtype))) {
+            (Term::Scalar(value), Some(Constant::Dtype(dtype))) => Rhs::Number(value, dtype),
+            (value, _) => Rhs::Term(value),
+        }
     }
 
     fn dim(&mut self, args: &[Arg]) -> Term {
@@ -240,6 +252,7 @@ impl Lowering<'_> {
             scope,
             site: Some(self.at_expr(expr)),
             inlined: Some(inlined),
+            first_own: VarId(self.state.vars.len() as u32),
             state: std::mem::take(&mut self.state),
         };
         // The function sees its own names, not those of its caller.
@@ -565,6 +578,13 @@ const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", 
 fn attribute(name: &str, term: Term) -> Attr {
     let unknown = || Attr::Unknown(Reason(format!("the value of `{name}` is not known")));
     match term {
+        Term::Scalar(Scalar::Int(0)) if name == "pad_value" => Attr::Pad(Pad::Zero),
+        Term::Scalar(Scalar::Float(value)) if name == "pad_value" => match value.get() {
+            0.0 => Attr::Pad(Pad::Zero),
+            f64::INFINITY => Attr::Pad(Pad::Max),
+            f64::NEG_INFINITY => Attr::Pad(Pad::Min),
+            _ => unknown(),
+        },
         Term::Scalar(Scalar::Int(value)) => Attr::Int(value),
         Term::Scalar(Scalar::Float(value)) => Attr::Float(value),
         Term::Scalar(Scalar::Bool(value)) => Attr::Bool(value),

@@ -1,5 +1,7 @@
 //! The type of an operation's result, by the rules of its row in the operation table.
 
+pub(super) mod proof;
+mod region;
 mod reshape;
 mod shape;
 mod view;
@@ -7,7 +9,7 @@ mod view;
 use rustc_hash::FxHashMap;
 
 use crate::ir::{Attr, Call, Dtype, Operand, Reason, Scalar, TensorType, TileType, TileView, Type, Var, VarId};
-use crate::ops::{DtypeRule, Op, OutputSpace, Shape};
+use crate::ops::{DtypeRule, Op, OpId, OutputSpace, Shape, View};
 use crate::target::Space;
 
 pub(crate) enum Problem {
@@ -42,7 +44,13 @@ impl Deduction<'_> {
         match self.op.shape {
             Shape::Nothing => Ok(Type::Tuple(Vec::new())),
             Shape::Scalar => self.dtype().map(Type::Scalar),
-            Shape::Tensor(arg) => self.tensor(arg).cloned().map(Type::Tensor),
+            Shape::Tensor(arg) => {
+                let tensor = self.tensor(arg)?;
+                if self.call.op == OpId::STORE {
+                    self.check_store(tensor)?;
+                }
+                Ok(Type::Tensor(tensor.clone()))
+            }
             Shape::Array => match self.operand(0).map(|extent| self.known_scalar(extent)) {
                 Some(Scalar::Int(extent @ 1..)) => Ok(Type::Array { dtype: self.dtype()?, extent: extent as u64 }),
                 Some(Scalar::Int(extent)) => Err(self.invalid(format!("{extent} elements; an array has at least one"))),
@@ -158,7 +166,12 @@ impl Deduction<'_> {
         let dtype = self.dtype()?;
         let space = self.space()?;
         let (built_in, view) = self.view(&shape)?;
-        let mut tile = TileType { shape, dtype, space: built_in, view, binding: None };
+        // The compiler carries the author's slot from the operand over to what is padded.
+        let binding = match self.op.view {
+            View::Padded => self.tile(0)?.binding.clone(),
+            _ => None,
+        };
+        let mut tile = TileType { shape, dtype, space: built_in, view, binding };
         tile.canonicalize();
         if tile.space.is_none() && space.is_some() {
             tile.space = space;

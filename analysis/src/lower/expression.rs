@@ -22,6 +22,7 @@ impl Lowering<'_> {
                 self.of_variable(var)
             }
             Rhs::Host(ty, value) => Term::Var(self.host_value(ty, value, self.at_expr(expr))),
+            Rhs::Number(scalar, _) => Term::Scalar(scalar),
             Rhs::Term(term) => term,
         }
     }

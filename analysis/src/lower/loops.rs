@@ -149,6 +149,7 @@ impl Lowering<'_> {
             self.reject(carried, Code::Rejected, message);
         }
         let types: Vec<Type> = inits.iter().map(|init| self.term_type(init)).collect();
+        let are_sure: Vec<bool> = inits.iter().map(|init| self.is_sure(init)).collect();
         let inits: Vec<Operand> = inits.into_iter().map(|init| self.operand(init)).collect();
         let mut iters = Vec::new();
         self.state.yields.push(Vec::new());
@@ -157,12 +158,15 @@ impl Lowering<'_> {
             if let Some((name, index)) = index {
                 this.bind(name, Term::Var(index));
             }
-            for (&name, ty) in names.iter().zip(&types) {
+            for ((&name, ty), is_sure) in names.iter().zip(&types).zip(are_sure) {
                 let origin = this.at_expr(name);
                 let Some(name) = this.ast.name(name) else { continue };
                 let name = name.to_owned();
                 let iter = Var { name: name.clone(), ty: ty.clone(), role: Role::IterArg, inserted: false, origin };
                 let iter = this.var(iter);
+                if !is_sure {
+                    this.state.guessed.insert(iter);
+                }
                 this.bind(&name, Term::Var(iter));
                 iters.push((name, iter));
             }
@@ -173,9 +177,12 @@ impl Lowering<'_> {
         if carried.is_some() && yielded.len() != iters.len() {
             self.note_at(at, "a loop with `init_values` whose body does not yield a value for each of them".to_owned());
         }
+        if carried.is_some() && yielded.len() == iters.len() {
+            self.check_carries(&iters, &yielded);
+        }
         let mut carries = Vec::new();
         for (at_carry, ((name, iter), (init, ty))) in iters.into_iter().zip(inits.into_iter().zip(types)).enumerate() {
-            let outer = yielded.get(at_carry).map(|(name, _)| name.clone());
+            let outer = yielded.get(at_carry).map(|yielded| yielded.name.clone());
             let bound = outer.is_some();
             let name = outer.unwrap_or_else(|| format!("{name}_out"));
             let result = Var { name: name.clone(), ty, role: Role::LoopResult, inserted: false, origin: at };

@@ -3,6 +3,7 @@
 //! [`body`] and [`expression`] read a kernel as the compiler's parser does, [`call`] and [`deduce`] by the operation
 //! table, [`earlier`] what older kernels write, and [`ssa`] brings the result into SSA form.
 
+mod agreement;
 mod annotation;
 mod body;
 mod call;
@@ -15,6 +16,7 @@ mod launch;
 mod lending;
 mod look_ahead;
 mod loops;
+mod notation;
 mod outline;
 mod scalar;
 mod scopes;

@@ -106,5 +106,5 @@ pub(crate) fn promoted(left: Dtype, right: Dtype) -> Dtype {
 }
 
 fn is_signed(dtype: Dtype) -> bool {
-    matches!(dtype, Dtype::Int4 | Dtype::Int8 | Dtype::Int16 | Dtype::Int32 | Dtype::Int64)
+    matches!(dtype, Dtype::Int4 | Dtype::Int8 | Dtype::Int16 | Dtype::Int32 | Dtype::Int64 | Dtype::Index)
 }

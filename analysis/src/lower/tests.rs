@@ -6,6 +6,8 @@ use tilelens_syntax::{BlockKind, Document, ast};
 use super::kernels;
 use crate::eval::{self, Constant, FunctionSource, Scope};
 
+mod types;
+
 struct Module<'d>(&'d Document);
 
 impl Scope for Module<'_> {
@@ -244,7 +246,7 @@ m = pl.cmp(v, tmp, cmp_type=2)",
             s: Tile[[64, 1], FP32, Vec, valid=[n, 1]] = tile.row_sum(v, tmp)
             t__tmp_v1: Tile[[64, 1], FP32, Vec] = tile.load(a, [0, 0], [64, 1], [64, 1], target_memory=Vec, clamp=false)
             r: Tile[[1, 64], FP32, Vec] = tile.reshape(t__tmp_v1, [1, 64])
-            m: Tile[[64, 32], UINT8, Vec] = tile.cmp(v, tmp, cmp_type=2)
+            m: Tile[[64, 32], UINT8, Vec, valid=[n, 8]] = tile.cmp(v, tmp, cmp_type=2)
         "#]],
     );
 }
@@ -327,10 +329,10 @@ fn what_the_compiler_refuses() {
     check(
         "x = pl.load(a, [0, 0], TILE)\nx = pl.load(a, [0, 0], [8, 8])",
         expect![[r#"
-        x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
-        x.2: Tile[[8, 8], FP32, Vec] = tile.load(a, [0, 0], [8, 8], [8, 8], target_memory=Vec, clamp=false)
-        rejected: `x` was a tile of [64, 128] FP32 and becomes a tile of [8, 8] FP32; the compiler wants another name for it
-    "#]],
+            x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
+            x.2: Tile[[8, 8], FP32, Vec] = tile.load(a, [0, 0], [8, 8], [8, 8], target_memory=Vec, clamp=false)
+            rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 128], pl.FP32, pl.Mem.Vec], got pl.Tile[[8, 8], pl.FP32, pl.Mem.Vec]; the shape differs, so this value needs a name of its own
+        "#]],
     );
     check(
         "x = pl.reshape(pl.load(a, [0, 0], TILE), [64, 64])",

@@ -241,6 +241,8 @@ pub enum View {
     /// Valid throughout, padded with `pad_value`.
     Padded,
     Accumulator,
+    /// As an accumulator, valid where operand 0 is.
+    Accumulated,
     Matmul,
     Gemv,
     Assemble,

@@ -36,7 +36,7 @@ pub(super) fn of_result(kernel: &Kernel, call: &Call, result: &TileType) -> Layo
         View::CompareBits | View::Padded => inherited(0),
         View::RowMajor | View::Literal(_) | View::ColReduced => ROW_MAJOR,
         View::RowReduced => flat(BLayout::ColMajor),
-        View::Accumulator | View::Matmul | View::Gemv => ACC,
+        View::Accumulator | View::Accumulated | View::Matmul | View::Gemv => ACC,
         View::Assemble | View::ValidShape | View::Reinterpret => operand(0).map_or(implicit, TileType::layout),
         View::Slice => operand(0).filter(|tile| has_explicit_view(tile)).map_or(implicit, TileType::layout),
         View::LayoutsSwapped => operand(0).map_or(implicit, |tile| transposed(tile.layout())),

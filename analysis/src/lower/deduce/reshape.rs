@@ -1,21 +1,48 @@
 //! Which part of a reshaped tile holds data (the compiler's ComputeReshapeValidShape).
 
-use crate::ir::Scalar;
+use crate::ir::{Scalar, ScalarBinary};
 
-/// Valid extents of the result. `None` where no box of the new shape is known to hold the same elements; the compiler refuses
-/// most of these.
-pub(super) fn valid(shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Option<Vec<Scalar>> {
+/// Which part of the result holds data.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Reshaped {
+    Valid(Vec<Scalar>),
+    /// No box of the new shape holds the same elements.
+    Refused(&'static str),
+    /// Not decided here.
+    Unsure,
+}
+
+pub(super) fn valid(shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Reshaped {
     let is_full = |axis: usize| valid[axis].as_int() == Some(shape[axis] as i64);
-    if valid.len() != shape.len() {
-        return None;
+    if valid.len() != shape.len() || valid.is_empty() || !valid.iter().all(is_plain) {
+        return Reshaped::Unsure;
     }
     if (0..shape.len()).all(is_full) {
-        return Some(new.iter().map(|&extent| Scalar::Int(extent as i64)).collect());
+        return Reshaped::Valid(new.iter().map(|&extent| Scalar::Int(extent as i64)).collect());
     }
     if valid.iter().any(|extent| extent.as_int() == Some(0)) {
-        return Some(vec![Scalar::Int(0); new.len()]);
+        return Reshaped::Valid(vec![Scalar::Int(0); new.len()]);
     }
-    with_other_axes_of_one(shape, valid, new).or_else(|| prefix(shape, valid, new).filter(|_| is_row_major))
+    if let Some(valid) = with_other_axes_of_one(shape, valid, new) {
+        return Reshaped::Valid(valid);
+    }
+    if !is_row_major {
+        return Reshaped::Refused("its elements are not stored row by row");
+    }
+    match prefix(shape, valid, new) {
+        Ok(valid) => Reshaped::Valid(valid),
+        Err(refused) => Reshaped::Refused(refused),
+    }
+}
+
+/// Made of variables and numbers, so that nobody can know better what it comes to.
+fn is_plain(extent: &Scalar) -> bool {
+    match extent {
+        Scalar::Int(_) | Scalar::Var(_) | Scalar::Dynamic(_) | Scalar::Dim { .. } => true,
+        Scalar::Cast(_, inner) => is_plain(inner),
+        Scalar::Binary(ScalarBinary::Min | ScalarBinary::Max, left, right) => is_plain(left) && is_plain(right),
+        _ => false,
+    }
 }
 
 /// Axes of extent one that come and go leave any box as it is.
@@ -48,26 +75,31 @@ fn with_other_axes_of_one(shape: &[u64], valid: &[Scalar], new: &[u64]) -> Optio
 }
 
 /// Data that fills the memory of the tile from its start without gaps fills that of the result in the same way.
-fn prefix(shape: &[u64], valid: &[Scalar], new: &[u64]) -> Option<Vec<Scalar>> {
+fn prefix(shape: &[u64], valid: &[Scalar], new: &[u64]) -> Result<Vec<Scalar>, &'static str> {
+    const TOO_LARGE: &str = "it is too large";
+    const NO_ROWS: &str = "the data fills no whole number of rows of the new shape";
     let free = valid.iter().position(|extent| extent.as_int() != Some(1)).unwrap_or(shape.len() - 1);
     let behind = free + 1..shape.len();
     if !behind.clone().all(|axis| valid[axis].as_int() == Some(shape[axis] as i64)) {
-        return None;
+        return Err("the data is scattered over its memory instead of filling it from the start");
     }
     let volume = |shape: &[u64]| shape.iter().try_fold(1u64, |volume, extent| volume.checked_mul(*extent));
-    let step = volume(&shape[behind])?;
-    let steps = (0..new.len()).map(|axis| volume(&new[axis + 1..])).collect::<Option<Vec<u64>>>()?;
+    let step = volume(&shape[behind]).ok_or(TOO_LARGE)?;
+    let steps = (0..new.len()).map(|axis| volume(&new[axis + 1..])).collect::<Option<Vec<u64>>>().ok_or(TOO_LARGE)?;
     let (axis, extent) = match valid[free].as_int() {
         Some(extent) => {
-            let elements = u64::try_from(extent).ok()?.checked_mul(step)?;
+            let elements = u64::try_from(extent).ok().and_then(|extent| extent.checked_mul(step)).ok_or(TOO_LARGE)?;
             let fits = |axis: &usize| {
                 steps[*axis] > 0 && elements.is_multiple_of(steps[*axis]) && elements / steps[*axis] <= new[*axis]
             };
-            let axis = (0..new.len()).find(fits)?;
+            let axis = (0..new.len()).find(fits).ok_or(NO_ROWS)?;
             (axis, Scalar::Int((elements / steps[axis]) as i64))
         }
         None => {
-            let axis = (0..new.len()).find(|axis| steps[*axis] == step && shape[free] <= new[*axis])?;
+            let fits = |axis: &usize| steps[*axis] == step && shape[free] <= new[*axis];
+            let axis = (0..new.len()).find(fits).ok_or(
+                "how many rows hold data is known at run time only, and the new shape has no dimension with rows of that size",
+            )?;
             (axis, valid[free].clone())
         }
     };
@@ -76,15 +108,22 @@ fn prefix(shape: &[u64], valid: &[Scalar], new: &[u64]) -> Option<Vec<Scalar>> {
         std::cmp::Ordering::Equal => extent.clone(),
         std::cmp::Ordering::Greater => Scalar::Int(new[at] as i64),
     };
-    Some((0..new.len()).map(of_axis).collect())
+    Ok((0..new.len()).map(of_axis).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::valid;
+    use super::Reshaped;
     use crate::ir::{Scalar, VarId};
 
     const N: Scalar = Scalar::Var(VarId(0));
+
+    fn valid(shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Option<Vec<Scalar>> {
+        match super::valid(shape, valid, new, is_row_major) {
+            Reshaped::Valid(valid) => Some(valid),
+            Reshaped::Refused(_) | Reshaped::Unsure => None,
+        }
+    }
 
     fn int(value: i64) -> Scalar {
         Scalar::Int(value)

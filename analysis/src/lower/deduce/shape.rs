@@ -1,5 +1,7 @@
 //! The extents of an operation's result.
 
+use super::region::Read;
+use super::view::constant_extents;
 use super::{Deduction, Problem, Result};
 use crate::ir::{Attr, BLayout, Operand, Scalar, Type};
 use crate::ops::{OpId, Shape};
@@ -225,21 +227,21 @@ impl Deduction<'_> {
                 source.shape.len()
             )));
         }
-        for (axis, (&extent, offset)) in shape.iter().zip(offsets).enumerate() {
-            let Some(offset) = offset.as_int() else { continue };
-            let limit = source.shape[axis];
-            if offset < 0 || (offset as u64).saturating_add(extent) > limit {
-                return Err(self.invalid(format!(
-                    "the window [{offset}, {}) of axis {axis} leaves the tile, whose extent there is {limit}",
-                    offset as i128 + i128::from(extent)
-                )));
-            }
-        }
         let requested = match self.operand(3) {
-            Some(Operand::List(valid)) if valid.len() == shape.len() => Some(valid.clone()),
+            Some(Operand::List(valid)) if valid.len() == shape.len() => Some(valid.as_slice()),
             _ => None,
         };
-        let valid = requested.unwrap_or_else(|| window_of(&source.valid_shape(), offsets, &shape));
+        let read = Read {
+            source: &constant_extents(&source.shape),
+            valid: &source.valid_shape(),
+            offsets,
+            window: &constant_extents(&shape),
+            requested,
+            exact: true,
+            clamp: false,
+            vars: self.vars,
+        };
+        let valid = read.valid().map_err(|refused| self.invalid(refused))?;
         let dropped: Vec<usize> = match self.operand(4) {
             Some(Operand::List(axes)) => axes.iter().filter_map(|axis| usize::try_from(axis.as_int()?).ok()).collect(),
             _ => Vec::new(),
@@ -293,14 +295,4 @@ impl Deduction<'_> {
         let rows = indices.iter().fold(1, |rows: u64, &extent| rows.saturating_mul(extent));
         Ok(vec![rows, cols])
     }
-}
-
-/// The valid part of a window of a tile.
-fn window_of(valid: &[Scalar], offsets: &[Scalar], shape: &[u64]) -> Vec<Scalar> {
-    let axes = shape.iter().zip(valid).zip(offsets);
-    let extents = axes.map(|((&extent, valid), offset)| match (valid.as_int(), offset.as_int()) {
-        (Some(valid), Some(offset)) => Scalar::Int(valid.saturating_sub(offset).clamp(0, extent as i64)),
-        _ => Scalar::Int(extent as i64),
-    });
-    extents.collect()
 }

@@ -1,7 +1,13 @@
 //! The layout and the valid part of an operation's result.
 
+use super::region::{Read, Write};
+use super::reshape::Reshaped;
 use super::{Deduction, Result, known, reshape};
-use crate::ir::{Attr, BLayout, Layout, Operand, Pad, Reason, SLayout, Scalar, TensorLayout, TileView};
+use crate::ir::{
+    Attr, BLayout, Dtype, Layout, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, TensorLayout, TensorType,
+    TileType, TileView, Type,
+};
+use crate::lower::{notation, scalar};
 use crate::ops::View;
 use crate::target::Space;
 
@@ -16,10 +22,16 @@ impl Deduction<'_> {
         Ok(match self.op.view {
             View::Same(arg) => {
                 let source = self.tile(arg)?;
-                let valid = if source.shape == shape { source.valid_shape() } else { full() };
-                of(source.layout(), valid)
+                let layout = Layout { fractal: flat.fractal, ..source.layout() };
+                // Valid where the operand is, be it that another one makes the result wider.
+                let valid = if source.shape.len() == shape.len() { source.valid_shape() } else { full() };
+                (None, stated(layout, valid, source.view.pad))
             }
-            View::Full(arg) => of(self.tile(arg)?.layout(), full()),
+            View::Full(arg) => {
+                let source = self.tile(arg)?;
+                let layout = Layout { fractal: flat.fractal, ..source.layout() };
+                (None, stated(layout, full(), source.view.pad))
+            }
             View::RowMajor => of(row_major, full()),
             View::Literal(arg) => {
                 let valid = self.list(arg).ok().filter(|valid| valid.len() == shape.len()).map(<[Scalar]>::to_vec);
@@ -39,7 +51,16 @@ impl Deduction<'_> {
                 }
                 of(row_major, valid)
             }
-            View::CompareBits => of(self.tile(0)?.layout(), full()),
+            View::CompareBits => {
+                let source = self.tile(0)?;
+                let mut valid = source.valid_shape();
+                if let Some(last) = valid.last_mut() {
+                    *last = bytes_of_bits(last);
+                }
+                let valid = if valid.len() == shape.len() { valid } else { full() };
+                let layout = Layout { fractal: flat.fractal, ..source.layout() };
+                (None, stated(layout, valid, source.view.pad))
+            }
             View::Padded => {
                 let pad = match self.call.attr("pad_value") {
                     Some(Attr::Pad(pad)) => Some(*pad),
@@ -48,6 +69,7 @@ impl Deduction<'_> {
                 (None, stated(self.tile(0)?.layout(), full(), pad))
             }
             View::Accumulator => of(accumulator, full()),
+            View::Accumulated => of(accumulator, self.tile(0)?.valid_shape()),
             View::Matmul => {
                 let (left, right) = (self.tile(0)?.valid_shape(), self.tile(1)?.valid_shape());
                 match (left.first(), right.last()) {
@@ -63,8 +85,9 @@ impl Deduction<'_> {
                 of(accumulator, valid)
             }
             View::Assemble => {
-                let target = self.tile(0)?;
-                (None, stated(target.layout(), target.valid_shape(), target.view.pad))
+                let (target, source) = (self.tile(0)?, self.tile(1)?);
+                let valid = self.written(&constant_extents(shape), target.valid_shape(), source, true)?;
+                (target.space, stated(target.layout(), valid, target.view.pad))
             }
             View::Create => {
                 if self.call.attr("flat_layout") == Some(&Attr::Bool(true)) {
@@ -86,16 +109,22 @@ impl Deduction<'_> {
                     Space::Right => Layout { blayout: BLayout::RowMajor, ..implicit },
                     _ => implicit,
                 };
-                (Some(space), stated(layout, full(), None))
+                (Some(space), stated(layout, self.extracted(shape)?, None))
             }
             View::Load => self.load_view(shape)?,
             View::Move => self.move_view(shape)?,
             View::Reshape => {
                 let source = self.tile(0)?;
                 let is_row_major = source.layout().blayout == BLayout::RowMajor;
-                let valid = reshape::valid(&source.shape, &source.valid_shape(), shape, is_row_major);
-                let unknown = || Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned()));
-                let valid = valid.unwrap_or_else(|| vec![unknown(); shape.len()]);
+                let valid = match reshape::valid(&source.shape, &source.valid_shape(), shape, is_row_major) {
+                    Reshaped::Valid(valid) => valid,
+                    Reshaped::Unsure => vec![Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned())); shape.len()],
+                    Reshaped::Refused(why) => return Err(self.invalid(format!(
+                        "cannot reshape {:?} to {shape:?} because only part of it holds data (valid shape {}) and {why}; reshape all of it and narrow the result, or copy the data out first",
+                        source.shape,
+                        notation::extents(&source.valid_shape(), self.vars)
+                    ))),
+                };
                 (None, stated(flat, valid, source.view.pad))
             }
             View::Slice => {
@@ -110,6 +139,7 @@ impl Deduction<'_> {
             }
             View::ValidShape => {
                 let source = self.tile(0)?;
+                self.check_valid_extents(source)?;
                 let extents = (1..self.call.args.len() as u8).map(|arg| match self.operand(arg) {
                     Some(Operand::Scalar(extent)) => extent.clone(),
                     Some(Operand::Var(var)) => Scalar::Var(*var),
@@ -154,6 +184,31 @@ impl Deduction<'_> {
         })
     }
 
+    /// Operands of `set_validshape`: integers of 64 bits, between nothing and the extent of the tile.
+    fn check_valid_extents(&self, source: &TileType) -> Result<()> {
+        if source.shape.len() != 2 {
+            return Err(self.invalid(format!("a tile of {:?}; it takes tiles with two axes", source.shape)));
+        }
+        for (arg, &bound) in (1..).zip(&source.shape) {
+            let dtype = self.dtype_of(arg)?;
+            if !matches!(dtype, Dtype::Index | Dtype::Int64 | Dtype::Uint64) {
+                return Err(self.invalid(format!(
+                    "`{}` must have dtype INT64, UINT64 or INDEX, but it is {dtype}; write `pl.cast(..., pl.INDEX)`",
+                    self.arg_name(arg)
+                )));
+            }
+            if let Some(Operand::Scalar(Scalar::Int(valid))) = self.operand(arg)
+                && !(0..=bound as i64).contains(valid)
+            {
+                return Err(self.invalid(format!(
+                    "`{}` is {valid}, but must be from 0 to {bound}, the extent of the tile there",
+                    self.arg_name(arg)
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn load_view(&self, shape: &[u64]) -> Result<(Option<Space>, TileView)> {
         let tensor = self.tensor(0)?;
         let space = self.attr_space();
@@ -169,26 +224,89 @@ impl Deduction<'_> {
             (Some(_), [.., 1]) => Layout { blayout: BLayout::ColMajor, ..flat },
             _ => flat,
         };
-        let valid = match self.list(3) {
-            Ok(valid) if valid.len() == shape.len() => {
-                valid.iter().map(|extent| known(extent, self.constants)).collect()
-            }
-            _ => constant_extents(shape),
-        };
-        let clamp = self.call.attr("clamp") == Some(&Attr::Bool(true));
-        let valid = if clamp && tensor.shape.len() == shape.len() {
-            let offsets = self.list(1)?;
-            let edges = tensor.shape.iter().zip(offsets).zip(valid);
-            let clamped =
-                edges.map(|((extent, offset), valid)| match (extent.as_int(), offset.as_int(), valid.as_int()) {
-                    (Some(extent), Some(offset), Some(valid)) => Scalar::Int(valid.min(extent.saturating_sub(offset))),
-                    _ => valid,
-                });
-            clamped.collect()
-        } else {
-            valid
-        };
+        let valid = self.loaded(tensor, shape)?.iter().map(|extent| known(extent, self.constants)).collect();
         Ok((space, stated(layout, valid, None)))
+    }
+
+    /// The part of a loaded window that holds data.
+    fn loaded(&self, tensor: &TensorType, shape: &[u64]) -> Result<Vec<Scalar>> {
+        let (offsets, window) = (self.list(1)?, constant_extents(shape));
+        let requested = self.list(3).ok().filter(|valid| valid.len() == shape.len()).unwrap_or(&window);
+        // Other axes than those of the tensor: no window of it, but its memory read in another way.
+        let is_transposed = self.call.attr("transpose") == Some(&Attr::Bool(true));
+        if is_transposed || !tensor.rank_known || tensor.shape.len() != shape.len() || offsets.len() != shape.len() {
+            return Ok(requested.to_vec());
+        }
+        let read = Read {
+            source: &tensor.shape,
+            valid: &tensor.shape,
+            offsets,
+            window: &window,
+            requested: Some(requested),
+            exact: false,
+            clamp: self.call.attr("clamp") == Some(&Attr::Bool(true)),
+            vars: self.vars,
+        };
+        read.valid().map_err(|refused| self.invalid(refused))
+    }
+
+    fn extracted(&self, shape: &[u64]) -> Result<Vec<Scalar>> {
+        let (source, window) = (self.tile(0)?, constant_extents(shape));
+        let [row, column] = [1, 2].map(|arg| match self.operand(arg) {
+            Some(Operand::Scalar(offset)) => offset.clone(),
+            Some(Operand::Var(var)) => Scalar::Var(*var),
+            _ => Scalar::Unknown(Reason("an index".to_owned())),
+        });
+        if source.shape.len() != 2 || shape.len() != 2 {
+            return Ok(window);
+        }
+        let read = Read {
+            source: &constant_extents(&source.shape),
+            valid: &source.valid_shape(),
+            offsets: &[row, column],
+            window: &window,
+            requested: None,
+            exact: true,
+            clamp: false,
+            vars: self.vars,
+        };
+        read.valid().map_err(|refused| self.invalid(refused))
+    }
+
+    /// The part of a target that holds data once a tile is written to it at the offsets that are operand 2 or 1.
+    fn written(
+        &self,
+        target: &[Scalar],
+        target_valid: Vec<Scalar>,
+        source: &TileType,
+        exact: bool,
+    ) -> Result<Vec<Scalar>> {
+        let offsets = self.list(if exact { 2 } else { 1 })?;
+        if source.shape.len() != target.len() || offsets.len() != target.len() {
+            return Ok(if exact { target.to_vec() } else { target_valid });
+        }
+        let write = Write {
+            target,
+            target_valid: &target_valid,
+            source: &constant_extents(&source.shape),
+            source_valid: &source.valid_shape(),
+            offsets,
+            exact,
+            vars: self.vars,
+        };
+        write.valid().map_err(|refused| self.invalid(refused))
+    }
+
+    /// A store writes what the tile holds into the tensor.
+    pub(super) fn check_store(&self, tensor: &TensorType) -> Result<()> {
+        let has_partition = matches!(self.operand(3), Some(Operand::List(shapes)) if !shapes.is_empty());
+        if !has_partition
+            && tensor.rank_known
+            && let Some(Type::Tile(source)) = self.operand_type(0)
+        {
+            self.written(&tensor.shape, tensor.shape.clone(), source, false)?;
+        }
+        Ok(())
     }
 
     fn move_view(&self, shape: &[u64]) -> Result<(Option<Space>, TileView)> {
@@ -214,7 +332,14 @@ impl Deduction<'_> {
     }
 }
 
-fn constant_extents(shape: &[u64]) -> Vec<Scalar> {
+/// Bytes that hold one bit for each of so many elements.
+fn bytes_of_bits(elements: &Scalar) -> Scalar {
+    let int = Scalar::Int;
+    let padded = scalar::binary(ScalarBinary::Add, elements.clone(), int(7));
+    scalar::binary(ScalarBinary::FloorDiv, padded, int(8))
+}
+
+pub(super) fn constant_extents(shape: &[u64]) -> Vec<Scalar> {
     shape.iter().map(|&extent| Scalar::Int(extent as i64)).collect()
 }
 

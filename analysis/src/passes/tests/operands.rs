@@ -32,10 +32,11 @@ fn a_seed_follows_the_accumulator_that_a_loop_makes_of_it() {
     check(
         "
 acc = pl.create_tile([64, 64], dtype=pl.FP32)
-for k in pl.range(0, 512, 64):
+for k, (acc,) in pl.range(0, 512, 64, init_values=(acc,)):
     x = pl.load(b, [0, k], [64, 64], target_memory=pl.Mem.Mat)
     y = pl.load(b, [k, 0], [64, 64], target_memory=pl.Mem.Mat)
-    acc = pl.matmul_acc(acc, x, y)
+    p = pl.matmul_acc(acc, x, y)
+    acc = pl.yield_(p)
 out = pl.store(acc, [0, 0], out)",
         expect![[r#"
             AIC k
@@ -45,8 +46,8 @@ out = pl.store(acc, [0, 0], out)",
                 y: Tile[[64, 64], FP16, Mat]
                 x_Left: Tile[[64, 64], FP16, Left] = tile.move(x, target_memory=Left)
                 y_Right: Tile[[64, 64], FP16, Right] = tile.move(y, target_memory=Right)
-                acc.4: Tile[[64, 64], FP32, Acc] = tile.matmul_acc(acc.2, x_Left, y_Right)
-                yield acc.4
+                p: Tile[[64, 64], FP32, Acc] = tile.matmul_acc(acc.2, x_Left, y_Right)
+                yield p
             out.2: Out Tensor[[512, 512], FP32] = tile.store(acc.3, [0, 0], out, atomic=0)
         "#]],
     );

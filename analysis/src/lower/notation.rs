@@ -1,0 +1,111 @@
+//! Types as authors write them: `pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]`, with what differs from the rule in a `pl.TileView`.
+
+use crate::ir::{BLayout, Layout, Pad, SLayout, Scalar, ScalarBinary, ScalarUnary, TensorLayout, TensorType, TileType};
+use crate::ir::{Type, Var};
+
+pub(super) fn written(ty: &Type, vars: &[Var]) -> String {
+    match ty {
+        Type::Tile(tile) => self::tile(tile, vars),
+        Type::Tensor(tensor) => self::tensor(tensor, vars),
+        Type::Scalar(dtype) => format!("pl.Scalar[pl.{dtype}]"),
+        Type::Array { dtype, extent } => format!("pl.Array[{extent}, pl.{dtype}]"),
+        Type::Tuple(types) => {
+            format!("pl.Tuple[{}]", types.iter().map(|ty| written(ty, vars)).collect::<Vec<_>>().join(", "))
+        }
+        Type::Unknown(_) => "a type that is not known".to_owned(),
+    }
+}
+
+fn tile(tile: &TileType, vars: &[Var]) -> String {
+    let mut parts = vec![format!("{:?}", tile.shape), format!("pl.{}", tile.dtype)];
+    parts.extend(tile.space.map(|space| format!("pl.Mem.{space}")));
+    let fields = view(tile, vars);
+    if !fields.is_empty() {
+        parts.push(format!("pl.TileView({})", fields.join(", ")));
+    }
+    format!("pl.Tile[{}]", parts.join(", "))
+}
+
+/// The fields of a view that say more than shape and memory do.
+fn view(tile: &TileType, vars: &[Var]) -> Vec<String> {
+    let mut fields = Vec::new();
+    if let Some(valid) = &tile.view.valid_shape {
+        fields.push(format!("valid_shape={}", extents(valid, vars)));
+    }
+    let (layout, implicit) = (tile.layout(), Layout::implicit(&tile.shape, tile.space));
+    if layout.blayout != implicit.blayout {
+        let name = match layout.blayout {
+            BLayout::RowMajor => "row_major",
+            BLayout::ColMajor => "col_major",
+        };
+        fields.push(format!("blayout=pl.TileLayout.{name}"));
+    }
+    if layout.slayout != implicit.slayout {
+        let name = match layout.slayout {
+            SLayout::NoneBox => "none_box",
+            SLayout::RowMajor => "row_major",
+            SLayout::ColMajor => "col_major",
+        };
+        fields.push(format!("slayout=pl.TileLayout.{name}"));
+    }
+    if layout.fractal != implicit.fractal {
+        fields.push(format!("fractal={}", layout.fractal));
+    }
+    let pad = match tile.view.pad {
+        None | Some(Pad::Null) => return fields,
+        Some(Pad::Zero) => "zero",
+        Some(Pad::Max) => "max",
+        Some(Pad::Min) => "min",
+    };
+    fields.push(format!("pad=pl.PadValue.{pad}"));
+    fields
+}
+
+fn tensor(tensor: &TensorType, vars: &[Var]) -> String {
+    let mut parts = Vec::new();
+    if tensor.rank_known {
+        parts.push(extents(&tensor.shape, vars));
+    }
+    parts.extend(tensor.dtype.map(|dtype| format!("pl.{dtype}")));
+    if tensor.layout != TensorLayout::Nd {
+        parts.push(format!("pl.{}", tensor.layout.name()));
+    }
+    format!("pl.Tensor[{}]", parts.join(", "))
+}
+
+pub(super) fn extents(extents: &[Scalar], vars: &[Var]) -> String {
+    format!("[{}]", extents.iter().map(|extent| scalar(extent, vars)).collect::<Vec<_>>().join(", "))
+}
+
+pub(super) fn scalar(value: &Scalar, vars: &[Var]) -> String {
+    let name = |var: crate::ir::VarId| vars.get(var.0 as usize).map_or("?", |var| var.name.as_str());
+    match value {
+        Scalar::Int(value) => value.to_string(),
+        Scalar::Float(value) => format!("{:?}", value.get()),
+        Scalar::Bool(true) => "True".to_owned(),
+        Scalar::Bool(false) => "False".to_owned(),
+        Scalar::Var(var) => name(*var).to_owned(),
+        Scalar::Unary(op, operand) => {
+            let operand = scalar(operand, vars);
+            match op {
+                ScalarUnary::Neg => format!("-{operand}"),
+                ScalarUnary::Not => format!("not {operand}"),
+                ScalarUnary::BitNot => format!("~{operand}"),
+                ScalarUnary::Abs => format!("abs({operand})"),
+            }
+        }
+        Scalar::Binary(op, left, right) => {
+            let (left, right) = (scalar(left, vars), scalar(right, vars));
+            match op {
+                ScalarBinary::Min => format!("pl.min({left}, {right})"),
+                ScalarBinary::Max => format!("pl.max({left}, {right})"),
+                _ => format!("{left} {} {right}", op.sign()),
+            }
+        }
+        Scalar::Cast(dtype, operand) => format!("pl.cast({}, pl.{dtype})", scalar(operand, vars)),
+        Scalar::Dim { tensor, axis } => format!("pl.dim({}, {axis})", name(*tensor)),
+        Scalar::Dynamic(name) => name.clone(),
+        Scalar::Call(call) => format!("pl.{}(...)", call.op.op().name),
+        Scalar::Unknown(_) => "?".to_owned(),
+    }
+}

@@ -1,0 +1,221 @@
+//! What the compiler's front end refuses by the types of values.
+
+use expect_test::{Expect, expect};
+use tilelens_syntax::{BlockKind, Document, ast};
+
+use super::Module;
+use crate::lower::kernels;
+
+/// Lowers the body of a kernel and shows what is refused, with what is said of other places.
+fn check(body: &str, expect: Expect) {
+    let signature = "    def k(a: pl.Tensor[[512, 512], pl.FP32], n: pl.Scalar[pl.INT64], i: pl.Scalar[pl.INT32], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):\n";
+    let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
+    let text = format!("class P:\n    @pl.function(type=pl.FunctionType.InCore)\n{signature}{body}");
+    let document = Document::new(&text);
+    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
+    let kernels = functions.flat_map(|block| kernels(&ast::parse(&block.source).0, &Module(&document)));
+    let mut said = String::new();
+    for rejection in kernels.flat_map(|kernel| kernel.rejections) {
+        said += &format!("{}: {}\n", rejection.code, rejection.message);
+        rejection.related.iter().for_each(|(_, message)| said += &format!("    {message}\n"));
+    }
+    expect.assert_eq(&said);
+}
+
+#[test]
+fn a_name_has_one_type() {
+    let load = "x = pl.load(a, [0, 0], [64, 64])\n";
+    check(
+        &format!("{load}x = pl.set_validshape(x, 32, n)"),
+        expect![[r#"
+        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, n])]; the valid shape differs, so this value needs a name of its own
+            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+    "#]],
+    );
+    check(
+        &format!("{load}y = pl.fillpad(x)\nx = pl.exp(y)"),
+        expect![[r#"
+        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(pad=pl.PadValue.zero)]; the padding differs, so this value needs a name of its own
+            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+    "#]],
+    );
+    check(
+        &format!("{load}x = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)"),
+        expect![[r#"
+        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Mat]; the memory differs, so this value needs a name of its own
+            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+    "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], [1, 64])\ny = pl.load(a, [0, 0], [64, 64])\ny = pl.add(x, y)",
+        expect![[r#"
+        rejected: cannot reassign `y` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[1, 64])]; the valid shape differs, so this value needs a name of its own
+            `y` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+    "#]],
+    );
+    check(
+        "s = 0\ns = n",
+        expect![[r#"
+        rejected: cannot reassign `s` with a different type: was pl.Scalar[pl.INDEX], got pl.Scalar[pl.INT64]; the element type differs, so this value needs a name of its own
+            `s` gets its type here: pl.Scalar[pl.INDEX]
+    "#]],
+    );
+    check(
+        "out = pl.load(a, [0, 0], [64, 64])",
+        expect![[r#"
+        rejected: cannot reassign `out` with a different type: was pl.Tensor[[512, 512], pl.FP32], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]; the kind of value differs, so this value needs a name of its own
+            `out` gets its type here: pl.Tensor[[512, 512], pl.FP32]
+    "#]],
+    );
+}
+
+#[test]
+fn what_says_the_same_is_one_type() {
+    check(
+        "
+x = pl.load(a, [0, 0], [64, 64], valid_shape=[pl.min(n, 64), 64])
+x = pl.set_validshape(x, pl.min(n, 64), 64)
+y = pl.load(a, [0, 0], [64, 64])
+y = pl.set_validshape(y, 64, 64)
+y = pl.add(y, x)
+s = 0
+s = s + n
+s = pl.tile.get_block_idx()",
+        expect![""],
+    );
+}
+
+#[test]
+fn loops_and_branches_hand_on_one_type() {
+    let load = "x = pl.load(a, [0, 0], [64, 64])\n";
+    let carried = |value: &str| {
+        format!("{load}for j, (c,) in pl.range(4, init_values=(x,)):\n    d = {value}\n    e = pl.yield_(d)")
+    };
+    check(
+        &carried("pl.set_validshape(c, 32, 64)"),
+        expect![[r#"
+        rejected: the loop carries `c` as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], but yields pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]; the valid shape differs, and must be the same for each iteration
+            `c` starts as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+    "#]],
+    );
+    check(
+        &carried("pl.cast(c, pl.FP16)"),
+        expect![[r#"
+        rejected: the loop carries `c` as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], but yields pl.Tile[[64, 64], pl.FP16, pl.Mem.Vec]; the element type differs, and must be the same for each iteration
+            `c` starts as pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
+    "#]],
+    );
+    // Padding counts where both state it.
+    check(&carried("pl.fillpad(c)"), expect![""]);
+    check(
+        &format!(
+            "{load}if n > 4:\n    y = pl.set_validshape(x, 32, 64)\n    z = pl.yield_(y)\nelse:\n    z = pl.yield_(x)"
+        ),
+        expect![[r#"
+            rejected: the branches yield values of different types to `z`: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])] and pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]; the valid shape differs
+                the other branch yields pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]
+        "#]],
+    );
+}
+
+#[test]
+fn windows_end_where_their_source_does() {
+    check(
+        "x = pl.load(a, [480, 0], [64, 64])",
+        expect![[r#"
+        invalid-operand: `tile.load`: reads past the end of dimension 0: offset 480 + extent 64 exceeds the source extent 512; give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge
+    "#]],
+    );
+    check("x = pl.load(a, [480, 0], [64, 64], valid_shape=[32, 64])", expect![""]);
+    check("x = pl.load(a, [n, 0], [64, 64])", expect![""]);
+    check(
+        "x = pl.load(a, [0, 0], [64, 64], valid_shape=[65, 64])",
+        expect![[r#"
+        invalid-operand: `tile.load`: `valid_shape` 0 is 65, which exceeds the window's extent 64; a valid part cannot be larger than the shape that holds it
+    "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], [64, 64])\ny = pl.slice(x, [32, 64], [48, 0])",
+        expect![[r#"
+        invalid-operand: `tile.slice`: reads past the end of dimension 0: offset 48 + extent 32 exceeds the source extent 64; keep offset + shape inside of it
+    "#]],
+    );
+    check(
+        "x = pl.load(a, [0, 0], [64, 64])\nout = pl.store(x, [0, 480], out)",
+        expect![[r#"
+        invalid-operand: `tile.store`: writes past the end of dimension 1: offset 480 + extent 64 exceeds the target extent 512
+    "#]],
+    );
+}
+
+#[test]
+fn data_stays_a_rectangle() {
+    let target = |valid: &str| {
+        format!("x = pl.load(a, [0, 0], [64, 64], valid_shape={valid})\ny = pl.load(a, [0, 0], [16, 64])\n")
+    };
+    check(
+        &(target("[16, 64]") + "z = pl.assemble(x, y, [16, 0])\nx = pl.exp(z)"),
+        expect![[r#"
+        rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]; the valid shape differs, so this value needs a name of its own
+            `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])]
+    "#]],
+    );
+    check(
+        &(target("[16, 64]") + "z = pl.assemble(x, y, [32, 0])"),
+        expect![[r#"
+        invalid-operand: `tile.assemble`: leaves a gap in dimension 0: the write starts at 32, and the target holds data up to 16; write what adjoins it
+    "#]],
+    );
+    check(
+        &(target("[32, 32]") + "z = pl.assemble(x, y, [16, 0])"),
+        expect![[r#"
+        invalid-operand: `tile.assemble`: grows dimension 1, so it must span dimension 0 from the origin, but it starts at 16: the data would make no rectangle
+    "#]],
+    );
+    check(&(target("[8, 32]") + "z = pl.assemble(x, y, [0, 0])"), expect![""]);
+    check(
+        &(target("[8, 32]") + "z = pl.assemble(x, y, [4, 0])"),
+        expect![[r#"
+        invalid-operand: `tile.assemble`: grows the valid part along dimensions 0 and 1 at once: data in [8, 32] of the target and [16, 64] at [4, 0] make no rectangle; write one side first
+    "#]],
+    );
+}
+
+#[test]
+fn partly_valid_tiles_are_reshaped_whole_rows() {
+    let reshaped = |valid: &str, shape: &str| {
+        format!("x = pl.load(a, [0, 0], [8, 64], valid_shape={valid})\ny = pl.reshape(x, {shape})")
+    };
+    check(&reshaped("[4, 64]", "[2, 256]"), expect![""]);
+    check(&reshaped("[3, 64]", "[2, 256]"), expect![""]);
+    check(
+        &reshaped("[8, 32]", "[4, 128]"),
+        expect![[r#"
+        invalid-operand: `tile.reshape`: cannot reshape [8, 64] to [4, 128] because only part of it holds data (valid shape [8, 32]) and the data is scattered over its memory instead of filling it from the start; reshape all of it and narrow the result, or copy the data out first
+    "#]],
+    );
+    check(
+        &reshaped("[n, 64]", "[2, 256]"),
+        expect![[r#"
+        invalid-operand: `tile.reshape`: cannot reshape [8, 64] to [2, 256] because only part of it holds data (valid shape [n, 64]) and how many rows hold data is known at run time only, and the new shape has no dimension with rows of that size; reshape all of it and narrow the result, or copy the data out first
+    "#]],
+    );
+}
+
+#[test]
+fn valid_extents_are_integers_of_64_bits() {
+    let load = "x = pl.load(a, [0, 0], [64, 64])\n";
+    check(
+        &format!("{load}y = pl.set_validshape(x, i, 64)"),
+        expect![[r#"
+        invalid-operand: `tile.set_validshape`: `valid_rows` must have dtype INT64, UINT64 or INDEX, but it is INT32; write `pl.cast(..., pl.INDEX)`
+    "#]],
+    );
+    check(
+        &format!("{load}y = pl.set_validshape(x, 65, 64)"),
+        expect![[r#"
+        invalid-operand: `tile.set_validshape`: `valid_rows` is 65, but must be from 0 to 64, the extent of the tile there
+    "#]],
+    );
+    check(&format!("{load}y = pl.set_validshape(x, pl.min(i, 64), n)"), expect![""]);
+}

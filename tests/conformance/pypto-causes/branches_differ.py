@@ -1,0 +1,15 @@
+# Branches yield tiles with one valid shape.
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def kernel(self, x: pl.Tensor[[4096, 4096], pl.FP32], h: pl.Tensor[[4096, 4096], pl.FP16], w: pl.Tensor[[4096, 4096], pl.BF16], n: pl.Scalar[pl.INT64], m: pl.Scalar[pl.INT64], k: pl.Scalar[pl.INT32], out: pl.Out[pl.Tensor[[4096, 4096], pl.FP32]], outh: pl.Out[pl.Tensor[[4096, 4096], pl.FP16]]) -> pl.Tensor[[4096, 4096], pl.FP32]:
+        a = pl.load(x, [0, 0], [64, 64])
+        if n > 3:
+            b = pl.set_validshape(a, 32, 64)
+            c = pl.yield_(b)
+        else:
+            c = pl.yield_(a)
+        return out
