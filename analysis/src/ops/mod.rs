@@ -431,7 +431,7 @@ ids! {
     ROW_EXPAND_ADD "tile.row_expand_add", ROW_EXPAND_SUB "tile.row_expand_sub", ROW_EXPAND_MUL "tile.row_expand_mul",
     ROW_EXPAND_DIV "tile.row_expand_div", MGATHER "tile.mgather", MSCATTER "tile.mscatter",
     TENSOR_CREATE "tensor.create", TENSOR_CREATE_L1 "tensor.create_l1", TENSOR_FULL "tensor.full", TENSOR_CI "tensor.ci", TENSOR_RANDOM "tensor.random",
-    TENSOR_SLICE "tensor.slice", TENSOR_ASSEMBLE "tensor.assemble", TENSOR_READ "tensor.read", TENSOR_WRITE "tensor.write",
+    TENSOR_SLICE "tensor.slice", TENSOR_ASSEMBLE "tensor.assemble", TENSOR_READ "tensor.read", TENSOR_WRITE "tensor.write", TENSOR_VIEW "tensor.view",
     TENSOR_MATMUL "tensor.matmul", TENSOR_MATMUL_ACC "tensor.matmul_acc", TENSOR_ROW_SUM "tensor.row_sum",
     TENSOR_ROW_MAX "tensor.row_max", TENSOR_ROW_MIN "tensor.row_min", TENSOR_ROW_PROD "tensor.row_prod",
     TENSOR_ROW_ARGMAX "tensor.row_argmax", TENSOR_ROW_ARGMIN "tensor.row_argmin", TENSOR_COL_ARGMAX "tensor.col_argmax",

@@ -105,6 +105,15 @@ pub(super) const ROWS: &[Op] = &[
         ..TENSOR
     },
     Op {
+        name: "tensor.view",
+        category: Category::View,
+        args: &["tensor"],
+        shape: Shape::Tensor(0),
+        view_of: Some(0),
+        constraints: "made by the compiler: the same memory as a tensor of two axes, which a load into boxes reads",
+        ..TENSOR
+    },
+    Op {
         name: "tensor.assemble",
         names: &[("assemble", TensorOperand)],
         category: Category::Layout,

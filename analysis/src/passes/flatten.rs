@@ -8,8 +8,8 @@ use super::pages;
 use super::spaces;
 use super::walk;
 use crate::ir::{
-    Attr, Call, Kernel, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, Stmt, TileType, TileView, Type,
-    Value, Var, VarId,
+    Attr, BLayout, Call, Kernel, Note, Operand, Origin, Reason, Role, SLayout, Scalar, ScalarBinary, Stmt, TileType,
+    TileView, Type, Value, Var, VarId,
 };
 use crate::ops::{OpId, Shape};
 use crate::target::{Space, Target};
@@ -113,12 +113,44 @@ fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, ou
             }
         }
         (OpId::ASSEMBLE, Some(shape), _) => fold_offset(&mut call, shape),
+        (OpId::LOAD, _, Some(_)) => {
+            if let Some(view) = var.and_then(|var| window_of_two_axes(kernel, var, &call, origin, out)) {
+                call.args[0] = Operand::Var(view);
+            }
+        }
         _ => {}
     }
     out.push(match var {
         Some(var) => Stmt::Let { var, value: Value::Call(call), origin },
         None => Stmt::Eval { call, origin },
     });
+}
+
+/// The transfer into boxes reads tensors of two axes, so that the compiler makes a view of the tensor first. It is a statement of
+/// its own, and no load: in a pipeline it waits behind the loads that are ready, and its own load waits for it.
+fn window_of_two_axes(
+    kernel: &mut Kernel,
+    tile: VarId,
+    load: &Call,
+    origin: Origin,
+    out: &mut Vec<Stmt>,
+) -> Option<VarId> {
+    let loaded = kernel.tile(tile).filter(|tile| tile.space == Some(Space::Mat))?.layout();
+    if (loaded.blayout, loaded.slayout) != (BLayout::ColMajor, SLayout::RowMajor) {
+        return None;
+    }
+    let tensor = load.args.first().and_then(Operand::var)?;
+    let var = Var {
+        name: format!("{}_view2d", kernel.var(tile).name),
+        ty: kernel.var(tensor).ty.clone(),
+        role: Role::Def,
+        inserted: true,
+        origin: load.origin,
+    };
+    let view = kernel.add_var(var);
+    let call = Call { op: OpId::TENSOR_VIEW, args: vec![Operand::Var(tensor)], attrs: Vec::new(), origin: load.origin };
+    out.push(Stmt::Let { var: view, value: Value::Call(call), origin });
+    Some(view)
 }
 
 /// What the compiler does with more axes and this pass does not.

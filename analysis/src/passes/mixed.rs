@@ -171,6 +171,10 @@ fn crosses_through_memory(kernel: &Kernel, popped: &FxHashSet<VarId>) -> Option<
                     stored.insert(tensor, core);
                 }
             }
+            (OpId::TENSOR_VIEW, [tensor], Stmt::Let { var, .. }) => {
+                let by = tensor.var().and_then(|tensor| stored.get(&tensor)).copied();
+                stored.extend(by.map(|core| (*var, core)));
+            }
             (OpId::LOAD, [tensor, ..], _) => {
                 let other = tensor.var().and_then(|tensor| stored.get(&tensor)).is_some_and(|stored| *stored != core);
                 if other && found.is_none() {

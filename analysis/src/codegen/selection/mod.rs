@@ -21,6 +21,7 @@ use crate::diagnostics::Code;
 use crate::ir::{self, Attr, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
 use crate::lower::known;
 use crate::memory::{BufferId, Finding, Plan};
+use crate::ops::OpId;
 use crate::target::{Space, Target};
 
 use super::context::{self, Context};
@@ -304,6 +305,9 @@ impl<'a> Selector<'a> {
 
     fn assignment(&mut self, var: VarId, value: &Value, origin: Origin) {
         match value {
+            Value::Call(Call { op: OpId::TENSOR_VIEW, args, .. }) => {
+                args.first().and_then(ir::Operand::var).into_iter().for_each(|source| self.copy(var, source));
+            }
             Value::Call(call) => self.call_or_report(Some(var), call, origin),
             Value::Scalar(Scalar::Call(call)) => self.call_or_report(Some(var), call, origin),
             Value::Copy(source) => self.copy(var, *source),

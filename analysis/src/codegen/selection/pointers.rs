@@ -127,7 +127,7 @@ fn source(value: &Value) -> Option<VarId> {
         Value::Call(call) => {
             let target = match call.op {
                 OpId::STORE | OpId::MSCATTER => 2,
-                OpId::TENSOR_WRITE => 0,
+                OpId::TENSOR_WRITE | OpId::TENSOR_VIEW => 0,
                 _ => return None,
             };
             call.args.get(target)?.var()
