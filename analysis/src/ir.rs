@@ -45,6 +45,7 @@ pub struct Kernel {
     pub params: Vec<VarId>,
     /// Which memory the tensors are that host code gives to a kernel. Empty where it does not say so for every launch.
     pub lent: Vec<(VarId, Storage)>,
+    pub handover: Handover,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,
     /// A scope of host code, which the compiler makes a kernel of.
@@ -72,6 +73,18 @@ pub enum Storage {
     Made(VarId),
     /// Not followed.
     Unclear,
+}
+
+/// What the host does with the tensors around a scope, as far as it decides where the compiler stores the scope's results (its
+/// OptimizeOrchTensors).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct Handover {
+    /// Results that the loop around the scope carries into its next round: which one, and the parameter that takes it there.
+    pub carried_back: Vec<(usize, VarId)>,
+    /// Parameters whose tensor nothing else reads.
+    pub consumed: Vec<VarId>,
+    /// Parameters of which it is not known whether something else reads their tensor.
+    pub unclear: Vec<VarId>,
 }
 
 /// How the compiler computes a matrix product in blocks, and why (its AutoTileMatmulL0).

@@ -93,6 +93,8 @@ pub(super) struct State {
     pub(super) host: bool,
     /// The functions that the host calls, with the tensors that it passes.
     pub(super) launches: Vec<(String, Vec<Argument>)>,
+    /// What the host reads in expressions of its own, which need not show in the statements that are kept of it.
+    pub(super) read_by_host: FxHashSet<VarId>,
     /// A `@pl.jit` function, which may use a name again for something else.
     pub(super) jit: bool,
 }
@@ -606,14 +608,14 @@ impl<'a> Lowering<'a> {
             return;
         };
         if self.inlined.is_some() {
-            self.state.returned = Some(self.expression(value));
+            self.state.returned = Some(self.passed(value));
             return;
         }
         let values = match self.ast.expr(value) {
             Expr::Tuple(elements) => elements.clone(),
             _ => vec![value],
         };
-        let terms: Vec<Term> = values.into_iter().map(|value| self.expression(value)).collect();
+        let terms: Vec<Term> = values.into_iter().map(|value| self.passed(value)).collect();
         let values = terms.into_iter().map(|term| self.operand(term)).collect();
         self.emit(Statement::Return { values, origin: at });
     }

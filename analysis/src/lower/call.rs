@@ -94,6 +94,7 @@ impl Lowering<'_> {
         }
     }
 
+    /// `pl.tensor.dim(x, 0)` is read at run time, also where the type gives a number; `x.shape[0]` is that number.
     fn dim(&mut self, args: &[Arg]) -> Term {
         let (Some(tensor), Some(axis)) = (args.first(), args.get(1)) else {
             return Term::Unknown(Reason("`pl.tensor.dim` takes a tensor and an axis".to_owned()));
@@ -107,7 +108,7 @@ impl Lowering<'_> {
                     _ => 0,
                 };
                 let axis = if axis < 0 { axis + rank } else { axis };
-                Term::Scalar(self.extent_of(tensor, u32::try_from(axis).unwrap_or(0)))
+                Term::Scalar(Scalar::Dim { tensor, axis: u32::try_from(axis).unwrap_or(0) })
             }
             (Term::Unknown(reason), _) => Term::Unknown(reason),
             _ => Term::Scalar(Scalar::Unknown(Reason("an extent of a tensor".to_owned()))),
@@ -215,7 +216,7 @@ impl Lowering<'_> {
         }
         let mut values: Vec<(Option<&str>, Term)> = Vec::new();
         for arg in args {
-            values.push((arg.keyword.as_deref(), self.expression(arg.value)));
+            values.push((arg.keyword.as_deref(), self.passed(arg.value)));
         }
         let home = self.scope.home(name);
         let scope = home.as_deref().unwrap_or(self.scope);

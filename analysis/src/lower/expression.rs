@@ -27,6 +27,14 @@ impl Lowering<'_> {
         }
     }
 
+    /// The value of an expression that is handed on: a name that only passes through is not read for that.
+    pub(super) fn passed(&mut self, expr: ExprId) -> Term {
+        match self.ast.name(expr).and_then(|name| self.lookup(name)) {
+            Some(&Term::Var(var)) => self.of_variable(var),
+            _ => self.expression(expr),
+        }
+    }
+
     /// The value of the right side of an assignment.
     pub(super) fn rhs(&mut self, expr: ExprId) -> Rhs {
         if self.state.depth >= DEEPEST {
@@ -46,7 +54,12 @@ impl Lowering<'_> {
     fn term(&mut self, expr: ExprId) -> Term {
         match self.ast.expr(expr) {
             Expr::Name(name) => match self.lookup(name) {
-                Some(Term::Var(var)) => self.of_variable(*var),
+                Some(&Term::Var(var)) => {
+                    if self.state.host {
+                        self.state.read_by_host.insert(var);
+                    }
+                    self.of_variable(var)
+                }
                 Some(term) => term.clone(),
                 None => from_constant(self.constant(expr)),
             },

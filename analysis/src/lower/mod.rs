@@ -11,6 +11,7 @@ mod deduce;
 mod draft;
 mod earlier;
 mod expression;
+mod handover;
 mod jumps;
 mod launch;
 mod lending;
@@ -29,9 +30,11 @@ mod tests;
 use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt};
 
 use crate::eval::{Argument, Scope};
-use crate::ir::{Kernel, KernelKind, Origin};
+use crate::ir::{Handover, Kernel, KernelKind, Origin};
+use crate::passes::simplify;
 pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
+use handover::{Handovers, Place};
 pub(crate) use launch::{launched_together, members, named};
 pub(crate) use lending::{Lending, lendings};
 pub(crate) use scalar::{dtype as scalar_dtype, promoted};
@@ -105,6 +108,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         home: None,
         params: converted.params,
         lent: Vec::new(),
+        handover: Handover::default(),
         vars: converted.vars,
         body: converted.body,
         is_scope: false,
@@ -129,6 +133,8 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     lowering.function(function);
     let (draft, state) = lowering.finish();
     let mut converted = ssa::convert(&draft);
+    let read_by_host = converted.versions_of(&state.read_by_host);
+    simplify::drop_unread_of_host(&mut converted.body, &mut converted.regions, &read_by_host);
     let leaving = outline::leaving(&converted.body, &converted.regions, &converted.vars);
     let (described, launches): (Vec<_>, Vec<_>) = storage::regions(draft.body).into_iter().unzip();
     for ((region, body), leaving) in described.iter().zip(&mut converted.regions).zip(leaving) {
@@ -137,6 +143,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         }
     }
     let storages = Storages::of(&converted.vars, &converted.body, &converted.regions, &launches);
+    let handovers = Handovers::of(&converted.body, &converted.regions);
     let mut names: Vec<String> = Vec::new();
     let mut kernels = Vec::new();
     let each = described.into_iter().zip(&launches).zip(&converted.regions);
@@ -145,7 +152,14 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         let copies = (0..).map(|copy| if copy == 0 { name.clone() } else { format!("{name}_{}", copy - 1) });
         let name = copies.into_iter().find(|name| !names.contains(name)).unwrap_or(name);
         names.push(name.clone());
-        let outline::Outlined { taken, params, mut vars, body } = outline::outline(body, &converted.vars);
+        let around = &converted.carried_around;
+        let place = Place { in_carrying_loop: around[count], read_by_host: &read_by_host };
+        let scope = body;
+        let outline::Outlined { taken, params, mut vars, body } = outline::outline(scope, &converted.vars);
+        let handover = match launch.is_plain {
+            true => handovers.of_scope(scope, &taken, &params, place),
+            false => Handover::default(),
+        };
         let lent = if launch.is_plain { storages.lent(&taken, &params) } else { Vec::new() };
         for param in &params {
             let var = &mut vars[param.0 as usize];
@@ -165,6 +179,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             home: region.home.map(|home| home.key.clone()),
             params,
             lent,
+            handover,
             vars,
             body,
             is_scope: true,

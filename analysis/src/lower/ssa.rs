@@ -7,6 +7,7 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft::{Draft, ExplicitCarry, Statement};
+use super::handover::runs_once;
 use super::look_ahead::{LookAhead, collect_assigned};
 use crate::ir::{
     Call, Carry, For, If, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var, VarId, While,
@@ -19,6 +20,18 @@ pub(super) struct Converted {
     pub(super) notes: Vec<Note>,
     /// The bodies of the scopes that become kernels, in the order of the text.
     pub(super) regions: Vec<Vec<Stmt>>,
+    /// Of each scope, whether a loop around it hands something from one round to the next.
+    pub(super) carried_around: Vec<bool>,
+    /// The author's variable that each version is of.
+    authors: Vec<VarId>,
+}
+
+impl Converted {
+    /// All versions of some of the author's variables.
+    pub(super) fn versions_of(&self, variables: &FxHashSet<VarId>) -> FxHashSet<VarId> {
+        let versions = self.authors.iter().enumerate().filter(|(_, author)| variables.contains(author));
+        versions.map(|(version, _)| VarId(version as u32)).collect()
+    }
 }
 
 pub(super) fn convert(draft: &Draft) -> Converted {
@@ -26,10 +39,13 @@ pub(super) fn convert(draft: &Draft) -> Converted {
         author: &draft.vars,
         params: &draft.params,
         vars: Vec::new(),
+        authors: Vec::new(),
         current: Versions::new(draft.vars.len()),
         needed_later: Rc::default(),
         notes: Vec::new(),
         regions: Vec::new(),
+        carried_around: Vec::new(),
+        in_carrying_loop: false,
     };
     let params = draft.params.iter().map(|&param| {
         let var = &draft.vars[param.0 as usize];
@@ -37,11 +53,11 @@ pub(super) fn convert(draft: &Draft) -> Converted {
     });
     let params: Vec<VarId> = params.map(|(param, var)| converter.define(param, var)).collect();
     let mut body = converter.sequence(&draft.body);
-    let Converter { vars, notes, mut regions, .. } = converter;
+    let Converter { vars, authors, notes, mut regions, carried_around, .. } = converter;
     let mut known = vec![None; vars.len()];
     forward_in(&mut body, &mut known);
     regions.iter_mut().for_each(|region| forward_in(region, &mut known));
-    Converted { vars, params, body, notes, regions }
+    Converted { vars, params, body, notes, regions, carried_around, authors }
 }
 
 struct Converter<'d> {
@@ -50,12 +66,15 @@ struct Converter<'d> {
     params: &'d [VarId],
     /// Versions.
     vars: Vec<Var>,
+    authors: Vec<VarId>,
     /// The version that each of the author's variables has here.
     current: Versions,
     /// The author's variables that statements behind the present one read. Kept up where loops need it only.
     needed_later: Rc<FxHashSet<VarId>>,
     notes: Vec<Note>,
     regions: Vec<Vec<Stmt>>,
+    carried_around: Vec<bool>,
+    in_carrying_loop: bool,
 }
 
 impl Converter<'_> {
@@ -63,13 +82,14 @@ impl Converter<'_> {
         &self.author[var.0 as usize]
     }
 
-    fn version(&mut self, var: Var) -> VarId {
+    fn version(&mut self, author: VarId, var: Var) -> VarId {
         self.vars.push(var);
+        self.authors.push(author);
         VarId(self.vars.len() as u32 - 1)
     }
 
     fn define(&mut self, author: VarId, version: Var) -> VarId {
-        let id = self.version(version);
+        let id = self.version(author, version);
         self.current.set(author, id);
         id
     }
@@ -102,7 +122,10 @@ impl Converter<'_> {
             Statement::Eval { call, origin } => Stmt::Eval { call: self.call(call), origin: *origin },
             Statement::For { kind, index, bounds, carries, body, origin } => {
                 let [start, stop, step] = bounds.each_ref().map(|bound| self.scalar(bound));
-                let (index, carries, body) = self.loop_body(Some(*index), carries, body, *origin);
+                let before = self.current.mark();
+                let opened = self.open_loop(Some(*index), carries, body, *origin);
+                let opened = OpenLoop { runs_once: runs_once(*kind, &start, &stop, &step), ..opened };
+                let (index, carries, body) = self.close_loop(opened, before, carries, body, *origin);
                 let index = index.unwrap_or(VarId(0));
                 Stmt::For(For { kind: *kind, index, start, stop, step, carries, body, origin: *origin })
             }
@@ -121,6 +144,7 @@ impl Converter<'_> {
                 let body = self.sequence(&region.body);
                 self.needed_later = needed_later;
                 self.regions.push(body);
+                self.carried_around.push(self.in_carrying_loop);
                 return None;
             }
         })
@@ -138,18 +162,6 @@ impl Converter<'_> {
         let condition = self.scalar(condition);
         let (_, carries, body) = self.close_loop(opened, before, carries, body, origin);
         Stmt::While(While { condition, carries, body, origin })
-    }
-
-    fn loop_body(
-        &mut self,
-        index: Option<VarId>,
-        explicit: &[ExplicitCarry],
-        body: &[Statement],
-        origin: Origin,
-    ) -> (Option<VarId>, Vec<Carry>, Vec<Stmt>) {
-        let before = self.current.mark();
-        let opened = self.open_loop(index, explicit, body, origin);
-        self.close_loop(opened, before, explicit, body, origin)
     }
 
     /// Makes the carries and lets the body see them.
@@ -214,7 +226,7 @@ impl Converter<'_> {
             self.define(index, version)
         });
         inside.into_iter().for_each(|(var, version)| self.current.set(var, version));
-        OpenLoop { index, carries, rebound: rebound.into_iter().chain(escaping).collect() }
+        OpenLoop { index, carries, rebound: rebound.into_iter().chain(escaping).collect(), runs_once: false }
     }
 
     /// Converts the body and gives the names their values behind the loop.
@@ -226,8 +238,11 @@ impl Converter<'_> {
         body: &[Statement],
         origin: Origin,
     ) -> (Option<VarId>, Vec<Carry>, Vec<Stmt>) {
-        let OpenLoop { index, carries, rebound } = opened;
+        let OpenLoop { index, carries, rebound, runs_once } = opened;
+        let outside = self.in_carrying_loop;
+        self.in_carrying_loop |= !carries.is_empty() && !runs_once;
         let mut body = self.sequence(body);
+        self.in_carrying_loop = outside;
         let after: Vec<Option<VarId>> = rebound.iter().map(|&var| self.current.get(var)).collect();
         self.current.forget(before);
         let mut yielded = match body.last() {
@@ -253,7 +268,7 @@ impl Converter<'_> {
 
     fn carried(&mut self, author: VarId, ty: Type, role: Role, origin: Origin) -> VarId {
         let version = Var { ty, role, origin, ..self.author(author).clone() };
-        self.version(version)
+        self.version(author, version)
     }
 
     /// What a name that a loop defines has before it: an output parameter, or a variable, of the very same type.
@@ -474,6 +489,7 @@ struct OpenLoop {
     carries: Vec<Carry>,
     /// The author's variables of the implicit carries, in their order.
     rebound: Vec<VarId>,
+    runs_once: bool,
 }
 
 /// Puts the value of scalar variables that are constant where they are used, as the compiler's Simplify does.

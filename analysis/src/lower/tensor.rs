@@ -78,6 +78,7 @@ impl Lowering<'_> {
         value: ExprId,
     ) {
         if self.state.host {
+            self.expression(value);
             return;
         }
         let indices = self.indices(index);

@@ -115,6 +115,10 @@ pub(super) struct Search<'a> {
     bytes: ElementBytes,
     /// Rows that the accumulator is padded to.
     acc_rows: i64,
+    /// Columns of the right operand's box, where tiles of it are loaded in whole boxes.
+    box_columns: i64,
+    /// Only the accumulator may stay in place.
+    keeps_accumulator: bool,
     machine: Machine<'a>,
     costs: &'a Costs,
 }
@@ -133,7 +137,12 @@ impl<'a> Search<'a> {
             Target::Ascend910b => &COSTS_910B,
             Target::Ascend950 => &COSTS_950,
         };
-        Search { problem, bytes, acc_rows, machine, costs }
+        Search { problem, bytes, acc_rows, box_columns: 1, keeps_accumulator: false, machine, costs }
+    }
+
+    /// For a grid around a loop over K, whose tiles are loaded one by one, in boxes of so many columns.
+    pub(super) fn around_loop(self, box_columns: i64) -> Self {
+        Search { box_columns, keeps_accumulator: true, ..self }
     }
 
     /// The best tile, or `None` where the compiler leaves the product alone because it has no legal one. Only some planners let
@@ -146,7 +155,11 @@ impl<'a> Search<'a> {
         let [mut walk, others @ ..] = WALKS;
         let mut best = self.best(walk)?;
         if best.tile != problem {
-            for other in others.into_iter().filter(|walk| two_accumulators || !walk.two_accumulators) {
+            let is_allowed = |walk: &Walk| {
+                (two_accumulators || !walk.two_accumulators)
+                    && (!self.keeps_accumulator || walk.stationary == Stationary::Accumulator)
+            };
+            for other in others.into_iter().filter(is_allowed) {
                 if let Some(candidate) = self.best(other).filter(|candidate| candidate.cycles < best.cycles) {
                     (best, walk) = (candidate, other);
                 }
@@ -247,10 +260,14 @@ impl Search<'_> {
             }
             let widest = self.problem.n.min(acc / rows);
             for n in (BLOCK..=widest).step_by(BLOCK as usize) {
+                let boxed = round_up(n, self.box_columns);
+                if rows * boxed > acc {
+                    break;
+                }
                 if two_accumulators && !self.has_pairs(Extents { m, n, k: self.problem.k }, stationary) {
                     continue;
                 }
-                let deepest = (left / m).min(right / n).min(self.problem.k);
+                let deepest = (left / m).min(right / boxed).min(self.problem.k);
                 for k in (BLOCK..=deepest).step_by(BLOCK as usize) {
                     if whole_depth && k != self.problem.k {
                         continue;

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::io_order::Drains;
 use super::l0_tile::{self, Choice, ElementBytes, Extents};
 use super::matmul_parts::{Grid, Parts};
+use super::split_k::{self, Outcome, SplitK};
 use super::two_accumulators;
 use super::walk::{self, Substitution};
 use super::{layout, spaces};
@@ -28,23 +29,62 @@ const RINT: i64 = 1;
 
 /// Returns where the stores of pipelines go.
 pub(super) fn run(kernel: &mut Kernel, machine: Machine, planner: Planner) -> Drains {
+    split_k::run(kernel, |kernel, found| around_loop(kernel, machine, planner, found));
     let drains = two_accumulators::find(kernel, machine, planner);
     let body = std::mem::take(&mut kernel.body);
-    let mut tiling = Tiling {
-        kernel,
-        machine,
-        planner,
-        results: Substitution::default(),
-        drains,
-        whole_accumulators: Vec::new(),
-        depth: 0,
-    };
+    let mut tiling = Tiling { kernel, machine, planner, results: Substitution::default(), drains };
     let mut body = tiling.body(body);
-    let Tiling { results, drains, whole_accumulators, .. } = tiling;
+    let Tiling { results, drains, .. } = tiling;
     results.apply(&mut body);
     kernel.body = body;
-    forget_accumulators(kernel, &whole_accumulators);
     drains
+}
+
+/// The tiles of a product that a loop over K makes, if its accumulator is not whole.
+fn around_loop(kernel: &mut Kernel, machine: Machine, planner: Planner, found: &SplitK) -> Outcome {
+    let (lhs, rhs) = found.operands();
+    let problem = found.problem;
+    let Some(search) = search(kernel, machine, problem, found.product(), lhs, rhs) else { return Outcome::Whole };
+    let Some(right) = kernel.tile(rhs).map(|tile| tile.dtype) else { return Outcome::Whole };
+    let columns = (BOX_BITS / right.storage_bits().max(1)) as i64;
+    let Some(choice) = search.around_loop(columns).choose(planner == Planner::DsaRp) else { return Outcome::Whole };
+    let Extents { m, n, .. } = choice.tile;
+    if m == problem.m && n == problem.n {
+        return Outcome::Whole;
+    }
+    let is_boxed = |extent: i64, tile: i64, of: i64| tile % of == 0 && extent % tile % of == 0;
+    if !is_boxed(problem.m, m, BOX_ROWS) || !is_boxed(problem.n, n, columns) {
+        let what = "a product in a pipeline over K, which the compiler computes in tiles that are no whole boxes";
+        let reason = Reason(what.to_owned());
+        kernel.notes.push(Note { at: found.origin(), reason: reason.clone() });
+        // Whole they need not fit, and the compiler has no tile of their size.
+        found.accumulators().for_each(|var| kernel.var_mut(var).ty = Type::Unknown(reason.clone()));
+        return Outcome::Whole;
+    }
+    Outcome::Tiles(m, n)
+}
+
+/// The boxes of operands in L1.
+const BOX_ROWS: i64 = 16;
+const BOX_BITS: u64 = 256;
+
+fn search<'m>(
+    kernel: &Kernel,
+    machine: Machine<'m>,
+    problem: Extents,
+    result: VarId,
+    lhs: VarId,
+    rhs: VarId,
+) -> Option<l0_tile::Search<'m>> {
+    let result = kernel.tile(result)?.dtype;
+    let bytes = |dtype: Dtype| dtype.logical_bits().is_multiple_of(8).then_some(dtype.logical_bits() as i64 / 8);
+    let bytes = ElementBytes {
+        left: bytes(kernel.tile(lhs)?.dtype)?,
+        right: bytes(kernel.tile(rhs)?.dtype)?,
+        acc: bytes(result)?,
+    };
+    let acc_rows = if result == Dtype::Int32 && machine.target == Target::Ascend910b { 32 } else { 16 };
+    Some(l0_tile::Search::new(problem, bytes, acc_rows, machine))
 }
 
 struct Tiling<'a> {
@@ -54,10 +94,6 @@ struct Tiling<'a> {
     /// What the tensors that grids store to stand for.
     results: Substitution,
     drains: Drains,
-    /// What accumulators of products that are not modelled look like, whatever loop carries them.
-    whole_accumulators: Vec<(Vec<u64>, Dtype, Reason)>,
-    /// Loops around the present statement.
-    depth: u32,
 }
 
 /// What happens to one product.
@@ -78,16 +114,8 @@ impl Tiling<'_> {
         let mut out = Vec::with_capacity(body.len());
         for stmt in body {
             match stmt {
-                Stmt::For(inner) => {
-                    self.depth += 1;
-                    out.push(Stmt::For(For { body: self.body(inner.body), ..inner }));
-                    self.depth -= 1;
-                }
-                Stmt::While(inner) => {
-                    self.depth += 1;
-                    out.push(Stmt::While(While { body: self.body(inner.body), ..inner }));
-                    self.depth -= 1;
-                }
+                Stmt::For(inner) => out.push(Stmt::For(For { body: self.body(inner.body), ..inner })),
+                Stmt::While(inner) => out.push(Stmt::While(While { body: self.body(inner.body), ..inner })),
                 Stmt::If(inner) => {
                     let then = self.body(inner.then);
                     out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
@@ -138,8 +166,7 @@ impl Tiling<'_> {
             () if choice.tile == problem && !(has_bias && self.bias_is_too_wide(call)) => Decision::Keep,
             () if has_bias && !self.bias_stays_whole(call, problem, choice) => Decision::NotModelled(problem),
             () if m == problem.m && n == problem.n => Decision::Blocks(problem, choice),
-            // The accumulator is the author's: left alone, unless a loop over K makes it.
-            () if call.op == OpId::MATMUL_ACC && self.depth > 0 => Decision::NotModelled(problem),
+            // The accumulator is the author's, and stays whole.
             () if call.op == OpId::MATMUL_ACC || lhs_in_vec => Decision::Keep,
             () if self.stays_on_chip(var, readers) => Decision::NotModelled(problem),
             () => match readers.only_store(var) {
@@ -267,15 +294,7 @@ impl Tiling<'_> {
         rhs: VarId,
         statement: Origin,
     ) -> Option<(Choice, crate::ir::Tiling)> {
-        let result = self.kernel.tile(var)?.dtype;
-        let bytes = |dtype: Dtype| dtype.logical_bits().is_multiple_of(8).then_some(dtype.logical_bits() as i64 / 8);
-        let bytes = ElementBytes {
-            left: bytes(self.kernel.tile(lhs)?.dtype)?,
-            right: bytes(self.kernel.tile(rhs)?.dtype)?,
-            acc: bytes(result)?,
-        };
-        let acc_rows = if result == Dtype::Int32 && self.machine.target == Target::Ascend910b { 32 } else { 16 };
-        let search = l0_tile::Search::new(problem, bytes, acc_rows, self.machine);
+        let search = search(self.kernel, self.machine, problem, var, lhs, rhs)?;
         let choice = search.choose(self.planner == Planner::DsaRp)?;
         Some((choice, search.explain(choice, statement)))
     }
@@ -286,30 +305,8 @@ impl Tiling<'_> {
         let what = format!("`{}` of [{m}, {k}] x [{k}, {n}], which the compiler computes in parts", call.op.op().name);
         let reason = Reason(what);
         self.kernel.notes.push(Note { at: call.origin, reason: reason.clone() });
-        let accumulator = call.args.first().and_then(Operand::var).filter(|_| call.op == OpId::MATMUL_ACC);
-        if let Some(tile) = accumulator.and_then(|var| self.kernel.tile(var)) {
-            let (shape, dtype) = (tile.shape.clone(), tile.dtype);
-            self.whole_accumulators.push((shape, dtype, reason.clone()));
-        }
         self.kernel.var_mut(var).ty = Type::Unknown(reason.clone());
         Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin }
-    }
-}
-
-/// Such accumulators would not fit, and the compiler has none of their size.
-fn forget_accumulators(kernel: &mut Kernel, whole: &[(Vec<u64>, Dtype, Reason)]) {
-    if whole.is_empty() {
-        return;
-    }
-    for var in &mut kernel.vars {
-        let Type::Tile(tile) = &var.ty else { continue };
-        if !matches!(tile.space, None | Some(Space::Acc)) {
-            continue;
-        }
-        let like = whole.iter().find(|(shape, dtype, _)| *shape == tile.shape && *dtype == tile.dtype);
-        if let Some((.., reason)) = like {
-            var.ty = Type::Unknown(reason.clone());
-        }
     }
 }
 

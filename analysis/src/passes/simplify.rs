@@ -1,16 +1,17 @@
 //! Simplify: loops that run once or never, branches that are always or never taken, and results of branches that nobody
 //! reads go away. Tiles that nobody reads stay.
 
-use rustc_hash::FxHashMap;
+mod facts;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk::{self, Substitution};
-use crate::ir::{
-    Dtype, For, If, Kernel, LoopKind, Operand, Role, Scalar, ScalarBinary, ScalarUnary, Stmt, Type, Value, VarId, While,
-};
+use crate::ir::{For, If, Kernel, LoopKind, Operand, Role, Scalar, ScalarBinary, Stmt, Value, VarId, While};
+use facts::Facts;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    let mut fold = Fold { kernel, results: Substitution::default(), ranges: FxHashMap::default(), renamed: Vec::new() };
+    let mut fold = Fold { facts: Facts::new(kernel), results: Substitution::default(), renamed: Vec::new() };
     let mut body = fold.body(body);
     for result in fold.renamed {
         kernel.var_mut(result).role = Role::Def;
@@ -20,19 +21,12 @@ pub(super) fn run(kernel: &mut Kernel) {
 }
 
 struct Fold<'a> {
-    kernel: &'a Kernel,
+    facts: Facts<'a>,
     /// What the results of statements that are gone stand for.
     results: Substitution,
-    /// Least and greatest value of scalars, where known.
-    ranges: FxHashMap<VarId, Range>,
     /// Results of loops that never run: plain names for what went in.
     renamed: Vec<VarId>,
 }
-
-/// Least and greatest value; the extremes of `i64` mean that there is no bound.
-type Range = (i64, i64);
-
-const UNBOUNDED: Range = (i64::MIN, i64::MAX);
 
 impl Fold<'_> {
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
@@ -60,10 +54,8 @@ impl Fold<'_> {
             }
             mut leaf => {
                 self.results.apply(std::slice::from_mut(&mut leaf));
-                if let Stmt::Let { var, value: Value::Scalar(scalar), .. } = &leaf
-                    && let Some(range) = self.range(scalar)
-                {
-                    self.ranges.insert(*var, range);
+                if let Stmt::Let { var, value: Value::Scalar(scalar), .. } = &leaf {
+                    self.facts.define(*var, scalar);
                 }
                 out.push(leaf);
             }
@@ -71,10 +63,8 @@ impl Fold<'_> {
     }
 
     fn for_loop(&mut self, inner: For, out: &mut Vec<Stmt>) {
-        let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step);
-        let forward = walk::constant(&inner.step).is_some_and(|step| step >= 1);
-        match trips {
-            Some(0) if forward && inner.kind == LoopKind::Range => {
+        match self.few_trips(&inner) {
+            Some(Trips::Never) => {
                 for carry in &inner.carries {
                     let value = match &carry.init {
                         Operand::Var(var) => Value::Copy(*var),
@@ -85,7 +75,7 @@ impl Fold<'_> {
                     out.push(Stmt::Let { var: carry.result, value, origin: inner.origin });
                 }
             }
-            Some(1) if forward && inner.kind == LoopKind::Range => {
+            Some(Trips::Once) => {
                 self.results.set(inner.index, Operand::Scalar(inner.start.clone()));
                 for carry in &inner.carries {
                     self.results.set(carry.iter, carry.init.clone());
@@ -94,81 +84,54 @@ impl Fold<'_> {
                 let results: Vec<VarId> = inner.carries.iter().map(|carry| carry.result).collect();
                 self.lift(body, &results, out);
             }
-            _ => {
-                if let Some(range) = index_range(&inner) {
-                    self.ranges.insert(inner.index, range);
-                }
+            None => {
+                let outside = self.facts.mark();
+                self.facts.index(inner.index, &inner.start, &inner.stop);
                 out.push(Stmt::For(For { body: self.body(inner.body), ..inner }));
+                self.facts.back_to(outside);
             }
         }
     }
 
+    /// Whether a loop is known to run once or not at all.
+    fn few_trips(&self, inner: &For) -> Option<Trips> {
+        let For { kind, start, stop, step, .. } = inner;
+        let goes_forward = self.facts.proves(step, ScalarBinary::Ge, &Scalar::Int(1));
+        if *kind != LoopKind::Range || !goes_forward {
+            return None;
+        }
+        if self.facts.proves(stop, ScalarBinary::Le, start) {
+            return Some(Trips::Never);
+        }
+        let second = walk::fold_binary(ScalarBinary::Add, start.clone(), step.clone());
+        let is_once =
+            self.facts.proves(start, ScalarBinary::Lt, stop) && self.facts.proves(stop, ScalarBinary::Le, &second);
+        is_once.then_some(Trips::Once)
+    }
+
     fn if_else(&mut self, inner: If, out: &mut Vec<Stmt>) {
-        match self.truth(&inner.condition) {
-            Some(true) => {
-                let body = self.body(inner.then);
-                self.lift(body, &inner.results, out);
-            }
-            Some(false) => {
-                let body = self.body(inner.otherwise);
-                self.lift(body, &inner.results, out);
+        let truth = self.facts.truth(&inner.condition);
+        let If { condition, then, otherwise, .. } = inner;
+        match truth {
+            Some(holds) => {
+                let taken = self.branch(if holds { then } else { otherwise }, &condition, holds);
+                self.lift(taken, &inner.results, out);
             }
             None => {
-                let then = self.branch(inner.then, &inner.condition, true);
-                let otherwise = self.branch(inner.otherwise, &inner.condition, false);
-                out.push(Stmt::If(If { then, otherwise, ..inner }));
+                let then = self.branch(then, &condition, true);
+                let otherwise = self.branch(otherwise, &condition, false);
+                out.push(Stmt::If(If { condition, then, otherwise, ..inner }));
             }
         }
     }
 
     /// A branch, in which `condition` is known to be `holds`.
     fn branch(&mut self, body: Vec<Stmt>, condition: &Scalar, holds: bool) -> Vec<Stmt> {
-        let before = self.ranges.clone();
-        self.assume(condition, holds);
+        let outside = self.facts.mark();
+        self.facts.assume(condition, holds);
         let body = self.body(body);
-        self.ranges = before;
+        self.facts.back_to(outside);
         body
-    }
-
-    fn assume(&mut self, condition: &Scalar, holds: bool) {
-        use ScalarBinary::*;
-        match condition {
-            Scalar::Unary(ScalarUnary::Not, inner) => self.assume(inner, !holds),
-            Scalar::Binary(And, left, right) if holds => {
-                self.assume(left, true);
-                self.assume(right, true);
-            }
-            Scalar::Binary(Or, left, right) if !holds => {
-                self.assume(left, false);
-                self.assume(right, false);
-            }
-            Scalar::Binary(op, left, right) => {
-                let op = if holds { Some(*op) } else { negation(*op) };
-                let Some(op) = op else { return };
-                self.narrow(left, op, right);
-                if let Some(mirrored) = mirrored(op) {
-                    self.narrow(right, mirrored, left);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Learns from `scalar op bound`.
-    fn narrow(&mut self, scalar: &Scalar, op: ScalarBinary, bound: &Scalar) {
-        let (Scalar::Var(var), Some((low, high))) = (without_casts(scalar), self.range(bound)) else { return };
-        let (least, greatest) = self.range(&Scalar::Var(*var)).unwrap_or(UNBOUNDED);
-        let narrowed = match op {
-            ScalarBinary::Lt => (least, greatest.min(high.saturating_sub(1))),
-            ScalarBinary::Le => (least, greatest.min(high)),
-            ScalarBinary::Gt => (least.max(low.saturating_add(1)), greatest),
-            ScalarBinary::Ge => (least.max(low), greatest),
-            ScalarBinary::Eq => (least.max(low), greatest.min(high)),
-            _ => return,
-        };
-        if narrowed.0 <= narrowed.1 {
-            self.ranges.insert(*var, narrowed);
-        }
     }
 
     /// Puts a body in the place of the statement that held it.
@@ -181,175 +144,66 @@ impl Fold<'_> {
         }
         out.extend(body);
     }
-
-    /// An index counts from zero.
-    fn natural_range(&self, var: VarId) -> Option<Range> {
-        match self.kernel.var(var).ty {
-            Type::Scalar(Dtype::Index) => Some((0, i64::MAX)),
-            Type::Scalar(dtype) if !dtype.is_float() => Some(UNBOUNDED),
-            _ => None,
-        }
-    }
-
-    fn truth(&self, condition: &Scalar) -> Option<bool> {
-        use ScalarBinary::*;
-        match condition {
-            Scalar::Bool(value) => Some(*value),
-            Scalar::Unary(ScalarUnary::Not, inner) => self.truth(inner).map(|value| !value),
-            Scalar::Binary(And, left, right) => match (self.truth(left), self.truth(right)) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            },
-            Scalar::Binary(Or, left, right) => match (self.truth(left), self.truth(right)) {
-                (Some(true), _) | (_, Some(true)) => Some(true),
-                (Some(false), Some(false)) => Some(false),
-                _ => None,
-            },
-            Scalar::Binary(op, left, right) => compare(*op, self.range(left)?, self.range(right)?),
-            _ => None,
-        }
-    }
-
-    fn range(&self, scalar: &Scalar) -> Option<Range> {
-        use ScalarBinary::*;
-        match scalar {
-            Scalar::Int(value) => Some((*value, *value)),
-            Scalar::Cast(dtype, inner) if !dtype.is_float() => self.range(inner),
-            Scalar::Var(var) => self.ranges.get(var).copied().or_else(|| self.natural_range(*var)),
-            Scalar::Binary(op @ (Add | Sub | Mul), left, right) => {
-                let (a, b) = (self.range(left)?, self.range(right)?);
-                Some(match op {
-                    Add => (add(a.0, b.0), add(a.1, b.1)),
-                    Sub => (sub(a.0, b.1), sub(a.1, b.0)),
-                    _ => {
-                        let products = [
-                            a.0.checked_mul(b.0)?,
-                            a.0.checked_mul(b.1)?,
-                            a.1.checked_mul(b.0)?,
-                            a.1.checked_mul(b.1)?,
-                        ];
-                        (products.into_iter().min()?, products.into_iter().max()?)
-                    }
-                })
-            }
-            _ => None,
-        }
-    }
 }
 
-/// No bound stays no bound.
-fn add(a: i64, b: i64) -> i64 {
-    if is_no_bound(a) {
-        a
-    } else if is_no_bound(b) {
-        b
-    } else {
-        a.saturating_add(b)
-    }
-}
-
-fn sub(a: i64, b: i64) -> i64 {
-    match (is_no_bound(a), b) {
-        (true, _) => a,
-        (_, i64::MIN) => i64::MAX,
-        (_, i64::MAX) => i64::MIN,
-        _ => a.saturating_sub(b),
-    }
-}
-
-fn is_no_bound(value: i64) -> bool {
-    matches!(value, i64::MIN | i64::MAX)
-}
-
-/// Casts between integers keep the value.
-fn without_casts(mut scalar: &Scalar) -> &Scalar {
-    while let Scalar::Cast(dtype, inner) = scalar {
-        if dtype.is_float() {
-            break;
-        }
-        scalar = inner;
-    }
-    scalar
-}
-
-/// What holds when `a op b` does not.
-fn negation(op: ScalarBinary) -> Option<ScalarBinary> {
-    use ScalarBinary::*;
-    Some(match op {
-        Lt => Ge,
-        Le => Gt,
-        Gt => Le,
-        Ge => Lt,
-        Ne => Eq,
-        _ => return None,
-    })
-}
-
-/// The operation of `b op a` that says the same as `a op b`.
-fn mirrored(op: ScalarBinary) -> Option<ScalarBinary> {
-    use ScalarBinary::*;
-    Some(match op {
-        Lt => Gt,
-        Le => Ge,
-        Gt => Lt,
-        Ge => Le,
-        Eq => Eq,
-        _ => return None,
-    })
-}
-
-/// The values that the index of a loop with constant bounds takes.
-fn index_range(inner: &For) -> Option<Range> {
-    let (start, stop) = (walk::constant(&inner.start)?, walk::constant(&inner.stop)?);
-    (stop > start && walk::constant(&inner.step)? > 0).then(|| (start, stop - 1))
-}
-
-fn compare(op: ScalarBinary, (a, b): Range, (c, d): Range) -> Option<bool> {
-    let decide = |always: bool, never: bool| match (always, never) {
-        (true, _) => Some(true),
-        (_, true) => Some(false),
-        _ => None,
-    };
-    match op {
-        ScalarBinary::Lt => decide(b < c, a >= d),
-        ScalarBinary::Le => decide(b <= c, a > d),
-        ScalarBinary::Gt => decide(a > d, b <= c),
-        ScalarBinary::Ge => decide(a >= d, b < c),
-        ScalarBinary::Eq => decide(a == b && c == d && a == c, b < c || d < a),
-        ScalarBinary::Ne => decide(b < c || d < a, a == b && c == d && a == c),
-        _ => None,
-    }
+enum Trips {
+    Never,
+    Once,
 }
 
 /// Drops results of branches that nobody reads, and with them what the branches yield for them.
 fn drop_unread_results(body: &mut [Stmt]) {
-    let mut reads: FxHashMap<VarId, usize> = FxHashMap::default();
-    body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
+    let mut reads = reads_of(&*body);
     drop_unread(body, &mut reads);
 }
 
-/// From the end to the start: a result may lose its only reader on the way.
-fn drop_unread(body: &mut [Stmt], reads: &mut FxHashMap<VarId, usize>) {
+/// The same for host code and the scopes that stand in it; what is `also_read` counts as read.
+pub(crate) fn drop_unread_of_host(host: &mut [Stmt], scopes: &mut [Vec<Stmt>], also_read: &FxHashSet<VarId>) {
+    let mut reads = reads_of(host.iter().chain(scopes.iter().flatten()));
+    for var in also_read {
+        *reads.entry(*var).or_default() += 1;
+    }
+    loop {
+        let mut dropped = drop_unread(host, &mut reads);
+        for scope in scopes.iter_mut().rev() {
+            dropped |= drop_unread(scope, &mut reads);
+        }
+        if !dropped {
+            return;
+        }
+    }
+}
+
+fn reads_of<'a>(body: impl IntoIterator<Item = &'a Stmt>) -> FxHashMap<VarId, usize> {
+    let mut reads: FxHashMap<VarId, usize> = FxHashMap::default();
+    body.into_iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
+    reads
+}
+
+/// From the end to the start: a result may lose its only reader on the way. Whether there was one to drop.
+fn drop_unread(body: &mut [Stmt], reads: &mut FxHashMap<VarId, usize>) -> bool {
+    let mut dropped = false;
     for stmt in body.iter_mut().rev() {
         match stmt {
-            Stmt::For(inner) => drop_unread(&mut inner.body, reads),
-            Stmt::While(inner) => drop_unread(&mut inner.body, reads),
+            Stmt::For(inner) => dropped |= drop_unread(&mut inner.body, reads),
+            Stmt::While(inner) => dropped |= drop_unread(&mut inner.body, reads),
             Stmt::If(inner) => {
                 let read: Vec<bool> =
                     inner.results.iter().map(|result| reads.get(result).is_some_and(|count| *count > 0)).collect();
                 if read.contains(&false) {
+                    dropped = true;
                     keep_slots(&mut inner.results, &read);
                     for branch in [&mut inner.then, &mut inner.otherwise] {
                         drop_yielded(branch, &read, reads);
                     }
                 }
-                drop_unread(&mut inner.otherwise, reads);
-                drop_unread(&mut inner.then, reads);
+                dropped |= drop_unread(&mut inner.otherwise, reads);
+                dropped |= drop_unread(&mut inner.then, reads);
             }
             _ => {}
         }
     }
+    dropped
 }
 
 fn drop_yielded(branch: &mut Vec<Stmt>, read: &[bool], reads: &mut FxHashMap<VarId, usize>) {

@@ -1,6 +1,7 @@
 //! Bodies of kernels as authors write them, and what the passes make of them.
 
 mod both_cores;
+mod handed_over;
 mod hoisted;
 mod loops;
 mod operands;

@@ -363,46 +363,41 @@ fn spreads_a_row(call: &Call) -> bool {
     name.starts_with("tile.col_expand_") && call.args.len() == 2
 }
 
-/// Removes slices that nobody reads any more, and then those that only these have read.
+/// Removes slices that nobody reads any more, and then those that only these have read, one after the other.
 fn drop_unread(mut body: Vec<Stmt>, windows: &FxHashMap<VarId, Window>) -> Vec<Stmt> {
-    let mut reads: FxHashMap<VarId, usize> = FxHashMap::default();
-    body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
-    let mut dead = FxHashSet::default();
-    find_unread(&body, windows, &mut reads, &mut dead);
-    if !dead.is_empty() {
-        body = walk::expand_leaves(body, &mut |stmt, out| match &stmt {
-            Stmt::Let { var, .. } if dead.contains(var) => {}
-            _ => out.push(stmt),
+    loop {
+        let mut read: FxHashSet<VarId> = FxHashSet::default();
+        body.iter().for_each(|stmt| {
+            walk::visit_uses(stmt, &mut |var| {
+                read.insert(var);
+            })
         });
-    }
-    body
-}
-
-fn find_unread(
-    body: &[Stmt],
-    windows: &FxHashMap<VarId, Window>,
-    reads: &mut FxHashMap<VarId, usize>,
-    dead: &mut FxHashSet<VarId>,
-) {
-    for stmt in body.iter().rev() {
-        match stmt {
-            Stmt::For(inner) => find_unread(&inner.body, windows, reads, dead),
-            Stmt::While(inner) => find_unread(&inner.body, windows, reads, dead),
-            Stmt::If(inner) => {
-                find_unread(&inner.otherwise, windows, reads, dead);
-                find_unread(&inner.then, windows, reads, dead);
-            }
-            Stmt::Let { var, .. } if windows.contains_key(var) && reads.get(var).is_none_or(|count| *count == 0) => {
-                dead.insert(*var);
-                walk::visit_uses(stmt, &mut |var| {
-                    if let Some(count) = reads.get_mut(&var) {
-                        *count = count.saturating_sub(1);
-                    }
-                });
-            }
-            _ => {}
+        let is_dead = |var: &VarId| windows.contains_key(var) && !read.contains(var);
+        if !drop_from(&mut body, &is_dead) {
+            return body;
         }
     }
+}
+
+/// Whether there was one to drop.
+fn drop_from(body: &mut Vec<Stmt>, is_dead: &impl Fn(&VarId) -> bool) -> bool {
+    let before = body.len();
+    body.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if is_dead(var)));
+    let mut dropped = body.len() < before;
+    for stmt in body {
+        dropped |= match stmt {
+            Stmt::For(inner) => drop_inside(&mut inner.body, is_dead),
+            Stmt::While(inner) => drop_inside(&mut inner.body, is_dead),
+            Stmt::If(inner) => drop_inside(&mut inner.then, is_dead) | drop_inside(&mut inner.otherwise, is_dead),
+            _ => false,
+        };
+    }
+    dropped
+}
+
+/// A body of one statement is no list to the compiler: that statement stays.
+fn drop_inside(body: &mut Vec<Stmt>, is_dead: &impl Fn(&VarId) -> bool) -> bool {
+    !matches!(body.as_slice(), [Stmt::Let { .. }]) && drop_from(body, is_dead)
 }
 
 /// The cube writes a product without gaps; a window of the accumulator that has gaps cannot receive it.

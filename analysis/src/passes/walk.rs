@@ -57,7 +57,7 @@ pub(super) fn call_of_mut(stmt: &mut Stmt) -> Option<&mut Call> {
 }
 
 /// The values that a body hands on at its end.
-pub(super) fn yielded(body: &[Stmt]) -> &[Operand] {
+pub(crate) fn yielded(body: &[Stmt]) -> &[Operand] {
     match body.last() {
         Some(Stmt::Yield { values, .. }) => values,
         _ => &[],
@@ -404,7 +404,7 @@ fn fold_unary(op: ScalarUnary, inner: Scalar) -> Scalar {
 }
 
 /// How often a loop with constant bounds runs.
-pub(super) fn trip_count(start: &Scalar, stop: &Scalar, step: &Scalar) -> Option<i64> {
+pub(crate) fn trip_count(start: &Scalar, stop: &Scalar, step: &Scalar) -> Option<i64> {
     let (start, stop, step) = (constant(start)?, constant(stop)?, constant(step)?);
     let (from, to, by) = match step {
         1.. => (start, stop, step),

@@ -3,7 +3,7 @@
 use tilelens_syntax::{Document, ast};
 
 use crate::ir::{
-    Attr, Call, Dtype, For, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt, TensorLayout,
+    Attr, Call, Dtype, For, Handover, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt, TensorLayout,
     TensorType, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::memory::{Plan, PlannedTile};
@@ -37,6 +37,7 @@ impl Fixture {
             home: None,
             params: Vec::new(),
             lent: Vec::new(),
+            handover: Handover::default(),
             vars: Vec::new(),
             body: Vec::new(),
             allocations: Vec::new(),

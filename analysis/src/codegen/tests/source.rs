@@ -183,8 +183,8 @@ fn synchronisation_from_source_is_sound() {
           456 of 456 single removals of a pair or barrier detected
         tests/conformance/pypto: 260 kernels, 258 complete, 260 sound
           4216 of 4216 single removals of a pair or barrier detected
-        tests/conformance/pypto-tensor: 233 kernels, 230 complete, 233 sound
-          1917 of 1917 single removals of a pair or barrier detected
+        tests/conformance/pypto-tensor: 233 kernels, 231 complete, 233 sound
+          1921 of 1921 single removals of a pair or barrier detected
         docs/examples: 13 kernels, 13 complete, 13 sound
           134 of 134 single removals of a pair or barrier detected
     "#]]

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use tilelens_syntax::{Document, ast};
 
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, KernelKind, LoopKind, Operand, Origin, PIPELINE_STAGES, Role, Scalar,
-    Stmt, TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
+    Attr, Call, Carry, Dtype, For, Handover, If, Kernel, KernelKind, LoopKind, Operand, Origin, PIPELINE_STAGES, Role,
+    Scalar, Stmt, TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -56,6 +56,7 @@ impl Build {
                 home: None,
                 params: Vec::new(),
                 lent: Vec::new(),
+                handover: Handover::default(),
                 vars: Vec::new(),
                 body: Vec::new(),
                 allocations: Vec::new(),

@@ -1,7 +1,10 @@
-//! What leaves a kernel: values on chip are stored to parameters that the compiler adds.
+//! What leaves a kernel: values on chip are stored to parameters that the compiler adds, or to the parameter whose place they take in
+//! the code around the kernel (OptimizeOrchTensors).
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Conversion, Site, typing};
-use crate::ir::{Call, For, Kernel, Operand, Role, Scalar, Stmt, TensorType, Type, Value, Var, VarId};
+use crate::ir::{Call, For, Kernel, Operand, Role, Scalar, Stmt, TensorType, Type, Value, Var, VarId, While};
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -11,9 +14,10 @@ impl Conversion<'_> {
         let Some(Stmt::Return { values, origin }) = self.out.pop_if(|stmt| matches!(stmt, Stmt::Return { .. })) else {
             return;
         };
+        let mut merging = Merging::of(self.kernel, &self.out);
         let mut added = 0;
         let mut returned = Vec::with_capacity(values.len());
-        for value in values {
+        for (at, value) in values.into_iter().enumerate() {
             let Some((var, tile)) = self.tile(Some(&value)) else {
                 returned.push(value);
                 continue;
@@ -22,9 +26,15 @@ impl Conversion<'_> {
                 Some(Type::Tensor(tensor)) => Type::Tensor(TensorType { is_output: true, ..tensor.clone() }),
                 _ => typing::tensor_like(&tile, tile.dtype),
             };
-            let name = format!("ret{added}__out");
-            let out = self.kernel.add_var(Var { name, ty, role: Role::Param, inserted: true, origin });
-            self.kernel.params.push(out);
+            let out = match self.merged(&mut merging, at, var, &ty) {
+                Some(param) => param,
+                None => {
+                    let name = format!("ret{added}__out");
+                    let out = self.kernel.add_var(Var { name, ty, role: Role::Param, inserted: true, origin });
+                    self.kernel.params.push(out);
+                    out
+                }
+            };
             if let Some(result) = self.store_in_the_loop(var, out) {
                 returned.push(Operand::Var(result));
             } else {
@@ -37,6 +47,43 @@ impl Conversion<'_> {
             added += 1;
         }
         self.out.push(Stmt::Return { values: returned, origin });
+    }
+
+    /// The parameter that a result is stored to instead of a tensor of its own.
+    fn merged(&mut self, merging: &mut Merging, at: usize, value: VarId, ty: &Type) -> Option<VarId> {
+        let handover = &self.kernel.handover;
+        let param = match handover.carried_back.is_empty() {
+            false => {
+                let back = handover.carried_back.iter().find(|(result, _)| *result == at);
+                back.map(|(_, param)| *param).filter(|param| !merging.written.contains(param))?
+            }
+            true => {
+                let param = merging.loaded_for(value).filter(|param| self.is_like(*param, ty))?;
+                if handover.unclear.contains(&param) {
+                    let what = format!(
+                        "whether something else reads `{}`, so that a result may be stored to it",
+                        self.kernel.var(param).name
+                    );
+                    self.note(self.kernel.origin, what);
+                    return None;
+                }
+                if !handover.consumed.contains(&param) || !merging.taken.insert(param) {
+                    return None;
+                }
+                param
+            }
+        };
+        if let Type::Tensor(tensor) = &mut self.kernel.var_mut(param).ty {
+            tensor.is_output = true;
+        }
+        Some(param)
+    }
+
+    /// Whether a parameter has constant extents and those of `ty`, and its element type.
+    fn is_like(&self, param: VarId, ty: &Type) -> bool {
+        let (Some(param), Type::Tensor(other)) = (self.kernel.tensor(param), ty) else { return false };
+        let shape = typing::constant_shape(param);
+        param.dtype == other.dtype && shape.is_some() && shape == typing::constant_shape(other)
     }
 
     /// A local tensor that only a loop fills is not kept: each part is stored where the loop makes it.
@@ -76,6 +123,101 @@ impl Conversion<'_> {
             self.out.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if *var == init));
         }
     }
+}
+
+/// What decides whether a result may be stored to a parameter that the kernel reads.
+struct Merging {
+    /// Parameters that the kernel writes.
+    written: FxHashSet<VarId>,
+    /// Parameters that a result is stored to already.
+    taken: FxHashSet<VarId>,
+    /// What goes into a loop, by what comes out.
+    inits: FxHashMap<VarId, VarId>,
+    /// Parameters by the tiles that they are loaded to as a whole.
+    loads: FxHashMap<VarId, VarId>,
+}
+
+impl Merging {
+    fn of(kernel: &Kernel, body: &[Stmt]) -> Merging {
+        let mut merging = Merging {
+            written: FxHashSet::default(),
+            taken: FxHashSet::default(),
+            inits: FxHashMap::default(),
+            loads: FxHashMap::default(),
+        };
+        let handover = &kernel.handover;
+        if handover.carried_back.is_empty() && handover.consumed.is_empty() && handover.unclear.is_empty() {
+            return merging;
+        }
+        let mut same: FxHashMap<VarId, VarId> = FxHashMap::default();
+        walk::visit(body, &mut |stmt| merging.see(kernel, stmt, &mut same));
+        merging
+    }
+
+    /// `same` are the names of a tensor by later names of it.
+    fn see(&mut self, kernel: &Kernel, stmt: &Stmt, same: &mut FxHashMap<VarId, VarId>) {
+        let first = |var: VarId, same: &FxHashMap<VarId, VarId>| same.get(&var).copied().unwrap_or(var);
+        if let Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) = stmt {
+            for carry in carries {
+                let Some(init) = carry.init.var() else { continue };
+                let name = first(init, same);
+                same.extend([(carry.iter, name), (carry.result, name)]);
+                self.inits.insert(carry.result, init);
+            }
+        }
+        if let Stmt::Let { var, value: Value::Copy(source), .. } = stmt {
+            let name = first(*source, same);
+            same.insert(*var, name);
+        }
+        let Some(call) = walk::call_of(stmt) else { return };
+        if let Some(target) = written_by(call) {
+            let target = first(target, same);
+            self.written.insert(target);
+            if let Stmt::Let { var, .. } = stmt {
+                same.insert(*var, target);
+            }
+        }
+        if let (Stmt::Let { var, .. }, Some(param)) = (stmt, loaded_whole(kernel, call)) {
+            self.loads.insert(*var, param);
+        }
+    }
+
+    /// The parameter that is loaded as a whole into what a loop makes a result of, if the kernel does not write it.
+    fn loaded_for(&self, result: VarId) -> Option<VarId> {
+        let mut value = *self.inits.get(&result)?;
+        for _ in 1..MOST_LOOPS {
+            match self.inits.get(&value) {
+                Some(init) => value = *init,
+                None => break,
+            }
+        }
+        self.loads.get(&value).copied().filter(|param| !self.written.contains(param))
+    }
+}
+
+/// The compiler follows a result no further.
+const MOST_LOOPS: u32 = 16;
+
+/// The tensor that a call writes.
+fn written_by(call: &Call) -> Option<VarId> {
+    let target = match call.op {
+        OpId::STORE | OpId::MSCATTER => call.args.get(2),
+        OpId::TENSOR_WRITE | OpId::TILE_PUT | OpId::TILE_GET => call.args.first(),
+        OpId::REMOTE_STORE => call.args.get(1),
+        _ => None,
+    };
+    target.and_then(Operand::var)
+}
+
+/// The parameter that a call loads from the first element to the last.
+fn loaded_whole(kernel: &Kernel, call: &Call) -> Option<VarId> {
+    let [tensor, Operand::List(offsets), Operand::List(shape), Operand::List(valid)] = call.args.as_slice() else {
+        return None;
+    };
+    let param = tensor.var().filter(|param| call.op == OpId::LOAD && kernel.params.contains(param))?;
+    let extents = &kernel.tensor(param)?.shape;
+    let is_start = offsets.iter().all(|offset| offset.as_int() == Some(0));
+    (is_start && shape == extents && valid == extents).then_some(param)
 }
 
 /// The statement of a loop's body that writes a part of what the loop carries, if nothing else touches it.

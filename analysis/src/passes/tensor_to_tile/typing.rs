@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Conversion, Site};
 use crate::ir::{
-    Attr, Call, Dtype, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType, TileType, TileView,
-    Type, Var, VarId,
+    Attr, Call, Dtype, Handover, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType, TileType,
+    TileView, Type, Var, VarId,
 };
 use crate::lower::{known, promoted};
 use crate::ops::OpId;
@@ -56,6 +56,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         home: None,
         params: Vec::new(),
         lent: Vec::new(),
+        handover: Handover::default(),
         vars: Vec::new(),
         body: Vec::new(),
         is_scope: false,

@@ -36,6 +36,73 @@ out = pl.store(x, [0, 0], out)",
     );
 }
 
+/// Of conditions inside of branches the compiler proves those on variables of one width, in whatever order the operands stand.
+#[test]
+fn conditions_that_a_branch_around_decides_go() {
+    check(
+        "
+x = pl.load(a, [0, 0], [8, 64])
+i = pl.cast(n, pl.INT32)
+if n == 1:
+    x = pl.exp(x)
+    if n != 1:
+        x = pl.neg(x)
+else:
+    if n == 1:
+        x = pl.abs(x)
+    if i > 4:
+        if i < 3:
+            x = pl.sqrt(x)
+    for j in pl.range(0, n):
+        if n % 2 == 0:
+            if n % 2 == 0:
+                x = pl.neg(x)
+        for k in pl.range(0, 8):
+            if k < j:
+                if j > k:
+                    x = pl.log(x)
+out = pl.store(x, [0, 0], out)",
+        expect![[r#"
+            AIV k
+            x: Tile[[8, 64], FP32, Vec]
+            i: Scalar[INT32] = INT32(n)
+            if (n == 1) -> x.20:
+                x.2: Tile[[8, 64], FP32, Vec] = tile.exp(x)
+                yield x.2
+            else:
+                if (i > 4) -> x.9:
+                    if (i < 3) -> x.8:
+                        x.7: Tile[[8, 64], FP32, Vec] = tile.sqrt(x)
+                        yield x.7
+                    else:
+                        yield x
+                    yield x.8
+                else:
+                    yield x
+                for j in range(0, n, 1) (x.10 = x.9 -> x.11):
+                    if ((n % 2) == 0) -> x.14:
+                        if ((n % 2) == 0) -> x.13:
+                            x.12: Tile[[8, 64], FP32, Vec] = tile.neg(x.10)
+                            yield x.12
+                        else:
+                            yield x.10
+                        yield x.13
+                    else:
+                        yield x.10
+                    for k in range(0, 8, 1) (x.15 = x.14 -> x.16):
+                        if (k < j) -> x.19:
+                            x.17: Tile[[8, 64], FP32, Vec] = tile.log(x.15, high_precision=false)
+                            yield x.17
+                        else:
+                            yield x.15
+                        yield x.19
+                    yield x.16
+                yield x.11
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(x.20, [0, 0], out, atomic=0)
+        "#]],
+    );
+}
+
 #[test]
 fn results_of_branches_that_nobody_reads_go() {
     check(

@@ -94,12 +94,88 @@ for i in pl.range(2):
             z: Tile[[1, 512], FP32, Mat, blayout=row_major, slayout=none_box]
             d: ? = <`tile.matmul_bias` of [512, 64] x [64, 512], which the compiler computes in parts>
             out.2: Out Tensor[[512, 512], FP32] = tile.store(d, [0, 0], out, atomic=0)
-            c: ? = tile.create([512, 512], dtype=FP32, target_memory=Acc)
+            c: Tile[[512, 512], FP32, Acc] = tile.create([512, 512], dtype=FP32, target_memory=Acc)
             for i in range(0, 2, 1) (c.2 = c -> c.3):
-                c.4: ? = <`tile.matmul_acc` of [512, 64] x [64, 512], which the compiler computes in parts>
+                y_Left: Tile[[512, 64], FP16, Left] = tile.move(y, target_memory=Left)
+                x_Right: Tile[[64, 512], FP16, Right] = tile.move(x, target_memory=Right)
+                c.4: Tile[[512, 512], FP32, Acc] = tile.matmul_acc(c.2, y_Left, x_Right)
                 yield c.4
             not modelled: `tile.matmul_bias` of [512, 64] x [64, 512], which the compiler computes in parts
-            not modelled: `tile.matmul_acc` of [512, 64] x [64, 512], which the compiler computes in parts
+        "#]],
+    );
+}
+
+#[test]
+fn a_pipeline_over_k_runs_once_for_each_tile_of_a_result_that_is_too_large() {
+    check(
+        "
+c = pl.create_tile([256, 256], dtype=pl.FP32, target_memory=pl.Mem.Acc)
+for i in pl.pipeline(0, 4, stage=2):
+    x = pl.load(b, [0, i * 128], [256, 128], target_memory=pl.Mem.Mat)
+    y = pl.load(b, [i * 128, 0], [128, 256], target_memory=pl.Mem.Mat)
+    if i == 0:
+        c = pl.matmul(x, y)
+    else:
+        c = pl.matmul_acc(c, x, y)
+out = pl.store(c, [0, 0], out)",
+        expect![[r#"
+            AIC k
+            c.7: Tile[[128, 256], FP32, Acc] = tile.create([128, 256], dtype=FP32, target_memory=Acc)
+            for i.4 in range(0, 4, 2) (c.19 = c.7 -> c.12):
+                x.4: Tile[[128, 128], FP16, Mat]
+                y.4: Tile[[128, 256], FP16, Mat]
+                x.5: Tile[[128, 128], FP16, Mat]
+                y.5: Tile[[128, 256], FP16, Mat]
+                if (i.4 == 0) -> c.22:
+                    x_Left.5: Tile[[128, 128], FP16, Left] = tile.move(x.4, target_memory=Left, pipeline_membership=0:0)
+                    y_Right.5: Tile[[128, 256], FP16, Right] = tile.move(y.4, target_memory=Right, pipeline_membership=0:0)
+                    c.20: Tile[[128, 256], FP32, Acc] = tile.matmul(x_Left.5, y_Right.5)
+                    yield c.20
+                else:
+                    x_Left.6: Tile[[128, 128], FP16, Left] = tile.move(x.4, target_memory=Left, pipeline_membership=0:0)
+                    y_Right.6: Tile[[128, 256], FP16, Right] = tile.move(y.4, target_memory=Right, pipeline_membership=0:0)
+                    c.21: Tile[[128, 256], FP32, Acc] = tile.matmul_acc(c.19, x_Left.6, y_Right.6)
+                    yield c.21
+                if ((i.4 + 1) == 0) -> c.25:
+                    x_Left.7: Tile[[128, 128], FP16, Left] = tile.move(x.5, target_memory=Left, pipeline_membership=0:1)
+                    y_Right.7: Tile[[128, 256], FP16, Right] = tile.move(y.5, target_memory=Right, pipeline_membership=0:1)
+                    c.23: Tile[[128, 256], FP32, Acc] = tile.matmul(x_Left.7, y_Right.7)
+                    yield c.23
+                else:
+                    x_Left.8: Tile[[128, 128], FP16, Left] = tile.move(x.5, target_memory=Left, pipeline_membership=0:1)
+                    y_Right.8: Tile[[128, 256], FP16, Right] = tile.move(y.5, target_memory=Right, pipeline_membership=0:1)
+                    c.24: Tile[[128, 256], FP32, Acc] = tile.matmul_acc(c.22, x_Left.8, y_Right.8)
+                    yield c.24
+                yield c.25
+            out_t0: Out Tensor[[512, 512], FP32] = tile.store(c.12, [0, 0], out, atomic=0)
+            c.13: Tile[[128, 256], FP32, Acc] = tile.create([128, 256], dtype=FP32, target_memory=Acc)
+            for i.5 in range(0, 4, 2) (c.26 = c.13 -> c.18):
+                x.6: Tile[[128, 128], FP16, Mat]
+                y.6: Tile[[128, 256], FP16, Mat]
+                x.7: Tile[[128, 128], FP16, Mat]
+                y.7: Tile[[128, 256], FP16, Mat]
+                if (i.5 == 0) -> c.29:
+                    x_Left.9: Tile[[128, 128], FP16, Left] = tile.move(x.6, target_memory=Left, pipeline_membership=1:0)
+                    y_Right.9: Tile[[128, 256], FP16, Right] = tile.move(y.6, target_memory=Right, pipeline_membership=1:0)
+                    c.27: Tile[[128, 256], FP32, Acc] = tile.matmul(x_Left.9, y_Right.9)
+                    yield c.27
+                else:
+                    x_Left.10: Tile[[128, 128], FP16, Left] = tile.move(x.6, target_memory=Left, pipeline_membership=1:0)
+                    y_Right.10: Tile[[128, 256], FP16, Right] = tile.move(y.6, target_memory=Right, pipeline_membership=1:0)
+                    c.28: Tile[[128, 256], FP32, Acc] = tile.matmul_acc(c.26, x_Left.10, y_Right.10)
+                    yield c.28
+                if ((i.5 + 1) == 0) -> c.32:
+                    x_Left.11: Tile[[128, 128], FP16, Left] = tile.move(x.7, target_memory=Left, pipeline_membership=1:1)
+                    y_Right.11: Tile[[128, 256], FP16, Right] = tile.move(y.7, target_memory=Right, pipeline_membership=1:1)
+                    c.30: Tile[[128, 256], FP32, Acc] = tile.matmul(x_Left.11, y_Right.11)
+                    yield c.30
+                else:
+                    x_Left.12: Tile[[128, 128], FP16, Left] = tile.move(x.7, target_memory=Left, pipeline_membership=1:1)
+                    y_Right.12: Tile[[128, 256], FP16, Right] = tile.move(y.7, target_memory=Right, pipeline_membership=1:1)
+                    c.31: Tile[[128, 256], FP32, Acc] = tile.matmul_acc(c.29, x_Left.12, y_Right.12)
+                    yield c.31
+                yield c.32
+            out_t1: Out Tensor[[512, 512], FP32] = tile.store(c.18, [128, 0], out_t0, atomic=0)
         "#]],
     );
 }
