@@ -22,7 +22,8 @@ fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-const RECORDED: [&str; 2] = ["tests/conformance/pypto", "tests/conformance/pypto-tensor"];
+const RECORDED: [&str; 3] =
+    ["tests/conformance/pypto", "tests/conformance/pypto-tensor", "tests/conformance/pypto-causes"];
 
 fn programs() -> Vec<PathBuf> {
     programs_of("tests/conformance/pypto")

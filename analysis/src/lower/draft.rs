@@ -73,6 +73,8 @@ pub(super) struct Region {
     pub(super) cross_core: CrossCore,
     /// Launched by a call of the host function itself, and not as a task of its own that others wait for.
     pub(super) is_called: bool,
+    /// Launched with `pl.spmd`.
+    pub(super) on_blocks: bool,
     pub(super) origin: Origin,
     pub(super) name_origin: Origin,
     /// The function whose text it stands in, if that is not the one being lowered.

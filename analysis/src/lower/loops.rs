@@ -38,7 +38,8 @@ impl Lowering<'_> {
             },
             "while_" => return self.while_with_carries(at, target, args, body),
             "spmd" if self.state.host => {
-                return self.region(stmt, Launched { args, index: Some(target), is_called: false }, body);
+                let launched = Launched { args, index: Some(target), is_called: false, on_blocks: true };
+                return self.region(stmt, launched, body);
             }
             "spmd" => {
                 self.note(iter, "`pl.spmd` inside of a kernel".to_owned());

@@ -45,6 +45,8 @@ pub(super) struct Launched<'a> {
     pub(super) index: Option<ExprId>,
     /// By a plain call of the host function itself.
     pub(super) is_called: bool,
+    /// With `pl.spmd`.
+    pub(super) on_blocks: bool,
 }
 
 impl Lowering<'_> {
@@ -103,7 +105,8 @@ impl Lowering<'_> {
                 let is_called = path == ["pl", "at"]
                     && item.target.is_none()
                     && TASK_ARGUMENTS.iter().all(|name| keyword(args, name).is_none());
-                return self.region(with, Launched { args, index: None, is_called }, body);
+                let on_blocks = path == ["pl", "spmd"];
+                return self.region(with, Launched { args, index: None, is_called, on_blocks }, body);
             }
             match path.as_slice() {
                 ["pl", "scope" | "manual_scope" | "at"] => {}
@@ -134,7 +137,7 @@ impl Lowering<'_> {
 
     /// A scope that becomes a kernel. Its names stay visible behind it.
     pub(super) fn region(&mut self, scope: StmtId, launched: Launched, body: &[StmtId]) {
-        let Launched { args, index, is_called } = launched;
+        let Launched { args, index, is_called, on_blocks } = launched;
         let home = match &self.inlined {
             Some(Inlined::Here(home)) => Some(home.clone()),
             Some(Inlined::Elsewhere) | None => None,
@@ -173,6 +176,7 @@ impl Lowering<'_> {
             hint,
             cross_core,
             is_called,
+            on_blocks,
             origin: at,
             name_origin,
             home,

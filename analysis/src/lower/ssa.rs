@@ -10,7 +10,8 @@ use super::draft::{Draft, ExplicitCarry, Statement};
 use super::handover::runs_once;
 use super::look_ahead::{LookAhead, collect_assigned};
 use crate::ir::{
-    Call, Carry, For, If, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var, VarId, While,
+    Call, Carry, For, If, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var,
+    VarId, While,
 };
 
 pub(super) struct Converted {
@@ -46,6 +47,8 @@ pub(super) fn convert(draft: &Draft) -> Converted {
         regions: Vec::new(),
         carried_around: Vec::new(),
         in_carrying_loop: false,
+        nested: Vec::new(),
+        depth: 0,
     };
     let params = draft.params.iter().map(|&param| {
         let var = &draft.vars[param.0 as usize];
@@ -53,10 +56,12 @@ pub(super) fn convert(draft: &Draft) -> Converted {
     });
     let params: Vec<VarId> = params.map(|(param, var)| converter.define(param, var)).collect();
     let mut body = converter.sequence(&draft.body);
-    let Converter { vars, authors, notes, mut regions, carried_around, .. } = converter;
+    let Converter { vars, authors, notes, mut regions, carried_around, nested, .. } = converter;
     let mut known = vec![None; vars.len()];
-    forward_in(&mut body, &mut known);
-    regions.iter_mut().for_each(|region| forward_in(region, &mut known));
+    forward_in(&mut body, &mut known, false);
+    for (region, is_nested) in regions.iter_mut().zip(nested) {
+        forward_in(region, &mut known, is_nested);
+    }
     Converted { vars, params, body, notes, regions, carried_around, authors }
 }
 
@@ -75,6 +80,10 @@ struct Converter<'d> {
     regions: Vec<Vec<Stmt>>,
     carried_around: Vec<bool>,
     in_carrying_loop: bool,
+    /// Of each scope, whether a loop or branch is around it, or it is launched on blocks.
+    nested: Vec<bool>,
+    /// Loops and branches around the present statement.
+    depth: u32,
 }
 
 impl Converter<'_> {
@@ -145,6 +154,7 @@ impl Converter<'_> {
                 self.needed_later = needed_later;
                 self.regions.push(body);
                 self.carried_around.push(self.in_carrying_loop);
+                self.nested.push(self.depth > 0 || region.on_blocks);
                 return None;
             }
         })
@@ -241,7 +251,9 @@ impl Converter<'_> {
         let OpenLoop { index, carries, rebound, runs_once } = opened;
         let outside = self.in_carrying_loop;
         self.in_carrying_loop |= !carries.is_empty() && !runs_once;
+        self.depth += 1;
         let mut body = self.sequence(body);
+        self.depth -= 1;
         self.in_carrying_loop = outside;
         let after: Vec<Option<VarId>> = rebound.iter().map(|&var| self.current.get(var)).collect();
         self.current.forget(before);
@@ -294,9 +306,11 @@ impl Converter<'_> {
     ) -> Stmt {
         let condition = self.scalar(condition);
         let before = self.current.mark();
+        self.depth += 1;
         let mut then = self.sequence(then);
         let in_then = self.current.back_to(before);
         let converted = otherwise.map(|otherwise| self.sequence(otherwise));
+        self.depth -= 1;
         let in_else = self.current.back_to(before);
         let has_else = converted.is_some();
         let mut otherwise = converted.unwrap_or_default();
@@ -492,8 +506,9 @@ struct OpenLoop {
     runs_once: bool,
 }
 
-/// Puts the value of scalar variables that are constant where they are used, as the compiler's Simplify does.
-fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>) {
+/// Puts the value of scalar variables that are constant where they are used, as the compiler's Simplify does: of those that a loop
+/// or branch assigns it knows the value, and leaves the name.
+fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>, is_nested: bool) {
     for stmt in body {
         match stmt {
             Stmt::Let { var, value, .. } => {
@@ -502,7 +517,9 @@ fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>) {
                     Value::Scalar(scalar) => forward_scalar(scalar, known),
                     Value::Copy(_) | Value::Element { .. } => {}
                 }
-                if let Value::Scalar(scalar @ (Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_))) = value {
+                if let (Value::Scalar(scalar @ (Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_))), false) =
+                    (value, is_nested)
+                {
                     known[var.0 as usize] = Some(scalar.clone());
                 }
             }
@@ -511,16 +528,18 @@ fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>) {
                 for bound in [&mut looped.start, &mut looped.stop, &mut looped.step] {
                     forward_scalar(bound, known);
                 }
-                forward_in(&mut looped.body, known);
+                // These are no loops any more when the compiler gets there.
+                let is_flat = matches!(looped.kind, LoopKind::Unroll | LoopKind::SplitAiv);
+                forward_in(&mut looped.body, known, is_nested || !is_flat);
             }
             Stmt::While(looped) => {
                 forward_scalar(&mut looped.condition, known);
-                forward_in(&mut looped.body, known);
+                forward_in(&mut looped.body, known, true);
             }
             Stmt::If(branch) => {
                 forward_scalar(&mut branch.condition, known);
-                forward_in(&mut branch.then, known);
-                forward_in(&mut branch.otherwise, known);
+                forward_in(&mut branch.then, known, true);
+                forward_in(&mut branch.otherwise, known, true);
             }
             Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}
         }
