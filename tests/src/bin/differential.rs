@@ -34,13 +34,17 @@ struct Arguments {
     /// Kinds of differences that are made smaller and written, the most frequent ones first
     #[arg(long, default_value_t = 20)]
     minimise: usize,
+    /// A table of what was compared (analysis/src/coverage/compared.csv), to which what equal plans use is added
+    #[arg(long)]
+    coverage: Option<PathBuf>,
     /// Print the kernel of this index, and ask nobody
     #[arg(long)]
     print: Option<u64>,
 }
 
 fn main() -> ExitCode {
-    let Arguments { oracle, count, seed, round, processes, files, found, minimise, print } = Arguments::parse();
+    let Arguments { oracle, count, seed, round, processes, files, found, minimise, coverage, print } =
+        Arguments::parse();
     if let Some(index) = print {
         print!("{}", generator::kernel(seed, index));
         return ExitCode::SUCCESS;
@@ -50,7 +54,7 @@ fn main() -> ExitCode {
         eprintln!("error: name the command that asks the compiler: --oracle COMMAND or {}", oracle::VARIABLE);
         return ExitCode::FAILURE;
     };
-    match (Run { oracle, count, seed, round, files, found, minimise }).run() {
+    match (Run { oracle, count, seed, round, files, found, minimise, coverage }).run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value as Json;
+use tilelens_analysis::coverage::{Mark, Setting};
 use tilelens_analysis::diagnostics::Severity;
 use tilelens_analysis::ide::KernelPlan;
 use tilelens_analysis::ide::plan_view::TilePlan;
@@ -36,6 +37,10 @@ impl Configuration {
         if self.backend == "950" { Target::Ascend950 } else { Target::Ascend910b }
     }
 
+    pub fn setting(self) -> Setting {
+        Setting::of(self.target(), self.our_planner())
+    }
+
     fn our_planner(self) -> Planner {
         if self.planner == "DSA_RP" { Planner::DsaRp } else { Planner::Sequential }
     }
@@ -57,8 +62,12 @@ pub enum Kind {
     Missed,
     /// A query panics, or a stage fails.
     Panic,
+    /// Called predicted, and another plan than the compiler's.
+    Differs,
     /// Nothing is claimed.
     NotExact,
+    /// Called predicted, and the compiler's plan all the same.
+    Predicted,
     /// Every tile, use and buffer is the compiler's, or both refuse.
     Right,
     /// The file cannot be imported where the compiler is, or holds nothing to plan.
@@ -66,8 +75,17 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 7] =
-        [Kind::Right, Kind::Wrong, Kind::FalseError, Kind::Missed, Kind::NotExact, Kind::Panic, Kind::NoAnswer];
+    pub const ALL: [Kind; 9] = [
+        Kind::Right,
+        Kind::Predicted,
+        Kind::Wrong,
+        Kind::Differs,
+        Kind::FalseError,
+        Kind::Missed,
+        Kind::NotExact,
+        Kind::Panic,
+        Kind::NoAnswer,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -75,7 +93,9 @@ impl Kind {
             Kind::FalseError => "false-error",
             Kind::Missed => "missed",
             Kind::Panic => "panic",
+            Kind::Differs => "differs",
             Kind::NotExact => "not-exact",
+            Kind::Predicted => "predicted",
             Kind::Right => "right",
             Kind::NoAnswer => "no-answer",
         }
@@ -83,7 +103,7 @@ impl Kind {
 
     /// A difference that is to be mended.
     pub fn is_difference(self) -> bool {
-        matches!(self, Kind::Wrong | Kind::FalseError | Kind::Missed | Kind::Panic)
+        matches!(self, Kind::Wrong | Kind::FalseError | Kind::Missed | Kind::Differs | Kind::Panic)
     }
 }
 
@@ -95,10 +115,12 @@ pub struct Verdict {
     pub because: String,
     /// Whether the compiler refuses.
     pub refused: bool,
+    /// What was compared, where the plans are equal.
+    pub marks: Vec<Mark>,
 }
 
 fn verdict(kind: Kind, because: impl Into<String>) -> Verdict {
-    Verdict { kind, because: because.into(), refused: false }
+    Verdict { kind, because: because.into(), refused: false, marks: Vec::new() }
 }
 
 /// Kernels of one file under every configuration. Files that it imports are read from beside it.
@@ -170,7 +192,7 @@ pub fn judge(result: &Json, kernels: &[KernelPlan], errors: &[String]) -> Verdic
     if let Some(failed) = kernels.iter().flat_map(|kernel| &kernel.diagnostics).find(|one| one.code == "internal") {
         return verdict(Kind::Panic, &failed.message);
     }
-    let unsure = kernels.iter().find(|kernel| kernel.status != "exact");
+    let unsure = kernels.iter().find(|kernel| !is_whole(kernel));
     let because = || unsure.map(|kernel| kernel.reasons.join("; ")).unwrap_or_default();
     if result["ok"] == false {
         let said = result["error"].as_str().unwrap_or_default();
@@ -199,19 +221,32 @@ pub fn judge(result: &Json, kernels: &[KernelPlan], errors: &[String]) -> Verdic
         match kernels.iter().find(|kernel| kernel.name.rsplit('.').next() == Some(name)) {
             None if rows(want, "tiles").next().is_some() => missing = Some(name),
             None => {}
-            Some(have) if have.status != "exact" => return verdict(Kind::NotExact, have.reasons.join("; ")),
+            Some(have) if !is_whole(have) => return verdict(Kind::NotExact, have.reasons.join("; ")),
             Some(have) => {
                 if let Some(difference) = difference(want, have) {
-                    return verdict(Kind::Wrong, format!("{name}: {difference}"));
+                    let kind = if have.status == "exact" { Kind::Wrong } else { Kind::Differs };
+                    return verdict(kind, format!("{name}: {difference}"));
                 }
             }
         }
     }
     match (missing, unsure) {
-        (None, _) => verdict(Kind::Right, ""),
+        (None, _) => equal(kernels),
         (Some(_), Some(_)) => verdict(Kind::NotExact, because()),
         (Some(name), None) => verdict(Kind::Wrong, format!("no kernel {name}")),
     }
+}
+
+/// All of it is modelled; a predicted kernel uses something that was never compared.
+fn is_whole(kernel: &KernelPlan) -> bool {
+    matches!(kernel.status, "exact" | "predicted")
+}
+
+fn equal(kernels: &[KernelPlan]) -> Verdict {
+    let uncompared = kernels.iter().flat_map(|kernel| &kernel.uncompared).cloned().collect::<Vec<_>>().join(", ");
+    let kind = if kernels.iter().all(|kernel| kernel.status == "exact") { Kind::Right } else { Kind::Predicted };
+    let marks = kernels.iter().flat_map(|kernel| kernel.marks.iter().copied()).collect();
+    Verdict { marks, ..verdict(kind, uncompared) }
 }
 
 fn rows<'j>(function: &'j Json, key: &str) -> impl Iterator<Item = &'j Json> {
@@ -235,9 +270,9 @@ impl fmt::Display for Authored<'_> {
 
 /// The first difference between the compiler's plan of a function and ours.
 fn difference(want: &Json, have: &KernelPlan) -> Option<String> {
-    let theirs: Vec<Authored<'_>> = rows(want, "tiles").filter(is_authored).map(authored).collect();
     let is_ours = |tile: &&TilePlan| !tile.inserted && tile.kind == "def";
     let ours: Vec<Authored<'_>> = have.tiles.iter().filter(is_ours).map(our_authored).collect();
+    let theirs: Vec<Authored<'_>> = rows(want, "tiles").filter_map(|tile| authored(tile, &ours)).collect();
     let show = |tiles: &[Authored<'_>], at: usize| tiles.get(at).map_or_else(|| "none".to_owned(), ToString::to_string);
     if let Some(at) = (0..theirs.len().max(ours.len())).find(|&at| theirs.get(at) != ours.get(at)) {
         return Some(format!("tile {at}: compiler {}; here {}", show(&theirs, at), show(&ours, at)));
@@ -257,13 +292,27 @@ fn difference(want: &Json, have: &KernelPlan) -> Option<String> {
     (theirs != ours).then(|| format!("buffers: compiler {}; here {}", only(&theirs, &ours), only(&ours, &theirs)))
 }
 
-fn is_authored(tile: &&Json) -> bool {
-    tile["inserted"] != true && matches!(tile["kind"].as_str(), None | Some("def"))
-}
-
-fn authored(tile: &Json) -> Authored<'_> {
+/// `None` for what the compiler adds. A name that is assigned again is `x_v1` where the text of a `@pl.jit` function is made
+/// anew, which a recorded answer counts among the compiler's own.
+fn authored<'j>(tile: &'j Json, ours: &[Authored<'_>]) -> Option<Authored<'j>> {
     let text = |key: &str| tile[key].as_str().unwrap_or("?");
-    Authored(text("name"), text("space"), tile["bytes"].as_u64(), tile["address"].as_u64())
+    let name = text("name");
+    let again = name.rsplit_once("_v").filter(|(stem, number)| {
+        number.bytes().all(|byte| byte.is_ascii_digit()) && ours.iter().any(|one| one.0 == *stem)
+    });
+    let name = match again {
+        Some((stem, _))
+            if ["__tile", "__ssa_v"]
+                .iter()
+                .any(|suffix| text("ssa").strip_prefix(name).is_some_and(|rest| rest.starts_with(suffix))) =>
+        {
+            stem
+        }
+        _ if tile["inserted"] == true => return None,
+        _ => name,
+    };
+    let is_definition = matches!(tile["kind"].as_str(), None | Some("def"));
+    is_definition.then(|| Authored(name, text("space"), tile["bytes"].as_u64(), tile["address"].as_u64()))
 }
 
 fn our_authored(tile: &TilePlan) -> Authored<'_> {

@@ -1,5 +1,9 @@
 //! Differences of one kind are shown once: their reasons differ in names and numbers only.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use tilelens_analysis::coverage::Mark;
+
 use super::judge::{Configuration, Kind, Verdict};
 
 /// What differences of one kind have in common.
@@ -57,19 +61,26 @@ fn words(because: &str) -> String {
 
 /// Counts of verdicts by configuration.
 #[derive(Debug, Clone, Default)]
-pub struct Tally(
-    std::collections::BTreeMap<(Configuration, Kind), usize>,
-    std::collections::BTreeMap<Configuration, usize>,
-);
+pub struct Tally {
+    verdicts: BTreeMap<(Configuration, Kind), usize>,
+    refused: BTreeMap<Configuration, usize>,
+    /// What kernels with equal plans use.
+    compared: BTreeSet<(Configuration, Mark)>,
+}
 
 impl Tally {
     pub fn add(&mut self, configuration: Configuration, verdict: &Verdict) {
-        *self.0.entry((configuration, verdict.kind)).or_default() += 1;
-        *self.1.entry(configuration).or_default() += usize::from(verdict.refused);
+        *self.verdicts.entry((configuration, verdict.kind)).or_default() += 1;
+        *self.refused.entry(configuration).or_default() += usize::from(verdict.refused);
+        self.compared.extend(verdict.marks.iter().map(|mark| (configuration, *mark)));
+    }
+
+    pub fn compared(&self) -> impl Iterator<Item = (Configuration, Mark)> {
+        self.compared.iter().copied()
     }
 
     pub fn count(&self, configuration: Configuration, kind: Kind) -> usize {
-        self.0.get(&(configuration, kind)).copied().unwrap_or(0)
+        self.verdicts.get(&(configuration, kind)).copied().unwrap_or(0)
     }
 
     /// A line a configuration: counts, and rates of the kernels that could be compared.
@@ -90,7 +101,7 @@ impl Tally {
                 }
             };
             let parts: Vec<String> = Kind::ALL.iter().map(part).collect();
-            let refused = self.1.get(&configuration).copied().unwrap_or(0);
+            let refused = self.refused.get(&configuration).copied().unwrap_or(0);
             lines.push_str(&format!(
                 "{configuration:11} {}; the compiler refuses {refused} of {total}\n",
                 parts.join(", ")

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
+use super::generator::sizes;
 use super::judge::{self, Configuration, Kind, Verdict};
 use super::kinds::Signature;
 use super::oracle::Oracle;
@@ -42,6 +43,7 @@ pub fn asked(
     only: Option<Configuration>,
 ) -> std::io::Result<Vec<Found>> {
     std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join(format!("{}.py", sizes::MODULE)), sizes::text())?;
     let mut files = Vec::new();
     for (at, text) in texts.iter().enumerate() {
         let file = folder.join(format!("kernel_{at:05}.py"));

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::generator;
+use tilelens_analysis::coverage::{self, By};
+
+use super::generator::{self, sizes};
 use super::judge::{self, Configuration, Kind};
 use super::kinds::{self, Signature, Tally};
 use super::minimise::{self, Found};
@@ -21,6 +23,8 @@ pub struct Run {
     pub found: PathBuf,
     /// Differences that are made smaller, the most frequent ones first.
     pub minimise: usize,
+    /// The table of what was compared, to which equal plans are added.
+    pub coverage: Option<PathBuf>,
 }
 
 /// Wrong plans look alike whatever their cause is: so many are made smaller, which shows the cause.
@@ -57,6 +61,14 @@ impl Run {
             self.compare_files(&mut tally, &mut kinds)?;
         }
         println!("{}", tally.lines());
+        if let Some(path) = &self.coverage {
+            let mut table = coverage::read(&std::fs::read_to_string(path)?);
+            let by = |by: &mut By| if self.files.is_empty() { by.random = true } else { by.public = true };
+            for (configuration, mark) in tally.compared() {
+                coverage::add(&mut table, &[mark], configuration.setting(), by);
+            }
+            std::fs::write(path, coverage::write(&table))?;
+        }
         self.report(kinds)
     }
 
@@ -69,7 +81,7 @@ impl Run {
                 let text = std::fs::read_to_string(file)?;
                 let verdicts = judge::verdicts(&file.to_string_lossy(), &text, &answer);
                 for (configuration, verdict) in &verdicts {
-                    if !matches!(verdict.kind, Kind::Right | Kind::NoAnswer) {
+                    if !matches!(verdict.kind, Kind::Right | Kind::Predicted | Kind::NoAnswer) {
                         println!("{:11} {} {configuration}: {}", verdict.kind.name(), file.display(), verdict.because);
                     }
                 }
@@ -115,11 +127,11 @@ impl Run {
 fn record(name: &str, found: Found, tally: &mut Tally, kinds: &mut BTreeMap<Signature, Kept>) {
     for (configuration, verdict) in &found.verdicts {
         tally.add(*configuration, verdict);
-        if matches!(verdict.kind, Kind::Right | Kind::NoAnswer) {
+        if matches!(verdict.kind, Kind::Right | Kind::Predicted | Kind::NoAnswer) {
             continue;
         }
         let signature = Signature::of(verdict);
-        let most = if signature.kind == Kind::Wrong { WRONG } else { 1 };
+        let most = if matches!(signature.kind, Kind::Wrong | Kind::Differs) { WRONG } else { 1 };
         let kept = kinds.entry(signature).or_insert_with(|| Kept { count: 0, examples: Vec::new() });
         kept.count += 1;
         if kept.examples.iter().any(|example| example.name == name) {
@@ -153,6 +165,9 @@ fn write(folder: &Path, title: &str, found: &Found) -> std::io::Result<()> {
     }
     text.push_str(&found.text);
     std::fs::write(folder.join("kernel.py"), &text)?;
+    if sizes::are_imported(&text) {
+        std::fs::write(folder.join(format!("{}.py", sizes::MODULE)), sizes::text())?;
+    }
     std::fs::write(folder.join("kernel.json"), serde_json::to_string_pretty(&found.answer)? + "\n")?;
     println!("wrote {}", folder.display());
     Ok(())

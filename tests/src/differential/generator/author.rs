@@ -6,6 +6,7 @@ use tilelens_analysis::ir::Dtype;
 use tilelens_analysis::target::Space;
 
 use super::operations::Level;
+use super::sizes;
 use super::values::{ScalarName, Tensor, Value, ValueType, list, spelled};
 use crate::differential::random::Random;
 
@@ -38,6 +39,10 @@ pub(super) struct Author<'r> {
     pub budget: usize,
     /// Blocks around the statement that are loops whose carries are explicit, or that yield.
     pub strict: usize,
+    /// Branches around the statement that yield: what is assigned again in them is yielded too, or it is refused.
+    pub pure: usize,
+    /// Extents are written by the names of an imported file.
+    pub named: bool,
     /// Declared buffers: name, slots, and what is bound to them.
     pub buffers: Vec<(String, u64, ValueType)>,
     fresh: usize,
@@ -56,13 +61,16 @@ impl<'r> Author<'r> {
             tensors: Vec::new(),
             budget: 0,
             strict: 0,
+            pure: 0,
+            named: false,
             buffers: Vec::new(),
             fresh: 0,
         }
     }
 
     pub(super) fn line(&mut self, text: impl AsRef<str>) {
-        self.lines.push(format!("{}{}", "    ".repeat(self.depth), text.as_ref()));
+        let text = if self.named { sizes::named(text.as_ref()) } else { text.as_ref().to_owned() };
+        self.lines.push(format!("{}{text}", "    ".repeat(self.depth)));
     }
 
     pub(super) fn fresh(&mut self, start: &str) -> String {
@@ -169,6 +177,15 @@ impl<'r> Author<'r> {
         }
     }
 
+    /// The declarations of buffers, a line each.
+    pub(super) fn declarations(&self) -> String {
+        let declared = self.buffers.iter().map(|(name, slots, _)| match slots {
+            1 => format!("{name} = pl.MemRef()\n"),
+            slots => format!("{name} = pl.MemRef(slots={slots})\n"),
+        });
+        declared.collect()
+    }
+
     /// A declared buffer for a value, with its slot.
     fn buffer_for(&mut self, kind: &ValueType) -> Option<String> {
         let fitting: Vec<(String, u64)> =
@@ -258,13 +275,36 @@ impl<'r> Author<'r> {
 
     /// Reads a window of global memory.
     pub(super) fn load(&mut self, kind: &ValueType) -> Value {
+        if kind.is_plain() && kind.shape[0] > 1 && kind.shape[1] > 1 && self.random.percent(4) {
+            return self.page(kind);
+        }
         match self.level {
             Level::Tile => self.load_tile(kind),
             Level::Tensor => self.window(kind),
         }
     }
 
-    fn load_tile(&mut self, kind: &ValueType) -> Value {
+    /// A page of a tensor of three axes.
+    fn page(&mut self, kind: &ValueType) -> Value {
+        let (rows, columns) = (kind.shape[0], kind.shape[1]);
+        let tensor = self.input(kind.dtype, &[1, rows, columns]);
+        let offsets = self.offsets(&tensor.shape, &[1, rows, columns]);
+        match self.level {
+            Level::Tensor => {
+                let text = format!("{}[{}, {}]", tensor.name, offsets[0], ranges(&offsets[1..], &kind.shape));
+                self.bind(text, ValueType { is_special: true, ..kind.clone() })
+            }
+            Level::Tile => {
+                let page = ValueType { shape: vec![1, rows, columns], ..kind.clone() };
+                let text = format!("pl.load({}, {}, {})", tensor.name, list(&offsets), list(&page.shape));
+                let page = self.bind(text, page);
+                let text = format!("pl.reshape({}, {})", page.name, list(&kind.shape));
+                self.bind(text, kind.clone())
+            }
+        }
+    }
+
+    pub(super) fn load_tile(&mut self, kind: &ValueType) -> Value {
         let tensor = self.input(kind.dtype, &kind.shape);
         let offsets = self.offsets(&tensor.shape, &kind.shape);
         let mut text = format!("pl.load({}, {}, {}", tensor.name, list(&offsets), list(&kind.shape));
@@ -278,8 +318,8 @@ impl<'r> Author<'r> {
         self.bind(text, kind.clone())
     }
 
-    fn window(&mut self, kind: &ValueType) -> Value {
-        if kind.valid.is_none() && self.random.percent(25) {
+    pub(super) fn window(&mut self, kind: &ValueType) -> Value {
+        if kind.valid.is_none() && kind.shape.len() == 2 && self.random.percent(25) {
             return self.whole(kind);
         }
         let tensor = self.input(kind.dtype, &kind.shape);
@@ -331,12 +371,12 @@ impl<'r> Author<'r> {
             _ => shape.iter().map(|extent| extent * self.random.of(&[1, 2, 4, 8])).collect(),
         };
         let name = self.declare(&extents, dtype, is_output);
-        Tensor { name, shape: extents, dtype, is_output }
+        Tensor { name, shape: extents, dtype, is_output, is_local: false }
     }
 
     pub(super) fn declare(&mut self, shape: &[u64], dtype: Dtype, is_output: bool) -> String {
         let name = format!("{}{}", if is_output { "o" } else { "x" }, self.tensors.len());
-        self.tensors.push(Tensor { name: name.clone(), shape: shape.to_vec(), dtype, is_output });
+        self.tensors.push(Tensor { name: name.clone(), shape: shape.to_vec(), dtype, is_output, is_local: false });
         name
     }
 
@@ -360,10 +400,14 @@ impl<'r> Author<'r> {
 
     /// Writes a value to global memory.
     pub(super) fn store(&mut self, value: &Value) {
+        if self.pure > 0 && self.level == Level::Tensor && !self.random.percent(5) {
+            return;
+        }
         let tensor = self.tensor(value.kind.dtype, &value.kind.shape, true);
         let offsets = self.offsets(&tensor.shape, &value.kind.shape);
         let (name, out) = (&value.name, &tensor.name);
         let text = match self.level {
+            Level::Tile if self.pure > 0 => format!("pl.store({name}, {}, {out})", list(&offsets)),
             Level::Tile => format!("{out} = pl.store({name}, {}, {out})", list(&offsets)),
             Level::Tensor if self.random.percent(25) => {
                 format!("{out} = pl.assemble({out}, {name}, {})", list(&offsets))
@@ -376,8 +420,9 @@ impl<'r> Author<'r> {
     /// The parameters, outputs last, and the names of the outputs.
     pub(super) fn signature(&self) -> (Vec<String>, Vec<&Tensor>) {
         let typed = |tensor: &Tensor| format!("pl.Tensor[{}, {}]", list(&tensor.shape), spelled(tensor.dtype));
-        let outputs: Vec<&Tensor> = self.tensors.iter().filter(|tensor| tensor.is_output).collect();
-        let inputs = self.tensors.iter().filter(|tensor| !tensor.is_output);
+        let own = || self.tensors.iter().filter(|tensor| !tensor.is_local);
+        let outputs: Vec<&Tensor> = own().filter(|tensor| tensor.is_output).collect();
+        let inputs = own().filter(|tensor| !tensor.is_output);
         let mut parameters: Vec<String> = inputs.map(|tensor| format!("{}: {}", tensor.name, typed(tensor))).collect();
         let used: BTreeSet<&str> = ["n", "m", "q", "alpha"].into_iter().filter(|name| self.mentions(name)).collect();
         for (name, dtype) in SCALARS {

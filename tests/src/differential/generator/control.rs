@@ -237,6 +237,7 @@ impl Author<'_> {
         let text = self.condition();
         self.line(format!("if {text}:"));
         self.strict += 1;
+        self.pure += 1;
         for is_last in [false, true] {
             self.block(|author| {
                 author.body();
@@ -250,6 +251,7 @@ impl Author<'_> {
             }
         }
         self.strict -= 1;
+        self.pure -= 1;
         self.values.push(result);
     }
 }

@@ -37,6 +37,9 @@ impl Product {
 impl Author<'_> {
     pub(super) fn product(&mut self) {
         let product = self.extents_of_product();
+        if self.random.percent(2) {
+            return self.paged_product(product);
+        }
         match (self.level, self.random.below(10)) {
             (Level::Tile, 0..=3) => self.tile_product(product),
             (Level::Tile, 4) => self.product_with_bias(product),
@@ -109,10 +112,48 @@ impl Author<'_> {
     fn row_product(&mut self, product: Product) {
         let product = Product { rows: 1, ..product };
         let (left, right) = self.tile_operands(product);
-        let result = self.bind(format!("pl.gemv({left}, {right})"), product.result());
-        let shape = vec![16, product.columns];
-        self.values.pop();
-        self.store(&Value { name: result.name, kind: ValueType { shape, ..result.kind } });
+        let result = match self.random.below(3) {
+            0 => {
+                let bias = ValueType::vec(&[1, product.columns], product.accumulator()).at(Space::Mat);
+                let bias = self.load(&bias).name;
+                format!("pl.gemv_bias({left}, {right}, {bias})")
+            }
+            _ => format!("pl.gemv({left}, {right})"),
+        };
+        let name = self.fresh("g");
+        self.line(format!("{name} = {result}"));
+        let mut last = name;
+        if self.random.percent(30) {
+            let (left, right) = self.tile_operands(product);
+            let next = self.fresh("g");
+            self.line(format!("{next} = pl.gemv_acc({last}, {left}, {right})"));
+            last = next;
+        }
+        self.store(&Value { name: last, kind: ValueType { shape: vec![1, product.columns], ..product.result() } });
+    }
+
+    /// Pages of tensors with three axes.
+    fn paged_product(&mut self, product: Product) {
+        let pages = self.random.of(&[2, 3, 4]);
+        let product = Product { rows: 16, depth: product.depth.min(64), columns: product.columns.min(64), ..product };
+        let paged = |kind: ValueType| ValueType { shape: [&[pages], &kind.shape[..]].concat(), ..kind };
+        let result = paged(product.result());
+        match self.level {
+            Level::Tile => {
+                let left = self.load_tile(&paged(product.left())).name;
+                let right = self.load_tile(&paged(product.right())).name;
+                let name = self.fresh("g");
+                self.line(format!("{name} = pl.tile.batch_matmul({left}, {right})"));
+                self.store(&Value { name, kind: result });
+            }
+            Level::Tensor => {
+                let (left, right) = (product.left().at(Space::Vec), product.right().at(Space::Vec));
+                let (left, right) = (self.window(&paged(left)).name, self.window(&paged(right)).name);
+                let (name, dtype) = (self.fresh("g"), spelled(result.dtype));
+                self.line(format!("{name} = pl.matmul({left}, {right}, out_dtype={dtype})"));
+                self.store(&Value { name, kind: result.at(Space::Vec) });
+            }
+        }
     }
 
     fn loop_head(&mut self, rounds: u64) -> String {

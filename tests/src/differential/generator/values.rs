@@ -54,6 +54,8 @@ pub(super) struct Tensor {
     pub shape: Vec<u64>,
     pub dtype: Dtype,
     pub is_output: bool,
+    /// Made by the host's code, not a parameter.
+    pub is_local: bool,
 }
 
 /// A scalar that an expression may name.

@@ -626,6 +626,9 @@ impl Author<'_> {
     fn store_rows(&mut self, dtypes: &[Dtype]) {
         let x = self.plain(dtypes);
         let index = self.operand(&ValueType::vec(&x.kind.shape, Dtype::Int32));
+        if self.pure > 0 {
+            return;
+        }
         let out = self.tensor(x.kind.dtype, &x.kind.shape, true);
         self.line(format!("{0} = pl.mscatter({1}, {index}, {0})", out.name, x.name));
     }
