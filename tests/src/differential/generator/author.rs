@@ -139,7 +139,7 @@ impl<'r> Author<'r> {
     pub(super) fn bind(&mut self, expression: String, kind: ValueType) -> Value {
         let again = self.reassigned(&kind);
         let name = again.clone().unwrap_or_else(|| self.fresh("t"));
-        let annotation = if again.is_none() { self.annotation(&kind) } else { String::new() };
+        let annotation = if again.is_none() { self.annotation(&expression, &kind) } else { String::new() };
         self.line(format!("{name}{annotation} = {expression}"));
         let value = Value { name, kind };
         if again.is_none() {
@@ -158,7 +158,7 @@ impl<'r> Author<'r> {
         (!names.is_empty()).then(|| names[self.random.below(names.len())].clone())
     }
 
-    fn annotation(&mut self, kind: &ValueType) -> String {
+    fn annotation(&mut self, expression: &str, kind: &ValueType) -> String {
         if self.level == Level::Tensor || kind.is_special || !self.random.percent(self.taste.annotate) {
             return String::new();
         }
@@ -167,8 +167,13 @@ impl<'r> Author<'r> {
         if kind.valid.is_some() {
             return String::new();
         }
+        // What lies in its operand's buffer has none of its own.
+        const VIEWS: &[&str] =
+            &["reshape", "reinterpret", "slice", "assemble", "scatter", "set_validshape", "_acc", "inplace", "["];
+        let is_view = VIEWS.iter().any(|word| expression.split('(').next().is_some_and(|call| call.contains(word)));
         match self.random.below(4) {
             0 => format!(": pl.Tile[{shape}, {dtype}]"),
+            3 if is_view && !self.random.percent(5) => format!(": pl.Tile[{shape}, {dtype}]"),
             1 | 2 => format!(": pl.Tile[{shape}, {dtype}, {space}]"),
             _ => match self.buffer_for(kind) {
                 Some(buffer) => format!(": pl.Tile[{shape}, {dtype}, {buffer}, {space}]"),
@@ -190,7 +195,7 @@ impl<'r> Author<'r> {
     fn buffer_for(&mut self, kind: &ValueType) -> Option<String> {
         let fitting: Vec<(String, u64)> =
             self.buffers.iter().filter(|one| one.2 == *kind).map(|one| (one.0.clone(), one.1)).collect();
-        let (name, slots) = if fitting.is_empty() || self.random.percent(30) {
+        let (name, slots) = if fitting.is_empty() || !self.random.percent(15) {
             if self.buffers.len() > 2 {
                 return None;
             }

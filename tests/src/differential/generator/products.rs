@@ -65,7 +65,7 @@ impl Author<'_> {
     /// Loads in Mat, or moves to the places that the unit reads.
     fn tile_operands(&mut self, product: Product) -> (String, String) {
         let (left, right) = (self.load(&product.left()).name, self.load(&product.right()).name);
-        const HALF: u64 = 32768;
+        const HALF: u64 = 16384;
         let fits = product.left().bytes() <= HALF && product.right().bytes() <= HALF;
         if self.random.percent(50) || !(fits || self.random.percent(3)) {
             return (left, right);

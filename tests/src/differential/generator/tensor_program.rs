@@ -156,7 +156,7 @@ fn scope(author: &mut Author<'_>) {
         author.line(format!("for {index} in pl.spmd({blocks}, name_hint=\"{name}\"):"));
         author.scalars.push(ScalarName { name: index, dtype: Index, end: Some(blocks) });
     } else {
-        let split = match author.random.below(14) {
+        let split = match author.random.below(24) {
             0 => ", optimizations=[pl.split(pl.SplitMode.UP_DOWN)]",
             1 => ", optimizations=[pl.split(pl.SplitMode.LEFT_RIGHT)]",
             2 => ", optimizations=[pl.cross_core_slot(slot_num=4)]",

@@ -164,7 +164,9 @@ impl Author<'_> {
     fn binary(&mut self, name: &str, dtypes: &[Dtype]) {
         let x = self.any_shape(dtypes);
         let mut kind = x.kind.clone();
-        if let (Some((rows, columns)), true, 0) = (kind.extents(), kind.is_plain(), self.random.below(14)) {
+        let broadcasts = matches!(name, "add" | "sub" | "mul" | "maximum" | "minimum") || self.random.percent(3);
+        if let (Some((rows, columns)), true, 0) = (kind.extents(), kind.is_plain() && broadcasts, self.random.below(14))
+        {
             kind = ValueType::vec(&[self.random.of(&[1, rows]), columns], kind.dtype);
         }
         let y = self.operand(&kind);
@@ -288,7 +290,7 @@ impl Author<'_> {
 
     fn expand_rows(&mut self, name: &str, form: Form, dtypes: &[Dtype]) {
         let x = self.plain(dtypes);
-        if form == Form::RowExpandScratch && x.kind.shape[0] == 1 && !self.random.percent(5) {
+        if x.kind.shape[0] == 1 && !self.random.percent(3) {
             return;
         }
         let column = self.operand(&ValueType::vec(&[x.kind.shape[0], 1], x.kind.dtype));
