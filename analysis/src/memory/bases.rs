@@ -3,7 +3,7 @@
 //! A *base* is one allocation. Variables on the same base must alias: views, results written in place, loop carries, tiles
 //! bound to one declared allocation.
 
-use crate::ir::{Call, If, Kernel, Operand, Scalar, Stmt, Type, Value, VarId};
+use crate::ir::{Call, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId};
 use crate::memory::{reads, sizes};
 use crate::ops::OpId;
 use crate::target::{Space, Target};
@@ -261,13 +261,20 @@ impl Assigner<'_> {
         }
         let shared = match value {
             Value::Call(call) => self.view(var, call).or_else(|| self.in_place(call)),
-            Value::Copy(source) if self.kernel.tile(var).is_some() => self.bases.get(*source),
+            Value::Copy(source) if self.is_rename(var, *source) => self.bases.get(*source),
             _ => None,
         };
         match shared {
             Some(memory) => self.bases.set(var, memory),
-            None => self.fresh(var),
+            // What the compiler assigns again, when it splits a kernel, is where it was.
+            None if self.bases.get(var).is_none() => self.fresh(var),
+            None => {}
         }
+    }
+
+    /// `y = x` of tiles. Of a name that a loop carries it is no rename to the compiler: `y` gets memory of its own.
+    fn is_rename(&self, var: VarId, source: VarId) -> bool {
+        self.kernel.tile(var).is_some() && self.kernel.var(source).role != Role::IterArg
     }
 
     /// Received from the other core, or a view of such a tile: it lies in the ring of the pipe.

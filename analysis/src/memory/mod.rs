@@ -160,6 +160,7 @@ impl<'k> Draft<'k> {
         // What a branch makes anew and what it accumulates onto are one tile; only one of the two happens.
         let mut groups = self.bases.clone();
         aliases::coalesce_accumulators(kernel, &self.inits, self.machine.target, &mut groups);
+        repairs::follow_renames(kernel, &mut groups);
         let needed = Needed { tiles, groups, alternatives: true };
         Placement {
             bases,

@@ -46,7 +46,9 @@ pub(super) fn rebase(kernel: &Kernel, groups: &[Group], buffers: &[Vec<usize>], 
                     && let (Some(first), Some(memory)) = (first, before.get(*member))
                 {
                     shared = true;
-                    bases.set(*member, moved(first, memory, home));
+                    // The tile that a group is called by takes the size of its new buffer, even if the one that had it leaves.
+                    let memory = if *member == group.first() { home } else { moved(first, memory, home) };
+                    bases.set(*member, memory);
                 }
             }
         }
