@@ -1,12 +1,15 @@
 //! ResolveBackendOpLayouts: operations that take row-major tiles only get their other operands reshaped, where that costs
 //! nothing (`[N, 1]` is `[1, N]`), or copied; results go back the same way.
 
+use rustc_hash::FxHashMap;
+
 use super::layout;
 use super::{spaces, walk};
 use crate::ir::{
     Attr, BLayout, Call, Kernel, Layout, Operand, Origin, Role, SLayout, Scalar, Stmt, TileType, TileView, Type, Value,
     Var, VarId,
 };
+use crate::lower::deduce;
 use crate::ops::{LayoutNeed, OpId};
 use crate::target::Space;
 
@@ -44,16 +47,8 @@ impl Repair<'_> {
         if !needs_result {
             return out.push(Stmt::Let { var, value: Value::Call(call), origin });
         }
-        let shape = self.result_shape(&call, &result);
         let (at, wanted) = (call.origin, result.layout());
-        let mut ty = TileType {
-            shape,
-            binding: None,
-            view: TileView { valid_shape: None, ..result.view.clone() },
-            ..result.clone()
-        };
-        let layout = layout::of_result(self.kernel, &call, &ty);
-        layout::set(&mut ty, layout);
+        let ty = self.row_major_result(&call, &result);
         let row_major = self.add(format!("{name}__row_major_tmp_v{}", self.next), ty, at);
         out.push(Stmt::Let { var: row_major, value: Value::Call(call), origin });
         let restore = match result.shape.as_slice() {
@@ -61,6 +56,23 @@ impl Repair<'_> {
             _ => layout_move(row_major, result.space, wanted, at),
         };
         out.push(Stmt::Let { var, value: Value::Call(restore), origin });
+    }
+
+    /// What the repaired call gives by its operands, which need not be the result of the original call the other way round: the
+    /// mask of a column's comparison is one row of bits.
+    fn row_major_result(&self, call: &Call, result: &TileType) -> TileType {
+        let mut ty = match deduce(call, &self.kernel.vars, &FxHashMap::default()) {
+            Ok(Type::Tile(tile)) => TileType { space: result.space, ..tile },
+            _ => TileType {
+                shape: self.result_shape(call, result),
+                binding: None,
+                view: TileView { valid_shape: None, ..result.view.clone() },
+                ..result.clone()
+            },
+        };
+        let layout = layout::of_result(self.kernel, call, &ty);
+        layout::set(&mut ty, layout);
+        ty
     }
 
     /// Shape of the repaired call's result: that of its first repaired tile operand.
@@ -95,10 +107,10 @@ impl Repair<'_> {
                 [rows, 1] => reshape(source, &[1, *rows], call.origin),
                 _ => layout_move(source, tile.space, layout::ROW_MAJOR, call.origin),
             };
-            let mut ty = TileType { binding: None, ..tile };
-            if let [rows, 1] = ty.shape.as_slice() {
-                ty = TileType { shape: vec![1, *rows], view: TileView { valid_shape: None, ..ty.view }, ..ty };
-            }
+            let mut ty = match deduce(&repair, &self.kernel.vars, &FxHashMap::default()) {
+                Ok(Type::Tile(row)) if repair.op == OpId::RESHAPE => TileType { space: tile.space, ..row },
+                _ => TileType { binding: None, ..tile },
+            };
             let layout = layout::of_result(self.kernel, &repair, &ty);
             layout::set(&mut ty, layout);
             let origin = call.origin;
