@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(at("y = pl.tile.e$0xp(x)")[..2], ["```python", "pl.tile.exp(tile) -> Tile"]);
         assert_eq!(at("y = pl.e$0xp(x")[4], "`tile.exp`, element by element.");
         assert_eq!(at("y = pl.cast(x, pl.FP1$06)"), ["element type FP16: 2 B an element"]);
-        assert_eq!(at("y = pl.move(x, pl.Mem.M$0at)"), ["memory space Mat: 512 KiB of 512 KiB free"]);
+        assert_eq!(at("y = pl.move(x, pl.Mem.M$0at)"), ["memory space Mat: 480 KiB of 512 KiB free"]);
         assert_eq!(at("for i in pl.ra$0nge(4):")[1], "pl.range(*bounds, init_values=None)");
         assert!(at("y = pl.no_su$0ch(x)").is_empty());
         assert!(at("y = 1  # pl.e$0xp").is_empty());

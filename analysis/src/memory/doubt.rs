@@ -12,13 +12,10 @@ pub(crate) fn take_back_unproved(plan: &mut Plan) {
     }
     let exceeded =
         |space: Space, capacity: Option<u64>| capacity.is_some_and(|capacity| live_by_author(plan, space) > capacity);
-    let unproved: Vec<Space> = plan
-        .spaces
-        .iter()
-        .filter(|space| space.capacity.is_some_and(|capacity| space.used > capacity))
-        .filter(|space| !exceeded(space.space, space.capacity))
+    let over = plan.spaces.iter().filter(|space| space.capacity.is_some_and(|capacity| space.used > capacity));
+    let (proved, unproved): (Vec<Space>, Vec<Space>) = over
         .map(|space| space.space)
-        .collect();
+        .partition(|space| exceeded(*space, plan.space(*space).and_then(|it| it.capacity)));
     for space in plan.spaces.iter_mut().filter(|space| unproved.contains(&space.space)) {
         space.fit = Fit::Undecided;
         space.trouble = None;
@@ -27,9 +24,14 @@ pub(crate) fn take_back_unproved(plan: &mut Plan) {
     if !unproved.is_empty() {
         plan.open.clear();
     }
-    let about = |message: &str| unproved.iter().any(|space| message.starts_with(space.name()));
-    plan.findings.retain(|finding| {
-        !matches!(finding.code, Code::CapacityExceeded | Code::FitsOnlyPacked) || !about(&finding.message)
+    let about = |spaces: &[Space], message: &str| spaces.iter().any(|space| message.starts_with(space.name()));
+    plan.findings.retain(|finding| match finding.code {
+        Code::CapacityExceeded if finding.at == plan.name_origin && !about(&Space::ON_CHIP, &finding.message) => {
+            // That a search found nothing says as much as the memories do that are too small.
+            !proved.is_empty()
+        }
+        Code::CapacityExceeded | Code::FitsOnlyPacked => !about(&unproved, &finding.message),
+        _ => true,
     });
 }
 

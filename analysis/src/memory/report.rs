@@ -133,8 +133,9 @@ fn peak(draft: &Draft, space: Space) -> Peak {
 
 fn spaces(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<SpaceUse> {
     let in_use = |space: Space| {
-        let used = *placement.layout.used.get(&space)?;
         let reserved = draft.reserved.in_space(space);
+        let ring = (reserved > 0).then_some(reserved);
+        let used = placement.layout.used.get(&space).copied().or(ring)?;
         let packed = placement.packed.as_ref().and_then(|packed| packed.spaces.get(&space));
         let mut space_use = limits::space_use(draft.machine, space, used, reserved, &peak(draft, space), packed);
         if planner == Planner::Packed {
@@ -156,7 +157,9 @@ fn overflows(draft: &Draft, placement: &Placement, spaces: &[SpaceUse]) -> Vec<F
     if draft.kernel.rejections.iter().any(|rejection| rejection.code == Code::OperandTooLarge) {
         return Vec::new();
     }
-    let over = spaces.iter().filter(|used| used.capacity.is_some_and(|capacity| used.used > capacity));
+    // It allocates nothing in a space that holds a ring only, and does not look whether that fits.
+    let allocated = spaces.iter().filter(|used| placement.layout.used.contains_key(&used.space));
+    let over = allocated.filter(|used| used.capacity.is_some_and(|capacity| used.used > capacity));
     over.map(|used| overflow(draft, placement, used.space, used.used).exceeded()).collect()
 }
 
