@@ -6,6 +6,7 @@ use crate::ir::{
     Attr, Call, For, If, Kernel, Operand, PIPELINE_STAGES, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId,
     While,
 };
+use crate::ops::OpId;
 use crate::target::Space;
 
 /// A copy of one iteration.
@@ -58,6 +59,17 @@ pub(super) fn expand_loops(body: Vec<Stmt>, emit: &mut impl FnMut(For, &mut Vec<
     out
 }
 
+/// Which tiles of a copied iteration say what stage they belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tagged {
+    /// The one cube unit finishes an accumulator before it starts the next, so that accumulators of several stages can share memory.
+    AllButAccumulators,
+    /// One accumulator is drained while the next one is made.
+    All,
+    /// What comes from the other core lies in the queue.
+    AllButReceived,
+}
+
 /// The kernel whose pipelines become copies of their iterations.
 pub(super) struct Staging<'a> {
     pub(super) kernel: &'a mut Kernel,
@@ -85,13 +97,13 @@ impl<'a> Staging<'a> {
         index: Scalar,
         values: &[Operand],
         stage: PipelineStage,
-        two_accumulators: bool,
+        tagged: Tagged,
     ) -> Iteration {
         let mut copy = iteration(self.kernel, inner, statements, index, values);
         let copied: Vec<(VarId, Drain)> =
             self.drains.iter().filter_map(|(index, drain)| Some((copy.copies.var_of(*index)?, *drain))).collect();
         self.drains.extend(copied);
-        tag(self.kernel, &mut copy.body, stage, two_accumulators);
+        tag(self.kernel, &mut copy.body, stage, tagged);
         copy
     }
 
@@ -118,23 +130,26 @@ pub(super) fn as_value(operand: Operand) -> Value {
     }
 }
 
-/// Writes the stage into every call that makes a tile. The one cube unit finishes an accumulator before it starts the next,
-/// so that accumulators of several stages can share memory, unless one is to be drained while the next one is made.
-fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, two_accumulators: bool) {
+/// Writes the stage into the calls that make tiles.
+fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, tagged: Tagged) {
     for stmt in body {
         match stmt {
             Stmt::Let { var, value: Value::Call(call), .. } => {
                 let Some(tile) = kernel.tile(*var) else { continue };
-                if is_product(call) && tile.space == Some(Space::Acc) && !two_accumulators {
-                    continue;
+                let is_left_out = match tagged {
+                    Tagged::AllButAccumulators => is_product(call) && tile.space == Some(Space::Acc),
+                    Tagged::All => false,
+                    Tagged::AllButReceived => matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV),
+                };
+                if !is_left_out {
+                    append_stage(call, stage);
                 }
-                append_stage(call, stage);
             }
-            Stmt::For(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
-            Stmt::While(inner) => tag(kernel, &mut inner.body, stage, two_accumulators),
+            Stmt::For(inner) => tag(kernel, &mut inner.body, stage, tagged),
+            Stmt::While(inner) => tag(kernel, &mut inner.body, stage, tagged),
             Stmt::If(inner) => {
-                tag(kernel, &mut inner.then, stage, two_accumulators);
-                tag(kernel, &mut inner.otherwise, stage, two_accumulators);
+                tag(kernel, &mut inner.then, stage, tagged);
+                tag(kernel, &mut inner.otherwise, stage, tagged);
             }
             _ => {}
         }

@@ -16,7 +16,6 @@ use crate::ops::{OpId, PipeRule, Shape};
 use crate::target::Target;
 use cores::{Core, body_core, call_core, crosses, popped};
 use lane::{Lane, Traffic, add_queue_parameter};
-use repair::reads_undefined;
 
 pub(super) fn run(kernel: Kernel, target: Target) -> Vec<Kernel> {
     let mut kernels = for_cores(kernel, target);
@@ -129,13 +128,14 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
         note(&mut kernel, at, "a tensor that one core stores and the other loads");
     }
     let cube = Lane::new(&kernel, Core::Cube, popped).kernel(target);
-    let mut vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
-    if reads_undefined(&cube) || reads_undefined(&vector) {
+    let vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
+    let (Some(cube), Some(mut vector)) = (cube, vector) else {
         let at = kernel.name_origin;
         note(&mut kernel, at, "a value that one core makes and the other reads without a move");
         return vec![kernel];
-    }
-    vector.rejections.clear();
+    };
+    // What is wrong with the whole kernel is said once.
+    vector.rejections.drain(..kernel.rejections.len());
     vec![cube, vector]
 }
 

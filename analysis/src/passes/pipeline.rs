@@ -2,7 +2,7 @@
 //! that are left over follow the loop. Each copy's tiles say which stage they belong to.
 
 use super::io_order::{Drain, Drains};
-use super::iterations::{Staging, as_value, expand_loops};
+use super::iterations::{Staging, Tagged, as_value, expand_loops};
 use super::walk;
 use crate::ir::{
     Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PipelineStage, Reason, Role, Scalar, ScalarBinary,
@@ -170,12 +170,15 @@ impl Lower<'_> {
     /// `count` copies of the body, each taking what the one before hands on: one group of stages.
     fn copies(&mut self, inner: &For, count: i64, step: i64, base: &Scalar, mut values: Vec<Operand>) -> Copies {
         let group = self.staging.group();
-        let two_accumulators = self.staging.drains.get(&inner.index) == Some(&Drain::InPairs);
+        let tagged = match self.staging.drains.get(&inner.index) {
+            Some(Drain::InPairs) => Tagged::All,
+            _ => Tagged::AllButAccumulators,
+        };
         let mut body = Vec::with_capacity(inner.body.len());
         for stage in 0..count {
             let index = walk::fold_binary(ScalarBinary::Add, base.clone(), Scalar::Int(stage.saturating_mul(step)));
             let stage = PipelineStage { group, stage: stage as u32 };
-            let copy = self.staging.stage(inner, &inner.body, index, &values, stage, two_accumulators);
+            let copy = self.staging.stage(inner, &inner.body, index, &values, stage, tagged);
             body.extend(copy.body);
             values = copy.values;
         }

@@ -6,7 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 use super::io_order::Drains;
-use super::iterations::{Iteration, Staging, as_value, expand_loops};
+use super::iterations::{Iteration, Staging, Tagged, as_value, expand_loops};
 use super::walk;
 use crate::ir::{
     Carry, For, Kernel, LoopKind, Operand, PipelineStage, Role, Scalar, ScalarBinary, Stmt, Type, Value, VarId,
@@ -73,6 +73,10 @@ impl Skew<'_> {
             return None;
         }
         let first = statements.iter().position(|stmt| sends(stmt) || receives(stmt))?;
+        // What is received is freed behind its last use, which would be in the other half.
+        if receives(&statements[first]) {
+            return None;
+        }
         let mut made_by: FxHashMap<VarId, usize> = FxHashMap::default();
         for (place, stmt) in statements.iter().enumerate() {
             walk::visit_definitions(stmt, &mut |var| {
@@ -196,7 +200,7 @@ impl Skew<'_> {
     ) -> Iteration {
         let mut selected: Vec<Stmt> = which.iter().map(|&place| halves.statements[place].clone()).collect();
         selected.push(Stmt::Yield { values: halves.yields.clone(), origin: inner.origin });
-        self.staging.stage(inner, &selected, index, carried, stage, true)
+        self.staging.stage(inner, &selected, index, carried, stage, Tagged::AllButReceived)
     }
 }
 

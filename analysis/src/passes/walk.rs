@@ -161,27 +161,35 @@ pub(crate) fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
 
 /// What variables stand for in a copy of statements.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Substitution(FxHashMap<VarId, Operand>);
+pub(super) struct Substitution {
+    of: FxHashMap<VarId, Operand>,
+    /// What is assigned again inside of a loop or branch is another variable there in the copy.
+    apart: bool,
+}
 
 impl Substitution {
+    pub(super) fn with_blocks_apart() -> Substitution {
+        Substitution { apart: true, ..Substitution::default() }
+    }
+
     pub(super) fn set(&mut self, var: VarId, value: Operand) {
-        self.0.insert(var, value);
+        self.of.insert(var, value);
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.of.is_empty()
     }
 
     /// The variable that `var` stands for, if it stands for one.
     pub(super) fn var_of(&self, var: VarId) -> Option<VarId> {
-        self.0.get(&var).and_then(Operand::var)
+        self.of.get(&var).and_then(Operand::var)
     }
 
     pub(super) fn operand(&self, operand: &Operand) -> Operand {
         match operand {
-            Operand::Var(var) => self.0.get(var).cloned().unwrap_or(Operand::Var(*var)),
+            Operand::Var(var) => self.of.get(var).cloned().unwrap_or(Operand::Var(*var)),
             Operand::Scalar(scalar) => match scalar {
-                Scalar::Var(var) if self.0.contains_key(var) => self.0[var].clone(),
+                Scalar::Var(var) if self.of.contains_key(var) => self.of[var].clone(),
                 _ => Operand::Scalar(self.scalar(scalar)),
             },
             Operand::List(list) => Operand::List(list.iter().map(|scalar| self.scalar(scalar)).collect()),
@@ -191,7 +199,7 @@ impl Substitution {
 
     pub(super) fn scalar(&self, scalar: &Scalar) -> Scalar {
         match scalar {
-            Scalar::Var(var) => match self.0.get(var) {
+            Scalar::Var(var) => match self.of.get(var) {
                 Some(Operand::Scalar(value)) => value.clone(),
                 Some(Operand::Var(value)) => Scalar::Var(*value),
                 Some(Operand::Unknown(reason)) => Scalar::Unknown(reason.clone()),
@@ -208,7 +216,7 @@ impl Substitution {
 
     /// A variable that can only stand for another one: a tile, a tensor, a tuple.
     fn var(&self, var: VarId) -> VarId {
-        self.0.get(&var).and_then(Operand::var).unwrap_or(var)
+        self.of.get(&var).and_then(Operand::var).unwrap_or(var)
     }
 
     pub(super) fn call(&self, call: &Call) -> Call {
@@ -219,7 +227,7 @@ impl Substitution {
         match value {
             Value::Call(call) => Value::Call(self.call(call)),
             Value::Scalar(scalar) => Value::Scalar(self.scalar(scalar)),
-            Value::Copy(var) => match self.0.get(var) {
+            Value::Copy(var) => match self.of.get(var) {
                 Some(Operand::Scalar(scalar)) => Value::Scalar(scalar.clone()),
                 _ => Value::Copy(self.var(*var)),
             },
@@ -296,18 +304,35 @@ pub(super) fn copy(kernel: &mut Kernel, body: &[Stmt], substitution: &mut Substi
     body.iter().map(|stmt| copy_stmt(kernel, stmt, substitution)).collect()
 }
 
+/// The copy of a loop's body, or of one side of a branch.
+fn copy_block(kernel: &mut Kernel, block: &[Stmt], substitution: &mut Substitution) -> Vec<Stmt> {
+    let mut outside = Vec::new();
+    if substitution.apart {
+        block.iter().for_each(|stmt| {
+            visit_definitions(stmt, &mut |var| {
+                outside.extend(substitution.of.get(&var).map(|copy| (var, copy.clone())))
+            })
+        });
+    }
+    let copied = copy(kernel, block, substitution);
+    substitution.of.extend(outside);
+    copied
+}
+
 fn copy_stmt(kernel: &mut Kernel, stmt: &Stmt, substitution: &mut Substitution) -> Stmt {
     match stmt {
         Stmt::Let { var, value, origin } => {
             let value = substitution.value(value);
-            Stmt::Let { var: copy_var(kernel, *var, substitution), value, origin: *origin }
+            let again = substitution.var_of(*var).filter(|_| !substitution.apart);
+            let var = again.unwrap_or_else(|| copy_var(kernel, *var, substitution));
+            Stmt::Let { var, value, origin: *origin }
         }
         Stmt::For(inner) => {
             let bounds = [&inner.start, &inner.stop, &inner.step].map(|bound| substitution.scalar(bound));
             let inits: Vec<_> = inner.carries.iter().map(|carry| substitution.operand(&carry.init)).collect();
             let index = copy_var(kernel, inner.index, substitution);
             let iters: Vec<_> = inner.carries.iter().map(|carry| copy_var(kernel, carry.iter, substitution)).collect();
-            let body = copy(kernel, &inner.body, substitution);
+            let body = copy_block(kernel, &inner.body, substitution);
             let carries = copy_carries(kernel, &inner.carries, inits, iters, substitution);
             let [start, stop, step] = bounds;
             Stmt::For(For { kind: inner.kind, index, start, stop, step, carries, body, origin: inner.origin })
@@ -316,14 +341,14 @@ fn copy_stmt(kernel: &mut Kernel, stmt: &Stmt, substitution: &mut Substitution) 
             let inits: Vec<_> = inner.carries.iter().map(|carry| substitution.operand(&carry.init)).collect();
             let iters: Vec<_> = inner.carries.iter().map(|carry| copy_var(kernel, carry.iter, substitution)).collect();
             let condition = substitution.scalar(&inner.condition);
-            let body = copy(kernel, &inner.body, substitution);
+            let body = copy_block(kernel, &inner.body, substitution);
             let carries = copy_carries(kernel, &inner.carries, inits, iters, substitution);
             Stmt::While(While { condition, carries, body, origin: inner.origin })
         }
         Stmt::If(inner) => {
             let condition = substitution.scalar(&inner.condition);
-            let then = copy(kernel, &inner.then, substitution);
-            let otherwise = copy(kernel, &inner.otherwise, substitution);
+            let then = copy_block(kernel, &inner.then, substitution);
+            let otherwise = copy_block(kernel, &inner.otherwise, substitution);
             let results = inner.results.iter().map(|result| copy_var(kernel, *result, substitution)).collect();
             Stmt::If(If { condition, then, otherwise, has_else: inner.has_else, results, origin: inner.origin })
         }

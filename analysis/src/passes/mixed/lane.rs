@@ -4,10 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::{layout, spaces, split, walk};
 use super::cores::{Core, call_core, core_of_pipes, destination, stmt_core};
-use super::repair::{definitions, repair};
+use super::repair::{Repaired, Whole, assignments, definitions, reads_undefined, repair};
+use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Operand, Origin, Role, SLayout, Scalar, ScalarBinary,
-    SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
+    Attr, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, SLayout,
+    Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
 };
 use crate::ops::OpId;
 use crate::target::{Space, Target};
@@ -19,6 +20,8 @@ pub(super) struct Lane<'a> {
     popped: &'a FxHashSet<VarId>,
     /// What takes the place of variables of the other core here.
     stands_for: walk::Substitution,
+    /// What is taken from the queue, under all names that it has had.
+    arriving: FxHashSet<VarId>,
 }
 
 /// Bytes of the largest tile that crosses, in each direction.
@@ -28,18 +31,37 @@ pub(super) struct Traffic {
     pub(super) to_cube: Option<u64>,
 }
 
+impl Traffic {
+    /// Without it the cores share no queue.
+    fn is_some(self) -> bool {
+        self.to_vector.is_some() || self.to_cube.is_some()
+    }
+}
+
 impl<'a> Lane<'a> {
     pub(super) fn new(source: &'a Kernel, core: Core, popped: &'a FxHashSet<VarId>) -> Lane<'a> {
         let (kind, suffix) = if core == Core::Cube { (KernelKind::Aic, "aic") } else { (KernelKind::Aiv, "aiv") };
         let kernel = Kernel { name: format!("{}_{suffix}", source.name), kind, body: Vec::new(), ..source.clone() };
-        Lane { source, kernel, core, popped, stands_for: walk::Substitution::default() }
+        let (stands_for, arriving) = Default::default();
+        Lane { source, kernel, core, popped, stands_for, arriving }
     }
 
-    pub(super) fn kernel(mut self, target: Target) -> Kernel {
-        let mut body = self.body(&self.source.body, target);
+    /// `None` where it reads what only the other core has.
+    pub(super) fn kernel(mut self, target: Target) -> Option<Kernel> {
+        let body = self.body(&self.source.body, target);
+        let whole = Whole { assigned: &assignments(&self.source.body), arriving: &self.arriving };
+        let Repaired { mut body, unclear } = repair(&self.kernel, body, &whole);
+        if let Some(var) = unclear {
+            let reason =
+                format!("`{}`, which the compiler computes again in front of a loop", self.kernel.var(var).name);
+            self.kernel.notes.push(Note { at: self.kernel.var(var).origin, reason: Reason(reason) });
+        }
+        self.refuse_replaced_carries(&body);
         self.stands_for.apply(&mut body);
-        let mut body = repair(&self.kernel.params, body);
         self.tensors_as_given(&mut body);
+        if reads_undefined(&self.kernel.params, &body) {
+            return None;
+        }
         let traffic = self.traffic();
         let body = match (self.core, self.source.cross_core.split) {
             _ if self.source.cross_core.units_told_apart => body,
@@ -49,10 +71,10 @@ impl<'a> Lane<'a> {
         };
         self.kernel.body = self.queue_setup(traffic);
         self.kernel.body.extend(body);
-        if target == Target::Ascend910b {
+        if target == Target::Ascend910b && traffic.is_some() {
             add_queue_parameter(&mut self.kernel);
         }
-        self.kernel
+        Some(self.kernel)
     }
 
     fn body(&mut self, body: &[Stmt], target: Target) -> Vec<Stmt> {
@@ -126,6 +148,7 @@ impl<'a> Lane<'a> {
             let ty = Type::Tile(TileType { space: Some(arrival), binding: None, view: Default::default(), ..tile });
             self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: call.origin })
         };
+        self.arriving.extend([source, received]);
         out.push(Stmt::Let { var: received, value: Value::Call(pop), origin });
         if received != var {
             let mut place = call.clone();
@@ -133,6 +156,32 @@ impl<'a> Lane<'a> {
             out.push(Stmt::Let { var, value: Value::Call(place), origin });
         }
         self.stands_for.set(source, Operand::Var(received));
+    }
+
+    /// What a loop carries cannot be replaced by what comes out of the queue as long as the loop carries it here too.
+    fn refuse_replaced_carries(&mut self, body: &[Stmt]) {
+        if !self.kernel.notes.is_empty() {
+            return;
+        }
+        let is_replaced = |var: &VarId| self.stands_for.var_of(*var).is_some_and(|by| by != *var);
+        let mut replaced = Vec::new();
+        body.iter()
+            .for_each(|stmt| walk::visit_definitions(stmt, &mut |var| replaced.extend(Some(var).filter(is_replaced))));
+        let is_carried = |var: &VarId| self.kernel.var(*var).role == Role::IterArg;
+        let Some(var) = replaced.iter().copied().find(is_carried) else {
+            if let Some(var) = replaced.first().map(|var| self.kernel.var(*var)) {
+                let reason = format!("`{}`, which both cores have and one sends to the other", var.name);
+                self.kernel.notes.push(Note { at: var.origin, reason: Reason(reason) });
+            }
+            return;
+        };
+        let var = self.kernel.var(var);
+        let (name, at, code) = (&var.name, var.origin, Code::Rejected);
+        let message = format!(
+            "`{name}` is carried by a loop that moves it to the other core, and both cores go through the loop with it: the compiler \
+             stops (ExpandMixedKernel: a carry of the loop \"is not an IterArg after mutation\"). Move a copy: `moved = {name}` first"
+        );
+        self.kernel.rejections.push(Rejection { at, code, message });
     }
 
     /// How tiles that cross are divided between the vector units, as the instructions say it.
@@ -210,7 +259,7 @@ pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<S
     let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
     let shared = setup.iter().take_while(|stmt| walk::call_of(stmt).is_some_and(sets_up_a_queue)).count();
     let body = setup.split_off(shared);
-    let mut substitution = walk::Substitution::default();
+    let mut substitution = walk::Substitution::with_blocks_apart();
     let replay = walk::copy(kernel, &body, &mut substitution);
     let mut passed_through = walk::Substitution::default();
     let replay = walk::expand_leaves(replay, &mut |stmt, out| replay_leaf(kernel, &mut passed_through, stmt, out));

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::walk;
-use crate::ir::{Call, For, Kernel, Operand, Stmt, VarId, While};
+use crate::ir::{Call, For, If, Kernel, Operand, Role, Stmt, VarId, While};
 use crate::ops::OpId;
 pub(super) fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
     let mut defined: FxHashSet<VarId> = params.iter().copied().collect();
@@ -15,9 +15,9 @@ pub(super) fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
     defined
 }
 
-pub(super) fn reads_undefined(kernel: &Kernel) -> bool {
-    let mut defined: FxHashSet<VarId> = kernel.params.iter().copied().collect();
-    body_reads_undefined(&kernel.body, &mut defined)
+pub(super) fn reads_undefined(params: &[VarId], body: &[Stmt]) -> bool {
+    let mut defined: FxHashSet<VarId> = params.iter().copied().collect();
+    body_reads_undefined(body, &mut defined)
 }
 
 /// Leaves in `defined` what was there before.
@@ -51,8 +51,8 @@ fn body_reads_undefined(body: &[Stmt], defined: &mut FxHashSet<VarId>) -> bool {
             Stmt::Let { var, .. } => vec![*var],
             _ => Vec::new(),
         };
-        defined.extend(&made);
-        here.extend(made);
+        // Something that is assigned again was defined before.
+        here.extend(made.into_iter().filter(|var| defined.insert(*var)));
     }
     here.iter().for_each(|var| {
         defined.remove(var);
@@ -69,17 +69,117 @@ fn inner_reads_undefined(body: &[Stmt], inside: &[VarId], defined: &mut FxHashSe
     undefined
 }
 
+/// What the repair of one core's statements has to know of the rest of the kernel.
+pub(super) struct Whole<'a> {
+    /// The assignments of both cores.
+    pub(super) assigned: &'a FxHashMap<VarId, &'a Stmt>,
+    /// What is taken from the queue here, and what it stands for.
+    pub(super) arriving: &'a FxHashSet<VarId>,
+}
+
+impl Whole<'_> {
+    /// To the compiler, what is taken from the queue is another variable than the one that is read, until all of this is done.
+    fn visit_definitions(&self, stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+        walk::visit_definitions(stmt, &mut |var| {
+            if !self.arriving.contains(&var) {
+                see(var);
+            }
+        });
+    }
+}
+
+/// The assignments of a kernel, by variable.
+pub(super) fn assignments(body: &[Stmt]) -> FxHashMap<VarId, &Stmt> {
+    let mut assigned = FxHashMap::default();
+    walk::visit(body, &mut |stmt| {
+        if let Stmt::Let { var, .. } = stmt {
+            assigned.insert(*var, stmt);
+        }
+    });
+    assigned
+}
+
+/// What is left of one core's statements.
+pub(super) struct Repaired {
+    pub(super) body: Vec<Stmt>,
+    /// A first value that was assigned again needs several others, which the compiler puts down in no fixed order, or came from the
+    /// other core.
+    pub(super) unclear: Option<VarId>,
+}
+
 /// Takes out of loops and branches what only the other core carries.
-pub(super) fn repair(params: &[VarId], body: Vec<Stmt>) -> Vec<Stmt> {
-    let mut body = body;
+pub(super) fn repair(kernel: &Kernel, mut body: Vec<Stmt>, whole: &Whole) -> Repaired {
     drop_unread_carries(&mut body);
-    let defined = definitions(params, &body);
-    keep_carried(&mut body, &defined);
-    let defined = definitions(params, &body);
-    drop_undefined_results(&mut body, &defined);
+    let mut first_values = FirstValues { whole, unclear: None };
+    let mut body = first_values.assign(body);
+    keep_carried(kernel, whole, &mut body);
+    let mut defined = Defined { vars: whole.arriving.clone(), trail: Vec::new() };
+    drop_undefined_results(&mut body, &mut defined);
     let mut body = drop_dead(body);
     drop_unread_carries(&mut body);
-    drop_dead(body)
+    Repaired { body: drop_dead(body), unclear: first_values.unclear }
+}
+
+/// Assigns again, in front of a loop, what its carries begin with and the same list of statements does not define: what the other
+/// core alone had, and with it what stands in front of the loop or branch around.
+struct FirstValues<'a> {
+    whole: &'a Whole<'a>,
+    unclear: Option<VarId>,
+}
+
+impl FirstValues<'_> {
+    fn assign(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        let mut defined: FxHashSet<VarId> = FxHashSet::default();
+        let mut out = Vec::with_capacity(body.len());
+        for stmt in body {
+            if let Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) = &stmt {
+                for init in carries.iter().filter_map(|carry| carry.init.var()) {
+                    self.pull(init, &mut defined, &mut out);
+                }
+            }
+            self.whole.visit_definitions(&stmt, &mut |var| {
+                defined.insert(var);
+            });
+            out.push(match stmt {
+                Stmt::For(inner) => Stmt::For(For { body: self.assign(inner.body), ..inner }),
+                Stmt::While(inner) => Stmt::While(While { body: self.assign(inner.body), ..inner }),
+                Stmt::If(inner) => {
+                    Stmt::If(If { then: self.assign(inner.then), otherwise: self.assign(inner.otherwise), ..inner })
+                }
+                leaf => leaf,
+            });
+        }
+        out
+    }
+
+    /// The assignment of `var`, behind those of what it needs.
+    fn pull(&mut self, var: VarId, defined: &mut FxHashSet<VarId>, out: &mut Vec<Stmt>) {
+        let mut open = vec![(var, false)];
+        while let Some((var, needs_are_there)) = open.pop() {
+            let Some(stmt) = self.whole.assigned.get(&var) else { continue };
+            if needs_are_there {
+                out.push((*stmt).clone());
+                continue;
+            }
+            if !defined.insert(var) {
+                continue;
+            }
+            open.push((var, true));
+            let mut uses: Vec<VarId> = Vec::new();
+            walk::visit_uses(stmt, &mut |used| {
+                if !uses.contains(&used) {
+                    uses.push(used);
+                }
+            });
+            let is_needed = |used: &&VarId| !defined.contains(used) && self.whole.assigned.contains_key(used);
+            let needs: Vec<(VarId, bool)> = uses.iter().filter(is_needed).map(|used| (*used, false)).collect();
+            // The compiler keeps them in a hashed set: of two, the later one is first for certain.
+            if (needs.len() > 1 && uses.len() > 2) || self.whole.arriving.contains(&var) {
+                self.unclear = self.unclear.or(Some(var));
+            }
+            open.extend(needs);
+        }
+    }
 }
 
 /// Carries that neither the body nor what follows the loop reads.
@@ -125,52 +225,132 @@ fn keep_slots(body: &mut Vec<Stmt>, keep: &[bool]) {
     }
 }
 
-/// A carry whose next value the other core makes keeps the one that it has.
-fn keep_carried(body: &mut [Stmt], defined: &FxHashSet<VarId>) {
+/// A carry whose next value is not made here keeps the one that it has. What lies within loops that carry nothing is left alone.
+fn keep_carried(kernel: &Kernel, whole: &Whole, body: &mut [Stmt]) {
+    let mut defined: FxHashSet<VarId> = FxHashSet::default();
     for stmt in body {
         match stmt {
-            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
-                keep_carried(body, defined);
-                if let Some(Stmt::Yield { values, .. }) = body.last_mut() {
-                    for (value, carry) in values.iter_mut().zip(carries) {
-                        if value.var().is_some_and(|var| !defined.contains(&var)) {
-                            *value = Operand::Var(carry.iter);
-                        }
-                    }
-                }
+            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) if !carries.is_empty() => {
+                let iters: Vec<Option<VarId>> = carries.iter().map(|carry| Some(carry.iter)).collect();
+                defined.extend(iters.iter().flatten());
+                body.iter().for_each(|stmt| {
+                    whole.visit_definitions(stmt, &mut |var| {
+                        defined.insert(var);
+                    })
+                });
+                keep_carried(kernel, whole, body);
+                yield_carried(kernel, body, &iters, &defined);
             }
             Stmt::If(inner) => {
-                keep_carried(&mut inner.then, defined);
-                keep_carried(&mut inner.otherwise, defined);
+                keep_carried(kernel, whole, &mut inner.then);
+                keep_carried(kernel, whole, &mut inner.otherwise);
+            }
+            _ => {}
+        }
+        whole.visit_definitions(stmt, &mut |var| {
+            defined.insert(var);
+        });
+    }
+}
+
+/// Yields what the loop carries in place of what is not defined, also from branches in its body.
+fn yield_carried(kernel: &Kernel, body: &mut [Stmt], carried: &[Option<VarId>], defined: &FxHashSet<VarId>) {
+    for stmt in body {
+        match stmt {
+            Stmt::If(inner) => {
+                let carried = carried_by_branches(kernel, inner);
+                yield_carried(kernel, &mut inner.then, &carried, defined);
+                yield_carried(kernel, &mut inner.otherwise, &carried, defined);
+            }
+            Stmt::Yield { values, .. } => {
+                for (value, carried) in values.iter_mut().zip(carried) {
+                    if let Some(carried) = carried
+                        && value.var().is_some_and(|var| !defined.contains(&var))
+                    {
+                        *value = Operand::Var(*carried);
+                    }
+                }
             }
             _ => {}
         }
     }
 }
 
-/// Results of branches that the other core makes.
-fn drop_undefined_results(body: &mut [Stmt], defined: &FxHashSet<VarId>) {
+/// By result of a branch: what a loop carries that one side hands on, unless the other hands on what another one carries.
+fn carried_by_branches(kernel: &Kernel, branch: &If) -> Vec<Option<VarId>> {
+    let is_carried = |var: &VarId| kernel.var(*var).role == Role::IterArg;
+    let side = |body: &[Stmt], slot: usize| walk::yielded(body).get(slot).and_then(Operand::var).filter(is_carried);
+    (0..branch.results.len())
+        .map(|slot| match (side(&branch.then, slot), side(&branch.otherwise, slot)) {
+            (Some(one), Some(other)) if one != other => None,
+            (one, other) => one.or(other),
+        })
+        .collect()
+}
+
+/// The variables that are defined at a place, and how to get back to what was defined earlier.
+struct Defined {
+    vars: FxHashSet<VarId>,
+    trail: Vec<VarId>,
+}
+
+impl Defined {
+    fn insert(&mut self, var: VarId) {
+        if self.vars.insert(var) {
+            self.trail.push(var);
+        }
+    }
+
+    fn back_to(&mut self, length: usize) {
+        for var in self.trail.drain(length..) {
+            self.vars.remove(&var);
+        }
+    }
+}
+
+/// Results of branches of which one side hands on what is not defined there. Parameters do not count as defined.
+fn drop_undefined_results(body: &mut [Stmt], defined: &mut Defined) {
     for stmt in body {
+        let before = defined.trail.len();
         match stmt {
-            Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => drop_undefined_results(body, defined),
+            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
+                carries.iter().for_each(|carry| defined.insert(carry.iter));
+                // The index of the loop, if it has one, is no value of a branch.
+                drop_undefined_results(body, defined);
+            }
             Stmt::If(inner) => {
-                drop_undefined_results(&mut inner.then, defined);
-                drop_undefined_results(&mut inner.otherwise, defined);
-                let is_defined = |branch: &[Stmt], slot: usize| {
-                    walk::yielded(branch)
-                        .get(slot)
-                        .is_none_or(|value| value.var().is_none_or(|var| defined.contains(&var)))
-                };
-                let keep: Vec<bool> = (0..inner.results.len())
-                    .map(|slot| is_defined(&inner.then, slot) && is_defined(&inner.otherwise, slot))
-                    .collect();
-                keep_slots(&mut inner.then, &keep);
-                keep_slots(&mut inner.otherwise, &keep);
+                let (then, otherwise) = (&mut inner.then, &mut inner.otherwise);
+                let mut keep = vec![true; inner.results.len()];
+                for side in [&mut *then, &mut *otherwise] {
+                    drop_undefined_results(side, defined);
+                    defined.back_to(before);
+                    side.iter().for_each(|stmt| visit_results(stmt, &mut |var| defined.insert(var)));
+                    for (keep, value) in keep.iter_mut().zip(walk::yielded(side)) {
+                        *keep &= value.var().is_none_or(|var| defined.vars.contains(&var));
+                    }
+                    defined.back_to(before);
+                }
+                keep_slots(then, &keep);
+                keep_slots(otherwise, &keep);
                 let mut kept = keep.iter();
                 inner.results.retain(|_| kept.next().copied().unwrap_or(true));
             }
             _ => {}
         }
+        defined.back_to(before);
+        walk::visit_definitions(stmt, &mut |var| defined.insert(var));
+    }
+}
+
+/// What a statement defines for those behind it.
+fn visit_results(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+    match stmt {
+        Stmt::Let { var, .. } => see(*var),
+        Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
+            carries.iter().for_each(|carry| see(carry.result));
+        }
+        Stmt::If(inner) => inner.results.iter().copied().for_each(see),
+        _ => {}
     }
 }
 
