@@ -1,5 +1,6 @@
 //! The plan of every kernel that the PyPTO compiler was run on, compared with what it decided: kernels of tiles
-//! (`tests/conformance/pypto`) and of tensors (`tests/conformance/pypto-tensor`).
+//! (`tests/conformance/pypto`) and of tensors (`tests/conformance/pypto-tensor`), and minimal kernels of rules that were once
+//! missed (`tests/conformance/pypto-causes`).
 //!
 //! A kernel is exact when every tile that the author wrote agrees in name, space, bytes and address, in the order of
 //! definition, each space's use agrees, and so does the verdict.
@@ -161,6 +162,27 @@ fn sequential_plans_are_those_of_the_compiler() {
 #[test]
 fn dsa_rp_plans_are_those_of_the_compiler() {
     compare("DSA_RP", Planner::DsaRp, 90, "tests/conformance/pypto-dsa-rp-inexact.txt");
+}
+
+/// A rule that was missed once is not missed again, on any target and under any planner.
+#[test]
+fn known_causes_are_right() {
+    let mut wrong = String::new();
+    for path in programs_of("tests/conformance/pypto-causes") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let answers = std::fs::read_to_string(path.with_extension("json")).unwrap();
+        let answers: Value = serde_json::from_str(&answers).unwrap();
+        for expected in answers["results"].as_array().unwrap() {
+            let target = if expected["backend"] == "950" { Target::Ascend950 } else { Target::Ascend910b };
+            let planner = if expected["planner"] == "DSA_RP" { Planner::DsaRp } else { Planner::Sequential };
+            let verdict = judge(expected, &plans(&text, target, planner));
+            if verdict != Verdict::Exact {
+                let name = path.file_stem().unwrap().to_string_lossy();
+                wrong.push_str(&format!("{name} {target} {}: {}, {}\n", planner.name(), verdict.name(), verdict.why()));
+            }
+        }
+    }
+    assert_eq!(wrong, "");
 }
 
 /// Says a rate on the terminal also where the test passes: only what is printed with macros is captured.
