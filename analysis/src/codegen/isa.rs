@@ -39,9 +39,35 @@ pub(super) struct Row {
     pub(super) instruction: &'static str,
     pub(super) template: &'static [Template],
     pub(super) slots: &'static [Slot],
-    /// The instruction library refuses column-major tiles here; they are passed as one row at the same address.
-    pub(super) row_major: bool,
+    pub(super) columns: Columns,
     pub(super) alike: Alike,
+    pub(super) unit: Unit,
+}
+
+/// What becomes of tiles of one column, which are column-major: most instructions of the library assert that tiles are row-major.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Columns {
+    Taken,
+    /// They are passed as one row at the same address.
+    AsRows,
+    /// These printed operands must be row-major; the destination is number 0. Out of `column` comes one value for each row.
+    Refused {
+        row_major: &'static [usize],
+        column: Option<usize>,
+    },
+}
+
+/// The unit that executes an instruction. What the headers of pto-isa are made of decides, where they differ by machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// That of the memories of its operands.
+    OfSpaces,
+    /// The scalar unit, in a loop over the elements: a form without scratch has no vector instructions, on neither machine.
+    Scalar,
+    /// None: it points its result to the bytes of its operand.
+    Nothing,
+    /// On 910B elements behind columns that fill no whole block of 32 bytes are copied by the scalar unit, for which nothing waits.
+    ScalarBehindBlocks,
 }
 
 /// What the tiles of an instruction must have in common with its result.
@@ -50,16 +76,41 @@ pub(super) enum Alike {
     Nothing,
     /// The C++ type; only the simulator of the instruction library asks for it.
     Simulated,
+    /// The columns of the C++ type; likewise.
+    SimulatedColumns,
     /// The C++ type.
     Type,
 }
 
 const fn row(op: &'static str, instruction: &'static str, slots: &'static [Slot]) -> Row {
-    Row { op, instruction, template: &[], slots, row_major: false, alike: Alike::Nothing }
+    Row { op, instruction, template: &[], slots, columns: Columns::Taken, alike: Alike::Nothing, unit: Unit::OfSpaces }
+}
+
+const fn on(unit: Unit, row: Row) -> Row {
+    Row { unit, ..row }
+}
+
+/// On each element by itself.
+const fn each(row: Row) -> Row {
+    Row { columns: Columns::AsRows, ..row }
+}
+
+/// These printed operands are row-major.
+const fn major(operands: &'static [usize], row: Row) -> Row {
+    Row { columns: Columns::Refused { row_major: operands, column: None }, ..row }
+}
+
+/// The last printed operand has one value for each row, the others are row-major.
+const fn spread(row: Row) -> Row {
+    let columns = match row.slots.len() {
+        1 => Columns::Refused { row_major: &[0], column: Some(1) },
+        _ => Columns::Refused { row_major: &[0, 1], column: Some(2) },
+    };
+    Row { columns, ..row }
 }
 
 const fn alike(op: &'static str, instruction: &'static str, alike: Alike, slots: &'static [Slot]) -> Row {
-    Row { op, instruction, template: &[], slots, row_major: false, alike }
+    Row { alike, ..row(op, instruction, slots) }
 }
 
 const fn typed(
@@ -68,11 +119,11 @@ const fn typed(
     template: &'static [Template],
     slots: &'static [Slot],
 ) -> Row {
-    Row { op, instruction, template, slots, row_major: false, alike: Alike::Nothing }
+    Row { template, ..row(op, instruction, slots) }
 }
 
 const fn scalar(op: &'static str, instruction: &'static str) -> Row {
-    Row { op, instruction, template: &[], slots: &[Arg(0), Arg(1)], row_major: true, alike: Alike::Nothing }
+    Row { columns: Columns::AsRows, ..row(op, instruction, BINARY) }
 }
 
 const UNARY: &[Slot] = &[Arg(0)];
@@ -81,42 +132,45 @@ const TERNARY: &[Slot] = &[Arg(0), Arg(1), Arg(2)];
 const REDUCTION: &[Slot] = &[Arg(0), Tmp(1)];
 
 const ROWS: &[Row] = &[
-    alike("abs", "TABS", Alike::Simulated, UNARY),
-    alike("add", "TADD", Alike::Simulated, BINARY),
-    alike("addc", "TADDC", Alike::Type, TERNARY),
+    each(alike("abs", "TABS", Alike::Simulated, UNARY)),
+    each(alike("add", "TADD", Alike::Simulated, BINARY)),
+    each(alike("addc", "TADDC", Alike::Type, TERNARY)),
     scalar("adds", "TADDS"),
-    alike("addsc", "TADDSC", Alike::Type, TERNARY),
-    row("and", "TAND", BINARY),
+    each(alike("addsc", "TADDSC", Alike::Type, TERNARY)),
+    each(row("and", "TAND", BINARY)),
     scalar("ands", "TANDS"),
     row("assemble", "TINSERT", &[Arg(1), Item(2, 0), Item(2, 1)]),
     row("cast", "TCVT", &[Arg(0), Round]),
-    typed("ci", "TCI", &[Template::Result, Template::Element, Template::Flag("descending")], &[Arg(0)]),
+    on(
+        Unit::Scalar,
+        typed("ci", "TCI", &[Template::Result, Template::Element, Template::Flag("descending")], &[Arg(0)]),
+    ),
     row("cmp", "TCMP", &[Arg(0), Arg(1), Compare]),
     row("cmps", "TCMPS", &[Arg(0), Arg(1), Compare]),
-    row("col_argmax", "TCOLARGMAX", REDUCTION),
-    row("col_argmin", "TCOLARGMIN", REDUCTION),
-    row("col_expand", "TCOLEXPAND", &[Arg(1)]),
-    row("col_expand_add", "TCOLEXPANDADD", BINARY),
-    row("col_expand_div", "TCOLEXPANDDIV", BINARY),
-    row("col_expand_expdif", "TCOLEXPANDEXPDIF", BINARY),
-    row("col_expand_max", "TCOLEXPANDMAX", BINARY),
-    row("col_expand_min", "TCOLEXPANDMIN", BINARY),
-    row("col_expand_mul", "TCOLEXPANDMUL", BINARY),
-    row("col_expand_sub", "TCOLEXPANDSUB", BINARY),
-    row("col_max", "TCOLMAX", UNARY),
-    row("col_min", "TCOLMIN", UNARY),
-    row("col_prod", "TCOLPROD", UNARY),
-    row("col_sum", "TCOLSUM", UNARY),
-    row("concat", "TCONCAT", BINARY),
-    row("div", "TDIV", BINARY),
+    major(&[0, 1], row("col_argmax", "TCOLARGMAX", REDUCTION)),
+    major(&[0, 1], row("col_argmin", "TCOLARGMIN", REDUCTION)),
+    major(&[0, 1], row("col_expand", "TCOLEXPAND", &[Arg(1)])),
+    major(&[0, 1, 2], row("col_expand_add", "TCOLEXPANDADD", BINARY)),
+    major(&[0, 1, 2], row("col_expand_div", "TCOLEXPANDDIV", BINARY)),
+    major(&[0, 1, 2], row("col_expand_expdif", "TCOLEXPANDEXPDIF", BINARY)),
+    major(&[0, 1, 2], row("col_expand_max", "TCOLEXPANDMAX", BINARY)),
+    major(&[0, 1, 2], row("col_expand_min", "TCOLEXPANDMIN", BINARY)),
+    major(&[0, 1, 2], row("col_expand_mul", "TCOLEXPANDMUL", BINARY)),
+    major(&[0, 1, 2], row("col_expand_sub", "TCOLEXPANDSUB", BINARY)),
+    major(&[0, 1], alike("col_max", "TCOLMAX", Alike::SimulatedColumns, UNARY)),
+    major(&[0, 1], row("col_min", "TCOLMIN", UNARY)),
+    major(&[0, 1], row("col_prod", "TCOLPROD", UNARY)),
+    major(&[0, 1], alike("col_sum", "TCOLSUM", Alike::SimulatedColumns, UNARY)),
+    on(Unit::ScalarBehindBlocks, row("concat", "TCONCAT", BINARY)),
+    each(row("div", "TDIV", BINARY)),
     scalar("divs", "TDIVS"),
-    row("exp", "TEXP", UNARY),
+    each(row("exp", "TEXP", UNARY)),
     row("expands", "TEXPANDS", &[Arg(1)]),
     row("extract", "TEXTRACT", TERNARY),
     row("fillpad", "TFILLPAD", UNARY),
     row("fillpad_expand", "TFILLPAD_EXPAND", UNARY),
     row("fillpad_inplace", "TFILLPAD_INPLACE", UNARY),
-    row("fmod", "TFMOD", BINARY),
+    each(row("fmod", "TFMOD", BINARY)),
     scalar("fmods", "TFMODS"),
     row("full", "TEXPANDS", &[Arg(1)]),
     row("gather", "TGATHER", &[Arg(0), Arg(1), Tmp(2)]),
@@ -125,7 +179,7 @@ const ROWS: &[Row] = &[
     row("gemv", "TGEMV", BINARY),
     row("gemv_acc", "TGEMV_ACC", TERNARY),
     row("gemv_bias", "TGEMV_BIAS", TERNARY),
-    row("log", "TLOG", UNARY),
+    each(row("log", "TLOG", UNARY)),
     scalar("lrelu", "TLRELU"),
     row("matmul", "TMATMUL", BINARY),
     row("matmul_acc", "TMATMUL_ACC", TERNARY),
@@ -133,62 +187,62 @@ const ROWS: &[Row] = &[
     row("matmul_mx", "TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3)]),
     row("matmul_mx_acc", "TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3), Arg(4)]),
     row("matmul_mx_bias", "TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3), Arg(4)]),
-    row("maximum", "TMAX", BINARY),
+    each(row("maximum", "TMAX", BINARY)),
     scalar("maximums", "TMAXS"),
-    row("minimum", "TMIN", BINARY),
+    each(row("minimum", "TMIN", BINARY)),
     scalar("minimums", "TMINS"),
     row("move", "TMOV", UNARY),
     row("mrgsort_format1", "TMRGSORT", BINARY),
-    row("mul", "TMUL", BINARY),
+    each(row("mul", "TMUL", BINARY)),
     scalar("muls", "TMULS"),
-    row("neg", "TNEG", UNARY),
-    row("not", "TNOT", UNARY),
-    row("or", "TOR", BINARY),
+    each(row("neg", "TNEG", UNARY)),
+    each(row("not", "TNOT", UNARY)),
+    each(row("or", "TOR", BINARY)),
     scalar("ors", "TORS"),
-    row("part_add", "TPARTADD", BINARY),
-    row("part_max", "TPARTMAX", BINARY),
-    row("part_min", "TPARTMIN", BINARY),
-    row("part_mul", "TPARTMUL", BINARY),
-    row("prelu", "TPRELU", &[Arg(0), Arg(1), Tmp(2)]),
-    row("recip", "TRECIP", UNARY),
-    row("relu", "TRELU", UNARY),
-    row("rem", "TREM", &[Arg(0), Arg(1), Tmp(2)]),
+    major(&[0, 1, 2], row("part_add", "TPARTADD", BINARY)),
+    major(&[0, 1, 2], row("part_max", "TPARTMAX", BINARY)),
+    major(&[0, 1, 2], row("part_min", "TPARTMIN", BINARY)),
+    major(&[0, 1, 2], row("part_mul", "TPARTMUL", BINARY)),
+    each(row("prelu", "TPRELU", &[Arg(0), Arg(1), Tmp(2)])),
+    each(row("recip", "TRECIP", UNARY)),
+    each(row("relu", "TRELU", UNARY)),
+    each(row("rem", "TREM", &[Arg(0), Arg(1), Tmp(2)])),
     row("rems", "TREMS", &[Arg(0), Arg(1), Tmp(2)]),
-    row("reshape", "TRESHAPE", UNARY),
-    row("row_argmax", "TROWARGMAX", REDUCTION),
-    row("row_argmin", "TROWARGMIN", REDUCTION),
-    row("row_expand", "TROWEXPAND", &[Arg(1)]),
-    row("row_expand_add", "TROWEXPANDADD", BINARY),
-    row("row_expand_div", "TROWEXPANDDIV", BINARY),
-    row("row_expand_expdif", "TROWEXPANDEXPDIF", BINARY),
-    row("row_expand_max", "TROWEXPANDMAX", BINARY),
-    row("row_expand_min", "TROWEXPANDMIN", BINARY),
-    row("row_expand_mul", "TROWEXPANDMUL", BINARY),
-    row("row_expand_sub", "TROWEXPANDSUB", BINARY),
-    row("row_max", "TROWMAX", REDUCTION),
-    row("row_min", "TROWMIN", REDUCTION),
-    row("row_prod", "TROWPROD", REDUCTION),
-    row("row_sum", "TROWSUM", REDUCTION),
-    row("rsqrt", "TRSQRT", UNARY),
+    on(Unit::Nothing, row("reshape", "TRESHAPE", UNARY)),
+    major(&[1], row("row_argmax", "TROWARGMAX", REDUCTION)),
+    major(&[1], row("row_argmin", "TROWARGMIN", REDUCTION)),
+    spread(row("row_expand", "TROWEXPAND", &[Arg(1)])),
+    spread(row("row_expand_add", "TROWEXPANDADD", BINARY)),
+    spread(row("row_expand_div", "TROWEXPANDDIV", BINARY)),
+    spread(row("row_expand_expdif", "TROWEXPANDEXPDIF", BINARY)),
+    spread(row("row_expand_max", "TROWEXPANDMAX", BINARY)),
+    spread(row("row_expand_min", "TROWEXPANDMIN", BINARY)),
+    spread(row("row_expand_mul", "TROWEXPANDMUL", BINARY)),
+    spread(row("row_expand_sub", "TROWEXPANDSUB", BINARY)),
+    major(&[1], row("row_max", "TROWMAX", REDUCTION)),
+    major(&[1], row("row_min", "TROWMIN", REDUCTION)),
+    major(&[1], row("row_prod", "TROWPROD", REDUCTION)),
+    major(&[1], row("row_sum", "TROWSUM", REDUCTION)),
+    each(row("rsqrt", "TRSQRT", UNARY)),
     row("scatter", "TSCATTER", &[Arg(1), Arg(2)]),
     typed("scatter_mask", "TSCATTER", &[Template::Pattern], &[Arg(1)]),
-    alike("sel", "TSEL", Alike::Type, &[Arg(0), Arg(1), Arg(2), Tmp(3)]),
-    row("sels", "TSELS", &[Arg(0), Arg(1), Tmp(2), Arg(3)]),
-    row("shl", "TSHL", BINARY),
+    major(&[0, 2], alike("sel", "TSEL", Alike::Type, &[Arg(0), Arg(1), Arg(2), Tmp(3)])),
+    major(&[0, 2], row("sels", "TSELS", &[Arg(0), Arg(1), Tmp(2), Arg(3)])),
+    each(row("shl", "TSHL", BINARY)),
     scalar("shls", "TSHLS"),
-    row("shr", "TSHR", BINARY),
+    each(row("shr", "TSHR", BINARY)),
     scalar("shrs", "TSHRS"),
     row("slice", "TEXTRACT", &[Arg(0), Item(2, 0), Item(2, 1)]),
-    row("sort32", "TSORT32", BINARY),
-    row("sqrt", "TSQRT", UNARY),
-    row("sub", "TSUB", BINARY),
-    alike("subc", "TSUBC", Alike::Type, TERNARY),
+    major(&[0, 1, 2], row("sort32", "TSORT32", BINARY)),
+    each(row("sqrt", "TSQRT", UNARY)),
+    each(row("sub", "TSUB", BINARY)),
+    each(alike("subc", "TSUBC", Alike::Type, TERNARY)),
     scalar("subs", "TSUBS"),
-    alike("subsc", "TSUBSC", Alike::Type, TERNARY),
+    each(alike("subsc", "TSUBSC", Alike::Type, TERNARY)),
     row("tget_scale_addr", "TGET_SCALE_ADDR", &[Arg(1)]),
-    row("transpose", "TTRANS", &[Arg(0), Tmp(3)]),
+    major(&[1], row("transpose", "TTRANS", &[Arg(0), Tmp(3)])),
     typed("tri", "TTRI", &[Template::Result, Template::Flag("upper")], &[Arg(0)]),
-    row("xor", "TXOR", &[Arg(0), Arg(1), Tmp(2)]),
+    each(row("xor", "TXOR", &[Arg(0), Arg(1), Tmp(2)])),
     row("xors", "TXORS", &[Arg(0), Arg(1), Tmp(2)]),
 ];
 

@@ -176,11 +176,22 @@ pub struct Tile {
     /// may be.
     pub address: Option<u64>,
     pub bytes: u64,
+    /// What it touches of these bytes, if not all of them.
+    pub lines: Option<Lines>,
     pub place: Place,
     pub declared: Declared,
     /// Not named by the author.
     pub inserted: bool,
     pub origin: Origin,
+}
+
+/// Lines of equal length at equal distances, in bytes: the rows of a window, or of a part that is inserted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lines {
+    pub count: u64,
+    pub length: u64,
+    /// From the start of one to the start of the next; larger than the length.
+    pub distance: u64,
 }
 
 /// How a tile gets its address.
@@ -203,6 +214,8 @@ pub enum Declared {
     BeforeIf,
     /// With a loop, as a copy of its first value.
     ByLoop,
+    /// Not at all: it stands for the bytes that an instruction changes of another tile.
+    Nowhere,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -542,6 +555,7 @@ pub(super) fn pipe_of(op: &str, result: Option<Space>, sources: &[Space]) -> Pip
     }
     match (source, result) {
         (_, Some(Space::Vec)) if sources.iter().all(|space| *space == Space::Vec) => Pipe::V,
+        (None, Some(Space::Mat)) => Pipe::Mte2,
         (Some(Space::Mat), _) => Pipe::Mte1,
         (Some(Space::Acc), _) if op == "tile.move" || op == "tile.extract" || op == "tile.assemble" => Pipe::Fix,
         (Some(Space::Left | Space::Right | Space::Acc | Space::Bias), _) => Pipe::M,

@@ -9,4 +9,6 @@ mod gather;
 mod random;
 mod seed;
 mod source;
+mod units;
+mod windows;
 mod written;

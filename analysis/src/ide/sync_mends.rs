@@ -617,7 +617,7 @@ mod tests {
         left.push_str(&format!("{kernels} kernels, {applied} fixes\n"));
         expect![[r#"
             054_loop_unrolled: 1 left
-            88 kernels, 412 fixes
+            88 kernels, 411 fixes
         "#]]
         .assert_eq(&left);
     }

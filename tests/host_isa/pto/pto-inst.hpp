@@ -310,8 +310,9 @@ template <typename Tile, typename Global> void TLOAD(Tile& tile, const Global& g
         auto& n = global.shape.of;
         host::require(n[0] * n[1] * n[2] == 1, "a tile in boxes is filled from two dimensions");
     }
-    // What is not valid holds rubbish, or the pad value.
-    for (int r = 0; r < Tile::Rows; ++r)
+    // What is not valid holds rubbish, or the pad value. Into boxes only what is valid is written: lines can be loaded one by one.
+    constexpr bool fills = Tile::Box == SLayout::NoneBox || Tile::Padding != PadValue::Null;
+    for (int r = 0; fills && r < Tile::Rows; ++r)
         for (int c = 0; c < Tile::Cols; ++c)
             if (r >= tile.rows || c >= tile.cols) {
                 if (Tile::Padding == PadValue::Null) std::memset(tile.element(Tile::offset(r, c)), 0xff, sizeof(typename Tile::DType));

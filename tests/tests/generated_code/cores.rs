@@ -130,6 +130,25 @@ fn kernels_for_both_cores_compute_what_they_say() {
     batch.check("cores");
 }
 
+/// A window lies in its tile with gaps between its rows; in the queue its rows lie one behind the other.
+#[test]
+fn windows_are_passed_without_their_gaps() {
+    let text = scope(
+        "x: pl.Tensor[[16, 128], pl.FP32], v: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]]",
+        "",
+        "e = pl.add(x, 1.0)\n\
+         r = pl.slice(e, [16, 64], [0, 64])\n\
+         p = pl.matmul(r, v)\n\
+         o[0:16, 0:64] = p",
+    );
+    let mut batch = Batch::default();
+    add(&mut batch, "pushed_window", &text, &|i| {
+        let right = Array::from(16, 64, |r, c| i["x"].at(r, c + 64) + 1.0);
+        vec![("o", right.times(&i["v"]))]
+    });
+    batch.check("pushed_window");
+}
+
 /// Two queues, each with its number, written by the author.
 #[test]
 fn queues_that_the_author_sets_up_keep_their_tiles_apart() {

@@ -366,7 +366,32 @@ fn is_same(a: &Issued, b: &Issued) -> bool {
 }
 
 fn overlap(a: &Bytes, b: &Bytes) -> bool {
-    a.space == b.space && a.from < b.to && b.from < a.to
+    let near = a.space == b.space && a.from < b.to && b.from < a.to;
+    near && (a.lines.is_none() && b.lines.is_none() || lines_meet(a, b))
+}
+
+/// Whether one of the lines of `a` and one of those of `b` have a byte in common, by following both from their starts.
+fn lines_meet(a: &Bytes, b: &Bytes) -> bool {
+    let line = |bytes: &Bytes, number: u64| match bytes.lines {
+        Some(lines) if number < lines.count => {
+            let from = bytes.from + number * lines.distance;
+            Some((from, from + lines.length))
+        }
+        None if number == 0 => Some((bytes.from, bytes.to)),
+        _ => None,
+    };
+    let (mut of_a, mut of_b) = (0, 0);
+    while let (Some((from_a, to_a)), Some((from_b, to_b))) = (line(a, of_a), line(b, of_b)) {
+        if from_a < to_b && from_b < to_a {
+            return true;
+        }
+        if to_a <= from_b {
+            of_a += 1;
+        } else {
+            of_b += 1;
+        }
+    }
+    false
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

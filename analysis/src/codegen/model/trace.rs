@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Kernel, Scenario, Suspects};
-use crate::codegen::sequence::{Branches, Head, Instr, Loop, Pipe, Program, Step, Sync, TileId};
+use crate::codegen::sequence::{Branches, Head, Instr, Lines, Loop, Pipe, Program, Step, Sync, TileId};
 use crate::ir::VarId;
 use crate::target::Space;
 
@@ -14,6 +14,8 @@ pub(super) struct Bytes {
     pub(super) space: Space,
     pub(super) from: u64,
     pub(super) to: u64,
+    /// What is touched of them, if not all.
+    pub(super) lines: Option<Lines>,
 }
 
 pub(super) enum Event<'a> {
@@ -177,6 +179,7 @@ impl<'a> Trace<'a, '_> {
         let id = self.handles[tile.0 as usize];
         let tile = self.program.tile(id);
         let from = tile.address?;
-        Some(Bytes { tile: id, space: tile.form.space, from, to: from.saturating_add(tile.bytes) })
+        let to = from.saturating_add(tile.bytes);
+        Some(Bytes { tile: id, space: tile.form.space, from, to, lines: tile.lines })
     }
 }

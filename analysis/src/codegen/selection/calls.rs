@@ -3,16 +3,17 @@
 use std::borrow::Cow;
 
 use crate::diagnostics::Code;
-use crate::ir::{self, Attr, Call, Origin, Reason, Scalar, VarId};
-use crate::ops::Shape;
+use crate::ir::{self, Attr, BLayout, Call, Origin, Reason, Scalar, VarId};
+use crate::ops::{OpId, Shape};
 
 use super::scales;
 use super::tiles::size;
-use super::{Refusal, Selected, Selector, int_attr};
+use super::{Refusal, Selected, Selector, int_attr, list};
 use crate::codegen::expr;
-use crate::codegen::isa::{self, Alike, Slot, Template};
+use crate::codegen::isa::{self, Alike, Columns, Slot, Template, Unit};
 use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of};
 use crate::codegen::types::{self, TileForm};
+use crate::target::Target;
 
 /// Of the sixteen flags between the cores, the last that is not the runtime's.
 const LAST_FLAG_OF_CORES: i64 = 13;
@@ -171,25 +172,99 @@ impl Selector<'_> {
         if row.slots.contains(&Slot::Compare) {
             self.count_bits(destination, reads[0]);
         }
-        writes.insert(0, destination);
+        let changed = match (call.op, reads.first()) {
+            (OpId::ASSEMBLE, Some(source)) => self.inserted_part(destination, *source, list(call.args.get(2))),
+            _ => destination,
+        };
+        writes.insert(0, changed);
         operands.insert(0, Operand::Tile(destination));
         if row.alike != Alike::Nothing {
             self.make_alike(row.alike, &mut operands, &mut reads, origin)?;
         }
-        if row.row_major && operands.iter().any(|operand| self.is_column(operand)) {
-            for operand in &mut operands {
-                if self.is_column(operand)
-                    && let Operand::Tile(tile) = operand
-                {
-                    *tile = self.as_row(*tile, origin);
+        self.lay_out(row, &mut operands, origin)?;
+        let template = row.template.iter().map(|of| self.template(*of, call, destination)).collect::<Selected<_>>()?;
+        let pipe = match row.unit {
+            Unit::OfSpaces => pipe_of(name, Some(self.program.tile(destination).form.space), &sources),
+            Unit::Scalar => Pipe::S,
+            Unit::Nothing if self.is_same_place(destination, &reads) => {
+                self.point(row.instruction, operands, origin);
+                return Ok(());
+            }
+            Unit::ScalarBehindBlocks if self.ends_within_a_block(&reads) => Pipe::S,
+            Unit::Nothing | Unit::ScalarBehindBlocks => Pipe::V,
+        };
+        let inserted = self.kernel.var(result).inserted;
+        let instr = Instr { template, reads, writes, inserted, ..Instr::new(row.instruction, operands, pipe, origin) };
+        if row.unit == Unit::ScalarBehindBlocks && pipe == Pipe::S {
+            self.on_two_units(instr);
+        } else {
+            self.push(instr);
+        }
+        Ok(())
+    }
+
+    /// An instruction of the vector and the scalar unit at once: nothing is in flight when it begins, nor when it has ended.
+    pub(super) fn on_two_units(&mut self, instr: Instr) {
+        let barrier = Step::Sync(Sync::Barrier(None), By::Stage(instr.origin));
+        self.steps.push(barrier.clone());
+        self.push(instr);
+        self.steps.push(barrier);
+    }
+
+    /// Whether a tile certainly lies where its source does.
+    fn is_same_place(&self, tile: TileId, sources: &[TileId]) -> bool {
+        let of = |tile: TileId| self.program.tile(tile).address.filter(|_| !self.moving.contains(&tile));
+        of(tile).is_some() && sources.iter().all(|source| of(*source) == of(tile))
+    }
+
+    /// Whether the valid rows of the first operand may end within a block of 32 bytes, on a machine where that matters.
+    fn ends_within_a_block(&self, operands: &[TileId]) -> bool {
+        let whole_blocks = |tile: &TileId| {
+            let Tile { form, valid, .. } = self.program.tile(*tile);
+            let cols = valid.1.parse::<u64>().ok();
+            cols.is_some_and(|cols| cols.saturating_mul(form.dtype.storage_bits()).is_multiple_of(256))
+        };
+        self.target == Target::Ascend910b && !operands.first().is_some_and(whole_blocks)
+    }
+
+    /// Columns are passed as rows, or refused.
+    fn lay_out(&mut self, row: &isa::Row, operands: &mut [Operand], origin: Origin) -> Selected<()> {
+        match row.columns {
+            Columns::Taken => Ok(()),
+            Columns::AsRows => {
+                for operand in operands {
+                    if self.is_column(operand)
+                        && let Operand::Tile(tile) = operand
+                    {
+                        *tile = self.as_row(*tile, origin);
+                    }
+                }
+                Ok(())
+            }
+            Columns::Refused { row_major, column } => {
+                let instruction = row.instruction;
+                let one = row_major.iter().filter_map(|at| operands.get(*at)).find(|it| self.is_column(it));
+                if let Some(Operand::Tile(one)) = one {
+                    let Tile { name, form, .. } = self.program.tile(*one);
+                    let (rows, takes) = (form.rows, "takes tiles that lie row by row");
+                    return Err(format!("`{name}` is one column of {rows} rows, and {instruction} {takes}").into());
+                }
+                match column.and_then(|at| operands.get(at)) {
+                    Some(Operand::Tile(values)) if self.is_column_of_rows(*values) => {
+                        let Tile { name, form, .. } = self.program.tile(*values);
+                        let apart = format!("`{name}` has one value a row, {} elements apart", form.cols);
+                        Err(format!("{apart}, and {instruction} takes those of a tile of one column").into())
+                    }
+                    _ => Ok(()),
                 }
             }
         }
-        let pipe = pipe_of(name, Some(self.program.tile(destination).form.space), &sources);
-        let template = row.template.iter().map(|of| self.template(*of, call, destination)).collect::<Selected<_>>()?;
-        let inserted = self.kernel.var(result).inserted;
-        self.push(Instr { template, reads, writes, inserted, ..Instr::new(row.instruction, operands, pipe, origin) });
-        Ok(())
+    }
+
+    /// Whether a tile that lies row by row has data in its first column only: of such a row the library takes a block of 32 bytes.
+    fn is_column_of_rows(&self, tile: TileId) -> bool {
+        let Tile { form, valid, .. } = self.program.tile(tile);
+        form.blayout == BLayout::RowMajor && form.cols > 1 && valid.1 == "1"
     }
 
     /// Instructions on two tiles do not broadcast: one row or one column for all of the other tile has instructions of its own.
@@ -258,7 +333,11 @@ impl Selector<'_> {
             }
             let source = self.program.tile(tile).clone();
             let same_elements = source.form.dtype == form.dtype && source.form.space == form.space;
-            if source.form == form || !same_elements || source.valid != valid {
+            let (form, is_of_result) = match alike {
+                Alike::SimulatedColumns => (TileForm { cols: form.cols, ..source.form }, true),
+                _ => (form, source.valid == valid),
+            };
+            if source.form == form || !same_elements || !is_of_result {
                 continue;
             }
             if (TileForm { pad: form.pad, ..source.form }) == form && !self.moving.contains(&tile) {
@@ -272,7 +351,7 @@ impl Selector<'_> {
             let address = match self.scratch_address(form) {
                 Ok(address) => address,
                 // The hardware takes it as it is.
-                Err(_) if alike == Alike::Simulated => continue,
+                Err(_) if alike != Alike::Type => continue,
                 Err(refusal) => {
                     let shape = format!("rows of {} elements and the result rows of {}", source.form.cols, form.cols);
                     let name = &source.name;

@@ -32,7 +32,14 @@ impl Selector<'_> {
         let mut operands: Vec<Operand> = [found, src, k, count, tmp].map(Operand::Tile).to_vec();
         operands.push(Operand::Text(offset.to_string()));
         let (reads, writes) = (vec![src, k, tmp], vec![found, count, tmp]);
-        self.push(Instr { template, reads, writes, ..Instr::new("TGATHER", operands, Pipe::V, origin) });
+        let instr = Instr { template, reads, writes, ..Instr::new("TGATHER", operands, Pipe::V, origin) };
+        match self.target {
+            // Its scalar unit numbers the positions in the scratch, and writes how many there are.
+            Target::Ascend910b => self.on_two_units(instr),
+            Target::Ascend950 => {
+                self.push(instr);
+            }
+        }
         Ok(())
     }
 
@@ -90,22 +97,33 @@ impl Selector<'_> {
         };
         let access = self.access(&tensor, offsets, valid, &limits, Use::of_load(call))?;
         let parent = self.program.tile(target).clone();
-        let form = types::TileForm { rows: limits[0], ..parent.form };
+        // In boxes the distance of the columns depends on the number of rows, and a row within a box has an address of its own.
+        let in_boxes = parent.form.box_shape().is_some();
+        let form = if in_boxes { parent.form } else { types::TileForm { rows: limits[0], ..parent.form } };
+        let place = match in_boxes {
+            true if Use::of_load(call) == Use::LoadTransposed => {
+                let name = &parent.name;
+                return Err(format!(
+                    "rows that become columns of `{name}`, which is stored in boxes, have no C++ form"
+                )
+                .into());
+            }
+            true => Place::Computed(self.line_address(target, [row, col])?),
+            false => Place::View,
+        };
         let view = self.own_tile(&format!("{}_part", parent.name), form, parent.address, origin);
-        let in_prologue = valid.iter().all(|extent| self.is_fixed(extent));
+        let in_prologue = !in_boxes && valid.iter().all(|extent| self.is_fixed(extent));
         let tile = &mut self.program.tiles[view.0 as usize];
-        (tile.place, tile.valid, tile.bytes) = (Place::View, (rows.clone(), cols.clone()), parent.bytes);
+        (tile.place, tile.valid, tile.bytes) = (place, (rows.clone(), cols.clone()), parent.bytes);
         if !in_prologue {
             tile.declared = Declared::Body;
             self.steps.push(Step::Declare(view));
         }
-        let start = [row, col].map(|offset| expr::text(offset, self.kernel, &self.context));
-        let [row, col] = start;
-        self.point(
-            "TSUBVIEW",
-            vec![Operand::Tile(view), Operand::Tile(target), Operand::Text(row?), Operand::Text(col?)],
-            origin,
-        );
+        if !in_boxes {
+            let [row, col] = [row, col].map(|offset| expr::text(offset, self.kernel, &self.context));
+            let operands = vec![Operand::Tile(view), Operand::Tile(target), Operand::Text(row?), Operand::Text(col?)];
+            self.point("TSUBVIEW", operands, origin);
+        }
         self.load_window(view, access, false, false, origin);
         if let Some(var) = result {
             self.tiles.insert(var, target);

@@ -73,8 +73,8 @@ struct Selector<'a> {
     tiles: FxHashMap<VarId, TileId>,
     /// Views of columns as one row.
     rows: FxHashMap<TileId, TileId>,
-    /// Parts of tiles, with gaps between their rows.
-    windows: FxHashSet<TileId>,
+    /// Parts of tiles whose type has the distances of the whole: their own rows and columns.
+    windows: FxHashMap<TileId, [u64; 2]>,
     /// Handles that point to different buffers at different times.
     moving: FxHashSet<TileId>,
     tensors: FxHashMap<VarId, TensorRef>,
@@ -141,7 +141,7 @@ impl<'a> Selector<'a> {
             program: Program { function: context::function_name(&kernel.name), ..Program::default() },
             tiles: FxHashMap::default(),
             rows: FxHashMap::default(),
-            windows: FxHashSet::default(),
+            windows: FxHashMap::default(),
             moving: FxHashSet::default(),
             tensors: FxHashMap::default(),
             changing: pointers::changing(kernel),

@@ -13,6 +13,7 @@ use super::{Refusal, Selected, Selector, int_attr};
 use crate::codegen::sequence::{
     Action, Declared, Direction, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of,
 };
+use crate::codegen::types::TileForm;
 
 /// Slots of a queue whose author gives no number: less where both directions share it (`slotNum` of PTOAS).
 const SLOTS: u64 = 8;
@@ -297,16 +298,23 @@ impl Selector<'_> {
     }
 
     /// The same bytes with all rows and columns valid: a tile goes through a queue whole, so that both sides agree where
-    /// its rows are. An empty one, of a vector unit that only keeps step, stays empty.
+    /// its rows are. A window of another tile has rows and columns of its own, at the distances of that tile, and the rows
+    /// of what goes through a queue are as long as the valid ones. An empty one, of a vector unit that only keeps step, stays
+    /// empty.
     fn whole_box(&mut self, tile: TileId, origin: Origin) -> TileId {
         let part = self.program.tile(tile).clone();
-        let (rows, cols) = (part.form.rows.to_string(), part.form.cols.to_string());
+        let all = self.own_extents(tile).map(|extent| extent.to_string());
         let is_empty = part.valid.0 == "0" || part.valid.1 == "0";
-        if is_empty || part.valid == (rows, cols) {
+        if is_empty || [&part.valid.0, &part.valid.1] == [&all[0], &all[1]] {
             return tile;
         }
         let whole = self.own_tile(&format!("{}_whole", part.name), part.form, part.address, origin);
+        if let Some(own) = self.windows.get(&tile) {
+            self.windows.insert(whole, *own);
+        }
         let own = &mut self.program.tiles[whole.0 as usize];
+        let [rows, cols] = all;
+        own.valid = (rows, cols);
         own.bytes = part.bytes;
         if self.moving.contains(&tile) {
             own.place = Place::View;
@@ -314,11 +322,19 @@ impl Selector<'_> {
         whole
     }
 
+    /// Rows and columns of a tile, or of the part of one that it is.
+    fn own_extents(&self, tile: TileId) -> [u64; 2] {
+        let form = self.program.tile(tile).form;
+        self.windows.get(&tile).copied().unwrap_or([form.rows, form.cols])
+    }
+
     /// Whether a tile fits into a slot.
     fn fits(&self, queue: usize, tile: TileId, call: &Call) -> Selected<()> {
+        let [rows, cols] = self.own_extents(tile);
         let tile = self.program.tile(tile);
         let shared = tile.form.space == Space::Vec && int_attr(call, "split").unwrap_or(0) != 0;
-        let (name, bytes, slot) = (&tile.name, size(tile.form), self.program.queues[queue].slot_bytes);
+        let bytes = size(TileForm { rows, cols, ..tile.form });
+        let (name, slot) = (&tile.name, self.program.queues[queue].slot_bytes);
         match shared {
             true if 2 * bytes > slot => Err(format!(
                 "each vector unit has {bytes} bytes of `{name}` in one slot of {slot} bytes: the tile is not divided between them"

@@ -72,7 +72,8 @@ impl Selector<'_> {
         let moves = matches!(place, Place::Computed(_) | Place::View);
         let (inserted, origin) = (source.inserted, source.origin);
         let name = self.context.register_tile(var, &source.name);
-        let id = self.add_tile(Tile { name, form, valid, address, bytes, place, declared, inserted, origin });
+        let id =
+            self.add_tile(Tile { name, form, valid, address, bytes, lines: None, place, declared, inserted, origin });
         self.tiles.insert(var, id);
         if moves {
             self.moving.insert(id);
@@ -137,7 +138,7 @@ impl Selector<'_> {
         let valid = (form.rows.to_string(), form.cols.to_string());
         let bytes = size(form);
         let (place, declared) = (Place::Planned, Declared::Prologue);
-        self.add_tile(Tile { name, form, valid, address, bytes, place, declared, inserted: true, origin })
+        self.add_tile(Tile { name, form, valid, address, bytes, lines: None, place, declared, inserted: true, origin })
     }
 
     /// The same bytes as `column`, as one row.
@@ -168,7 +169,7 @@ impl Selector<'_> {
         let valid = self.program.tile(source).valid.clone();
         let copy = self.own_tile(&name, form, home, origin);
         self.program.tiles[copy.0 as usize].valid = valid;
-        if self.windows.contains(&source) && self.overlap(copy, source) {
+        if self.windows.contains_key(&source) && self.overlap(copy, source) {
             let name = &self.program.tile(source).name;
             let message = format!("`{name}` is a window of a tile, and would be copied onto that tile's own bytes");
             self.report(origin, message.into());

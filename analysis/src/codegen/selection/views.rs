@@ -3,14 +3,18 @@
 use crate::ir::{self, BLayout, Call, Origin, SLayout, Scalar, VarId};
 use crate::lower::known;
 use crate::ops::OpId;
+use crate::target::Space;
 
 use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Operand, Place, TileId};
+use crate::codegen::sequence::{Declared, Lines, Operand, Place, Tile, TileId};
 use crate::codegen::types::TileForm;
 
 /// A part of a tile: rows and columns from its start.
 type Start<'k> = [&'k Scalar; 2];
+
+/// Bytes of Vec that are read and written at once.
+const BLOCK: u64 = 32;
 
 const ORIGIN: Start<'static> = [&Scalar::Int(0), &Scalar::Int(0)];
 
@@ -19,7 +23,7 @@ impl Selector<'_> {
     pub(super) fn view(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
         let Some(var) = result.filter(|var| self.kernel.tile(*var).is_some()) else { return Ok(()) };
         let source = self.viewed(call)?;
-        if self.windows.contains(&source) {
+        if self.windows.contains_key(&source) {
             return match call.op {
                 OpId::SET_VALIDSHAPE => self.window(var, source, ORIGIN, origin),
                 _ => Err(self.strided(source, call)),
@@ -36,7 +40,7 @@ impl Selector<'_> {
 
     pub(super) fn reshape(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
         let source = self.viewed(call)?;
-        if self.windows.contains(&source) {
+        if self.windows.contains_key(&source) {
             return Err(self.strided(source, call));
         }
         match result {
@@ -98,32 +102,92 @@ impl Selector<'_> {
             _ => None,
         };
         if form.slayout != SLayout::NoneBox {
-            if let Some((address, offset)) = address.zip(offset) {
-                let range = (Some(address + offset), bytes.saturating_sub(offset));
-                self.declare_as(var, form, range, Place::Planned, Declared::Prologue)?;
-                return Ok(());
-            }
-            let place = Place::Computed(self.box_address(source, start)?);
-            self.declare_as(var, form, (address, bytes), place, Declared::Prologue)?;
+            let window = match address.zip(offset) {
+                Some((address, offset)) => {
+                    let range = (Some(address + offset), bytes.saturating_sub(offset));
+                    self.declare_as(var, form, range, Place::Planned, Declared::Prologue)?
+                }
+                None => {
+                    let place = Place::Computed(self.box_address(source, start)?);
+                    self.declare_as(var, form, (address, bytes), place, Declared::Prologue)?
+                }
+            };
+            self.note_window(window, own);
             return Ok(());
         }
         let range = match offset {
             Some(offset) => (address.map(|address| address + offset), own.span(form)),
             None => (address, bytes),
         };
+        let lines = offset.and_then(|_| own.lines(form));
         let [row, col] = start.map(|offset| expr::text(offset, self.kernel, &self.context));
         let window = self.declare_as(var, form, range, Place::View, Declared::Prologue)?;
-        if (form.rows, form.cols) != (own.rows, own.cols) {
-            self.windows.insert(window);
-        }
+        self.program.tiles[window.0 as usize].lines = lines;
+        self.note_window(window, own);
         let operands = vec![Operand::Tile(window), Operand::Tile(source), Operand::Text(row?), Operand::Text(col?)];
         self.point("TSUBVIEW", operands, origin);
         Ok(())
     }
 
+    /// The bytes of a tile that an insertion at this place changes, as a tile that nothing declares; the tile itself where its
+    /// place or the part is known at run time only.
+    pub(super) fn inserted_part(&mut self, whole: TileId, source: TileId, start: Option<&[Scalar]>) -> TileId {
+        let Tile { name, form, address, origin, .. } = self.program.tile(whole).clone();
+        let number = |offset: &Scalar| known(offset, &self.constants).as_int().and_then(|at| u64::try_from(at).ok());
+        let start = match start {
+            Some([row, col]) => number(row).zip(number(col)),
+            _ => None,
+        };
+        let (rows, cols) = &self.program.tile(source).valid;
+        let extents = rows.parse().ok().zip(cols.parse().ok());
+        let (Some((row, col)), Some((rows, cols)), Some(address)) = (start, extents, address) else { return whole };
+        let part = TileForm { rows, cols, ..form };
+        let plain = form.space == Space::Vec && form.slayout == SLayout::NoneBox && !self.moving.contains(&whole);
+        let Some(offset) = form.offset(row, col).filter(|_| plain && rows > 0 && cols > 0) else { return whole };
+        let bytes = part.span(form);
+        if offset.saturating_add(bytes) > self.program.tile(whole).bytes {
+            return whole;
+        }
+        let from = address + offset;
+        let before = from % BLOCK;
+        let id = self.own_tile(&format!("{name}_inserted"), part, Some(from - before), origin);
+        let tile = &mut self.program.tiles[id.0 as usize];
+        tile.bytes = before + bytes;
+        tile.lines = part.lines(form).map(|lines| lines.widened(before));
+        tile.declared = Declared::Nowhere;
+        id
+    }
+
+    /// Remembers what is a window's own, where its type has the rows or columns of the whole.
+    fn note_window(&mut self, window: TileId, own: TileForm) {
+        let form = self.program.tile(window).form;
+        if (form.rows, form.cols) != (own.rows, own.cols) {
+            self.windows.insert(window, [own.rows, own.cols]);
+        }
+    }
+
     /// `0x0 + (row * 16) * 4`: where the box lies that begins at a row and a column which are known at run time, but certainly
     /// begin one.
     fn box_address(&self, tile: TileId, start: Start) -> Selected<String> {
+        let unit = self.program.tile(tile).form.box_shape().unwrap_or((1, 1));
+        self.address_in_boxes(tile, start, unit)
+    }
+
+    /// The same of a line of a tile in boxes: of boxes that lie one behind the other the lines do too, so that only the other offset
+    /// must begin one.
+    pub(super) fn line_address(&self, tile: TileId, start: Start) -> Selected<String> {
+        let form = self.program.tile(tile).form;
+        let (rows, cols) = form.box_shape().unwrap_or((1, 1));
+        let unit = match (form.blayout, form.slayout) {
+            (BLayout::ColMajor, SLayout::RowMajor) => (1, cols),
+            (BLayout::RowMajor, SLayout::ColMajor) => (rows, 1),
+            _ => (rows, cols),
+        };
+        self.address_in_boxes(tile, start, unit)
+    }
+
+    /// `start` is certainly a multiple of `unit`, and all between two of those lies in one line.
+    fn address_in_boxes(&self, tile: TileId, start: Start, unit: (u64, u64)) -> Selected<String> {
         let source = self.program.tile(tile);
         let name = &source.name;
         let refused = |what: &str| Refusal::from(format!("a window of `{name}`, which is stored in boxes, {what}"));
@@ -134,7 +198,7 @@ impl Selector<'_> {
             return Err(refused("which changes its place, has no C++ form"));
         }
         let begins_a_box = |offset: &Scalar, extent: u64| self.multiple_of(offset).is_multiple_of(extent);
-        if !begins_a_box(start[0], rows) || !begins_a_box(start[1], cols) {
+        if !begins_a_box(start[0], unit.0) || !begins_a_box(start[1], unit.1) {
             return Err(refused("has a C++ form where it certainly begins at one of them"));
         }
         let bits = source.form.dtype.storage_bits();
@@ -173,6 +237,13 @@ impl Selector<'_> {
     }
 }
 
+impl Lines {
+    /// With the block that their start lies in.
+    fn widened(self, before: u64) -> Lines {
+        Lines { length: (before + self.length).next_multiple_of(BLOCK).min(self.distance), ..self }
+    }
+}
+
 impl TileForm {
     /// The type of a part of `parent`, which keeps the distance of its rows (of its columns, or boxes, in a column-major tile).
     fn window_of(self, parent: TileForm) -> TileForm {
@@ -199,6 +270,17 @@ impl TileForm {
             }
         };
         Some(lines.checked_add(rest)?.checked_mul(self.dtype.storage_bits())? / 8)
+    }
+
+    /// The lines of such a part; `None` if it has no gaps. Instructions on them touch blocks of 32 bytes.
+    fn lines(self, window: TileForm) -> Option<Lines> {
+        let bytes = |elements: u64| elements.saturating_mul(self.dtype.storage_bits()).div_ceil(8);
+        let (count, length, distance) = match window.blayout {
+            BLayout::RowMajor => (self.rows, bytes(self.cols), bytes(window.cols)),
+            BLayout::ColMajor => (self.cols, bytes(self.rows), bytes(window.rows)),
+        };
+        let lines = Lines { count, length: length.next_multiple_of(BLOCK), distance };
+        (count > 1 && lines.length < distance).then_some(lines)
     }
 
     /// Bytes from the first to the last element of a part of this shape in a tile of that type.

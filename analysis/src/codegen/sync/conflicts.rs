@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::blocks::Node;
 use super::state::{Bits, PIPES};
-use crate::codegen::sequence::{Access, Affine, Instr, Program, Step, TileId};
+use crate::codegen::sequence::{Access, Affine, Instr, Program, Step, Tile, TileId};
 use crate::ir::{TensorLayout, VarId};
 
 /// A tile stands for itself, a handle for everything that it is pointed to.
@@ -58,6 +58,23 @@ fn overlap(program: &Program, a: TileId, b: TileId) -> bool {
     a.form.space == b.form.space
         && start_a < start_b.saturating_add(b.bytes)
         && start_b < start_a.saturating_add(a.bytes)
+        && !lie_between(a, b)
+}
+
+/// Whether the lines of two tiles, at one distance, lie beside each other: each in the gaps of the other.
+fn lie_between(a: &Tile, b: &Tile) -> bool {
+    let (Some(of_a), Some(of_b)) = (a.lines, b.lines) else { return false };
+    let distance = of_a.distance;
+    if distance != of_b.distance || distance == 0 {
+        return false;
+    }
+    // Where the lines of one begin, counted from those of the other.
+    let ahead = |from: &Tile, to: &Tile| match (from.address, to.address) {
+        (Some(from), Some(to)) => to.wrapping_sub(from) as i64,
+        _ => 0,
+    };
+    let gap = |from: &Tile, to: &Tile| ahead(from, to).rem_euclid(distance as i64) as u64;
+    gap(a, b) >= of_a.length && gap(b, a) >= of_b.length
 }
 
 /// Whether a tile that one of them writes can share bytes with a tile of the other.
@@ -105,6 +122,9 @@ pub(super) fn conflicts(
             let other = program.tile(b);
             if other.form.space != tile.form.space || other.address.unwrap_or(0) >= end {
                 break;
+            }
+            if lie_between(tile, other) {
+                continue;
             }
             let (a, b) = (a.0 as usize, b.0 as usize);
             near_writers[a].or(&writers[b]);

@@ -54,7 +54,8 @@ fn instructions_and_structure_are_those_recorded() {
     for case in cases() {
         let fixture = Builder::build(&case);
         let (program, findings) = program(&fixture.kernel, &fixture.plan);
-        let (want, got) = (recorded(&case), generated(&program));
+        let (want, got) =
+            (recorded(&case), generated(&program).into_iter().map(with_pipe_of_march).collect::<Vec<_>>());
         let mut renaming = Renaming::default();
         let mut differences = String::new();
         for (want, got) in want.iter().zip(&got) {
@@ -81,6 +82,11 @@ fn instructions_and_structure_are_those_recorded() {
         85 of 85 equal
     "#]]
     .assert_eq(&report);
+}
+
+/// The recorded compiler counts a reshape, which is no instruction, to the vector unit.
+pub(super) fn with_pipe_of_march(line: String) -> String {
+    if line.trim_start().starts_with("TRESHAPE ") { line.replace("PIPE_S", "PIPE_V") } else { line }
 }
 
 fn tiles(case: &Case, program: &Program, renaming: &Renaming, differences: &mut String) {
@@ -164,13 +170,14 @@ fn synchronisation_is_sound_and_no_more_than_needed() {
         004_unary_more: ours [], theirs ["bar PIPE_V 5"]
         008_independent_chains: ours [], theirs ["bar PIPE_V 5"]
         019_row_reductions_shared_tmp: ours ["bar PIPE_V 2", "bar PIPE_V 3"], theirs []
+        032_reshape_tile: ours [], theirs ["bar PIPE_V 2"]
         057_if_else_result: ours ["PIPE_V->PIPE_MTE3 - 4", "bar PIPE_V 3"], theirs ["PIPE_V->PIPE_MTE3 - 3"]
         058_if_without_else: ours ["PIPE_V->PIPE_MTE3 4 5", "bar PIPE_V 4", "bar PIPE_V 4"], theirs ["PIPE_V->PIPE_MTE3 3 4", "bar PIPE_V 2", "bar PIPE_V 3"]
         061_if_in_loop: ours ["PIPE_MTE2->PIPE_V 1 5", "PIPE_V->PIPE_MTE2 - -", "PIPE_V->PIPE_MTE3 0 6", "bar PIPE_V -", "bar PIPE_V -", "bar PIPE_V 5"], theirs ["PIPE_MTE2->PIPE_V 1 4", "PIPE_V->PIPE_MTE2 - 1", "PIPE_V->PIPE_MTE3 0 5", "bar PIPE_V 2", "bar PIPE_V 3"]
         063_if_nested: ours ["PIPE_V->PIPE_MTE3 - 5", "bar PIPE_V 4"], theirs ["PIPE_V->PIPE_MTE3 - 4"]
         082_written_sync: ours [], theirs ["bar all"]
         85 of 85 sound
-        66 of 74 with the same pairs and barriers; 362 in all, theirs 361
-        441 of 441 single removals detected
+        65 of 74 with the same pairs and barriers; 361 in all, theirs 361
+        440 of 440 single removals detected
     "#]].assert_eq(&report);
 }

@@ -170,6 +170,7 @@ pub(super) fn tile(place: u32, origin: Origin, declared: Declared) -> Tile {
         valid: Default::default(),
         address,
         bytes: 64,
+        lines: None,
         place: Place::Planned,
         declared,
         inserted: false,
