@@ -1,6 +1,6 @@
 //! Scalar expressions in C++ (`reference/codegen.md` §6).
 
-use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type};
+use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
 
 use super::context::Context;
 use super::sequence::Affine;
@@ -8,6 +8,16 @@ use super::types;
 
 /// Why an expression has no C++ text.
 pub(super) type Refusal = String;
+
+/// Why a variable has no value that could be printed: nothing is known of it, or the reason is at its definition.
+fn without_value(var: VarId, kernel: &Kernel) -> Refusal {
+    let Var { name, ty, .. } = kernel.var(var);
+    match ty {
+        Type::Unknown(Reason(reason)) => format!("`{name}` is not known: {reason}"),
+        Type::Tile(_) | Type::Tensor(_) => format!("`{name}` has no scalar value in generated code"),
+        _ => format!("what `{name}` is made of is not generated"),
+    }
+}
 
 /// The expression; operators always have parentheses around them.
 pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Result<String, Refusal> {
@@ -18,7 +28,7 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
         Scalar::Bool(value) => value.to_string(),
         Scalar::Var(var) => match context.name(*var) {
             Some(name) => name.to_string(),
-            None => return Err(format!("`{}` has no scalar value in generated code", kernel.var(*var).name)),
+            None => return Err(without_value(*var, kernel)),
         },
         Scalar::Unary(op, operand) => {
             let operand = print(operand)?;

@@ -19,6 +19,32 @@ pub(crate) fn program(params: &str, body: &str) -> String {
 
 const SQUARE: &str = "a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]";
 
+/// The last ones lie on both sides of a border of boxes, and are half as long.
+#[test]
+fn rows_are_gathered_into_boxes() {
+    let mut batch = Batch::default();
+    let text = program(
+        "a: pl.Tensor[[64, 64], pl.FP16], b: pl.Tensor[[64, 64], pl.FP16], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]",
+        "m = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\n\
+         m1 = pl.tile.gather_row(m, a, [3, 0], [60, 0], [1, 64])\n\
+         m2 = pl.tile.gather_row(m1, a, [31, 32], [7, 0], [2, 32])\n\
+         n = pl.load(b, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\n\
+         z = pl.matmul(m2, n)\n\
+         out = pl.store(z, [0, 0], out)\n\
+         return out",
+    );
+    let (kernel, plan) = planned(&text).remove(0);
+    batch.add(Run::new("rows_into_boxes", &kernel, &plan).tolerance(2e-2), &|i| {
+        let gathered = Array::from(64, 64, |r, c| match (r, c) {
+            (3, _) => i["a"].at(60, c),
+            (31..33, 32..) => i["a"].at(r - 24, c - 32),
+            _ => i["a"].at(r, c),
+        });
+        vec![("out", gathered.times(&i["b"]))]
+    });
+    batch.check("rows_into_boxes");
+}
+
 #[test]
 fn views_show_the_bytes_of_their_source() {
     let mut batch = Batch::default();

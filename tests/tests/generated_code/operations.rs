@@ -65,6 +65,10 @@ fn column(array: &Array, f: impl Fn(f64, f64) -> f64) -> Array {
     Array::from(1, array.cols, |_, c| (1..array.rows).fold(array.at(0, c), |sum, r| f(sum, array.at(r, c))))
 }
 
+fn right_half(array: &Array) -> Array {
+    Array::from(array.rows, array.cols / 2, |r, c| array.at(r, c + array.cols / 2))
+}
+
 fn row_best(array: &Array, better: Better) -> Array {
     Array::from(array.rows, 1, |r, _| {
         (1..array.cols).fold(0, |best, c| if better(array.at(r, c), array.at(r, best)) { c } else { best }) as f64
@@ -333,6 +337,26 @@ fn indexed() -> Vec<Case> {
             (ROWS, COLS, "FP32"),
             "w = pl.tile.muls(x, 1.0)\nz = pl.tile.gather_row(w, b, [3, 0], [5, 0], [1, 64])",
             |i| Array::from(ROWS, COLS, |r, c| if r == 3 { i["b"].at(5, c) } else { i["a"].at(r, c) }),
+        ),
+        // Rows of a window, and a column of it, have gaps between their elements.
+        case(
+            "col_max_of_window",
+            (1, COLS / 2, "FP32"),
+            "w = pl.tile.slice(x, [16, 32], [0, 32])\nz = pl.tile.col_max(w)",
+            |i| column(&right_half(&i["a"]), f64::max),
+        ),
+        case(
+            "col_sum_of_window",
+            (1, COLS / 2, "FP32"),
+            "w = pl.tile.slice(x, [16, 32], [0, 32])\nz = pl.tile.col_sum(w)",
+            |i| column(&right_half(&i["a"]), |x, y| x + y),
+        ),
+        case(
+            "inserted_beside",
+            (ROWS, COLS, "FP32"),
+            "w = pl.tile.slice(x, [16, 32], [0, 32])\nv = pl.tile.exp(w)\nu = pl.tile.muls(y, 1.0)\n\
+             t = pl.tile.assemble(u, v, [0, 0])\nz = pl.tile.assemble(t, v, [0, 32])",
+            |i| Array::from(ROWS, COLS, |r, c| i["a"].at(r, COLS / 2 + c % (COLS / 2)).exp()),
         ),
         case("mgather", (ROWS, COLS, "FP32"), "v = pl.load(c, [0, 0], [1, 16])\nz = pl.tile.mgather(b, v)", |i| {
             Array::from(ROWS, COLS, |r, c| i["b"].at(i["c"].values[r] as usize, c))

@@ -7,7 +7,7 @@ use crate::ir::{self, Attr, BLayout, Call, Origin, Reason, Scalar, VarId};
 use crate::ops::{OpId, Shape};
 
 use super::scales;
-use super::tiles::size;
+use super::tiles::{no_tile, size};
 use super::{Refusal, Selected, Selector, int_attr, list};
 use crate::codegen::expr;
 use crate::codegen::isa::{self, Alike, Columns, Slot, Template, Unit};
@@ -416,6 +416,9 @@ impl Selector<'_> {
     pub(super) fn tile_operand(&mut self, call: &Call, arg: u8) -> Selected<TileId> {
         match call.args.get(arg as usize).and_then(ir::Operand::var) {
             Some(var) if self.kernel.tile(var).is_some() => self.tile(var),
+            Some(var) if matches!(self.kernel.var(var).ty, ir::Type::Unknown(_)) => {
+                Err(no_tile(self.kernel.var(var)).into())
+            }
             _ => Err(format!("operand {arg} of `{}` is no tile", call.op.op().name).into()),
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::ir::{self, Call, Origin, Scalar, Type, VarId};
 
+use super::tiles::no_tile;
 use super::transfers::Use;
 use super::{Selected, Selector, list};
 use crate::codegen::expr;
@@ -14,7 +15,7 @@ impl Selector<'_> {
     pub(super) fn element(&mut self, call: &Call) -> Selected<(TileId, String)> {
         let var = call.args.first().and_then(ir::Operand::var).ok_or_else(|| "no tile".to_string())?;
         if self.kernel.tile(var).is_none() {
-            return Err(format!("`{}` is no tile", self.kernel.var(var).name).into());
+            return Err(no_tile(self.kernel.var(var)).into());
         }
         let tile = self.tile(var)?;
         let cols = self.program.tile(tile).form.cols;

@@ -35,7 +35,7 @@ impl Selector<'_> {
     pub(super) fn form(&mut self, var: VarId) -> Selected<TileForm> {
         let source = self.kernel.var(var);
         let Type::Tile(ty) = &source.ty else {
-            return Err(format!("`{}` is no tile", source.name).into());
+            return Err(no_tile(source).into());
         };
         let form = TileForm::new(ty).map_err(|reason| format!("`{}`: {reason}", source.name))?;
         if let Some(refusal) = self.dtype_refused(form.dtype).or_else(|| form.refusal()) {
@@ -64,7 +64,7 @@ impl Selector<'_> {
     ) -> Selected<TileId> {
         let source = self.kernel.var(var);
         let Type::Tile(ty) = &source.ty else {
-            return Err(format!("`{}` is no tile", source.name).into());
+            return Err(no_tile(source).into());
         };
         let (valid, fixed) = self.valid(ty).map_err(|reason| format!("valid shape of `{}`: {reason}", source.name))?;
         let in_body = declared == Declared::Prologue && (!fixed || matches!(place, Place::Computed(_)));
@@ -195,6 +195,16 @@ impl Selector<'_> {
         a.form.space == b.form.space
             && start_a < start_b.saturating_add(b.bytes)
             && start_b < start_a.saturating_add(a.bytes)
+    }
+}
+
+/// Why a variable that stands where a tile must is none.
+pub(super) fn no_tile(var: &ir::Var) -> String {
+    let name = &var.name;
+    match &var.ty {
+        Type::Unknown(ir::Reason(reason)) => format!("`{name}` is not known: {reason}"),
+        Type::Tensor(_) => format!("`{name}` is a tensor, and a tile is needed here"),
+        _ => format!("`{name}` is no tile"),
     }
 }
 
