@@ -181,7 +181,7 @@ impl<'a> Lane<'a> {
             "`{name}` is carried by a loop that moves it to the other core, and both cores go through the loop with it: the compiler \
              stops (ExpandMixedKernel: a carry of the loop \"is not an IterArg after mutation\"). Move a copy: `moved = {name}` first"
         );
-        self.kernel.rejections.push(Rejection { at, code, message });
+        self.kernel.rejections.push(Rejection { at, code, message, related: Vec::new() });
     }
 
     /// How tiles that cross are divided between the vector units, as the instructions say it.
