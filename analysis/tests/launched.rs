@@ -124,50 +124,50 @@ const BOTH: &str = "            self.cube(a, o)\n            self.vector(a, o)\n
 #[test]
 fn the_second_vector_unit_repeats_what_is_launched_with_the_cube() {
     let twice = expect![[r#"
-        P.vector exact [] [x 0x0, x 0x0]
-        P.cube exact [] [p ?]
+        P.vector predicted [] [x 0x0, x 0x0]
+        P.cube predicted [] [p ?]
     "#]];
     check(&pair("", 0, &group("both", false, BOTH)), twice);
     check(
         &pair("", 0, &group("both", true, BOTH)),
         expect![[r#"
-        P.vector exact [] [x 0x0, x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector predicted [] [x 0x0, x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
     check(
         &pair(", attrs={\"dual_aiv_dispatch\": True}", 0, ""),
         expect![[r#"
-        P.vector exact [] [x 0x0, x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector predicted [] [x 0x0, x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
 }
 
 #[test]
 fn the_second_vector_unit_repeats_nothing_else() {
     let once = expect![[r#"
-        P.vector exact [] [x 0x0]
-        P.cube exact [] [p ?]
+        P.vector predicted [] [x 0x0]
+        P.cube predicted [] [p ?]
     "#]];
     check(&pair("", 0, ""), once);
     check(
         &pair("", 0, &group("alone", false, "            self.vector(a, o)\n")),
         expect![[r#"
-        P.vector exact [] [x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector predicted [] [x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
     check(
         &pair(", attrs={\"split_aiv\": True}", 0, &group("both", false, BOTH)),
         expect![[r#"
-        P.vector exact [] [x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector predicted [] [x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
     expect![[r#"
-        P.vector exact [] [x 0x0, x_nz 0x4000]
-        P.cube exact [] [p ?]
+        P.vector predicted [] [x 0x0, x_nz 0x4000]
+        P.cube predicted [] [p ?]
     "#]]
     .assert_eq(&plans(&pair("", 0, &group("both", false, BOTH)), Target::Ascend950));
 }
@@ -178,9 +178,9 @@ fn a_vector_kernel_that_is_launched_in_two_ways_is_not_clear() {
     check(
         &pair("", 0, &groups),
         expect![[r#"
-        P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
 }
 
@@ -191,25 +191,25 @@ fn a_partner_of_no_core_is_not_clear() {
     check(
         &in_core,
         expect![[r#"
-        P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
 }
 
 #[test]
 fn what_goes_to_the_cube_on_950_is_packed() {
     expect![[r#"
-        P.vector exact [] [x 0x0, x_nz 0x4000]
-        P.cube exact [] [p ?]
+        P.vector predicted [] [x 0x0, x_nz 0x4000]
+        P.cube predicted [] [p ?]
     "#]]
     .assert_eq(&plans(&pair("", 0, ""), Target::Ascend950));
     let packed =
         "x = pl.move(x, target_memory=pl.Mem.Vec, blayout=pl.TileLayout.col_major, slayout=pl.TileLayout.row_major)\n";
     let by_author = pair("", 0, "").replace("pl.tpush_to_aic", &format!("{packed}        pl.tpush_to_aic"));
     expect![[r#"
-        P.vector exact [] [x 0x0, x 0x4000]
-        P.cube exact [] [p ?]
+        P.vector rejected [] [x 0x0, x 0x4000]
+        P.cube predicted [] [p ?]
     "#]]
     .assert_eq(&plans(&by_author, Target::Ascend950));
 }
@@ -219,15 +219,15 @@ fn tiles_that_cross_in_halves_are_divided() {
     check(
         &pair("", 1, ""),
         expect![[r#"
-        P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
     check(
         &pair(", attrs={\"split\": pl.SplitMode.UP_DOWN}", 1, ""),
         expect![[r#"
-        P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
-        P.cube exact [] [p ?]
-    "#]],
+            P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
+            P.cube predicted [] [p ?]
+        "#]],
     );
 }
