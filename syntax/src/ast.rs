@@ -24,6 +24,8 @@ pub struct Ast {
     exprs: Nodes<Expr>,
     stmts: Nodes<Stmt>,
     pub body: Vec<StmtId>,
+    /// Names in what the view does not look into (lambdas, handlers, patterns, places that do not parse), where they may be bound.
+    pub hidden: Vec<String>,
 }
 
 /// Byte ranges of an [`Ast`]'s nodes and the comments, relative to the start of the block.
@@ -289,6 +291,67 @@ pub struct ImportedName {
     pub alias: Option<String>,
 }
 
+impl Expr {
+    /// The expressions that this one is made of.
+    pub fn parts(&self) -> Vec<ExprId> {
+        let of_clauses = |clauses: &[Clause]| {
+            let parts = clauses.iter().flat_map(|clause| match *clause {
+                Clause::For { target, iter } => vec![target, iter],
+                Clause::If(condition) => vec![condition],
+            });
+            parts.collect::<Vec<_>>()
+        };
+        match self {
+            Expr::Attribute { value, .. } => vec![*value],
+            Expr::Call { func, args } => [*func].into_iter().chain(args.iter().map(|arg| arg.value)).collect(),
+            Expr::Subscript { value, index } => vec![*value, *index],
+            Expr::Slice { lower, upper, step } => [lower, upper, step].into_iter().flatten().copied().collect(),
+            Expr::Tuple(parts) | Expr::List(parts) | Expr::Joined(parts) => parts.clone(),
+            Expr::Dict(pairs) => pairs.iter().flat_map(|&(key, value)| [key, value]).collect(),
+            Expr::Unary { operand, .. } => vec![*operand],
+            Expr::Binary { left, right, .. } | Expr::Bool2 { left, right, .. } => vec![*left, *right],
+            Expr::Compare { left, rest } => [*left].into_iter().chain(rest.iter().map(|(_, right)| *right)).collect(),
+            Expr::Ternary { then, condition, otherwise } => vec![*then, *condition, *otherwise],
+            Expr::Starred(inner) => vec![*inner],
+            Expr::Comprehension { element, clauses } => [vec![*element], of_clauses(clauses)].concat(),
+            Expr::DictComprehension { key, value, clauses } => [vec![*key, *value], of_clauses(clauses)].concat(),
+            Expr::Name(_) | Expr::Int(_) | Expr::Float(_) | Expr::Str(_) | Expr::Bool(_) => Vec::new(),
+            Expr::None | Expr::Ellipsis | Expr::Other(_) | Expr::Error => Vec::new(),
+        }
+    }
+}
+
+impl Stmt {
+    /// The expressions of the statement itself, without those of the statements in it.
+    pub fn exprs(&self) -> Vec<ExprId> {
+        match self {
+            Stmt::Assign { targets, annotation, value } => {
+                targets.iter().chain(annotation).chain(value).copied().collect()
+            }
+            Stmt::AugAssign { target, value, .. } => vec![*target, *value],
+            Stmt::Expr(expr) => vec![*expr],
+            Stmt::For { target, iter, .. } => vec![*target, *iter],
+            Stmt::While { condition, .. } | Stmt::If { condition, .. } => vec![*condition],
+            Stmt::With { items, .. } => {
+                items.iter().flat_map(|item| [Some(item.context), item.target]).flatten().collect()
+            }
+            Stmt::Return(value) => value.iter().copied().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The statements in it, list by list; those of inner functions and classes are their own.
+    pub fn bodies(&self) -> Vec<&[StmtId]> {
+        match self {
+            Stmt::For { body, or_else, .. } | Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
+                vec![body, or_else]
+            }
+            Stmt::With { body, .. } | Stmt::Other { body, .. } => vec![body],
+            _ => Vec::new(),
+        }
+    }
+}
+
 impl ImportedName {
     /// The name that the importing module sees.
     pub fn bound(&self) -> &str {
@@ -332,6 +395,21 @@ impl Ast {
             Expr::Tuple(elements) | Expr::List(elements) => Some(elements),
             _ => None,
         }
+    }
+
+    /// The expressions in statements, however deep.
+    pub fn exprs_in(&self, body: &[StmtId]) -> Vec<ExprId> {
+        let mut statements = body.to_vec();
+        let mut found = Vec::new();
+        while let Some(stmt) = statements.pop().map(|stmt| self.stmt(stmt)) {
+            statements.extend(stmt.bodies().concat());
+            let mut exprs = stmt.exprs();
+            while let Some(expr) = exprs.pop() {
+                exprs.extend(self.expr(expr).parts());
+                found.push(expr);
+            }
+        }
+        found
     }
 
     /// All expressions with their ids, in the order of the text's tree.

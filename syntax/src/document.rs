@@ -77,6 +77,11 @@ impl BlockSource {
         Arc::new(BlockSource { text: text.to_owned(), parsed: OnceLock::new(), before })
     }
 
+    /// A text by itself, such as several blocks put together again.
+    pub fn of(text: &str) -> Arc<BlockSource> {
+        BlockSource::new(text, None)
+    }
+
     pub fn tree(&self) -> Option<&Tree> {
         self.parsed().tree.as_ref()
     }

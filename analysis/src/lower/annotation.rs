@@ -65,7 +65,11 @@ impl Lowering<'_> {
             "Ptr" | "MemRefType" | "UnknownType" => Annotation::Nothing,
             "TaskId" => Annotation::Type(Type::Scalar(Dtype::TaskId)),
             "Array" => Annotation::Type(Type::Unknown(Reason("arrays are not modelled".to_owned()))),
-            other => Annotation::Type(Type::Unknown(Reason(format!("the type `{other}` is not modelled")))),
+            // A parameter of a `@pl.jit` function: `n: pl.INDEX`.
+            other => Annotation::Type(match Dtype::from_name(other).filter(|_| elements.is_empty()) {
+                Some(dtype) => Type::Scalar(dtype),
+                None => Type::Unknown(Reason(format!("the type `{other}` is not modelled"))),
+            }),
         }
     }
 

@@ -85,7 +85,7 @@ pub(crate) fn members(ast: &Ast) -> Vec<Vec<String>> {
             {
                 groups.push(members_in(ast, body));
             } else {
-                inner(ast.stmt(stmt)).into_iter().for_each(|body| clusters(ast, body, groups));
+                ast.stmt(stmt).bodies().into_iter().for_each(|body| clusters(ast, body, groups));
             }
         }
     }
@@ -114,20 +114,9 @@ fn members_in(ast: &Ast, body: &[StmtId]) -> Vec<String> {
         {
             names.push((*name).to_owned());
         }
-        names.extend(inner(ast.stmt(stmt)).into_iter().flat_map(|body| members_in(ast, body)));
+        names.extend(ast.stmt(stmt).bodies().into_iter().flat_map(|body| members_in(ast, body)));
     }
     names
-}
-
-/// The statement lists inside of a statement.
-fn inner(stmt: &Stmt) -> Vec<&[StmtId]> {
-    match stmt {
-        Stmt::For { body, or_else, .. } | Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
-            vec![body, or_else]
-        }
-        Stmt::With { body, .. } | Stmt::Other { body, .. } => vec![body],
-        _ => Vec::new(),
-    }
 }
 
 /// The functions of the program that a function names, `self.name`, as often as it does.

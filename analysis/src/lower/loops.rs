@@ -62,7 +62,7 @@ impl Lowering<'_> {
             return self.reject(index, Code::Rejected, LOOP_TARGET.to_owned());
         };
         let bounds = self.bounds(iter, kind, args);
-        if self.state.host && kind == LoopKind::Unroll && super::mentions_region(self.ast) {
+        if self.state.host && kind == LoopKind::Unroll && super::may_hold_regions(self.ast, self.scope) {
             return self.unrolled_scopes(name, bounds, body);
         }
         let inits = keyword(args, "init_values").map(|inits| self.ast.elements(inits).unwrap_or_default().to_vec());

@@ -27,10 +27,11 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
-use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt};
+use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt};
 
 use crate::eval::{Argument, Scope};
 use crate::ir::{Handover, Kernel, KernelKind, Origin};
+use crate::ops::OpId;
 use crate::passes::simplify;
 pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
@@ -123,7 +124,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
 
 /// The scopes of a host function that the compiler makes kernels of.
 fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
-    if !mentions_region(ast) && !calls_helper(ast, scope) {
+    if !may_hold_regions(ast, scope) {
         return Vec::new();
     }
     let host = ast.name(function.name).unwrap_or_default();
@@ -194,7 +195,12 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     kernels
 }
 
-/// Whether a function can contain a scope that becomes a kernel; most host code does not.
+/// Whether a function can contain a scope that becomes a kernel, its own or that of a function put in place of a call; most host code
+/// does not.
+fn may_hold_regions(ast: &Ast, scope: &dyn Scope) -> bool {
+    mentions_region(ast) || calls_helper(ast, scope)
+}
+
 fn mentions_region(ast: &Ast) -> bool {
     ast.exprs().any(|(_, expr)| match expr {
         Expr::Attribute { name, .. } => matches!(name.as_str(), "CORE_GROUP" | "spmd"),
@@ -230,6 +236,27 @@ pub(crate) fn kind(ast: &Ast, function: &Function) -> Kind {
         .map(|&decorator| decorated(ast, decorator))
         .find(|kind| *kind != Kind::Python)
         .unwrap_or(Kind::Python)
+}
+
+/// Whether an operation had a parameter of this name in earlier versions.
+pub(crate) fn had_parameter(op: OpId, name: &str) -> bool {
+    earlier::renamed(op.op().name, name).is_some() || earlier::removed(op, name).is_some()
+}
+
+/// Whether a block is a kernel without a decorator, as the design documents write them.
+pub(crate) fn is_undecorated(ast: &Ast) -> bool {
+    ast.body.iter().any(|&stmt| matches!(ast.stmt(stmt), Stmt::Function(function) if function.decorators.is_empty()))
+}
+
+/// The parameters of a function of PyPTO; `None` where it takes any.
+pub(crate) fn parameters(ast: &Ast) -> Option<Vec<String>> {
+    let function = ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
+        Stmt::Function(function) => Some(function),
+        _ => None,
+    })?;
+    let takes_any = function.params.iter().any(|param| param.kind == ParamKind::Kwargs);
+    let names = function.params.iter().filter_map(|param| ast.name(param.name)).map(str::to_owned);
+    (!takes_any && kind(ast, function) != Kind::Python).then(|| names.collect())
 }
 
 /// A function of the design documents: no decorator, tensors with a shape and an element type, and `block.` operations.

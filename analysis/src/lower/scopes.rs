@@ -45,9 +45,12 @@ pub(super) struct Launched<'a> {
     pub(super) index: Option<ExprId>,
     /// By a plain call of the host function itself.
     pub(super) is_called: bool,
-    /// With `pl.spmd`.
+    /// With `pl.spmd`, which is a function of its own around the kernel.
     pub(super) on_blocks: bool,
 }
+
+/// How the function around the kernel of a `pl.spmd` is named (`ast_parser.py`, `_split_spmd_for_loop_name_hints`).
+const SPMD_SUFFIX: &str = "_spmd";
 
 impl Lowering<'_> {
     /// `attrs=` of a kernel's decorator, which say what `optimizations=` says of a scope.
@@ -98,7 +101,7 @@ impl Lowering<'_> {
             };
             let is_region = match path.as_slice() {
                 ["pl", "at"] => self.is_core_group(args),
-                ["pl", "spmd"] => self.reads_block_index(body),
+                ["pl", "spmd"] => self.is_body_of_block(args, body),
                 _ => false,
             };
             if self.state.host && is_region {
@@ -122,17 +125,28 @@ impl Lowering<'_> {
         level.and_then(|level| self.ast.dotted(level)).is_some_and(|path| path.last() == Some(&"CORE_GROUP"))
     }
 
-    /// Whether the body of `with pl.spmd(...)` does the work of a block itself. Otherwise it launches a kernel.
-    fn reads_block_index(&self, body: &[StmtId]) -> bool {
-        body.iter().any(|&stmt| match self.ast.stmt(stmt) {
-            Stmt::Assign { value: Some(value), .. } => match self.ast.expr(*value) {
-                Expr::Call { func, .. } => {
-                    self.ast.dotted(*func).is_some_and(|path| path.last() == Some(&"get_block_idx"))
-                }
-                _ => false,
-            },
+    /// Whether the body of `with pl.spmd(...)` does the work of a block itself, which it does where it asks for the block's index anywhere,
+    /// or says how it is to be compiled. Otherwise it launches a kernel, or holds the scope that becomes one.
+    fn is_body_of_block(&self, args: &[Arg], body: &[StmtId]) -> bool {
+        let asks_for_index = |expr: &ExprId| match self.ast.expr(*expr) {
+            Expr::Call { func, .. } => self.ast.dotted(*func).is_some_and(|path| path.last() == Some(&"get_block_idx")),
             _ => false,
-        })
+        };
+        let is_optimized = keyword(args, "optimizations")
+            .is_some_and(|listed| self.ast.elements(listed).is_none_or(|listed| !listed.is_empty()));
+        !self.holds_scope_only(body) && (is_optimized || self.ast.exprs_in(body).iter().any(asks_for_index))
+    }
+
+    fn holds_scope_only(&self, body: &[StmtId]) -> bool {
+        let [only] = body else { return false };
+        let Stmt::With { items, .. } = self.ast.stmt(*only) else { return false };
+        let [item] = items.as_slice() else { return false };
+        match self.ast.expr(item.context) {
+            Expr::Call { func, args } => {
+                self.ast.dotted(*func).as_deref() == Some(&["pl", "at"]) && self.is_core_group(args)
+            }
+            _ => false,
+        }
     }
 
     /// A scope that becomes a kernel. Its names stay visible behind it.
@@ -150,7 +164,10 @@ impl Lowering<'_> {
         let hint = keyword(args, "name_hint");
         let name_origin = hint.map_or(at, |hint| self.at_expr(hint));
         let hint = match hint.map(|hint| self.constant(hint)) {
-            Some(Constant::Str(hint)) if !hint.is_empty() => Some(hint),
+            Some(Constant::Str(hint)) => {
+                let of_kernel = hint.strip_suffix(SPMD_SUFFIX).filter(|_| on_blocks).unwrap_or(&hint).to_owned();
+                Some(of_kernel).filter(|name| !name.is_empty())
+            }
             _ => None,
         };
         let (notes, rejections) = (std::mem::take(&mut self.state.notes), std::mem::take(&mut self.state.rejections));

@@ -25,6 +25,8 @@ pub(super) fn lower(root: Node<'_>, source: &BlockSource) -> (Ast, Spans) {
         in_scope: false,
     };
     lowering.ast.body = lowering.statements(root);
+    lowering.ast.hidden.sort_unstable();
+    lowering.ast.hidden.dedup();
     (lowering.ast, lowering.spans)
 }
 
@@ -123,6 +125,19 @@ impl<'t> Lowering<'t> {
             }
         }
         children
+    }
+
+    /// Takes note of the names in a part of the tree that the view leaves out; what it does look into is no such part.
+    fn hide(&mut self, node: Node<'_>, is_seen: fn(&Node<'_>) -> bool) {
+        let mut cursor = node.walk();
+        let mut waiting = vec![node];
+        while let Some(node) = waiting.pop() {
+            if node.kind() == "identifier" {
+                let name = self.text(node).to_owned();
+                self.ast.hidden.push(name);
+            }
+            waiting.extend(node.named_children(&mut cursor).filter(|child| !is_seen(child)));
+        }
     }
 
     fn field<'n>(&self, node: Node<'n>, field: FieldId) -> Option<Node<'n>> {

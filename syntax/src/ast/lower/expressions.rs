@@ -25,6 +25,7 @@ impl Lowering<'_> {
 
     pub(super) fn expr(&mut self, node: Node<'_>) -> ExprId {
         if self.depth >= DEEPEST {
+            self.hide(node, |_| false);
             return self.add_expr(Expr::Other("too deeply nested expression"), range(node));
         }
         self.depth += 1;
@@ -113,8 +114,14 @@ impl Lowering<'_> {
                 Some(&inner) => Expr::Starred(inner),
                 None => Expr::Error,
             },
-            "ERROR" => Expr::Error,
-            kind => Expr::Other(other_expr(kind)),
+            "ERROR" => {
+                self.hide(node, |_| false);
+                Expr::Error
+            }
+            kind => {
+                self.hide(node, |_| false);
+                Expr::Other(other_expr(kind))
+            }
         }
     }
 

@@ -84,7 +84,12 @@ impl Lowering<'_> {
             "import_statement" => self.import(node),
             "import_from_statement" | "future_import_statement" => self.import_from(node),
             "ERROR" => return self.error(node, into),
-            kind => Stmt::Other { keyword: keyword(kind), body: self.nested_statements(node) },
+            kind => {
+                self.hide(node, |child| {
+                    child.kind() == "block" && child.parent().is_some_and(|it| it.kind() != "except_clause")
+                });
+                Stmt::Other { keyword: keyword(kind), body: self.nested_statements(node) }
+            }
         };
         let id = self.add_stmt(stmt, range(node));
         into.push(id);
@@ -92,6 +97,7 @@ impl Lowering<'_> {
 
     /// What a broken place still holds: its whole statements, so that one bad line hides no other.
     fn error(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
+        self.hide(node, |_| false);
         let id = self.add_stmt(Stmt::Error, range(node));
         into.push(id);
         if self.depth >= DEEPEST {
@@ -119,7 +125,10 @@ impl Lowering<'_> {
     fn expression_statement(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
         let children = self.children(node);
         let stmt = match children.as_slice() {
-            _ if self.broken.iter().any(|broken| broken.start == node.start_byte()) => Stmt::Error,
+            _ if self.broken.iter().any(|broken| broken.start == node.start_byte()) => {
+                self.hide(node, |_| false);
+                Stmt::Error
+            }
             [child] if child.kind() == "assignment" => self.assignment(*child),
             [child] if child.kind() == "augmented_assignment" => self.augmented(*child),
             [child] => Stmt::Expr(self.expr(*child)),
