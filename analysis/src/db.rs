@@ -28,7 +28,10 @@ mod assumed;
 mod calls;
 mod dumps;
 mod lenders;
+mod made;
+mod names;
 mod pairs;
+mod patches;
 mod shapes;
 #[cfg(test)]
 mod tests;
@@ -36,6 +39,7 @@ mod tlx;
 
 pub(crate) use assumed::{assumptions, assumptions_of_name};
 pub(crate) use dumps::{Dumped, Match, dumped};
+pub(crate) use names::unknown_names;
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use tlx::{
@@ -144,7 +148,8 @@ pub(crate) fn syntax<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<
 }
 
 /// The value of a name in the scopes around a unit, from the inside out. Class scopes are not visible from methods, as in Python.
-/// `links` is how many names were resolved on the way to this one, each for the one before.
+/// `links` is how many names were resolved on the way to this one, each for the one before; `root` the file that the program starts from,
+/// where that makes a difference.
 #[salsa::tracked(returns(clone), cycle_result = constant_in_terms_of_itself)]
 pub(crate) fn constant<'db>(
     db: &'db dyn salsa::Database,
@@ -152,35 +157,42 @@ pub(crate) fn constant<'db>(
     scope: Option<Unit<'db>>,
     name: Name<'db>,
     links: u32,
+    root: Option<SourceFile>,
 ) -> Option<Constant> {
     if links >= eval::LONGEST_CHAIN {
         return Some(eval::too_far(name.text(db)));
     }
     let statements = statements_of(db, file, scope).iter();
     let values: Vec<Constant> =
-        statements.filter_map(|&unit| bound_value(db, unit, name.text(db), links + 1)).collect();
+        statements.filter_map(|&unit| bound_value(db, unit, name.text(db), links + 1, root)).collect();
     match (values.as_slice(), scope) {
         // The same import again, say, says nothing else.
         ([value, again @ ..], _) if again.iter().all(|other| other == value) => Some(value.clone()),
-        ([], Some(scope)) => constant(db, file, scope.parent(db), name, links),
+        ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, root),
         ([], None) => None,
         _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
     }
 }
 
 /// The value that the statements of a unit give to a name; an import leads to the file that it names.
-fn bound_value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str, links: u32) -> Option<Constant> {
+fn bound_value<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    name: &str,
+    links: u32,
+    root: Option<SourceFile>,
+) -> Option<Constant> {
     let ast = syntax(db, unit);
+    let now = root.and_then(|root| patches::moment(db, root, unit, name));
     if let Binding::Import { level, module, original } = eval::binding(ast, name)
         && let Some(file) = module_file(db, unit.file(db), level, Name::new(db, module.clone()))
     {
-        if let Some(overridden) = overridden(db, unit, file, &module, &original, links) {
-            return Some(overridden);
-        }
+        let patched = root.and_then(|root| patches::patched(db, root, file, &original, now, links));
+        let own = || constant(db, file, None, Name::new(db, original.clone()), links, root);
         let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));
-        return Some(constant(db, file, None, Name::new(db, original.clone()), links).unwrap_or_else(missing));
+        return Some(patched.or_else(own).unwrap_or_else(missing));
     }
-    let value = eval::bound_value(ast, name, &UnitScope { db, unit, links });
+    let value = eval::bound_value(ast, name, &UnitScope { db, unit, links, root, now });
     if unit.key(db).kind == BlockKind::FunctionHeader
         && matches!(value, Some(Constant::Unknown(_)))
         && eval::binding(ast, name) == Binding::Param(None)
@@ -189,22 +201,6 @@ fn bound_value<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, name: &str, l
         return Some(given.clone());
     }
     value
-}
-
-/// What a file assigns to a name of a module before it imports it (`config.ROWS = 64`).
-fn overridden<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    module_file: SourceFile,
-    module: &str,
-    name: &str,
-    links: u32,
-) -> Option<Constant> {
-    match overriding(db, unit, module_file, module, name).as_slice() {
-        [] => None,
-        [(unit, Some(value))] => Some(eval::evaluate(syntax(db, *unit), *value, &UnitScope { db, unit: *unit, links })),
-        _ => Some(Constant::Unknown(Reason(format!("`{module}.{name}` is assigned more than once")))),
-    }
 }
 
 /// The statements of a unit's file that assign to `module.name`, and what they assign where that is one expression.
@@ -234,6 +230,25 @@ fn module_file<'db>(
     imports::known(db, &imports::candidates(file.path(db), level, module.text(db)))
 }
 
+/// The file of the module that a name at the top of a file stands for.
+#[salsa::tracked(returns(copy))]
+fn module_called<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<SourceFile> {
+    let text = name.text(db);
+    let statements = statements_of(db, file, None).iter();
+    let mut homes = statements.filter_map(|&unit| match eval::binding(syntax(db, unit), text) {
+        Binding::None => None,
+        // `import a.b` binds `a`, of which only `b` is said.
+        Binding::ImportModule(path) if path.starts_with(&format!("{text}.")) => Some(None),
+        Binding::ImportModule(path) => Some(module_file(db, file, 0, Name::new(db, path))),
+        Binding::Import { level, module, original } => {
+            let module = if module.is_empty() { original } else { format!("{module}.{original}") };
+            Some(module_file(db, file, level, Name::new(db, module)))
+        }
+        _ => Some(None),
+    });
+    homes.next().flatten().filter(|_| homes.next().is_none())
+}
+
 /// The statements that bind names of `scope`: its own blocks of statements, and its header if it is a function. A kernel that comes or
 /// goes changes none of them.
 #[salsa::tracked(returns(ref))]
@@ -261,6 +276,7 @@ fn constant_in_terms_of_itself<'db>(
     _: Option<Unit<'db>>,
     name: Name<'db>,
     _: u32,
+    _: Option<SourceFile>,
 ) -> Option<Constant> {
     Some(Constant::Unknown(Reason(format!("`{}` is defined in terms of itself", name.text(db)))))
 }
@@ -272,17 +288,41 @@ struct UnitScope<'db> {
     unit: Unit<'db>,
     /// Names that were resolved on the way here, each for the one before.
     links: u32,
+    /// The file that the program starts from, where that makes a difference.
+    root: Option<SourceFile>,
+    /// When the statement runs that is looked at; functions run behind all imports.
+    now: Option<patches::Moment>,
 }
 
 impl<'db> UnitScope<'db> {
     fn new(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Self {
-        UnitScope { db, unit, links: 0 }
+        UnitScope { db, unit, links: 0, root: patches::root(db, unit.file(db)), now: None }
     }
 
     /// Statements see their own scope: the function whose header they are, or the one they stand in.
     fn around(&self) -> Option<Unit<'db>> {
         let (db, unit) = (self.db, self.unit);
         if unit.key(db).kind == BlockKind::FunctionHeader { Some(unit) } else { unit.parent(db) }
+    }
+
+    /// The function of that name in the enclosing program, the module, or where that imports it from.
+    fn function_unit(&self, name: &str) -> Option<Unit<'db>> {
+        let (db, unit) = (self.db, self.unit);
+        let is_named = |candidate: &&Unit<'_>| {
+            let key = candidate.key(db);
+            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(name)
+        };
+        let candidates = units(db, unit.file(db)).iter().filter(is_named).copied();
+        let (mut program, mut module) = (None, None);
+        for candidate in candidates.filter(|candidate| *candidate != unit) {
+            match candidate.parent(db) {
+                parent if parent == unit.parent(db) => program = Some(candidate),
+                None => module = Some(candidate),
+                Some(_) => {}
+            }
+        }
+        let made = || made::made(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
+        program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(made)
     }
 
     /// The function of that name, if it stands in another file.
@@ -300,8 +340,7 @@ impl<'db> UnitScope<'db> {
 
     /// The file of a module that this one imports.
     fn module_home(&self, module: &str) -> Option<SourceFile> {
-        let (db, file) = (self.db, self.unit.file(self.db));
-        module_file(db, file, 0, Name::new(db, self.module(module)?))
+        module_called(self.db, self.unit.file(self.db), Name::new(self.db, module.to_owned()))
     }
 
     /// The class of that name, and its header.
@@ -318,7 +357,7 @@ impl<'db> UnitScope<'db> {
 
     /// The definition in another file that an import of this file's module leads to.
     fn imported(&self, name: &str, kind: BlockKind) -> Option<Unit<'db>> {
-        let imports = imported(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()));
+        let imports = imported(self.db, self.unit.file(self.db), Name::new(self.db, name.to_owned()), self.root);
         imports.into_iter().find(|unit| unit.key(self.db).kind == kind)
     }
 }
@@ -331,7 +370,12 @@ fn defined<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: &str, kind
 
 /// The function or class that an import at the top of a file leads to, through files that import it themselves.
 #[salsa::tracked(returns(copy), cycle_initial = imported_through_itself)]
-fn imported<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<Unit<'db>> {
+fn imported<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+    root: Option<SourceFile>,
+) -> Option<Unit<'db>> {
     let statements = statements_of(db, file, None).iter();
     let bindings = statements.map(|&unit| eval::binding(syntax(db, unit), name.text(db)));
     let import = bindings.into_iter().find_map(|binding| match binding {
@@ -342,7 +386,8 @@ fn imported<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>
     let home = module_file(db, file, level, Name::new(db, module))?;
     defined(db, home, &original, BlockKind::Function)
         .or_else(|| defined(db, home, &original, BlockKind::ClassHeader))
-        .or_else(|| imported(db, home, Name::new(db, original)))
+        .or_else(|| imported(db, home, Name::new(db, original.clone()), root))
+        .or_else(|| made::made(db, home, Name::new(db, original), root))
 }
 
 fn imported_through_itself<'db>(
@@ -350,6 +395,7 @@ fn imported_through_itself<'db>(
     _: salsa::Id,
     _: SourceFile,
     _: Name<'db>,
+    _: Option<SourceFile>,
 ) -> Option<Unit<'db>> {
     None
 }
@@ -369,30 +415,20 @@ impl Scope for UnitScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
         let name = Name::new(db, name.to_owned());
-        constant(db, unit.file(db), self.around(), name, self.links)
+        constant(db, unit.file(db), self.around(), name, self.links, self.root)
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
-        let (db, unit) = (self.db, self.unit);
-        let is_named = |candidate: &&Unit<'_>| {
-            let key = candidate.key(db);
-            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(name)
-        };
-        let candidates = units(db, unit.file(db)).iter().filter(is_named).copied();
-        let (mut program, mut module) = (None, None);
-        for candidate in candidates.filter(|candidate| *candidate != unit) {
-            match candidate.parent(db) {
-                parent if parent == unit.parent(db) => program = Some(candidate),
-                None => module = Some(candidate),
-                Some(_) => {}
-            }
-        }
-        let found = program.or(module).or_else(|| self.imported(name, BlockKind::Function));
-        found.map(|found| FunctionSource { ast: syntax(db, found).clone(), key: Some(found.key(db).clone()) })
+        let (db, found) = (self.db, self.function_unit(name)?);
+        Some(FunctionSource { ast: syntax(db, found).clone(), key: Some(found.key(db).clone()) })
     }
 
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        Some(Box::new(UnitScope { unit: self.home_unit(function)?, ..*self }))
+        Some(Box::new(UnitScope { unit: self.home_unit(function)?, now: None, ..*self }))
+    }
+
+    fn unknown_names(&self, function: &str) -> Vec<String> {
+        self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit))
     }
 
     fn argument(&self, param: &str) -> Option<TensorType> {
@@ -400,7 +436,9 @@ impl Scope for UnitScope<'_> {
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
-        constant(self.db, self.module_home(module)?, None, Name::new(self.db, member.to_owned()), self.links)
+        let (db, home) = (self.db, self.module_home(module)?);
+        let patched = self.root.and_then(|root| patches::patched(db, root, home, member, self.now, self.links));
+        patched.or_else(|| constant(db, home, None, Name::new(db, member.to_owned()), self.links, self.root))
     }
 
     fn module(&self, name: &str) -> Option<String> {
@@ -434,6 +472,11 @@ pub(crate) fn may_hold_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db
     (is_function && (text.contains('@') || text.contains("block."))) || text.contains("MemRef")
 }
 
+/// Whether a unit is the header of a class that may be a program.
+pub(crate) fn may_be_program(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
+    unit.key(db).kind == BlockKind::ClassHeader && unit.source(db).text.contains('@')
+}
+
 /// A kernel by what it is, whoever it is made for.
 #[salsa::interned]
 pub(crate) struct Lowered<'db> {
@@ -453,6 +496,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     let called = |mut kernel: Kernel| {
         pairs::add_repetition(db, unit, &mut kernel);
         lenders::add_lent(db, unit, &mut kernel);
+        names::add_notes(db, unit, &mut kernel);
         Lowered::new(db, kernel)
     };
     lowered.into_iter().flatten().map(called).collect()

@@ -15,6 +15,7 @@ pub mod ir;
 mod isa_rules;
 pub mod lower;
 pub mod memory;
+mod names;
 pub mod ops;
 mod pairs;
 pub mod passes;
@@ -22,6 +23,7 @@ mod printed;
 pub mod project;
 pub mod target;
 pub mod tlx;
+mod words;
 mod xml;
 
 pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled, FileId};

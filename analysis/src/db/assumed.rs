@@ -76,7 +76,8 @@ fn of_name<'db>(
     let mut is_bound = false;
     for &unit in statements_of(db, file, scope) {
         let ast = syntax(db, unit);
-        let recording = Recording { scope: UnitScope { db, unit, links: links + 1 }, found: found.clone() };
+        let recording =
+            Recording { scope: UnitScope { links: links + 1, ..UnitScope::new(db, unit) }, found: found.clone() };
         match eval::binding(ast, text) {
             Binding::None => continue,
             Binding::Import { level, module, original } => {

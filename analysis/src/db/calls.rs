@@ -26,7 +26,7 @@ pub(crate) fn calls<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
     let ast = syntax(db, unit);
     let scope = UnitScope::new(db, unit);
     if !calls_by_name_only(db, unit) {
-        let following = Following { scope, values: RefCell::default(), links: Cell::new(0), calls: RefCell::default() };
+        let following = Following::new(scope, None);
         isolated(|| eval::follow(ast, &following));
         return Arc::new(following.calls.into_inner());
     }
@@ -59,8 +59,10 @@ fn is_decorated(ast: &Ast) -> bool {
 }
 
 /// What Python code on the host sees, and the calls that it has made.
-struct Following<'db> {
+struct Following<'db, 'o> {
     scope: UnitScope<'db>,
+    /// The code that has called a function of another file, for the functions that it passes.
+    outer: Option<&'o dyn Scope>,
     /// Of names of the module. While one is found out it is what it is without host code.
     values: RefCell<BTreeMap<String, Option<Constant>>>,
     /// Names that are being found out, each for the one before.
@@ -71,7 +73,12 @@ struct Following<'db> {
 /// Calls of one block that are kept.
 const MOST: usize = 1000;
 
-impl Following<'_> {
+impl<'db, 'o> Following<'db, 'o> {
+    fn new(scope: UnitScope<'db>, outer: Option<&'o dyn Scope>) -> Self {
+        let (values, links, calls) = (RefCell::default(), Cell::new(0), RefCell::default());
+        Following { scope, outer, values, links, calls }
+    }
+
     /// A value that only host code has: a tensor, or a table of functions.
     fn value_on_the_host(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.scope.db, self.scope.unit);
@@ -81,7 +88,7 @@ impl Following<'_> {
     }
 }
 
-impl Scope for Following<'_> {
+impl Scope for Following<'_, '_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let known = self.scope.constant(name);
         if known.as_ref().is_some_and(|value| !matches!(value, Constant::Unknown(_))) {
@@ -106,6 +113,11 @@ impl Scope for Following<'_> {
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
         self.scope.function(name)
+    }
+
+    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        let unit = self.scope.home_unit(function)?;
+        Some(Box::new(Following::new(UnitScope { unit, ..self.scope }, Some(self))))
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
@@ -151,7 +163,7 @@ impl Scope for Following<'_> {
             None => defined(db, file, callee, BlockKind::FunctionHeader).is_some(),
         };
         if !is_kernel && self.scope.function(callee).is_none() {
-            return None;
+            return self.outer.and_then(|outer| outer.dialect_call(path, arguments));
         }
         // `kernel.lower(x, y)` compiles for these tensors.
         if method.is_some_and(|method| !is_kernel || !(method.starts_with("lower") || method.starts_with("compile"))) {

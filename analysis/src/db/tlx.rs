@@ -330,7 +330,7 @@ fn allocates_elsewhere<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bo
         _ => None,
     });
     calls.any(|name| {
-        let callee = super::imported(db, unit.file(db), Name::new(db, name.to_owned()));
+        let callee = super::imported(db, unit.file(db), Name::new(db, name.to_owned()), None);
         callee.is_some_and(|callee| allocates(db, callee))
     })
 }

@@ -74,6 +74,7 @@ fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
         if diagnostics::asks_for_sequences(context, placed.unit) {
             actions.extend(sync_mends::sync_mends(context, &placed, range));
         }
+        actions.extend(suggested_names(context, &placed, range));
         for outcome in context.plans(placed.unit) {
             let Some(plan) = outcome.plan() else { continue };
             if placed.range(plan.origin).touches(range.start) {
@@ -90,6 +91,9 @@ fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
                 }
             }
         }
+    }
+    for placed in context.programs_in(range) {
+        actions.extend(suggested_names(context, &placed, range));
     }
     if let Some(offset) = kernel_at {
         actions.push(CodeAction { title: "Show allocated IR".to_owned(), effect: Effect::ShowAllocatedIr(offset) });
@@ -121,6 +125,24 @@ pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
     }
     taken.sort_by_key(|(range, _)| *range);
     taken
+}
+
+/// The name that was most likely meant, for each that nobody defines.
+fn suggested_names(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+    if db::unknown_names(context.db, placed.unit).is_empty() {
+        return Vec::new();
+    }
+    // What is no element type has mends of its own.
+    let said = diagnostics::diagnostics(context);
+    let here = diagnostics::unknown_names(context, placed).filter(|(_, unknown)| said.contains(unknown));
+    let here = here.filter(|(_, said)| said.range.intersects(range) || said.range.touches(range.start));
+    let replaced = here.filter_map(|(unknown, said)| {
+        let suggestion = unknown.suggestion.as_ref()?;
+        let title = format!("Replace `{}` by `{suggestion}`", unknown.name);
+        let edits = vec![(said.range, suggestion.clone())];
+        Some(CodeAction { title, effect: Effect::Mend(Mend { edits, mends: said, preferred: true }) })
+    });
+    replaced.collect()
 }
 
 /// A comment that says the shape of a parameter, where a note asks for it.

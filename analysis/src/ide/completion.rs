@@ -10,10 +10,11 @@ use crate::ir::{Dtype, Kernel, Type};
 use crate::lower::ROUNDING;
 use crate::ops::OPS;
 use crate::target::{Machine, Space};
+use crate::words::{self, Word, WordKind};
 
 use super::place::{Dialect, Place};
 use super::signature_help::{self, Signature};
-use super::words::{self, Word, WordKind};
+
 use super::{Context, layout};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,8 +5,9 @@ use tilelens_syntax::TextRange;
 use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, Match, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
-use crate::ir::{Kernel, Note, Rejection};
+use crate::ir::{Kernel, Note, Origin, Rejection};
 use crate::memory::{Finding, OpenSearch, Plan};
+use crate::names::{UnknownName, Usage};
 
 use super::{Context, PlacedUnit, tlx};
 
@@ -59,8 +60,12 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
             all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
         }
         all.extend(unpaired(context, &placed));
+        add_unknown_names(&mut all, context, &placed);
         all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
         all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
+    }
+    for placed in context.programs_in(TextRange::new(0, usize::MAX)) {
+        add_unknown_names(&mut all, context, &placed);
     }
     all.retain_mut(|diagnostic| configured(context, diagnostic));
     all.sort_by_key(|diagnostic| (diagnostic.range, diagnostic.code));
@@ -197,6 +202,46 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
     let range = TextRange::new(first.start, first.start + first.len);
     let related = vec![RelatedRange { range, message: "first defined here".to_owned() }];
     Some(Diagnostic { related, ..plain(placed.range(plan.name_origin), Code::DuplicateKernel, message) })
+}
+
+/// Adds what is said of names. An element type has a code of its own, and what is not modelled at such a place follows from the name.
+fn add_unknown_names(all: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &PlacedUnit<'_>) {
+    for (unknown, diagnostic) in unknown_names(context, placed) {
+        let at = placed.range(Origin::Expr(unknown.at));
+        let covers = |said: &Diagnostic| said.range.start <= at.start && at.end <= said.range.end;
+        if all.iter().any(|said| said.code == Code::UnknownDtype && covers(said)) {
+            continue;
+        }
+        all.retain(|said| !(said.code == Code::NotModelled && said.range == at));
+        all.push(diagnostic);
+    }
+}
+
+/// The names of a unit that nobody defines, each with what is said of it.
+pub(super) fn unknown_names<'a>(
+    context: &'a Context<'_>,
+    placed: &'a PlacedUnit<'_>,
+) -> impl Iterator<Item = (&'a UnknownName, Diagnostic)> {
+    let unknown = db::unknown_names(context.db, placed.unit).iter();
+    let text = context.text_of(placed);
+    unknown.filter_map(move |unknown| {
+        let range = name_range(text, placed.spans.expr(unknown.at), unknown).shifted(placed.start);
+        let mut diagnostic = plain(range, Code::UnknownName, unknown.message());
+        configured(context, &mut diagnostic).then_some((unknown, diagnostic))
+    })
+}
+
+/// Where the name itself stands: the last part of a dotted name, or in front of the value of a keyword.
+fn name_range(text: &str, at: TextRange, unknown: &UnknownName) -> TextRange {
+    let len = unknown.name.len();
+    match unknown.usage {
+        Usage::Variable => at,
+        Usage::Attribute(_) => TextRange::new(at.end.saturating_sub(len), at.end),
+        Usage::Keyword(_) => match text.get(..at.start).and_then(|before| before.rfind(&unknown.name)) {
+            Some(start) => TextRange::new(start, start + len),
+            None => at,
+        },
+    }
 }
 
 fn plain(range: TextRange, code: Code, message: String) -> Diagnostic {

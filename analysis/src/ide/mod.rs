@@ -32,7 +32,6 @@ mod sync_mends;
 mod tests;
 pub mod tlx;
 mod trial;
-mod words;
 
 use std::sync::Arc;
 
@@ -92,12 +91,26 @@ impl<'db> Context<'db> {
 
     /// The function blocks that touch `range` and may hold kernels; none of a file that the configuration excludes.
     pub(crate) fn units_in(&self, range: TextRange) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
+        self.placed(range, db::may_hold_kernels)
+    }
+
+    /// The headers of classes that touch `range` and may be programs.
+    pub(crate) fn programs_in(&self, range: TextRange) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
+        self.placed(range, db::may_be_program)
+    }
+
+    /// The wanted blocks that touch `range`; none of a file that the configuration excludes.
+    fn placed(
+        &self,
+        range: TextRange,
+        is_wanted: fn(&'db dyn salsa::Database, Unit<'db>) -> bool,
+    ) -> impl Iterator<Item = PlacedUnit<'db>> + '_ {
         let shown = if self.file.excluded(self.db) { &[] } else { db::units(self.db, self.file).as_slice() };
         let blocks = self.document().blocks().iter();
         shown.iter().zip(blocks).filter_map(move |(&unit, block)| {
             let len = block.source.text.len();
             let touched = TextRange::new(block.start, block.start + len).intersects(range);
-            if !touched || !db::may_hold_kernels(self.db, unit) {
+            if !touched || !is_wanted(self.db, unit) {
                 return None;
             }
             let spans = db::parsed(self.db, unit).spans.clone();

@@ -6,10 +6,10 @@ use tilelens_syntax::TextRange;
 
 use crate::ops::{self, Category, Op, OpId, OutputSpace, Preset, Shape, When};
 use crate::target::Target;
+use crate::words::{self, Word, WordKind};
 
 use super::Context;
 use super::place::{Dialect, Place};
-use super::words::{self, Word, WordKind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {

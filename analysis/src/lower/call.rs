@@ -32,9 +32,7 @@ impl Lowering<'_> {
         };
         match path.as_slice() {
             ["pl", "const"] => self.typed_constant(expr, args),
-            ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => {
-                Rhs::Term(super::expression::from_constant(self.constant(expr)))
-            }
+            ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => Rhs::Term(self.outer(expr)),
             ["pl", "dim"] | ["pl", "tensor", "dim"] => Rhs::Term(self.dim(args)),
             ["pl", "tile", "sum"] => self.reduction_of_axis(expr, "tile.sum", args),
             ["pl", "tile", name @ ("max" | "min")] if keyword(args, "axis").is_some() => {
@@ -73,7 +71,7 @@ impl Lowering<'_> {
             // Flags between the pipes hold no memory.
             ["sync", "set_flag" | "wait_flag"] => unknown("a flag has no value"),
             ["self", name] | [name] => self.function_call(expr, name, args),
-            ["math", ..] => Rhs::Term(super::expression::from_constant(self.constant(expr))),
+            ["math", ..] => Rhs::Term(self.outer(expr)),
             _ => self.not_modelled(expr, &path),
         }
     }
@@ -86,7 +84,7 @@ impl Lowering<'_> {
 
     /// `pl.const(4, pl.INT32)`
     fn typed_constant(&mut self, expr: ExprId, args: &[Arg]) -> Rhs {
-        let value = super::expression::from_constant(self.constant(expr));
+        let value = self.outer(expr);
         let dtype = keyword(args, "dtype").or(args.get(1).map(|arg| arg.value));
         match (value, dtype.map(|dtype| self.constant(dtype))) {
             (Term::Scalar(value), Some(Constant::Dtype(dtype))) => Rhs::Number(value, dtype),
@@ -190,7 +188,7 @@ impl Lowering<'_> {
                 return Rhs::Term(super::expression::from_constant(constant));
             }
             self.note(expr, format!("calls `{name}`, which is not defined in this file"));
-            return unknown(format!("`{name}` is not defined in this file"));
+            return unknown(format!("calls `{name}`, which is not defined in this file"));
         };
         let function = match source.ast.body.as_slice() {
             [only] => match source.ast.stmt(*only) {
@@ -217,6 +215,9 @@ impl Lowering<'_> {
         let mut values: Vec<(Option<&str>, Term)> = Vec::new();
         for arg in args {
             values.push((arg.keyword.as_deref(), self.passed(arg.value)));
+        }
+        for unknown in self.scope.unknown_names(name) {
+            self.note(expr, unknown);
         }
         let home = self.scope.home(name);
         let scope = home.as_deref().unwrap_or(self.scope);
@@ -301,6 +302,8 @@ impl Lowering<'_> {
                 keywords.push((key, arg.value, term));
             }
         }
+        let operands = positional.iter().chain(keywords.iter().map(|(_, _, term)| term));
+        operands.for_each(|term| self.note_unknown(expr, term));
         let first = positional.first().or(keywords.first().map(|(_, _, term)| term)).map(|term| self.term_type(term));
         if name == "cast"
             && let Some(Type::Scalar(_)) = first

@@ -61,7 +61,7 @@ impl Lowering<'_> {
                     self.of_variable(var)
                 }
                 Some(term) => term.clone(),
-                None => from_constant(self.constant(expr)),
+                None => self.outer(expr),
             },
             Expr::Int(value) => match i64::try_from(*value) {
                 Ok(value) => Term::Scalar(Scalar::Int(value)),
@@ -173,7 +173,7 @@ impl Lowering<'_> {
 
     fn attribute(&mut self, expr: ExprId, value: ExprId, name: &str) -> Term {
         let Some(Term::Var(var)) = self.ast.name(value).and_then(|value| self.lookup(value)).cloned() else {
-            return from_constant(self.constant(expr));
+            return self.outer(expr);
         };
         match (name, self.ty(var)) {
             ("shape", Type::Tensor(tensor)) if tensor.rank_known => {
@@ -187,7 +187,34 @@ impl Lowering<'_> {
                 None => unknown("the element type of the tensor is known at run time only"),
             },
             ("dtype", Type::Tile(tile)) => Term::Constant(Constant::Dtype(tile.dtype)),
-            _ => unknown(format!("the attribute `{name}` is not modelled")),
+            _ => {
+                self.note(expr, format!("the attribute `{name}`"));
+                unknown(format!("the attribute `{name}` is not modelled"))
+            }
+        }
+    }
+
+    /// The value that the code around the kernel gives to an expression. A kernel that uses one that is not known is not known.
+    pub(super) fn outer(&mut self, expr: ExprId) -> Term {
+        let term = from_constant(self.constant(expr));
+        self.note_unknown(expr, &term);
+        term
+    }
+
+    /// Says of an operand that it is not known.
+    pub(super) fn note_unknown(&mut self, at: ExprId, term: &Term) {
+        let reason = match term {
+            Term::Unknown(reason) => reason.clone(),
+            Term::Var(var) => match self.ty(*var) {
+                Type::Unknown(reason) => reason.clone(),
+                _ => return,
+            },
+            Term::List(elements) => return elements.iter().for_each(|element| self.note_unknown(at, element)),
+            Term::Scalar(_) | Term::Constant(_) => return,
+        };
+        // What follows from it is not known for the same reason.
+        if !self.state.notes.iter().any(|note| note.reason == reason) {
+            self.note(at, reason.0);
         }
     }
 
@@ -215,7 +242,7 @@ impl Lowering<'_> {
 
     fn unary(&mut self, expr: ExprId, op: UnaryOp, operand: ExprId) -> Term {
         if matches!(op, UnaryOp::Neg) && self.is_closed(operand) {
-            return from_constant(self.constant(expr));
+            return self.outer(expr);
         }
         let operand = match self.expression(operand) {
             Term::Unknown(reason) => return Term::Unknown(reason),
@@ -233,14 +260,14 @@ impl Lowering<'_> {
 
     fn binary(&mut self, expr: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Term {
         if self.is_closed(expr) {
-            return from_constant(self.constant(expr));
+            return self.outer(expr);
         }
         let operands = [left, right].map(|side| self.expression(side));
         for operand in &operands {
             match operand {
                 Term::Unknown(reason) => return Term::Unknown(reason.clone()),
                 Term::Var(var) => return self.operator_on(expr, *var, sign(op)),
-                Term::List(_) => return from_constant(self.constant(expr)),
+                Term::List(_) => return self.outer(expr),
                 Term::Scalar(_) | Term::Constant(_) => {}
             }
         }
@@ -291,7 +318,7 @@ impl Lowering<'_> {
         let base = self.expression(value);
         match base {
             Term::List(elements) => Rhs::Term(self.element_of(elements, index)),
-            Term::Constant(_) => Rhs::Term(from_constant(self.constant(expr))),
+            Term::Constant(_) => Rhs::Term(self.outer(expr)),
             Term::Unknown(reason) => Rhs::Term(Term::Unknown(reason)),
             Term::Scalar(_) => {
                 let message = "a scalar has no elements".to_owned();

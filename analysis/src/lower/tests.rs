@@ -370,9 +370,9 @@ fn what_is_not_known_is_a_note() {
     check(
         "x = pl.load(a, [0, 0], [SIZE, 64])\ny = pl.exp(x)",
         expect![[r#"
-        x: ? = tile.load(a, [0, 0], [<`SIZE` is not defined in this file>, 64], [<`SIZE` is not defined in this file>, 64], target_memory=Vec, clamp=false)
-        not modelled: `SIZE` is not defined in this file
-    "#]],
+            x: ? = tile.load(a, [0, 0], [<`SIZE` is not defined in this file>, 64], [<`SIZE` is not defined in this file>, 64], target_memory=Vec, clamp=false)
+            not modelled: `SIZE` is not defined in this file
+        "#]],
     );
     check(
         "x = pl.paged_gather(a, b, a, 16, 64, 4)\ny = pl.expand_clone(a, b)",
@@ -390,8 +390,8 @@ fn what_is_not_known_is_a_note() {
     check(
         "x = helper(a)\ny = pl.exp(x)",
         expect![[r#"
-        not modelled: calls `helper`, which is not defined in this file
-    "#]],
+            not modelled: calls `helper`, which is not defined in this file
+        "#]],
     );
 }
 
@@ -552,6 +552,7 @@ def host(a: pl.Tensor[[128, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[p
                 param a: Tensor[[128, 64], FP32]
                 t: Tile[[64, 64], FP32, Vec] = tile.load(a, [<the index of `pl.unroll`>, 0], [64, 64], [64, 64], target_memory=Vec, clamp=false)
                 not modelled: a scope in `pl.unroll`, of which the compiler makes one kernel for each iteration
+                not modelled: the index of `pl.unroll`
         "#]],
     );
 }
@@ -599,6 +600,7 @@ def plain(x: Tensor([1], 2)):
                 result: ? = tile.store(tile_z, [0, 0], <`output` is not defined in this file>, atomic=0)
                 sums: Tile[[1, 64], FP32, Vec] = tile.col_sum(tile_z)
                 return result
+                not modelled: `output` is not defined in this file
         "#]],
     );
 }

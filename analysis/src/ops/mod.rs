@@ -494,6 +494,11 @@ pub fn candidates(dsl_name: &str) -> &'static [(When, OpId)] {
     NAMES.dsl.get(dsl_name).map_or(&[], Vec::as_slice)
 }
 
+/// All names that mean an operation behind `pl.`, and those of `pld`.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.dsl.keys().copied()
+}
+
 struct Names {
     ir: HashMap<&'static str, OpId>,
     dsl: HashMap<&'static str, Vec<(When, OpId)>>,

@@ -1,8 +1,9 @@
 //! The words of both languages that are no tile operation: types, loops, scopes, enumerations of PyPTO; the API of TLX.
-//! A row each, read by completion, signature help and hover.
+//! A row each, read by completion, signature help, hover and whoever asks
+//! whether a name exists.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WordKind {
+pub(crate) enum WordKind {
     Module,
     Type,
     Function,
@@ -11,13 +12,21 @@ pub(super) enum WordKind {
     Member,
 }
 
-pub(super) struct Word {
+pub(crate) struct Word {
     /// Under the usual names of its modules: `pl.range`, `tlx.local_alloc`.
-    pub(super) path: &'static str,
-    pub(super) kind: WordKind,
+    pub(crate) path: &'static str,
+    pub(crate) kind: WordKind,
     /// As in a signature: `stage`, `name_hint=''`, `*elems`, or a lone `*`. Only of functions.
-    pub(super) params: &'static [&'static str],
-    pub(super) about: &'static str,
+    pub(crate) params: &'static [&'static str],
+    pub(crate) about: &'static str,
+}
+
+impl Word {
+    /// The names of the parameters, without presets.
+    pub(crate) fn param_names(&self) -> impl Iterator<Item = &'static str> {
+        let names = self.params.iter().filter_map(|param| param.split('=').next());
+        names.filter(|name| !name.starts_with('*'))
+    }
 }
 
 const fn function(path: &'static str, params: &'static [&'static str], about: &'static str) -> Word {
@@ -41,7 +50,7 @@ const fn member(path: &'static str, about: &'static str) -> Word {
 }
 
 /// `reference/language.md` §2–§7.
-pub(super) const PYPTO: &[Word] = &[
+pub(crate) const PYPTO: &[Word] = &[
     module("pl.tile", "Operations on tiles, by their full names."),
     module("pl.tensor", "Operations on tensors in global memory."),
     module("pl.system", "Synchronisation and pipes between the cube core and the vector cores."),
@@ -96,12 +105,32 @@ pub(super) const PYPTO: &[Word] = &[
     ),
     function(
         "pl.at",
-        &["level", "role=None", "*", "optimizations=None", "deps=None", "name_hint=''"],
+        &[
+            "level",
+            "role=None",
+            "*",
+            "optimizations=None",
+            "deps=None",
+            "no_dep_args=None",
+            "dumps=None",
+            "allow_early_resolve=False",
+            "name_hint=''",
+            "windowize=True",
+        ],
         "With `level=pl.Level.CORE_GROUP`: a scope that the compiler makes a kernel of.",
     ),
     function(
         "pl.spmd",
-        &["core_num", "*", "sync_start=False", "name_hint=''", "optimizations=None", "deps=None"],
+        &[
+            "core_num",
+            "*",
+            "sync_start=False",
+            "name_hint=''",
+            "optimizations=None",
+            "deps=None",
+            "allow_early_resolve=False",
+            "predicate=None",
+        ],
         "Launches blocks; the loop variable is the index of the block.",
     ),
     function("pl.split_aiv", &["n", "*", "mode"], "A region that runs on both vector cores, each on its part."),
@@ -116,12 +145,22 @@ pub(super) const PYPTO: &[Word] = &[
     function("pl.manual_scope", &[], "A scope whose tasks the author orders: `pl.scope(mode=pl.ScopeMode.MANUAL)`."),
     function(
         "pl.submit",
-        &["kernel", "*args", "deps=None"],
+        &["kernel", "*args", "deps=None", "dumps=None", "allow_early_resolve=False", "predicate=None", "device=None"],
         "Launches a kernel: its results, and an id that later tasks can wait for.",
     ),
     function(
         "pl.spmd_submit",
-        &["kernel", "*args", "core_num=…", "sync_start=False", "deps=None"],
+        &[
+            "kernel",
+            "*args",
+            "core_num=…",
+            "sync_start=False",
+            "deps=None",
+            "dumps=None",
+            "allow_early_resolve=False",
+            "predicate=None",
+            "device=None",
+        ],
         "Launches a kernel on many cores: its results, and an id that later tasks can wait for.",
     ),
     function("pl.no_dep", &["tensor"], "An argument that no order between tasks follows from."),
@@ -188,11 +227,24 @@ pub(super) const PYPTO: &[Word] = &[
 ];
 
 /// Behind the `@` of a function or class (`reference/language.md` §3).
-pub(super) const DECORATORS: &[Word] = &[
-    function("pl.program", &[], "A class whose functions are compiled together; `self` is dropped."),
+pub(crate) const DECORATORS: &[Word] = &[
+    function(
+        "pl.program",
+        &["*", "strict_ssa=False"],
+        "A class whose functions are compiled together; `self` is dropped.",
+    ),
     function(
         "pl.function",
-        &["type=pl.FunctionType.Opaque", "*", "level=None", "role=None", "auto_scope=True"],
+        &[
+            "type=pl.FunctionType.Opaque",
+            "*",
+            "level=None",
+            "role=None",
+            "attrs=None",
+            "auto_scope=True",
+            "strict_ssa=False",
+            "external_source=None",
+        ],
         "A function that is compiled. With `type=pl.FunctionType.InCore` a kernel.",
     ),
     function("pl.inline", &[], "A function that is put in place of its calls."),
@@ -205,7 +257,7 @@ pub(super) const DECORATORS: &[Word] = &[
 ];
 
 /// `reference/tlx.md` §1.
-pub(super) const TLX: &[Word] = &[
+pub(crate) const TLX: &[Word] = &[
     enumeration("tlx.storage_kind", "The memories that a buffer may be in."),
     member("tlx.storage_kind.smem", "Shared memory, counted in bytes."),
     member("tlx.storage_kind.tmem", "Tensor memory, counted in columns of 32 bits; Blackwell only."),
@@ -334,8 +386,13 @@ pub(super) const TLX: &[Word] = &[
     function("tlx.thread_id", &["axis"], "The number of this thread."),
 ];
 
+/// The words of PyPTO, decorators included.
+pub(crate) fn language() -> impl Iterator<Item = &'static Word> {
+    PYPTO.iter().chain(DECORATORS)
+}
+
 /// The row of a name under the usual names of its modules.
-pub(super) fn word(path: &str) -> Option<&'static Word> {
+pub(crate) fn word(path: &str) -> Option<&'static Word> {
     PYPTO.iter().chain(DECORATORS).chain(TLX).find(|word| word.path == path)
 }
 

@@ -1,0 +1,126 @@
+//! Functions that a factory of the module makes: `part = _bind()`, where `_bind` defines a function under an `if` and returns it.
+
+use std::sync::Arc;
+
+use tilelens_syntax::ast::{self, Ast, Expr, Function, Stmt, StmtId};
+use tilelens_syntax::{BlockKind, BlockSource};
+
+use super::{Name, SourceFile, Unit, UnitScope, defined, statements_of, syntax, units};
+use crate::eval::{self, Binding};
+
+/// The function that a name at the top of a file stands for, if a factory without parameters makes it.
+#[salsa::tracked(returns(copy))]
+pub(super) fn made<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    name: Name<'db>,
+    root: Option<SourceFile>,
+) -> Option<Unit<'db>> {
+    let statements = statements_of(db, file, None).iter();
+    let mut bindings = statements.map(|&unit| (unit, eval::binding(syntax(db, unit), name.text(db))));
+    let (unit, value) = bindings.find_map(|(unit, binding)| match binding {
+        Binding::Once(value) => Some((unit, value)),
+        _ => None,
+    })?;
+    let ast = syntax(db, unit);
+    let Expr::Call { func, args } = ast.expr(value) else { return None };
+    let factory = defined(db, file, ast.name(*func).filter(|_| args.is_empty())?, BlockKind::FunctionHeader)?;
+    let scope = UnitScope { root, ..UnitScope::new(db, factory) };
+    let returned = returned(&whole(db, factory), &scope)?;
+    let mut inner = units(db, file).iter().copied().filter(|unit| {
+        let key = unit.key(db);
+        let is_function = matches!(key.kind, BlockKind::Function | BlockKind::FunctionHeader);
+        is_function && unit.parent(db) == Some(factory) && key.path.rsplit('.').next() == Some(&returned.name)
+    });
+    inner.nth(returned.place).filter(|unit| unit.key(db).kind == BlockKind::Function)
+}
+
+/// The syntax of a function with those inside of it, which are blocks of their own.
+fn whole(db: &dyn salsa::Database, header: Unit<'_>) -> Ast {
+    let is_part = |unit: &Unit<'_>| std::iter::successors(Some(*unit), |unit| unit.parent(db)).any(|it| it == header);
+    let parts = units(db, header.file(db)).iter().filter(|unit| is_part(unit));
+    let text: String = parts.map(|unit| unit.source(db).text.as_str()).collect();
+    let source: Arc<BlockSource> = BlockSource::of(&text);
+    ast::parse(&source).0
+}
+
+/// An inner function, by its place among those of its name.
+struct Returned {
+    name: String,
+    place: usize,
+}
+
+/// What a function returns that does no more than to choose among the functions that it defines.
+fn returned(ast: &Ast, scope: &UnitScope<'_>) -> Option<Returned> {
+    let [only] = ast.body.as_slice() else { return None };
+    let Stmt::Function(factory) = ast.stmt(*only) else { return None };
+    if !factory.params.is_empty() || !factory.decorators.is_empty() {
+        return None;
+    }
+    let mut running = Running { ast, scope, defined: Vec::new() };
+    match running.statements(&factory.body) {
+        Outcome::Returned(stmt) => {
+            let name = function_name(ast, stmt)?;
+            let same = ast.stmts().filter(|(other, _)| function_name(ast, *other) == Some(name));
+            let place = same.map(|(other, _)| other).position(|other| other == stmt)?;
+            Some(Returned { name: name.to_owned(), place })
+        }
+        Outcome::Goes | Outcome::Unknown => None,
+    }
+}
+
+fn function_name(ast: &Ast, stmt: StmtId) -> Option<&str> {
+    match ast.stmt(stmt) {
+        Stmt::Function(Function { name, .. }) => ast.name(*name),
+        _ => None,
+    }
+}
+
+enum Outcome {
+    /// To the next statement.
+    Goes,
+    Returned(StmtId),
+    Unknown,
+}
+
+struct Running<'a> {
+    ast: &'a Ast,
+    scope: &'a UnitScope<'a>,
+    /// The functions that were defined so far, the last one of a name last.
+    defined: Vec<StmtId>,
+}
+
+impl Running<'_> {
+    fn statements(&mut self, body: &[StmtId]) -> Outcome {
+        for &stmt in body {
+            match self.statement(stmt) {
+                Outcome::Goes => {}
+                ended => return ended,
+            }
+        }
+        Outcome::Goes
+    }
+
+    fn statement(&mut self, stmt: StmtId) -> Outcome {
+        let ast = self.ast;
+        match ast.stmt(stmt) {
+            Stmt::Function(_) => {
+                self.defined.push(stmt);
+                Outcome::Goes
+            }
+            Stmt::If { condition, body, or_else } => match eval::truth(&eval::evaluate(ast, *condition, self.scope)) {
+                Some(true) => self.statements(body),
+                Some(false) => self.statements(or_else),
+                None => Outcome::Unknown,
+            },
+            Stmt::Return(Some(value)) => {
+                let named =
+                    |stmt: &&StmtId| ast.name(*value).is_some() && function_name(ast, **stmt) == ast.name(*value);
+                self.defined.iter().rfind(named).map_or(Outcome::Unknown, |&stmt| Outcome::Returned(stmt))
+            }
+            Stmt::Expr(text) if matches!(ast.expr(*text), Expr::Str(_)) => Outcome::Goes,
+            Stmt::Pass => Outcome::Goes,
+            _ => Outcome::Unknown,
+        }
+    }
+}

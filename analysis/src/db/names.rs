@@ -1,0 +1,183 @@
+//! Which names of a unit nobody defines, and what the code around it defines.
+
+use std::sync::Arc;
+
+use tilelens_syntax::BlockKind;
+use tilelens_syntax::ast::Stmt;
+
+use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
+use crate::eval::{self, Scope};
+use crate::ir::{Kernel, Note, Origin, Reason};
+use crate::names::{self, Bound, Surroundings, UnknownName};
+use crate::{imports, lower, printed};
+
+/// The names of a unit that nobody defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
+/// calls. Of other functions and of classes only what is written behind `@`.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<UnknownName>> {
+    let around = Around { db, unit };
+    let ast = syntax(db, unit);
+    let found = match unit.key(db).kind {
+        BlockKind::Function if kind(db, unit) != lower::Kind::Python => {
+            let is_foreign = printed::is_printed(ast) || lower::is_undecorated(ast);
+            if is_foreign { Vec::new() } else { names::unknown(ast, &around) }
+        }
+        BlockKind::Function | BlockKind::ClassHeader if imports_language(db, unit.file(db)) => {
+            let decorators = ast.body.iter().flat_map(|&stmt| match ast.stmt(stmt) {
+                Stmt::Function(function) => function.decorators.as_slice(),
+                Stmt::Class { decorators, .. } => decorators.as_slice(),
+                _ => &[],
+            });
+            names::unknown_in_decorators(ast, &decorators.copied().collect::<Vec<_>>(), &around)
+        }
+        _ => Vec::new(),
+    };
+    Arc::new(found)
+}
+
+/// A kernel that rests on a name that nobody defines is not known.
+pub(super) fn add_notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
+    let is_here = kernel.home.is_none();
+    kernel.notes.extend(unknown_names(db, unit).iter().map(|unknown| Note {
+        at: if is_here { Origin::Expr(unknown.at) } else { kernel.origin },
+        reason: Reason(unknown.what()),
+    }));
+}
+
+/// What the unknown names of a function that is put in place of its calls come to, for people.
+pub(super) fn described<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<String> {
+    unknown_names(db, unit).iter().map(UnknownName::what).collect()
+}
+
+/// Whether a file calls the language by its usual name.
+fn imports_language(db: &dyn salsa::Database, file: SourceFile) -> bool {
+    let name = Name::new(db, "pl".to_owned());
+    is_defined(db, file, None, name)
+}
+
+/// The names that a unit binds in its scope.
+#[salsa::tracked(returns(ref))]
+fn bound<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Bound> {
+    Arc::new(names::bound(syntax(db, unit)))
+}
+
+/// The names that a scope binds: the module, or a function or class with the units in it.
+#[salsa::tracked(returns(ref))]
+fn names_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>) -> Arc<Bound> {
+    let mut names = Bound::default();
+    for &unit in units(db, file) {
+        let key = unit.key(db);
+        if unit.parent(db) == scope && key.kind != BlockKind::Statements {
+            names.add(key.path.rsplit('.').next().unwrap_or_default());
+        }
+        let is_of_class = scope.is_some_and(|scope| scope.key(db).kind == BlockKind::ClassHeader);
+        if Some(unit) == scope || is_of_class && key.kind == BlockKind::Statements && unit.parent(db) == scope {
+            names.extend(bound(db, unit));
+        }
+    }
+    statements_of(db, file, scope).iter().for_each(|&unit| names.extend(bound(db, unit)));
+    Arc::new(names)
+}
+
+/// Star imports that are followed, each out of the one before.
+const MOST_STARS: u32 = 8;
+
+/// Whether a scope of a file binds a name, or may: through a star import whose module is not known, or as its code runs.
+fn binds<'db>(
+    db: &'db dyn salsa::Database,
+    file: SourceFile,
+    scope: Option<Unit<'db>>,
+    name: &str,
+    stars: u32,
+) -> bool {
+    let names = names_of(db, file, scope);
+    names.has(name)
+        || names.is_open
+        || names.stars.iter().any(|(level, module)| {
+            let home = module_file(db, file, *level, Name::new(db, module.clone()));
+            home.filter(|_| stars < MOST_STARS).is_none_or(|home| binds(db, home, None, name, stars + 1))
+        })
+}
+
+/// Whether a name is defined in a scope or around it.
+#[salsa::tracked(returns(copy))]
+fn is_defined<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>, name: Name<'db>) -> bool {
+    let mut scope = scope;
+    loop {
+        if binds(db, file, scope, name.text(db), 0) {
+            return true;
+        }
+        let Some(inner) = scope else { return false };
+        scope = inner.parent(db);
+    }
+}
+
+/// What a unit sees of the names around it.
+struct Around<'db> {
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+}
+
+impl<'db> Around<'db> {
+    fn file(&self) -> SourceFile {
+        self.unit.file(self.db)
+    }
+
+    fn defined(&self, name: &str) -> bool {
+        is_defined(self.db, self.file(), self.unit.parent(self.db), Name::new(self.db, name.to_owned()))
+    }
+
+    fn class(&self) -> Option<Unit<'db>> {
+        let (db, unit) = (self.db, self.unit);
+        let class = unit.parent(db).filter(|parent| parent.key(db).kind == BlockKind::ClassHeader)?;
+        let ast = syntax(db, class);
+        let is_plain =
+            ast.body.iter().any(|&stmt| matches!(ast.stmt(stmt), Stmt::Class { bases, .. } if bases.is_empty()));
+        is_plain.then_some(class)
+    }
+}
+
+impl Surroundings for Around<'_> {
+    fn defines(&self, name: &str) -> bool {
+        self.defined(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut scope = self.unit.parent(self.db);
+        loop {
+            names.extend(names_of(self.db, self.file(), scope).names().map(str::to_owned));
+            let Some(inner) = scope else { return names };
+            scope = inner.parent(self.db);
+        }
+    }
+
+    fn lacks(&self, path: &[&str], member: &str) -> Option<Vec<String>> {
+        let (db, [root]) = (self.db, path) else { return None };
+        let (file, scope) = match *root {
+            "self" => (self.file(), Some(self.class()?)),
+            root => (module_called(db, self.file(), Name::new(db, root.to_owned()))?, None),
+        };
+        if binds(db, file, scope, member, 0) || member.starts_with("__") {
+            return None;
+        }
+        if scope.is_none() {
+            // A package has its modules, and a module what others put there.
+            let inner = imports::candidates(file.path(db), 1, member);
+            let is_given = |&unit: &super::Unit<'_>| eval::assigned_member(syntax(db, unit), root, member).is_some();
+            if imports::known(db, &inner).is_some() || statements_of(db, self.file(), None).iter().any(is_given) {
+                return None;
+            }
+        }
+        Some(names_of(db, file, scope).names().map(str::to_owned).collect())
+    }
+
+    fn params(&self, path: &[&str]) -> Option<Vec<String>> {
+        let name = match path {
+            ["self", name] | [name] => name,
+            _ => return None,
+        };
+        let source = UnitScope::new(self.db, self.unit).function(name)?;
+        lower::parameters(&source.ast)
+    }
+}

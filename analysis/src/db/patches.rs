@@ -1,0 +1,175 @@
+//! What modules put into others before a third reads it: `config.ROWS = 64`, and then the import of a module that says
+//! `from config import ROWS`. Python runs a module when it is first imported, so that what a name is depends on the file that everything
+//! starts from.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+
+use super::{Name, SourceFile, Unit, UnitScope, module_called, module_file, statements_of, syntax};
+use crate::eval::{self, Constant};
+use crate::ir::Reason;
+
+/// When a statement at the top of a module runs, counted from the start of the program.
+pub(super) type Moment = u32;
+
+/// `module.member = value`
+#[derive(Clone, PartialEq, Eq, salsa::SalsaValue)]
+struct Patch<'db> {
+    module: SourceFile,
+    member: String,
+    by: Unit<'db>,
+    /// The place of the statement in its unit; `None` where it is not known whether it happens.
+    statement: Option<usize>,
+    at: Moment,
+}
+
+/// The statements at the top of all modules that a file imports, in the order in which they run.
+#[derive(Clone, PartialEq, Eq, Default, salsa::SalsaValue)]
+pub(super) struct Start<'db> {
+    patches: Vec<Patch<'db>>,
+    /// By unit, and the place of the statement in it.
+    moments: FxHashMap<(Unit<'db>, usize), Moment>,
+}
+
+#[salsa::tracked(returns(ref))]
+fn start<'db>(db: &'db dyn salsa::Database, root: SourceFile) -> Arc<Start<'db>> {
+    let mut running = Running { db, seen: FxHashSet::default(), depth: 0, start: Start::default(), now: 0 };
+    running.module(root);
+    // Without patches it does not matter when something runs.
+    let Start { patches, moments } = running.start;
+    Arc::new(if patches.is_empty() { Start::default() } else { Start { patches, moments } })
+}
+
+/// The file itself, if what it starts patches modules.
+#[salsa::tracked(returns(copy))]
+pub(super) fn root(db: &dyn salsa::Database, file: SourceFile) -> Option<SourceFile> {
+    (!start(db, file).patches.is_empty()).then_some(file)
+}
+
+/// When the statement of a unit runs that binds a name; `None` where that is not known, which means behind all others.
+pub(super) fn moment<'db>(
+    db: &'db dyn salsa::Database,
+    root: SourceFile,
+    unit: Unit<'db>,
+    name: &str,
+) -> Option<Moment> {
+    let ast = syntax(db, unit);
+    let binds = |stmt: &StmtId| match ast.stmt(*stmt) {
+        Stmt::Assign { targets, .. } => targets.iter().any(|&target| {
+            let elements = ast.elements(target).unwrap_or_default();
+            ast.name(target) == Some(name) || elements.iter().any(|&element| ast.name(element) == Some(name))
+        }),
+        Stmt::ImportFrom { names, .. } => names.iter().any(|imported| imported.bound() == name),
+        _ => false,
+    };
+    let place = ast.body.iter().position(binds)?;
+    start(db, root).moments.get(&(unit, place)).copied()
+}
+
+/// What a member of a module is at a moment because of a patch; `None` where it is what the module itself says.
+pub(super) fn patched<'db>(
+    db: &'db dyn salsa::Database,
+    root: SourceFile,
+    module: SourceFile,
+    member: &str,
+    now: Option<Moment>,
+    links: u32,
+) -> Option<Constant> {
+    let before = |patch: &&Patch<'_>| now.is_none_or(|now| patch.at < now);
+    let of_member = |patch: &&Patch<'_>| patch.module == module && patch.member == member;
+    let patch = start(db, root).patches.iter().filter(of_member).rfind(before)?;
+    let statement = |place: usize| syntax(db, patch.by).body.get(place).map(|&stmt| syntax(db, patch.by).stmt(stmt));
+    let Some(Stmt::Assign { value: Some(value), .. }) = patch.statement.and_then(statement) else {
+        return Some(Constant::Unknown(Reason(format!("`{member}` of a module is assigned under a condition"))));
+    };
+    if links >= eval::LONGEST_CHAIN {
+        return Some(eval::too_far(member));
+    }
+    let scope = UnitScope { db, unit: patch.by, links: links + 1, root: Some(root), now: Some(patch.at) };
+    Some(eval::evaluate(syntax(db, patch.by), *value, &scope))
+}
+
+/// Modules that import each other deeper than this are not followed.
+const DEEPEST: u32 = 64;
+
+struct Running<'db> {
+    db: &'db dyn salsa::Database,
+    seen: FxHashSet<SourceFile>,
+    depth: u32,
+    start: Start<'db>,
+    now: Moment,
+}
+
+impl<'db> Running<'db> {
+    fn module(&mut self, file: SourceFile) {
+        if self.depth >= DEEPEST || !self.seen.insert(file) {
+            return;
+        }
+        self.depth += 1;
+        for &unit in statements_of(self.db, file, None) {
+            let ast = syntax(self.db, unit);
+            self.statements(file, unit, ast, &ast.body, true);
+        }
+        self.depth -= 1;
+    }
+
+    fn statements(&mut self, file: SourceFile, unit: Unit<'db>, ast: &Ast, body: &[StmtId], surely: bool) {
+        for (place, &stmt) in body.iter().enumerate() {
+            match ast.stmt(stmt) {
+                Stmt::Import(modules) => {
+                    for module in modules {
+                        self.import(file, 0, &module.module);
+                    }
+                }
+                Stmt::ImportFrom { level, module, names } => {
+                    self.import(file, *level, module);
+                    let separator = if module.is_empty() { "" } else { "." };
+                    for name in names {
+                        self.import(file, *level, &format!("{module}{separator}{}", name.name));
+                    }
+                }
+                Stmt::Assign { targets, .. } => {
+                    let patched = targets.iter().filter_map(|&target| self.member(file, ast, target));
+                    let patched: Vec<_> = patched.collect();
+                    for (module, member) in patched {
+                        let statement = surely.then_some(place);
+                        self.start.patches.push(Patch { module, member, by: unit, statement, at: self.now });
+                    }
+                }
+                Stmt::If { condition, .. } if asks_for_program(ast, *condition) => {}
+                stmt => {
+                    for body in stmt.bodies() {
+                        self.statements(file, unit, ast, body, false);
+                    }
+                }
+            }
+            if surely {
+                self.start.moments.insert((unit, place), self.now);
+            }
+            self.now += 1;
+        }
+    }
+
+    fn import(&mut self, file: SourceFile, level: u32, module: &str) {
+        if let Some(imported) = module_file(self.db, file, level, Name::new(self.db, module.to_owned())) {
+            self.module(imported);
+        }
+    }
+
+    /// The module and the member that `module.member` is.
+    fn member(&self, file: SourceFile, ast: &Ast, target: ExprId) -> Option<(SourceFile, String)> {
+        let Expr::Attribute { value, name } = ast.expr(target) else { return None };
+        let module = Name::new(self.db, ast.name(*value)?.to_owned());
+        Some((module_called(self.db, file, module)?, name.clone()))
+    }
+}
+
+/// `if __name__ == "__main__":`, whose statements run behind all imports.
+fn asks_for_program(ast: &Ast, condition: ExprId) -> bool {
+    match ast.expr(condition) {
+        Expr::Compare { left, .. } => ast.name(*left) == Some("__name__"),
+        _ => false,
+    }
+}

@@ -1,0 +1,217 @@
+use expect_test::{Expect, expect};
+use tilelens_syntax::Document;
+
+use crate::AnalysisHost;
+use crate::diagnostics::Code;
+
+/// Prints what is said of names in the first of the files, and whether its kernels are exact.
+#[track_caller]
+fn check_files(files: &[(&str, &str)], expect: Expect) {
+    let mut host = AnalysisHost::new();
+    let ids: Vec<_> = files
+        .iter()
+        .map(|(path, text)| {
+            let file = host.file_id(path);
+            host.set_document(file, Document::new(text));
+            file
+        })
+        .collect();
+    let analysis = host.snapshot();
+    let mut said = String::new();
+    for diagnostic in analysis.diagnostics(ids[0]).expect("nothing is edited") {
+        if diagnostic.code == Code::UnknownName {
+            let text = &files[0].1[diagnostic.range.start..diagnostic.range.end];
+            said.push_str(&format!("{text}: {}\n", diagnostic.message));
+        }
+    }
+    for plan in analysis.plans(ids[0]).expect("nothing is edited") {
+        said.push_str(&format!("{} is {}\n", plan.name, plan.status));
+    }
+    expect.assert_eq(&said);
+}
+
+/// A kernel with these statements, behind these lines.
+fn kernel(before: &str, body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
+    format!(
+        "import pypto.language as pl\n{before}\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n        value = pl.load(a, [0, 0], [64, 64])\n{body}        out = pl.store(value, [0, 0], out)\n        return out\n"
+    )
+}
+
+#[track_caller]
+fn check(before: &str, body: &str, expect: Expect) {
+    check_files(&[("kernels.py", &kernel(before, body))], expect);
+}
+
+#[test]
+fn variables() {
+    check(
+        "",
+        "squashed = pl.exp(value)\nvalue = pl.mul(value, squahsed)",
+        expect![[r#"
+        squahsed: `squahsed` is not defined here; did you mean `squashed`?
+        P.k is partial
+    "#]],
+    );
+    check(
+        "",
+        "value = pl.exp(vaule)",
+        expect![[r#"
+        vaule: `vaule` is not defined here; did you mean `value`?
+        P.k is partial
+    "#]],
+    );
+    check(
+        "",
+        "for i in pl.range(m):\n    value = pl.exp(value)",
+        expect![[r#"
+        m: `m` is not defined here
+        P.k is partial
+    "#]],
+    );
+}
+
+#[test]
+fn members_and_keywords_of_the_language() {
+    check(
+        "",
+        "value = pl.exq(value)",
+        expect![[r#"
+        exq: `pl` has no `exq`; did you mean `exp`?
+        P.k is partial
+    "#]],
+    );
+    check(
+        "",
+        "value = pl.cast(value, pl.FP61, mode=\"rint\")",
+        expect![[r#"
+            P.k is rejected
+        "#]],
+    );
+    check(
+        "",
+        "value = pl.move(value, target_memory=pl.Mem.Vce)",
+        expect![[r#"
+        Vce: `pl.Mem` has no `Vce`; did you mean `Vec`?
+        P.k is partial
+    "#]],
+    );
+    check(
+        "",
+        "value = pl.cast(value, pl.FP16, moed=\"rint\")",
+        expect![[r#"
+        moed: `pl.cast` has no parameter `moed`; did you mean `mode`?
+        P.k is rejected
+    "#]],
+    );
+    check(
+        "",
+        "value = pl.fillpad(value, pad_value=pl.PadValue.zreo)",
+        expect![[r#"
+        zreo: `pl.PadValue` has no `zreo`; did you mean `zero`?
+        P.k is partial
+    "#]],
+    );
+}
+
+#[test]
+fn what_python_could_find_is_defined() {
+    check(
+        "from elsewhere import FACTOR\nif FACTOR:\n    ROWS = 64\ntry:\n    import fast\nexcept ImportError as error:\n    fast = None\n",
+        "value = pl.mul(value, abs(ROWS) + LATER)\nif fast:\n    value = pl.exp(value)",
+        expect![[r#"
+            LATER: `LATER` is not defined here
+            P.k is partial
+        "#]],
+    );
+    check(
+        "from elsewhere import *",
+        "value = pl.adds(value, ANYTHING)",
+        expect![[r#"
+        adds: `pl` has no `adds`; did you mean `add`?
+        P.k is partial
+    "#]],
+    );
+    check(
+        "",
+        "x = [row for row in range(4)]",
+        expect![[r#"
+        P.k is rejected
+    "#]],
+    );
+}
+
+#[test]
+fn modules_whose_file_is_known() {
+    let sizes = ("/lib/sizes.py", "ROWS = 64\n");
+    let text = kernel("import sizes\nfrom sizes import *", "value = pl.load(a, [0, 0], [sizes.RWOS, ROSW])");
+    check_files(
+        &[("/lib/kernels.py", &text), sizes],
+        expect![[r#"
+            RWOS: `sizes` has no `RWOS`; did you mean `ROWS`?
+            ROSW: `ROSW` is not defined here
+            P.k is partial
+        "#]],
+    );
+    let text = kernel("import sizes", "value = pl.load(a, [0, 0], [sizes.ROWS, 64])");
+    check_files(
+        &[("/lib/kernels.py", &text), sizes],
+        expect![[r#"
+            P.k is exact
+        "#]],
+    );
+}
+
+#[test]
+fn functions_that_are_put_in_place_of_calls() {
+    let text = "import pypto.language as pl\n\n@pl.inline\ndef helper(x, factor=2.0):\n    return pl.mul(x, fcator)\n";
+    let text = format!("{text}{}", kernel("", "value = helper(value, fatcor=3.0)"));
+    check_files(
+        &[("kernels.py", &text)],
+        expect![[r#"
+        fcator: `fcator` is not defined here; did you mean `factor`?
+        fatcor: `helper` has no parameter `fatcor`; did you mean `factor`?
+        P.k is partial
+    "#]],
+    );
+}
+
+#[test]
+fn decorators() {
+    let text = kernel("", "").replace("@pl.function", "@pl.fucntion");
+    check_files(
+        &[("kernels.py", &text)],
+        expect![[r#"
+        fucntion: `pl` has no `fucntion`; did you mean `function`?
+    "#]],
+    );
+    let text = kernel("", "").replace("InCore", "InCroe");
+    check_files(
+        &[("kernels.py", &text)],
+        expect![[r#"
+        InCroe: `pl.FunctionType` has no `InCroe`; did you mean `InCore`?
+    "#]],
+    );
+    let text = kernel("", "").replace("@pl.program", "@lp.program");
+    check_files(
+        &[("kernels.py", &text)],
+        expect![[r#"
+        lp: `lp` is not defined here; did you mean `pl`?
+        P.k is exact
+    "#]],
+    );
+}
+
+#[test]
+fn scopes_of_host_code() {
+    let text = "import pypto.language as pl\n\n@pl.jit\ndef entry(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    rows = 32\n    with pl.at(level=pl.Level.CORE_GROPU):\n        out[0:64, :] = pl.exp(a[0:64, :])\n    with pl.at(level=pl.Level.CORE_GROUP, name_hnit=\"x\"):\n        out[0:rwos, :] = pl.exp(a[0:64, :])\n    return out\n";
+    check_files(
+        &[("kernels.py", text)],
+        expect![[r#"
+        CORE_GROPU: `pl.Level` has no `CORE_GROPU`; did you mean `CORE_GROUP`?
+        name_hnit: `pl.at` has no parameter `name_hnit`; did you mean `name_hint`?
+        rwos: `rwos` is not defined here; did you mean `rows`?
+        entry_incore_0 is partial
+    "#]],
+    );
+}

@@ -1,0 +1,218 @@
+//! Kernels whose names, shapes or functions come from elsewhere: other files, factories, helpers of host code.
+
+use expect_test::{Expect, expect};
+use tilelens_analysis::AnalysisHost;
+use tilelens_syntax::Document;
+
+/// Prints the kernels of the first file with the bytes that they take of Vec.
+#[track_caller]
+fn check(files: &[(&str, &str)], expect: Expect) {
+    let mut host = AnalysisHost::new();
+    let ids: Vec<_> = files
+        .iter()
+        .map(|(path, text)| {
+            let file = host.file_id(&format!("/lib/{path}"));
+            host.set_document(file, Document::new(text));
+            file
+        })
+        .collect();
+    let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
+    let shown = plans.iter().map(|plan| {
+        let used = plan.spaces.iter().find(|(space, _)| **space == "Vec").map_or(0, |(_, used)| used.used);
+        format!("{}: {used} {:?}\n", plan.name, plan.reasons)
+    });
+    expect.assert_eq(&shown.collect::<String>());
+}
+
+const FACTORY: &str = "import pypto.language as pl
+
+IMPL = \"plus\"
+
+def _bind():
+    \"\"\"Which one is used.\"\"\"
+    if IMPL == \"plus\":
+        @pl.jit.inline
+        def part(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Tensor[[16, 512], pl.FP32]):
+            with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"plus\"):
+                o[:, :] = pl.add(x[:, :], 1.0)
+            return o
+    else:
+        @pl.jit.inline
+        def part(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Tensor[[16, 512], pl.FP32]):
+            with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"times\"):
+                o[:, :] = pl.mul(x[:, :], 2.0)
+            return o
+    return part
+
+part = _bind()
+";
+
+const ENTRY: &str = "
+@pl.jit
+def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP32]]):
+    part(x, o)
+    return o
+";
+
+#[test]
+fn a_factory_chooses_among_functions() {
+    let here = format!("{FACTORY}{ENTRY}");
+    check(
+        &[("entry.py", &here)],
+        expect![[r#"
+        _bind.plus: 32768 []
+    "#]],
+    );
+    check(
+        &[("entry.py", &here.replace("IMPL = \"plus\"", "IMPL = \"times\""))],
+        expect![[r#"
+        _bind.times: 32768 []
+    "#]],
+    );
+    let imported = format!("import pypto.language as pl\nfrom part import part\n{ENTRY}");
+    check(
+        &[("entry.py", &imported), ("part.py", FACTORY)],
+        expect![[r#"
+        plus: 32768 []
+    "#]],
+    );
+    // What it depends on is not known.
+    check(&[("entry.py", &here.replace("IMPL = \"plus\"", "IMPL = choose()"))], expect![[""]]);
+}
+
+const PART: &str = "import pypto.language as pl
+from config import ROWS
+
+@pl.jit.inline
+def part(o: pl.Tensor[[ROWS, 64], pl.FP32]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"fill\"):
+        o[:, :] = pl.full([ROWS, 64], dtype=pl.FP32, value=0.0)
+    return o
+";
+
+const CALLER: &str = "
+@pl.jit
+def entry(o: pl.Out[pl.Tensor[[config.ROWS, 64], pl.FP32]]):
+    part(o)
+    return o
+";
+
+#[test]
+fn a_module_is_patched_before_another_reads_it() {
+    let part = ("part.py", PART);
+    let config = ("config.py", "ROWS = 8\n");
+    let with = |lines: &str| format!("import config\nimport pypto.language as pl\n{lines}{CALLER}");
+    check(
+        &[("entry.py", &with("config.ROWS = 128\nfrom part import part\n")), part, config],
+        expect![[r#"
+        fill: 32768 []
+    "#]],
+    );
+    check(
+        &[("entry.py", &with("config.ROWS = config.ROWS * 2\nfrom part import part\n")), part, config],
+        expect![[r#"
+        fill: 4096 []
+    "#]],
+    );
+    // Whoever reads it first has what it was.
+    let late = with("from part import part\nconfig.ROWS = 128\n").replace("config.ROWS, 64", "8, 64");
+    check(
+        &[("entry.py", &late), part, config],
+        expect![[r#"
+        fill: 2048 []
+    "#]],
+    );
+    // By the module that the entry imports.
+    let patching = ("patching.py", "import config\nconfig.ROWS = 32\n");
+    check(
+        &[("entry.py", &with("import patching\nfrom part import part\n")), part, config, patching],
+        expect![[r#"
+        fill: 8192 []
+    "#]],
+    );
+    check(
+        &[("entry.py", &with("if FAST:\n    config.ROWS = 32\nfrom part import part\n")), part, config],
+        expect![[r#"
+        fill: 0 ["`ROWS` of a module is assigned under a condition", "`ROWS` of a module is assigned under a condition"]
+    "#]],
+    );
+}
+
+#[test]
+fn a_helper_of_host_code_reads_its_own_file() {
+    let host = "import pypto.language as pl
+from helper import operands
+
+ROWS = 8
+
+@pl.jit
+def double(x: pl.Tensor, o: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"double\"):
+        o[:, :] = pl.mul(x[:, :], 2.0)
+    return o
+
+x, o = operands()
+double(x, o)
+";
+    let helper =
+        "import torch\n\nROWS = 32\n\ndef operands():\n    return torch.zeros(ROWS, 64), torch.zeros(ROWS, 64)\n";
+    check(
+        &[("host.py", host), ("helper.py", helper)],
+        expect![[r#"
+        double: 8192 []
+    "#]],
+    );
+}
+
+#[test]
+fn spmd_is_named_after_its_kernel() {
+    let text = "import pypto.language as pl
+
+@pl.jit
+def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP32]]):
+    for i in pl.spmd(2, name_hint=\"plus_spmd\"):
+        o[:, i * 256 : i * 256 + 256] = pl.add(x[:, i * 256 : i * 256 + 256], 1.0)
+    with pl.spmd(2, name_hint=\"twice\"):
+        k0 = pl.tile.get_block_idx() * 256
+        o[:, k0 : k0 + 256] = pl.add(x[:, k0 : k0 + 256], 1.0)
+    with pl.spmd(2, name_hint=\"outer\"):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"inner\"):
+            k0 = pl.tile.get_block_idx() * 256
+            o[:, k0 : k0 + 256] = pl.add(x[:, k0 : k0 + 256], 1.0)
+    return o
+";
+    check(
+        &[("entry.py", text)],
+        expect![[r#"
+        plus: 16384 []
+        twice: 16384 []
+        inner: 16384 []
+    "#]],
+    );
+}
+
+#[test]
+fn host_unroll_copies_the_scopes_of_functions() {
+    let text = "import pypto.language as pl
+
+@pl.jit.inline
+def part(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Tensor[[16, 512], pl.FP32], at: pl.Scalar[pl.INDEX]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"plus\"):
+        o[:, at : at + 64] = pl.add(x[:, at : at + 64], 1.0)
+    return o
+
+@pl.jit
+def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP32]]):
+    for i in pl.unroll(3):
+        o = part(x, o, i * 64)
+    return o
+";
+    check(
+        &[("entry.py", text)],
+        expect![[r#"
+        plus: 4096 []
+        plus_0: 4096 []
+        plus_1: 4096 []
+    "#]],
+    );
+}
