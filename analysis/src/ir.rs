@@ -382,6 +382,8 @@ pub enum Scalar {
     Int(i64),
     Float(tilelens_syntax::ast::FloatBits),
     Bool(bool),
+    /// A number that the author gives a type, `pl.const(1, pl.INT32)`: while operands are checked. In SSA form it is the number.
+    Const(Dtype, Box<Scalar>),
     Var(VarId),
     Unary(ScalarUnary, Box<Scalar>),
     Binary(ScalarBinary, Box<Scalar>, Box<Scalar>),
@@ -458,7 +460,7 @@ impl Scalar {
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Scalar::Int(value) => Some(*value),
-            Scalar::Cast(_, inner) => inner.as_int(),
+            Scalar::Cast(_, inner) | Scalar::Const(_, inner) => inner.as_int(),
             _ => None,
         }
     }

@@ -56,6 +56,7 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
             let ty = types::dtype(*dtype).ok_or_else(|| format!("{dtype} has no C++ type"))?;
             format!("(({ty}){})", print(operand)?)
         }
+        Scalar::Const(_, number) => print(number)?,
         Scalar::Dim { tensor, axis } => {
             let extent = kernel.tensor(*tensor).and_then(|ty| ty.shape.get(*axis as usize));
             match extent {

@@ -223,7 +223,9 @@ impl<'k> Names<'k> {
                     _ => format!("({left} {} {right})", op.sign()),
                 }
             }
-            Scalar::Cast(dtype, operand) => format!("{dtype}({})", self.scalar(operand)),
+            Scalar::Cast(dtype, operand) | Scalar::Const(dtype, operand) => {
+                format!("{dtype}({})", self.scalar(operand))
+            }
             Scalar::Dim { tensor, axis } => format!("dim({}, {axis})", self.var(*tensor)),
             Scalar::Dynamic(name) => name.clone(),
             Scalar::Call(call) => self.call(call),

@@ -250,6 +250,11 @@ impl Dtype {
         use Dtype::*;
         matches!(self, Fp4 | Fp8E4M3Fn | Fp8E5M2 | Fp8E8M0 | Fp16 | Fp32 | Bf16 | Hf4 | Hf8)
     }
+
+    /// An integer to the compiler: indices are, Booleans are not.
+    pub fn is_integer(self) -> bool {
+        !self.is_float() && !matches!(self, Dtype::Bool | Dtype::TaskId)
+    }
 }
 
 impl fmt::Display for Dtype {

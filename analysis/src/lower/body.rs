@@ -33,8 +33,6 @@ pub(super) enum Term {
 pub(super) enum Rhs {
     Call(Call, Type),
     Term(Term),
-    /// A number with an element type that it is written with: `pl.const(4, pl.INT32)`.
-    Number(Scalar, Dtype),
     /// Something that host code computes: its type, and which memory it is.
     Host(Type, HostValue),
 }
@@ -97,6 +95,8 @@ pub(super) struct State {
     pub(super) read_by_host: FxHashSet<VarId>,
     /// A `@pl.jit` function, which may use a name again for something else.
     pub(super) jit: bool,
+    /// Inside of a call in the notation of a sketch, whose compiler demanded less.
+    pub(super) sketch: bool,
 }
 
 /// A value that is yielded to a name.
@@ -416,7 +416,6 @@ impl<'a> Lowering<'a> {
                 is_guess = !self.is_sure(&Term::Scalar(scalar.clone()));
                 (Value::Scalar(scalar), Type::Scalar(dtype.unwrap_or(Dtype::Index)))
             }
-            Rhs::Number(scalar, dtype) => (Value::Scalar(scalar), Type::Scalar(dtype)),
             Rhs::Host(ty, value) => (value.value(self.at_expr(target)), ty),
             // A list, a constant or something unknown has no variable of its own: the name stands for it.
             Rhs::Term(term) => return self.bind(name, term),
@@ -528,7 +527,6 @@ impl<'a> Lowering<'a> {
                 Term::Var(var)
             }
             Rhs::Host(ty, value) => Term::Var(self.host_value(ty, value, at)),
-            Rhs::Number(scalar, _) => Term::Scalar(scalar),
             Rhs::Term(term) => term,
         };
         for (index, &element) in elements.iter().enumerate() {
@@ -596,7 +594,7 @@ impl<'a> Lowering<'a> {
         }
         match self.rhs(expr) {
             Rhs::Call(call, _) => self.emit(Statement::Eval { call, origin: at }),
-            Rhs::Term(_) | Rhs::Number(..) | Rhs::Host(..) => {}
+            Rhs::Term(_) | Rhs::Host(..) => {}
         }
     }
 
@@ -674,8 +672,7 @@ impl<'a> Lowering<'a> {
     /// Whether the type of a term is known, and no guess.
     pub(super) fn is_sure(&self, term: &Term) -> bool {
         match term {
-            Term::Scalar(Scalar::Var(var)) => !self.state.guessed.contains(var),
-            Term::Scalar(scalar) => self.scalar_dtype(scalar).is_some(),
+            Term::Scalar(scalar) => self.is_typed(scalar),
             _ => true,
         }
     }

@@ -6,8 +6,10 @@ use rustc_hash::FxHashMap;
 use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 
 use super::annotation::{Annotation, blayout, pad, slayout};
-use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
+use super::arguments::IGNORED;
+use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword, kind_of};
 use super::deduce::{self, Problem};
+use super::demands;
 use super::draft::Home;
 use super::earlier::{removed, renamed};
 use super::{Kind, kind};
@@ -31,7 +33,7 @@ impl Lowering<'_> {
             return unknown("calls the result of an expression");
         };
         match path.as_slice() {
-            ["pl", "const"] => self.typed_constant(expr, args),
+            ["pl", "const"] => Rhs::Term(self.typed_constant(expr, args)),
             ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => Rhs::Term(self.outer(expr)),
             ["pl", "dim"] | ["pl", "tensor", "dim"] => Rhs::Term(self.dim(args)),
             ["pl", "tile", "sum"] => self.reduction_of_axis(expr, "tile.sum", args),
@@ -39,11 +41,23 @@ impl Lowering<'_> {
                 self.reduction_of_axis(expr, &format!("tile.{name}"), args)
             }
             ["pl", "min" | "max"] | ["pl", "tile", "min" | "max"] => {
-                let op = if path.last() == Some(&"min") { ScalarBinary::Min } else { ScalarBinary::Max };
+                let (op, sign) = match path.last() {
+                    Some(&"min") => (ScalarBinary::Min, "pl.min"),
+                    _ => (ScalarBinary::Max, "pl.max"),
+                };
                 match args {
                     [left, right] => {
-                        let (left, right) = (self.scalar(left.value), self.scalar(right.value));
-                        Rhs::Term(Term::Scalar(super::scalar::binary(op, left, right)))
+                        let operands = [left, right].map(|arg| self.expression(arg.value));
+                        if let Some(ty) = operands.iter().map(|term| self.term_type(term)).find(is_block) {
+                            let message = format!(
+                                "`{sign}` works on scalars, but this operand is {}; write `{sign}imum(a, b)`",
+                                kind_of(&ty)
+                            );
+                            self.reject(expr, Code::Rejected, message.clone());
+                            return unknown(message);
+                        }
+                        let [left, right] = operands.map(|operand| self.to_scalar(operand));
+                        Rhs::Term(self.combined(expr, sign, op, left, right))
                     }
                     _ => self.not_modelled(expr, &path),
                 }
@@ -82,13 +96,17 @@ impl Lowering<'_> {
         unknown(format!("{reason} is not modelled"))
     }
 
-    /// `pl.const(4, pl.INT32)`
-    fn typed_constant(&mut self, expr: ExprId, args: &[Arg]) -> Rhs {
-        let value = self.outer(expr);
-        let dtype = keyword(args, "dtype").or(args.get(1).map(|arg| arg.value));
-        match (value, dtype.map(|dtype| self.constant(dtype))) {
-            (Term::Scalar(value), Some(Constant::Dtype(dtype))) => Rhs::Number(value, dtype),
-            (value, _) => Rhs::Term(value),
+    /// `pl.const(0, pl.INT32)`: without it an integer is an index, a float FP32.
+    fn typed_constant(&mut self, expr: ExprId, args: &[Arg]) -> Term {
+        let term = self.outer(expr);
+        let dtype = args.get(1).map(|arg| self.constant(arg.value));
+        match (term, dtype) {
+            (Term::Scalar(number), Some(Constant::Dtype(dtype)))
+                if super::scalar::dtype(&number, &[]) != Some(dtype) =>
+            {
+                Term::Scalar(Scalar::Const(dtype, Box::new(number)))
+            }
+            (term, _) => term,
         }
     }
 
@@ -291,7 +309,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn operation(&mut self, expr: ExprId, name: &str, candidates: &[(When, OpId)], args: &[Arg]) -> Rhs {
-        let positional: Vec<Term> =
+        let mut positional: Vec<Term> =
             args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| self.expression(arg.value)).collect();
         let mut keywords: Vec<(&str, ExprId, Term)> = Vec::new();
         for arg in args {
@@ -304,11 +322,33 @@ impl Lowering<'_> {
         }
         let operands = positional.iter().chain(keywords.iter().map(|(_, _, term)| term));
         operands.for_each(|term| self.note_unknown(expr, term));
+        self.retype(args, &mut positional, &mut keywords);
         let first = positional.first().or(keywords.first().map(|(_, _, term)| term)).map(|term| self.term_type(term));
+        if !self.state.host
+            && !self.state.sketch
+            && let Some(message) = self.misfit(name, args, &positional, &keywords)
+        {
+            self.reject(expr, Code::InvalidOperand, message.clone());
+            return unknown(message);
+        }
+        let (positional, keywords) = self.as_in_row(name, args, positional, keywords);
         if name == "cast"
             && let Some(Type::Scalar(_)) = first
         {
+            let mode = keywords.iter().find(|(key, ..)| *key == "mode").map(|(_, _, term)| term);
+            if let Some(Term::Constant(Constant::Str(mode))) = mode
+                && mode != "round"
+            {
+                let message = format!("`pl.cast` of a scalar has no `mode`, but got \"{mode}\"; leave it out");
+                self.reject(expr, Code::InvalidOperand, message.clone());
+                return unknown(message);
+            }
             return Rhs::Term(Self::scalar_cast(&positional, &keywords));
+        }
+        if let Some((_, op)) = super::arguments::ON_SCALARS.iter().find(|(of, _)| *of == name)
+            && let [Term::Scalar(left), Term::Scalar(right)] = positional.as_slice()
+        {
+            return Rhs::Term(self.combined(expr, &format!("pl.{name}"), *op, left.clone(), right.clone()));
         }
         let by_operand = |when: &When| !matches!(when, When::Always | When::Keyword(_) | When::WithoutKeyword(_));
         let dispatches = candidates.iter().any(|(when, _)| by_operand(when));
@@ -451,29 +491,42 @@ impl Lowering<'_> {
         }
         for (name, value, term) in keywords {
             let is_named = |param: &Param| param.name == name || renamed(row.name, name) == Some(param.name);
+            // Without meaning for this operand, as the function of `pl` has said if the author wants it.
+            if name == IGNORED {
+                continue;
+            }
             match row.params.iter().position(is_named) {
                 Some(index) => {
                     given[index].get_or_insert(term);
                 }
-                None => {
-                    let reason = match removed(op, name) {
-                        Some((name, meaning)) => {
-                            removed_attrs.push((name, attribute(name, term)));
-                            format!("`{name}` of `{}` is of an earlier version, and read as then: {meaning}", row.name)
+                None => match removed(op, name) {
+                    Some((name, meaning)) => {
+                        removed_attrs.push((name, attribute(name, term)));
+                        let reason =
+                            format!("`{name}` of `{}` is of an earlier version, and read as then: {meaning}", row.name);
+                        self.note(value, reason);
+                    }
+                    None => {
+                        let known: Vec<_> = row.params.iter().map(|param| param.name).collect();
+                        let message = format!("`{}` has no parameter `{name}`; it has {}", row.name, known.join(", "));
+                        // Of other dialects not every parameter is known.
+                        match row.name.starts_with("tile.") || row.name.starts_with("tensor.") {
+                            true => self.reject(value, Code::InvalidOperand, message),
+                            false => self.note(value, message),
                         }
-                        None => {
-                            let known: Vec<_> = row.params.iter().map(|param| param.name).collect();
-                            format!("`{}` has no parameter `{name}`; it has {}", row.name, known.join(", "))
-                        }
-                    };
-                    self.note(value, reason);
-                }
+                    }
+                },
             }
         }
         let mut args: Vec<Option<Operand>> = vec![None; row.args.len()];
         let mut attrs = removed_attrs;
         for (param, value) in row.params.iter().zip(given) {
-            let is_given = value.is_some();
+            let is_none = matches!(value, Some(Term::Constant(Constant::None)));
+            let is_given = value.is_some() && !(is_none && is_scratch(row, param));
+            if is_none && is_given && param.preset == Preset::Required {
+                self.note(at, format!("`{}` of `{}` is `None`", param.name, row.name));
+                return None;
+            }
             let value = value.filter(|term| !matches!(term, Term::Constant(Constant::None)));
             match (param.slot, value) {
                 (Slot::Arg(arg), Some(term)) => {
@@ -509,8 +562,28 @@ impl Lowering<'_> {
         Some(self.make_call(op, args, attrs, at))
     }
 
+    /// Says what the front end does not accept of a call's operands; the type of a result that is not there.
+    pub(super) fn refused(&mut self, call: &Call, at: ExprId, on_tensors: bool) -> Option<Type> {
+        if self.state.sketch {
+            return None;
+        }
+        let untyped = |var| self.is_untyped(var);
+        let known = demands::Known {
+            vars: &self.state.vars,
+            constants: &self.state.constants,
+            untyped: &untyped,
+            literals: true,
+        };
+        let message = demands::unmet(call, on_tensors, known)?;
+        self.reject(at, Code::InvalidOperand, message.clone());
+        Some(Type::Unknown(Reason(message)))
+    }
+
     /// The call with the type of its result; what is wrong with it is said here.
     pub(super) fn deduced(&mut self, call: Call, at: ExprId) -> Rhs {
+        if let Some(ty) = self.refused(&call, at, false) {
+            return Rhs::Call(call, ty);
+        }
         let ty = match deduce::result(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => ty,
             Err(Problem::Unknown(reason)) => Type::Unknown(reason),
@@ -545,6 +618,10 @@ impl Lowering<'_> {
     }
 }
 
+fn is_block(ty: &Type) -> bool {
+    matches!(ty, Type::Tile(_) | Type::Tensor(_))
+}
+
 /// Whether the statements of a function are read anew at each call, rather than the function as it is.
 fn is_spliced(ast: &Ast, function: &Function) -> bool {
     function.decorators.iter().any(|&decorator| ast.dotted(decorator).as_deref() == Some(&["pl", "inline"]))
@@ -559,6 +636,10 @@ fn is_tile_only(op: OpId) -> bool {
     let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
     let says_nothing = matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER);
     (first_is_tile && !matches!(op, OpId::LOAD | OpId::REMOTE_STORE)) || says_nothing
+}
+
+fn is_scratch(row: &ops::Op, param: &Param) -> bool {
+    matches!(param.slot, Slot::Arg(arg) if row.scratch.contains(&arg))
 }
 
 fn preset(preset: Preset) -> Option<Attr> {
@@ -582,12 +663,13 @@ const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", 
 fn attribute(name: &str, term: Term) -> Attr {
     let unknown = || Attr::Unknown(Reason(format!("the value of `{name}` is not known")));
     match term {
+        Term::Scalar(Scalar::Const(_, number)) => attribute(name, Term::Scalar(*number)),
         Term::Scalar(Scalar::Int(0)) if name == "pad_value" => Attr::Pad(Pad::Zero),
         Term::Scalar(Scalar::Float(value)) if name == "pad_value" => match value.get() {
             0.0 => Attr::Pad(Pad::Zero),
             f64::INFINITY => Attr::Pad(Pad::Max),
             f64::NEG_INFINITY => Attr::Pad(Pad::Min),
-            _ => unknown(),
+            _ => Attr::Float(value),
         },
         Term::Scalar(Scalar::Int(value)) => Attr::Int(value),
         Term::Scalar(Scalar::Float(value)) => Attr::Float(value),

@@ -12,10 +12,17 @@ impl Lowering<'_> {
     /// An operation under the name that it had before `pl.`, as sketches write it; transfers take rows and columns one by one.
     pub(super) fn block_call(&mut self, expr: ExprId, name: &str, args: &[Arg]) -> Rhs {
         let legacy = format!("block.{name}");
+        let outer = std::mem::replace(&mut self.state.sketch, true);
+        let value = self.sketched(expr, name, &legacy, args);
+        self.state.sketch = outer;
+        value
+    }
+
+    fn sketched(&mut self, expr: ExprId, name: &str, legacy: &str, args: &[Arg]) -> Rhs {
         if matches!(name, "sum" | "max" | "min") {
-            return self.reduction_of_axis(expr, &legacy, args);
+            return self.reduction_of_axis(expr, legacy, args);
         }
-        let Some(op) = ops::OPS.iter().find(|op| op.legacy == Some(legacy.as_str())) else {
+        let Some(op) = ops::OPS.iter().find(|op| op.legacy == Some(legacy)) else {
             return self.not_modelled(expr, &["block", name]);
         };
         let is_positional = args.iter().all(|arg| arg.keyword.is_none());

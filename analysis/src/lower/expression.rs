@@ -6,8 +6,9 @@ use super::body::{DEEPEST, Lowering, Rhs, Term, kind_of, sign};
 use super::scalar;
 use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ir::{Attr, Call, Dtype, Operand, Reason, Scalar, ScalarBinary, ScalarUnary, Type, VarId};
+use crate::ir::{Attr, Call, Dtype, Operand, Reason, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
 use crate::ops::OpId;
+use crate::passes::walk;
 
 fn unknown(reason: impl Into<String>) -> Term {
     Term::Unknown(Reason(reason.into()))
@@ -22,7 +23,6 @@ impl Lowering<'_> {
                 self.of_variable(var)
             }
             Rhs::Host(ty, value) => Term::Var(self.host_value(ty, value, self.at_expr(expr))),
-            Rhs::Number(scalar, _) => Term::Scalar(scalar),
             Rhs::Term(term) => term,
         }
     }
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         self.to_scalar(term)
     }
 
-    fn to_scalar(&self, term: Term) -> Scalar {
+    pub(super) fn to_scalar(&self, term: Term) -> Scalar {
         match term {
             Term::Scalar(scalar) => scalar,
             Term::Var(var) if matches!(self.ty(var), Type::Scalar(_)) => Scalar::Var(var),
@@ -145,6 +145,22 @@ impl Lowering<'_> {
 
     pub(super) fn scalar_dtype(&self, value: &Scalar) -> Option<Dtype> {
         scalar::dtype(value, &self.state.vars)
+    }
+
+    /// Whether the element type of a scalar is known, and not only taken to be that of an index.
+    pub(super) fn is_typed(&self, value: &Scalar) -> bool {
+        let mut is_typed = self.scalar_dtype(value).is_some();
+        walk::scalar_uses(value, &mut |var| is_typed &= !self.is_untyped(var));
+        is_typed
+    }
+
+    /// Whether the type of a scalar variable may be another, as that of what a branch or loop leaves behind.
+    pub(super) fn is_untyped(&self, var: VarId) -> bool {
+        let Var { ty, role, .. } = &self.state.vars[var.0 as usize];
+        let is_merged = matches!(role, Role::IfResult | Role::LoopResult) && *ty == Type::Scalar(Dtype::Index);
+        // The compiler may put a number in place of a scalar that a function is called with.
+        let is_specialised = self.state.jit && *role == Role::Param;
+        is_merged || is_specialised || self.state.guessed.contains(&var)
     }
 
     pub(super) fn term_type(&self, term: &Term) -> Type {
@@ -249,6 +265,17 @@ impl Lowering<'_> {
             Term::Var(var) => return self.operator_on(expr, var, if op == UnaryOp::Neg { "-" } else { "not" }),
             term => self.to_scalar(term),
         };
+        if op == UnaryOp::Pos {
+            return self.not_accepted(expr, "a leading `+`", "leave it out");
+        }
+        if op == UnaryOp::Invert
+            && self.is_typed(&operand)
+            && let Some(dtype) = self.scalar_dtype(&operand).filter(|dtype| !dtype.is_integer())
+        {
+            let message = format!("`~` requires an integer, but got {dtype}");
+            self.reject(expr, Code::Rejected, message.clone());
+            return unknown(message);
+        }
         Term::Scalar(match (op, operand) {
             (UnaryOp::Pos, operand) => operand,
             (UnaryOp::Neg, Scalar::Int(value)) => value.checked_neg().map_or(Scalar::Int(value), Scalar::Int),
@@ -276,7 +303,22 @@ impl Lowering<'_> {
             return self.not_accepted(expr, &format!("`{sign}`"), "the operators are + - * / // % << >>");
         };
         let [left, right] = operands.map(|operand| self.to_scalar(operand));
-        Term::Scalar(scalar::binary(operator, left, right))
+        self.combined(expr, sign(op), operator, left, right)
+    }
+
+    /// Two scalars in an expression, which must be of types that go together.
+    pub(super) fn combined(&mut self, at: ExprId, sign: &str, op: ScalarBinary, left: Scalar, right: Scalar) -> Term {
+        if self.is_typed(&left)
+            && self.is_typed(&right)
+            && let (Some(one), Some(other)) = (self.scalar_dtype(&left), self.scalar_dtype(&right))
+            && let Some(requires) = scalar::conflict(op, one, other)
+        {
+            let message =
+                format!("`{sign}` {requires}, but got {one} and {other}{}", mended(&left, &right, one, other));
+            self.reject(at, Code::Rejected, message.clone());
+            return unknown(message);
+        }
+        Term::Scalar(scalar::binary(op, left, right))
     }
 
     /// An operator with an operand that is no scalar.
@@ -309,7 +351,7 @@ impl Lowering<'_> {
             return self.not_accepted(at, "`is` and `in`", "the comparisons are == != < <= > >=");
         };
         let [left, right] = operands.map(|operand| self.to_scalar(operand));
-        Term::Scalar(scalar::binary(operator, left, right))
+        self.combined(at, compared(op), operator, left, right)
     }
 
     // Subscripts.
@@ -362,7 +404,7 @@ impl Lowering<'_> {
 
     fn tuple_element(&mut self, at: ExprId, tuple: VarId, index: u32, types: &[Type]) -> Term {
         use super::draft::Statement;
-        use crate::ir::{Role, Value, Var};
+        use crate::ir::Value;
         let origin = self.at_expr(at);
         let ty = types[index as usize].clone();
         let name = format!("{}_{index}", self.state.vars[tuple.0 as usize].name);
@@ -539,7 +581,7 @@ impl Lowering<'_> {
                 format!("extent {axis} of `{}`", self.state.vars[tensor.0 as usize].name)
             }
             Scalar::Dynamic(name) => format!("`{name}`"),
-            Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => self.describe(operand),
+            Scalar::Unary(_, operand) | Scalar::Cast(_, operand) | Scalar::Const(_, operand) => self.describe(operand),
             Scalar::Binary(_, left, right) => {
                 if left.as_int().is_some() {
                     self.describe(right)
@@ -574,6 +616,29 @@ impl Window {
         self.offsets.push(offset);
         self.extents.push(extent);
         self.valid.push(valid);
+    }
+}
+
+/// How two scalars of different types can be combined.
+fn mended(left: &Scalar, right: &Scalar, one: Dtype, other: Dtype) -> String {
+    let float = if one.is_float() { one } else { other };
+    match (left, right) {
+        (Scalar::Int(value), _) | (_, Scalar::Int(value)) if float.is_float() => format!("; write `{value}.0`"),
+        _ if one.is_float() != other.is_float() => format!("; `pl.cast(..., pl.{float})` converts one of them"),
+        _ => String::new(),
+    }
+}
+
+fn compared(op: CompareOp) -> &'static str {
+    match op {
+        CompareOp::Eq => "==",
+        CompareOp::Ne => "!=",
+        CompareOp::Lt => "<",
+        CompareOp::Le => "<=",
+        CompareOp::Gt => ">",
+        CompareOp::Ge => ">=",
+        CompareOp::Is | CompareOp::IsNot => "is",
+        CompareOp::In | CompareOp::NotIn => "in",
     }
 }
 

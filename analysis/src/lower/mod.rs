@@ -5,9 +5,11 @@
 
 mod agreement;
 mod annotation;
+mod arguments;
 mod body;
 mod call;
 mod deduce;
+mod demands;
 mod draft;
 mod earlier;
 mod expression;
@@ -35,6 +37,7 @@ use crate::ops::OpId;
 use crate::passes::simplify;
 pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
+pub(crate) use demands::{Known, unmet};
 use handover::{Handovers, Place};
 pub(crate) use launch::{launched_together, members, named};
 pub(crate) use lending::{Lending, lendings};

@@ -198,7 +198,7 @@ impl LiveIn {
     fn scalar(&mut self, scalar: &Scalar) {
         match scalar {
             Scalar::Var(var) | Scalar::Dim { tensor: var, .. } => self.read(*var),
-            Scalar::Unary(_, operand) | Scalar::Cast(_, operand) => self.scalar(operand),
+            Scalar::Unary(_, operand) | Scalar::Cast(_, operand) | Scalar::Const(_, operand) => self.scalar(operand),
             Scalar::Binary(_, left, right) => {
                 self.scalar(left);
                 self.scalar(right);
@@ -325,6 +325,7 @@ impl Renaming<'_> {
                 Scalar::Binary(*op, Box::new(self.scalar(left)), Box::new(self.scalar(right)))
             }
             Scalar::Cast(dtype, operand) => Scalar::Cast(*dtype, Box::new(self.scalar(operand))),
+            Scalar::Const(dtype, operand) => Scalar::Const(*dtype, Box::new(self.scalar(operand))),
             Scalar::Call(call) => Scalar::Call(Box::new(self.call(call))),
             Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) | Scalar::Dynamic(_) | Scalar::Unknown(_) => {
                 scalar.clone()

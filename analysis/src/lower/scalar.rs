@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use tilelens_syntax::ast::{BinaryOp, CompareOp};
 
 use crate::eval;
-use crate::ir::{Dtype, Scalar, ScalarBinary, Type, Var};
+use crate::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary, Type, Var};
 
 pub(super) fn operator(op: BinaryOp) -> Option<ScalarBinary> {
     Some(match op {
@@ -65,17 +65,38 @@ pub(super) fn fold(op: ScalarBinary, left: &Scalar, right: &Scalar) -> Option<Sc
     }
 }
 
+/// What keeps the compiler from combining scalars of two types, if something does.
+pub(super) fn conflict(op: ScalarBinary, left: Dtype, right: Dtype) -> Option<&'static str> {
+    if matches!(op, ScalarBinary::And | ScalarBinary::Or) {
+        return None;
+    }
+    if matches!(op, ScalarBinary::Shl | ScalarBinary::Shr) && !(left.is_integer() && right.is_integer()) {
+        return Some("requires two integers");
+    }
+    let has_number = |dtype: Dtype| dtype.is_integer() || dtype.is_float();
+    if !has_number(left) || !has_number(right) {
+        return Some("requires two numbers");
+    }
+    (left.is_float() != right.is_float()).then_some("requires two integers or two floating-point numbers")
+}
+
+/// The type of two scalars combined: the wider one, of two of the same width the first.
+fn combined(left: Dtype, right: Dtype) -> Dtype {
+    if right.logical_bits() > left.logical_bits() { right } else { left }
+}
+
 /// The element type of a scalar expression; `None` where it is not known.
 pub(crate) fn dtype(scalar: &Scalar, vars: &[Var]) -> Option<Dtype> {
     match scalar {
         Scalar::Int(_) | Scalar::Dim { .. } | Scalar::Dynamic(_) => Some(Dtype::Index),
         Scalar::Float(_) => Some(Dtype::Fp32),
         Scalar::Bool(_) => Some(Dtype::Bool),
-        Scalar::Cast(dtype, _) => Some(*dtype),
+        Scalar::Cast(dtype, _) | Scalar::Const(dtype, _) => Some(*dtype),
         Scalar::Var(var) => match vars.get(var.0 as usize).map(|var| &var.ty) {
             Some(Type::Scalar(dtype)) => Some(*dtype),
             _ => None,
         },
+        Scalar::Unary(ScalarUnary::Not, _) => Some(Dtype::Bool),
         Scalar::Unary(_, operand) => dtype(operand, vars),
         Scalar::Binary(op, left, right) => match op {
             ScalarBinary::Eq
@@ -86,7 +107,7 @@ pub(crate) fn dtype(scalar: &Scalar, vars: &[Var]) -> Option<Dtype> {
             | ScalarBinary::Ge
             | ScalarBinary::And
             | ScalarBinary::Or => Some(Dtype::Bool),
-            _ => Some(promoted(dtype(left, vars)?, dtype(right, vars)?)),
+            _ => Some(combined(dtype(left, vars)?, dtype(right, vars)?)),
         },
         Scalar::Call(_) | Scalar::Unknown(_) => None,
     }

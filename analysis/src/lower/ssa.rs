@@ -420,6 +420,7 @@ impl Converter<'_> {
                 Scalar::Binary(*op, Box::new(self.scalar(left)), Box::new(self.scalar(right)))
             }
             Scalar::Cast(dtype, operand) => Scalar::Cast(*dtype, Box::new(self.scalar(operand))),
+            Scalar::Const(_, number) => self.scalar(number),
             Scalar::Call(call) => Scalar::Call(Box::new(self.call(call))),
             Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) | Scalar::Dynamic(_) | Scalar::Unknown(_) => {
                 scalar.clone()

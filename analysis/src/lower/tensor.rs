@@ -25,6 +25,9 @@ struct Window {
 impl Lowering<'_> {
     /// A call on tensors, with the type of its result.
     pub(super) fn on_tensors(&mut self, call: Call, at: ExprId) -> Rhs {
+        if let Some(ty) = self.refused(&call, at, true) {
+            return Rhs::Call(call, ty);
+        }
         match tensor_to_tile::result_type(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => Rhs::Call(call, ty),
             Err(reason) => {

@@ -646,7 +646,8 @@ fn operations_on_tensors_may_take_other_arguments() {
     check(
         "out = pl.scatter_update(a, -2, b, out)",
         expect![[r#"
-        not modelled: tensor-level `pl.scatter_update`
+        out.2: ? = tile.scatter_update(a, b, out, dim=-2)
+        invalid-operand: `tensor.scatter_update` requires `index` (`b`) of an integer dtype, but got FP16; `pl.cast(b, pl.INT32)` converts it
     "#]],
     );
 }

@@ -30,7 +30,7 @@ pub(super) fn of_operand(operand: &Operand, read: &mut dyn FnMut(VarId)) {
 pub(super) fn of_scalar(scalar: &Scalar, read: &mut dyn FnMut(VarId)) {
     match scalar {
         Scalar::Var(var) => read(*var),
-        Scalar::Unary(_, inner) | Scalar::Cast(_, inner) => of_scalar(inner, read),
+        Scalar::Unary(_, inner) | Scalar::Cast(_, inner) | Scalar::Const(_, inner) => of_scalar(inner, read),
         Scalar::Binary(_, left, right) => {
             of_scalar(left, read);
             of_scalar(right, read);

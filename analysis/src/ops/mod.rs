@@ -4,6 +4,7 @@
 mod array;
 mod broadcast;
 mod cross_core;
+mod demands;
 mod distributed;
 mod elementwise;
 mod gather;
@@ -12,6 +13,7 @@ mod movement;
 mod prefetch;
 mod reduction;
 mod select;
+mod signatures;
 mod sync;
 mod tensor;
 mod unary;
@@ -22,6 +24,8 @@ use std::sync::LazyLock;
 
 use crate::ir::{Dtype, Pad};
 use crate::target::Space;
+pub use demands::{Axis, Demand, Dtypes, Literals};
+pub use signatures::{Signature, signature};
 
 /// An operation of the IR, by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -413,7 +417,7 @@ ids! {
     ASSEMBLE "tile.assemble", CONCAT "tile.concat", TRANSPOSE "tile.transpose", TRANSPOSE_VIEW "tile.transpose_view",
     SET_VALIDSHAPE "tile.set_validshape", REINTERPRET_VIEW "tile.reinterpret_view", FILLPAD "tile.fillpad",
     CAST "tile.cast", ADD "tile.add", ADDS "tile.adds", SUB "tile.sub", SUBS "tile.subs", MUL "tile.mul", MULS "tile.muls",
-    DIV "tile.div", DIVS "tile.divs", NEG "tile.neg", EXP "tile.exp", SIN "tile.sin", COS "tile.cos",
+    DIV "tile.div", DIVS "tile.divs", FMODS "tile.fmods", NEG "tile.neg", EXP "tile.exp", SQRT "tile.sqrt", RECIP "tile.recip", SIN "tile.sin", COS "tile.cos",
     EXPANDS "tile.expands", CMP "tile.cmp", CMPS "tile.cmps", SEL "tile.sel", SELS "tile.sels",
     MAXIMUM "tile.maximum", MINIMUM "tile.minimum", MAXIMUMS "tile.maximums", MINIMUMS "tile.minimums",
     MATMUL "tile.matmul", MATMUL_ACC "tile.matmul_acc", MATMUL_BIAS "tile.matmul_bias",

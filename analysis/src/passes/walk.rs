@@ -149,7 +149,7 @@ pub(crate) fn operand_uses(operand: &Operand, see: &mut impl FnMut(VarId)) {
 pub(crate) fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
     match scalar {
         Scalar::Var(var) | Scalar::Dim { tensor: var, .. } => see(*var),
-        Scalar::Unary(_, inner) | Scalar::Cast(_, inner) => scalar_uses(inner, see),
+        Scalar::Unary(_, inner) | Scalar::Cast(_, inner) | Scalar::Const(_, inner) => scalar_uses(inner, see),
         Scalar::Binary(_, left, right) => {
             scalar_uses(left, see);
             scalar_uses(right, see);

@@ -22,11 +22,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::resident_operands::OPERAND_LOAD;
 use super::spaces::TARGET_MEMORY;
 use super::walk::{self, Substitution};
+use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TensorType, TileType,
-    Type, Value, Var, VarId, While,
+    Attr, Call, Carry, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt,
+    TensorType, TileType, Type, Value, Var, VarId, While,
 };
-use crate::lower::{Problem, deduce};
+use crate::lower::{Known, Problem, deduce, unmet};
 use crate::ops::OpId;
 use crate::target::{Space, Target};
 
@@ -260,6 +261,11 @@ impl<'k> Conversion<'k> {
     /// Appends the call whose result is the author's value.
     fn finish(&mut self, site: Site, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
         let call = Call { op, args, attrs, origin: site.at };
+        let constants = FxHashMap::default();
+        let known = Known { vars: &self.kernel.vars, constants: &constants, untyped: &|_| true, literals: false };
+        if let Some(message) = unmet(&call, false, known) {
+            self.kernel.rejections.push(Rejection { at: site.at, code: Code::InvalidOperand, message });
+        }
         if let Some(var) = site.result {
             self.kernel.var_mut(var).ty = self.deduced(&call);
         }

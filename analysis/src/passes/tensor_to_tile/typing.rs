@@ -36,7 +36,7 @@ pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId
             Some(Type::Tensor(TensorType { dtype: Some(dtype), .. })) => tensor_like(&tile, *dtype),
             _ => tensor_like(&tile, tile.dtype),
         },
-        (Type::Tile(tile), _) => tensor_like(&tile, tile.dtype),
+        (Type::Tile(tile), _) => tensor_like(&tile, authored_dtype(call, vars).unwrap_or(tile.dtype)),
         (other, _) => other,
     })
 }
@@ -127,6 +127,38 @@ pub(super) fn tensor_like(tile: &TileType, dtype: Dtype) -> Type {
         is_output: false,
         rank_known: true,
     })
+}
+
+/// Operations with a scalar whose result is as wide as the wider of both, while the tile keeps its element type.
+const PROMOTED_BY_SCALAR: [OpId; 6] = [OpId::ADDS, OpId::MULS, OpId::DIVS, OpId::FMODS, OpId::MAXIMUMS, OpId::MINIMUMS];
+
+/// Operations whose result is floating-point, while the tile keeps its element type.
+const ALWAYS_FLOAT: [OpId; 5] = [OpId::EXP, OpId::SQRT, OpId::RECIP, OpId::RSQRT, OpId::TENSOR_RSQRT];
+
+/// The element type of the author's value where that of the tile is another.
+fn authored_dtype(call: &Call, vars: &[Var]) -> Option<Dtype> {
+    let dtype = match &vars.get(call.args.first()?.var()?.0 as usize)?.ty {
+        Type::Tensor(tensor) => tensor.dtype?,
+        _ => return None,
+    };
+    if ALWAYS_FLOAT.contains(&call.op) {
+        return Some(if dtype.is_float() { dtype } else { Dtype::Fp32 });
+    }
+    if call.op == OpId::EXPANDS {
+        return Some(dtype);
+    }
+    if !PROMOTED_BY_SCALAR.contains(&call.op) {
+        return None;
+    }
+    match call.args.get(1)? {
+        Operand::Scalar(Scalar::Int(_)) => Some(dtype),
+        // An index is refused, or its type is not known.
+        Operand::Scalar(scalar) => {
+            let scalar = crate::lower::scalar_dtype(scalar, vars).filter(|scalar| *scalar != Dtype::Index)?;
+            Some(promoted(dtype, scalar))
+        }
+        _ => None,
+    }
 }
 
 /// What the author's value is, which the tile that holds it need not be.
