@@ -1,11 +1,12 @@
 //! The arguments of a call as the function takes them that the author names: how many, under which names, of which kinds. What
 //! the operation demands of them comes after ([`super::demands`]).
 
-use tilelens_syntax::ast::{Arg, Expr, ExprId, UnaryOp};
+use tilelens_syntax::ast::{Arg, Expr, ExprId, Function, UnaryOp};
 
 use super::body::{Lowering, Term, kind_of};
+use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ir::{Dtype, Scalar, ScalarBinary, TensorType, Type};
+use crate::ir::{Dtype, Rejection, Scalar, ScalarBinary, TensorType, Type};
 use crate::ops::{self, Signature, Slot};
 
 /// The name that a keyword gets when it has no meaning for the operand that a call is given.
@@ -73,6 +74,41 @@ impl Lowering<'_> {
                 })
             }
             _ => None,
+        }
+    }
+
+    /// Says which keywords a loop, a scope or a decorator does not have.
+    pub(super) fn check_keywords(&mut self, construct: &str, args: &[Arg]) {
+        let Some(known) = ops::construct(construct) else { return };
+        for arg in args {
+            let Some(keyword) = arg.keyword.as_deref().filter(|keyword| !known.contains(keyword)) else { continue };
+            if EARLIER_KEYWORDS.contains(&keyword) {
+                self.note(arg.value, format!("`{keyword}` of `pl.{construct}` is of an earlier version"));
+                continue;
+            }
+            let message = format!("`pl.{construct}` has no keyword `{keyword}`; it has {}", known.join(", "));
+            self.reject_anywhere(arg.value, Code::Rejected, message);
+        }
+    }
+
+    pub(super) fn check_decorators(&mut self, function: &Function) {
+        for &decorator in &function.decorators {
+            if let Expr::Call { func, args } = self.ast.expr(decorator)
+                && self.ast.dotted(*func).as_deref() == Some(&["pl", "function"])
+            {
+                self.check_keywords("function", args);
+            }
+        }
+    }
+
+    /// As [`Lowering::reject`], in host code too.
+    pub(super) fn reject_anywhere(&mut self, at: ExprId, code: Code, message: String) {
+        if !self.state.host {
+            return self.reject(at, code, message);
+        }
+        let rejection = Rejection { at: self.at_expr(at), code, message, related: Vec::new() };
+        if !self.state.host_rejections.contains(&rejection) {
+            self.state.host_rejections.push(rejection);
         }
     }
 
@@ -199,6 +235,9 @@ fn is_none(term: &Term) -> bool {
 fn is_off(term: &Term) -> bool {
     is_none(term) || matches!(term, Term::Scalar(Scalar::Bool(false)) | Term::Unknown(_))
 }
+
+/// Keywords of loops that are gone.
+const EARLIER_KEYWORDS: [&str; 2] = ["chunk", "chunk_policy"];
 
 /// Names that parameters had in earlier versions.
 fn is_of_earlier(name: &str) -> bool {

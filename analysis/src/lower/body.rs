@@ -89,12 +89,18 @@ pub(super) struct State {
     pub(super) returned: Option<Term>,
     /// Outside of every kernel: what is not modelled there does not matter.
     pub(super) host: bool,
+    /// What the front end refuses of operations outside of scopes.
+    pub(super) host_rejections: Vec<Rejection>,
+    /// Host code without scopes: its values are followed to say what the front end refuses, and for nothing else.
+    pub(super) only_host: bool,
     /// The functions that the host calls, with the tensors that it passes.
     pub(super) launches: Vec<(String, Vec<Argument>)>,
     /// What the host reads in expressions of its own, which need not show in the statements that are kept of it.
     pub(super) read_by_host: FxHashSet<VarId>,
     /// A `@pl.jit` function, which may use a name again for something else.
     pub(super) jit: bool,
+    /// Variables of tiles that were assigned again with another view: what is written last need not be what their type says.
+    pub(super) restated: FxHashSet<VarId>,
     /// Inside of a call in the notation of a sketch, whose compiler demanded less.
     pub(super) sketch: bool,
 }
@@ -434,6 +440,9 @@ impl<'a> Lowering<'a> {
             false => self.variable(target, name, &ty, origin),
         };
         let ty = if var.0 < first_new { self.of_known(ty, inferred, var) } else { ty };
+        if *self.ty(var) != ty {
+            self.state.restated.insert(var);
+        }
         match &value {
             Value::Scalar(Scalar::Int(value)) if var.0 >= first_new => {
                 self.state.constants.insert(var, *value);

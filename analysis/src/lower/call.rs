@@ -20,6 +20,7 @@ use crate::ir::{
     VarId,
 };
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
+use crate::passes::tensor_to_tile;
 use crate::target::Space;
 
 pub(super) fn unknown(reason: impl Into<String>) -> Rhs {
@@ -350,6 +351,11 @@ impl Lowering<'_> {
         {
             return Rhs::Term(self.combined(expr, &format!("pl.{name}"), *op, left.clone(), right.clone()));
         }
+        if self.state.host
+            && let Some(rhs) = self.on_host(expr, candidates, &first, &positional, &keywords)
+        {
+            return rhs;
+        }
         let by_operand = |when: &When| !matches!(when, When::Always | When::Keyword(_) | When::WithoutKeyword(_));
         let dispatches = candidates.iter().any(|(when, _)| by_operand(when));
         if let Some(Type::Unknown(reason)) = &first
@@ -402,6 +408,14 @@ impl Lowering<'_> {
             };
         }
         if is_tile_only(op) && matches!(first, Some(Type::Tensor(_))) {
+            let crosses =
+                matches!(op.op().category, Category::CrossCore | Category::CrossCoreSystem | Category::Distributed);
+            if !self.state.host && !self.state.sketch && !crosses {
+                let message =
+                    format!("`pl.{name}` takes a tile, but its first operand is a tensor; load it with `pl.load`");
+                self.reject(expr, Code::InvalidOperand, message.clone());
+                return unknown(message);
+            }
             return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
         }
         match self.arrange(expr, op, positional, keywords) {
@@ -421,6 +435,43 @@ impl Lowering<'_> {
             }
             None => unknown(format!("the arguments of `pl.{name}`")),
         }
+    }
+
+    /// An operation on tensors outside of scopes, as far as the front end looks at it.
+    fn on_host(
+        &mut self,
+        expr: ExprId,
+        candidates: &[(When, OpId)],
+        first: &Option<Type>,
+        positional: &[Term],
+        keywords: &[(&str, ExprId, Term)],
+    ) -> Option<Rhs> {
+        let Some(Type::Tensor(TensorType { rank_known: true, .. })) = first else { return None };
+        let is_scalar = positional.get(1).is_some_and(|term| matches!(self.term_type(term), Type::Scalar(_)));
+        let applies = |when: When| match when {
+            When::Always | When::TileOperand | When::TensorOperand => true,
+            When::ScalarRhs | When::TensorScalar => is_scalar,
+            When::Keyword(key) => keywords.iter().any(|(name, ..)| *name == key),
+            When::WithoutKeyword(key) => !keywords.iter().any(|(name, ..)| *name == key),
+        };
+        let (_, op) = *candidates.iter().find(|(when, _)| applies(*when))?;
+        // What only moves tensors has been followed before.
+        if matches!(
+            op.op().category,
+            Category::DataMovement | Category::View | Category::Layout | Category::Distributed
+        ) {
+            return None;
+        }
+        let call = self.arrange(expr, op, positional.to_vec(), keywords.to_vec())?;
+        if let Some(message) = self.unmet(&call, true) {
+            self.reject_anywhere(expr, Code::InvalidOperand, message.clone());
+            return Some(unknown(message));
+        }
+        if !self.state.only_host {
+            return None;
+        }
+        let ty = tensor_to_tile::result_type(&call, &self.state.vars, &self.state.constants).ok()?;
+        matches!(ty, Type::Tensor(_)).then_some(Rhs::Host(ty, HostValue::Unknown))
     }
 
     /// `pl.cast(x, pl.INDEX)`: scalars have no other mode than the default.
@@ -562,19 +613,23 @@ impl Lowering<'_> {
         Some(self.make_call(op, args, attrs, at))
     }
 
+    fn unmet(&self, call: &Call, on_tensors: bool) -> Option<String> {
+        let known = demands::Known {
+            vars: &self.state.vars,
+            constants: &self.state.constants,
+            untyped: &|var| self.is_untyped(var),
+            restated: &|var| self.state.restated.contains(&var),
+            literals: true,
+        };
+        demands::unmet(call, on_tensors, known)
+    }
+
     /// Says what the front end does not accept of a call's operands; the type of a result that is not there.
     pub(super) fn refused(&mut self, call: &Call, at: ExprId, on_tensors: bool) -> Option<Type> {
         if self.state.sketch {
             return None;
         }
-        let untyped = |var| self.is_untyped(var);
-        let known = demands::Known {
-            vars: &self.state.vars,
-            constants: &self.state.constants,
-            untyped: &untyped,
-            literals: true,
-        };
-        let message = demands::unmet(call, on_tensors, known)?;
+        let message = self.unmet(call, on_tensors)?;
         self.reject(at, Code::InvalidOperand, message.clone());
         Some(Type::Unknown(Reason(message)))
     }

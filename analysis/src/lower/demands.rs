@@ -30,6 +30,8 @@ pub(crate) struct Known<'a> {
     pub(crate) constants: &'a FxHashMap<VarId, i64>,
     /// Scalars whose element type is a guess.
     pub(crate) untyped: &'a dyn Fn(VarId) -> bool,
+    /// Tiles whose layout and valid part may be others than their type says.
+    pub(crate) restated: &'a dyn Fn(VarId) -> bool,
     /// Whether numbers still have the types that the author gave them.
     pub(crate) literals: bool,
 }
@@ -312,9 +314,7 @@ impl<'a> Site<'a> {
                 })
             }
             Demand::SameValid(one, other) => {
-                let (Block::Tile(first), Block::Tile(second)) = (self.block(one)?, self.block(other)?) else {
-                    return None;
-                };
+                let (first, second) = (self.viewed(one)?, self.viewed(other)?);
                 let extents = |tile: &TileType| -> Vec<Option<i64>> {
                     tile.valid_shape().iter().map(|extent| known(extent, self.known.constants).as_int()).collect()
                 };
@@ -426,7 +426,7 @@ impl<'a> Site<'a> {
 
     /// One value for each valid row of a tile.
     fn row_operand(&self, block: u8, row: u8) -> Option<String> {
-        let (Block::Tile(tile), Block::Tile(operand)) = (self.block(block)?, self.block(row)?) else { return None };
+        let (tile, operand) = (self.viewed(block)?, self.viewed(row)?);
         let extent = |tile: &TileType, from_end: usize| {
             let valid = tile.valid_shape();
             known(valid.get(valid.len().checked_sub(from_end)?)?, self.known.constants).as_int()
@@ -463,11 +463,17 @@ impl<'a> Site<'a> {
         }
     }
 
-    fn layout(&self, arg: u8) -> Option<Layout> {
+    /// A tile whose layout and valid part are known.
+    fn viewed(&self, arg: u8) -> Option<&'a TileType> {
+        let is_restated = self.call.args.get(usize::from(arg))?.var().is_some_and(self.known.restated);
         match self.block(arg)? {
-            Block::Tile(tile) => Some(tile.layout()),
-            Block::Tensor(_) => None,
+            Block::Tile(tile) if !is_restated => Some(tile),
+            Block::Tile(_) | Block::Tensor(_) => None,
         }
+    }
+
+    fn layout(&self, arg: u8) -> Option<Layout> {
+        self.viewed(arg).map(TileType::layout)
     }
 
     fn scalar(&self, arg: u8) -> Option<&'a Scalar> {

@@ -28,6 +28,7 @@ impl Lowering<'_> {
         };
         let path = self.ast.dotted(*func).unwrap_or_default();
         let ["pl", iterator] = path.as_slice() else { return self.no_iterator(iter) };
+        self.check_keywords(iterator, args);
         let kind = match *iterator {
             "range" => LoopKind::Range,
             "parallel" => LoopKind::Parallel,

@@ -95,6 +95,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
     let mut lowering = body::Lowering::new(ast, scope);
     lowering.state.jit = is_jit(ast, function);
     lowering.attributes(function);
+    lowering.check_decorators(function);
     lowering.function(function);
     if kind == KernelKind::InCore && !function.decorators.is_empty() {
         lowering.refuse_tile_parameters();
@@ -127,15 +128,21 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
 
 /// The scopes of a host function that the compiler makes kernels of.
 fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
-    if !may_hold_regions(ast, scope) {
+    let has_scopes = may_hold_regions(ast, scope);
+    if !has_scopes && !mentions_computation(ast) {
         return Vec::new();
     }
     let host = ast.name(function.name).unwrap_or_default();
     let mut lowering = body::Lowering::new(ast, scope);
     lowering.state.host = true;
+    lowering.state.only_host = !has_scopes;
+    lowering.check_decorators(function);
     lowering.state.jit = is_jit(ast, function);
     lowering.function(function);
     let (draft, state) = lowering.finish();
+    if !has_scopes {
+        return refused_host(ast, function, state.host_rejections).into_iter().collect();
+    }
     let mut converted = ssa::convert(&draft);
     let read_by_host = converted.versions_of(&state.read_by_host);
     simplify::drop_unread_of_host(&mut converted.body, &mut converted.regions, &read_by_host);
@@ -195,7 +202,35 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             tilings: Vec::new(),
         });
     }
+    match kernels.first_mut() {
+        Some(first) => first.rejections.extend(state.host_rejections),
+        None => kernels.extend(refused_host(ast, function, state.host_rejections)),
+    }
     kernels
+}
+
+/// A host function that the front end refuses, in place of the kernels that it does not have.
+fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejection>) -> Option<Kernel> {
+    let name = ast.name(function.name).unwrap_or_default().to_owned();
+    let origin = rejections.first()?.at;
+    Some(Kernel {
+        name,
+        kind: KernelKind::InCore,
+        origin,
+        name_origin: Origin::Expr(function.name),
+        home: None,
+        params: Vec::new(),
+        lent: Vec::new(),
+        vars: Vec::new(),
+        body: Vec::new(),
+        on_tensors: false,
+        is_scope: false,
+        cross_core: crate::ir::CrossCore::default(),
+        allocations: Vec::new(),
+        notes: Vec::new(),
+        rejections,
+        tilings: Vec::new(),
+    })
 }
 
 /// Whether a function can contain a scope that becomes a kernel, its own or that of a function put in place of a call; most host code
@@ -208,6 +243,17 @@ fn mentions_region(ast: &Ast) -> bool {
     ast.exprs().any(|(_, expr)| match expr {
         Expr::Attribute { name, .. } => matches!(name.as_str(), "CORE_GROUP" | "spmd"),
         _ => false,
+    })
+}
+
+/// Whether a function calls operations that compute, rather than move tensors.
+fn mentions_computation(ast: &Ast) -> bool {
+    ast.exprs().any(|(_, expr)| {
+        let Expr::Call { func, .. } = expr else { return false };
+        let path = ast.dotted(*func).unwrap_or_default();
+        let ["pl", name] = path.as_slice() else { return false };
+        let moves = matches!(*name, "slice" | "reshape" | "assemble" | "read" | "write");
+        !moves && crate::ops::signature(name).is_some()
     })
 }
 

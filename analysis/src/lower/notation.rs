@@ -103,6 +103,7 @@ pub(super) fn scalar(value: &Scalar, vars: &[Var]) -> String {
             }
         }
         Scalar::Cast(dtype, operand) => format!("pl.cast({}, pl.{dtype})", scalar(operand, vars)),
+        Scalar::Const(dtype, number) => format!("pl.const({}, pl.{dtype})", scalar(number, vars)),
         Scalar::Dim { tensor, axis } => format!("pl.dim({}, {axis})", name(*tensor)),
         Scalar::Dynamic(name) => name.clone(),
         Scalar::Call(call) => format!("pl.{}(...)", call.op.op().name),

@@ -99,6 +99,9 @@ impl Lowering<'_> {
                 Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
                 _ => (Vec::new(), &[]),
             };
+            if let ["pl", name] = path.as_slice() {
+                self.check_keywords(name, args);
+            }
             let is_region = match path.as_slice() {
                 ["pl", "at"] => self.is_core_group(args),
                 ["pl", "spmd"] => self.is_body_of_block(args, body),
@@ -210,6 +213,9 @@ impl Lowering<'_> {
                 Expr::Call { func, args } => (self.ast.dotted(*func).unwrap_or_default(), args),
                 _ => (self.ast.dotted(each).unwrap_or_default(), &[]),
             };
+            if let Some(name) = path.last() {
+                self.check_keywords(name, args);
+            }
             let given = |name: &str| keyword(args, name).or(args.first().map(|arg| arg.value));
             let understood = match path.as_slice() {
                 ["pl", "split"] => {

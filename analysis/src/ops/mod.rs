@@ -25,7 +25,7 @@ use std::sync::LazyLock;
 use crate::ir::{Dtype, Pad};
 use crate::target::Space;
 pub use demands::{Axis, Demand, Dtypes, Literals};
-pub use signatures::{Signature, signature};
+pub use signatures::{Signature, construct, signature};
 
 /// An operation of the IR, by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -120,6 +120,37 @@ const SIGNATURES: &[Signature] = &[
     },
 ];
 
+/// Keywords of what is no operation: loops, scopes and what they are given.
+const CONSTRUCTS: &[(&str, &[&str])] = &[
+    ("range", &["init_values", "attrs"]),
+    ("parallel", &["init_values", "attrs"]),
+    ("unroll", &["init_values", "attrs"]),
+    ("pipeline", &["init_values", "stage", "attrs"]),
+    (
+        "at",
+        &[
+            "level",
+            "role",
+            "optimizations",
+            "name_hint",
+            "allow_early_resolve",
+            "windowize",
+            "deps",
+            "no_dep_args",
+            "dumps",
+        ],
+    ),
+    ("spmd", &["core_num", "sync_start", "name_hint", "optimizations", "allow_early_resolve", "predicate", "deps"]),
+    ("split", &["slot_num"]),
+    ("cross_core_slot", &["slot_num"]),
+    ("function", &["type", "level", "role", "attrs", "auto_scope", "strict_ssa", "external_source"]),
+];
+
+/// The keywords of a loop, a scope or a decorator of `pl`.
+pub fn construct(name: &str) -> Option<&'static [&'static str]> {
+    CONSTRUCTS.iter().find(|(construct, _)| *construct == name).map(|(_, keywords)| *keywords)
+}
+
 /// The parameters of `pl.NAME`, where they are not those of one operation.
 pub fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.iter().find(|signature| signature.names.contains(&name))

@@ -11,8 +11,11 @@ mod repair;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk;
-use crate::ir::{Attr, Call, Kernel, KernelKind, Note, Origin, Reason, Repetition, Stmt, Value, VarId};
-use crate::ops::{OpId, PipeRule, Shape};
+use crate::diagnostics::Code;
+use crate::ir::{
+    Attr, Call, Kernel, KernelKind, Note, Origin, Reason, Rejection, Repetition, SplitMode, Stmt, Value, VarId,
+};
+use crate::ops::{Category, OpId, PipeRule, Shape};
 use crate::target::Target;
 use cores::{Core, body_core, call_core, crosses, popped};
 use lane::{Lane, Traffic, add_queue_parameter};
@@ -127,6 +130,9 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     if let Some(at) = crosses_through_memory(&kernel, popped) {
         note(&mut kernel, at, "a tensor that one core stores and the other loads");
     }
+    if let Some(mode) = kernel.cross_core.split.filter(|_| !kernel.cross_core.units_told_apart) {
+        refuse_partial_reductions(&mut kernel, mode);
+    }
     let cube = Lane::new(&kernel, Core::Cube, popped).kernel(target);
     let vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
     let (Some(cube), Some(mut vector)) = (cube, vector) else {
@@ -137,6 +143,29 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     // What is wrong with the whole kernel is said once.
     vector.rejections.drain(..kernel.rejections.len());
     vec![cube, vector]
+}
+
+/// What a reduction along the axis that `pl.split` divides would give each vector unit is half of a result. Behind a reshape the
+/// divided axis may be another one.
+fn refuse_partial_reductions(kernel: &mut Kernel, mode: SplitMode) {
+    let (axis, name, divided) = match mode {
+        SplitMode::UpDown => (Shape::ColReduced, "UP_DOWN", "rows"),
+        SplitMode::LeftRight => (Shape::RowReduced, "LEFT_RIGHT", "columns"),
+    };
+    let (mut partial, mut is_reshaped) = (Vec::new(), false);
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Some(call) = walk::call_of(stmt) else { return };
+        is_reshaped |= call.op == OpId::RESHAPE;
+        if call.op.op().category == Category::Reduction && call.op.op().shape == axis {
+            partial.push((call.origin, call.op.op().name));
+        }
+    });
+    for (at, op) in partial.into_iter().filter(|_| !is_reshaped) {
+        let message = format!(
+            "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{name})` gives each vector unit half of the {divided}, so that each would have a partial result; divide the other axis"
+        );
+        kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
+    }
 }
 
 fn note(kernel: &mut Kernel, at: Origin, what: &str) {

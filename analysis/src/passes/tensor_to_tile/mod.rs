@@ -262,9 +262,20 @@ impl<'k> Conversion<'k> {
     fn finish(&mut self, site: Site, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
         let call = Call { op, args, attrs, origin: site.at };
         let constants = FxHashMap::default();
-        let known = Known { vars: &self.kernel.vars, constants: &constants, untyped: &|_| true, literals: false };
+        let known = Known {
+            vars: &self.kernel.vars,
+            constants: &constants,
+            untyped: &|_| true,
+            restated: &|_| false,
+            literals: false,
+        };
         if let Some(message) = unmet(&call, false, known) {
-            self.kernel.rejections.push(Rejection { at: site.at, code: Code::InvalidOperand, message });
+            self.kernel.rejections.push(Rejection {
+                at: site.at,
+                code: Code::InvalidOperand,
+                message,
+                related: Vec::new(),
+            });
         }
         if let Some(var) = site.result {
             self.kernel.var_mut(var).ty = self.deduced(&call);
