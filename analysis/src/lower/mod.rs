@@ -221,6 +221,7 @@ fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejec
         home: None,
         params: Vec::new(),
         lent: Vec::new(),
+        handover: Handover::default(),
         vars: Vec::new(),
         body: Vec::new(),
         on_tensors: false,

@@ -326,6 +326,7 @@ impl<'k> Facts<'k> {
                 }
                 None => UNBOUNDED,
             },
+            Scalar::Const(_, number) => self.range(number),
             Scalar::Unary(op, inner) => self.range_of_unary(*op, inner),
             Scalar::Binary(op, left, right) => self.range_of_binary(*op, left, right),
             Scalar::Dim { .. } | Scalar::Call(_) | Scalar::Unknown(_) => UNBOUNDED,
