@@ -242,6 +242,10 @@ impl Deduction<'_> {
             DtypeRule::Equal(args) | DtypeRule::Promote(args) => {
                 let mut result = None;
                 for &arg in args {
+                    // An integer literal has the element type of what it stands beside.
+                    if result.is_some() && matches!(self.operand(arg), Some(Operand::Scalar(Scalar::Int(_)))) {
+                        continue;
+                    }
                     let dtype = self.dtype_of(arg)?;
                     result = Some(result.map_or(dtype, |known| super::scalar::promoted(known, dtype)));
                 }

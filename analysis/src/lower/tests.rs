@@ -651,3 +651,16 @@ fn operations_on_tensors_may_take_other_arguments() {
     "#]],
     );
 }
+
+#[test]
+fn an_integer_literal_has_the_type_of_the_elements_beside_it() {
+    check(
+        "t = pl.load(b, [0, 0], [16, 64])\nx = pl.expands(t, 3)\ny = pl.addsc(t, 1, t)\nz = pl.expands(t, 0.5)",
+        expect![[r#"
+            t: Tile[[16, 64], FP16, Vec] = tile.load(b, [0, 0], [16, 64], [16, 64], target_memory=Vec, clamp=false)
+            x: Tile[[16, 64], FP16, Vec] = tile.expands(t, 3)
+            y: Tile[[16, 64], FP16, Vec] = tile.addsc(t, 1, t)
+            z: Tile[[16, 64], FP32, Vec] = tile.expands(t, 0.5)
+        "#]],
+    );
+}

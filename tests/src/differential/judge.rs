@@ -115,7 +115,7 @@ pub struct Verdict {
     pub because: String,
     /// Whether the compiler refuses.
     pub refused: bool,
-    /// What was compared, where the plans are equal.
+    /// What the compared kernels use, where the plans are equal or differ.
     pub marks: Vec<Mark>,
 }
 
@@ -225,7 +225,8 @@ pub fn judge(result: &Json, kernels: &[KernelPlan], errors: &[String]) -> Verdic
             Some(have) => {
                 if let Some(difference) = difference(want, have) {
                     let kind = if have.status == "exact" { Kind::Wrong } else { Kind::Differs };
-                    return verdict(kind, format!("{name}: {difference}"));
+                    let marks = have.marks.clone();
+                    return Verdict { marks, ..verdict(kind, format!("{name}: {difference}")) };
                 }
             }
         }

@@ -64,19 +64,26 @@ fn words(because: &str) -> String {
 pub struct Tally {
     verdicts: BTreeMap<(Configuration, Kind), usize>,
     refused: BTreeMap<Configuration, usize>,
-    /// What kernels with equal plans use.
-    compared: BTreeSet<(Configuration, Mark)>,
+    /// How many kernels with equal plans, and with other ones, use something.
+    marks: BTreeMap<(Configuration, Mark), [usize; 2]>,
 }
 
 impl Tally {
     pub fn add(&mut self, configuration: Configuration, verdict: &Verdict) {
         *self.verdicts.entry((configuration, verdict.kind)).or_default() += 1;
         *self.refused.entry(configuration).or_default() += usize::from(verdict.refused);
-        self.compared.extend(verdict.marks.iter().map(|mark| (configuration, *mark)));
+        for mark in BTreeSet::from_iter(&verdict.marks) {
+            let [equal, other] = self.marks.entry((configuration, *mark)).or_default();
+            if verdict.kind.is_difference() { *other += 1 } else { *equal += 1 }
+        }
     }
 
+    /// What counts as compared: several kernels that use it have the compiler's plan, and none has another one. Whether it is to
+    /// blame where a plan differs is not known.
     pub fn compared(&self) -> impl Iterator<Item = (Configuration, Mark)> {
-        self.compared.iter().copied()
+        const SEVERAL: usize = 3;
+        let counts = self.marks.iter().filter(|(_, [equal, other])| *equal >= SEVERAL && *other == 0);
+        counts.map(|(key, _)| *key)
     }
 
     pub fn count(&self, configuration: Configuration, kind: Kind) -> usize {

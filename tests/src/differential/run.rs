@@ -101,9 +101,13 @@ impl Run {
             println!("{:5} {}: {} ({names})", kept.count, signature.kind.name(), signature.words);
         }
         let differences = kinds.into_iter().filter(|(signature, _)| signature.kind.is_difference());
-        for (signature, kept) in differences.take(self.minimise) {
-            for example in kept.examples {
-                self.keep(signature.kind, kept.count, example)?;
+        let mut differences: Vec<_> = differences.take(self.minimise).collect();
+        // One of each kind first.
+        for _ in 0..WRONG {
+            for (signature, kept) in &mut differences {
+                if !kept.examples.is_empty() {
+                    self.keep(signature.kind, kept.count, kept.examples.remove(0))?;
+                }
             }
         }
         Ok(nothing)

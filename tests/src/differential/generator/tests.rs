@@ -40,7 +40,17 @@ fn every_kernel_parses_and_is_planned_without_a_panic() {
 const ELSEWHERE: &[(&str, &[&str])] = &[
     (
         "products.rs",
-        &["tile.matmul", "tile.matmul_acc", "tile.matmul_bias", "tile.gemv", "tensor.matmul", "tensor.matmul_acc"],
+        &[
+            "tile.matmul",
+            "tile.matmul_acc",
+            "tile.matmul_bias",
+            "tile.gemv",
+            "tile.gemv_acc",
+            "tile.gemv_bias",
+            "tile.batch_matmul",
+            "tensor.matmul",
+            "tensor.matmul_acc",
+        ],
     ),
     (
         "cores.rs",
