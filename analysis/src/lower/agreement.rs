@@ -8,8 +8,8 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use super::deduce::known;
-use super::deduce::proof::{Proof, equal};
-use crate::ir::{Pad, Scalar, ScalarBinary, TensorType, TileType, TileView, Type, Var, VarId};
+use super::deduce::proof::{Proof, Prover};
+use crate::ir::{Pad, Scalar, TensorType, TileType, TileView, Type, Var, VarId};
 
 /// In what two types differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,27 +109,12 @@ impl Agreement<'_> {
 
     /// Whether nothing proves lists of extents equal.
     fn are_unequal(&self, one: &[Scalar], other: &[Scalar]) -> bool {
-        let is_bounded = |extent: &Scalar| match extent {
-            Scalar::Binary(ScalarBinary::Min | ScalarBinary::Max, left, right) => {
-                matches!(
-                    (left.as_ref(), right.as_ref()),
-                    (Scalar::Var(_), Scalar::Int(_)) | (Scalar::Int(_), Scalar::Var(_))
-                )
-            }
-            _ => false,
-        };
+        let prover = Prover { vars: self.vars };
         one.len() != other.len()
             || one.iter().zip(other).any(|(one, other)| {
                 let [one, other] = [one, other].map(|extent| self.plain(&known(extent, self.constants)));
                 let (Some(one), Some(other)) = (one, other) else { return false };
-                match equal(&one, &other) {
-                    Proof::No | Proof::Open => true,
-                    Proof::Yes => false,
-                    Proof::Unsure => {
-                        let is_settled = |extent: &Scalar| is_bounded(extent) || extent.as_int().is_some();
-                        one != other && is_settled(&one) && is_settled(&other)
-                    }
-                }
+                matches!(prover.equal(&one, &other), Proof::No | Proof::Open)
             })
     }
 

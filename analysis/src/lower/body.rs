@@ -71,6 +71,8 @@ pub(super) struct State {
     /// What the open loops and branches yield, innermost last.
     pub(super) yields: Vec<Vec<Yielded>>,
     pub(super) loops: Vec<LoopKind>,
+    /// The first variable of each open `pl.unroll`, innermost last.
+    pub(super) unrolls: Vec<VarId>,
     /// Scalars whose element type is not known.
     pub(super) guessed: FxHashSet<VarId>,
     /// Values of the integer variables that are assigned once, so far.
@@ -255,7 +257,7 @@ impl<'a> Lowering<'a> {
         self.refuse(Rejection { at, code, message, related: Vec::new() });
     }
 
-    fn refuse(&mut self, rejection: Rejection) {
+    pub(super) fn refuse(&mut self, rejection: Rejection) {
         if !self.state.host && !self.state.rejections.contains(&rejection) {
             self.state.rejections.push(rejection);
         }

@@ -20,6 +20,8 @@ pub(crate) enum Problem {
     NotConstant(Scalar),
     /// The compiler refuses the operands.
     Invalid(String),
+    /// The compiler refuses the part of memory that is read or written, and does so again whenever it knows more of it.
+    OutOfBounds(String),
     /// `pl.` has no element type of this name.
     UnknownDtype(String),
 }
@@ -66,6 +68,10 @@ impl Deduction<'_> {
 
     fn invalid(&self, what: String) -> Problem {
         Problem::Invalid(format!("`{}`: {what}", self.op.name))
+    }
+
+    fn out_of_bounds(&self, what: String) -> Problem {
+        Problem::OutOfBounds(format!("`{}`: {what}", self.op.name))
     }
 
     fn arg_name(&self, arg: u8) -> &'static str {
@@ -241,11 +247,9 @@ impl Deduction<'_> {
             DtypeRule::Same(arg) => self.dtype_of(arg),
             DtypeRule::Equal(args) | DtypeRule::Promote(args) => {
                 let mut result = None;
-                for &arg in args {
-                    // An integer literal has the element type of what it stands beside.
-                    if result.is_some() && matches!(self.operand(arg), Some(Operand::Scalar(Scalar::Int(_)))) {
-                        continue;
-                    }
+                // A number without a point takes the element type of the tile.
+                let is_number = |arg: &&u8| matches!(self.operand(**arg), Some(Operand::Scalar(Scalar::Int(_))));
+                for &arg in args.iter().filter(|arg| !is_number(arg)) {
                     let dtype = self.dtype_of(arg)?;
                     result = Some(result.map_or(dtype, |known| super::scalar::promoted(known, dtype)));
                 }

@@ -6,7 +6,9 @@ use super::body::{DEEPEST, Lowering, Rhs, Term, kind_of, sign};
 use super::scalar;
 use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ir::{Attr, Call, Dtype, Operand, Reason, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
+use crate::ir::{
+    Attr, Call, Dtype, Operand, Reason, Rejection, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId,
+};
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -58,6 +60,7 @@ impl Lowering<'_> {
                     if self.state.host {
                         self.state.read_by_host.insert(var);
                     }
+                    self.check_unrolled(expr, var);
                     self.of_variable(var)
                 }
                 Some(term) => term.clone(),
@@ -112,6 +115,19 @@ impl Lowering<'_> {
             }
             // Both are for `rhs`.
             Expr::Call { .. } | Expr::Subscript { .. } => self.expression(expr),
+        }
+    }
+
+    /// The compiler makes another variable of what a loop carries when it copies the body of `pl.unroll`, and refuses that later.
+    fn check_unrolled(&mut self, at: ExprId, var: VarId) {
+        let Var { role, name, origin, .. } = &self.state.vars[var.0 as usize];
+        if *role == Role::IterArg && self.state.unrolls.iter().any(|first| var < *first) {
+            let message = format!(
+                "`{name}` is carried by a loop around `pl.unroll`, and the compiler refuses it inside as used outside its defining scope; write `copy = {name}` before `pl.unroll` and use `copy`"
+            );
+            let related = vec![(*origin, format!("`{name}` is carried from here"))];
+            let at = self.at_expr(at);
+            self.refuse(Rejection { at, code: Code::Rejected, message, related });
         }
     }
 

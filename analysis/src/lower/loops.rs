@@ -8,6 +8,7 @@ use super::scopes::Launched;
 use crate::diagnostics::Code;
 use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId};
 use crate::ops::OpId;
+use crate::passes::walk;
 
 impl Lowering<'_> {
     pub(super) fn loop_control(&mut self, at: Origin, keyword: &str) {
@@ -77,8 +78,14 @@ impl Lowering<'_> {
             inserted: false,
             origin,
         });
+        let runs = walk::trip_count(&bounds[0], &bounds[1], &bounds[2]) != Some(0);
+        let is_unrolled = kind == LoopKind::Unroll && runs;
+        self.state.unrolls.extend(is_unrolled.then_some(index));
         let (carries, body) =
             self.carrying_loop(at, Some((name, index)), carried, inits, kind, |this| this.block(body));
+        if is_unrolled {
+            self.state.unrolls.pop();
+        }
         self.emit(Statement::For { kind, index, bounds, carries, body, origin: at });
     }
 

@@ -8,7 +8,7 @@ use super::scalar;
 use crate::diagnostics::Code;
 use crate::ir::{Call, Operand, Reason, Scalar, ScalarBinary, TensorLayout, TensorType, Type, VarId};
 use crate::ops::OpId;
-use crate::passes::tensor_to_tile;
+use crate::passes::tensor_to_tile::{self, Untyped};
 
 fn unknown(reason: impl Into<String>) -> Rhs {
     Rhs::Term(Term::Unknown(Reason(reason.into())))
@@ -30,9 +30,13 @@ impl Lowering<'_> {
         }
         match tensor_to_tile::result_type(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => Rhs::Call(call, ty),
-            Err(reason) => {
+            Err(Untyped::Unknown(reason)) => {
                 self.note(at, reason.0.clone());
                 Rhs::Call(call, Type::Unknown(reason))
+            }
+            Err(Untyped::Refused(message)) => {
+                self.reject(at, Code::InvalidOperand, message.clone());
+                Rhs::Call(call, Type::Unknown(Reason(message)))
             }
         }
     }

@@ -3,6 +3,7 @@
 
 mod backend_layouts;
 mod batches;
+mod bounds;
 mod cast;
 mod composite;
 mod flatten;
@@ -46,6 +47,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
     let mut watched = Watched::new(kernel);
     watched.run(Pass::Unroll, unroll::run);
     watched.run(Pass::Simplify, simplify::run);
+    bounds::check(&mut watched.kernel);
     watched.run(Pass::TensorToTile, |kernel| tensor_to_tile::run(kernel, target));
     watched.run(Pass::DeclareSpaces, spaces::declare);
     watched.run(Pass::Composite, composite::run);

@@ -1,8 +1,8 @@
-//! What is provable of extents without knowing any variable, as the compiler's arithmetic analyzer decides it when it reads a kernel.
+//! What is provable of extents without knowing what variables hold, as the compiler's arithmetic analyzer decides it when it reads a kernel.
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Scalar, ScalarBinary, VarId};
+use crate::ir::{Dtype, Scalar, ScalarBinary, Type, Var, VarId};
 
 /// Whether something holds for every value of the variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,38 +15,88 @@ pub(in crate::lower) enum Proof {
     Unsure,
 }
 
-/// `one <= other`
-pub(super) fn less_equal(one: &Scalar, other: &Scalar) -> Proof {
-    match Sum::of(one).and_then(|sum| sum.minus(&Sum::of(other)?)) {
-        Some(difference) => difference.settle(|constant| constant <= 0),
-        None => by_bounds(one, other),
+/// What is proved of variables: those that are indices are not negative, of others nothing is known when a kernel is read.
+#[derive(Clone, Copy)]
+pub(in crate::lower) struct Prover<'a> {
+    pub(in crate::lower) vars: &'a [Var],
+}
+
+impl Prover<'_> {
+    /// `one <= other`
+    pub(in crate::lower) fn less_equal(self, one: &Scalar, other: &Scalar) -> Proof {
+        if one == other {
+            return Proof::Yes;
+        }
+        if let Some(difference) = Sum::of(one).and_then(|sum| sum.minus(&Sum::of(other)?)) {
+            let (least, most) = self.range(&difference);
+            return match (least.is_some_and(|least| least > 0), most.is_some_and(|most| most <= 0)) {
+                (true, _) => Proof::No,
+                (_, true) => Proof::Yes,
+                _ => Proof::Open,
+            };
+        }
+        match (one, other) {
+            (one, Scalar::Binary(ScalarBinary::Min, left, right)) => {
+                both(self.less_equal(one, left), self.less_equal(one, right))
+            }
+            (Scalar::Binary(ScalarBinary::Max, left, right), other) => {
+                both(self.less_equal(left, other), self.less_equal(right, other))
+            }
+            (Scalar::Binary(ScalarBinary::Min, left, right), other) => {
+                either(self.less_equal(left, other), self.less_equal(right, other))
+            }
+            (one, Scalar::Binary(ScalarBinary::Max, left, right)) => {
+                either(self.less_equal(one, left), self.less_equal(one, right))
+            }
+            _ => Proof::Unsure,
+        }
+    }
+
+    /// `one == other`
+    pub(in crate::lower) fn equal(self, one: &Scalar, other: &Scalar) -> Proof {
+        if one == other {
+            return Proof::Yes;
+        }
+        match Sum::of(one).and_then(|sum| sum.minus(&Sum::of(other)?)) {
+            Some(difference) => match self.range(&difference) {
+                (Some(0), Some(0)) => Proof::Yes,
+                (Some(least), _) if least > 0 => Proof::No,
+                (_, Some(most)) if most < 0 => Proof::No,
+                _ => Proof::Open,
+            },
+            None => match (self.less_equal(one, other), self.less_equal(other, one)) {
+                (Proof::No, _) | (_, Proof::No) => Proof::No,
+                (Proof::Open, _) | (_, Proof::Open) => Proof::Open,
+                _ => Proof::Unsure,
+            },
+        }
+    }
+
+    /// The least and the most that a sum comes to; `None` without end.
+    fn range(self, sum: &Sum) -> (Option<i64>, Option<i64>) {
+        let is_index =
+            |var: &VarId| matches!(self.vars.get(var.0 as usize).map(|var| &var.ty), Some(Type::Scalar(Dtype::Index)));
+        let bounded = |sign: i64| sum.terms.iter().all(|(var, times)| times.signum() == sign && is_index(var));
+        (bounded(1).then_some(sum.constant), bounded(-1).then_some(sum.constant))
     }
 }
 
-/// `one == other`
-pub(in crate::lower) fn equal(one: &Scalar, other: &Scalar) -> Proof {
-    match Sum::of(one).and_then(|sum| sum.minus(&Sum::of(other)?)) {
-        Some(difference) => difference.settle(|constant| constant == 0),
-        None if one == other => Proof::Yes,
-        None => Proof::Unsure,
-    }
-}
-
-/// `min(n, 64) <= 64` and the like.
-fn by_bounds(one: &Scalar, other: &Scalar) -> Proof {
+fn both(one: Proof, other: Proof) -> Proof {
     match (one, other) {
-        (one, other) if one == other => Proof::Yes,
-        (Scalar::Binary(ScalarBinary::Min, left, right), other)
-            if [left, right].iter().any(|side| less_equal(side, other) == Proof::Yes) =>
-        {
-            Proof::Yes
-        }
-        (one, Scalar::Binary(ScalarBinary::Max, left, right))
-            if [left, right].iter().any(|side| less_equal(one, side) == Proof::Yes) =>
-        {
-            Proof::Yes
-        }
-        _ => Proof::Unsure,
+        (Proof::Yes, Proof::Yes) => Proof::Yes,
+        (Proof::No, _) | (_, Proof::No) => Proof::No,
+        (Proof::Unsure, _) | (_, Proof::Unsure) => Proof::Unsure,
+        _ => Proof::Open,
+    }
+}
+
+fn either(one: Proof, other: Proof) -> Proof {
+    match (one, other) {
+        (Proof::Yes, _) | (_, Proof::Yes) => Proof::Yes,
+        (Proof::No, Proof::No) => Proof::No,
+        // Each may fail alone and still one of them hold.
+        (Proof::Open, Proof::Open) | (Proof::Unsure, _) | (_, Proof::Unsure) => Proof::Unsure,
+        _ => Proof::Open,
     }
 }
 
@@ -89,20 +139,13 @@ impl Sum {
     fn minus(self, other: &Sum) -> Option<Sum> {
         self.plus(other, -1)
     }
-
-    /// No variable has bounds when a kernel is read: with one in it, the sum takes every sign.
-    fn settle(&self, holds: impl Fn(i64) -> bool) -> Proof {
-        match (self.terms.is_empty(), holds(self.constant)) {
-            (false, _) => Proof::Open,
-            (true, true) => Proof::Yes,
-            (true, false) => Proof::No,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PROVER: Prover<'static> = Prover { vars: &[] };
 
     fn binary(op: ScalarBinary, left: &Scalar, right: &Scalar) -> Scalar {
         Scalar::Binary(op, Box::new(left.clone()), Box::new(right.clone()))
@@ -112,20 +155,23 @@ mod tests {
     fn variables_that_cancel_leave_numbers() {
         let (n, m, int) = (Scalar::Var(VarId(0)), Scalar::Var(VarId(1)), Scalar::Int);
         let next = binary(ScalarBinary::Add, &n, &int(1));
-        assert_eq!(less_equal(&n, &next), Proof::Yes);
-        assert_eq!(less_equal(&next, &n), Proof::No);
-        assert_eq!(less_equal(&n, &m), Proof::Open);
-        assert_eq!(equal(&n, &int(4)), Proof::Open);
-        assert_eq!(equal(&binary(ScalarBinary::Sub, &next, &int(1)), &n), Proof::Yes);
+        assert_eq!(PROVER.less_equal(&n, &next), Proof::Yes);
+        assert_eq!(PROVER.less_equal(&next, &n), Proof::No);
+        assert_eq!(PROVER.less_equal(&n, &m), Proof::Open);
+        assert_eq!(PROVER.equal(&n, &int(4)), Proof::Open);
+        assert_eq!(PROVER.equal(&binary(ScalarBinary::Sub, &next, &int(1)), &n), Proof::Yes);
+        assert_eq!(PROVER.equal(&int(3), &int(4)), Proof::No);
     }
 
     #[test]
     fn a_minimum_is_no_more_than_its_parts() {
         let (n, int) = (Scalar::Var(VarId(0)), Scalar::Int);
         let least = binary(ScalarBinary::Min, &n, &int(64));
-        assert_eq!(less_equal(&least, &int(64)), Proof::Yes);
-        assert_eq!(less_equal(&least, &n), Proof::Yes);
-        assert_eq!(less_equal(&least, &int(32)), Proof::Unsure);
-        assert_eq!(equal(&least, &least), Proof::Yes);
+        assert_eq!(PROVER.less_equal(&least, &int(64)), Proof::Yes);
+        assert_eq!(PROVER.less_equal(&least, &n), Proof::Yes);
+        assert_eq!(PROVER.less_equal(&least, &int(32)), Proof::Open);
+        assert_eq!(PROVER.less_equal(&int(0), &least), Proof::Open);
+        assert_eq!(PROVER.equal(&least, &int(64)), Proof::Open);
+        assert_eq!(PROVER.equal(&least, &least), Proof::Yes);
     }
 }

@@ -1,7 +1,7 @@
 //! Which part of a tile or tensor holds data when a window of it is read or written (the compiler's InferWindowReadValidShape and
 //! InferWriteValidShapeUnion).
 
-use super::proof::{Proof, equal, less_equal};
+use super::proof::{Proof, Prover};
 use crate::ir::{Reason, Scalar, ScalarBinary, Var};
 use crate::lower::{notation, scalar};
 
@@ -35,7 +35,7 @@ impl Read<'_> {
         if available == *window {
             return Ok(requested.clone());
         }
-        Ok(match less_equal(&available, requested) {
+        Ok(match self.prover().less_equal(&available, requested) {
             Proof::Yes => available,
             Proof::No | Proof::Open => requested.clone(),
             Proof::Unsure => undecided(),
@@ -44,7 +44,7 @@ impl Read<'_> {
 
     fn check(&self, axis: usize) -> Result<(), String> {
         let (offset, window, source) = (&self.offsets[axis], &self.window[axis], &self.source[axis]);
-        if less_equal(&Scalar::Int(0), offset) == Proof::No {
+        if self.prover().less_equal(&Scalar::Int(0), offset) == Proof::No {
             return Err(format!(
                 "offset {axis} is negative ({}); a window must start inside its source",
                 self.shown(offset)
@@ -52,7 +52,7 @@ impl Read<'_> {
         }
         let requested = self.requested.map(|requested| &requested[axis]);
         if let Some(requested) = requested
-            && less_equal(requested, window) == Proof::No
+            && self.prover().less_equal(requested, window) == Proof::No
         {
             return Err(format!(
                 "`valid_shape` {axis} is {}, which exceeds the window's extent {}; a valid part cannot be larger than the shape that holds it",
@@ -61,7 +61,7 @@ impl Read<'_> {
             ));
         }
         let reach = requested.filter(|_| !self.exact).unwrap_or(window);
-        if !self.clamp && less_equal(&sum(offset, reach), source) == Proof::No {
+        if !self.clamp && self.prover().less_equal(&sum(offset, reach), source) == Proof::No {
             let mend = match self.exact {
                 true => "keep offset + shape inside of it",
                 false => "give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge",
@@ -76,6 +76,10 @@ impl Read<'_> {
         Ok(())
     }
 
+    fn prover(&self) -> Prover<'_> {
+        Prover { vars: self.vars }
+    }
+
     fn shown(&self, scalar: &Scalar) -> String {
         notation::scalar(scalar, self.vars)
     }
@@ -88,9 +92,9 @@ impl Read<'_> {
         }
         let rest = match offset.as_int() {
             Some(0) => valid.clone(),
-            _ => difference(&larger(valid, offset), offset),
+            _ => difference(&larger(self.prover(), valid, offset), offset),
         };
-        smaller(&rest, window)
+        smaller(self.prover(), &rest, window)
     }
 }
 
@@ -126,7 +130,7 @@ impl Write<'_> {
                 )),
             };
         }
-        if all(self.target_valid, self.target, equal) == Proof::Yes {
+        if all(self.target_valid, self.target, |one, other| self.prover().equal(one, other)) == Proof::Yes {
             return Ok(self.target_valid.to_vec());
         }
         self.union(at_origin)
@@ -134,14 +138,14 @@ impl Write<'_> {
 
     fn check(&self, axis: usize) -> Result<(), String> {
         let (offset, target) = (&self.offsets[axis], &self.target[axis]);
-        if less_equal(&Scalar::Int(0), offset) == Proof::No {
+        if self.prover().less_equal(&Scalar::Int(0), offset) == Proof::No {
             return Err(format!(
                 "offset {axis} is negative ({}); a write must start inside its target",
                 self.shown(offset)
             ));
         }
         let reach = if self.exact { &self.source[axis] } else { &self.source_valid[axis] };
-        if less_equal(&sum(offset, reach), target) == Proof::No {
+        if self.prover().less_equal(&sum(offset, reach), target) == Proof::No {
             return Err(format!(
                 "writes past the end of dimension {axis}: offset {} + extent {} exceeds the target extent {}",
                 self.shown(offset),
@@ -155,7 +159,8 @@ impl Write<'_> {
     fn union(&self, at_origin: bool) -> Result<Vec<Scalar>, String> {
         let rank = self.target.len();
         let edges: Vec<Scalar> = (0..rank).map(|axis| sum(&self.offsets[axis], &self.source_valid[axis])).collect();
-        let inside: Vec<Proof> = (0..rank).map(|axis| less_equal(&edges[axis], &self.target_valid[axis])).collect();
+        let inside: Vec<Proof> =
+            (0..rank).map(|axis| self.prover().less_equal(&edges[axis], &self.target_valid[axis])).collect();
         if inside.contains(&Proof::Unsure) {
             return Ok(vec![undecided(); rank]);
         }
@@ -172,6 +177,10 @@ impl Write<'_> {
         self.grown(*axis, &edges[*axis])
     }
 
+    fn prover(&self) -> Prover<'_> {
+        Prover { vars: self.vars }
+    }
+
     fn shown(&self, scalar: &Scalar) -> String {
         notation::scalar(scalar, self.vars)
     }
@@ -185,7 +194,7 @@ impl Write<'_> {
         if !at_origin {
             return Ok(None);
         }
-        Ok(match all(self.target_valid, self.source_valid, less_equal) {
+        Ok(match all(self.target_valid, self.source_valid, |one, other| self.prover().less_equal(one, other)) {
             Proof::Yes => Some(self.source_valid.to_vec()),
             Proof::Unsure => Some(vec![undecided(); self.target.len()]),
             Proof::No | Proof::Open => None,
@@ -207,7 +216,7 @@ impl Write<'_> {
     /// wide as it is.
     fn grown(&self, axis: usize, edge: &Scalar) -> Result<Vec<Scalar>, String> {
         let (offset, valid) = (&self.offsets[axis], &self.target_valid[axis]);
-        match less_equal(offset, valid) {
+        match self.prover().less_equal(offset, valid) {
             Proof::Yes => {}
             Proof::Unsure => return Ok(vec![undecided(); self.target.len()]),
             Proof::No | Proof::Open => {
@@ -225,7 +234,7 @@ impl Write<'_> {
                     self.shown(&self.offsets[other])
                 ));
             }
-            match equal(&self.source_valid[other], &self.target_valid[other]) {
+            match self.prover().equal(&self.source_valid[other], &self.target_valid[other]) {
                 Proof::Yes => {}
                 Proof::Unsure => return Ok(vec![undecided(); self.target.len()]),
                 Proof::No | Proof::Open => {
@@ -238,13 +247,13 @@ impl Write<'_> {
             }
         }
         let mut result = self.target_valid.to_vec();
-        result[axis] = smaller(&larger(valid, edge), &self.target[axis]);
+        result[axis] = smaller(self.prover(), &larger(self.prover(), valid, edge), &self.target[axis]);
         Ok(result)
     }
 }
 
 /// The weakest of the proofs for each pair.
-fn all(ones: &[Scalar], others: &[Scalar], prove: fn(&Scalar, &Scalar) -> Proof) -> Proof {
+fn all(ones: &[Scalar], others: &[Scalar], prove: impl Fn(&Scalar, &Scalar) -> Proof) -> Proof {
     let proofs: Vec<Proof> = ones.iter().zip(others).map(|(one, other)| prove(one, other)).collect();
     let weakest = [Proof::No, Proof::Open, Proof::Unsure].into_iter().find(|weak| proofs.contains(weak));
     weakest.unwrap_or(Proof::Yes)
@@ -266,16 +275,16 @@ fn difference(one: &Scalar, other: &Scalar) -> Scalar {
     scalar::binary(ScalarBinary::Sub, one.clone(), other.clone())
 }
 
-fn smaller(one: &Scalar, other: &Scalar) -> Scalar {
-    match (less_equal(one, other), less_equal(other, one)) {
+fn smaller(prover: Prover<'_>, one: &Scalar, other: &Scalar) -> Scalar {
+    match (prover.less_equal(one, other), prover.less_equal(other, one)) {
         (Proof::Yes, _) => one.clone(),
         (_, Proof::Yes) => other.clone(),
         _ => scalar::binary(ScalarBinary::Min, one.clone(), other.clone()),
     }
 }
 
-fn larger(one: &Scalar, other: &Scalar) -> Scalar {
-    match (less_equal(one, other), less_equal(other, one)) {
+fn larger(prover: Prover<'_>, one: &Scalar, other: &Scalar) -> Scalar {
+    match (prover.less_equal(one, other), prover.less_equal(other, one)) {
         (Proof::Yes, _) => other.clone(),
         (_, Proof::Yes) => one.clone(),
         _ => scalar::binary(ScalarBinary::Max, one.clone(), other.clone()),

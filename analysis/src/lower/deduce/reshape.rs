@@ -1,6 +1,7 @@
 //! Which part of a reshaped tile holds data (the compiler's ComputeReshapeValidShape).
 
-use crate::ir::{Scalar, ScalarBinary};
+use super::proof::{Proof, Prover};
+use crate::ir::Scalar;
 
 /// Which part of the result holds data.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,9 +13,10 @@ pub(super) enum Reshaped {
     Unsure,
 }
 
-pub(super) fn valid(shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Reshaped {
+pub(super) fn valid(prover: Prover<'_>, shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Reshaped {
     let is_full = |axis: usize| valid[axis].as_int() == Some(shape[axis] as i64);
-    if valid.len() != shape.len() || valid.is_empty() || !valid.iter().all(is_plain) {
+    let is_settled = |axis: usize| prover.equal(&valid[axis], &Scalar::Int(shape[axis] as i64)) != Proof::Unsure;
+    if valid.len() != shape.len() || valid.is_empty() || !(0..shape.len()).all(is_settled) {
         return Reshaped::Unsure;
     }
     if (0..shape.len()).all(is_full) {
@@ -32,16 +34,6 @@ pub(super) fn valid(shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: 
     match prefix(shape, valid, new) {
         Ok(valid) => Reshaped::Valid(valid),
         Err(refused) => Reshaped::Refused(refused),
-    }
-}
-
-/// Made of variables and numbers, so that nobody can know better what it comes to.
-fn is_plain(extent: &Scalar) -> bool {
-    match extent {
-        Scalar::Int(_) | Scalar::Var(_) | Scalar::Dynamic(_) | Scalar::Dim { .. } => true,
-        Scalar::Cast(_, inner) => is_plain(inner),
-        Scalar::Binary(ScalarBinary::Min | ScalarBinary::Max, left, right) => is_plain(left) && is_plain(right),
-        _ => false,
     }
 }
 
@@ -113,13 +105,13 @@ fn prefix(shape: &[u64], valid: &[Scalar], new: &[u64]) -> Result<Vec<Scalar>, &
 
 #[cfg(test)]
 mod tests {
-    use super::Reshaped;
+    use super::{Prover, Reshaped};
     use crate::ir::{Scalar, VarId};
 
     const N: Scalar = Scalar::Var(VarId(0));
 
     fn valid(shape: &[u64], valid: &[Scalar], new: &[u64], is_row_major: bool) -> Option<Vec<Scalar>> {
-        match super::valid(shape, valid, new, is_row_major) {
+        match super::valid(Prover { vars: &[] }, shape, valid, new, is_row_major) {
             Reshaped::Valid(valid) => Some(valid),
             Reshaped::Refused(_) | Reshaped::Unsure => None,
         }

@@ -1,9 +1,11 @@
 //! The extents of an operation's result.
 
+use super::proof::Proof;
 use super::region::Read;
 use super::view::constant_extents;
 use super::{Deduction, Problem, Result};
 use crate::ir::{Attr, BLayout, Operand, Scalar, Type};
+use crate::lower::notation;
 use crate::ops::{OpId, Shape};
 
 impl Deduction<'_> {
@@ -11,6 +13,7 @@ impl Deduction<'_> {
         match self.op.shape {
             Shape::Same(arg) => Ok(self.tile(arg)?.shape.clone()),
             Shape::Equal(args) => {
+                self.check_valid_alike(args)?;
                 let shapes = self.shapes(args)?;
                 match shapes.split_first() {
                     Some((first, rest)) if rest.iter().all(|shape| shape == first) => Ok(first.to_vec()),
@@ -149,6 +152,24 @@ impl Deduction<'_> {
         }
     }
 
+    /// Operands hold data in the same part.
+    fn check_valid_alike(&self, args: &[u8]) -> Result<()> {
+        let Some((&first, rest)) = args.split_first() else { return Ok(()) };
+        let (shape, valid) = (&self.tile(first)?.shape, self.tile(first)?.valid_shape());
+        for &arg in rest {
+            let other = self.tile(arg)?.valid_shape();
+            let differ = |(one, other)| matches!(self.prover().equal(one, other), Proof::No | Proof::Open);
+            if *shape == self.tile(arg)?.shape && valid.iter().zip(&other).any(differ) {
+                return Err(self.invalid(format!(
+                    "the operands have the valid shapes {} and {}; they must be equal",
+                    notation::extents(&valid, self.vars),
+                    notation::extents(&other, self.vars)
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn shapes(&self, args: &[u8]) -> Result<Vec<&[u64]>> {
         args.iter().map(|&arg| self.tile(arg).map(|tile| tile.shape.as_slice())).collect()
     }
@@ -241,7 +262,7 @@ impl Deduction<'_> {
             clamp: false,
             vars: self.vars,
         };
-        let valid = read.valid().map_err(|refused| self.invalid(refused))?;
+        let valid = read.valid().map_err(|refused| self.out_of_bounds(refused))?;
         let dropped: Vec<usize> = match self.operand(4) {
             Some(Operand::List(axes)) => axes.iter().filter_map(|axis| usize::try_from(axis.as_int()?).ok()).collect(),
             _ => Vec::new(),

@@ -1,5 +1,6 @@
 //! The layout and the valid part of an operation's result.
 
+use super::proof::{Proof, Prover};
 use super::region::{Read, Write};
 use super::reshape::Reshaped;
 use super::{Deduction, Result, known, reshape};
@@ -38,6 +39,7 @@ impl Deduction<'_> {
                 of(row_major, valid.unwrap_or_else(full))
             }
             View::RowReduced => {
+                self.check_not_empty()?;
                 let mut valid = self.tile(0)?.valid_shape();
                 if let Some(last) = valid.last_mut() {
                     *last = Scalar::Int(1);
@@ -45,6 +47,7 @@ impl Deduction<'_> {
                 of(Layout { blayout: BLayout::ColMajor, slayout: SLayout::NoneBox, fractal: 512 }, valid)
             }
             View::ColReduced => {
+                self.check_not_empty()?;
                 let mut valid = self.tile(0)?.valid_shape();
                 if let Some(first) = valid.first_mut() {
                     *first = Scalar::Int(1);
@@ -69,7 +72,10 @@ impl Deduction<'_> {
                 (None, stated(self.tile(0)?.layout(), full(), pad))
             }
             View::Accumulator => of(accumulator, full()),
-            View::Accumulated => of(accumulator, self.tile(0)?.valid_shape()),
+            View::Accumulated => {
+                self.check_product_fits()?;
+                of(accumulator, self.tile(0)?.valid_shape())
+            }
             View::Matmul => {
                 let (left, right) = (self.tile(0)?.valid_shape(), self.tile(1)?.valid_shape());
                 match (left.first(), right.last()) {
@@ -113,20 +119,7 @@ impl Deduction<'_> {
             }
             View::Load => self.load_view(shape)?,
             View::Move => self.move_view(shape)?,
-            View::Reshape => {
-                let source = self.tile(0)?;
-                let is_row_major = source.layout().blayout == BLayout::RowMajor;
-                let valid = match reshape::valid(&source.shape, &source.valid_shape(), shape, is_row_major) {
-                    Reshaped::Valid(valid) => valid,
-                    Reshaped::Unsure => vec![Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned())); shape.len()],
-                    Reshaped::Refused(why) => return Err(self.invalid(format!(
-                        "cannot reshape {:?} to {shape:?} because only part of it holds data (valid shape {}) and {why}; reshape all of it and narrow the result, or copy the data out first",
-                        source.shape,
-                        notation::extents(&source.valid_shape(), self.vars)
-                    ))),
-                };
-                (None, stated(flat, valid, source.view.pad))
-            }
+            View::Reshape => (None, stated(flat, self.reshaped(shape)?, self.tile(0)?.view.pad)),
             View::Slice => {
                 let source = self.tile(0)?;
                 let (_, valid) = self.slice()?;
@@ -182,6 +175,37 @@ impl Deduction<'_> {
             }
             View::SplitHalved | View::Annotation | View::Nothing => of(flat, full()),
         })
+    }
+
+    pub(super) fn prover(&self) -> Prover<'_> {
+        Prover { vars: self.vars }
+    }
+
+    /// What is added to an accumulator lies where the accumulator holds data.
+    fn check_product_fits(&self) -> Result<()> {
+        let (held, left, right) =
+            (self.tile(0)?.valid_shape(), self.tile(1)?.valid_shape(), self.tile(2)?.valid_shape());
+        let sides = [("rows", held.first(), left.first()), ("columns", held.last(), right.last())];
+        for (what, held, needed) in sides {
+            if let (Some(held), Some(needed)) = (held, needed)
+                && self.prover().less_equal(needed, held) == Proof::No
+            {
+                return Err(self.invalid(format!(
+                    "the product is valid in {} {what}, and the accumulator only in {}",
+                    notation::scalar(needed, self.vars),
+                    notation::scalar(held, self.vars)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// A reduction needs something to reduce.
+    fn check_not_empty(&self) -> Result<()> {
+        match self.tile(0)?.valid_shape().iter().position(|extent| extent.as_int() == Some(0)) {
+            Some(axis) => Err(self.invalid(format!("the operand holds no data: its valid extent on axis {axis} is 0"))),
+            None => Ok(()),
+        }
     }
 
     /// Operands of `set_validshape`: integers of 64 bits, between nothing and the extent of the tile.
@@ -247,7 +271,26 @@ impl Deduction<'_> {
             clamp: self.call.attr("clamp") == Some(&Attr::Bool(true)),
             vars: self.vars,
         };
-        read.valid().map_err(|refused| self.invalid(refused))
+        read.valid().map_err(|refused| self.out_of_bounds(refused))
+    }
+
+    /// The part of a reshaped tile that holds data.
+    fn reshaped(&self, shape: &[u64]) -> Result<Vec<Scalar>> {
+        let source = self.tile(0)?;
+        let (valid, is_row_major) = (source.valid_shape(), source.layout().blayout == BLayout::RowMajor);
+        match reshape::valid(self.prover(), &source.shape, &valid, shape, is_row_major) {
+            Reshaped::Valid(valid) => Ok(valid),
+            Reshaped::Unsure => {
+                Ok(vec![Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned())); shape.len()])
+            }
+            Reshaped::Refused(why) => {
+                let (from, valid) = (&source.shape, notation::extents(&valid, self.vars));
+                let only = format!("only part of it holds data (valid shape {valid}) and {why}");
+                Err(self.out_of_bounds(format!(
+                    "cannot reshape {from:?} to {shape:?} because {only}; reshape all of it and narrow the result, or copy the data out first"
+                )))
+            }
+        }
     }
 
     fn extracted(&self, shape: &[u64]) -> Result<Vec<Scalar>> {
@@ -270,7 +313,7 @@ impl Deduction<'_> {
             clamp: false,
             vars: self.vars,
         };
-        read.valid().map_err(|refused| self.invalid(refused))
+        read.valid().map_err(|refused| self.out_of_bounds(refused))
     }
 
     /// The part of a target that holds data once a tile is written to it at the offsets that are operand 2 or 1.
@@ -294,7 +337,7 @@ impl Deduction<'_> {
             exact,
             vars: self.vars,
         };
-        write.valid().map_err(|refused| self.invalid(refused))
+        write.valid().map_err(|refused| self.out_of_bounds(refused))
     }
 
     /// A store writes what the tile holds into the tensor.

@@ -219,3 +219,59 @@ fn valid_extents_are_integers_of_64_bits() {
     );
     check(&format!("{load}y = pl.set_validshape(x, pl.min(i, 64), n)"), expect![""]);
 }
+
+#[test]
+fn operands_hold_data_where_it_is_needed() {
+    let loads = "x = pl.load(a, [0, 0], [64, 64], valid_shape=[32, 64])\ny = pl.load(a, [0, 0], [64, 64])\n";
+    check(
+        &format!("{loads}z = pl.div(x, y)"),
+        expect![[r#"
+        invalid-operand: `tile.div`: the operands have the valid shapes [32, 64] and [64, 64]; they must be equal
+    "#]],
+    );
+    check(&format!("{loads}z = pl.add(x, y)"), expect![""]);
+    check(
+        "x = pl.load(a, [0, 0], [64, 64], valid_shape=[0, 64])\nz = pl.row_sum(x, x)",
+        expect![[r#"
+        invalid-operand: `tile.row_sum`: the operand holds no data: its valid extent on axis 0 is 0
+    "#]],
+    );
+    let acc = "b = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\nh = pl.load(a, [0, 0], [64, 64], [32, 64], target_memory=pl.Mem.Mat)\n";
+    check(
+        &format!("{acc}c = pl.matmul(h, b)\nd = pl.matmul_acc(c, b, b)"),
+        expect![[r#"
+        invalid-operand: `tile.matmul_acc`: the product is valid in 64 rows, and the accumulator only in 32
+    "#]],
+    );
+    check(&format!("{acc}c = pl.matmul(b, b)\nd = pl.matmul_acc(c, h, b)"), expect![""]);
+}
+
+#[test]
+fn indices_are_not_negative() {
+    check(
+        "for j in pl.range(4):\n    x = pl.load(a, [512 + j, 0], [64, 64])",
+        expect![[r#"
+        invalid-operand: `tile.load`: reads past the end of dimension 0: offset 512 + j + extent 64 exceeds the source extent 512; give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge
+    "#]],
+    );
+    check("for j in pl.range(4):\n    x = pl.load(a, [448 + j, 0], [64, 64])", expect![""]);
+    check("x = pl.load(a, [512 + n, 0], [64, 64])", expect![""]);
+}
+
+#[test]
+fn what_a_loop_carries_is_lost_in_unrolled_loops() {
+    let body = |inner: &str| {
+        format!(
+            "x = pl.load(a, [0, 0], [64, 64])\nfor j, (c,) in pl.range(4, init_values=(x,)):\n{inner}    d = pl.exp(c)\n    e = pl.yield_(d)"
+        )
+    };
+    check(
+        &body("    for u in pl.unroll(2):\n        y = pl.abs(c)\n"),
+        expect![[r#"
+        rejected: `c` is carried by a loop around `pl.unroll`, and the compiler refuses it inside as used outside its defining scope; write `copy = c` before `pl.unroll` and use `copy`
+            `c` is carried from here
+    "#]],
+    );
+    check(&body("    for u in pl.unroll(0):\n        y = pl.abs(c)\n"), expect![""]);
+    check(&body("    copy = c\n    for u in pl.unroll(2):\n        y = pl.abs(copy)\n"), expect![""]);
+}

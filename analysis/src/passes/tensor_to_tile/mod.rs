@@ -15,7 +15,7 @@ mod transfers;
 mod typing;
 mod windows;
 
-pub(crate) use typing::result_type;
+pub(crate) use typing::{Untyped, result_type};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -326,6 +326,7 @@ impl<'k> Conversion<'k> {
                 let why = match problem {
                     Problem::Unknown(reason) => return Type::Unknown(reason),
                     Problem::NotModelled(what) | Problem::Invalid(what) => what,
+                    Problem::OutOfBounds(message) => return self.refused(call.origin, message),
                     Problem::NotConstant(_) => "the shape of the tile is known at run time only".to_owned(),
                     Problem::UnknownDtype(name) => format!("`pl.{name}`"),
                 };
@@ -333,6 +334,13 @@ impl<'k> Conversion<'k> {
                 Type::Unknown(Reason(why))
             }
         }
+    }
+
+    /// The compiler refuses the statement when it makes tiles of it.
+    fn refused(&mut self, at: Origin, message: String) -> Type {
+        let unknown = Type::Unknown(Reason(message.clone()));
+        self.kernel.rejections.push(Rejection { at, code: Code::InvalidOperand, message, related: Vec::new() });
+        unknown
     }
 
     /// Nothing is known of the author's value.

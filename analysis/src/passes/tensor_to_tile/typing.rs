@@ -12,12 +12,25 @@ use crate::lower::{known, promoted};
 use crate::ops::OpId;
 use crate::target::Target;
 
+/// Why an operation has no type.
+pub(crate) enum Untyped {
+    Unknown(Reason),
+    /// The compiler refuses it.
+    Refused(String),
+}
+
+impl From<Reason> for Untyped {
+    fn from(reason: Reason) -> Untyped {
+        Untyped::Unknown(reason)
+    }
+}
+
 /// `constants` are the values of scalar variables that are assigned once.
-pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type, Reason> {
+pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type, Untyped> {
     let operand = |index: usize| call.args.get(index).and_then(Operand::var).and_then(|var| vars.get(var.0 as usize));
     for var in call.args.iter().filter_map(Operand::var).filter_map(|var| vars.get(var.0 as usize)) {
         if let Type::Unknown(reason) = &var.ty {
-            return Err(reason.clone());
+            return Err(Untyped::Unknown(reason.clone()));
         }
     }
     match (call.op, operand(0).map(|var| &var.ty)) {
@@ -25,7 +38,7 @@ pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId
             return Ok(ty.clone());
         }
         (OpId::TENSOR_READ, Some(Type::Tensor(tensor))) => {
-            return tensor.dtype.map(Type::Scalar).ok_or_else(|| no_dtype(operand(0)));
+            return tensor.dtype.map(Type::Scalar).ok_or_else(|| Untyped::Unknown(no_dtype(operand(0))));
         }
         _ => {}
     }
@@ -47,7 +60,7 @@ fn no_dtype(var: Option<&Var>) -> Reason {
 }
 
 /// Runs the recipe on tiles like the operands, in a kernel that holds nothing else.
-fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type, Reason> {
+fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type, Untyped> {
     let mut kernel = Kernel {
         name: String::new(),
         kind: KernelKind::InCore,
@@ -90,7 +103,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
                     *arg = Operand::Scalar(Scalar::Var(var));
                 }
             }
-            Operand::Unknown(reason) => return Err(reason.clone()),
+            Operand::Unknown(reason) => return Err(Untyped::Unknown(reason.clone())),
         }
     }
     let unknown = Type::Unknown(Reason(format!("the result of `{}`", call.op.op().name)));
@@ -100,8 +113,11 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
     // What differs by target is how a result is made, not its type.
     let mut conversion = Conversion::new(&mut kernel, Target::Ascend910b, Vec::new(), FxHashMap::default());
     conversion.recipe(site, alone);
+    if let (OpId::RESHAPE, Some(refused)) = (call.op, kernel.rejections.pop()) {
+        return Err(Untyped::Refused(refused.message));
+    }
     match kernel.var(result).ty.clone() {
-        Type::Unknown(reason) => Err(kernel.notes.first().map_or(reason, |note| note.reason.clone())),
+        Type::Unknown(reason) => Err(kernel.notes.first().map_or(reason, |note| note.reason.clone()).into()),
         ty => Ok(ty),
     }
 }
