@@ -675,7 +675,7 @@ def kernel(
 "#,
         expect_test::expect![[r#"
             stored exact [] [x_mat 8192, w_mat 49152, w_mat_t 49152, lhs_slice_0_textract 8192, rhs_slice_0_textract 16384, matmul_0 8192, lhs_slice_0_textract 8192, rhs_slice_1_textract 16384, matmul_1 8192, lhs_slice_0_textract 8192, rhs_slice_2_textract 16384, matmul_2 8192]
-            accumulated predicted [] [acc 8192, acc 8192, part 4096, part 4096, page 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, acc 8192, page 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, acc 8192, acc 8192, t__tmp_v0 8192]
+            accumulated exact [] [acc 8192, acc 8192, part 4096, part 4096, page 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, acc 8192, page 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, lhs_slice_0_textract 4096, page_t 8192, rhs_slice_0_textract 8192, acc 8192, acc 8192, acc 8192, t__tmp_v0 8192]
         "#]],
     );
 }

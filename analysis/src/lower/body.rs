@@ -99,6 +99,8 @@ pub(super) struct State {
     pub(super) launches: Vec<(String, Vec<Argument>)>,
     /// What the host reads in expressions of its own, which need not show in the statements that are kept of it.
     pub(super) read_by_host: FxHashSet<VarId>,
+    /// How many loops stand around the innermost `pl.manual_scope` of the host.
+    pub(super) loops_around_manual_scope: Option<usize>,
     /// A `@pl.jit` function, which may use a name again for something else.
     pub(super) jit: bool,
     /// Variables of tiles that were assigned again with another view: what is written last need not be what their type says.

@@ -75,6 +75,8 @@ pub(super) struct Region {
     pub(super) is_called: bool,
     /// Launched with `pl.spmd`.
     pub(super) on_blocks: bool,
+    /// In a `pl.manual_scope` that stands between it and the loop around.
+    pub(super) is_apart: bool,
     pub(super) origin: Origin,
     pub(super) name_origin: Origin,
     /// The function whose text it stands in, if that is not the one being lowered.

@@ -65,7 +65,8 @@ impl Handovers {
         };
         let back = |value: &Operand| param_of(self.carried.get(&value.var()?)?);
         let carried_back = leaving.iter().enumerate().filter_map(|(at, value)| Some((at, back(value)?)));
-        let mut handover = Handover { carried_back: carried_back.collect(), ..Handover::default() };
+        let carried_back = if place.is_apart { Vec::new() } else { carried_back.collect() };
+        let mut handover = Handover { carried_back, ..Handover::default() };
         for (outer, &param) in taken.iter().zip(params) {
             if place.in_carrying_loop || self.readers.get(outer) != Some(&1) {
                 continue;
@@ -84,6 +85,8 @@ impl Handovers {
 pub(super) struct Place<'a> {
     /// In a loop that hands tensors from one round to the next.
     pub(super) in_carrying_loop: bool,
+    /// In a scope of its own in there: the compiler looks at the calls of the loop's own list only.
+    pub(super) is_apart: bool,
     /// Values that the host may read in statements which are not followed.
     pub(super) read_by_host: &'a FxHashSet<VarId>,
 }

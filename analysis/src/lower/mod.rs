@@ -164,7 +164,8 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         let name = copies.into_iter().find(|name| !names.contains(name)).unwrap_or(name);
         names.push(name.clone());
         let around = &converted.carried_around;
-        let place = Place { in_carrying_loop: around[count], read_by_host: &read_by_host };
+        let is_apart = launch.is_apart;
+        let place = Place { in_carrying_loop: around[count], is_apart, read_by_host: &read_by_host };
         let scope = body;
         let outline::Outlined { taken, params, mut vars, body } = outline::outline(scope, &converted.vars);
         let handover = match launch.is_plain {

@@ -120,7 +120,16 @@ impl Lowering<'_> {
                 _ => self.unsupported(at, "a `with` over something else than a scope of `pl`"),
             }
         }
+        let is_manual = |item: &WithItem| match self.ast.expr(item.context) {
+            Expr::Call { func, .. } => self.ast.dotted(*func).as_deref() == Some(&["pl", "manual_scope"]),
+            _ => false,
+        };
+        let outside = self.state.loops_around_manual_scope;
+        if items.iter().any(is_manual) {
+            self.state.loops_around_manual_scope = Some(self.state.loops.len());
+        }
         self.block(body);
+        self.state.loops_around_manual_scope = outside;
     }
 
     fn is_core_group(&self, args: &[Arg]) -> bool {
@@ -175,6 +184,7 @@ impl Lowering<'_> {
         };
         let (notes, rejections) = (std::mem::take(&mut self.state.notes), std::mem::take(&mut self.state.rejections));
         self.state.host = false;
+        let is_apart = self.state.loops_around_manual_scope == Some(self.state.loops.len());
         let optimizations = keyword(args, "optimizations").map(|listed| self.optimizations(listed)).unwrap_or_default();
         let outer = std::mem::replace(&mut self.state.cross_core, optimizations);
         if let Some(reason) = self.state.around_scopes {
@@ -197,6 +207,7 @@ impl Lowering<'_> {
             cross_core,
             is_called,
             on_blocks,
+            is_apart,
             origin: at,
             name_origin,
             home,

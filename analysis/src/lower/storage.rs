@@ -29,6 +29,8 @@ pub(super) struct Launch {
     pub(super) is_plain: bool,
     /// Inside of a loop or branch.
     pub(super) is_nested: bool,
+    /// In a scope of its own inside of the loop around.
+    pub(super) is_apart: bool,
 }
 
 impl<'a> Storages<'a> {
@@ -135,7 +137,7 @@ pub(super) fn regions(body: Vec<draft::Statement>) -> Vec<(draft::Region, Launch
         for statement in body {
             match statement {
                 draft::Statement::Region(region) => {
-                    let launch = Launch { is_plain: region.is_called, is_nested };
+                    let launch = Launch { is_plain: region.is_called, is_nested, is_apart: region.is_apart };
                     regions.push((region, launch));
                 }
                 draft::Statement::For { body, .. } | draft::Statement::While { body, .. } => {

@@ -15,6 +15,8 @@ impl Conversion<'_> {
             return;
         };
         let mut merging = Merging::of(self.kernel, &self.out);
+        // Of a loop that begins with the parameter itself the compiler's outliner returns the parameter, so that nothing leads to it.
+        merging.loads.retain(|tile, param| self.stands_for.var_of(*param) != Some(*tile));
         let mut added = 0;
         let mut returned = Vec::with_capacity(values.len());
         for (at, value) in values.into_iter().enumerate() {

@@ -1,0 +1,19 @@
+# A loop that begins with a parameter itself: its result gets a tensor of its own, whoever reads the parameter.
+import pypto.language as pl
+
+
+@pl.jit
+def entry(x: pl.Tensor[[4, 16, 128], pl.FP32], y: pl.Tensor[[64, 128], pl.FP32], n: pl.Scalar[pl.INDEX], o: pl.Out[pl.Tensor[[16, 128], pl.FP32]]):
+    oi = pl.create_tensor([16, 128], dtype=pl.FP32)
+    li = pl.create_tensor([16, 1], dtype=pl.FP32)
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="seed"):
+        oi = pl.full([16, 128], dtype=pl.FP32, value=0.0)
+        li = pl.full([16, 1], dtype=pl.FP32, value=1.0)
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="online"):
+        for lane in pl.range(4):
+            part = y[lane * 16 : lane * 16 + 16, :]
+            oi = pl.add(oi, part)
+            li = pl.add(li, pl.row_max(part))
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="end"):
+        o[:, :] = pl.row_expand_div(oi, li)
+    return o
