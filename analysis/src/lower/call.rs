@@ -16,8 +16,8 @@ use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, torch};
 use crate::ir::{
-    Attr, Call, Operand, Pad, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType,
-    Type, VarId,
+    Attr, Call, Operand, Pad, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType, Type,
+    VarId,
 };
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::passes::tensor_to_tile;

@@ -21,7 +21,7 @@ impl Machine<'_> {
             },
             Scalar::Unary(op, operand) => unary(*op, self.scalar(operand)?),
             Scalar::Binary(op, left, right) => binary(*op, self.scalar(left)?, self.scalar(right)?)?,
-            Scalar::Cast(dtype, operand) => converted(*dtype, self.scalar(operand)?),
+            Scalar::Cast(dtype, operand) | Scalar::Const(dtype, operand) => converted(*dtype, self.scalar(operand)?),
             Scalar::Dim { tensor, axis } => {
                 let extent = self.array(*tensor)?.borrow().shape.get(*axis as usize).copied();
                 Number::Int(extent.ok_or("an axis that is not there")? as i64)
