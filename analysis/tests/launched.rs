@@ -207,7 +207,7 @@ fn what_goes_to_the_cube_on_950_is_packed() {
     let packed = "packed = pl.move(x, target_memory=pl.Mem.Vec, blayout=pl.TileLayout.col_major, slayout=pl.TileLayout.row_major)\n";
     let by_author = pair("", 0, "").replace("pl.tpush_to_aic(x", &format!("{packed}        pl.tpush_to_aic(packed"));
     expect![[r#"
-        P.vector rejected [] [x 0x0, x 0x4000]
+        P.vector predicted [] [x 0x0, packed 0x4000]
         P.cube predicted [] [p ?]
     "#]]
     .assert_eq(&plans(&by_author, Target::Ascend950));

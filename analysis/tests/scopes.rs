@@ -361,7 +361,7 @@ def main(a: pl.Tensor, b: pl.Out[pl.Tensor]):
     expect_test::expect![[r#"
         # tilelens: b=[rows, columns] bf16 above @pl.jit
         # tilelens: a=[rows, columns] bf16 above # tilelens: b=[32, 64] bf16
-        double predicted [] [a 4096, t__tmp_v0 4096]
+        double exact [] [a 4096, t__tmp_v0 4096]
     "#]]
     .assert_eq(&format!("{comments}{}", show(&plans)));
 }

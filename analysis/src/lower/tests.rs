@@ -372,6 +372,7 @@ fn what_is_not_known_is_a_note() {
         expect![[r#"
             x: ? = tile.load(a, [0, 0], [<`SIZE` is not defined in this file>, 64], [<`SIZE` is not defined in this file>, 64], target_memory=Vec, clamp=false)
             not modelled: `SIZE` is not defined in this file
+            not modelled: `SIZE` is not defined in this file
         "#]],
     );
     check(

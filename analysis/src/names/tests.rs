@@ -208,10 +208,10 @@ fn scopes_of_host_code() {
     check_files(
         &[("kernels.py", text)],
         expect![[r#"
-        CORE_GROPU: `pl.Level` has no `CORE_GROPU`; did you mean `CORE_GROUP`?
-        name_hnit: `pl.at` has no parameter `name_hnit`; did you mean `name_hint`?
-        rwos: `rwos` is not defined here; did you mean `rows`?
-        entry_incore_0 is partial
-    "#]],
+            CORE_GROPU: `pl.Level` has no `CORE_GROPU`; did you mean `CORE_GROUP`?
+            name_hnit: `pl.at` has no parameter `name_hnit`; did you mean `name_hint`?
+            rwos: `rwos` is not defined here; did you mean `rows`?
+            entry_incore_0 is rejected
+        "#]],
     );
 }

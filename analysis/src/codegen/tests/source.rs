@@ -183,8 +183,8 @@ fn synchronisation_from_source_is_sound() {
           455 of 455 single removals of a pair or barrier detected
         tests/conformance/pypto: 260 kernels, 258 complete, 260 sound
           4156 of 4156 single removals of a pair or barrier detected
-        tests/conformance/pypto-tensor: 233 kernels, 230 complete, 233 sound
-          1876 of 1876 single removals of a pair or barrier detected
+        tests/conformance/pypto-tensor: 233 kernels, 231 complete, 233 sound
+          1880 of 1880 single removals of a pair or barrier detected
         docs/examples: 13 kernels, 13 complete, 13 sound
           129 of 129 single removals of a pair or barrier detected
     "#]]

@@ -208,8 +208,8 @@ fn valid_extents_are_integers_of_64_bits() {
     check(
         &format!("{load}y = pl.set_validshape(x, i, 64)"),
         expect![[r#"
-        invalid-operand: `tile.set_validshape`: `valid_rows` must have dtype INT64, UINT64 or INDEX, but it is INT32; write `pl.cast(..., pl.INDEX)`
-    "#]],
+            invalid-operand: `tile.set_validshape` requires `valid_rows` (`i`) of dtype in {INT64, UINT64, INDEX}, but got INT32; `pl.cast(i, pl.INT64)` converts it
+        "#]],
     );
     check(
         &format!("{load}y = pl.set_validshape(x, 65, 64)"),
@@ -226,8 +226,8 @@ fn operands_hold_data_where_it_is_needed() {
     check(
         &format!("{loads}z = pl.div(x, y)"),
         expect![[r#"
-        invalid-operand: `tile.div`: the operands have the valid shapes [32, 64] and [64, 64]; they must be equal
-    "#]],
+            invalid-operand: `tile.div` requires `lhs` (`x`) and `rhs` (`y`) to have the same valid shape, but got [32, 64] and [64, 64]
+        "#]],
     );
     check(&format!("{loads}z = pl.add(x, y)"), expect![""]);
     check(
