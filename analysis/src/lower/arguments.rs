@@ -106,7 +106,10 @@ impl Lowering<'_> {
         if !self.state.host {
             return self.reject(at, code, message);
         }
-        let rejection = Rejection { at: self.at_expr(at), code, message, related: Vec::new() };
+        self.refuse_on_host(Rejection { at: self.at_expr(at), code, message, related: Vec::new() });
+    }
+
+    pub(super) fn refuse_on_host(&mut self, rejection: Rejection) {
         if !self.state.host_rejections.contains(&rejection) {
             self.state.host_rejections.push(rejection);
         }

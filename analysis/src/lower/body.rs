@@ -516,7 +516,12 @@ impl<'a> Lowering<'a> {
         );
         let related = vec![(*origin, format!("`{name}` gets its type here: {was}"))];
         let at = self.at_expr(target);
-        self.refuse(Rejection { at, code: Code::Rejected, message, related });
+        let rejection = Rejection { at, code: Code::Rejected, message, related };
+        // Of code around scopes not every type is followed.
+        match self.state.host && self.state.only_host {
+            true => self.refuse_on_host(rejection),
+            false => self.refuse(rejection),
+        }
     }
 
     fn check_annotation(&mut self, at: ExprId, name: &str, annotated: &Type, inferred: &Type) {
