@@ -81,6 +81,7 @@ pub(crate) const PYPTO: &[Word] = &[
         "`pl.range(stop)`, `(start, stop)` or `(start, stop, step)`: a loop. Names that are rebound are carried, or those of \
          `init_values`.",
     ),
+    function("pl.tensor.dim", &["tensor", "axis"], "The extent of a tensor along an axis, as a value of run time."),
     function("pl.parallel", &["*bounds", "init_values=None"], "A loop whose iterations may run at the same time."),
     function("pl.unroll", &["*bounds"], "A loop with constant bounds; the compiler copies its body."),
     function(

@@ -41,7 +41,7 @@ const STEPS: [&str; 26] = [
     "out = pl.store(z, [0, 64], out)",
 ];
 
-const TENSOR: &str = "pl.Tensor[[4096, 4096], pl.FP32]";
+const TENSOR: &str = "pl.Tensor[[65536, 4096], pl.FP32]";
 
 /// A file with `count` kernels that fit into the memory of every target.
 pub fn source(count: usize, layout: Layout) -> String {

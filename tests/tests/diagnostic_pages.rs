@@ -140,6 +140,7 @@ fn every_mend_of_an_example_mends_it() {
         spec-too-small 1
         storage-mismatch 1
         unknown-dtype 1
+        unknown-name 2
         unpaired-flag 1
         wrong-pipe 1
     "#]]

@@ -8,7 +8,7 @@ use tilelens_syntax::Document;
 fn check(statements: &str) {
     let body: String = statements.lines().map(|line| format!("        {line}\n")).collect();
     let text = format!(
-        "import pypto.language as pl\nimport pypto.language.distributed as pld\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 512], pl.BF16], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]) -> pl.Tensor[[512, 512], pl.FP32]:\n{body}        return out\n"
+        "import pypto.language as pl\nimport pypto.language.distributed as pld\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[1024, 1024], pl.BF16], n: pl.Scalar[pl.INT64], bias: pl.Tensor[[1, 544], pl.FP32], out: pl.Out[pl.Tensor[[1024, 1024], pl.FP32]]) -> pl.Tensor[[1024, 1024], pl.FP32]:\n{body}        return out\n"
     );
     let mut host = AnalysisHost::new();
     let file = host.file_id("kernel.py");
@@ -33,7 +33,7 @@ fn a_cast_of_a_product_may_be_folded_into_its_way_out() {
 #[test]
 fn a_cast_of_a_product_with_a_bias_takes_no_memory_of_its_own() {
     check(
-        "l = pl.load(a, [0, 0], [176, 160], target_memory=pl.Mem.Mat)\nr = pl.load(a, [0, 0], [160, 544], target_memory=pl.Mem.Mat)\nm = pl.load(a, [0, 0], [1, 544], target_memory=pl.Mem.Mat)\nc = pl.tile.matmul_bias(l, r, m)\nb = pl.cast(c, pl.BF16)\ne = pl.load(a, [0, 0], [544, 16], target_memory=pl.Mem.Mat)\nd = pl.matmul(b, e)\nout = pl.store(d, [0, 0], out)",
+        "l = pl.load(a, [0, 0], [176, 160], target_memory=pl.Mem.Mat)\nr = pl.load(a, [0, 0], [160, 544], target_memory=pl.Mem.Mat)\nm = pl.load(bias, [0, 0], [1, 544], target_memory=pl.Mem.Mat)\nc = pl.tile.matmul_bias(l, r, m)\nb = pl.cast(c, pl.BF16)\ne = pl.load(a, [0, 0], [544, 16], target_memory=pl.Mem.Mat)\nd = pl.matmul(b, e)\nout = pl.store(d, [0, 0], out)",
     );
 }
 

@@ -74,7 +74,7 @@ const CONSTRUCTS: &[(&str, &str)] = &[
     ("a load of one axis", "z = pl.load(line, [0], [64])\ny = x"),
     ("a barrier", "pl.system.bar_v()\ny = pl.exp(x)"),
     ("`pl.slice`", "y = pl.slice(x, [32, 64], [0, 0])"),
-    ("`pl.reshape`", "y = pl.reshape(x, [32, 128])"),
+    ("`pl.reshape`", "z = pl.reshape(x, [32, 128])\ny = pl.reshape(z, [64, 64])"),
     ("a declared allocation", "y: pl.Tile[[64, 64], pl.FP32, BUFFER, pl.Mem.Vec] = pl.exp(x)"),
     (
         "slots of a declared allocation",

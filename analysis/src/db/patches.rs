@@ -69,8 +69,8 @@ pub(super) fn moment<'db>(
 }
 
 /// What a member of a module is at a moment because of a patch; `None` where it is what the module itself says.
-pub(super) fn patched<'db>(
-    db: &'db dyn salsa::Database,
+pub(super) fn patched(
+    db: &dyn salsa::Database,
     root: SourceFile,
     module: SourceFile,
     member: &str,

@@ -212,7 +212,9 @@ fn add_unknown_names(all: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &
         if all.iter().any(|said| said.code == Code::UnknownDtype && covers(said)) {
             continue;
         }
-        all.retain(|said| !(said.code == Code::NotModelled && said.range == at));
+        all.retain(|said| {
+            !(said.code == Code::NotModelled && said.range.start == at.start && said.range.end >= at.end)
+        });
         all.push(diagnostic);
     }
 }

@@ -310,7 +310,7 @@ pub(super) fn members(path: &[&str]) -> impl Iterator<Item = &'static str> {
         ["pl", ..] => format!("{}.", path[1..].join(".")),
         _ => prefix.clone(),
     };
-    let dtypes: &[Dtype] = if matches!(path, ["pl"] | ["pl", "DataType"]) { &Dtype::ALL } else { &[] };
+    let dtypes: &[Dtype] = if matches!(path, ["pl"] | ["pl", "DataType"]) { Dtype::ALL } else { &[] };
     let words = words::language().filter_map(move |word| word.path.strip_prefix(&prefix));
     let operations = ops::names().filter_map(move |name| name.strip_prefix(&operations));
     let all = words.chain(operations).filter(|name| !name.contains('.'));

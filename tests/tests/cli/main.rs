@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
+use tilelens_analysis::target::COMPILER;
 
 /// What a run leaves behind.
 struct Run {
@@ -156,7 +157,8 @@ fn every_code_is_explained() {
 #[test]
 fn the_version_is_printed() {
     let run = tilelens(&directory("version", &[]), &["--version"]);
-    assert_eq!((run.code, run.stdout.trim_end()), (Some(0), concat!("tilelens ", env!("CARGO_PKG_VERSION"))));
+    let version = format!("tilelens {} (plans as {})", env!("CARGO_PKG_VERSION"), COMPILER.named());
+    assert_eq!((run.code, run.stdout.trim_end()), (Some(0), version.as_str()));
 }
 
 #[test]

@@ -97,6 +97,7 @@ const ELSEWHERE: &[(&str, &[&str])] = &[
             "system.sync_wait",
         ],
     ),
+    ("made by the compiler only", &["tensor.view"]),
     (
         "not made yet: pairs of kernels, and devices",
         &[
