@@ -209,13 +209,11 @@ fn add_unknown_names(all: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &
     for (unknown, diagnostic) in unknown_names(context, placed) {
         let at = placed.range(Origin::Expr(unknown.at));
         let covers = |said: &Diagnostic| said.range.start <= at.start && at.end <= said.range.end;
-        if all.iter().any(|said| said.code == Code::UnknownDtype && covers(said)) {
-            continue;
+        let is_dtype = all.iter().any(|said| said.code == Code::UnknownDtype && covers(said));
+        all.retain(|said| !(said.code == Code::NotModelled && said.range.start == at.start && covers(said)));
+        if !is_dtype {
+            all.push(diagnostic);
         }
-        all.retain(|said| {
-            !(said.code == Code::NotModelled && said.range.start == at.start && said.range.end >= at.end)
-        });
-        all.push(diagnostic);
     }
 }
 
