@@ -244,8 +244,8 @@ impl Lowering<'_> {
             Term::List(elements) => return elements.iter().for_each(|element| self.note_unknown(at, element)),
             Term::Scalar(_) | Term::Constant(_) => return,
         };
-        // What follows from it is not known for the same reason.
-        if !self.state.notes.iter().any(|note| note.reason == reason) {
+        // What follows from it is not known for the same reason; and of what the compiler refuses nothing follows.
+        if self.state.rejections.is_empty() && !self.state.notes.iter().any(|note| note.reason == reason) {
             self.note(at, reason.0);
         }
     }
