@@ -38,6 +38,13 @@ fn a_cast_of_a_product_with_a_bias_takes_no_memory_of_its_own() {
 }
 
 #[test]
+fn what_neither_core_needs_takes_no_memory_of_a_kernel_for_both() {
+    check(
+        "big = pl.load(out, [0, 0], [64, 512])\nother = pl.load(out, [64, 0], [64, 512])\nunused = pl.add(big, other)\nt = pl.load(out, [0, 0], [16, 256])\nk = pl.tile.create([16, 256], dtype=pl.INT32)\nout = pl.mscatter(t, k, out)\nl = pl.load(a, [0, 0], [64, 48], target_memory=pl.Mem.Mat)\nr = pl.load(a, [0, 0], [48, 64], target_memory=pl.Mem.Mat)\np = pl.matmul(pl.move(l, target_memory=pl.Mem.Left), pl.move(r, target_memory=pl.Mem.Right))\nout = pl.store(p, [0, 0], out)",
+    );
+}
+
+#[test]
 fn operations_on_scalars_are_not_judged() {
     check("m = pl.mul(n, 2)\nx = pl.load(a, [m, 0], [64, 64])");
 }

@@ -2,16 +2,20 @@
 
 use super::{Fit, Plan, PlannedTile};
 use crate::diagnostics::Code;
+use crate::ir::KernelKind;
 use crate::target::Space;
 
 /// Takes back what a plan says of memory that is exceeded, unless the author's own tiles prove it: their sizes and uses are
-/// in the text, whatever the compiler adds.
+/// in the text, whatever the compiler adds. Of a kernel for both cores that is not divided here they prove nothing: what neither core
+/// needs goes away when the compiler divides it.
 pub(crate) fn take_back_unproved(plan: &mut Plan) {
     if plan.notes.is_empty() {
         return;
     }
-    let exceeded =
-        |space: Space, capacity: Option<u64>| capacity.is_some_and(|capacity| live_by_author(plan, space) > capacity);
+    let is_whole = plan.kind != KernelKind::InCore;
+    let exceeded = |space: Space, capacity: Option<u64>| {
+        is_whole && capacity.is_some_and(|capacity| live_by_author(plan, space) > capacity)
+    };
     let over = plan.spaces.iter().filter(|space| space.capacity.is_some_and(|capacity| space.used > capacity));
     let (proved, unproved): (Vec<Space>, Vec<Space>) = over
         .map(|space| space.space)
