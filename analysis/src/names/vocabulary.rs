@@ -1,5 +1,9 @@
 //! The names of the language (`pypto.language` at e2d0f78ae): the operations, the words, and here what no other table has.
 
+use std::sync::LazyLock;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::ir::Dtype;
 use crate::{lower, ops, words};
 
@@ -298,8 +302,14 @@ pub(super) fn is_closed(path: &[&str]) -> bool {
     path.first().is_some_and(|root| is_root(root)) && others(path).is_some()
 }
 
+/// Whether a module or enumeration whose members are all known has this one.
 pub(super) fn has(path: &[&str], name: &str) -> bool {
-    members(path).any(|member| member == name) || path == ["pl"] && EARLIER.contains(&name)
+    static MEMBERS: LazyLock<FxHashMap<&str, FxHashSet<&str>>> = LazyLock::new(|| {
+        let of = |namespace: &'static str| members(&namespace.split('.').collect::<Vec<_>>()).collect();
+        NAMESPACES.iter().map(|(namespace, _)| (*namespace, of(namespace))).collect()
+    });
+    let members = MEMBERS.get(path.join(".").as_str());
+    members.is_some_and(|members| members.contains(name)) || path == ["pl"] && EARLIER.contains(&name)
 }
 
 /// The members of a module or enumeration.

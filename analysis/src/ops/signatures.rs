@@ -1,6 +1,9 @@
 //! Functions of `pl` that stand for an operation on tiles and for one on tensors: their parameters have names of their own. Of all
 //! other functions an operation's row says what they take.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// What a function takes, as its callers may name it.
 #[derive(Debug, Clone, Copy)]
 pub struct Signature {
@@ -18,7 +21,7 @@ const fn of(names: &'static [&'static str], positional: &'static [&'static str],
     Signature { names, positional, required, keywords: &[], tiles_only: &[], tensors_only: &[] }
 }
 
-const SIGNATURES: &[Signature] = &[
+static SIGNATURES: &[Signature] = &[
     of(
         &[
             "add",
@@ -153,7 +156,12 @@ pub fn construct(name: &str) -> Option<&'static [&'static str]> {
 
 /// The parameters of `pl.NAME`, where they are not those of one operation.
 pub fn signature(name: &str) -> Option<&'static Signature> {
-    SIGNATURES.iter().find(|signature| signature.names.contains(&name))
+    static BY_NAME: LazyLock<HashMap<&str, &Signature>> = LazyLock::new(|| {
+        let named =
+            SIGNATURES.iter().rev().flat_map(|signature| signature.names.iter().map(move |name| (*name, signature)));
+        named.collect()
+    });
+    BY_NAME.get(name).copied()
 }
 
 impl Signature {
