@@ -33,16 +33,27 @@ pub(crate) enum Usage {
     Variable,
     /// Behind a dot: of what.
     Attribute(String),
-    /// Of a call of this function.
-    Keyword(String),
+    /// Of a call.
+    Keyword(Callee),
+}
+
+/// What is called with a keyword that it does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Callee {
+    pub(crate) name: String,
+    pub(crate) params: Vec<String>,
+    pub(crate) call: ExprId,
 }
 
 impl UnknownName {
     pub(crate) fn message(&self) -> String {
         let what = self.what();
-        match &self.suggestion {
-            Some(suggestion) => format!("{what}; did you mean `{suggestion}`?"),
-            None => what,
+        match (&self.suggestion, &self.usage) {
+            (Some(suggestion), _) => format!("{what}; did you mean `{suggestion}`?"),
+            (None, Usage::Keyword(callee)) if !callee.params.is_empty() => {
+                format!("{what}; it has {}", callee.params.join(", "))
+            }
+            (None, _) => what,
         }
     }
 
@@ -52,7 +63,7 @@ impl UnknownName {
         match &self.usage {
             Usage::Variable => format!("`{name}` is not defined here"),
             Usage::Attribute(of) => format!("`{of}` has no `{name}`"),
-            Usage::Keyword(of) => format!("`{of}` has no parameter `{name}`"),
+            Usage::Keyword(callee) => format!("`{}` has no parameter `{name}`", callee.name),
         }
     }
 }
@@ -117,7 +128,7 @@ impl Search<'_> {
         match self.ast.expr(expr) {
             Expr::Name(name) => self.variable(expr, name).into_iter().collect(),
             Expr::Attribute { value, name } => self.attribute(expr, *value, name).into_iter().collect(),
-            Expr::Call { func, args } => self.keywords(*func, args),
+            Expr::Call { func, args } => self.keywords(expr, *func, args),
             _ => Vec::new(),
         }
     }
@@ -127,7 +138,7 @@ impl Search<'_> {
         let Expr::Call { func, args } = self.ast.expr(decorator) else { return self.dotted(decorator) };
         let mut unknown = self.dotted(*func);
         if self.ast.dotted(*func).is_some_and(|path| vocabulary::is_root(path[0])) {
-            unknown.extend(self.keywords(*func, args));
+            unknown.extend(self.keywords(decorator, *func, args));
             unknown.extend(args.iter().flat_map(|arg| self.dotted(arg.value)));
         }
         unknown
@@ -181,7 +192,7 @@ impl Search<'_> {
         (suggestion != name).then(|| UnknownName { at, usage, name: name.to_owned(), suggestion: Some(suggestion) })
     }
 
-    fn keywords(&self, func: ExprId, args: &[Arg]) -> Vec<UnknownName> {
+    fn keywords(&self, call: ExprId, func: ExprId, args: &[Arg]) -> Vec<UnknownName> {
         if args.iter().all(|arg| arg.keyword.is_none()) {
             return Vec::new();
         }
@@ -196,7 +207,7 @@ impl Search<'_> {
             let is_known = is_known || is_of_language && vocabulary::had_param(&path, name);
             (!is_known).then(|| UnknownName {
                 at: arg.value,
-                usage: Usage::Keyword(path.join(".")),
+                usage: Usage::Keyword(Callee { name: path.join("."), params: declared.clone(), call }),
                 name: name.to_owned(),
                 suggestion: nearest(name, declared.iter().cloned()),
             })

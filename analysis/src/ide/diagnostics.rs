@@ -206,7 +206,12 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
 
 /// Adds what is said of names. An element type has a code of its own, and what is not modelled at such a place follows from the name.
 fn add_unknown_names(all: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &PlacedUnit<'_>) {
-    for (unknown, diagnostic) in unknown_names(context, placed) {
+    for (unknown, mut diagnostic) in unknown_names(context, placed) {
+        if let Usage::Keyword(callee) = &unknown.usage
+            && diagnostic.severity >= Code::UnknownName.severity()
+        {
+            take_refusals(all, &mut diagnostic, &[callee.call, unknown.at].map(|at| placed.range(Origin::Expr(at))));
+        }
         let at = placed.range(Origin::Expr(unknown.at));
         let covers = |said: &Diagnostic| said.range.start <= at.start && at.end <= said.range.end;
         let is_dtype = all.iter().any(|said| said.code == Code::UnknownDtype && covers(said));
@@ -214,6 +219,17 @@ fn add_unknown_names(all: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &
         if !is_dtype {
             all.push(diagnostic);
         }
+    }
+}
+
+/// What the compiler refuses of a call with a misspelt keyword, and of that keyword's value, follows from it: it is said once, where the
+/// mend is known, and weighs what it weighs for the compiler.
+fn take_refusals(all: &mut Vec<Diagnostic>, of_name: &mut Diagnostic, places: &[TextRange]) {
+    let follows =
+        |said: &Diagnostic| matches!(said.code, Code::InvalidOperand | Code::Rejected) && places.contains(&said.range);
+    if all.iter().any(follows) {
+        of_name.severity = Code::Rejected.severity();
+        all.retain(|said| !follows(said));
     }
 }
 

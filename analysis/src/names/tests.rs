@@ -215,3 +215,55 @@ fn scopes_of_host_code() {
         "#]],
     );
 }
+
+/// Prints all that is said of a kernel.
+#[track_caller]
+fn check_all(body: &str, expect: Expect) {
+    let text = kernel("", body);
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(&text));
+    let diagnostics = host.snapshot().diagnostics(file).expect("nothing is edited");
+    let lines = diagnostics.iter().map(|it| format!("{} {}: {}\n", it.severity.name(), it.code, it.message));
+    expect.assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn a_misspelt_keyword_is_said_once() {
+    check_all(
+        "value = pl.load(a, [0, 0], [64, 64], valid_shapse=[16, 32])",
+        expect![[r#"
+            error unknown-name: `pl.load` has no parameter `valid_shapse`; did you mean `valid_shape`?
+        "#]],
+    );
+    check_all(
+        "zeros = pl.create_tile([16, 64], dtpye=pl.FP32)",
+        expect![[r#"
+        error unknown-name: `pl.create_tile` has no parameter `dtpye`; did you mean `dtype`?
+    "#]],
+    );
+    check_all(
+        "value = pl.cast(value, target_tpye=pl.FP16)",
+        expect![[r#"
+        error unknown-name: `pl.cast` has no parameter `target_tpye`; did you mean `target_type`?
+    "#]],
+    );
+    check_all(
+        "value = pl.cast(value, pl.FP16, roundings=1)",
+        expect![[r#"
+        error unknown-name: `pl.cast` has no parameter `roundings`; it has tile, target_type, mode
+    "#]],
+    );
+    check_all(
+        "for i in pl.pipeline(0, 4, stgae=2):\n    value = pl.exp(value)",
+        expect![[r#"
+        error unknown-name: `pl.pipeline` has no parameter `stgae`; did you mean `stage`?
+    "#]],
+    );
+    check_all(
+        "value = pl.load(a, [0, 0], [640, 64], valid_shapse=[16, 32])",
+        expect![[r#"
+        error unknown-name: `pl.load` has no parameter `valid_shapse`; did you mean `valid_shape`?
+    "#]],
+    );
+}
