@@ -8,15 +8,12 @@ use tilelens_syntax::ast::FloatBits;
 
 use super::backend_layouts::base_name;
 use super::{layout, walk};
-use crate::ir::{
-    Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Role, Scalar, Stmt, Type, Value, Var, VarId,
-};
+use crate::ir::{Attr, Call, Dtype, Kernel, Operand, Origin, Role, Scalar, Stmt, Type, Value, Var, VarId};
 use crate::ops::OpId;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
     let mut next = 0;
-    note_not_modelled(kernel, &body);
     kernel.body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } if matches!(call.op, OpId::SIN | OpId::COS) => {
             let mut lowering =
@@ -24,16 +21,6 @@ pub(super) fn run(kernel: &mut Kernel) {
             lowering.lower(var, &call);
         }
         other => out.push(other),
-    });
-}
-
-/// `tile.scatter_update` becomes fifteen operations with memory of their own, which are not modelled.
-fn note_not_modelled(kernel: &mut Kernel, body: &[Stmt]) {
-    walk::visit(body, &mut |stmt| {
-        if let Some(call) = walk::call_of(stmt).filter(|call| call.op == OpId::SCATTER_UPDATE) {
-            let reason = Reason(format!("`{}`, which the compiler makes of other operations", call.op.op().name));
-            kernel.notes.push(Note { at: call.origin, reason });
-        }
     });
 }
 

@@ -7,6 +7,7 @@ mod loops;
 mod operands;
 mod products;
 mod random;
+mod scattered;
 
 use std::collections::HashSet;
 use std::fmt::Write;

@@ -21,6 +21,7 @@ fn brought_to(call: &Call) -> &'static [(usize, Space)] {
     match call.op {
         OpId::TENSOR_MATMUL => &[(0, Space::Mat), (1, Space::Mat)],
         OpId::TENSOR_MATMUL_ACC => &[(1, Space::Mat), (2, Space::Mat)],
+        OpId::SCATTER_UPDATE => &[(0, Space::Vec), (1, Space::Vec), (2, Space::Vec)],
         OpId::TENSOR_MRGSORT if call.args.len() < 5 => {
             &[(0, Space::Vec), (1, Space::Vec), (2, Space::Vec), (3, Space::Vec)]
         }

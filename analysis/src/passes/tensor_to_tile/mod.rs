@@ -11,6 +11,7 @@ mod fills;
 mod gather;
 mod products;
 mod recipes;
+mod scatter;
 mod transfers;
 mod typing;
 mod windows;
@@ -33,7 +34,7 @@ use crate::target::{Space, Target};
 
 pub(super) fn run(kernel: &mut Kernel, target: Target) {
     if !is_tensor_level(kernel) {
-        return;
+        return on_tiles(kernel, target);
     }
     kernel.on_tensors = true;
     let body = std::mem::take(&mut kernel.body);
@@ -50,7 +51,28 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
     kernel.body = out;
 }
 
-/// Whether a kernel computes on tensors anywhere. Others are left exactly as they are.
+/// In kernels that compute on tiles, all but what has no instruction is left exactly as it is.
+fn on_tiles(kernel: &mut Kernel, target: Target) {
+    let mut found = false;
+    walk::visit(&kernel.body, &mut |stmt| {
+        found |= walk::call_of(stmt).is_some_and(|call| call.op == OpId::SCATTER_UPDATE);
+    });
+    if !found {
+        return;
+    }
+    let body = std::mem::take(&mut kernel.body);
+    let mut conversion = Conversion::new(kernel, target, Vec::new(), FxHashMap::default());
+    let body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
+        Stmt::Let { var, value: Value::Call(call), origin } if call.op == OpId::SCATTER_UPDATE => {
+            conversion.scatter_update(Site { result: Some(var), at: call.origin, origin }, call);
+            out.append(&mut conversion.out);
+        }
+        other => out.push(other),
+    });
+    kernel.body = body;
+}
+
+/// Whether a kernel computes on tensors anywhere.
 fn is_tensor_level(kernel: &Kernel) -> bool {
     let mut found = false;
     let is_tensor = |var: VarId| matches!(kernel.var(var).ty, Type::Tensor(_));
@@ -220,7 +242,9 @@ impl<'k> Conversion<'k> {
     fn call(&mut self, site: Site, call: Call) {
         let on_tensors = self.computes_on_tensors(&call);
         let call = self.stands_for.call(&call);
-        if on_tensors {
+        if call.op == OpId::SCATTER_UPDATE {
+            self.scatter_update(site, call);
+        } else if on_tensors {
             self.recipe(site, call);
         } else if matches!(call.op, OpId::TENSOR_PUT | OpId::TENSOR_GET) {
             self.transfer(site, call);
@@ -251,6 +275,7 @@ impl<'k> Conversion<'k> {
         attrs: Vec<(&'static str, Attr)>,
     ) -> VarId {
         let call = Call { op, args, attrs, origin: site.at };
+        self.check(site, &call);
         let ty = self.deduced(&call);
         let var =
             self.kernel.add_var(Var { name: name.to_owned(), ty, role: Role::Def, inserted: true, origin: site.at });
@@ -261,6 +286,15 @@ impl<'k> Conversion<'k> {
     /// Appends the call whose result is the author's value.
     fn finish(&mut self, site: Site, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
         let call = Call { op, args, attrs, origin: site.at };
+        self.check(site, &call);
+        if let Some(var) = site.result {
+            self.kernel.var_mut(var).ty = self.deduced(&call);
+        }
+        self.keep(site, call);
+    }
+
+    /// Refuses operands that the operation on tiles does not take.
+    fn check(&mut self, site: Site, call: &Call) {
         let constants = FxHashMap::default();
         let known = Known {
             vars: &self.kernel.vars,
@@ -269,7 +303,7 @@ impl<'k> Conversion<'k> {
             restated: &|_| false,
             literals: false,
         };
-        if let Some(message) = unmet(&call, false, known) {
+        if let Some(message) = unmet(call, false, known) {
             self.kernel.rejections.push(Rejection {
                 at: site.at,
                 code: Code::InvalidOperand,
@@ -277,10 +311,6 @@ impl<'k> Conversion<'k> {
                 related: Vec::new(),
             });
         }
-        if let Some(var) = site.result {
-            self.kernel.var_mut(var).ty = self.deduced(&call);
-        }
-        self.keep(site, call);
     }
 
     fn create(&mut self, site: Site, name: &str, shape: &[u64], dtype: Dtype) -> VarId {

@@ -76,7 +76,7 @@ impl Conversion<'_> {
         if let Some((_, row_form)) = ROW_BROADCAST.iter().find(|(op, _)| *op == call.op) {
             return self.arithmetic(site, *row_form, call);
         }
-        if matches!(call.op, OpId::SCATTER_UPDATE | OpId::GATHER_COMPARE) {
+        if call.op == OpId::GATHER_COMPARE {
             return self.not_modelled(site, format!("`{}` on tensors", call.op.op().name));
         }
         self.finish(site, call.op, call.args, call.attrs);
