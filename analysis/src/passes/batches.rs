@@ -1,13 +1,13 @@
-//! Products of more than two axes: one product for each batch, of parts of the whole operands in L1 (`tensor-level.md` §7.6,
-//! `flatten_tile_nd_to_2d/batch_matmul.cpp`).
+//! Products of more than two axes: one product for each batch, of parts of the whole operands in L1, or of windows that are loaded
+//! batch by batch (`tensor-level.md` §7.6, `flatten_tile_nd_to_2d/batch_matmul.cpp`).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pages::{Pages, extents, int, tile_type};
 use super::{spaces, walk};
 use crate::ir::{
-    Attr, Call, Kernel, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, Stmt, TileType, TileView, Type,
-    Value, Var, VarId,
+    Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, Stmt, TileType, TileView,
+    Type, Value, Var, VarId,
 };
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
@@ -17,8 +17,14 @@ use crate::target::{Space, Target};
 pub(super) struct Batches {
     target: Target,
     types: Vec<Option<TileType>>,
-    /// Loads, reshapes and transposing views by their results.
-    definitions: FxHashMap<VarId, Call>,
+    /// Loads, reshapes, transposing views and products by their results, each with the list of statements that it stands in: the
+    /// compiler follows an operand within the list of its product only.
+    definitions: FxHashMap<VarId, (usize, Call)>,
+    /// Products in the order of the text.
+    products: Vec<VarId>,
+    lists: usize,
+    /// What only products use that load it batch by batch.
+    dropped: FxHashSet<VarId>,
     /// Products that the next statement stores: each batch is stored on its own.
     stored_at_once: FxHashMap<VarId, Stmt>,
     /// Results of those stores.
@@ -31,23 +37,32 @@ impl Batches {
             target,
             types: Vec::new(),
             definitions: FxHashMap::default(),
+            products: Vec::new(),
+            lists: 0,
+            dropped: FxHashSet::default(),
             stored_at_once: FxHashMap::default(),
             taken: FxHashSet::default(),
         };
         batches.collect(body);
-        if batches.definitions.values().any(is_product) {
+        if !batches.products.is_empty() {
             batches.types = (0..kernel.vars.len()).map(|var| kernel.tile(VarId(var as u32)).cloned()).collect();
+            batches.drop_unread(kernel, body);
         }
         batches
     }
 
     fn collect(&mut self, body: &[Stmt]) {
+        let list = self.lists;
+        self.lists += 1;
         for (index, stmt) in body.iter().enumerate() {
             match stmt {
                 Stmt::Let { var, value: Value::Call(call), .. } => {
                     let is_followed = matches!(call.op, OpId::LOAD | OpId::RESHAPE | OpId::TRANSPOSE_VIEW);
                     if is_followed || is_product(call) {
-                        self.definitions.insert(*var, call.clone());
+                        self.definitions.insert(*var, (list, call.clone()));
+                    }
+                    if is_product(call) {
+                        self.products.push(*var);
                     }
                     if call.op == OpId::BATCH_MATMUL
                         && let Some(next @ Stmt::Let { var: result, value: Value::Call(store), .. }) =
@@ -74,38 +89,116 @@ impl Batches {
         self.types.get(var.0 as usize)?.as_ref()
     }
 
-    /// The operand as it is kept whole in L1.
-    fn operand(&self, kernel: &Kernel, operand: Option<&Operand>) -> Result<Whole, String> {
-        let unknown = || "a product of something that is not known".to_owned();
-        let mut var = operand.and_then(Operand::var).ok_or_else(unknown)?;
-        // Names for the same pages are looked through.
-        while let Some(call) = self.definitions.get(&var).filter(|call| call.op == OpId::RESHAPE)
-            && let Some(source) = call.args.first().and_then(Operand::var)
-            && let (Some(inner), Some(outer)) = (self.tile(source), self.tile(var))
-            && pages(&inner.shape) == pages(&outer.shape)
-        {
+    fn beside(&self, list: usize, var: VarId) -> Option<&Call> {
+        self.definitions.get(&var).filter(|(other, _)| *other == list).map(|(_, call)| call)
+    }
+
+    /// Names for the same pages are looked through.
+    fn peeled(&self, list: usize, mut var: VarId) -> VarId {
+        while let Some(source) = self.beside(list, var).and_then(|call| self.source_of_same_pages(var, call)) {
             var = source;
         }
+        var
+    }
+
+    fn source_of_same_pages(&self, var: VarId, call: &Call) -> Option<VarId> {
+        let source = call.args.first().and_then(Operand::var).filter(|_| call.op == OpId::RESHAPE)?;
+        let (inner, outer) = (self.tile(source)?, self.tile(var)?);
+        (pages(&inner.shape) == pages(&outer.shape)).then_some(source)
+    }
+
+    /// The transposing view that an operand is, and the load behind it.
+    fn view_and_load(&self, list: usize, operand: VarId) -> (Option<&Call>, Option<&Call>) {
+        let view = self.beside(list, operand).filter(|call| call.op == OpId::TRANSPOSE_VIEW);
+        let loaded = match view {
+            Some(view) => view.args.first().and_then(Operand::var).and_then(|source| self.beside(list, source)),
+            None => self.beside(list, operand),
+        };
+        (view, loaded.filter(|call| call.op == OpId::LOAD))
+    }
+
+    fn bytes(&self, var: VarId) -> Option<u64> {
+        self.tile(var).and_then(|tile| tile_bytes(tile, Space::Mat, self.target))
+    }
+
+    /// Whether both operands of a product are kept in L1 at once.
+    fn fit(&self, factors: [Option<VarId>; 2]) -> bool {
+        let [Some(lhs), Some(rhs)] = factors.map(|factor| factor.and_then(|var| self.bytes(var))) else { return true };
+        lhs.saturating_add(rhs) <= self.target.capacity(Space::Mat).unwrap_or(0)
+    }
+
+    /// The chains of statements that end in operands of products only, none of which keeps them whole.
+    fn drop_unread(&mut self, kernel: &Kernel, body: &[Stmt]) {
+        let mut uses: FxHashMap<VarId, usize> = FxHashMap::default();
+        walk::visit(body, &mut |stmt| {
+            let mut count = |var| *uses.entry(var).or_default() += 1;
+            match stmt {
+                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => walk::visit_header_uses(stmt, &mut count),
+                leaf => walk::visit_uses(leaf, &mut count),
+            }
+        });
+        let mut operands: FxHashMap<VarId, usize> = FxHashMap::default();
+        let (mut whole, mut parted) = (FxHashSet::default(), FxHashSet::default());
+        for product in &self.products {
+            let Some((list, call)) = self.definitions.get(product) else { continue };
+            let factors = factors(call);
+            let fit = self.fit(factors);
+            for factor in factors.into_iter().flatten() {
+                *operands.entry(factor).or_default() += 1;
+                let (_, load) = self.view_and_load(*list, self.peeled(*list, factor));
+                let is_whole = fit && load.is_none_or(|load| is_one_run(kernel, load));
+                let mut link = Some(factor);
+                while let Some(var) = link {
+                    if is_whole {
+                        whole.insert(var)
+                    } else {
+                        parted.insert(var)
+                    };
+                    let call = self.beside(*list, var);
+                    let call = call.filter(|call| matches!(call.op, OpId::RESHAPE | OpId::TRANSPOSE_VIEW));
+                    link = call.and_then(|call| call.args.first()).and_then(Operand::var);
+                }
+            }
+        }
+        let mut open: Vec<VarId> =
+            operands.into_iter().filter(|(var, count)| uses.get(var) == Some(count)).map(|(var, _)| var).collect();
+        let mut only = FxHashSet::default();
+        while let Some(var) = open.pop() {
+            if !only.insert(var) {
+                continue;
+            }
+            let Some((_, call)) = self.definitions.get(&var) else { continue };
+            let source = match call.op {
+                OpId::TRANSPOSE_VIEW => call.args.first().and_then(Operand::var),
+                _ => self.source_of_same_pages(var, call),
+            };
+            open.extend(source.filter(|source| uses.get(source) == Some(&1)));
+        }
+        self.dropped = only;
+        self.dropped.retain(|var| parted.contains(var) && !whole.contains(var) && self.definitions.contains_key(var));
+    }
+
+    /// The operand as it is kept whole in L1.
+    fn operand(&self, kernel: &Kernel, list: usize, operand: Option<VarId>, fit: bool) -> Result<Factor, String> {
+        let unknown = || "a product of something that is not known".to_owned();
+        let var = self.peeled(list, operand.ok_or_else(unknown)?);
         let tile = self.tile(var).ok_or_else(unknown)?.clone();
         let name = &kernel.var(var).name;
-        let view = self.definitions.get(&var).filter(|call| call.op == OpId::TRANSPOSE_VIEW);
-        let loaded = match view {
-            Some(view) => view.args.first().and_then(Operand::var).and_then(|source| self.definitions.get(&source)),
-            None => self.definitions.get(&var),
-        };
         if tile.space != Some(Space::Mat) {
             return Err(format!("a batch product of `{name}`, which is not in L1"));
         }
-        if let Some(load) = loaded.filter(|call| call.op == OpId::LOAD)
-            && !is_one_run(kernel, load)
-        {
-            return Err(format!("a batch product of `{name}`, whose window the compiler loads batch by batch"));
-        }
+        let (view, load) = self.view_and_load(list, var);
+        let load = load.filter(|load| !fit || !is_one_run(kernel, load)).cloned();
         let Some((_, rows, columns)) = pages(&tile.shape) else { return Err(unknown()) };
-        let bytes = tile_bytes(&tile, Space::Mat, self.target).unwrap_or(u64::MAX);
         let batch_shape = tile.shape[..tile.shape.len() - 2].to_vec();
-        Ok(Whole { var, tile, batch_shape, rows, columns, turned: view.is_some(), bytes })
+        Ok(Factor { var, tile, batch_shape, rows, columns, turned: view.is_some(), load })
     }
+}
+
+/// The variables that a product multiplies.
+fn factors(call: &Call) -> [Option<VarId>; 2] {
+    let first = usize::from(call.op == OpId::BATCH_MATMUL_ACC);
+    [first, first + 1].map(|arg| call.args.get(arg).and_then(Operand::var))
 }
 
 fn is_product(call: &Call) -> bool {
@@ -119,7 +212,7 @@ fn pages(shape: &[u64]) -> Option<(u64, u64, u64)> {
 }
 
 /// Whether the rows of a window lie in memory as those of one matrix.
-fn is_one_run(kernel: &Kernel, load: &Call) -> bool {
+pub(super) fn is_one_run(kernel: &Kernel, load: &Call) -> bool {
     let (Some(tensor), Some(Operand::List(window))) =
         (load.args.first().and_then(Operand::var).and_then(|var| kernel.tensor(var)), load.args.get(3))
     else {
@@ -134,7 +227,7 @@ fn is_one_run(kernel: &Kernel, load: &Call) -> bool {
 }
 
 /// An operand in L1, before it is flattened.
-struct Whole {
+struct Factor {
     var: VarId,
     tile: TileType,
     batch_shape: Vec<u64>,
@@ -142,13 +235,14 @@ struct Whole {
     columns: u64,
     /// A transposing view, whose batches lie side by side.
     turned: bool,
-    bytes: u64,
+    /// Where the whole operand does not stay in L1: how it would be loaded.
+    load: Option<Call>,
 }
 
 /// Makes the statements of a batch product; gives back every other statement.
 pub(super) fn product(kernel: &mut Kernel, batches: &mut Batches, stmt: Stmt, out: &mut Vec<Stmt>) -> Option<Stmt> {
     let Stmt::Let { var, value: Value::Call(call), origin } = &stmt else { return Some(stmt) };
-    if batches.taken.contains(var) {
+    if batches.taken.contains(var) || batches.dropped.contains(var) {
         return None;
     }
     if !is_product(call) {
@@ -174,18 +268,14 @@ fn unrolled(
     out: &mut Vec<Stmt>,
 ) -> Result<(), String> {
     let adds = call.op == OpId::BATCH_MATMUL_ACC;
-    let first = usize::from(adds);
-    if call.args.len() != first + 2 {
+    if call.args.len() != usize::from(adds) + 2 {
         return Err("a batch product under a condition".to_owned());
     }
-    let lhs = batches.operand(kernel, call.args.get(first))?;
-    let rhs = batches.operand(kernel, call.args.get(first + 1))?;
-    if lhs.bytes.saturating_add(rhs.bytes) > batches.target.capacity(Space::Mat).unwrap_or(0) {
-        return Err(
-            "a batch product whose operands do not fit L1 together, so that the compiler loads them batch by batch"
-                .to_owned(),
-        );
-    }
+    let list = batches.definitions.get(&result).map_or(0, |(list, _)| *list);
+    let [lhs, rhs] = factors(call);
+    let fit = batches.fit([lhs, rhs].map(|factor| factor.map(|var| batches.peeled(list, var))));
+    let lhs = batches.operand(kernel, list, lhs, fit)?;
+    let rhs = batches.operand(kernel, list, rhs, fit)?;
     let output = broadcast(&lhs.batch_shape, &rhs.batch_shape)
         .ok_or_else(|| "a product of batches that do not match".to_owned())?;
     let count: u64 = output.iter().product();
@@ -194,7 +284,9 @@ fn unrolled(
     let shape = [lhs.rows, rhs.columns];
     let mut pages = Pages { kernel, at: call.origin, origin, out };
     if adds && count != 1 {
-        return Err("a batch product that is added to an accumulator batch by batch".to_owned());
+        let accumulator = call.args.first().and_then(Operand::var).ok_or("an accumulator that is not known")?;
+        pages.added(result, accumulator, [&lhs, &rhs], &output, dtype);
+        return Ok(());
     }
     let store = batches.stored_at_once.remove(&result);
     if count == 1 && store.is_none() {
@@ -261,14 +353,78 @@ fn unrolled(
 
 impl Pages<'_> {
     /// The matrix of one batch of an operand.
-    fn page(&mut self, side: &str, of: &Whole, batch: u64) -> VarId {
-        let (row, column) = if of.turned { (0, batch * of.columns) } else { (batch * of.rows, 0) };
+    fn page(&mut self, side: &str, of: &Factor, batch: u64) -> VarId {
         let shape = [of.rows, of.columns];
-        let ty = Type::Tile(TileType { shape: shape.to_vec(), binding: None, ..of.tile.clone() });
-        let page = self.inserted(format!("{side}_slice_{batch}"), ty);
+        let mut tile = TileType { shape: shape.to_vec(), binding: None, ..of.tile.clone() };
+        if let Some(load) = &of.load {
+            tile.view.valid_shape = None;
+            return self.loaded_page(side, of, tile, load, batch);
+        }
+        let (row, column) = if of.turned { (0, batch * of.columns) } else { (batch * of.rows, 0) };
+        let page = self.inserted(format!("{side}_slice_{batch}"), Type::Tile(tile));
         let place = Operand::List(vec![int(row), int(column)]);
         self.bind(page, OpId::SLICE, vec![Operand::Var(of.var), extents(shape), place], Vec::new());
         page
+    }
+
+    /// The same, loaded by itself out of a view of the tensor that has two axes.
+    fn loaded_page(&mut self, side: &str, of: &Factor, tile: TileType, load: &Call, batch: u64) -> VarId {
+        let mut load = load.clone();
+        if let Some(tensor) = load.args.first().and_then(Operand::var) {
+            let ty = self.kernel.var(tensor).ty.clone();
+            let view = self.inserted(format!("{side}_pbview2d_{batch}"), ty);
+            self.bind(view, OpId::TENSOR_VIEW, vec![Operand::Var(tensor)], Vec::new());
+            load.args[0] = Operand::Var(view);
+        }
+        let place = indices(batch, &of.batch_shape);
+        if let Some(Operand::List(offsets)) = load.args.get_mut(1) {
+            for (offset, index) in offsets.iter_mut().zip(place) {
+                *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), int(index));
+            }
+        }
+        let [rows, columns] = if of.turned { [of.columns, of.rows] } else { [of.rows, of.columns] };
+        for window in load.args.iter_mut().skip(2) {
+            if let Operand::List(window) = window {
+                let batches = window.len().saturating_sub(2);
+                *window = std::iter::repeat_n(1, batches).chain([rows, columns]).map(int).collect();
+            }
+        }
+        let view = if of.turned { TileView::default() } else { tile.view.clone() };
+        let natural = TileType { shape: vec![rows, columns], view, ..tile.clone() };
+        let page = self.inserted(format!("{side}_pbload_{batch}"), Type::Tile(natural));
+        self.bind(page, load.op, load.args, load.attrs);
+        if !of.turned {
+            return page;
+        }
+        let turned = self.inserted(format!("{side}_pbview_{batch}"), Type::Tile(tile));
+        self.bind(turned, OpId::TRANSPOSE_VIEW, vec![Operand::Var(page)], Vec::new());
+        turned
+    }
+
+    /// Each batch is added to its rows of the accumulator.
+    fn added(&mut self, result: VarId, accumulator: VarId, [lhs, rhs]: [&Factor; 2], output: &[u64], dtype: Dtype) {
+        let count: u64 = output.iter().product();
+        let shape = [lhs.rows, rhs.columns];
+        let mut sum = accumulator;
+        for batch in 0..count {
+            let index = indices(batch, output);
+            let left = self.page("lhs", lhs, flat(&index, &lhs.batch_shape));
+            let right = self.page("rhs", rhs, flat(&index, &rhs.batch_shape));
+            let place = Operand::List(vec![int(batch * lhs.rows), int(0)]);
+            let page = self.inserted(format!("acc_page_{batch}"), product_type(shape, dtype));
+            self.bind(page, OpId::SLICE, vec![Operand::Var(sum), extents(shape), place.clone()], Vec::new());
+            let added = self.inserted(format!("matmul_acc_{batch}"), product_type(shape, dtype));
+            self.bind(added, OpId::MATMUL_ACC, [page, left, right].map(Operand::Var).to_vec(), Vec::new());
+            let next = match batch + 1 == count {
+                true => result,
+                false => {
+                    let twin = self.kernel.var(accumulator).clone();
+                    self.kernel.add_var(twin)
+                }
+            };
+            self.bind(next, OpId::ASSEMBLE, vec![Operand::Var(sum), Operand::Var(added), place], Vec::new());
+            sum = next;
+        }
     }
 
     fn inserted(&mut self, name: String, ty: Type) -> VarId {
@@ -276,7 +432,7 @@ impl Pages<'_> {
     }
 }
 
-fn product_type(shape: [u64; 2], dtype: crate::ir::Dtype) -> Type {
+fn product_type(shape: [u64; 2], dtype: Dtype) -> Type {
     let model =
         TileType { shape: Vec::new(), dtype, space: Some(Space::Acc), view: TileView::default(), binding: None };
     tile_type(shape, &model)

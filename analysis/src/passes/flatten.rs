@@ -7,9 +7,10 @@ use super::batches::{self, Batches};
 use super::pages;
 use super::spaces;
 use super::walk;
+use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Kernel, Note, Operand, Origin, Reason, Role, SLayout, Scalar, ScalarBinary, Stmt, TileType,
-    TileView, Type, Value, Var, VarId,
+    Attr, BLayout, Call, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar, ScalarBinary, Stmt,
+    TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::ops::{OpId, Shape};
 use crate::target::{Space, Target};
@@ -140,6 +141,9 @@ fn window_of_two_axes(
         return None;
     }
     let tensor = load.args.first().and_then(Operand::var)?;
+    if !batches::is_one_run(kernel, load) {
+        refuse_gaps(kernel, load);
+    }
     let var = Var {
         name: format!("{}_view2d", kernel.var(tile).name),
         ty: kernel.var(tensor).ty.clone(),
@@ -151,6 +155,26 @@ fn window_of_two_axes(
     let call = Call { op: OpId::TENSOR_VIEW, args: vec![Operand::Var(tensor)], attrs: Vec::new(), origin: load.origin };
     out.push(Stmt::Let { var: view, value: Value::Call(call), origin });
     Some(view)
+}
+
+/// The rows of a window with gaps are not those of a tensor of two axes.
+fn refuse_gaps(kernel: &mut Kernel, load: &Call) {
+    let window = match load.args.get(3) {
+        Some(Operand::List(window)) => window.iter().map(Scalar::as_int).collect::<Option<Vec<i64>>>(),
+        _ => None,
+    };
+    let tensor = load.args.first().and_then(Operand::var).and_then(|var| kernel.tensor(var));
+    let tensor = tensor.and_then(|tensor| tensor.shape.iter().map(Scalar::as_int).collect::<Option<Vec<i64>>>());
+    let (Some(window), Some(tensor)) = (window, tensor) else {
+        let reason = Reason("a window into L1 of which it is not known whether it has gaps".to_owned());
+        return kernel.notes.push(Note { at: load.origin, reason });
+    };
+    let message = format!(
+        "a window {window:?} of a tensor {tensor:?} has gaps between its rows, and a load into L1 takes them as those of one matrix: \
+         the compiler requires \"the valid sub-box of the leading dims to be contiguous in row-major order\"; load one batch at a time, \
+         or whole axes behind the first"
+    );
+    kernel.rejections.push(Rejection { at: load.origin, code: Code::InvalidOperand, message, related: Vec::new() });
 }
 
 /// What the compiler does with more axes and this pass does not.

@@ -263,9 +263,12 @@ impl Collector<'_> {
         }
     }
 
+    /// To the compiler, a store to a tensor of more than two axes has the extents of its window as a fourth operand, which keeps it
+    /// from being known.
     fn is_whole_store(&self, call: &Call) -> bool {
-        let stored = call.args.first().and_then(operand).and_then(|var| self.kernel.tile(var));
-        call.op == OpId::STORE && call.args.len() == 3 && stored.is_some_and(is_valid_throughout)
+        let ([stored, Operand::List(offsets), _], OpId::STORE) = (call.args.as_slice(), call.op) else { return false };
+        let stored = operand(stored).and_then(|var| self.kernel.tile(var));
+        offsets.len() <= 2 && stored.is_some_and(is_valid_throughout)
     }
 
     /// Overwrites all of its target, which it does not read then.
