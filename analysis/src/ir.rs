@@ -382,7 +382,8 @@ pub enum Scalar {
     Int(i64),
     Float(tilelens_syntax::ast::FloatBits),
     Bool(bool),
-    /// A number that the author gives a type, `pl.const(1, pl.INT32)`: while operands are checked. In SSA form it is the number.
+    /// A number that the author gives a type, `pl.const(1, pl.INT32)`. In SSA form it is so only as an operand of its own; elsewhere
+    /// it is the number.
     Const(Dtype, Box<Scalar>),
     Var(VarId),
     Unary(ScalarUnary, Box<Scalar>),
@@ -457,6 +458,15 @@ impl ScalarBinary {
 }
 
 impl Scalar {
+    /// The integer that is written here, with or without an element type.
+    pub fn as_literal(&self) -> Option<i64> {
+        match self {
+            Scalar::Int(value) => Some(*value),
+            Scalar::Const(_, number) => number.as_literal(),
+            _ => None,
+        }
+    }
+
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Scalar::Int(value) => Some(*value),

@@ -65,6 +65,23 @@ pub(super) enum Statement {
     Region(Region),
 }
 
+impl Statement {
+    pub(super) fn origin(&self) -> Option<Origin> {
+        match self {
+            Statement::Let { origin, .. }
+            | Statement::Eval { origin, .. }
+            | Statement::For { origin, .. }
+            | Statement::While { origin, .. }
+            | Statement::If { origin, .. }
+            | Statement::Yield { origin, .. }
+            | Statement::Return { origin, .. }
+            | Statement::Break(origin)
+            | Statement::Continue(origin) => Some(*origin),
+            Statement::Region(_) => None,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Region {
     pub(super) body: Vec<Statement>,

@@ -10,11 +10,23 @@ use crate::ir::{
     Dtype, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, ScalarUnary, Type, Value, Var, VarId,
 };
 
-/// Rewrites the loops of a kernel. Branches that jump and have results of their own keep their jumps, with a note.
-pub(super) fn structure(draft: &mut Draft, notes: &mut Vec<Note>) {
+/// Rewrites the loops of a kernel. Branches that jump and have results of their own keep their jumps, with a note. Whether there
+/// was a jump.
+pub(super) fn structure(draft: &mut Draft, notes: &mut Vec<Note>) -> bool {
     let body = std::mem::take(&mut draft.body);
+    let has_jumps = jumps(&body);
     let mut jumps = Jumps { vars: &mut draft.vars, notes, joined: FxHashSet::default() };
     draft.body = jumps.block(body);
+    has_jumps
+}
+
+fn jumps(body: &[Statement]) -> bool {
+    body.iter().any(|statement| match statement {
+        Statement::Break(_) | Statement::Continue(_) => true,
+        Statement::For { body, .. } | Statement::While { body, .. } => jumps(body),
+        Statement::If { then, otherwise, .. } => jumps(then) || otherwise.as_deref().is_some_and(jumps),
+        _ => false,
+    })
 }
 
 struct Jumps<'a> {

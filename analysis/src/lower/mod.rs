@@ -101,10 +101,14 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         lowering.refuse_tile_parameters();
     }
     let (mut draft, state) = lowering.finish();
-    let mut notes = state.notes;
-    jumps::structure(&mut draft, &mut notes);
+    let (mut notes, mut rejections) = (state.notes, state.rejections);
+    let has_jumps = jumps::structure(&mut draft, &mut notes);
     let converted = ssa::convert(&draft);
     notes.extend(converted.notes);
+    // Branches that stand for jumps are not the author's.
+    if !has_jumps {
+        rejections.extend(converted.rejections);
+    }
     Kernel {
         name: ast.name(function.name).unwrap_or_default().to_owned(),
         kind,
@@ -121,7 +125,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         cross_core: state.cross_core,
         allocations: state.allocations,
         notes,
-        rejections: state.rejections,
+        rejections,
         tilings: Vec::new(),
     }
 }
@@ -144,14 +148,30 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         return refused_host(ast, function, state.host_rejections).into_iter().collect();
     }
     let mut converted = ssa::convert(&draft);
+    for (scope, around) in converted.regions.iter_mut().zip(&converted.around) {
+        simplify::scope(scope, &mut converted.vars, around);
+    }
     let read_by_host = converted.versions_of(&state.read_by_host);
     simplify::drop_unread_of_host(&mut converted.body, &mut converted.regions, &read_by_host);
-    let leaving = outline::leaving(&converted.body, &converted.regions, &converted.vars);
-    let (described, launches): (Vec<_>, Vec<_>) = storage::regions(draft.body).into_iter().unzip();
+    let of_scopes = std::mem::take(&mut converted.of_scopes);
+    let ends_with_scope = ends_with_scope(ast, function, &draft.body);
+    let mut leaving = outline::leaving(&converted.body, &converted.regions, &converted.vars);
+    let (mut described, launches): (Vec<_>, Vec<_>) = storage::regions(draft.body).into_iter().unzip();
+    if let (true, Some(region), Some(body), Some(leaving)) =
+        (ends_with_scope, described.last_mut(), converted.regions.last(), leaving.last_mut())
+    {
+        match outline::everything(body, &converted.vars) {
+            Ok(values) => *leaving = values,
+            Err(reason) => region.notes.push(crate::ir::Note { at: region.origin, reason }),
+        }
+    }
     for ((region, body), leaving) in described.iter().zip(&mut converted.regions).zip(leaving) {
         if !leaving.is_empty() {
             body.push(crate::ir::Stmt::Return { values: leaving, origin: region.origin });
         }
+    }
+    for (region, rejections) in described.iter_mut().zip(of_scopes) {
+        region.rejections.extend(rejections);
     }
     let storages = Storages::of(&converted.vars, &converted.body, &converted.regions, &launches);
     let handovers = Handovers::of(&converted.body, &converted.regions);
@@ -208,6 +228,21 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         None => kernels.extend(refused_host(ast, function, state.host_rejections)),
     }
     kernels
+}
+
+/// Whether nothing at all follows a scope, so that the compiler does not know what is read of it.
+fn ends_with_scope(ast: &Ast, function: &Function, body: &[draft::Statement]) -> bool {
+    let is_nothing = |statement: &&draft::Statement| match statement {
+        draft::Statement::Return { values, .. } => values.is_empty(),
+        _ => false,
+    };
+    let last = function.body.iter().rev().find(|&&stmt| !matches!(ast.stmt(stmt), Stmt::Return(None) | Stmt::Pass));
+    match (body.iter().rev().find(|statement| !is_nothing(statement)), last) {
+        (Some(draft::Statement::Region(region)), Some(&last)) => {
+            region.is_called && !region.on_blocks && region.origin == Origin::Stmt(last)
+        }
+        _ => false,
+    }
 }
 
 /// A host function that the front end refuses, in place of the kernels that it does not have.

@@ -70,6 +70,22 @@ pub(super) fn leaving(host: &[Stmt], regions: &[Vec<Stmt>], vars: &[Var]) -> Vec
     made.into_iter().map(leaves).collect()
 }
 
+/// All values of a scope behind which nothing stands: for want of a reader, the compiler hands out every one.
+pub(super) fn everything(body: &[Stmt], vars: &[Var]) -> Result<Vec<Operand>, Reason> {
+    let is_plain = |stmt: &Stmt| match stmt {
+        Stmt::Let { var, .. } => matches!(vars.get(var.0 as usize).map(|var| &var.ty), Some(Type::Tensor(_))),
+        Stmt::Eval { .. } => true,
+        _ => false,
+    };
+    match body.iter().all(is_plain) {
+        true => Ok(body.iter().flat_map(defined_by).map(Operand::Var).collect()),
+        false => {
+            let reason = "nothing reads what this scope at the end of its function computes, and the compiler hands out all of it";
+            Err(Reason(reason.to_owned()))
+        }
+    }
+}
+
 /// What a statement defines for those behind it.
 fn defined_by(stmt: &Stmt) -> Vec<VarId> {
     match stmt {

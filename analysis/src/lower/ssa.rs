@@ -9,20 +9,27 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::draft::{Draft, ExplicitCarry, Statement};
 use super::handover::runs_once;
 use super::look_ahead::{LookAhead, collect_assigned};
+use crate::diagnostics::Code;
 use crate::ir::{
-    Call, Carry, For, If, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, Stmt, TileType, Type, Value, Var,
-    VarId, While,
+    Call, Carry, For, If, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt, TileType, Type,
+    Value, Var, VarId, While,
 };
+use crate::passes::simplify::Around;
 
 pub(super) struct Converted {
     pub(super) vars: Vec<Var>,
     pub(super) params: Vec<VarId>,
     pub(super) body: Vec<Stmt>,
     pub(super) notes: Vec<Note>,
+    /// What is refused of the code around the scopes, and of each scope.
+    pub(super) rejections: Vec<Rejection>,
+    pub(super) of_scopes: Vec<Vec<Rejection>>,
     /// The bodies of the scopes that become kernels, in the order of the text.
     pub(super) regions: Vec<Vec<Stmt>>,
     /// Of each scope, whether a loop around it hands something from one round to the next.
     pub(super) carried_around: Vec<bool>,
+    /// The branches and loops around each scope, outermost first.
+    pub(super) around: Vec<Vec<Around>>,
     /// The author's variable that each version is of.
     authors: Vec<VarId>,
 }
@@ -44,8 +51,14 @@ pub(super) fn convert(draft: &Draft) -> Converted {
         current: Versions::new(draft.vars.len()),
         needed_later: Rc::default(),
         notes: Vec::new(),
+        rejections: Vec::new(),
+        of_scopes: Vec::new(),
+        lost: FxHashMap::default(),
+        at: None,
         regions: Vec::new(),
         carried_around: Vec::new(),
+        around_scopes: Vec::new(),
+        around: Vec::new(),
         in_carrying_loop: false,
         nested: Vec::new(),
         depth: 0,
@@ -56,13 +69,24 @@ pub(super) fn convert(draft: &Draft) -> Converted {
     });
     let params: Vec<VarId> = params.map(|(param, var)| converter.define(param, var)).collect();
     let mut body = converter.sequence(&draft.body);
-    let Converter { vars, authors, notes, mut regions, carried_around, nested, .. } = converter;
+    let Converter {
+        vars,
+        authors,
+        notes,
+        rejections,
+        of_scopes,
+        mut regions,
+        carried_around,
+        around_scopes: around,
+        nested,
+        ..
+    } = converter;
     let mut known = vec![None; vars.len()];
-    forward_in(&mut body, &mut known, false);
+    forward_in(&mut body, &mut known, &vars, false);
     for (region, is_nested) in regions.iter_mut().zip(nested) {
-        forward_in(region, &mut known, is_nested);
+        forward_in(region, &mut known, &vars, is_nested);
     }
-    Converted { vars, params, body, notes, regions, carried_around, authors }
+    Converted { vars, params, body, notes, rejections, of_scopes, regions, carried_around, around, authors }
 }
 
 struct Converter<'d> {
@@ -77,8 +101,17 @@ struct Converter<'d> {
     /// The author's variables that statements behind the present one read. Kept up where loops need it only.
     needed_later: Rc<FxHashSet<VarId>>,
     notes: Vec<Note>,
+    rejections: Vec<Rejection>,
+    of_scopes: Vec<Vec<Rejection>>,
+    /// Variables that only one branch assigns, and where: they have no value behind it.
+    lost: FxHashMap<VarId, Origin>,
+    /// The present statement.
+    at: Option<Origin>,
     regions: Vec<Vec<Stmt>>,
     carried_around: Vec<bool>,
+    around_scopes: Vec<Vec<Around>>,
+    /// Branches and loops around the present statement.
+    around: Vec<Around>,
     in_carrying_loop: bool,
     /// Of each scope, whether a loop or branch is around it, or it is launched on blocks.
     nested: Vec<bool>,
@@ -120,6 +153,7 @@ impl Converter<'_> {
     }
 
     fn statement(&mut self, statement: &Statement) -> Option<Stmt> {
+        self.at = statement.origin().or(self.at);
         Some(match statement {
             Statement::Let { var, value, ty, origin } => {
                 let value = self.value(value);
@@ -134,7 +168,10 @@ impl Converter<'_> {
                 let before = self.current.mark();
                 let opened = self.open_loop(Some(*index), carries, body, *origin);
                 let opened = OpenLoop { runs_once: runs_once(*kind, &start, &stop, &step), ..opened };
+                let index = opened.index.unwrap_or(VarId(0));
+                self.around.push(Around::Loop { index, start: start.clone(), stop: stop.clone() });
                 let (index, carries, body) = self.close_loop(opened, before, carries, body, *origin);
+                self.around.pop();
                 let index = index.unwrap_or(VarId(0));
                 Stmt::For(For { kind: *kind, index, start, stop, step, carries, body, origin: *origin })
             }
@@ -150,10 +187,13 @@ impl Converter<'_> {
                 let known = self.needed_later.iter().copied().filter(|var| self.current.get(*var).is_some());
                 let known = Rc::new(known.collect());
                 let needed_later = std::mem::replace(&mut self.needed_later, known);
+                let said = self.rejections.len();
                 let body = self.sequence(&region.body);
+                self.of_scopes.push(self.rejections.split_off(said));
                 self.needed_later = needed_later;
                 self.regions.push(body);
                 self.carried_around.push(self.in_carrying_loop);
+                self.around_scopes.push(self.around.clone());
                 self.nested.push(self.depth > 0 || region.on_blocks);
                 return None;
             }
@@ -264,6 +304,15 @@ impl Converter<'_> {
             },
             _ => Vec::new(),
         };
+        if !yielded.is_empty() && explicit.is_empty() && !rebound.is_empty() {
+            let name = &self.author(rebound[0]).name;
+            let message = format!(
+                "the loop yields {}, but hands on {} (`{name}` is assigned again in it); give what it yields `init_values=`, or do not yield",
+                count(yielded.len()),
+                count(rebound.len())
+            );
+            self.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
+        }
         yielded.extend(after.into_iter().flatten().map(Operand::Var));
         if !yielded.is_empty() {
             body.push(Stmt::Yield { values: yielded, origin });
@@ -307,9 +356,13 @@ impl Converter<'_> {
         let condition = self.scalar(condition);
         let before = self.current.mark();
         self.depth += 1;
+        self.around.push(Around::Branch(condition.clone(), true));
         let mut then = self.sequence(then);
+        self.around.pop();
         let in_then = self.current.back_to(before);
+        self.around.push(Around::Branch(condition.clone(), false));
         let converted = otherwise.map(|otherwise| self.sequence(otherwise));
+        self.around.pop();
         self.depth -= 1;
         let in_else = self.current.back_to(before);
         let has_else = converted.is_some();
@@ -319,6 +372,9 @@ impl Converter<'_> {
         let bound_in_both = |var: &VarId| in_then.contains_key(var) && in_else.contains_key(var);
         let names: FxHashSet<VarId> = in_then.keys().chain(in_else.keys()).copied().collect();
         let is_merged = |var: &VarId| self.current.get(*var).is_some() || bound_in_both(var);
+        if !matches!(condition, Scalar::Bool(_)) {
+            self.lost.extend(names.iter().filter(|var| !is_merged(var)).map(|&var| (var, origin)));
+        }
         let mut merged: Vec<VarId> = names.into_iter().filter(is_merged).collect();
         merged.sort_by(|a, b| self.author(*a).name.cmp(&self.author(*b).name).then(a.cmp(b)));
 
@@ -331,7 +387,8 @@ impl Converter<'_> {
             let reason = format!(
                 "the branches yield values and also rebind `{name}`, which the compiler cannot merge; yield `{name}` too"
             );
-            self.notes.push(Note { at: origin, reason: Reason(reason) });
+            self.notes.push(Note { at: origin, reason: Reason(reason.clone()) });
+            self.rejections.push(Rejection { at: origin, code: Code::Rejected, message: reason, related: Vec::new() });
         }
         let mut results = Vec::new();
         let (mut from_then, mut from_else) = (Vec::new(), Vec::new());
@@ -381,8 +438,21 @@ impl Converter<'_> {
         }
     }
 
-    fn unbound(&self, var: VarId) -> Reason {
-        Reason(format!("`{}` has no value on every way to here", self.author(var).name))
+    /// Why a variable has no value here, which the compiler refuses where a branch assigns it (SSAVerify).
+    fn unbound(&mut self, var: VarId) -> Reason {
+        let name = &self.author(var).name;
+        let reason = Reason(format!("`{name}` has no value on every way to here"));
+        if let (Some(&branch), Some(at)) = (self.lost.get(&var), self.at) {
+            let message = format!(
+                "variable `{name}` is used outside its defining scope: one branch assigns it, so that it has no value where the other one runs; assign it before the branch, or in both"
+            );
+            let related = vec![(branch, format!("`{name}` gets its value in one branch of this"))];
+            let rejection = Rejection { at, code: Code::Rejected, message, related };
+            if !self.rejections.contains(&rejection) {
+                self.rejections.push(rejection);
+            }
+        }
+        reason
     }
 
     fn call(&mut self, call: &Call) -> Call {
@@ -399,6 +469,8 @@ impl Converter<'_> {
                 Some(var) => Operand::Var(var),
                 None => Operand::Unknown(self.unbound(*var)),
             },
+            // The operation's result may have its element type.
+            Operand::Scalar(number @ Scalar::Const(..)) => Operand::Scalar(number.clone()),
             Operand::Scalar(scalar) => Operand::Scalar(self.scalar(scalar)),
             Operand::List(list) => Operand::List(list.iter().map(|scalar| self.scalar(scalar)).collect()),
             Operand::Unknown(reason) => Operand::Unknown(reason.clone()),
@@ -499,6 +571,10 @@ impl Versions {
     }
 }
 
+fn count(values: usize) -> String {
+    format!("{values} {}", if values == 1 { "value" } else { "values" })
+}
+
 struct OpenLoop {
     index: Option<VarId>,
     carries: Vec<Carry>,
@@ -509,12 +585,12 @@ struct OpenLoop {
 
 /// Puts the value of scalar variables that are constant where they are used, as the compiler's Simplify does: of those that a loop
 /// or branch assigns it knows the value, and leaves the name.
-fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>, is_nested: bool) {
+fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>, vars: &[Var], is_nested: bool) {
     for stmt in body {
         match stmt {
             Stmt::Let { var, value, .. } => {
                 match value {
-                    Value::Call(call) => forward_operands(&mut call.args, known),
+                    Value::Call(call) => forward_operands(&mut call.args, known, vars),
                     Value::Scalar(scalar) => forward_scalar(scalar, known),
                     Value::Copy(_) | Value::Element { .. } => {}
                 }
@@ -524,36 +600,51 @@ fn forward_in(body: &mut [Stmt], known: &mut Vec<Option<Scalar>>, is_nested: boo
                     known[var.0 as usize] = Some(scalar.clone());
                 }
             }
-            Stmt::Eval { call, .. } => forward_operands(&mut call.args, known),
+            Stmt::Eval { call, .. } => forward_operands(&mut call.args, known, vars),
             Stmt::For(looped) => {
                 for bound in [&mut looped.start, &mut looped.stop, &mut looped.step] {
                     forward_scalar(bound, known);
                 }
                 // These are no loops any more when the compiler gets there.
                 let is_flat = matches!(looped.kind, LoopKind::Unroll | LoopKind::SplitAiv);
-                forward_in(&mut looped.body, known, is_nested || !is_flat);
+                forward_in(&mut looped.body, known, vars, is_nested || !is_flat);
             }
             Stmt::While(looped) => {
                 forward_scalar(&mut looped.condition, known);
-                forward_in(&mut looped.body, known, true);
+                forward_in(&mut looped.body, known, vars, true);
             }
             Stmt::If(branch) => {
                 forward_scalar(&mut branch.condition, known);
-                forward_in(&mut branch.then, known, true);
-                forward_in(&mut branch.otherwise, known, true);
+                forward_in(&mut branch.then, known, vars, true);
+                forward_in(&mut branch.otherwise, known, vars, true);
             }
             Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}
         }
     }
 }
 
-fn forward_operands(operands: &mut [Operand], known: &[Option<Scalar>]) {
+fn forward_operands(operands: &mut [Operand], known: &[Option<Scalar>], vars: &[Var]) {
     for operand in operands {
         match operand {
+            Operand::Scalar(Scalar::Var(var)) => {
+                if let Some(Some(number)) = known.get(var.0 as usize) {
+                    *operand = Operand::Scalar(typed(number.clone(), &vars[var.0 as usize].ty));
+                }
+            }
             Operand::Scalar(scalar) => forward_scalar(scalar, known),
             Operand::List(list) => list.iter_mut().for_each(|scalar| forward_scalar(scalar, known)),
             Operand::Var(_) | Operand::Unknown(_) => {}
         }
+    }
+}
+
+/// A number with the element type of the variable that it was.
+fn typed(number: Scalar, ty: &Type) -> Scalar {
+    match ty {
+        Type::Scalar(dtype) if super::scalar::dtype(&number, &[]) != Some(*dtype) => {
+            Scalar::Const(*dtype, Box::new(number))
+        }
+        _ => number,
     }
 }
 

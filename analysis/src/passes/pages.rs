@@ -24,7 +24,7 @@ pub(super) fn transpose(
     out: &mut Vec<Stmt>,
 ) -> bool {
     let axis = |index: usize| match call.args.get(index) {
-        Some(Operand::Scalar(Scalar::Int(axis))) => Some(if *axis < 0 { axis + 3 } else { *axis }),
+        Some(Operand::Scalar(axis)) => axis.as_literal().map(|axis| if axis < 0 { axis + 3 } else { axis }),
         _ => None,
     };
     let ([count, rows, columns], Some(axes)) = (shape, axis(1).zip(axis(2))) else { return false };

@@ -2,22 +2,52 @@
 //! reads go away. Tiles that nobody reads stay.
 
 mod facts;
+mod form;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk::{self, Substitution};
-use crate::ir::{For, If, Kernel, LoopKind, Operand, Role, Scalar, ScalarBinary, Stmt, Value, VarId, While};
+use crate::ir::{For, If, Kernel, LoopKind, Operand, Role, Scalar, ScalarBinary, Stmt, Value, Var, VarId, While};
 use facts::Facts;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    let mut fold = Fold { facts: Facts::new(kernel), results: Substitution::default(), renamed: Vec::new() };
+    kernel.body = simplified(body, &mut kernel.vars, &[]);
+}
+
+/// What stands around a scope of host code.
+#[derive(Debug, Clone)]
+pub(crate) enum Around {
+    /// A branch, in which the condition holds or does not.
+    Branch(Scalar, bool),
+    Loop {
+        index: VarId,
+        start: Scalar,
+        stop: Scalar,
+    },
+}
+
+/// A scope of host code: the compiler simplifies it where it stands, before it makes a kernel of it.
+pub(crate) fn scope(body: &mut Vec<Stmt>, vars: &mut [Var], around: &[Around]) {
+    if !around.is_empty() {
+        *body = simplified(std::mem::take(body), vars, around);
+    }
+}
+
+fn simplified(body: Vec<Stmt>, vars: &mut [Var], around: &[Around]) -> Vec<Stmt> {
+    let mut fold = Fold { facts: Facts::new(vars), results: Substitution::default(), renamed: Vec::new() };
+    for one in around {
+        match one {
+            Around::Branch(condition, holds) => fold.facts.assume(condition, *holds),
+            Around::Loop { index, start, stop } => fold.facts.index(*index, start, stop),
+        }
+    }
     let mut body = fold.body(body);
     for result in fold.renamed {
-        kernel.var_mut(result).role = Role::Def;
+        vars[result.0 as usize].role = Role::Def;
     }
     drop_unread_results(&mut body);
-    kernel.body = body;
+    body
 }
 
 struct Fold<'a> {

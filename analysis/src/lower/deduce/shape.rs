@@ -227,9 +227,13 @@ impl Deduction<'_> {
     }
 
     fn axis(&self, arg: u8, rank: usize) -> Result<usize> {
-        match self.operand(arg) {
-            Some(Operand::Scalar(Scalar::Int(axis))) => {
-                let at = if *axis < 0 { axis + rank as i64 } else { *axis };
+        let literal = |operand: &Operand| match operand {
+            Operand::Scalar(scalar) => scalar.as_literal(),
+            _ => None,
+        };
+        match self.operand(arg).and_then(literal) {
+            Some(axis) => {
+                let at = if axis < 0 { axis + rank as i64 } else { axis };
                 let at = usize::try_from(at).ok().filter(|&at| at < rank);
                 at.ok_or_else(|| self.invalid(format!("axis {axis} of a tile with {rank} axes")))
             }

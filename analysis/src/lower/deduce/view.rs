@@ -221,8 +221,9 @@ impl Deduction<'_> {
                     self.arg_name(arg)
                 )));
             }
-            if let Some(Operand::Scalar(Scalar::Int(valid))) = self.operand(arg)
-                && !(0..=bound as i64).contains(valid)
+            if let Some(Operand::Scalar(valid)) = self.operand(arg)
+                && let Some(valid) = valid.as_literal()
+                && !(0..=bound as i64).contains(&valid)
             {
                 return Err(self.invalid(format!(
                     "`{}` is {valid}, but must be from 0 to {bound}, the extent of the tile there",

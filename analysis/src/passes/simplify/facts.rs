@@ -3,10 +3,13 @@
 //! It knows a range for each variable, and comparisons of a variable with another one or with a number. A comparison is of values
 //! of one width: the narrower operand goes through a cast, and what is said of the cast says nothing of the variable.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashMap;
 
 use super::super::walk;
-use crate::ir::{Dtype, Kernel, Scalar, ScalarBinary, ScalarUnary, Type, VarId};
+use super::form;
+use crate::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
 use crate::lower::scalar_dtype;
 
 /// Least and greatest value; the extremes of `i64` mean that there is no bound.
@@ -15,7 +18,7 @@ type Range = (i64, i64);
 const UNBOUNDED: Range = (i64::MIN, i64::MAX);
 
 pub(super) struct Facts<'k> {
-    kernel: &'k Kernel,
+    vars: &'k [Var],
     ranges: FxHashMap<VarId, Range>,
     /// The ranges that assumptions replaced, the latest last.
     journal: Vec<(VarId, Option<Range>)>,
@@ -87,8 +90,8 @@ struct Side<'s> {
 }
 
 impl<'k> Facts<'k> {
-    pub(super) fn new(kernel: &'k Kernel) -> Facts<'k> {
-        Facts { kernel, ranges: FxHashMap::default(), journal: Vec::new(), compared: Vec::new() }
+    pub(super) fn new(vars: &'k [Var]) -> Facts<'k> {
+        Facts { vars, ranges: FxHashMap::default(), journal: Vec::new(), compared: Vec::new() }
     }
 
     pub(super) fn mark(&self) -> Mark {
@@ -197,14 +200,14 @@ impl<'k> Facts<'k> {
     /// Whether it is proved that a condition is `value`.
     fn holds(&self, condition: &Scalar, value: bool) -> bool {
         use ScalarBinary::{And, Or};
+        if let Some(is) = form::truth(condition) {
+            return is == value;
+        }
         match condition {
-            Scalar::Bool(is) => *is == value,
             Scalar::Unary(ScalarUnary::Not, inner) => self.holds(inner, !value),
             Scalar::Binary(op @ (And | Or), left, right) => {
-                // One side decides only where it is a literal: the compiler proves no alternative.
-                let decides = Scalar::Bool(*op == Or);
-                let is_decided = value == (*op == Or) && (**left == decides || **right == decides);
-                is_decided || (*op == And) == value && self.holds(left, value) && self.holds(right, value)
+                // One side alone decides by its form only: the compiler proves no alternative.
+                (*op == And) == value && self.holds(left, value) && self.holds(right, value)
             }
             Scalar::Binary(op, left, right) => {
                 let op = if value { Some(*op) } else { negation(*op) };
@@ -216,7 +219,8 @@ impl<'k> Facts<'k> {
 
     pub(super) fn proves(&self, left: &Scalar, op: ScalarBinary, right: &Scalar) -> bool {
         let Some(required) = Outcomes::of(op) else { return false };
-        let (left, right) = self.sides(left, right);
+        let (left, right) = (self.without_remainders(left), self.without_remainders(right));
+        let (left, right) = self.sides(&left, &right);
         let (least, greatest) = self.difference(left.scalar, right.scalar);
         let possible = match (least, greatest) {
             (_, ..0) => Outcomes::LESS,
@@ -227,6 +231,33 @@ impl<'k> Facts<'k> {
             _ => Outcomes::ALL,
         };
         possible.and(required) == possible || self.follows(&left, &right, required)
+    }
+
+    /// The scalar, with remainders replaced that are known to be zero or what is divided.
+    fn without_remainders<'s>(&self, scalar: &'s Scalar) -> Cow<'s, Scalar> {
+        use ScalarBinary::{Add, FloorMod, Mul};
+        let Scalar::Binary(op, left, right) = scalar else { return Cow::Borrowed(scalar) };
+        match (op, right.as_ref()) {
+            (FloorMod, Scalar::Int(divisor @ 1..)) => {
+                let left = self.without_remainders(left);
+                let divides = |number: &Scalar| matches!(number, Scalar::Int(number) if number % divisor == 0);
+                match left.as_ref() {
+                    Scalar::Binary(Mul, a, b) if divides(a) || divides(b) => Cow::Owned(Scalar::Int(0)),
+                    Scalar::Binary(Add, a, b) if divides(b) => {
+                        let rest = Scalar::Binary(FloorMod, a.clone(), right.clone());
+                        Cow::Owned(self.without_remainders(&rest).into_owned())
+                    }
+                    left if matches!(self.range(left), (0.., greatest) if greatest < *divisor) => {
+                        Cow::Owned(left.clone())
+                    }
+                    _ => Cow::Borrowed(scalar),
+                }
+            }
+            _ => match (self.without_remainders(left), self.without_remainders(right)) {
+                (Cow::Borrowed(_), Cow::Borrowed(_)) => Cow::Borrowed(scalar),
+                (left, right) => Cow::Owned(walk::fold_binary(*op, left.into_owned(), right.into_owned())),
+            },
+        }
     }
 
     /// Whether the comparisons that hold imply one.
@@ -274,13 +305,18 @@ impl<'k> Facts<'k> {
 
     /// Both sides of a comparison, which the compiler brings to the wider type of the two.
     fn sides<'s>(&self, left: &'s Scalar, right: &'s Scalar) -> (Side<'s>, Side<'s>) {
-        let dtypes = (scalar_dtype(left, &self.kernel.vars), scalar_dtype(right, &self.kernel.vars));
+        let dtypes = (scalar_dtype(left, self.vars), scalar_dtype(right, self.vars));
         let (Some(of_left), Some(of_right)) = dtypes else {
             return (Side { scalar: left, is_cast: false }, Side { scalar: right, is_cast: false });
         };
         let common = if of_right.logical_bits() > of_left.logical_bits() { of_right } else { of_left };
         let is_cast = |dtype: Dtype| dtype != common && !(is_index(dtype) && is_index(common));
-        (Side { scalar: left, is_cast: is_cast(of_left) }, Side { scalar: right, is_cast: is_cast(of_right) })
+        // In a sum with a number it is what the number is added to that goes through a cast.
+        let side = |scalar, dtype| Side {
+            scalar,
+            is_cast: is_cast(dtype) || scalar_dtype(addend(scalar).0, self.vars).is_some_and(is_cast),
+        };
+        (side(left, of_left), side(right, of_right))
     }
 
     fn constant(&self, side: &Side) -> Option<i64> {
@@ -302,7 +338,7 @@ impl<'k> Facts<'k> {
 
     /// An index counts from zero.
     fn natural_range(&self, var: VarId) -> Range {
-        match self.kernel.var(var).ty {
+        match self.vars[var.0 as usize].ty {
             Type::Scalar(Dtype::Index) => (0, i64::MAX),
             _ => UNBOUNDED,
         }
@@ -418,24 +454,29 @@ impl Comparison {
 
 impl Side<'_> {
     fn sum(&self) -> (Option<Key>, i64) {
-        use ScalarBinary::{Add, Sub};
-        let (scalar, offset) = match self.scalar {
-            Scalar::Binary(Add, inner, other) => match (other.as_ref(), inner.as_ref()) {
-                (Scalar::Int(value), _) => (inner.as_ref(), *value),
-                (_, Scalar::Int(value)) => (other.as_ref(), *value),
-                _ => (self.scalar, 0),
-            },
-            Scalar::Binary(Sub, inner, other) => match other.as_ref() {
-                Scalar::Int(value) => (inner.as_ref(), value.saturating_neg()),
-                _ => (self.scalar, 0),
-            },
-            other => (other, 0),
-        };
+        let (scalar, offset) = addend(self.scalar);
         match scalar {
             Scalar::Int(value) if offset == 0 && !self.is_cast => (Some(None), *value),
             Scalar::Var(var) if !self.is_cast => (Some(Some(*var)), offset),
             _ => (None, 0),
         }
+    }
+}
+
+/// A scalar as another one plus a number.
+fn addend(scalar: &Scalar) -> (&Scalar, i64) {
+    use ScalarBinary::{Add, Sub};
+    match scalar {
+        Scalar::Binary(Add, inner, other) => match (other.as_ref(), inner.as_ref()) {
+            (Scalar::Int(value), _) => (inner, *value),
+            (_, Scalar::Int(value)) => (other, *value),
+            _ => (scalar, 0),
+        },
+        Scalar::Binary(Sub, inner, other) => match other.as_ref() {
+            Scalar::Int(value) => (inner, value.saturating_neg()),
+            _ => (scalar, 0),
+        },
+        other => (other, 0),
     }
 }
 
@@ -558,7 +599,7 @@ fn is_no_bound(value: i64) -> bool {
 }
 
 /// What holds when `a op b` does not.
-fn negation(op: ScalarBinary) -> Option<ScalarBinary> {
+pub(super) fn negation(op: ScalarBinary) -> Option<ScalarBinary> {
     use ScalarBinary::*;
     Some(match op {
         Lt => Ge,

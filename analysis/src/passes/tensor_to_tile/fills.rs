@@ -79,8 +79,11 @@ impl Fill {
         if call.op != OpId::TENSOR_WRITE {
             return None;
         }
-        let [target, Operand::List(indices), Operand::Scalar(value @ (Scalar::Int(_) | Scalar::Float(_)))] =
-            call.args.as_slice()
+        let [
+            target,
+            Operand::List(indices),
+            Operand::Scalar(value @ (Scalar::Int(_) | Scalar::Float(_) | Scalar::Const(..))),
+        ] = call.args.as_slice()
         else {
             return None;
         };

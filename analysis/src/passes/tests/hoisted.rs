@@ -16,7 +16,7 @@ use crate::target::{Planner, Target};
 fn check(host: &str, expect: Expect) {
     let host: String = host.lines().map(|line| format!("    {line}\n")).collect();
     let text = format!(
-        "@pl.jit\ndef main(x: pl.Tensor[[16, 128], pl.BF16], w: pl.Tensor[[128, 256], pl.BF16], n: pl.Scalar[pl.INDEX], o: pl.Out[pl.Tensor[[16, 256], pl.FP32]]):\n{host}"
+        "@pl.jit\ndef main(x: pl.Tensor[[16, 128], pl.BF16], w: pl.Tensor[[128, 256], pl.BF16], n: pl.Scalar[pl.INDEX], o: pl.Out[pl.Tensor[[16, 256], pl.FP32]]):\n{host}    return o\n"
     );
     let document = Document::new(&text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
