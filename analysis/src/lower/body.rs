@@ -103,6 +103,8 @@ pub(super) struct State {
     pub(super) loops_around_manual_scope: Option<usize>,
     /// A `@pl.jit` function, which may use a name again for something else.
     pub(super) jit: bool,
+    /// Some tensor so far may hold data in a part of its shape only, which its type does not say.
+    pub(super) narrows_tensors: bool,
     /// Variables of tiles that were assigned again with another view: what is written last need not be what their type says.
     pub(super) restated: FxHashSet<VarId>,
     /// Inside of a call in the notation of a sketch, whose compiler demanded less.

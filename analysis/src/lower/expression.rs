@@ -571,11 +571,14 @@ impl Lowering<'_> {
                 return self.reject(value, Code::InvalidOperand, message);
             }
         };
-        let rank = match self.ty(source) {
-            Type::Tile(source) => source.shape.len(),
-            _ => 0,
-        };
-        if rank != tile.shape.len() {
+        let Type::Tile(part) = self.ty(source).clone() else { return };
+        let whole: Vec<Scalar> = tile.shape.iter().map(|&extent| Scalar::Int(extent as i64)).collect();
+        let shape: Vec<Scalar> = part.shape.iter().map(|&extent| Scalar::Int(extent as i64)).collect();
+        let extents = self.written_extents(&indices, &whole);
+        if !self.check_written(value, &extents, &shape, Some(&part.valid_shape())) {
+            return;
+        }
+        if part.shape.len() != tile.shape.len() {
             return self.note(base, "a write of a tile with fewer axes".to_owned());
         }
         let args = vec![Operand::Var(target), Operand::Var(source), Operand::List(window.offsets)];

@@ -28,6 +28,12 @@ impl Lowering<'_> {
         if let Some(ty) = self.refused(&call, at, true) {
             return Rhs::Call(call, ty);
         }
+        let states_valid_shape = |valid: &Operand| !matches!(valid, Operand::List(extents) if extents.is_empty());
+        self.state.narrows_tensors |= match call.op {
+            OpId::SET_VALIDSHAPE => true,
+            OpId::TENSOR_SLICE => call.args.get(3).is_some_and(states_valid_shape),
+            _ => false,
+        };
         match tensor_to_tile::result_type(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => Rhs::Call(call, ty),
             Err(Untyped::Unknown(reason)) => {
@@ -103,6 +109,14 @@ impl Lowering<'_> {
                 return self.reject(value, Code::InvalidOperand, message);
             }
         };
+        if let (Type::Tensor(part), false) = (self.ty(source), self.state.narrows_tensors) {
+            let shape = part.shape.clone();
+            let is_known = part.rank_known;
+            let window = self.written_extents(&indices, &tensor.shape);
+            if is_known && !self.check_written(value, &window, &shape, None) {
+                return;
+            }
+        }
         let source = match self.ty(source).clone() {
             Type::Tensor(part) if part.shape.len() < tensor.shape.len() => {
                 self.lifted(value, source, &part, &window).unwrap_or(source)
@@ -118,6 +132,56 @@ impl Lowering<'_> {
         let rhs = self.on_tensors(call, base);
         let name = name.to_owned();
         self.assign(base, &name, None, rhs);
+    }
+
+    /// The extents of a part that is written, without the axes that have a single index; `None` where they are not constant.
+    pub(super) fn written_extents(&mut self, indices: &[ExprId], shape: &[Scalar]) -> Vec<Option<i64>> {
+        let mut extents = Vec::new();
+        for (axis, whole) in shape.iter().enumerate() {
+            match indices.get(axis).map(|&index| self.ast.expr(index)) {
+                None => extents.push(whole.as_literal()),
+                Some(Expr::Slice { lower, upper, .. }) => {
+                    let lower = lower.map_or(Scalar::Int(0), |lower| self.scalar(lower));
+                    let upper = upper.map_or_else(|| whole.clone(), |upper| self.scalar(upper));
+                    extents.push(match (&upper, &lower) {
+                        (Scalar::Int(upper), Scalar::Int(lower)) => upper.checked_sub(*lower),
+                        (Scalar::Binary(ScalarBinary::Add, start, extent), lower) if **start == *lower => {
+                            extent.as_literal()
+                        }
+                        _ => None,
+                    });
+                }
+                Some(_) => {}
+            }
+        }
+        extents
+    }
+
+    /// Whether what is written to a part has its shape, as far as both are constant; an axis may also be narrowed to it.
+    pub(super) fn check_written(
+        &mut self,
+        at: ExprId,
+        window: &[Option<i64>],
+        shape: &[Scalar],
+        valid: Option<&[Scalar]>,
+    ) -> bool {
+        let added = shape.len().saturating_sub(window.len());
+        let window = std::iter::repeat_n(&Some(1), added).chain(window);
+        for (axis, (wanted, extent)) in window.zip(shape).enumerate() {
+            let (Some(wanted), Some(extent)) = (wanted, extent.as_literal()) else { continue };
+            let is_narrowed = match valid.and_then(|valid| valid.get(axis)) {
+                Some(valid) => valid.as_literal().is_none_or(|valid| valid == *wanted),
+                None => false,
+            };
+            if *wanted != extent && !is_narrowed {
+                let message = format!(
+                    "what is written has {extent} elements along axis {axis}, and the part has {wanted}; both must be equal, so write a part of {extent}, or a slice with {wanted}"
+                );
+                self.reject(at, Code::InvalidOperand, message);
+                return false;
+            }
+        }
+        true
     }
 
     /// The value with the axes that the subscript of the target dropped.

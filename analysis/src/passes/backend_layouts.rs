@@ -5,9 +5,10 @@ use rustc_hash::FxHashMap;
 
 use super::layout;
 use super::{spaces, walk};
+use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Kernel, Layout, Operand, Origin, Role, SLayout, Scalar, Stmt, TileType, TileView, Type, Value,
-    Var, VarId,
+    Attr, BLayout, Call, Kernel, Layout, Operand, Origin, Rejection, Role, SLayout, Scalar, Stmt, TileType, TileView,
+    Type, Value, Var, VarId,
 };
 use crate::lower::deduce;
 use crate::ops::{LayoutNeed, OpId};
@@ -49,6 +50,9 @@ impl Repair<'_> {
         }
         let (at, wanted) = (call.origin, result.layout());
         let ty = self.row_major_result(&call, &result);
+        if let [_, 1] = result.shape.as_slice() {
+            self.check_restored(&call, &ty, &result);
+        }
         let row_major = self.add(format!("{name}__row_major_tmp_v{}", self.next), ty, at);
         out.push(Stmt::Let { var: row_major, value: Value::Call(call), origin });
         let restore = match result.shape.as_slice() {
@@ -56,6 +60,25 @@ impl Repair<'_> {
             _ => layout_move(row_major, result.space, wanted, at),
         };
         out.push(Stmt::Let { var, value: Value::Call(restore), origin });
+    }
+
+    /// The result is reshaped back to a column, which must have as many elements: of a column and a row of operands it has more.
+    fn check_restored(&mut self, call: &Call, repaired: &TileType, result: &TileType) {
+        let elements = |tile: &TileType| tile.shape.iter().product::<u64>();
+        if elements(repaired) == elements(result) {
+            return;
+        }
+        let message = format!(
+            "tile.reshape: cannot reshape tile of size {} into shape with size {}: `{}` takes rows, so one column {:?} is made a row while another operand is laid out as rows already; make both in one way, by `pl.reshape` to a row",
+            elements(repaired),
+            elements(result),
+            call.op.op().name,
+            result.shape
+        );
+        let rejection = Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() };
+        if !self.kernel.rejections.contains(&rejection) {
+            self.kernel.rejections.push(rejection);
+        }
     }
 
     /// What the repaired call gives by its operands, which need not be the result of the original call the other way round: the

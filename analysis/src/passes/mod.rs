@@ -3,6 +3,7 @@
 
 mod backend_layouts;
 mod batches;
+mod bound_views;
 mod bounds;
 mod cast;
 mod composite;
@@ -59,6 +60,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
     watched.run(Pass::InferSpaces, spaces::infer);
     watched.run(Pass::ResidentOperands, |kernel| resident_operands::run(kernel, machine));
     watched.run(Pass::BackendLayouts, backend_layouts::run);
+    bound_views::check(&mut watched.kernel);
     let finish = |mut watched: Watched| {
         watched.run(Pass::Skew, |kernel| skew::run(kernel, &mut drains));
         watched.run(Pass::Pipeline, |kernel| pipeline::run(kernel, &mut drains));

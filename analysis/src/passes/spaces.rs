@@ -7,9 +7,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout;
 use super::walk;
+use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Role, Stmt, TileType, Type, Value, Var, VarId,
-    While,
+    Attr, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, Stmt, TileType, Type, Value, Var,
+    VarId, While,
 };
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
@@ -118,7 +119,11 @@ pub(super) fn infer(kernel: &mut Kernel) {
     }
     let needed = needed_moves(kernel, &body, &of);
     retype(kernel, &of);
-    kernel.body = Moves { kernel, needed, of, made: FxHashMap::default() }.body(body);
+    let mut moves = Moves { kernel, needed, of, made: FxHashMap::default(), refused: Vec::new() };
+    let body = moves.body(body);
+    let refused = moves.refused;
+    kernel.body = body;
+    kernel.rejections.extend(refused);
 }
 
 /// What the users of each variable ask for.
@@ -303,9 +308,44 @@ struct Moves<'a> {
     of: FxHashMap<VarId, Space>,
     /// Moves that are visible at this point: those of this statement list and the ones around it.
     made: FxHashMap<(VarId, Space), VarId>,
+    refused: Vec<Rejection>,
 }
 
 impl Moves<'_> {
+    /// The body of a loop or branch. One of a single statement is no list to the compiler, so that it puts no moves there.
+    fn nested(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        match <[Stmt; 1]>::try_from(body) {
+            Ok([only]) => {
+                self.refuse_unmoved(&only);
+                vec![self.stmt(only)]
+            }
+            Err(body) => self.body(body),
+        }
+    }
+
+    fn refuse_unmoved(&mut self, stmt: &Stmt) {
+        let Some(call) = walk::call_of(stmt) else { return };
+        for (index, arg) in call.args.iter().enumerate() {
+            let (Some(space), Some(var)) = (call.op.op().input(index).first(), plain_var(self.kernel, arg)) else {
+                continue;
+            };
+            let key = (var, *space);
+            if !self.needed.contains(&key) || self.made.contains_key(&key) {
+                continue;
+            }
+            let Some(is) = self.of.get(&var) else { continue };
+            let name = &self.kernel.var(var).name;
+            let message = format!(
+                "`{}` requires `{name}` in {space}, but it is in {is}, and the compiler moves nothing for a statement that stands alone in its loop or branch; write `pl.move({name}, target_memory=pl.Mem.{space})` before it",
+                call.op.op().name
+            );
+            let rejection = Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() };
+            if !self.refused.contains(&rejection) {
+                self.refused.push(rejection);
+            }
+        }
+    }
+
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
         let mut made_here = Vec::new();
         let mut out = Vec::with_capacity(body.len());
@@ -321,11 +361,11 @@ impl Moves<'_> {
 
     fn stmt(&mut self, mut stmt: Stmt) -> Stmt {
         match stmt {
-            Stmt::For(inner) => return Stmt::For(For { body: self.body(inner.body), ..inner }),
-            Stmt::While(inner) => return Stmt::While(While { body: self.body(inner.body), ..inner }),
+            Stmt::For(inner) => return Stmt::For(For { body: self.nested(inner.body), ..inner }),
+            Stmt::While(inner) => return Stmt::While(While { body: self.nested(inner.body), ..inner }),
             Stmt::If(inner) => {
-                let then = self.body(inner.then);
-                return Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner });
+                let then = self.nested(inner.then);
+                return Stmt::If(If { then, otherwise: self.nested(inner.otherwise), ..inner });
             }
             _ => {}
         }

@@ -25,8 +25,8 @@ use super::spaces::TARGET_MEMORY;
 use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt,
-    TensorType, TileType, Type, Value, Var, VarId, While,
+    Attr, Call, Carry, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
+    Stmt, TensorType, TileType, Type, Value, Var, VarId, While,
 };
 use crate::lower::{Known, Problem, deduce, unmet};
 use crate::ops::OpId;
@@ -51,8 +51,16 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
     kernel.body = out;
 }
 
-/// In kernels that compute on tiles, all but what has no instruction is left exactly as it is.
+/// In kernels that compute on tiles, all but what has no instruction is left exactly as it is, and tiles that are returned are stored.
 fn on_tiles(kernel: &mut Kernel, target: Target) {
+    if returns_tile(kernel) {
+        let body = std::mem::take(&mut kernel.body);
+        let mut conversion = Conversion::new(kernel, target, Vec::new(), FxHashMap::default());
+        conversion.out = body;
+        conversion.stores_at_exit();
+        let Conversion { out, .. } = conversion;
+        kernel.body = out;
+    }
     let mut found = false;
     walk::visit(&kernel.body, &mut |stmt| {
         found |= walk::call_of(stmt).is_some_and(|call| call.op == OpId::SCATTER_UPDATE);
@@ -70,6 +78,14 @@ fn on_tiles(kernel: &mut Kernel, target: Target) {
         other => out.push(other),
     });
     kernel.body = body;
+}
+
+fn returns_tile(kernel: &Kernel) -> bool {
+    let is_tile = |value: &Operand| value.var().is_some_and(|var| kernel.tile(var).is_some());
+    match kernel.body.last() {
+        Some(Stmt::Return { values, .. }) => kernel.kind == KernelKind::InCore && values.iter().any(is_tile),
+        _ => false,
+    }
 }
 
 /// Whether a kernel computes on tensors anywhere.

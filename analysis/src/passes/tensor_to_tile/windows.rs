@@ -73,7 +73,9 @@ impl Conversion<'_> {
     /// A parameter that is a tile from the start stays that tile: the author writes into it and names nothing new.
     fn write_part(&mut self, site: Site, target: Operand, source: Operand, offset: Operand) {
         if let (Some(var), Some(target)) = (site.result, target.var()) {
-            self.kernel.var_mut(var).inserted |= self.kernel.var(target).inserted;
+            let target = self.kernel.var(target);
+            let is_same = target.inserted && target.name == self.kernel.var(var).name;
+            self.kernel.var_mut(var).inserted |= is_same;
         }
         self.finish(site, OpId::ASSEMBLE, vec![target, source, offset], Vec::new());
     }

@@ -1,0 +1,43 @@
+//! Declared allocations of tiles that lie in another tile's memory: a view, or the result of an operation that writes into its operand,
+//! cannot have a slot of its own (InitMemRef).
+
+use rustc_hash::FxHashSet;
+
+use super::walk;
+use crate::diagnostics::Code;
+use crate::ir::{Call, Kernel, Rejection, Stmt, Value, VarId};
+use crate::ops::OpId;
+
+pub(super) fn check(kernel: &mut Kernel) {
+    let mut refused: Vec<Rejection> = Vec::new();
+    // Tiles in the ring between the cores, and views of them, have no memory that a slot could stand for.
+    let mut in_ring: FxHashSet<VarId> = FxHashSet::default();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
+        let source = source_of(call);
+        if matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV)
+            || call.op.op().view_of.is_some() && source.is_some_and(|source| in_ring.contains(&source))
+        {
+            in_ring.insert(*var);
+            return;
+        }
+        let Some((source, tile)) = source.zip(kernel.tile(*var)) else { return };
+        let Some(binding) = &tile.binding else { return };
+        let (name, source) = (&kernel.var(*var).name, &kernel.var(source).name);
+        let allocation = kernel.allocations.get(binding.allocation.0 as usize).map_or("?", |declared| &declared.name);
+        let message = format!(
+            "tile `{name}` is produced by `{}`, which lands in the allocation of its source tile `{source}`, so it cannot have a slot of `{allocation}` of its own; bind the source tile instead, or give the result another name",
+            call.op.op().name
+        );
+        if !refused.iter().any(|known| known.at == call.origin) {
+            refused.push(Rejection { at: call.origin, code: Code::Rejected, message, related: Vec::new() });
+        }
+    });
+    kernel.rejections.extend(refused);
+}
+
+/// The tile in whose memory the result lies.
+fn source_of(call: &Call) -> Option<VarId> {
+    let op = call.op.op();
+    call.args.get(usize::from(op.view_of.or(op.reuses)?))?.var()
+}
