@@ -168,11 +168,15 @@ fn expected(author: &Kernel, compiled: &[&Kernel], given: Given) -> Result<Vec<E
     let mut left: BTreeMap<usize, &Shared> = BTreeMap::new();
     let arrays = outcome.params.iter().enumerate().filter_map(|(slot, value)| Some((slot, array_of(value)?)));
     left.extend(arrays);
-    // A value that leaves the kernel is stored to a parameter that the compiler adds, also where it was a parameter.
-    let places =
-        compiled.iter().flat_map(|kernel| outcome.returned.iter().zip(returned_to(kernel, author.params.len())));
+    // A value that leaves the kernel is stored to a parameter that the compiler adds, also where it was a parameter; or to one
+    // that the kernel reads.
+    let places = compiled.iter().flat_map(|kernel| outcome.returned.iter().zip(returned_to(kernel)));
     for (value, place) in places {
         let (Some(place), Some(array)) = (place, array_of(value)) else { continue };
+        let is_parameter = left.values().any(|param| Rc::ptr_eq(param, array));
+        if place < author.params.len() && is_parameter {
+            continue;
+        }
         left.retain(|_, param| !Rc::ptr_eq(param, array));
         left.insert(place, array);
     }
@@ -240,7 +244,7 @@ fn visit(body: &[Stmt], f: &mut dyn FnMut(&Stmt)) {
 }
 
 /// For each returned value the parameter, behind those of the author, that it is stored to.
-fn returned_to(compiled: &Kernel, written: usize) -> Vec<Option<usize>> {
+fn returned_to(compiled: &Kernel) -> Vec<Option<usize>> {
     let Some(Stmt::Return { values, .. }) = compiled.body.last() else { return Vec::new() };
     // The tensor that a variable is a later state of.
     let mut earlier: BTreeMap<VarId, VarId> = BTreeMap::new();
@@ -271,7 +275,7 @@ fn returned_to(compiled: &Kernel, written: usize) -> Vec<Option<usize>> {
         while let Some(source) = earlier.get(&var) {
             var = *source;
         }
-        compiled.params.iter().position(|param| *param == var).filter(|slot| *slot >= written)
+        compiled.params.iter().position(|param| *param == var)
     };
     values.iter().map(place).collect()
 }
