@@ -162,12 +162,14 @@ pub(crate) fn constant<'db>(
     if links >= eval::LONGEST_CHAIN {
         return Some(eval::too_far(name.text(db)));
     }
-    let statements = statements_of(db, file, scope).iter();
-    let values: Vec<Constant> =
-        statements.filter_map(|&unit| bound_value(db, unit, name.text(db), links + 1, root)).collect();
+    let bound = |&unit: &Unit<'db>| Some((unit, bound_value(db, unit, name.text(db), links + 1, root)?));
+    let mut values: Vec<(Unit<'db>, Constant)> = statements_of(db, file, scope).iter().filter_map(bound).collect();
+    if values.len() > 1 {
+        values.retain(|(unit, _)| eval::binding(syntax(db, *unit), name.text(db)) != Binding::Program);
+    }
     match (values.as_slice(), scope) {
         // The same import again, say, says nothing else.
-        ([value, again @ ..], _) if again.iter().all(|other| other == value) => Some(value.clone()),
+        ([(_, value), again @ ..], _) if again.iter().all(|(_, other)| other == value) => Some(value.clone()),
         ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, root),
         ([], None) => None,
         _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),

@@ -23,7 +23,9 @@ use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};
 
 pub use arithmetic::{integers, truth};
-pub use binding::{Binding, LONGEST_CHAIN, assigned_member, binding, bound_value, too_far};
+pub use binding::{
+    Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, bound_value, is_bound_by_program, too_far,
+};
 pub use records::Record;
 
 /// The value of a Python expression, as far as it can be known without running it.
@@ -67,12 +69,17 @@ pub enum Assumption {
     NoArguments,
     /// Without this variable in the environment.
     NotSet(String),
+    /// Without what the file does only where it is the program.
+    Imported,
 }
 
 impl fmt::Display for Assumption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Assumption::NoArguments => f.write_str("the program is started without arguments"),
+            Assumption::Imported => {
+                f.write_str("the file is imported, so that `if __name__ == \"__main__\":` does nothing")
+            }
             Assumption::NotSet(name) => write!(f, "`{name}` is not set in the environment"),
         }
     }

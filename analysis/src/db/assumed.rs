@@ -79,7 +79,7 @@ fn of_name<'db>(
         let recording =
             Recording { scope: UnitScope { links: links + 1, ..UnitScope::new(db, unit) }, found: found.clone() };
         match eval::binding(ast, text) {
-            Binding::None => continue,
+            Binding::None | Binding::Program => continue,
             Binding::Import { level, module, original } => {
                 if let Some(home) = module_file(db, file, level, Name::new(db, module.clone())) {
                     match overriding(db, unit, home, &module, &original).as_slice() {
@@ -96,6 +96,10 @@ fn of_name<'db>(
             }
         }
         is_bound = true;
+    }
+    let by_program = |unit: &Unit<'db>| eval::is_bound_by_program(syntax(db, *unit), text);
+    if is_bound && statements_of(db, file, scope).iter().any(by_program) {
+        found.borrow_mut().insert(Assumption::Imported);
     }
     if let (false, Some(scope)) = (is_bound, scope) {
         return of_name(db, file, scope.parent(db), name, links);

@@ -138,7 +138,7 @@ impl<'db> Running<'db> {
                         self.start.patches.push(Patch { module, member, by: unit, statement, at: self.now });
                     }
                 }
-                Stmt::If { condition, .. } if asks_for_program(ast, *condition) => {}
+                Stmt::If { condition, .. } if eval::asks_for_program(ast, *condition) => {}
                 stmt => {
                     for body in stmt.bodies() {
                         self.statements(file, unit, ast, body, false);
@@ -163,13 +163,5 @@ impl<'db> Running<'db> {
         let Expr::Attribute { value, name } = ast.expr(target) else { return None };
         let module = Name::new(self.db, ast.name(*value)?.to_owned());
         Some((module_called(self.db, file, module)?, name.clone()))
-    }
-}
-
-/// `if __name__ == "__main__":`, whose statements run behind all imports.
-fn asks_for_program(ast: &Ast, condition: ExprId) -> bool {
-    match ast.expr(condition) {
-        Expr::Compare { left, .. } => ast.name(*left) == Some("__name__"),
-        _ => false,
     }
 }

@@ -106,3 +106,13 @@ fn names_in_terms_of_themselves_end() {
         }
     }
 }
+
+#[test]
+fn what_only_the_program_binds_does_not_count_where_the_file_binds_the_name_itself() {
+    let file = File::new("ROWS = 64\nif __name__ == \"__main__\":\n    ROWS = parse()\n    COLS = 8\n");
+    assert_eq!(
+        file.value("ROWS"),
+        r#"Some(Int(64)) ["the file is imported, so that `if __name__ == \"__main__\":` does nothing"]"#
+    );
+    assert_eq!(file.value("COLS"), r#"Some(Unknown(Reason("`COLS` is assigned where the file is the program"))) []"#);
+}

@@ -1,6 +1,6 @@
 //! How a block binds a name, and the value that it gives to it.
 
-use tilelens_syntax::ast::{Ast, ExprId, Function, Stmt, StmtId};
+use tilelens_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::{Constant, Scope, evaluate, unknown};
 
@@ -26,31 +26,53 @@ pub enum Binding {
     Definition,
     /// More than one binding, or one in a loop or branch.
     Several,
+    /// Only where the file is the program: under `if __name__ == "__main__":`.
+    Program,
 }
 
 /// How a block binds `name`: its statements, or for a function's block the parameters and the body.
 pub fn binding(ast: &Ast, name: &str) -> Binding {
-    let mut bindings = Bindings { ast, name, found: Binding::None };
-    if let [only] = ast.body.as_slice()
-        && let Stmt::Function(function) = ast.stmt(*only)
-    {
-        for param in function.params.iter().filter(|param| ast.name(param.name) == Some(name)) {
-            bindings.found = Binding::Param(param.default);
-        }
-        bindings.collect(&function.body, false);
-    } else {
-        bindings.collect(&ast.body, false);
+    let bindings = Bindings::of(ast, name);
+    match bindings.found {
+        Binding::None if bindings.of_program => Binding::Program,
+        found => found,
     }
-    bindings.found
+}
+
+/// Whether a block binds `name` under `if __name__ == "__main__":`, alone or again.
+pub fn is_bound_by_program(ast: &Ast, name: &str) -> bool {
+    Bindings::of(ast, name).of_program
+}
+
+/// `if __name__ == "__main__":`, whose statements run behind all imports, and only where the file is the program.
+pub fn asks_for_program(ast: &Ast, condition: ExprId) -> bool {
+    matches!(ast.expr(condition), Expr::Compare { left, .. } if ast.name(*left) == Some("__name__"))
 }
 
 struct Bindings<'a> {
     ast: &'a Ast,
     name: &'a str,
     found: Binding,
+    /// Whether the program binds it.
+    of_program: bool,
 }
 
-impl Bindings<'_> {
+impl<'a> Bindings<'a> {
+    fn of(ast: &'a Ast, name: &'a str) -> Bindings<'a> {
+        let mut bindings = Bindings { ast, name, found: Binding::None, of_program: false };
+        if let [only] = ast.body.as_slice()
+            && let Stmt::Function(function) = ast.stmt(*only)
+        {
+            for param in function.params.iter().filter(|param| ast.name(param.name) == Some(name)) {
+                bindings.found = Binding::Param(param.default);
+            }
+            bindings.collect(&function.body, false);
+        } else {
+            bindings.collect(&ast.body, false);
+        }
+        bindings
+    }
+
     fn add(&mut self, binding: Binding, conditional: bool) {
         let first = self.found == Binding::None && !conditional;
         self.found = if first { binding } else { Binding::Several };
@@ -99,6 +121,11 @@ impl Bindings<'_> {
                     }
                     self.collect(body, true);
                     self.collect(or_else, true);
+                }
+                Stmt::If { condition, body, .. } if asks_for_program(ast, *condition) => {
+                    let mut inner = Bindings { found: Binding::None, ..*self };
+                    inner.collect(body, true);
+                    self.of_program |= inner.found != Binding::None;
                 }
                 Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
                     self.collect(body, true);
@@ -163,6 +190,7 @@ pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant>
             unknown(format!("`{name}` is a parameter of the enclosing function, without a default"))
         }
         Binding::Definition => unknown(format!("`{name}` is a function or class")),
+        Binding::Program => unknown(format!("`{name}` is assigned where the file is the program")),
         Binding::Several => unknown(format!("`{name}` is assigned more than once, or under a condition")),
     }
 }
