@@ -419,13 +419,41 @@ impl<'a> Parts<'a> {
         Operand::Var(var)
     }
 
+    /// What the loop over blocks of K starts with, as narrow as the product is in the window.
     fn create_accumulator(&mut self, base: &str, window: &Window) -> VarId {
-        let var = self.accumulator_var(format!("{base}_l0_init"), window, Role::Def);
+        let name = format!("{base}_l0_init");
+        let Some(valid) = self.valid_part(window) else { return self.create(name, window) };
+        let storage = self.create(format!("{name}_storage"), window);
+        let var = self.accumulator_var(name, window, Role::Def);
+        if let Type::Tile(tile) = &mut self.kernel.var_mut(var).ty {
+            tile.view.valid_shape = Some(valid.to_vec());
+        }
+        let args = [Operand::Var(storage)].into_iter().chain(valid.map(Operand::Scalar)).collect();
+        let call = Call { op: OpId::SET_VALIDSHAPE, args, attrs: Vec::new(), origin: self.at };
+        self.out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
+        var
+    }
+
+    fn create(&mut self, name: String, window: &Window) -> VarId {
+        let var = self.accumulator_var(name, window, Role::Def);
         let shape = [window.rows, window.cols].map(Scalar::Int).to_vec();
         let attrs = vec![("dtype", Attr::Dtype(self.dtype)), (spaces::TARGET_MEMORY, Attr::Space(Space::Acc))];
         let call = Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: self.at };
         self.out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
         var
+    }
+
+    /// The part of a window that the product fills, where that is not all of it.
+    fn valid_part(&self, window: &Window) -> Option<[Scalar; 2]> {
+        let [rows, cols] = self.kernel.tile(self.product)?.view.valid_shape.as_deref()? else { return None };
+        let part = |valid: &Scalar, offset: &Scalar, extent: i64| {
+            let (behind, extent) =
+                (walk::fold_binary(ScalarBinary::Max, valid.clone(), offset.clone()), Scalar::Int(extent));
+            let rest = walk::fold_binary(ScalarBinary::Sub, behind, offset.clone());
+            walk::fold_binary(ScalarBinary::Min, rest, extent)
+        };
+        let valid = [part(rows, &window.row, window.rows), part(cols, &window.col, window.cols)];
+        (valid != [window.rows, window.cols].map(Scalar::Int)).then_some(valid)
     }
 
     fn accumulator_var(&mut self, name: String, window: &Window, role: Role) -> VarId {

@@ -28,7 +28,7 @@ impl Configuration {
         Configuration { backend: "950", planner: "DSA_RP" },
     ];
 
-    fn of(result: &Json) -> Option<Configuration> {
+    pub(super) fn of(result: &Json) -> Option<Configuration> {
         let is = |one: &Configuration| result["backend"] == one.backend && result["planner"] == one.planner;
         Configuration::ALL.into_iter().find(is)
     }
@@ -66,6 +66,8 @@ pub enum Kind {
     Differs,
     /// Nothing is claimed.
     NotExact,
+    /// The compiler plans a function of which nothing is shown.
+    NotFound,
     /// Called predicted, and the compiler's plan all the same.
     Predicted,
     /// Every tile, use and buffer is the compiler's, or both refuse.
@@ -75,7 +77,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::Right,
         Kind::Predicted,
         Kind::Wrong,
@@ -83,6 +85,7 @@ impl Kind {
         Kind::FalseError,
         Kind::Missed,
         Kind::NotExact,
+        Kind::NotFound,
         Kind::Panic,
         Kind::NoAnswer,
     ];
@@ -95,6 +98,7 @@ impl Kind {
             Kind::Panic => "panic",
             Kind::Differs => "differs",
             Kind::NotExact => "not-exact",
+            Kind::NotFound => "not-found",
             Kind::Predicted => "predicted",
             Kind::Right => "right",
             Kind::NoAnswer => "no-answer",
@@ -119,7 +123,7 @@ pub struct Verdict {
     pub marks: Vec<Mark>,
 }
 
-fn verdict(kind: Kind, because: impl Into<String>) -> Verdict {
+pub(super) fn verdict(kind: Kind, because: impl Into<String>) -> Verdict {
     Verdict { kind, because: because.into(), refused: false, marks: Vec::new() }
 }
 
@@ -239,22 +243,22 @@ pub fn judge(result: &Json, kernels: &[KernelPlan], errors: &[String]) -> Verdic
 }
 
 /// All of it is modelled; a predicted kernel uses something that was never compared.
-fn is_whole(kernel: &KernelPlan) -> bool {
+pub(super) fn is_whole(kernel: &KernelPlan) -> bool {
     matches!(kernel.status, "exact" | "predicted")
 }
 
-fn equal(kernels: &[KernelPlan]) -> Verdict {
+pub(super) fn equal(kernels: &[KernelPlan]) -> Verdict {
     let uncompared = kernels.iter().flat_map(|kernel| &kernel.uncompared).cloned().collect::<Vec<_>>().join(", ");
     let kind = if kernels.iter().all(|kernel| kernel.status == "exact") { Kind::Right } else { Kind::Predicted };
     let marks = kernels.iter().flat_map(|kernel| kernel.marks.iter().copied()).collect();
     Verdict { marks, ..verdict(kind, uncompared) }
 }
 
-fn rows<'j>(function: &'j Json, key: &str) -> impl Iterator<Item = &'j Json> {
+pub(super) fn rows<'j>(function: &'j Json, key: &str) -> impl Iterator<Item = &'j Json> {
     function[key].as_array().into_iter().flatten()
 }
 
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(240).collect()
 }
 
@@ -289,6 +293,24 @@ fn difference(want: &Json, have: &KernelPlan) -> Option<String> {
     if let Some(at) = (0..theirs.len().max(ours.len())).find(|&at| theirs.get(at) != ours.get(at)) {
         return Some(format!("tile {at}: compiler {}; here {}", show(&theirs, at), show(&ours, at)));
     }
+    resources(want, have)
+}
+
+/// The first difference between the places of all tiles, those that the compiler adds too, in the order of their definition.
+pub(super) fn places(want: &Json, have: &KernelPlan) -> Option<String> {
+    let is_definition = |kind: Option<&str>| matches!(kind, None | Some("def"));
+    let theirs = rows(want, "tiles").filter(|tile| is_definition(tile["kind"].as_str()));
+    let theirs: Vec<_> = theirs
+        .map(|tile| (tile["space"].as_str().unwrap_or("?"), tile["bytes"].as_u64(), tile["address"].as_u64()))
+        .collect();
+    let ours = have.tiles.iter().filter(|tile| is_definition(Some(tile.kind)));
+    let ours: Vec<_> = ours.map(|tile| (tile.space.unwrap_or("?"), Some(tile.bytes), tile.address)).collect();
+    let at = (0..theirs.len().max(ours.len())).find(|&at| theirs.get(at) != ours.get(at))?;
+    Some(format!("tile {at}: compiler {:?}; here {:?}", theirs.get(at), ours.get(at)))
+}
+
+/// The first difference between the use of the spaces, and the buffers.
+pub(super) fn resources(want: &Json, have: &KernelPlan) -> Option<String> {
     for (space, used) in want["spaces"].as_object().into_iter().flatten() {
         let ours = have.spaces.get(space.as_str()).map_or(0, |space| space.used);
         let most = used["used"].as_u64().unwrap_or(0);

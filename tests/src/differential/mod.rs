@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask differential` runs it. The compiler is a command that answers ([`oracle`]); nothing here knows how it was built.
 
+pub mod files;
 pub mod generator;
 pub mod judge;
 pub mod kinds;

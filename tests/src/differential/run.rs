@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tilelens_analysis::coverage::{self, By};
 
+use super::files;
 use super::generator::{self, sizes};
-use super::judge::{self, Configuration, Kind};
+use super::judge::{Configuration, Kind};
 use super::kinds::{self, Signature, Tally};
 use super::minimise::{self, Found};
 use super::oracle::Oracle;
@@ -79,7 +80,7 @@ impl Run {
         for some in files.chunks(self.round.max(1) as usize) {
             for (file, answer) in some.iter().zip(self.oracle.ask(some, None)?) {
                 let text = std::fs::read_to_string(file)?;
-                let verdicts = judge::verdicts(&file.to_string_lossy(), &text, &answer);
+                let verdicts = files::verdicts(&file.to_string_lossy(), &text, &answer);
                 for (configuration, verdict) in &verdicts {
                     if !matches!(verdict.kind, Kind::Right | Kind::Predicted | Kind::NoAnswer) {
                         println!("{:11} {} {configuration}: {}", verdict.kind.name(), file.display(), verdict.because);
