@@ -88,7 +88,7 @@ pub(super) struct State {
     pub(super) temporaries: u32,
     pub(super) depth: u32,
     /// The value that an inlined function returns.
-    pub(super) returned: Option<Term>,
+    pub(super) returned: Option<Rhs>,
     /// Outside of every kernel: what is not modelled there does not matter.
     pub(super) host: bool,
     /// What the front end refuses of operations outside of scopes.
@@ -626,7 +626,11 @@ impl<'a> Lowering<'a> {
             return;
         };
         if self.inlined.is_some() {
-            self.state.returned = Some(self.passed(value));
+            // A call at the end takes the name that the result is bound to.
+            self.state.returned = Some(match self.ast.name(value) {
+                Some(_) => Rhs::Term(self.passed(value)),
+                None => self.rhs(value),
+            });
             return;
         }
         let values = match self.ast.expr(value) {

@@ -289,10 +289,7 @@ impl Lowering<'_> {
             outer.extend(names.into_iter().flatten());
         }
         self.state = inner.state;
-        match returned {
-            Some(term) => Rhs::Term(term),
-            None => unknown(format!("`{name}` returns nothing")),
-        }
+        returned.unwrap_or_else(|| unknown(format!("`{name}` returns nothing")))
     }
 
     /// The parameters of a function by the variables that a call gives for them.

@@ -614,7 +614,7 @@ impl Lowering<'_> {
     }
 
     /// Lowers the body of a function in place of a call.
-    pub(super) fn inlined_body(&mut self, body: &[StmtId]) -> Option<Term> {
+    pub(super) fn inlined_body(&mut self, body: &[StmtId]) -> Option<Rhs> {
         let outer = self.state.returned.take();
         self.block(body);
         std::mem::replace(&mut self.state.returned, outer)

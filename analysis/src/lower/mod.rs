@@ -29,6 +29,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
+use rustc_hash::FxHashSet;
 use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt};
 
 use crate::eval::{Argument, Scope};
@@ -148,10 +149,10 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         return refused_host(ast, function, state.host_rejections).into_iter().collect();
     }
     let mut converted = ssa::convert(&draft);
-    for (scope, around) in converted.regions.iter_mut().zip(&converted.around) {
-        simplify::scope(scope, &mut converted.vars, around);
-    }
+    let ssa::Converted { body, regions, around, vars, .. } = &mut converted;
+    let gone = simplify::scopes(body, regions, around, vars);
     let read_by_host = converted.versions_of(&state.read_by_host);
+    let read_by_host: FxHashSet<_> = read_by_host.iter().map(|var| gone.var_of(*var).unwrap_or(*var)).collect();
     simplify::drop_unread_of_host(&mut converted.body, &mut converted.regions, &read_by_host);
     let of_scopes = std::mem::take(&mut converted.of_scopes);
     let ends_with_scope = ends_with_scope(ast, function, &draft.body);

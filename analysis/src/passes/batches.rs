@@ -5,9 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pages::{Pages, extents, int, tile_type};
 use super::{spaces, walk};
+use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, Stmt, TileType, TileView,
-    Type, Value, Var, VarId,
+    Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt, TileType,
+    TileView, Type, Value, Var, VarId,
 };
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
@@ -191,7 +192,14 @@ impl Batches {
         let load = load.filter(|load| !fit || !is_one_run(kernel, load)).cloned();
         let Some((_, rows, columns)) = pages(&tile.shape) else { return Err(unknown()) };
         let batch_shape = tile.shape[..tile.shape.len() - 2].to_vec();
-        Ok(Factor { var, tile, batch_shape, rows, columns, turned: view.is_some(), load })
+        let valid = match tile.view.valid_shape.as_deref() {
+            Some([.., valid_rows, valid_columns]) if load.is_none() => {
+                Some([valid_rows.clone(), valid_columns.clone()])
+            }
+            _ => None,
+        };
+        let valid = valid.filter(|valid| *valid != [int(rows), int(columns)]);
+        Ok(Factor { var, tile, batch_shape, rows, columns, valid, turned: view.is_some(), load })
     }
 }
 
@@ -233,6 +241,8 @@ struct Factor {
     batch_shape: Vec<u64>,
     rows: u64,
     columns: u64,
+    /// The part of each matrix that holds data, where that is not all of it.
+    valid: Option<[Scalar; 2]>,
     /// A transposing view, whose batches lie side by side.
     turned: bool,
     /// Where the whole operand does not stay in L1: how it would be loaded.
@@ -293,7 +303,7 @@ fn unrolled(
         let (left, right) = (pages.page("lhs", &lhs, 0), pages.page("rhs", &rhs, 0));
         let mut args: Vec<Operand> = call.args.first().filter(|_| adds).cloned().into_iter().collect();
         args.extend([Operand::Var(left), Operand::Var(right)]);
-        pages.kernel.var_mut(result).ty = product_type(shape, dtype);
+        pages.kernel.var_mut(result).ty = product_type(&lhs, &rhs, dtype);
         pages.bind(result, if adds { OpId::MATMUL_ACC } else { OpId::MATMUL }, args, Vec::new());
         return Ok(());
     }
@@ -307,14 +317,17 @@ fn unrolled(
         whole = Some(made);
     }
     let mut stored = match &store {
-        Some(Stmt::Let { value: Value::Call(store), .. }) => store.args.get(2).cloned(),
+        Some(Stmt::Let { value: Value::Call(store), .. }) => {
+            pages.check_offsets(store, output.len() + 2);
+            store.args.get(2).cloned()
+        }
         _ => None,
     };
     for batch in 0..count {
         let index = indices(batch, &output);
         let left = pages.page("lhs", &lhs, flat(&index, &lhs.batch_shape));
         let right = pages.page("rhs", &rhs, flat(&index, &rhs.batch_shape));
-        let one = pages.inserted(format!("matmul_{batch}"), product_type(shape, dtype));
+        let one = pages.inserted(format!("matmul_{batch}"), product_type(&lhs, &rhs, dtype));
         pages.bind(one, OpId::MATMUL, vec![Operand::Var(left), Operand::Var(right)], Vec::new());
         let is_last = batch + 1 == count;
         if let Some(Stmt::Let { var, value: Value::Call(store), origin }) = &store {
@@ -352,12 +365,27 @@ fn unrolled(
 }
 
 impl Pages<'_> {
+    /// A store that takes the matrices one by one has a place along each axis of the product.
+    fn check_offsets(&mut self, store: &Call, rank: usize) {
+        let Some(Operand::List(offsets)) = store.args.get(1) else { return };
+        if offsets.len() != rank {
+            let message = format!(
+                "a product of batches with {rank} axes is stored at once, but the offset has {}; the compiler refuses it \
+                 (\"tile.store offsets rank must match batch_matmul result rank\"): take operands without batches, or store into a \
+                 tensor with {rank} axes",
+                offsets.len()
+            );
+            let (at, code) = (store.origin, Code::Rejected);
+            self.kernel.rejections.push(Rejection { at, code, message, related: Vec::new() });
+        }
+    }
+
     /// The matrix of one batch of an operand.
     fn page(&mut self, side: &str, of: &Factor, batch: u64) -> VarId {
         let shape = [of.rows, of.columns];
-        let mut tile = TileType { shape: shape.to_vec(), binding: None, ..of.tile.clone() };
+        let view = TileView { valid_shape: of.valid.clone().map(Vec::from), ..of.tile.view.clone() };
+        let tile = TileType { shape: shape.to_vec(), binding: None, view, ..of.tile.clone() };
         if let Some(load) = &of.load {
-            tile.view.valid_shape = None;
             return self.loaded_page(side, of, tile, load, batch);
         }
         let (row, column) = if of.turned { (0, batch * of.columns) } else { (batch * of.rows, 0) };
@@ -411,9 +439,9 @@ impl Pages<'_> {
             let left = self.page("lhs", lhs, flat(&index, &lhs.batch_shape));
             let right = self.page("rhs", rhs, flat(&index, &rhs.batch_shape));
             let place = Operand::List(vec![int(batch * lhs.rows), int(0)]);
-            let page = self.inserted(format!("acc_page_{batch}"), product_type(shape, dtype));
+            let page = self.inserted(format!("acc_page_{batch}"), accumulator_type(shape, None, dtype));
             self.bind(page, OpId::SLICE, vec![Operand::Var(sum), extents(shape), place.clone()], Vec::new());
-            let added = self.inserted(format!("matmul_acc_{batch}"), product_type(shape, dtype));
+            let added = self.inserted(format!("matmul_acc_{batch}"), accumulator_type(shape, None, dtype));
             self.bind(added, OpId::MATMUL_ACC, [page, left, right].map(Operand::Var).to_vec(), Vec::new());
             let next = match batch + 1 == count {
                 true => result,
@@ -432,10 +460,19 @@ impl Pages<'_> {
     }
 }
 
-fn product_type(shape: [u64; 2], dtype: Dtype) -> Type {
-    let model =
-        TileType { shape: Vec::new(), dtype, space: Some(Space::Acc), view: TileView::default(), binding: None };
-    tile_type(shape, &model)
+/// A product of two matrices: as narrow as the rows of the one and the columns of the other.
+fn product_type(lhs: &Factor, rhs: &Factor, dtype: Dtype) -> Type {
+    let valid = (lhs.valid.is_some() || rhs.valid.is_some()).then(|| {
+        let [rows, _] = lhs.valid.clone().unwrap_or([int(lhs.rows), int(lhs.columns)]);
+        let [_, columns] = rhs.valid.clone().unwrap_or([int(rhs.rows), int(rhs.columns)]);
+        vec![rows, columns]
+    });
+    accumulator_type([lhs.rows, rhs.columns], valid, dtype)
+}
+
+fn accumulator_type(shape: [u64; 2], valid_shape: Option<Vec<Scalar>>, dtype: Dtype) -> Type {
+    let view = TileView { valid_shape, ..TileView::default() };
+    Type::Tile(TileType { shape: shape.to_vec(), dtype, space: Some(Space::Acc), view, binding: None })
 }
 
 /// The shape of batches that both sides are spread to.

@@ -12,7 +12,8 @@ use facts::Facts;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = simplified(body, &mut kernel.vars, &[]);
+    kernel.body = folded(body, &mut kernel.vars, &[], &mut Substitution::default());
+    drop_unread_results(&mut kernel.body);
 }
 
 /// What stands around a scope of host code.
@@ -27,26 +28,38 @@ pub(crate) enum Around {
     },
 }
 
-/// A scope of host code: the compiler simplifies it where it stands, before it makes a kernel of it.
-pub(crate) fn scope(body: &mut Vec<Stmt>, vars: &mut [Var], around: &[Around]) {
-    if !around.is_empty() {
-        *body = simplified(std::mem::take(body), vars, around);
+/// Scopes of host code: the compiler simplifies them where they stand, before it makes kernels of them. So what only a branch that is
+/// never taken reads is no parameter, and what only it writes does not leave the scope. Answers what results stand for that are gone.
+pub(crate) fn scopes(
+    host: &mut [Stmt],
+    scopes: &mut [Vec<Stmt>],
+    around: &[Vec<Around>],
+    vars: &mut [Var],
+) -> Substitution {
+    let mut results = Substitution::default();
+    for (scope, around) in scopes.iter_mut().zip(around) {
+        *scope = folded(std::mem::take(scope), vars, around, &mut results);
     }
+    if !results.is_empty() {
+        results.apply(host);
+        scopes.iter_mut().for_each(|scope| results.apply(scope));
+    }
+    results
 }
 
-fn simplified(body: Vec<Stmt>, vars: &mut [Var], around: &[Around]) -> Vec<Stmt> {
-    let mut fold = Fold { facts: Facts::new(vars), results: Substitution::default(), renamed: Vec::new() };
+fn folded(body: Vec<Stmt>, vars: &mut [Var], around: &[Around], results: &mut Substitution) -> Vec<Stmt> {
+    let mut fold = Fold { facts: Facts::new(vars), results: std::mem::take(results), renamed: Vec::new() };
     for one in around {
         match one {
             Around::Branch(condition, holds) => fold.facts.assume(condition, *holds),
             Around::Loop { index, start, stop } => fold.facts.index(*index, start, stop),
         }
     }
-    let mut body = fold.body(body);
+    let body = fold.body(body);
+    *results = fold.results;
     for result in fold.renamed {
         vars[result.0 as usize].role = Role::Def;
     }
-    drop_unread_results(&mut body);
     body
 }
 

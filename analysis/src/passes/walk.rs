@@ -161,7 +161,7 @@ pub(crate) fn scalar_uses(scalar: &Scalar, see: &mut impl FnMut(VarId)) {
 
 /// What variables stand for in a copy of statements.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Substitution {
+pub(crate) struct Substitution {
     of: FxHashMap<VarId, Operand>,
     /// What is assigned again inside of a loop or branch is another variable there in the copy.
     apart: bool,
@@ -181,7 +181,7 @@ impl Substitution {
     }
 
     /// The variable that `var` stands for, if it stands for one.
-    pub(super) fn var_of(&self, var: VarId) -> Option<VarId> {
+    pub(crate) fn var_of(&self, var: VarId) -> Option<VarId> {
         self.of.get(&var).and_then(Operand::var)
     }
 
