@@ -117,10 +117,23 @@ pub(super) struct Search<'a> {
     acc_rows: i64,
     /// Columns of the right operand's box, where tiles of it are loaded in whole boxes.
     box_columns: i64,
+    /// What the extents of a tile are multiples of.
+    steps: Extents,
+    widths: Option<Widths>,
     /// Only the accumulator may stay in place.
     keeps_accumulator: bool,
     machine: Machine<'a>,
     costs: &'a Costs,
+}
+
+/// Columns of a tile whose bias has to fit its table.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Widths {
+    pub(super) least: i64,
+    pub(super) most: i64,
+    /// Where a grid over all of K loads biases one step ahead, and where two of its loops do.
+    pub(super) ahead: i64,
+    pub(super) ahead_twice: i64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -137,7 +150,24 @@ impl<'a> Search<'a> {
             Target::Ascend910b => &COSTS_910B,
             Target::Ascend950 => &COSTS_950,
         };
-        Search { problem, bytes, acc_rows, box_columns: 1, keeps_accumulator: false, machine, costs }
+        let steps = Extents { m: BLOCK, n: BLOCK, k: BLOCK };
+        Search {
+            problem,
+            bytes,
+            acc_rows,
+            box_columns: 1,
+            steps,
+            widths: None,
+            keeps_accumulator: false,
+            machine,
+            costs,
+        }
+    }
+
+    /// For a product with a bias, whose operands have these boxes (rows and columns).
+    pub(super) fn with_bias(self, left: [i64; 2], right: [i64; 2], widths: Widths) -> Self {
+        let steps = Extents { m: BLOCK.max(left[0]), n: BLOCK.max(right[1]), k: BLOCK.max(left[1]).max(right[0]) };
+        Search { steps, widths: Some(widths), ..self }
     }
 
     /// For a grid around a loop over K, whose tiles are loaded one by one, in boxes of so many columns.
@@ -148,8 +178,11 @@ impl<'a> Search<'a> {
     /// The best tile, or `None` where the compiler leaves the product alone because it has no legal one. Only some planners let
     /// one accumulator be drained while the next one is made.
     pub(super) fn choose(&self, two_accumulators: bool) -> Option<Choice> {
-        let problem = self.problem;
-        if [problem.m, problem.n, problem.k].into_iter().any(|extent| extent < BLOCK) || problem.k % BLOCK != 0 {
+        let (problem, steps) = (self.problem, self.steps);
+        if problem.m < steps.m || problem.n < steps.n || problem.k % steps.k != 0 {
+            return None;
+        }
+        if self.widths.is_some() && (problem.m % steps.m != 0 || problem.n % steps.n != 0) {
             return None;
         }
         let [mut walk, others @ ..] = WALKS;
@@ -253,13 +286,15 @@ impl Search<'_> {
         let right = self.capacity(Space::Right, self.bytes.right, copies(Space::Right, walk));
         let acc = self.capacity(Space::Acc, self.bytes.acc, copies(Space::Acc, walk));
         let mut best: Option<Candidate> = None;
-        for m in (BLOCK..=self.problem.m).step_by(BLOCK as usize) {
+        let steps = self.steps;
+        let narrowest = self.widths.map_or(steps.n, |widths| widths.least.max(steps.n));
+        for m in (steps.m..=self.problem.m).step_by(steps.m as usize) {
             let rows = round_up(m, self.acc_rows);
-            if rows > acc / BLOCK {
+            if rows > acc / narrowest {
                 break;
             }
-            let widest = self.problem.n.min(acc / rows);
-            for n in (BLOCK..=widest).step_by(BLOCK as usize) {
+            let widest = self.widths.map_or(i64::MAX, |widths| widths.most).min(self.problem.n).min(acc / rows);
+            for n in (narrowest..=widest).step_by(steps.n as usize) {
                 let boxed = round_up(n, self.box_columns);
                 if rows * boxed > acc {
                     break;
@@ -268,11 +303,12 @@ impl Search<'_> {
                     continue;
                 }
                 let deepest = (left / m).min(right / boxed).min(self.problem.k);
-                for k in (BLOCK..=deepest).step_by(BLOCK as usize) {
-                    if whole_depth && k != self.problem.k {
+                for k in (steps.k..=deepest).step_by(steps.k as usize) {
+                    let tile = Extents { m, n, k };
+                    if (whole_depth && k != self.problem.k) || !self.bias_fits(tile, stationary) {
                         continue;
                     }
-                    let candidate = self.score(Extents { m, n, k }, walk);
+                    let candidate = self.score(tile, walk);
                     if best.is_none_or(|best| self.is_better(candidate, best)) {
                         best = Some(candidate);
                     }
@@ -280,6 +316,19 @@ impl Search<'_> {
             }
         }
         best
+    }
+
+    /// Whether the table holds all biases that a grid of such tiles has at a time.
+    fn bias_fits(&self, tile: Extents, stationary: Stationary) -> bool {
+        let Some(widths) = self.widths.filter(|_| tile.k == self.problem.k && tile != self.problem) else {
+            return true;
+        };
+        let most = match stationary {
+            Stationary::Right => widths.most,
+            Stationary::Accumulator if self.rows_outer(tile, stationary) => widths.ahead_twice,
+            Stationary::Left | Stationary::Accumulator => widths.ahead,
+        };
+        tile.n <= most
     }
 
     fn score(&self, tile: Extents, walk: Walk) -> Candidate {
@@ -306,7 +355,8 @@ impl Search<'_> {
         let rest = k - full * tile.k;
         let blocks = full + i64::from(rest > 0);
         let rows = full * ceil_div(tile.k, row) + if rest > 0 { ceil_div(rest, row) } else { 0 };
-        let one = blocks * self.costs.head + passes * ceil_div(tile.m, BLOCK) * rows * ceil_div(tile.n, BLOCK);
+        let (high, wide) = (ceil_div(tile.m, self.steps.m), ceil_div(tile.n, self.steps.n));
+        let one = blocks * self.costs.head + passes * high * rows * wide;
         ceil_div(m, tile.m) * ceil_div(n, tile.n) * one
     }
 

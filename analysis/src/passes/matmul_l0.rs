@@ -1,13 +1,13 @@
 //! AutoTileMatmulL0: a product of operands in L1 that does not fit the memories of the cube is computed in parts: in blocks of
 //! K, and where the accumulator does not fit either, in a grid of tiles that are stored one by one.
 //!
-//! Grids that are kept on chip for a next product, and those with a bias, are not modelled and noted. A bias is added by the
-//! first block of K.
+//! Grids that are kept on chip for a next product are not modelled and noted. A bias is added by the first block of K; where it
+//! does not fit its table, each tile loads its part of it.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::io_order::Drains;
-use super::l0_tile::{self, Choice, ElementBytes, Extents};
+use super::l0_tile::{self, Choice, ElementBytes, Extents, Widths};
 use super::matmul_parts::{Grid, Parts};
 use super::split_k::{self, Outcome, SplitK};
 use super::two_accumulators;
@@ -15,15 +15,13 @@ use super::walk::{self, Substitution};
 use super::{layout, spaces};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt, TileType,
-    TileView, Type, Value, Var, VarId, While,
+    Attr, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar, Stmt,
+    TileType, TileView, Type, Value, Var, VarId, While,
 };
 use crate::memory::sizes;
 use crate::ops::OpId;
 use crate::target::{Machine, Planner, Space, Target};
 
-/// Extents that are whole boxes whatever the element type.
-const WHOLE_BOXES: i64 = 32;
 /// Rounding to nearest, ties to even: what the path out of the accumulator does.
 const RINT: i64 = 1;
 
@@ -111,6 +109,7 @@ impl Tiling<'_> {
         let has_product = body.iter().filter_map(walk::call_of).any(is_product);
         let readers = if has_product { Readers::of(&body) } else { Readers::default() };
         let mut grids: FxHashMap<VarId, (VarId, Call, Extents, Choice)> = FxHashMap::default();
+        let mut replaced: FxHashSet<VarId> = FxHashSet::default();
         let mut out = Vec::with_capacity(body.len());
         for stmt in body {
             match stmt {
@@ -128,6 +127,9 @@ impl Tiling<'_> {
                             parts.blocks();
                         }
                         Decision::Grid(problem, choice, store) => {
+                            if choice.tile.n != problem.n {
+                                replaced.extend(bias_of(&call));
+                            }
                             grids.insert(store, (var, call, problem, choice));
                         }
                         Decision::NotModelled(problem) => out.push(self.not_modelled(var, &call, origin, problem)),
@@ -138,7 +140,9 @@ impl Tiling<'_> {
                 }
                 Stmt::Let { var, value: Value::Call(store), origin } => match grids.remove(&var) {
                     Some((product, call, problem, choice)) => {
+                        let load = bias_of(&call).and_then(|bias| readers.bias_loads.get(&bias)).cloned();
                         let parts = Parts::new(self.kernel, product, &call, origin, problem, choice, &mut out);
+                        let parts = parts.with_bias_load(load);
                         let Grid { last, drains } = parts.grid(&store);
                         self.drains.extend(drains);
                         self.results.set(var, last);
@@ -147,6 +151,9 @@ impl Tiling<'_> {
                 },
                 leaf => out.push(leaf),
             }
+        }
+        if !replaced.is_empty() {
+            out.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if replaced.contains(var)));
         }
         out
     }
@@ -158,20 +165,24 @@ impl Tiling<'_> {
         self.reject_too_large(call, lhs, Space::Left, "left", "L0A");
         self.reject_too_large(call, rhs, Space::Right, "right", "L0B");
         let Some(problem) = self.problem(lhs, rhs) else { return Decision::Keep };
-        let Some((choice, tiling)) = self.choice(problem, var, lhs, rhs, statement) else { return Decision::Keep };
+        let Some(search) = self.search(problem, var, call, lhs, rhs) else { return Decision::Keep };
+        let Some(choice) = search.choose(self.planner == Planner::DsaRp) else { return Decision::Keep };
+        let tiling = search.explain(choice, statement);
         let Extents { m, n, .. } = choice.tile;
-        let has_bias = call.op == OpId::MATMUL_BIAS;
         let lhs_in_vec = self.kernel.tile(lhs).is_some_and(|tile| tile.space == Some(Space::Vec));
+        let bias = bias_of(call).filter(|_| n != problem.n);
         let decision = match () {
-            () if choice.tile == problem && !(has_bias && self.bias_is_too_wide(call)) => Decision::Keep,
-            () if has_bias && !self.bias_stays_whole(call, problem, choice) => Decision::NotModelled(problem),
+            () if choice.tile == problem => Decision::Keep,
+            () if bias.is_some_and(|bias| !readers.bias_loads.contains_key(&bias)) => Decision::Keep,
             () if m == problem.m && n == problem.n => Decision::Blocks(problem, choice),
             // The accumulator is the author's, and stays whole.
             () if call.op == OpId::MATMUL_ACC || lhs_in_vec => Decision::Keep,
             () if self.stays_on_chip(var, readers) => Decision::NotModelled(problem),
             () => match readers.only_store(var) {
-                Some(store) => Decision::Grid(problem, choice, store),
-                None => Decision::Keep,
+                Some(store) if bias.is_none() || readers.next.get(&var) == Some(&store) => {
+                    Decision::Grid(problem, choice, store)
+                }
+                _ => Decision::Keep,
             },
         };
         let is_followed = choice.tile == problem || matches!(decision, Decision::Blocks(..) | Decision::Grid(..));
@@ -221,26 +232,6 @@ impl Tiling<'_> {
         out.push(Stmt::Let { var, value: Value::Call(write), origin });
     }
 
-    /// Whether blocks of K are all that a product with a bias needs: its columns fit the table, and it has whole boxes.
-    fn bias_stays_whole(&self, call: &Call, problem: Extents, choice: Choice) -> bool {
-        let in_mat = |arg: &Operand| {
-            let tile = arg.var().and_then(|var| self.kernel.tile(var));
-            tile.is_some_and(|tile| tile.space == Some(Space::Mat))
-        };
-        let is_even = |extent: i64| extent % WHOLE_BOXES == 0;
-        let blocks_only = choice.tile.m == problem.m && choice.tile.n == problem.n;
-        let boxed = is_even(problem.m) && is_even(problem.n) && is_even(problem.k);
-        blocks_only && boxed && call.args.iter().take(2).all(in_mat) && !self.bias_is_too_wide(call)
-    }
-
-    /// Whether a bias in L1 does not fit its table whole.
-    fn bias_is_too_wide(&self, call: &Call) -> bool {
-        let bias = call.args.get(2).and_then(Operand::var).and_then(|var| self.kernel.tile(var));
-        let Some(bias) = bias.filter(|tile| tile.space == Some(Space::Mat)) else { return false };
-        let capacity = self.machine.capacity(Space::Bias).unwrap_or(u64::MAX);
-        bytes_of(bias) > capacity
-    }
-
     /// Whether the compiler keeps the whole product in L1, for products that read it. Of conversions it is known to do so where
     /// the path out of the accumulator makes them; whether with others is not known.
     fn stays_on_chip(&self, var: VarId, readers: &Readers) -> bool {
@@ -286,17 +277,27 @@ impl Tiling<'_> {
         Some(Extents { m: extent(*m)?, n: extent(*n)?, k: extent(*k)? })
     }
 
-    fn choice(
-        &self,
-        problem: Extents,
-        var: VarId,
-        lhs: VarId,
-        rhs: VarId,
-        statement: Origin,
-    ) -> Option<(Choice, crate::ir::Tiling)> {
+    /// `None` where the compiler leaves the product alone.
+    fn search(&self, problem: Extents, var: VarId, call: &Call, lhs: VarId, rhs: VarId) -> Option<l0_tile::Search<'_>> {
         let search = search(self.kernel, self.machine, problem, var, lhs, rhs)?;
-        let choice = search.choose(self.planner == Planner::DsaRp)?;
-        Some((choice, search.explain(choice, statement)))
+        if call.op != OpId::MATMUL_BIAS {
+            return Some(search);
+        }
+        let (bias, sum) = (self.kernel.tile(bias_of(call)?)?, self.kernel.tile(var)?.dtype);
+        let (left, right) = (self.kernel.tile(lhs)?, self.kernel.tile(rhs)?);
+        let columns = u64::try_from(problem.n).ok()?;
+        if bias.shape != [1, columns] || left.space != Some(Space::Mat) {
+            return None;
+        }
+        let capacity = self.machine.capacity(Space::Bias).unwrap_or(0) / sum.get_byte();
+        let most = i64::try_from(capacity).unwrap_or(i64::MAX);
+        let widths = match bias.space {
+            Some(Space::Mat) => Widths { least: 1, most, ahead: most / 2, ahead_twice: most / 4 },
+            // A part of the table is no operand.
+            Some(Space::Bias) => Widths { least: problem.n, most, ahead: most, ahead_twice: most },
+            _ => return None,
+        };
+        Some(search.with_bias(box_of(left)?, box_of(right)?, widths))
     }
 
     /// Whole, the product would not fit although the compiler makes it fit: it must not count.
@@ -308,6 +309,20 @@ impl Tiling<'_> {
         self.kernel.var_mut(var).ty = Type::Unknown(reason.clone());
         Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin }
     }
+}
+
+/// Rows and columns of the boxes of an operand in L1.
+fn box_of(tile: &TileType) -> Option<[i64; 2]> {
+    let packed = i64::try_from(BOX_BITS / tile.dtype.storage_bits().max(1)).ok()?;
+    match tile.layout().slayout {
+        SLayout::RowMajor => Some([BOX_ROWS, packed]),
+        SLayout::ColMajor => Some([packed, BOX_ROWS]),
+        SLayout::NoneBox => None,
+    }
+}
+
+fn bias_of(call: &Call) -> Option<VarId> {
+    call.args.get(2).and_then(Operand::var).filter(|_| call.op == OpId::MATMUL_BIAS)
 }
 
 fn bytes_of(tile: &TileType) -> u64 {
@@ -340,6 +355,11 @@ struct Readers {
     stores: FxHashMap<VarId, VarId>,
     /// Conversions of the list itself, by what they convert.
     converted: FxHashMap<VarId, VarId>,
+    /// Loads of biases that only the product reads, where nothing but loads stands between the two: parts of them can be loaded
+    /// instead.
+    bias_loads: FxHashMap<VarId, Call>,
+    /// By product with a bias, what the next statement defines that is no load.
+    next: FxHashMap<VarId, VarId>,
 }
 
 impl Readers {
@@ -366,7 +386,34 @@ impl Readers {
                 _ => {}
             }
         }
+        readers.biases(body);
         readers
+    }
+
+    fn biases(&mut self, body: &[Stmt]) {
+        let mut loads: FxHashMap<VarId, &Call> = FxHashMap::default();
+        let mut open = None;
+        for stmt in body {
+            let bound = match stmt {
+                Stmt::Let { var, value: Value::Call(call), .. } => Some((*var, call)),
+                _ => None,
+            };
+            if let Some((var, call)) = bound.filter(|(_, call)| call.op == OpId::LOAD) {
+                loads.insert(var, call);
+                continue;
+            }
+            if let (Some(product), Some((var, _))) = (open.take(), bound) {
+                self.next.insert(product, var);
+            }
+            if let Some((var, call)) = bound
+                && let Some(bias) = bias_of(call)
+            {
+                open = Some(var);
+                let load = loads.get(&bias).filter(|load| is_whole_row(load) && self.reads.get(&bias) == Some(&1));
+                self.bias_loads.extend(load.map(|load| (bias, (*load).clone())));
+            }
+            loads.clear();
+        }
     }
 
     /// Whether a value is read, and only as an operand of products.
@@ -379,4 +426,10 @@ impl Readers {
         let store = self.stores.get(&var)?;
         (self.reads.get(&var) == Some(&1)).then_some(*store)
     }
+}
+
+/// A load of one row, all of which holds data.
+fn is_whole_row(load: &Call) -> bool {
+    matches!(load.args.as_slice(), [_, Operand::List(offsets), Operand::List(shape), Operand::List(valid)]
+        if offsets.len() == 2 && shape == valid && matches!(shape.as_slice(), [Scalar::Int(1), Scalar::Int(_)]))
 }

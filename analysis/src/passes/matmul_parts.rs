@@ -2,6 +2,7 @@
 
 use super::io_order::Drain;
 use super::l0_tile::{Choice, Extents};
+use super::resident_operands::OPERAND_LOAD;
 use super::{layout, spaces, walk};
 use crate::ir::{
     Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt, TileType,
@@ -21,8 +22,11 @@ pub(super) struct Parts<'a> {
     rhs: VarId,
     /// The accumulator that the product adds to.
     accumulator: Option<Operand>,
-    /// What the first block of K begins with.
+    /// What the first block of K begins with, as the author gave it, and where the cube adds it from.
     bias: Option<VarId>,
+    bias_in_table: Option<VarId>,
+    /// Of a bias that tiles load in parts.
+    bias_load: Option<Call>,
     problem: Extents,
     choice: Choice,
     dtype: Dtype,
@@ -64,7 +68,28 @@ impl<'a> Parts<'a> {
         let dtype = kernel.tile(product).map_or(Dtype::Fp32, |tile| tile.dtype);
         let accumulator = if adds { call.args.first().cloned() } else { None };
         let bias = if call.op == OpId::MATMUL_BIAS { call.args.get(2).and_then(Operand::var) } else { None };
-        Parts { kernel, product, lhs, rhs, accumulator, bias, problem, choice, dtype, at: call.origin, origin, out }
+        let (bias_in_table, bias_load) = (None, None);
+        let at = call.origin;
+        Parts {
+            kernel,
+            product,
+            lhs,
+            rhs,
+            accumulator,
+            bias,
+            bias_in_table,
+            bias_load,
+            problem,
+            choice,
+            dtype,
+            at,
+            origin,
+            out,
+        }
+    }
+
+    pub(super) fn with_bias_load(self, bias_load: Option<Call>) -> Self {
+        Parts { bias_load, ..self }
     }
 
     /// A loop over blocks of K for the whole product.
@@ -150,6 +175,8 @@ impl<'a> Parts<'a> {
             if rows_outer { (&mut outer_body, &mut inner_body) } else { (&mut inner_body, &mut outer_body) };
         let left = self.left(&format!("{base}_a"), &window, Scalar::Int(0), tile.k, left_body);
         let right = self.right(&format!("{base}_b"), &window, Scalar::Int(0), tile.k, right_body);
+        // A bias belongs to columns.
+        self.bias_goes_to_its_table(format!("{base}_bias"), &window, right_body);
         let part = self.multiply(format!("{base}_c"), &window, None, left, right, &mut inner_body);
         let stored = self.store(store, part, &window, Operand::Var(inner_iter), 0, &mut inner_body);
         inner_body.push(Stmt::Yield { values: vec![stored], origin: self.origin });
@@ -182,6 +209,7 @@ impl<'a> Parts<'a> {
         let depth = self.problem.k;
         let left = self.left(&format!("{base}_ta{step}"), window, Scalar::Int(0), depth, &mut out);
         let right = self.right(&format!("{base}_tb{step}"), window, Scalar::Int(0), depth, &mut out);
+        self.bias_goes_to_its_table(format!("{base}_tbias{step}"), window, &mut out);
         let part = self.multiply(format!("{base}_tc{step}"), window, None, left, right, &mut out);
         let last = self.store(store, part, window, last, step, &mut out);
         self.out.extend(out);
@@ -211,7 +239,7 @@ impl<'a> Parts<'a> {
         } else {
             let accumulator = self.accumulator.clone();
             self.block_loads_left_of_vec(base);
-            self.bias_goes_to_its_table(base);
+            self.bias_of_blocks(base, window);
             self.one_block(base, "0", window, 0, block, accumulator, None)
         };
         match rest {
@@ -234,17 +262,47 @@ impl<'a> Parts<'a> {
         self.lhs = moved;
     }
 
-    /// A bias in L1 goes where the cube adds it from, once for all blocks.
-    fn bias_goes_to_its_table(&mut self, base: &str) {
+    /// Once for all blocks.
+    fn bias_of_blocks(&mut self, base: &str, window: &Window) {
+        let mut out = Vec::new();
+        self.bias_goes_to_its_table(format!("{base}_l0_bias"), window, &mut out);
+        self.out.extend(out);
+    }
+
+    /// A bias in L1 goes where the cube adds it from; one for some of the columns is loaded by itself.
+    fn bias_goes_to_its_table(&mut self, name: String, window: &Window, out: &mut Vec<Stmt>) {
+        self.bias_in_table = self.bias;
         let Some(bias) = self.bias else { return };
         let Some(tile) = self.kernel.tile(bias).filter(|tile| tile.space == Some(Space::Mat)).cloned() else { return };
+        let (source, tile) = match self.part_of_bias(&name, &tile, window) {
+            Some((part, tile, load)) => {
+                out.push(Stmt::Let { var: part, value: Value::Call(load), origin: self.origin });
+                (part, tile)
+            }
+            None => (bias, tile),
+        };
         let attrs = vec![(spaces::TARGET_MEMORY, Attr::Space(Space::Bias))];
-        let call = Call { op: OpId::MOVE, args: vec![Operand::Var(bias)], attrs, origin: self.at };
+        let call = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: self.at };
         let ty = Type::Tile(TileType { space: Some(Space::Bias), view: TileView::default(), binding: None, ..tile });
-        let moved = self.add(format!("{base}_l0_bias"), ty, Role::Def);
+        let moved = self.add(name, ty, Role::Def);
         layout::refresh(self.kernel, moved, &call);
-        self.out.push(Stmt::Let { var: moved, value: Value::Call(call), origin: self.origin });
-        self.bias = Some(moved);
+        out.push(Stmt::Let { var: moved, value: Value::Call(call), origin: self.origin });
+        self.bias_in_table = Some(moved);
+    }
+
+    fn part_of_bias(&mut self, name: &str, whole: &TileType, window: &Window) -> Option<(VarId, TileType, Call)> {
+        let mut load = self.bias_load.clone().filter(|_| window.cols != self.problem.n)?;
+        load.attrs.retain(|(name, _)| *name != OPERAND_LOAD);
+        load.origin = self.at;
+        if let [_, Operand::List(offsets), shapes @ ..] = load.args.as_mut_slice() {
+            let offset = offsets.last_mut()?;
+            *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), window.col.clone());
+            shapes.fill(Operand::List([1, window.cols].map(Scalar::Int).to_vec()));
+        }
+        let mut tile = TileType { shape: vec![1, window.cols.max(0) as u64], binding: None, ..whole.clone() };
+        tile.view.valid_shape = None;
+        let part = self.add(format!("{name}_mat"), Type::Tile(tile.clone()), Role::Def);
+        Some((part, tile, load))
     }
 
     fn block_loop(&mut self, base: &str, window: &Window, block: i64, blocks: i64, product: Option<VarId>) -> VarId {
@@ -253,7 +311,7 @@ impl<'a> Parts<'a> {
             None => Operand::Var(self.create_accumulator(base, window)),
         };
         self.block_loads_left_of_vec(base);
-        self.bias_goes_to_its_table(base);
+        self.bias_of_blocks(base, window);
         let index = self.add(format!("{base}_l0_ko"), Type::Scalar(Dtype::Index), Role::LoopIndex);
         let iter = self.accumulator_var(format!("{base}_l0_c"), window, Role::IterArg);
         let mut body = Vec::new();
@@ -378,7 +436,7 @@ impl<'a> Parts<'a> {
         right: VarId,
         out: &mut Vec<Stmt>,
     ) -> VarId {
-        let bias = self.bias.filter(|_| accumulator.is_none()).map(Operand::Var);
+        let bias = self.bias_in_table.filter(|_| accumulator.is_none()).map(Operand::Var);
         let op = match (&accumulator, &bias) {
             (Some(_), _) => OpId::MATMUL_ACC,
             (None, Some(_)) => OpId::MATMUL_BIAS,
