@@ -78,6 +78,7 @@ codes! {
     OperandTooLarge "operand-too-large" Error "one operand of a matrix product is larger than its memory";
     SlotOverwritten "slot-overwritten" Error "a slot of a declared allocation is written while its tile is still needed";
     InitOverwritten "init-overwritten" Warning "the first value of a loop is read when the loop has overwritten it";
+    WhileCarry "while-carry" Warning "the compiler copies nothing for a tile that a `while` carries";
     StorageMismatch "storage-mismatch" Error "an allocation is in another storage than what it reuses";
     UnusedSpec "unused-spec" Warning "no allocation uses a storage alias spec";
     SpecTooSmall "spec-too-small" Error "the explicit size of a storage alias spec is below what its buffers need";

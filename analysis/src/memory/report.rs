@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Code;
-use crate::ir::{Kernel, Note, Origin, Reason, Role, Stmt, VarId};
+use crate::ir::{Kernel, Note, Operand, Origin, Reason, Role, Stmt, VarId};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, MemRef, Offset};
 use crate::memory::check::{self, Checked};
@@ -14,11 +14,23 @@ use crate::memory::plan::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTi
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Degraded;
 use crate::memory::{Draft, Placement, overwritten, sizes};
+use crate::passes::walk;
 use crate::target::{Planner, Space, Target};
 
 pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Plan {
     let mut plan = Plan::empty(draft.kernel, draft.machine.target, planner);
     plan.notes.extend(notes(draft, placement));
+    let carried = carried_by_while(draft.kernel);
+    match planner {
+        // What a packed plan would have to copy is not modelled.
+        Planner::Packed | Planner::Auto => plan.notes.extend(carried.into_iter().map(WhileCarry::note)),
+        Planner::Sequential => plan.findings.extend(carried.into_iter().map(WhileCarry::warning)),
+        // A kernel that is modelled in part may carry something else.
+        Planner::DsaRp if plan.notes.is_empty() => {
+            plan.findings.extend(carried.into_iter().next().map(WhileCarry::refusal));
+        }
+        Planner::DsaRp => {}
+    }
     plan.statements = draft.lifetimes.statements.clone();
     plan.spaces = spaces(draft, placement, planner);
     plan.open = placement.packed.as_ref().map(|packed| packed.open.clone()).unwrap_or_default();
@@ -95,36 +107,64 @@ fn notes(draft: &Draft, placement: &Placement) -> Vec<Note> {
         let name = &kernel.var(failure.source).name;
         (failure.at, format!("`{name}` ends up in another accumulator than the value that it replaces, and the compiler cannot copy one to the other"))
     });
-    let mut notes: Vec<(Origin, String)> = unplaced.chain(copies).collect();
-    while_carries(kernel, &kernel.body, &mut notes);
-    notes.into_iter().map(|(at, why)| Note { at, reason: Reason(why) }).collect()
+    unplaced.chain(copies).map(|(at, why)| Note { at, reason: Reason(why) }).collect()
 }
 
-/// The compiler gives a tile that a `while` carries three unrelated buffers and never copies between them.
-fn while_carries(kernel: &Kernel, block: &[Stmt], notes: &mut Vec<(Origin, String)>) {
-    for stmt in block {
-        match stmt {
-            Stmt::While(each) => {
-                let carried = each.carries.iter().filter(|carry| kernel.tile(carry.iter).is_some());
-                notes.extend(carried.map(|carry| {
-                    let name = &kernel.var(carry.iter).name;
-                    (
-                        each.origin,
-                        format!(
-                            "`{name}` is carried through a `while` loop, which the compiler's memory planning ignores"
-                        ),
-                    )
-                }));
-                while_carries(kernel, &each.body, notes);
-            }
-            Stmt::For(each) => while_carries(kernel, &each.body, notes),
-            Stmt::If(branch) => {
-                while_carries(kernel, &branch.then, notes);
-                while_carries(kernel, &branch.otherwise, notes);
-            }
-            _ => {}
-        }
+/// A tile that a `while` carries. The compiler begins the loop where the first value is, and gives the next value and what stands
+/// behind the loop memory of their own, without a copy between the three.
+struct WhileCarry {
+    name: String,
+    at: Origin,
+    first: Origin,
+}
+
+impl WhileCarry {
+    fn note(self) -> Note {
+        let what =
+            format!("`{}` is carried through a `while` loop, which the compiler's memory planning ignores", self.name);
+        Note { at: self.at, reason: Reason(what) }
     }
+
+    fn warning(self) -> Finding {
+        let code = Code::WhileCarry;
+        let message = format!(
+            "`{0}` is carried through a `while` loop, but the compiler copies nothing: each iteration reads the first value again, and \
+             behind the loop `{0}` is memory that nothing is written to; write it in place, or count in a `for` loop with an `if` around \
+             its body",
+            self.name
+        );
+        self.finding(code, message)
+    }
+
+    /// The planner has no memory for what stands behind the loop.
+    fn refusal(self) -> Finding {
+        let message = format!(
+            "`{}` is carried through a `while` loop, and nothing is written to the memory of what stands behind the loop: the planner DSA-RP \
+             \"could not find allocation base\" of it; count in a `for` loop with an `if` around its body",
+            self.name
+        );
+        self.finding(Code::Rejected, message)
+    }
+
+    fn finding(&self, code: Code, message: String) -> Finding {
+        let related = vec![Related { at: self.first, message: "its first value".to_owned() }];
+        Finding { code, severity: code.severity(), at: self.at, message, related }
+    }
+}
+
+fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
+    let mut found = Vec::new();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Stmt::While(each) = stmt else { return };
+        let next = walk::yielded(&each.body);
+        for (slot, carry) in each.carries.iter().enumerate().filter(|(_, carry)| kernel.tile(carry.iter).is_some()) {
+            let first = carry.init.var().unwrap_or(carry.iter);
+            let next = next.get(slot).and_then(Operand::var).unwrap_or(carry.iter);
+            let name = kernel.var(carry.iter).name.clone();
+            found.push(WhileCarry { name, at: kernel.var(next).origin, first: kernel.var(first).origin });
+        }
+    });
+    found
 }
 
 fn peak(draft: &Draft, space: Space) -> Peak {
@@ -389,6 +429,7 @@ impl Writer<'_, '_> {
     fn add(&mut self, mut row: PlannedTile, memory: Option<MemRef>) {
         if let Some(memory) = memory
             && !self.placement.layout.placed.contains_key(&memory.base)
+            && !self.plan.findings.iter().any(Finding::is_rejection)
         {
             let why = format!("`{}` stands for memory that nothing is written to", row.name);
             self.plan.notes.push(Note { at: row.origin, reason: Reason(why) });
