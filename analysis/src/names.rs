@@ -17,6 +17,11 @@ use crate::project::edit_distance;
 pub(crate) use bound::{Bound, bound};
 pub(crate) use python::is_builtin;
 
+/// Whether a name is what the language is called in a kernel.
+pub(crate) fn is_language(name: &str) -> bool {
+    vocabulary::is_root(name)
+}
+
 /// A name that is used and that nobody defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnknownName {
@@ -101,7 +106,7 @@ const LAUNCH: [&str; 10] = [
 const OF_OPERATIONS: [&str; 2] = ["attrs", "span"];
 
 /// Attributes of what a kernel computes with.
-const OF_VALUES: [&str; 2] = ["shape", "dtype"];
+const OF_VALUES: [&str; 3] = ["shape", "dtype", "bind_dynamic"];
 
 /// The names of a kernel, or of a function with scopes that become kernels, that nobody defines.
 pub(crate) fn unknown(ast: &Ast, around: &dyn Surroundings) -> Vec<UnknownName> {

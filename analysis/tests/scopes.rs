@@ -55,12 +55,13 @@ const HELPER: (&str, &str) = (
 from config import SMALL as M
 
 ROWS = M.rows
+COLS = M.head_cols
 
 @pl.jit.inline
 def scaled(x: pl.Tensor, factor, y: pl.Tensor):
     with pl.at(level=pl.Level.CORE_GROUP, name_hint='scaled'):
-        w = x[0:ROWS, 0:M.head_cols]
-        y[0:ROWS, 0:M.head_cols] = pl.mul(w, factor)
+        w = x[0:ROWS, 0:COLS]
+        y[0:ROWS, 0:COLS] = pl.mul(w, factor)
     return y
 ",
 );
@@ -70,10 +71,12 @@ fn a_configuration_of_a_data_class_gives_shapes() {
     let kernel = "import pypto.language as pl
 from config import SMALL as M
 
+ROWS, COLS = M.rows, M.head_cols
+
 @pl.jit
 def main(x: pl.Tensor[[M.rows, M.cols], pl.FP32], o: pl.Out[pl.Tensor[[M.rows, M.head_cols], pl.FP32]]):
     with pl.at(level=pl.Level.CORE_GROUP):
-        o[0:M.rows, 0:M.head_cols] = pl.exp(x[0:M.rows, 0:M.head_cols])
+        o[0:ROWS, 0:COLS] = pl.exp(x[0:ROWS, 0:COLS])
     return o
 ";
     expect_test::expect![[r#"
@@ -108,11 +111,13 @@ config.SMALL = dataclasses.replace(config.SMALL, rows=16)
 import pypto.language as pl
 from config import SMALL as M
 
+ROWS, COLS = M.rows, M.cols
+
 @pl.jit
 def main(x: pl.Tensor[[M.rows, M.cols], pl.FP32], o: pl.Out[pl.Tensor[[M.rows, M.cols], pl.FP32]]):
     with pl.at(level=pl.Level.CORE_GROUP):
         e = pl.exp(x)
-        o[0:M.rows, 0:M.cols] = e
+        o[0:ROWS, 0:COLS] = e
     return o
 ";
     expect_test::expect![[r#"

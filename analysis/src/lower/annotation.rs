@@ -22,6 +22,14 @@ pub(super) enum Annotation {
 
 impl Lowering<'_> {
     pub(super) fn annotation(&mut self, annotation: ExprId) -> Annotation {
+        // Python evaluates annotations, with all that the module has, also those of a function that is specialised.
+        let jit = std::mem::replace(&mut self.state.jit, false);
+        let annotated = self.annotated(annotation);
+        self.state.jit = jit;
+        annotated
+    }
+
+    fn annotated(&mut self, annotation: ExprId) -> Annotation {
         let ast = self.ast;
         let (head, elements) = match ast.expr(annotation) {
             Expr::Subscript { value, index } => {

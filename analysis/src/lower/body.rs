@@ -402,6 +402,7 @@ impl<'a> Lowering<'a> {
             }
             Expr::Tuple(elements) | Expr::List(elements) => {
                 let rhs = self.rhs(value);
+                self.note_written_tuple(value, &rhs);
                 self.unpack(at, elements, rhs);
             }
             Expr::Subscript { value: base, index } => self.subscript_write(*base, *index, value),
@@ -568,6 +569,19 @@ impl<'a> Lowering<'a> {
                     self.bind(name, Term::Unknown(reason));
                 }
             }
+        }
+    }
+
+    /// Values that are written side by side and unpacked at once: the compiler makes a tuple of them, whose elements are tiles of their
+    /// own behind it.
+    fn note_written_tuple(&mut self, value: ExprId, rhs: &Rhs) {
+        let is_written = matches!(self.ast.expr(value), Expr::Tuple(_) | Expr::List(_));
+        if let Rhs::Term(Term::List(elements)) = rhs
+            && is_written
+            && !self.state.host
+            && !elements.iter().all(|element| matches!(element, Term::Constant(_)))
+        {
+            self.note(value, "several names that one statement gives values to".to_owned());
         }
     }
 

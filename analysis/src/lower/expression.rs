@@ -9,6 +9,7 @@ use crate::eval::Constant;
 use crate::ir::{
     Attr, Call, Dtype, Operand, Reason, Rejection, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId,
 };
+use crate::names;
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -228,9 +229,62 @@ impl Lowering<'_> {
 
     /// The value that the code around the kernel gives to an expression. A kernel that uses one that is not known is not known.
     pub(super) fn outer(&mut self, expr: ExprId) -> Term {
+        if let Some((at, message)) = self.beyond_specialisation(expr) {
+            let reason = message.clone();
+            self.reject_anywhere(at, Code::Rejected, message);
+            return unknown(reason);
+        }
         let term = from_constant(self.constant(expr));
         self.note_unknown(expr, &term);
         term
+    }
+
+    /// What an expression names that the text which the compiler makes of a `@pl.jit` function for its shapes does not have: numbers
+    /// of the module are written into that text, and nothing else of the code around the function is.
+    fn beyond_specialisation(&self, expr: ExprId) -> Option<(ExprId, String)> {
+        if !self.state.jit {
+            return None;
+        }
+        match self.ast.expr(expr) {
+            Expr::Name(name) if self.lookup(name).is_none() => {
+                let is_left_out = matches!(
+                    self.constant(expr),
+                    Constant::Str(_)
+                        | Constant::Dtype(_)
+                        | Constant::Space(_)
+                        | Constant::Member(_)
+                        | Constant::List(_)
+                        | Constant::Tuple(_)
+                        | Constant::Dict(_)
+                );
+                is_left_out.then(|| {
+                    let message = format!(
+                        "Undefined variable '{name}': of the code around a `@pl.jit` function the compiler takes numbers only; write \
+                         the value out"
+                    );
+                    (expr, message)
+                })
+            }
+            Expr::Attribute { .. } => {
+                let path = self.ast.dotted(expr)?;
+                let is_of_file = self.lookup(path[0]).is_none() && !names::is_language(path[0]);
+                let is_known = || !matches!(self.constant(expr), Constant::Unknown(_));
+                (is_of_file && is_known()).then(|| {
+                    let path = path.join(".");
+                    let message = format!(
+                        "Standalone attribute access not supported: {path}; bind it to a name of the module first if it is a number, or \
+                         write the value out"
+                    );
+                    (expr, message)
+                })
+            }
+            Expr::Subscript { value, .. } => self.beyond_specialisation(*value),
+            Expr::Unary { operand, .. } => self.beyond_specialisation(*operand),
+            Expr::Binary { left, right, .. } => {
+                self.beyond_specialisation(*left).or_else(|| self.beyond_specialisation(*right))
+            }
+            _ => None,
+        }
     }
 
     /// Says of an operand that it is not known.

@@ -216,6 +216,20 @@ fn scopes_of_host_code() {
     );
 }
 
+#[test]
+fn functions_that_are_no_operations() {
+    check(
+        "",
+        "n.bidn_dynamic(0, 1)\ndone = pl.system.task_dummy(desp=[value])\nspread = pl.tensor.scatter(value, masa_pkttern=1, dst=value)",
+        expect![[r#"
+            bidn_dynamic: `n` has no `bidn_dynamic`; did you mean `bind_dynamic`?
+            desp: `pl.system.task_dummy` has no parameter `desp`; did you mean `deps`?
+            masa_pkttern: `pl.tensor.scatter` has no parameter `masa_pkttern`; did you mean `mask_pattern`?
+            P.k is partial
+        "#]],
+    );
+}
+
 /// Prints all that is said of a kernel.
 #[track_caller]
 fn check_all(body: &str, expect: Expect) {

@@ -18,6 +18,7 @@ mod mixed;
 mod pages;
 mod pipeline;
 mod resident_operands;
+mod scaled;
 pub(crate) mod simplify;
 mod skew;
 mod spaces;
@@ -56,6 +57,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
     watched.run(Pass::Cast, |kernel| cast::run(kernel, target));
     let mut drains = watched.run(Pass::MatmulL0, |kernel| matmul_l0::run(kernel, machine, planner));
     cast::note_folded(&mut watched.kernel);
+    scaled::check(&mut watched.kernel, target);
     watched.run(Pass::TileSlice, tile_slice::run);
     watched.run(Pass::InferSpaces, spaces::infer);
     watched.run(Pass::ResidentOperands, |kernel| resident_operands::run(kernel, machine));

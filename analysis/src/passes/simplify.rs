@@ -7,13 +7,18 @@ mod form;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk::{self, Substitution};
-use crate::ir::{For, If, Kernel, LoopKind, Operand, Role, Scalar, ScalarBinary, Stmt, Value, Var, VarId, While};
+use crate::diagnostics::Code;
+use crate::ir::{
+    For, If, Kernel, LoopKind, Operand, Origin, Rejection, Role, Scalar, ScalarBinary, Stmt, Value, Var, VarId, While,
+};
 use facts::Facts;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = folded(body, &mut kernel.vars, &[], &mut Substitution::default());
+    let (body, flag) = folded(body, &mut kernel.vars, &[], &mut Substitution::default());
+    kernel.body = body;
     drop_unread_results(&mut kernel.body);
+    kernel.rejections.extend(flag.map(|(var, at)| refused_flag(kernel.var(var), at)));
 }
 
 /// What stands around a scope of host code.
@@ -38,7 +43,8 @@ pub(crate) fn scopes(
 ) -> Substitution {
     let mut results = Substitution::default();
     for (scope, around) in scopes.iter_mut().zip(around) {
-        *scope = folded(std::mem::take(scope), vars, around, &mut results);
+        // A flag outside of the scope's own loops is refused once the scope is a kernel.
+        (*scope, _) = folded(std::mem::take(scope), vars, around, &mut results);
     }
     if !results.is_empty() {
         results.apply(host);
@@ -47,8 +53,15 @@ pub(crate) fn scopes(
     results
 }
 
-fn folded(body: Vec<Stmt>, vars: &mut [Var], around: &[Around], results: &mut Substitution) -> Vec<Stmt> {
-    let mut fold = Fold { facts: Facts::new(vars), results: std::mem::take(results), renamed: Vec::new() };
+/// The statements, and the first truth value that is constant outside of all loops and branches.
+fn folded(
+    body: Vec<Stmt>,
+    vars: &mut [Var],
+    around: &[Around],
+    results: &mut Substitution,
+) -> (Vec<Stmt>, Option<(VarId, Origin)>) {
+    let (facts, renamed) = (Facts::new(vars), Vec::new());
+    let mut fold = Fold { facts, results: std::mem::take(results), renamed, depth: 0, flag: None };
     for one in around {
         match one {
             Around::Branch(condition, holds) => fold.facts.assume(condition, *holds),
@@ -56,11 +69,12 @@ fn folded(body: Vec<Stmt>, vars: &mut [Var], around: &[Around], results: &mut Su
         }
     }
     let body = fold.body(body);
-    *results = fold.results;
-    for result in fold.renamed {
+    let Fold { results: found, renamed, flag, .. } = fold;
+    *results = found;
+    for result in renamed {
         vars[result.0 as usize].role = Role::Def;
     }
-    body
+    (body, flag)
 }
 
 struct Fold<'a> {
@@ -69,9 +83,31 @@ struct Fold<'a> {
     results: Substitution,
     /// Results of loops that never run: plain names for what went in.
     renamed: Vec<VarId>,
+    /// Loops and branches around the statement.
+    depth: u32,
+    flag: Option<(VarId, Origin)>,
+}
+
+/// A truth value that is known where a kernel begins: the compiler would state that it equals that value, and compares no truth values.
+fn constant_flag(var: &Var) -> String {
+    const REFUSED: &str = "Operator 'eq' does not accept bool dtype";
+    if var.inserted {
+        return format!(
+            "{REFUSED}: a loop with `break` that stands in no other loop or branch is made with a flag that is known to be false \
+             at first; bound the loop instead, or let an `if` skip what is left"
+        );
+    }
+    format!("{REFUSED}: `{}` is constant where it is assigned; use a number as the flag", var.name)
 }
 
 impl Fold<'_> {
+    fn inner(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
+        self.depth += 1;
+        let body = self.body(body);
+        self.depth -= 1;
+        body
+    }
+
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
         let mut out = Vec::with_capacity(body.len());
         for stmt in body {
@@ -89,7 +125,7 @@ impl Fold<'_> {
             Stmt::While(mut inner) => {
                 inner.condition = self.results.scalar(&inner.condition);
                 inner.carries.iter_mut().for_each(|carry| carry.init = self.results.operand(&carry.init));
-                out.push(Stmt::While(While { body: self.body(inner.body), ..inner }));
+                out.push(Stmt::While(While { body: self.inner(inner.body), ..inner }));
             }
             Stmt::If(mut inner) => {
                 inner.condition = self.results.scalar(&inner.condition);
@@ -97,7 +133,10 @@ impl Fold<'_> {
             }
             mut leaf => {
                 self.results.apply(std::slice::from_mut(&mut leaf));
-                if let Stmt::Let { var, value: Value::Scalar(scalar), .. } = &leaf {
+                if let Stmt::Let { var, value: Value::Scalar(scalar), origin } = &leaf {
+                    if self.depth == 0 && self.facts.is_constant_flag(*var, scalar) {
+                        self.flag.get_or_insert((*var, *origin));
+                    }
                     self.facts.define(*var, scalar);
                 }
                 out.push(leaf);
@@ -130,7 +169,7 @@ impl Fold<'_> {
             None => {
                 let outside = self.facts.mark();
                 self.facts.index(inner.index, &inner.start, &inner.stop);
-                out.push(Stmt::For(For { body: self.body(inner.body), ..inner }));
+                out.push(Stmt::For(For { body: self.inner(inner.body), ..inner }));
                 self.facts.back_to(outside);
             }
         }
@@ -172,7 +211,7 @@ impl Fold<'_> {
     fn branch(&mut self, body: Vec<Stmt>, condition: &Scalar, holds: bool) -> Vec<Stmt> {
         let outside = self.facts.mark();
         self.facts.assume(condition, holds);
-        let body = self.body(body);
+        let body = self.inner(body);
         self.facts.back_to(outside);
         body
     }

@@ -110,6 +110,20 @@ impl<'k> Facts<'k> {
         }
     }
 
+    /// Whether a variable is a truth value that is known: written, or a comparison of numbers that are.
+    pub(super) fn is_constant_flag(&self, var: VarId, value: &Scalar) -> bool {
+        let is_number = |side: &Scalar| {
+            let (low, high) = self.range(side);
+            low == high
+        };
+        let is_known = match value {
+            Scalar::Bool(_) => true,
+            Scalar::Binary(op, left, right) => Outcomes::of(*op).is_some() && is_number(left) && is_number(right),
+            _ => false,
+        };
+        is_known && self.vars[var.0 as usize].ty == Type::Scalar(Dtype::Bool)
+    }
+
     /// A variable that is this scalar.
     pub(super) fn define(&mut self, var: VarId, value: &Scalar) {
         let (range, natural) = (self.range(value), self.natural_range(var));
