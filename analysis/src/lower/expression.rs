@@ -229,60 +229,47 @@ impl Lowering<'_> {
 
     /// The value that the code around the kernel gives to an expression. A kernel that uses one that is not known is not known.
     pub(super) fn outer(&mut self, expr: ExprId) -> Term {
-        if let Some((at, message)) = self.beyond_specialisation(expr) {
+        let constant = self.constant(expr);
+        if let Some((at, message)) = self.beyond_specialisation(expr, &constant) {
             let reason = message.clone();
             self.reject_anywhere(at, Code::Rejected, message);
             return unknown(reason);
         }
-        let term = from_constant(self.constant(expr));
+        let term = from_constant(constant);
         self.note_unknown(expr, &term);
         term
     }
 
     /// What an expression names that the text which the compiler makes of a `@pl.jit` function for its shapes does not have: numbers
     /// of the module are written into that text, and nothing else of the code around the function is.
-    fn beyond_specialisation(&self, expr: ExprId) -> Option<(ExprId, String)> {
+    fn beyond_specialisation(&self, expr: ExprId, value: &Constant) -> Option<(ExprId, String)> {
         if !self.state.jit {
             return None;
         }
+        let inner = |part: ExprId| self.beyond_specialisation(part, &self.constant(part));
         match self.ast.expr(expr) {
-            Expr::Name(name) if self.lookup(name).is_none() => {
-                let is_left_out = matches!(
-                    self.constant(expr),
-                    Constant::Str(_)
-                        | Constant::Dtype(_)
-                        | Constant::Space(_)
-                        | Constant::Member(_)
-                        | Constant::List(_)
-                        | Constant::Tuple(_)
-                        | Constant::Dict(_)
+            Expr::Name(name) if self.lookup(name).is_none() => is_left_out(value).then(|| {
+                let message = format!(
+                    "Undefined variable '{name}': of the code around a `@pl.jit` function the compiler takes numbers only; write the \
+                     value out"
                 );
-                is_left_out.then(|| {
-                    let message = format!(
-                        "Undefined variable '{name}': of the code around a `@pl.jit` function the compiler takes numbers only; write \
-                         the value out"
-                    );
-                    (expr, message)
-                })
-            }
+                (expr, message)
+            }),
             Expr::Attribute { .. } => {
                 let path = self.ast.dotted(expr)?;
                 let is_of_file = self.lookup(path[0]).is_none() && !names::is_language(path[0]);
-                let is_known = || !matches!(self.constant(expr), Constant::Unknown(_));
-                (is_of_file && is_known()).then(|| {
+                (is_of_file && !matches!(value, Constant::Unknown(_))).then(|| {
                     let path = path.join(".");
                     let message = format!(
-                        "Standalone attribute access not supported: {path}; bind it to a name of the module first if it is a number, or \
-                         write the value out"
+                        "Standalone attribute access not supported: {path}; bind it to a name of the module first if it is a number, \
+                         or write the value out"
                     );
                     (expr, message)
                 })
             }
-            Expr::Subscript { value, .. } => self.beyond_specialisation(*value),
-            Expr::Unary { operand, .. } => self.beyond_specialisation(*operand),
-            Expr::Binary { left, right, .. } => {
-                self.beyond_specialisation(*left).or_else(|| self.beyond_specialisation(*right))
-            }
+            Expr::Subscript { value: base, .. } => inner(*base),
+            Expr::Unary { operand, .. } => inner(*operand),
+            Expr::Binary { left, right, .. } => inner(*left).or_else(|| inner(*right)),
             _ => None,
         }
     }
@@ -726,4 +713,18 @@ pub(super) fn from_constant(constant: Constant) -> Term {
         Constant::Unknown(reason) => Term::Unknown(reason),
         other => Term::Constant(other),
     }
+}
+
+/// Whether a value of the code around a `@pl.jit` function is not written into the text that the compiler makes of it.
+fn is_left_out(value: &Constant) -> bool {
+    matches!(
+        value,
+        Constant::Str(_)
+            | Constant::Dtype(_)
+            | Constant::Space(_)
+            | Constant::Member(_)
+            | Constant::List(_)
+            | Constant::Tuple(_)
+            | Constant::Dict(_)
+    )
 }

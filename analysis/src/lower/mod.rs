@@ -224,9 +224,11 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             tilings: Vec::new(),
         });
     }
+    let mut refused = state.host_rejections;
+    refused.extend(simplify::flag_of_host(&converted.body, &converted.vars));
     match kernels.first_mut() {
-        Some(first) => first.rejections.extend(state.host_rejections),
-        None => kernels.extend(refused_host(ast, function, state.host_rejections)),
+        Some(first) => first.rejections.extend(refused),
+        None => kernels.extend(refused_host(ast, function, refused)),
     }
     kernels
 }

@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
 use crate::ir::{
-    For, If, Kernel, LoopKind, Operand, Origin, Rejection, Role, Scalar, ScalarBinary, Stmt, Value, Var, VarId, While,
+    Dtype, For, If, Kernel, LoopKind, Operand, Origin, Rejection, Role, Scalar, ScalarBinary, Stmt, Type, Value, Var,
+    VarId, While,
 };
 use facts::Facts;
 
@@ -19,6 +20,17 @@ pub(super) fn run(kernel: &mut Kernel) {
     kernel.body = body;
     drop_unread_results(&mut kernel.body);
     kernel.rejections.extend(flag.map(|(var, at)| refused_flag(kernel.var(var), at)));
+}
+
+/// The first truth value that host code begins with.
+pub(crate) fn flag_of_host(body: &[Stmt], vars: &[Var]) -> Option<Rejection> {
+    body.iter().find_map(|stmt| match stmt {
+        Stmt::Let { var, value: Value::Scalar(Scalar::Bool(_)), origin } => {
+            let var = &vars[var.0 as usize];
+            (var.ty == Type::Scalar(Dtype::Bool)).then(|| refused_flag(var, *origin))
+        }
+        _ => None,
+    })
 }
 
 /// What stands around a scope of host code.
@@ -89,15 +101,16 @@ struct Fold<'a> {
 }
 
 /// A truth value that is known where a kernel begins: the compiler would state that it equals that value, and compares no truth values.
-fn constant_flag(var: &Var) -> String {
+fn refused_flag(var: &Var, at: Origin) -> Rejection {
     const REFUSED: &str = "Operator 'eq' does not accept bool dtype";
-    if var.inserted {
-        return format!(
+    let message = match var.inserted {
+        true => format!(
             "{REFUSED}: a loop with `break` that stands in no other loop or branch is made with a flag that is known to be false \
              at first; bound the loop instead, or let an `if` skip what is left"
-        );
-    }
-    format!("{REFUSED}: `{}` is constant where it is assigned; use a number as the flag", var.name)
+        ),
+        false => format!("{REFUSED}: `{}` is constant where it is assigned; use a number as the flag", var.name),
+    };
+    Rejection { at, code: Code::Rejected, message, related: Vec::new() }
 }
 
 impl Fold<'_> {
