@@ -370,6 +370,12 @@ fn authored<'j>(tile: &'j Json, ours: &[Authored<'_>]) -> Option<Authored<'j>> {
     });
     let name = match again {
         Some((stem, _)) if text("ssa").strip_prefix(name).is_some_and(is_version) => stem,
+        // What the author wrote in a function of another file counts among the compiler's own, too.
+        _ if text("ssa").strip_prefix(name).is_some_and(|rest| rest.starts_with("_inline") && is_version(rest))
+            && ours.iter().any(|one| one.0 == name) =>
+        {
+            name
+        }
         _ if tile["inserted"] == true => return None,
         _ => name,
     };

@@ -7,7 +7,7 @@ use tilelens_analysis::target::Space;
 
 use super::operations::Level;
 use super::sizes;
-use super::values::{ScalarName, Tensor, Value, ValueType, list, spelled};
+use super::values::{DYNAMIC, ScalarName, Tensor, Value, ValueType, list, spelled};
 use crate::differential::random::Random;
 
 /// What a kernel is made of mostly.
@@ -45,6 +45,12 @@ pub(super) struct Author<'r> {
     pub named: bool,
     /// Declared buffers: name, slots, and what is bound to them.
     pub buffers: Vec<(String, u64, ValueType)>,
+    /// Lines of the module in front of the kernel.
+    pub module: Vec<String>,
+    /// Parameters that are no plain tensors, with their types.
+    written: Vec<String>,
+    /// Of 100 tensors so many have rows that are known at run time only.
+    pub dynamic: u64,
     fresh: usize,
 }
 
@@ -64,6 +70,9 @@ impl<'r> Author<'r> {
             pure: 0,
             named: false,
             buffers: Vec::new(),
+            module: Vec::new(),
+            written: Vec::new(),
+            dynamic: 0,
             fresh: 0,
         }
     }
@@ -188,14 +197,21 @@ impl<'r> Author<'r> {
             1 => format!("{name} = pl.MemRef()\n"),
             slots => format!("{name} = pl.MemRef(slots={slots})\n"),
         });
-        declared.collect()
+        declared.chain(self.module.iter().map(|line| format!("{line}\n"))).collect()
+    }
+
+    /// A parameter that statements name but do not read as they read tensors.
+    pub(super) fn parameter(&mut self, of_type: &str) -> String {
+        let name = format!("z{}", self.written.len());
+        self.written.push(format!("{name}: {of_type}"));
+        name
     }
 
     /// A declared buffer for a value, with its slot.
     fn buffer_for(&mut self, kind: &ValueType) -> Option<String> {
         let fitting: Vec<(String, u64)> =
             self.buffers.iter().filter(|one| one.2 == *kind).map(|one| (one.0.clone(), one.1)).collect();
-        let (name, slots) = if fitting.is_empty() || !self.random.percent(15) {
+        let (name, slots) = if fitting.is_empty() || !self.random.percent(5) {
             if self.buffers.len() > 2 {
                 return None;
             }
@@ -270,7 +286,13 @@ impl<'r> Author<'r> {
     /// Writes the statement that makes a value of this type, and answers its name.
     pub(super) fn make(&mut self, kind: &ValueType) -> String {
         let literal = self.literal(kind.dtype);
-        if kind.is_plain() && self.random.percent(8) && literal.starts_with(|c: char| c.is_ascii_digit() || c == '-') {
+        // A column that is filled is row-major, which few operations take.
+        let is_filled = kind.shape.last() != Some(&1) || self.random.percent(5);
+        if kind.is_plain()
+            && is_filled
+            && self.random.percent(8)
+            && literal.starts_with(|c: char| c.is_ascii_digit() || c == '-')
+        {
             let (shape, dtype) = (list(&kind.shape), spelled(kind.dtype));
             let tile = if self.level == Level::Tile { "tile." } else { "" };
             return self.bind(format!("pl.{tile}full({shape}, dtype={dtype}, value={literal})"), kind.clone()).name;
@@ -371,10 +393,13 @@ impl<'r> Author<'r> {
         if !found.is_empty() && !self.random.percent(10) {
             return found[self.random.below(found.len())].clone();
         }
-        let extents: Vec<u64> = match self.level {
+        let mut extents: Vec<u64> = match self.level {
             Level::Tile if self.random.percent(70) => shape.iter().map(|_| 4096).collect(),
             _ => shape.iter().map(|extent| extent * self.random.of(&[1, 2, 4, 8])).collect(),
         };
+        if extents.len() == 2 && extents[0] > 1 && self.random.percent(self.dynamic) {
+            extents[0] = DYNAMIC;
+        }
         let name = self.declare(&extents, dtype, is_output);
         Tensor { name, shape: extents, dtype, is_output, is_local: false }
     }
@@ -424,11 +449,12 @@ impl<'r> Author<'r> {
 
     /// The parameters, outputs last, and the names of the outputs.
     pub(super) fn signature(&self) -> (Vec<String>, Vec<&Tensor>) {
-        let typed = |tensor: &Tensor| format!("pl.Tensor[{}, {}]", list(&tensor.shape), spelled(tensor.dtype));
+        let typed = |tensor: &Tensor| tensor.spelled();
         let own = || self.tensors.iter().filter(|tensor| !tensor.is_local);
         let outputs: Vec<&Tensor> = own().filter(|tensor| tensor.is_output).collect();
         let inputs = own().filter(|tensor| !tensor.is_output);
-        let mut parameters: Vec<String> = inputs.map(|tensor| format!("{}: {}", tensor.name, typed(tensor))).collect();
+        let mut parameters = self.written.clone();
+        parameters.extend(inputs.map(|tensor| format!("{}: {}", tensor.name, typed(tensor))));
         let used: BTreeSet<&str> = ["n", "m", "q", "alpha"].into_iter().filter(|name| self.mentions(name)).collect();
         for (name, dtype) in SCALARS {
             if used.contains(name) {

@@ -79,7 +79,8 @@ impl Author<'_> {
 
     fn plain_loop(&mut self) {
         let (rounds, head) = self.rounds();
-        let carried = if self.random.percent(50) { self.seed() } else { None };
+        // A block that yields may assign no name of the outside again.
+        let carried = if self.strict == 0 && self.random.percent(50) { self.seed() } else { None };
         let before = self.scalars.len();
         let index = self.index(rounds);
         self.line(format!("for {index} in {head}):"));

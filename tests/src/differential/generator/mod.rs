@@ -3,6 +3,7 @@
 mod author;
 mod control;
 mod cores;
+mod forms;
 mod operations;
 mod products;
 pub mod sizes;
@@ -17,7 +18,7 @@ use tilelens_analysis::target::Space;
 
 use self::author::{Author, SCALARS, Taste};
 use self::operations::Level;
-use self::values::{ScalarName, Tensor, ValueType, list, spelled};
+use self::values::{DYNAMIC_NAME, ScalarName, Tensor, ValueType};
 use super::random::Random;
 
 /// Of 100 kernels so many have a change that the compiler may refuse.
@@ -27,11 +28,23 @@ const SLIPS: u64 = 8;
 pub fn kernel(seed: u64, index: u64) -> String {
     let mut random = Random::new(seed, index);
     let text = match random.below(100) {
-        0..=49 => tile_kernel::text(&mut random),
-        50..=54 => cores::text(&mut random),
+        0..=42 => tile_kernel::text(&mut random),
+        43..=46 => cores::text(&mut random),
+        47..=50 => cores::pair(&mut random),
+        51..=62 => forms::text(&mut random),
         _ => tensor_program::text(&mut random),
     };
+    let text = with_extents_of_run_time(text);
     if random.percent(SLIPS) { slips::slip(&text, &mut random) } else { text }
+}
+
+/// The text with the declaration of the extent that its tensors name.
+fn with_extents_of_run_time(text: String) -> String {
+    const FIRST: &str = "import pypto.language as pl\n";
+    match text.contains(DYNAMIC_NAME) {
+        true => text.replacen(FIRST, &format!("{FIRST}\n{DYNAMIC_NAME} = pl.dynamic(\"{DYNAMIC_NAME}\")\n"), 1),
+        false => text,
+    }
 }
 
 fn taste(random: &mut Random, level: Level) -> Taste {
@@ -93,8 +106,7 @@ fn names(outputs: &[&Tensor]) -> String {
 }
 
 fn result_type(outputs: &[&Tensor]) -> String {
-    let typed: Vec<String> =
-        outputs.iter().map(|tensor| format!("pl.Tensor[{}, {}]", list(&tensor.shape), spelled(tensor.dtype))).collect();
+    let typed: Vec<String> = outputs.iter().map(|tensor| tensor.spelled()).collect();
     match &typed[..] {
         [one] => one.clone(),
         several => format!("tuple[{}]", several.join(", ")),

@@ -8,9 +8,14 @@ pub const MODULE: &str = "sizes";
 const NAMED: &[(&str, u64)] =
     &[("ROWS", 16), ("LANES", 32), ("COLUMNS", 64), ("WIDTH", 128), ("DEPTH", 256), ("WHOLE", 4096)];
 
+/// An inlined function of that file, which takes two tensors of [`HELPER_SHAPE`].
+pub(super) const HELPER: &str = "doubled";
+
+pub(super) const HELPER_SHAPE: [u64; 2] = [128, 64];
+
 /// The file that kernels import.
 pub fn text() -> String {
-    let mut text = String::new();
+    let mut text = "import pypto.language as pl\n\n".to_owned();
     for (at, (name, value)) in NAMED.iter().enumerate() {
         let _ = match at {
             0 | 5 => writeln!(text, "{name} = {value}"),
@@ -18,6 +23,11 @@ pub fn text() -> String {
             _ => writeln!(text, "{name} = {} * {}", value / 16, NAMED[0].0),
         };
     }
+    let typed = format!("pl.Tensor[[WIDTH, {}], pl.FP32]", HELPER_SHAPE[1]);
+    let _ = write!(
+        text,
+        "\n\n@pl.jit.inline\ndef {HELPER}(x: {typed}, o: pl.Out[{typed}]):\n    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"{HELPER}\"):\n        for i in pl.range(4):\n            w = x[i * LANES:i * LANES + LANES, 0:COLUMNS]\n            w = pl.add(w, w)\n            o[i * LANES:i * LANES + LANES, 0:COLUMNS] = w\n    return o\n"
+    );
     text
 }
 

@@ -27,6 +27,7 @@ pub(super) fn text(random: &mut Random) -> String {
     author.scalars = parameters_that_are_scalars();
     author.depth = if style == Style::Jit { 1 } else { 2 };
     author.named = is_named;
+    author.dynamic = if author.random.percent(10) { 50 } else { 0 };
     let calls_at = if helper.is_some() { author.random.below(scopes) } else { usize::MAX };
     for at in 0..scopes {
         if author.random.percent(30) {

@@ -14,6 +14,7 @@ pub(super) fn text(random: &mut Random) -> String {
     author.budget = budget;
     author.depth = 2;
     author.named = is_named;
+    author.dynamic = if author.random.percent(15) { 50 } else { 0 };
     author.statements(budget);
     finish(&mut author);
     let (parameters, outputs) = author.signature();

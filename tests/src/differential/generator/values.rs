@@ -58,6 +58,24 @@ pub(super) struct Tensor {
     pub is_local: bool,
 }
 
+/// The extent that [`Tensor::spelled`] writes as a name: it is known at run time only.
+pub(super) const DYNAMIC: u64 = 1 << 20;
+
+/// That name.
+pub(super) const DYNAMIC_NAME: &str = "T_DYN";
+
+impl Tensor {
+    /// `pl.Tensor[[16, 64], pl.FP32]`
+    pub(super) fn spelled(&self) -> String {
+        let extent = |extent: &u64| match *extent {
+            DYNAMIC => DYNAMIC_NAME.to_owned(),
+            extent => extent.to_string(),
+        };
+        let extents: Vec<String> = self.shape.iter().map(extent).collect();
+        format!("pl.Tensor[{}, {}]", list(&extents), spelled(self.dtype))
+    }
+}
+
 /// A scalar that an expression may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ScalarName {

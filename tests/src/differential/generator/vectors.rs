@@ -290,7 +290,8 @@ impl Author<'_> {
 
     fn expand_rows(&mut self, name: &str, form: Form, dtypes: &[Dtype]) {
         let x = self.plain(dtypes);
-        if x.kind.shape[0] == 1 && !self.random.percent(3) {
+        let is_refused = x.kind.shape[0] == 1 || (form == Form::RowExpandScratch && x.kind.shape[1] == 1);
+        if is_refused && !self.random.percent(1) {
             return;
         }
         let column = self.operand(&ValueType::vec(&[x.kind.shape[0], 1], x.kind.dtype));
@@ -565,6 +566,8 @@ impl Author<'_> {
                 self.bind(text, ValueType { is_special: true, ..whole });
                 return;
             }
+            // The index of one row is too narrow for the operation that the compiler makes of it.
+            _ if x.kind.shape[0] == 1 => return,
             _ => {
                 let rows = ValueType::vec(&[1, x.kind.shape[0]], Dtype::Int32);
                 let index = self.operand(&rows);
