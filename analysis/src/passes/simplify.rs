@@ -16,7 +16,7 @@ use facts::Facts;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    let (body, flag) = folded(body, &mut kernel.vars, &[], &mut Substitution::default());
+    let (body, flag) = folded(body, &mut kernel.vars, &[], &FxHashMap::default(), &mut Substitution::default());
     kernel.body = body;
     drop_unread_results(&mut kernel.body);
     kernel.rejections.extend(flag.map(|(var, at)| refused_flag(kernel.var(var), at)));
@@ -54,9 +54,15 @@ pub(crate) fn scopes(
     vars: &mut [Var],
 ) -> Substitution {
     let mut results = Substitution::default();
+    let mut definitions: FxHashMap<VarId, Scalar> = FxHashMap::default();
+    walk::visit(host, &mut |stmt| {
+        if let Stmt::Let { var, value: Value::Scalar(value), .. } = stmt {
+            definitions.insert(*var, value.clone());
+        }
+    });
     for (scope, around) in scopes.iter_mut().zip(around) {
         // A flag outside of the scope's own loops is refused once the scope is a kernel.
-        (*scope, _) = folded(std::mem::take(scope), vars, around, &mut results);
+        (*scope, _) = folded(std::mem::take(scope), vars, around, &definitions, &mut results);
     }
     if !results.is_empty() {
         results.apply(host);
@@ -65,19 +71,40 @@ pub(crate) fn scopes(
     results
 }
 
-/// The statements, and the first truth value that is constant outside of all loops and branches.
+/// The statements, and the first truth value that is constant outside of all loops and branches. `definitions` are of scalars that
+/// stand outside of the body.
 fn folded(
     body: Vec<Stmt>,
     vars: &mut [Var],
     around: &[Around],
+    definitions: &FxHashMap<VarId, Scalar>,
     results: &mut Substitution,
 ) -> (Vec<Stmt>, Option<(VarId, Origin)>) {
     let (facts, renamed) = (Facts::new(vars), Vec::new());
     let mut fold = Fold { facts, results: std::mem::take(results), renamed, depth: 0, flag: None };
     for one in around {
-        match one {
-            Around::Branch(condition, holds) => fold.facts.assume(condition, *holds),
-            Around::Loop { index, start, stop } => fold.facts.index(*index, start, stop),
+        if let Around::Loop { index, start, stop } = one {
+            fold.facts.index(*index, start, stop);
+        }
+    }
+    let mut asked: Vec<VarId> = Vec::new();
+    for one in around {
+        if let Around::Branch(condition, _) = one {
+            walk::scalar_uses(condition, &mut |var| asked.push(var));
+        }
+    }
+    walk::visit(&body, &mut |stmt| match stmt {
+        Stmt::If(inner) => walk::scalar_uses(&inner.condition, &mut |var| asked.push(var)),
+        Stmt::For(For { start, stop, step, .. }) => {
+            [start, stop, step].into_iter().for_each(|bound| walk::scalar_uses(bound, &mut |var| asked.push(var)));
+        }
+        Stmt::Let { value: Value::Scalar(value), .. } => walk::scalar_uses(value, &mut |var| asked.push(var)),
+        _ => {}
+    });
+    fold.facts.define_all(asked, definitions);
+    for one in around {
+        if let Around::Branch(condition, holds) = one {
+            fold.facts.assume(condition, *holds);
         }
     }
     let body = fold.body(body);

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::walk;
 use super::form;
@@ -131,6 +131,22 @@ impl<'k> Facts<'k> {
         if narrowed.0 <= narrowed.1 {
             self.ranges.insert(var, narrowed);
         }
+    }
+
+    /// Variables of `definitions`, each behind those that it is computed from.
+    pub(super) fn define_all(&mut self, asked: Vec<VarId>, definitions: &FxHashMap<VarId, Scalar>) {
+        let mut order: Vec<(VarId, &Scalar)> = Vec::new();
+        let mut seen: FxHashSet<VarId> = FxHashSet::default();
+        let mut rest = asked;
+        while let Some(var) = rest.pop() {
+            if let Some(value) = definitions.get(&var).filter(|_| seen.insert(var)) {
+                order.push((var, value));
+                walk::scalar_uses(value, &mut |var| rest.push(var));
+            }
+        }
+        // A definition has a smaller number than what is computed from it.
+        order.sort_unstable_by_key(|(var, _)| *var);
+        order.into_iter().for_each(|(var, value)| self.define(var, value));
     }
 
     /// The index of a loop with constant bounds.
