@@ -19,7 +19,14 @@ use crate::target::{Planner, Space, Target};
 
 pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Plan {
     let mut plan = Plan::empty(draft.kernel, draft.machine.target, planner);
-    plan.notes.extend(notes(draft, placement));
+    plan.notes.extend(notes(draft));
+    let divided = divided_accumulators(draft, placement);
+    // Something that is not modelled may be what divides them.
+    if planner == Planner::Packed || !plan.notes.is_empty() {
+        plan.notes.extend(divided.map(|(at, what)| Note { at, reason: Reason(what) }));
+    } else {
+        plan.findings.extend(divided.map(no_copy));
+    }
     let carried = carried_by_while(draft.kernel);
     match planner {
         // What a packed plan would have to copy is not modelled.
@@ -59,18 +66,25 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     };
     match check::check(&checked) {
         Ok(()) => plan,
+        // The compiler stops before it gives addresses.
+        Err(_) if !placement.repairs.failures.is_empty() => without_addresses(plan),
         Err(violation) => refused(plan, draft.kernel, format!("the plan failed its check: {violation}")),
     }
 }
 
-/// A plan that nobody shall see the addresses of.
-fn refused(mut plan: Plan, kernel: &Kernel, why: String) -> Plan {
-    plan.status = Status::NotModelled;
+fn without_addresses(mut plan: Plan) -> Plan {
     for tile in &mut plan.tiles {
         (tile.address, tile.buffer) = (None, None);
     }
     plan.buffers.clear();
     plan.spaces.clear();
+    plan
+}
+
+/// A plan that nobody shall see the addresses of.
+fn refused(plan: Plan, kernel: &Kernel, why: String) -> Plan {
+    let mut plan = without_addresses(plan);
+    plan.status = Status::NotModelled;
     plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why.clone()) });
     let message = format!("{why}; please report it with this kernel");
     plan.findings = vec![Finding {
@@ -100,14 +114,30 @@ fn unplanned(kernel: &Kernel, target: Target, planner: Planner, why: String) -> 
 }
 
 /// Why the plan may differ from the compiler's.
-fn notes(draft: &Draft, placement: &Placement) -> Vec<Note> {
-    let kernel = draft.kernel;
-    let unplaced = draft.unplaced.iter().map(|unplaced| (kernel.var(unplaced.var).origin, unplaced.why.clone()));
-    let copies = placement.repairs.failures.iter().map(|failure| {
-        let name = &kernel.var(failure.source).name;
-        (failure.at, format!("`{name}` ends up in another accumulator than the value that it replaces, and the compiler cannot copy one to the other"))
-    });
-    unplaced.chain(copies).map(|(at, why)| Note { at, reason: Reason(why) }).collect()
+fn notes(draft: &Draft) -> Vec<Note> {
+    let unplaced = draft.unplaced.iter();
+    let note = |at: Origin, why: &str| Note { at, reason: Reason(why.to_owned()) };
+    unplaced.map(|unplaced| note(draft.kernel.var(unplaced.var).origin, &unplaced.why)).collect()
+}
+
+/// Values that end up in another accumulator than what they replace.
+fn divided_accumulators<'d>(draft: &'d Draft, placement: &'d Placement) -> impl Iterator<Item = (Origin, String)> {
+    placement.repairs.failures.iter().map(|failure| {
+        let name = &draft.kernel.var(failure.source).name;
+        let what = format!(
+            "`{name}` ends up in another accumulator than the value that it replaces, and the compiler cannot copy one to the other"
+        );
+        (failure.at, what)
+    })
+}
+
+fn no_copy((at, what): (Origin, String)) -> Finding {
+    let code = Code::Rejected;
+    let message = format!(
+        "{what} (\"cannot reconcile divergent L0C accumulator buffers with tile.move\"): read the first value only where the loop or branch \
+         hands it on, or store the one before the other is made"
+    );
+    Finding { code, severity: code.severity(), at, message, related: Vec::new() }
 }
 
 /// A tile that a `while` carries. The compiler begins the loop where the first value is, and gives the next value and what stands

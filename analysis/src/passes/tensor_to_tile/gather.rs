@@ -5,6 +5,11 @@ use crate::ir::{Attr, Call, Carry, Dtype, For, LoopKind, Operand, Role, Scalar, 
 use crate::ops::OpId;
 use crate::target::{Space, Target};
 
+/// Columns of INT32 that fill whole blocks of 32 bytes.
+const WHOLE_ROWS: u64 = 8;
+/// Elements that an index of 16 bits tells apart.
+const NARROW_INDICES: u64 = 32768;
+
 /// A source or an index: where it is, and its extents.
 struct Gathered {
     var: VarId,
@@ -89,17 +94,18 @@ impl Conversion<'_> {
             body,
             origin: site.origin,
         }));
-        if let Some(var) = site.result {
-            self.retype(var, result);
-            self.out.push(Stmt::Let { var, value: Value::Copy(result), origin: site.origin });
-        }
+        self.named(site, result);
     }
 
     fn gather_flat(&mut self, site: Site, source: &Gathered, index: &Gathered) {
         let [rows, columns] = index.shape;
-        if index.dtype != Dtype::Int32 || (rows > 1 && columns % 8 != 0) {
-            return self
-                .not_modelled(site, "`pl.gather` by indices that are not INT32 or in rows of 32 bytes".to_owned());
+        if index.dtype == Dtype::Int16 && rows > NARROW_INDICES / source.shape[1].max(1) {
+            let message = format!(
+                "`pl.gather` with INT16 indices: rows({rows}) * src_cols({}) exceeds the INT16 index range ({NARROW_INDICES} elements); \
+                 use INT32 indices, or gather fewer rows at a time",
+                source.shape[1]
+            );
+            self.refused(site.at, message);
         }
         let mut from = self.part(site, "gather_inp", source, Scalar::Int(0), [rows, source.shape[1]]);
         if source.on_chip {
@@ -108,16 +114,41 @@ impl Conversion<'_> {
             from = self.insert(site, "gather_src_copy", OpId::ASSEMBLE, args, Vec::new());
         }
         let by = self.part(site, "gather_idx", index, Scalar::Int(0), [rows, columns]);
-        let flat = if rows == 1 { by } else { self.flat_indices(site, by, source.shape[1], index.shape) };
+        let wide = match index.dtype {
+            Dtype::Int32 => by,
+            _ => self.converted(site, "gather_idx_i32", by, Dtype::Int32),
+        };
+        let flat = if rows == 1 { wide } else { self.flat_indices(site, wide, source.shape[1], index.shape) };
+        let flat = match index.dtype {
+            Dtype::Int32 => flat,
+            dtype => self.converted(site, "gather_flat_cast", flat, dtype),
+        };
         let scratch = self.create(site, "gather_tmp", &[rows, columns], Dtype::Int32);
         let args = [from, flat, scratch].map(Operand::Var).to_vec();
-        self.finish(site, OpId::GATHER, args, Vec::new());
+        let gathered = self.insert(site, "gather", OpId::GATHER, args, Vec::new());
+        self.named(site, gathered);
+    }
+
+    /// The author's value is another name of a tile.
+    fn named(&mut self, site: Site, made: VarId) {
+        let Some(var) = site.result else { return };
+        self.retype(var, made);
+        self.out.push(Stmt::Let { var, value: Value::Copy(made), origin: site.origin });
     }
 
     /// `row * source_columns + index`
     fn flat_indices(&mut self, site: Site, by: VarId, source_columns: u64, [rows, columns]: [u64; 2]) -> VarId {
         let int = |value: u64| Operand::Scalar(Scalar::Int(i64::try_from(value).unwrap_or(i64::MAX)));
         let attrs = vec![("dtype", Attr::Dtype(Dtype::Int32)), ("descending", Attr::Bool(false))];
+        if columns % WHOLE_ROWS != 0 {
+            let line = self.insert(site, "gather_ci_rows", OpId::CI, vec![int(0), extents(&[1, rows])], attrs);
+            let args = vec![Operand::Var(line), extents(&[rows, 1])];
+            let ids = self.insert(site, "gather_row_arange", OpId::RESHAPE, args, Vec::new());
+            let args = vec![Operand::Var(ids), int(source_columns)];
+            let base = self.insert(site, "gather_row_base", OpId::MULS, args, Vec::new());
+            let args = [by, base].map(Operand::Var).to_vec();
+            return self.insert(site, "gather_flat_idx", OpId::ROW_EXPAND_ADD, args, Vec::new());
+        }
         let count = vec![int(0), extents(&[1, rows.saturating_mul(columns)])];
         let line = self.insert(site, "gather_lin", OpId::CI, count, attrs);
         let shape = extents(&[rows, columns]);

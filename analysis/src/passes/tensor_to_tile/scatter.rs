@@ -90,7 +90,7 @@ impl Conversion<'_> {
         }
     }
 
-    fn converted(&mut self, site: Site, name: &str, of: VarId, dtype: Dtype) -> VarId {
+    pub(super) fn converted(&mut self, site: Site, name: &str, of: VarId, dtype: Dtype) -> VarId {
         let attrs = vec![("target_type", Attr::Dtype(dtype)), ("mode", Attr::Int(NOT_ROUNDED))];
         self.insert(site, name, OpId::CAST, vec![Operand::Var(of)], attrs)
     }
