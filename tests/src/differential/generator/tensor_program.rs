@@ -41,6 +41,11 @@ pub(super) fn text(random: &mut Random) -> String {
         // What one scope has written, the next one may read.
         author.tensors.iter_mut().filter(|tensor| tensor.is_local).for_each(|tensor| tensor.is_output = false);
     }
+    // All scopes may have written to tensors of the host only.
+    if author.signature().1.is_empty() {
+        author.budget = 3;
+        scope(&mut author);
+    }
     let (parameters, outputs) = author.signature();
     let (parameters, result, body) = (parameters.join(", "), result_type(&outputs), author.lines.join("\n"));
     let returned = names(&outputs);
