@@ -279,15 +279,16 @@ fn difference(want: &Json, have: &KernelPlan) -> Option<String> {
     let ours: Vec<Authored<'_>> = have.tiles.iter().filter(is_ours).map(our_authored).collect();
     let definitions = rows(want, "tiles").filter_map(|tile| Some((tile, authored(tile, &ours)?)));
     let mut theirs: Vec<(&Json, Authored<'_>)> = definitions.collect();
-    // A name with nothing but another name's value: the author's, or what leads into a loop that assigns the name again.
-    let leads_into_loop = |tile: &Json| tile["inserted"] == true && tile["op"].is_null();
     if theirs.len() > ours.len() {
         theirs.retain(|(tile, _)| !leads_into_loop(tile));
     }
     let theirs: Vec<Authored<'_>> = theirs
         .into_iter()
         .enumerate()
-        .map(|(at, (tile, authored))| placed(want, tile, authored, ours.get(at)))
+        .map(|(at, (tile, theirs))| {
+            let address = placed(want, tile, ours.get(at).and_then(|ours| ours.3));
+            Authored(theirs.0, theirs.1, theirs.2, address)
+        })
         .collect();
     let show = |tiles: &[Authored<'_>], at: usize| tiles.get(at).map_or_else(|| "none".to_owned(), ToString::to_string);
     if let Some(at) = (0..theirs.len().max(ours.len())).find(|&at| theirs.get(at) != ours.get(at)) {
@@ -300,11 +301,18 @@ fn difference(want: &Json, have: &KernelPlan) -> Option<String> {
 pub(super) fn places(want: &Json, have: &KernelPlan) -> Option<String> {
     let is_definition = |kind: Option<&str>| matches!(kind, None | Some("def"));
     let theirs = rows(want, "tiles").filter(|tile| is_definition(tile["kind"].as_str()));
-    let theirs: Vec<_> = theirs
-        .map(|tile| (tile["space"].as_str().unwrap_or("?"), tile["bytes"].as_u64(), tile["address"].as_u64()))
-        .collect();
+    let mut theirs: Vec<&Json> = theirs.collect();
     let ours = have.tiles.iter().filter(|tile| is_definition(Some(tile.kind)));
     let ours: Vec<_> = ours.map(|tile| (tile.space.unwrap_or("?"), Some(tile.bytes), tile.address)).collect();
+    if theirs.len() > ours.len() {
+        theirs.retain(|tile| !leads_into_loop(tile));
+    }
+    let mut places = Vec::with_capacity(theirs.len());
+    for (at, tile) in theirs.into_iter().enumerate() {
+        let address = placed(want, tile, ours.get(at).and_then(|ours| ours.2));
+        places.push((tile["space"].as_str().unwrap_or("?"), tile["bytes"].as_u64(), address));
+    }
+    let theirs = places;
     let at = (0..theirs.len().max(ours.len())).find(|&at| theirs.get(at) != ours.get(at))?;
     Some(format!("tile {at}: compiler {:?}; here {:?}", theirs.get(at), ours.get(at)))
 }
@@ -332,19 +340,20 @@ pub(super) fn resources(want: &Json, have: &KernelPlan) -> Option<String> {
     (theirs != ours).then(|| format!("buffers: compiler {}; here {}", only(&theirs, &ours), only(&ours, &theirs)))
 }
 
-/// A tile of which the answer gives the buffer's start only, because the compiler leaves its slot to be computed (`3 % 2`), where ours
-/// is if that is in the same buffer.
-fn placed<'a>(want: &Json, tile: &Json, theirs: Authored<'a>, ours: Option<&Authored<'_>>) -> Authored<'a> {
+/// A name with nothing but another name's value may be the author's, or what leads into a loop that assigns the name again.
+fn leads_into_loop(tile: &Json) -> bool {
+    let is_first = tile["ssa"].as_str().is_some_and(|name| name.ends_with("__ssa_v0"));
+    tile["inserted"] == true && tile["op"].is_null() && is_first
+}
+
+/// The address of a tile. Where the answer gives the buffer's start only, because the compiler leaves the slot to be computed (`3 % 2`),
+/// it is ours, if that is in the same buffer.
+fn placed(want: &Json, tile: &Json, ours: Option<u64>) -> Option<u64> {
+    let start = tile["address"].as_u64();
     let buffer = rows(want, "buffers").find(|buffer| buffer["name"] == tile["buffer"]);
-    let within = |at: &u64| {
-        let start = tile["address"].as_u64().unwrap_or(u64::MAX);
-        let size = buffer.and_then(|buffer| buffer["size"].as_u64()).unwrap_or(0);
-        (start..start.saturating_add(size)).contains(at)
-    };
-    match ours.and_then(|ours| ours.3).filter(within) {
-        Some(address) if tile["dynamic_offset"] == true => Authored(theirs.0, theirs.1, theirs.2, Some(address)),
-        _ => theirs,
-    }
+    let size = buffer.and_then(|buffer| buffer["size"].as_u64()).unwrap_or(0);
+    let within = |at: &u64| start.is_some_and(|start| (start..start.saturating_add(size)).contains(at));
+    ours.filter(|at| tile["dynamic_offset"] == true && within(at)).or(start)
 }
 
 /// What the compiler uses of a space at least, where its answer does not say how much: it takes the lowest tile of a buffer for the
@@ -390,7 +399,8 @@ fn is_version(suffix: &str) -> bool {
     match suffix.split_once("__") {
         Some((inlined, version)) => {
             let is_inlined = inlined.is_empty() || inlined.split("_inline").skip(1).all(digits);
-            is_inlined && (version == "tile" || version.strip_prefix("ssa_v").is_some_and(digits))
+            let numbered = |role| version.strip_prefix(role).is_some_and(digits);
+            is_inlined && (version == "tile" || ["ssa_v", "iter_v", "rv_v", "phi_v"].into_iter().any(numbered))
         }
         None => false,
     }
