@@ -12,8 +12,8 @@ use super::notation::written;
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
-    Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Origin, Reason, Rejection, Role, Scalar, SplitMode,
-    Type, Value, Var, VarId,
+    Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
+    SplitMode, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 
@@ -103,8 +103,8 @@ pub(super) struct State {
     pub(super) loops_around_manual_scope: Option<usize>,
     /// A `@pl.jit` function, which may use a name again for something else.
     pub(super) jit: bool,
-    /// Some tensor so far may hold data in a part of its shape only, which its type does not say.
-    pub(super) narrows_tensors: bool,
+    /// Tensors that may hold data in a part of their shape only, which their type does not say.
+    pub(super) narrowed: FxHashSet<VarId>,
     /// Variables of tiles that were assigned again with another view: what is written last need not be what their type says.
     pub(super) restated: FxHashSet<VarId>,
     /// Inside of a call in the notation of a sketch, whose compiler demanded less.
@@ -293,7 +293,11 @@ impl<'a> Lowering<'a> {
         let name = format!("t__tmp_v{}", self.state.temporaries);
         self.state.temporaries += 1;
         let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
-        self.emit(Statement::Let { var, value: Value::Call(call), ty, origin });
+        let value = Value::Call(call);
+        if self.may_be_narrowed(&value) {
+            self.state.narrowed.insert(var);
+        }
+        self.emit(Statement::Let { var, value, ty, origin });
         var
     }
 
@@ -338,6 +342,7 @@ impl<'a> Lowering<'a> {
             Stmt::Expr(expr) => self.effect(at, *expr),
             Stmt::For { target, iter, body, .. } => self.for_loop(id, *target, *iter, body),
             Stmt::While { condition, body, .. } => {
+                self.note_renamed_in_while(at, body);
                 let condition = self.condition(*condition);
                 self.state.loops.push(LoopKind::Range);
                 let body = self.nested(true, |this| this.block(body));
@@ -361,6 +366,22 @@ impl<'a> Lowering<'a> {
             Stmt::Class { .. } => self.unsupported(at, "a class inside of a kernel"),
             Stmt::Import(_) | Stmt::ImportFrom { .. } => self.unsupported(at, "an import inside of a kernel"),
             Stmt::Other { keyword, .. } => self.unsupported(at, &format!("`{keyword}`")),
+        }
+    }
+
+    /// What a `while` of a `@pl.jit` function assigns again is another name to the compiler where it is bound at the same depth, so that
+    /// the loop does not carry it.
+    fn note_renamed_in_while(&mut self, at: Origin, body: &[StmtId]) {
+        if !self.state.jit {
+            return;
+        }
+        let names = body.iter().filter_map(|&stmt| match self.ast.stmt(stmt) {
+            Stmt::Assign { targets, .. } => targets.iter().find_map(|&target| self.ast.name(target)),
+            _ => None,
+        });
+        let again = names.into_iter().find(|name| matches!(self.lookup(name), Some(Term::Var(_))));
+        if let Some(name) = again.map(str::to_owned) {
+            self.note_at(at, format!("`{name}`, which a `while` of a `@pl.jit` function assigns again"));
         }
     }
 
@@ -458,8 +479,36 @@ impl<'a> Lowering<'a> {
                 self.state.constants.remove(&var);
             }
         }
+        if self.may_be_narrowed(&value) {
+            self.state.narrowed.insert(var);
+        }
         self.emit(Statement::Let { var, value, ty, origin });
         self.bind(name, Term::Var(var));
+    }
+
+    /// What loops and branches hand on is not followed.
+    pub(super) fn is_narrowed(&self, var: VarId) -> bool {
+        let is_handed_on = !matches!(self.state.vars[var.0 as usize].role, Role::Def | Role::Param);
+        self.state.narrowed.contains(&var) || is_handed_on && !self.state.narrowed.is_empty()
+    }
+
+    /// Whether a value may hold data in a part of its shape only: its operation says so, or it is made of such a value.
+    fn may_be_narrowed(&self, value: &Value) -> bool {
+        match value {
+            Value::Call(call) => {
+                let states_valid_shape = match call.op {
+                    OpId::SET_VALIDSHAPE => true,
+                    OpId::TENSOR_SLICE => match call.args.get(3) {
+                        Some(Operand::List(valid)) => !valid.is_empty(),
+                        valid => valid.is_some(),
+                    },
+                    _ => false,
+                };
+                states_valid_shape || call.args.iter().filter_map(Operand::var).any(|var| self.is_narrowed(var))
+            }
+            Value::Copy(source) | Value::Element { tuple: source, .. } => self.is_narrowed(*source),
+            Value::Scalar(_) => false,
+        }
     }
 
     /// The variable that an assignment to `name` writes.

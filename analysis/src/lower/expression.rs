@@ -372,7 +372,11 @@ impl Lowering<'_> {
         {
             let message =
                 format!("`{sign}` {requires}, but got {one} and {other}{}", mended(&left, &right, one, other));
-            self.reject(at, Code::Rejected, message.clone());
+            // What a `@pl.jit` function of the host is called with may be a number of any type.
+            match self.state.jit {
+                true => self.reject(at, Code::Rejected, message.clone()),
+                false => self.reject_anywhere(at, Code::Rejected, message.clone()),
+            }
             return unknown(message);
         }
         Term::Scalar(scalar::binary(op, left, right))

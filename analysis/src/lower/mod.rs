@@ -30,12 +30,12 @@ mod tensor;
 mod tests;
 
 use rustc_hash::FxHashSet;
-use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt};
+use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
 use crate::ir::{Handover, Kernel, KernelKind, Origin};
 use crate::ops::OpId;
-use crate::passes::simplify;
+use crate::passes::simplify::{self, Around};
 pub(crate) use call::ROUNDING;
 pub(crate) use deduce::{Problem, known, result as deduce};
 pub(crate) use demands::{Known, unmet};
@@ -155,15 +155,22 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     let read_by_host: FxHashSet<_> = read_by_host.iter().map(|var| gone.var_of(*var).unwrap_or(*var)).collect();
     simplify::drop_unread_of_host(&mut converted.body, &mut converted.regions, &read_by_host);
     let of_scopes = std::mem::take(&mut converted.of_scopes);
-    let ends_with_scope = ends_with_scope(ast, function, &draft.body);
     let mut leaving = outline::leaving(&converted.body, &converted.regions, &converted.vars);
     let (mut described, launches): (Vec<_>, Vec<_>) = storage::regions(draft.body).into_iter().unzip();
-    if let (true, Some(region), Some(body), Some(leaving)) =
-        (ends_with_scope, described.last_mut(), converted.regions.last(), leaving.last_mut())
-    {
-        match outline::everything(body, &converted.vars) {
-            Ok(values) => *leaving = values,
-            Err(reason) => region.notes.push(crate::ir::Note { at: region.origin, reason }),
+    let merging = outline::merging(&converted.body);
+    let mut last = Vec::new();
+    last_statements(ast, &function.body, &mut last);
+    for (scope, region) in described.iter_mut().enumerate() {
+        let is_read = converted.around[scope].iter().any(|around| match around {
+            Around::Branch(_, _, branch) => merging.contains(branch),
+            Around::Loop { .. } => false,
+        });
+        let is_last = converted.last[scope] && last.iter().any(|&stmt| region.origin == Origin::Stmt(stmt));
+        if is_last && !is_read && region.is_called && !region.on_blocks {
+            match outline::everything(&converted.regions[scope], &converted.vars) {
+                Ok(values) => leaving[scope] = values,
+                Err(reason) => region.notes.push(crate::ir::Note { at: region.origin, reason }),
+            }
         }
     }
     for ((region, body), leaving) in described.iter().zip(&mut converted.regions).zip(leaving) {
@@ -233,18 +240,17 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     kernels
 }
 
-/// Whether nothing at all follows a scope, so that the compiler does not know what is read of it.
-fn ends_with_scope(ast: &Ast, function: &Function, body: &[draft::Statement]) -> bool {
-    let is_nothing = |statement: &&draft::Statement| match statement {
-        draft::Statement::Return { values, .. } => values.is_empty(),
-        _ => false,
-    };
-    let last = function.body.iter().rev().find(|&&stmt| !matches!(ast.stmt(stmt), Stmt::Return(None) | Stmt::Pass));
-    match (body.iter().rev().find(|statement| !is_nothing(statement)), last) {
-        (Some(draft::Statement::Region(region)), Some(&last)) => {
-            region.is_called && !region.on_blocks && region.origin == Origin::Stmt(last)
+/// The statements behind which nothing stands, be it in a loop or branch at the end.
+fn last_statements(ast: &Ast, body: &[StmtId], last: &mut Vec<StmtId>) {
+    let says_something = |stmt: &&StmtId| !matches!(ast.stmt(**stmt), Stmt::Return(None) | Stmt::Pass);
+    let Some(&stmt) = body.iter().rev().find(says_something) else { return };
+    match ast.stmt(stmt) {
+        Stmt::If { body, or_else, .. } => {
+            last_statements(ast, body, last);
+            last_statements(ast, or_else, last);
         }
-        _ => false,
+        Stmt::For { body, .. } => last_statements(ast, body, last),
+        _ => last.push(stmt),
     }
 }
 

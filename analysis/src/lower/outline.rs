@@ -4,7 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Call, Carry, For, If, Operand, Reason, Role, Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId, While,
+    Call, Carry, For, If, Operand, Origin, Reason, Role, Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId,
+    While,
 };
 use crate::ops::OpId;
 use crate::passes::walk;
@@ -68,6 +69,19 @@ pub(super) fn leaving(host: &[Stmt], regions: &[Vec<Stmt>], vars: &[Var]) -> Vec
         made.into_iter().filter(|var| read.contains(var) && is_shaped(var)).map(Operand::Var).collect()
     };
     made.into_iter().map(leaves).collect()
+}
+
+/// The branches whose values something reads.
+pub(super) fn merging(host: &[Stmt]) -> FxHashSet<Origin> {
+    let mut merging = FxHashSet::default();
+    walk::visit(host, &mut |stmt| {
+        if let Stmt::If(branch) = stmt
+            && !branch.results.is_empty()
+        {
+            merging.insert(branch.origin);
+        }
+    });
+    merging
 }
 
 /// All values of a scope behind which nothing stands: for want of a reader, the compiler hands out every one.

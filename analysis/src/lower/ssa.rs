@@ -28,6 +28,8 @@ pub(super) struct Converted {
     pub(super) regions: Vec<Vec<Stmt>>,
     /// Of each scope, whether a loop around it hands something from one round to the next.
     pub(super) carried_around: Vec<bool>,
+    /// Of each scope, whether no variable is mentioned behind it, so that the compiler does not know what is read of it.
+    pub(super) last: Vec<bool>,
     /// The branches and loops around each scope, outermost first.
     pub(super) around: Vec<Vec<Around>>,
     /// The author's variable that each version is of.
@@ -58,6 +60,8 @@ pub(super) fn convert(draft: &Draft) -> Converted {
         regions: Vec::new(),
         carried_around: Vec::new(),
         around_scopes: Vec::new(),
+        last: Vec::new(),
+        nothing_follows: true,
         around: Vec::new(),
         in_carrying_loop: false,
         nested: Vec::new(),
@@ -78,6 +82,7 @@ pub(super) fn convert(draft: &Draft) -> Converted {
         mut regions,
         carried_around,
         around_scopes: around,
+        last,
         nested,
         ..
     } = converter;
@@ -86,7 +91,7 @@ pub(super) fn convert(draft: &Draft) -> Converted {
     for (region, is_nested) in regions.iter_mut().zip(nested) {
         forward_in(region, &mut known, &vars, is_nested);
     }
-    Converted { vars, params, body, notes, rejections, of_scopes, regions, carried_around, around, authors }
+    Converted { vars, params, body, notes, rejections, of_scopes, regions, carried_around, last, around, authors }
 }
 
 struct Converter<'d> {
@@ -110,6 +115,9 @@ struct Converter<'d> {
     regions: Vec<Vec<Stmt>>,
     carried_around: Vec<bool>,
     around_scopes: Vec<Vec<Around>>,
+    last: Vec<bool>,
+    /// No variable is mentioned behind the present statement, nor behind those that it stands in.
+    nothing_follows: bool,
     /// Branches and loops around the present statement.
     around: Vec<Around>,
     in_carrying_loop: bool,
@@ -143,12 +151,20 @@ impl Converter<'_> {
         }
         let mut ahead = LookAhead::of(statements);
         let mut converted = Vec::with_capacity(statements.len());
-        for statement in statements {
+        let nothing_follows = self.nothing_follows;
+        let says_nothing = |statement: &Statement| match statement {
+            Statement::Return { values, .. } => values.is_empty(),
+            _ => false,
+        };
+        let silent = statements.iter().rev().take_while(|statement| says_nothing(statement)).count();
+        for (at, statement) in statements.iter().enumerate() {
             if let Some(needed) = ahead.next() {
                 self.needed_later = needed;
             }
+            self.nothing_follows = nothing_follows && at + 1 + silent >= statements.len();
             converted.extend(self.statement(statement));
         }
+        self.nothing_follows = nothing_follows;
         converted
     }
 
@@ -170,7 +186,10 @@ impl Converter<'_> {
                 let opened = OpenLoop { runs_once: runs_once(*kind, &start, &stop, &step), ..opened };
                 let index = opened.index.unwrap_or(VarId(0));
                 self.around.push(Around::Loop { index, start: start.clone(), stop: stop.clone() });
+                let outside = self.nothing_follows;
+                self.nothing_follows &= opened.carries.is_empty();
                 let (index, carries, body) = self.close_loop(opened, before, carries, body, *origin);
+                self.nothing_follows = outside;
                 self.around.pop();
                 let index = index.unwrap_or(VarId(0));
                 Stmt::For(For { kind: *kind, index, start, stop, step, carries, body, origin: *origin })
@@ -194,6 +213,7 @@ impl Converter<'_> {
                 self.regions.push(body);
                 self.carried_around.push(self.in_carrying_loop);
                 self.around_scopes.push(self.around.clone());
+                self.last.push(self.nothing_follows);
                 self.nested.push(self.depth > 0 || region.on_blocks);
                 return None;
             }
@@ -356,11 +376,11 @@ impl Converter<'_> {
         let condition = self.scalar(condition);
         let before = self.current.mark();
         self.depth += 1;
-        self.around.push(Around::Branch(condition.clone(), true));
+        self.around.push(Around::Branch(condition.clone(), true, origin));
         let mut then = self.sequence(then);
         self.around.pop();
         let in_then = self.current.back_to(before);
-        self.around.push(Around::Branch(condition.clone(), false));
+        self.around.push(Around::Branch(condition.clone(), false, origin));
         let converted = otherwise.map(|otherwise| self.sequence(otherwise));
         self.around.pop();
         self.depth -= 1;

@@ -28,12 +28,6 @@ impl Lowering<'_> {
         if let Some(ty) = self.refused(&call, at, true) {
             return Rhs::Call(call, ty);
         }
-        let states_valid_shape = |valid: &Operand| !matches!(valid, Operand::List(extents) if extents.is_empty());
-        self.state.narrows_tensors |= match call.op {
-            OpId::SET_VALIDSHAPE => true,
-            OpId::TENSOR_SLICE => call.args.get(3).is_some_and(states_valid_shape),
-            _ => false,
-        };
         match tensor_to_tile::result_type(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => Rhs::Call(call, ty),
             Err(Untyped::Unknown(reason)) => {
@@ -109,7 +103,7 @@ impl Lowering<'_> {
                 return self.reject(value, Code::InvalidOperand, message);
             }
         };
-        if let (Type::Tensor(part), false) = (self.ty(source), self.state.narrows_tensors) {
+        if let (Type::Tensor(part), false) = (self.ty(source), self.is_narrowed(source)) {
             let shape = part.shape.clone();
             let is_known = part.rank_known;
             let window = self.written_extents(&indices, &tensor.shape);

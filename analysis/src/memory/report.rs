@@ -68,8 +68,27 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         Ok(()) => plan,
         // The compiler stops before it gives addresses.
         Err(_) if !placement.repairs.failures.is_empty() => without_addresses(plan),
+        // Where parts of a product are repaired, the compiler does not ask again who else is in the accumulator.
+        Err(check::Violation::Overlap(a, b)) if is_in_accumulator(draft.kernel, a) && planner != Planner::Packed => {
+            let [a, b] = [a, b].map(|var| &draft.kernel.var(var).name);
+            let why = format!("the compiler puts the accumulator of `{b}` where `{a}` is still needed");
+            overlapping(plan, draft.kernel, why)
+        }
         Err(violation) => refused(plan, draft.kernel, format!("the plan failed its check: {violation}")),
     }
+}
+
+fn is_in_accumulator(kernel: &Kernel, var: VarId) -> bool {
+    kernel.tile(var).is_some_and(|tile| tile.space == Some(Space::Acc))
+}
+
+/// A plan of the compiler's that does not keep apart what is live together.
+fn overlapping(plan: Plan, kernel: &Kernel, why: String) -> Plan {
+    let mut plan = without_addresses(plan);
+    plan.status = Status::NotModelled;
+    plan.findings.clear();
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why) });
+    plan
 }
 
 fn without_addresses(mut plan: Plan) -> Plan {

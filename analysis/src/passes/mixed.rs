@@ -132,6 +132,7 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     }
     if let Some(mode) = kernel.cross_core.split.filter(|_| !kernel.cross_core.units_told_apart) {
         refuse_partial_reductions(&mut kernel, mode);
+        refuse_generators(&mut kernel, mode);
     }
     let cube = Lane::new(&kernel, Core::Cube, popped).kernel(target);
     let vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
@@ -166,6 +167,27 @@ fn refuse_partial_reductions(kernel: &mut Kernel, mode: SplitMode) {
         );
         kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
     }
+}
+
+/// What is generated depends on the position in the tile, so that its second half is not made like its first.
+fn refuse_generators(kernel: &mut Kernel, mode: SplitMode) {
+    let axis = match mode {
+        SplitMode::UpDown => 0,
+        SplitMode::LeftRight => 1,
+    };
+    let mut refused = Vec::new();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
+        let extent = kernel.tile(*var).and_then(|tile| tile.shape.get(axis));
+        if matches!(call.op, OpId::CI | OpId::RANDOM) && extent.is_some_and(|extent| *extent > 1) {
+            let message = format!(
+                "automatic split-axis halving of `{}` is not supported because its generated values depend on position; move it outside of the scope with `pl.split`",
+                call.op.op().name
+            );
+            refused.push(Rejection { at: call.origin, code: Code::Rejected, message, related: Vec::new() });
+        }
+    });
+    kernel.rejections.extend(refused);
 }
 
 fn note(kernel: &mut Kernel, at: Origin, what: &str) {

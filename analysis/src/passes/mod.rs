@@ -15,6 +15,7 @@ mod layout;
 mod matmul_l0;
 mod matmul_parts;
 mod mixed;
+mod mixed_stores;
 mod pages;
 mod pipeline;
 mod resident_operands;
@@ -51,6 +52,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
     watched.run(Pass::Simplify, simplify::run);
     bounds::check(&mut watched.kernel);
     watched.run(Pass::TensorToTile, |kernel| tensor_to_tile::run(kernel, target));
+    mixed_stores::check(&mut watched.kernel);
     watched.run(Pass::DeclareSpaces, spaces::declare);
     watched.run(Pass::Composite, composite::run);
     watched.run(Pass::Flatten, |kernel| flatten::run(kernel, target));

@@ -36,8 +36,8 @@ pub(crate) fn flag_of_host(body: &[Stmt], vars: &[Var]) -> Option<Rejection> {
 /// What stands around a scope of host code.
 #[derive(Debug, Clone)]
 pub(crate) enum Around {
-    /// A branch, in which the condition holds or does not.
-    Branch(Scalar, bool),
+    /// A branch, in which the condition holds or does not, and its statement.
+    Branch(Scalar, bool, Origin),
     Loop {
         index: VarId,
         start: Scalar,
@@ -89,7 +89,7 @@ fn folded(
     }
     let mut asked: Vec<VarId> = Vec::new();
     for one in around {
-        if let Around::Branch(condition, _) = one {
+        if let Around::Branch(condition, ..) = one {
             walk::scalar_uses(condition, &mut |var| asked.push(var));
         }
     }
@@ -103,7 +103,7 @@ fn folded(
     });
     fold.facts.define_all(asked, definitions);
     for one in around {
-        if let Around::Branch(condition, holds) = one {
+        if let Around::Branch(condition, holds, _) = one {
             fold.facts.assume(condition, *holds);
         }
     }

@@ -58,6 +58,13 @@ fn declare_value(kernel: &mut Kernel, var: VarId, value: &Value) {
             if let Some(space) = declared_space(kernel, call) {
                 set_missing_space(kernel, var, space);
             }
+            // In a kernel for one core nothing asks where a tile is wanted: what is not said is Vec, whatever an annotation says.
+            if kernel.kind != KernelKind::InCore
+                && call.op == OpId::LOAD
+                && let Type::Tile(tile) = &mut kernel.var_mut(var).ty
+            {
+                tile.space = Some(target_memory(call).unwrap_or(Space::Vec));
+            }
             if kernel.tile(var).is_some_and(|tile| !layout::is_written(tile)) {
                 layout::refresh(kernel, var, call);
             }

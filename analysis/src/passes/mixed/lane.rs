@@ -392,6 +392,8 @@ fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
     let Type::Tile(tile) = &mut kernel.var_mut(var).ty else { return call };
     tile.view.valid_shape = Some(vec![Scalar::Int(0); tile.shape.len()]);
     if !matches!(call.op, OpId::LOAD | OpId::SLICE | OpId::TRANSPOSE) {
+        // The result's type is deduced anew, which loses the slot of a declared allocation.
+        tile.binding = None;
         return call;
     }
     let shape = tile.shape.iter().map(|extent| Scalar::Int(i64::try_from(*extent).unwrap_or(i64::MAX))).collect();

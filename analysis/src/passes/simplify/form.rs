@@ -117,3 +117,44 @@ fn parts(scalar: &Scalar) -> Option<(Option<&Scalar>, i64)> {
 fn with(scalar: &Scalar, offset: i64) -> Option<&Scalar> {
     (offset == 0).then_some(scalar)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::truth;
+    use crate::ir::{Scalar, ScalarBinary, ScalarUnary, VarId};
+
+    fn compare(op: ScalarBinary, right: i64) -> Scalar {
+        Scalar::Binary(op, Box::new(Scalar::Var(VarId(0))), Box::new(Scalar::Int(right)))
+    }
+
+    fn both(op: ScalarBinary, left: Scalar, right: Scalar) -> Scalar {
+        Scalar::Binary(op, Box::new(left), Box::new(right))
+    }
+
+    #[test]
+    fn pairs_of_comparisons_decide_by_their_form() {
+        use ScalarBinary::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+        assert_eq!(truth(&both(And, compare(Lt, 1), compare(Gt, 0))), Some(false));
+        assert_eq!(truth(&both(And, compare(Lt, 2), compare(Gt, 0))), None);
+        assert_eq!(truth(&both(And, compare(Le, 3), compare(Gt, 3))), Some(false));
+        assert_eq!(truth(&both(And, compare(Le, 3), compare(Ge, 4))), Some(false));
+        assert_eq!(truth(&both(And, compare(Eq, 3), compare(Ne, 3))), Some(false));
+        assert_eq!(truth(&both(Or, compare(Lt, 4), compare(Gt, 2))), Some(true));
+        assert_eq!(truth(&both(Or, compare(Lt, 2), compare(Gt, 4))), None);
+    }
+
+    #[test]
+    fn a_part_that_is_decided_decides_what_is_around_it() {
+        use ScalarBinary::{And, Gt, Lt};
+        let never = both(And, compare(Lt, 1), compare(Gt, 0));
+        assert_eq!(truth(&both(And, compare(Gt, 7), never.clone())), Some(false));
+        assert_eq!(truth(&Scalar::Unary(ScalarUnary::Not, Box::new(never))), Some(true));
+    }
+
+    /// The compiler has no rule for a bound that is included beside one that is not.
+    #[test]
+    fn other_pairs_are_left_alone() {
+        use ScalarBinary::{And, Ge, Lt};
+        assert_eq!(truth(&both(And, compare(Lt, 3), compare(Ge, 4))), None);
+    }
+}

@@ -37,6 +37,13 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
         return on_tiles(kernel, target);
     }
     kernel.on_tensors = true;
+    if kernel.kind != KernelKind::InCore
+        && let Some(at) = computes(kernel)
+    {
+        let reason =
+            "an operation on tensors in a kernel for one core, of which the compiler makes no tiles".to_owned();
+        return kernel.notes.push(Note { at, reason: Reason(reason) });
+    }
     let body = std::mem::take(&mut kernel.body);
     let body = fills::run(kernel, body);
     let loads = entry::loaded(kernel, &body);
@@ -61,11 +68,12 @@ fn on_tiles(kernel: &mut Kernel, target: Target) {
         let Conversion { out, .. } = conversion;
         kernel.body = out;
     }
+    // Kernels that are written for one core are left alone.
     let mut found = false;
     walk::visit(&kernel.body, &mut |stmt| {
         found |= walk::call_of(stmt).is_some_and(|call| call.op == OpId::SCATTER_UPDATE);
     });
-    if !found {
+    if !found || kernel.kind != KernelKind::InCore {
         return;
     }
     let body = std::mem::take(&mut kernel.body);
@@ -78,6 +86,18 @@ fn on_tiles(kernel: &mut Kernel, target: Target) {
         other => out.push(other),
     });
     kernel.body = body;
+}
+
+/// An operation that computes on tensors, rather than reads, writes or views them.
+fn computes(kernel: &Kernel) -> Option<Origin> {
+    let is_tensor = |var: VarId| matches!(kernel.var(var).ty, Type::Tensor(_));
+    let mut found = None;
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Some(call) = walk::call_of(stmt) else { return };
+        let computes = call.op.op().name.starts_with("tile.") && shaped_operands(call).any(|(_, var)| is_tensor(var));
+        found = found.or(computes.then_some(call.origin));
+    });
+    found
 }
 
 fn returns_tile(kernel: &Kernel) -> bool {

@@ -127,6 +127,7 @@ fn what_a_branch_of_the_host_binds_for_nobody_does_not_leave() {
     with pl.at(level=pl.Level.CORE_GROUP, name_hint='part'):
         acc = pl.add(x, 1.0)
         o[:, :] = pl.exp(acc)
+return o
 ";
     check(
         &format!("{MADE}{host}"),
