@@ -209,6 +209,9 @@ pub struct AllocationId(pub u32);
 pub struct Binding {
     pub allocation: AllocationId,
     pub slot: Scalar,
+    /// Whether the slot is more than a number or the name of one: the compiler leaves such an expression as it is, also where its value
+    /// is known.
+    pub is_computed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

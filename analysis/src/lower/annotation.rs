@@ -158,7 +158,8 @@ impl Lowering<'_> {
                     Some(_) => return Err(Reason("the slot of an allocation is no integer".to_owned())),
                 };
                 let allocation = self.allocation(name, slots);
-                tile.binding = Some(Binding { allocation, slot });
+                let is_computed = !matches!(slot, Scalar::Int(_) | Scalar::Var(_));
+                tile.binding = Some(Binding { allocation, slot, is_computed });
                 Ok(())
             }
             Constant::Unknown(reason) => Err(reason),

@@ -1,6 +1,6 @@
 //! What the tiles that an author bound to a declared allocation must obey (`reference/memory.md` §9).
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
 use crate::ir::{Kernel, Value, VarId};
@@ -22,9 +22,21 @@ pub(super) fn check(kernel: &Kernel, bases: &Bases, lifetimes: &Lifetimes) -> Ve
             slots.entry(slot).or_default().push((*var, live));
         }
     }
+    let computed = computed(kernel, bases);
+    slots.retain(|(base, _), _| !computed.contains(base));
     let mut slots: Vec<((BaseId, u64), Vec<Bound>)> = slots.into_iter().collect();
     slots.sort_unstable_by_key(|(slot, _)| *slot);
     slots.iter().filter_map(|((base, _), tiles)| overwritten(kernel, bases, *base, tiles)).collect()
+}
+
+/// Allocations with tiles in slots that are computed: the compiler does not compare those.
+fn computed(kernel: &Kernel, bases: &Bases) -> FxHashSet<BaseId> {
+    let ids = (0..kernel.vars.len() as u32).map(VarId);
+    let is_computed = |var: &VarId| {
+        let binding = kernel.tile(*var).and_then(|tile| tile.binding.as_ref());
+        binding.is_some_and(|binding| binding.is_computed)
+    };
+    ids.filter(is_computed).filter_map(|var| Some(bases.get(var)?.base)).collect()
 }
 
 /// The slot of a tile that is not merely another name for, or a result written in place onto, one that is in it.
