@@ -124,22 +124,22 @@ const BOTH: &str = "            self.cube(a, o)\n            self.vector(a, o)\n
 #[test]
 fn the_second_vector_unit_repeats_what_is_launched_with_the_cube() {
     let twice = expect![[r#"
-        P.vector predicted [] [x 0x0, x 0x0]
-        P.cube predicted [] [p ?]
+        P.vector exact [] [x 0x0, x 0x0]
+        P.cube exact [] [p ?]
     "#]];
     check(&pair("", 0, &group("both", false, BOTH)), twice);
     check(
         &pair("", 0, &group("both", true, BOTH)),
         expect![[r#"
-            P.vector predicted [] [x 0x0, x 0x0]
-            P.cube predicted [] [p ?]
+            P.vector exact [] [x 0x0, x 0x0]
+            P.cube exact [] [p ?]
         "#]],
     );
     check(
         &pair(", attrs={\"dual_aiv_dispatch\": True}", 0, ""),
         expect![[r#"
-            P.vector predicted [] [x 0x0, x 0x0]
-            P.cube predicted [] [p ?]
+            P.vector exact [] [x 0x0, x 0x0]
+            P.cube exact [] [p ?]
         "#]],
     );
 }
@@ -147,27 +147,27 @@ fn the_second_vector_unit_repeats_what_is_launched_with_the_cube() {
 #[test]
 fn the_second_vector_unit_repeats_nothing_else() {
     let once = expect![[r#"
-        P.vector predicted [] [x 0x0]
-        P.cube predicted [] [p ?]
+        P.vector exact [] [x 0x0]
+        P.cube exact [] [p ?]
     "#]];
     check(&pair("", 0, ""), once);
     check(
         &pair("", 0, &group("alone", false, "            self.vector(a, o)\n")),
         expect![[r#"
-            P.vector predicted [] [x 0x0]
-            P.cube predicted [] [p ?]
+            P.vector exact [] [x 0x0]
+            P.cube exact [] [p ?]
         "#]],
     );
     check(
         &pair(", attrs={\"split_aiv\": True}", 0, &group("both", false, BOTH)),
         expect![[r#"
-            P.vector predicted [] [x 0x0]
-            P.cube predicted [] [p ?]
+            P.vector exact [] [x 0x0]
+            P.cube exact [] [p ?]
         "#]],
     );
     expect![[r#"
-        P.vector predicted [] [x 0x0, x_nz 0x4000]
-        P.cube predicted [] [p ?]
+        P.vector exact [] [x 0x0, x_nz 0x4000]
+        P.cube exact [] [p ?]
     "#]]
     .assert_eq(&plans(&pair("", 0, &group("both", false, BOTH)), Target::Ascend950));
 }
@@ -179,7 +179,7 @@ fn a_vector_kernel_that_is_launched_in_two_ways_is_not_clear() {
         &pair("", 0, &groups),
         expect![[r#"
             P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
-            P.cube predicted [] [p ?]
+            P.cube exact [] [p ?]
         "#]],
     );
 }
@@ -192,7 +192,7 @@ fn a_partner_of_no_core_is_not_clear() {
         &in_core,
         expect![[r#"
             P.vector partial ["a vector kernel of which it is not clear whether the second vector unit repeats it"] [x 0x0]
-            P.cube predicted [] [p ?]
+            P.cube exact [] [p ?]
         "#]],
     );
 }
@@ -200,15 +200,15 @@ fn a_partner_of_no_core_is_not_clear() {
 #[test]
 fn what_goes_to_the_cube_on_950_is_packed() {
     expect![[r#"
-        P.vector predicted [] [x 0x0, x_nz 0x4000]
-        P.cube predicted [] [p ?]
+        P.vector exact [] [x 0x0, x_nz 0x4000]
+        P.cube exact [] [p ?]
     "#]]
     .assert_eq(&plans(&pair("", 0, ""), Target::Ascend950));
     let packed = "packed = pl.move(x, target_memory=pl.Mem.Vec, blayout=pl.TileLayout.col_major, slayout=pl.TileLayout.row_major)\n";
     let by_author = pair("", 0, "").replace("pl.tpush_to_aic(x", &format!("{packed}        pl.tpush_to_aic(packed"));
     expect![[r#"
-        P.vector predicted [] [x 0x0, packed 0x4000]
-        P.cube predicted [] [p ?]
+        P.vector exact [] [x 0x0, packed 0x4000]
+        P.cube exact [] [p ?]
     "#]]
     .assert_eq(&plans(&by_author, Target::Ascend950));
 }
@@ -219,14 +219,14 @@ fn tiles_that_cross_in_halves_are_divided() {
         &pair("", 1, ""),
         expect![[r#"
             P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
-            P.cube predicted [] [p ?]
+            P.cube exact [] [p ?]
         "#]],
     );
     check(
         &pair(", attrs={\"split\": pl.SplitMode.UP_DOWN}", 1, ""),
         expect![[r#"
             P.vector partial ["tiles that the compiler divides between the two vector units"] [x 0x0]
-            P.cube predicted [] [p ?]
+            P.cube exact [] [p ?]
         "#]],
     );
 }

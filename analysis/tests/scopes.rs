@@ -709,7 +709,7 @@ def kernel(
     return x
 "#,
         expect_test::expect![[r#"
-            push predicted [] [tput_stage 8192]
+            push exact [] [tput_stage 8192]
             pull predicted [] [tget_stage_ping 2048, tget_stage_pong 2048]
         "#]],
     );

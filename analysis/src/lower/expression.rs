@@ -604,9 +604,7 @@ impl Lowering<'_> {
             _ => return,
         };
         let indices = self.indices(index);
-        let Some(window) = self.window(&indices, &tile) else {
-            return self.note(base, "a write to this part of a tile".to_owned());
-        };
+        let Some(offsets) = self.written_offsets(&indices, tile.shape.len()) else { return };
         let source = match self.expression(value) {
             Term::Var(source) if matches!(self.ty(source), Type::Tile(_)) => source,
             Term::Unknown(reason) => return self.note(value, reason.0),
@@ -626,11 +624,28 @@ impl Lowering<'_> {
         if part.shape.len() != tile.shape.len() {
             return self.note(base, "a write of a tile with fewer axes".to_owned());
         }
-        let args = vec![Operand::Var(target), Operand::Var(source), Operand::List(window.offsets)];
+        let args = vec![Operand::Var(target), Operand::Var(source), Operand::List(offsets)];
         let call = self.make_call(OpId::ASSEMBLE, args, Vec::new(), base);
         let rhs = self.deduced(call, base);
         let name = name.to_owned();
         self.assign(base, &name, None, rhs);
+    }
+
+    /// Where a written part of a tile starts, which may be known at run time only.
+    fn written_offsets(&mut self, indices: &[ExprId], rank: usize) -> Option<Vec<Scalar>> {
+        let mut offsets = Vec::new();
+        for axis in 0..rank {
+            offsets.push(match indices.get(axis).map(|&index| (index, self.ast.expr(index))) {
+                None => Scalar::Int(0),
+                Some((index, Expr::Slice { step: Some(_), .. })) => {
+                    self.reject(index, Code::Rejected, "a slice of a tile has no step".to_owned());
+                    return None;
+                }
+                Some((_, Expr::Slice { lower, .. })) => lower.map_or(Scalar::Int(0), |lower| self.scalar(lower)),
+                Some((index, _)) => self.scalar(index),
+            });
+        }
+        Some(offsets)
     }
 
     pub(super) fn make_call(&self, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>, at: ExprId) -> Call {
