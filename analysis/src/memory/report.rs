@@ -1,9 +1,9 @@
 //! Writes a placement down as a [`Plan`].
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::{Kernel, Note, Operand, Origin, Reason, Role, Stmt, VarId};
+use crate::ir::{For, Kernel, Note, Operand, Origin, Reason, Role, Stmt, VarId, While};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, MemRef, Offset};
 use crate::memory::check::{self, Checked};
@@ -34,7 +34,9 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         Planner::Sequential => plan.findings.extend(carried.into_iter().map(WhileCarry::warning)),
         // A kernel that is modelled in part may carry something else.
         Planner::DsaRp if plan.notes.is_empty() => {
-            plan.findings.extend(carried.into_iter().next().map(WhileCarry::refusal));
+            let (handed_on, last): (Vec<_>, Vec<_>) = carried.into_iter().partition(|carry| carry.is_handed_on);
+            plan.findings.extend(last.into_iter().next().map(WhileCarry::refusal));
+            plan.notes.extend(handed_on.into_iter().map(WhileCarry::note));
         }
         Planner::DsaRp => {}
     }
@@ -165,6 +167,8 @@ struct WhileCarry {
     name: String,
     at: Origin,
     first: Origin,
+    /// Another loop or branch gives what stands behind the loop its memory.
+    is_handed_on: bool,
 }
 
 impl WhileCarry {
@@ -203,6 +207,14 @@ impl WhileCarry {
 
 fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
     let mut found = Vec::new();
+    let mut handed_on: FxHashSet<VarId> = FxHashSet::default();
+    walk::visit(&kernel.body, &mut |stmt| match stmt {
+        Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
+            handed_on.extend(carries.iter().filter_map(|carry| carry.init.var()));
+        }
+        Stmt::Yield { values, .. } => handed_on.extend(values.iter().filter_map(Operand::var)),
+        _ => {}
+    });
     walk::visit(&kernel.body, &mut |stmt| {
         let Stmt::While(each) = stmt else { return };
         let next = walk::yielded(&each.body);
@@ -210,7 +222,8 @@ fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
             let first = carry.init.var().unwrap_or(carry.iter);
             let next = next.get(slot).and_then(Operand::var).unwrap_or(carry.iter);
             let name = kernel.var(carry.iter).name.clone();
-            found.push(WhileCarry { name, at: kernel.var(next).origin, first: kernel.var(first).origin });
+            let is_handed_on = handed_on.contains(&carry.result);
+            found.push(WhileCarry { name, at: kernel.var(next).origin, first: kernel.var(first).origin, is_handed_on });
         }
     });
     found

@@ -74,7 +74,10 @@ fn collect(kernel: &Kernel, body: &[Stmt], axis: usize, made: &mut Vec<VarId>, w
             Stmt::If(If { then, otherwise, results, .. }) => {
                 collect(kernel, then, axis, made, what);
                 collect(kernel, otherwise, axis, made, what);
-                made.extend(results.iter().copied().filter(|var| kernel.tile(*var).is_some()));
+                // The compiler leaves it whole, and what is computed of it.
+                if results.iter().any(|var| kernel.tile(*var).is_some()) {
+                    what.get_or_insert((stmt_origin(stmt), "a tile that branches choose".to_owned()));
+                }
             }
             _ => {}
         }
