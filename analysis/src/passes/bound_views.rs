@@ -5,11 +5,17 @@ use rustc_hash::FxHashSet;
 
 use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{Call, Kernel, Rejection, Stmt, Value, VarId};
+use crate::ir::{Call, Kernel, Note, Reason, Rejection, Stmt, Type, Value, Var, VarId};
 use crate::ops::OpId;
+use crate::target::Space;
 
 pub(super) fn check(kernel: &mut Kernel) {
     let mut refused: Vec<Rejection> = Vec::new();
+    let mut unclear: Vec<Note> = Vec::new();
+    // A kernel for both cores loses what neither of them needs before the compiler looks.
+    let is_of_cube =
+        |var: &Var| matches!(&var.ty, Type::Tile(tile) if tile.space.is_some_and(|space| space != Space::Vec));
+    let for_cube = kernel.vars.iter().any(is_of_cube);
     // Tiles in the ring between the cores, and views of them, have no memory that a slot could stand for.
     let mut in_ring: FxHashSet<VarId> = FxHashSet::default();
     walk::visit(&kernel.body, &mut |stmt| {
@@ -23,6 +29,11 @@ pub(super) fn check(kernel: &mut Kernel) {
         }
         let Some((source, tile)) = source.zip(kernel.tile(*var)) else { return };
         let Some(binding) = &tile.binding else { return };
+        if kernel.var(source).inserted || for_cube {
+            let name = &kernel.var(*var).name;
+            let what = format!("`{name}`, which is bound to a slot and lies in the memory of another tile");
+            return unclear.push(Note { at: call.origin, reason: Reason(what) });
+        }
         let (name, source) = (&kernel.var(*var).name, &kernel.var(source).name);
         let allocation = kernel.allocations.get(binding.allocation.0 as usize).map_or("?", |declared| &declared.name);
         let message = format!(
@@ -34,6 +45,7 @@ pub(super) fn check(kernel: &mut Kernel) {
         }
     });
     kernel.rejections.extend(refused);
+    kernel.notes.extend(unclear);
 }
 
 /// The tile in whose memory the result lies.
