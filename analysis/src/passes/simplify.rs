@@ -87,21 +87,9 @@ fn folded(
             fold.facts.index(*index, start, stop);
         }
     }
-    let mut asked: Vec<VarId> = Vec::new();
-    for one in around {
-        if let Around::Branch(condition, ..) = one {
-            walk::scalar_uses(condition, &mut |var| asked.push(var));
-        }
+    if !definitions.is_empty() {
+        fold.facts.define_all(asked(&body, around), definitions);
     }
-    walk::visit(&body, &mut |stmt| match stmt {
-        Stmt::If(inner) => walk::scalar_uses(&inner.condition, &mut |var| asked.push(var)),
-        Stmt::For(For { start, stop, step, .. }) => {
-            [start, stop, step].into_iter().for_each(|bound| walk::scalar_uses(bound, &mut |var| asked.push(var)));
-        }
-        Stmt::Let { value: Value::Scalar(value), .. } => walk::scalar_uses(value, &mut |var| asked.push(var)),
-        _ => {}
-    });
-    fold.facts.define_all(asked, definitions);
     for one in around {
         if let Around::Branch(condition, holds, _) = one {
             fold.facts.assume(condition, *holds);
@@ -114,6 +102,25 @@ fn folded(
         vars[result.0 as usize].role = Role::Def;
     }
     (body, flag)
+}
+
+/// The variables that decide what a body does.
+fn asked(body: &[Stmt], around: &[Around]) -> Vec<VarId> {
+    let mut asked: Vec<VarId> = Vec::new();
+    for one in around {
+        if let Around::Branch(condition, ..) = one {
+            walk::scalar_uses(condition, &mut |var| asked.push(var));
+        }
+    }
+    walk::visit(body, &mut |stmt| match stmt {
+        Stmt::If(inner) => walk::scalar_uses(&inner.condition, &mut |var| asked.push(var)),
+        Stmt::For(For { start, stop, step, .. }) => {
+            [start, stop, step].into_iter().for_each(|bound| walk::scalar_uses(bound, &mut |var| asked.push(var)));
+        }
+        Stmt::Let { value: Value::Scalar(value), .. } => walk::scalar_uses(value, &mut |var| asked.push(var)),
+        _ => {}
+    });
+    asked
 }
 
 struct Fold<'a> {
