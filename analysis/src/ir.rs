@@ -62,6 +62,35 @@ pub struct Kernel {
     pub rejections: Vec<Rejection>,
     /// How the compiler divides its matrix products, in the order of the text.
     pub tilings: Vec<Tiling>,
+    pub strays: Vec<Stray>,
+}
+
+/// A name that a loop carries, as the copies of a pipeline inside of that loop read it: to the compiler it is a variable of its own,
+/// which no loop binds. It lies where the loop's first value lay before any sharing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Stray {
+    pub var: VarId,
+    pub first: FirstValue,
+    /// The value that the author reads there.
+    pub means: VarId,
+}
+
+/// The value that a loop begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FirstValue {
+    /// What the loop with this carried name begins with.
+    OfCarry(VarId),
+    /// The value itself, where the loop is taken apart.
+    Value(VarId),
+}
+
+impl FirstValue {
+    /// The variable in whose memory the value is.
+    pub fn var(self) -> VarId {
+        match self {
+            FirstValue::OfCarry(var) | FirstValue::Value(var) => var,
+        }
+    }
 }
 
 /// The memory of a tensor that host code gives to a kernel. Equal values are the same memory.

@@ -19,6 +19,7 @@ mod types;
 
 use crate::ir::{Kernel, Origin};
 use crate::memory::{Finding, Plan};
+use crate::passes::strays;
 
 use sequence::Program;
 pub use sync::{Change, Insertion};
@@ -80,7 +81,8 @@ pub struct Sequenced {
 }
 
 pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced {
-    let (mut program, mut findings) = selection::select(kernel, plan);
+    let bound = (!kernel.strays.is_empty()).then(|| strays::bound(kernel));
+    let (mut program, mut findings) = selection::select(bound.as_ref().unwrap_or(kernel), plan);
     let (mut repairs, mut candidates) = (Vec::new(), Vec::new());
     // Nobody can write flags between what the compiler makes of a statement on tensors.
     let insertion = if kernel.on_tensors { Insertion::Unasked } else { insertion };

@@ -128,6 +128,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         notes,
         rejections,
         tilings: Vec::new(),
+        strays: Vec::new(),
     }
 }
 
@@ -229,6 +230,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             notes: region.notes,
             rejections: region.rejections,
             tilings: Vec::new(),
+            strays: Vec::new(),
         });
     }
     let mut refused = state.host_rejections;
@@ -276,6 +278,7 @@ fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejec
         notes: Vec::new(),
         rejections,
         tilings: Vec::new(),
+        strays: Vec::new(),
     })
 }
 

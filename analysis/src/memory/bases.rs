@@ -3,6 +3,8 @@
 //! A *base* is one allocation. Variables on the same base must alias: views, results written in place, loop carries, tiles
 //! bound to one declared allocation.
 
+use rustc_hash::FxHashMap;
+
 use crate::ir::{Call, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId};
 use crate::memory::{reads, sizes};
 use crate::ops::OpId;
@@ -97,6 +99,7 @@ pub(super) fn assign(kernel: &Kernel, target: Target) -> (Bases, Vec<Unplaced>) 
         target,
         bases: Bases { all: Vec::new(), refs: vec![None; kernel.vars.len()] },
         declared: vec![None; kernel.allocations.len()],
+        strays: kernel.strays.iter().map(|stray| (stray.var, stray.first.var())).collect(),
         next: 0,
         unplaced: Vec::new(),
     };
@@ -105,6 +108,9 @@ pub(super) fn assign(kernel: &Kernel, target: Target) -> (Bases, Vec<Unplaced>) 
         assigner.fresh(*param);
     }
     assigner.block(&kernel.body);
+    for stray in &kernel.strays {
+        assigner.inherit(stray.var, Some(stray.first.var()));
+    }
     (assigner.bases, assigner.unplaced)
 }
 
@@ -114,6 +120,8 @@ struct Assigner<'k> {
     bases: Bases,
     /// By declared allocation that some tile is bound to.
     declared: Vec<Option<Declared>>,
+    /// The values whose memory names without a loop stand for.
+    strays: FxHashMap<VarId, VarId>,
     /// The compiler's counter: every tensor and tile that is not a view or reuse takes one, whether it keeps it or not.
     next: u32,
     unplaced: Vec<Unplaced>,
@@ -238,8 +246,15 @@ impl Assigner<'_> {
         }
     }
 
+    fn memory(&self, var: VarId) -> Option<MemRef> {
+        match self.strays.get(&var) {
+            Some(first) => self.memory(*first),
+            None => self.bases.get(var),
+        }
+    }
+
     fn inherit(&mut self, iter: VarId, init: Option<VarId>) {
-        if let Some(memory) = init.and_then(|init| self.bases.get(init)) {
+        if let Some(memory) = init.and_then(|init| self.memory(init)) {
             self.bases.set(iter, memory);
         }
     }
@@ -250,7 +265,7 @@ impl Assigner<'_> {
         if self.kernel.tile(result).is_none() || self.kernel.tile(source).is_none() {
             return;
         }
-        if let Some(memory) = self.bases.get(source) {
+        if let Some(memory) = self.memory(source) {
             self.bases.set(result, memory);
         }
     }
@@ -261,7 +276,7 @@ impl Assigner<'_> {
         }
         let shared = match value {
             Value::Call(call) => self.view(var, call).or_else(|| self.in_place(call)),
-            Value::Copy(source) if self.is_rename(var, *source) => self.bases.get(*source),
+            Value::Copy(source) if self.is_rename(var, *source) => self.memory(*source),
             _ => None,
         };
         match shared {
@@ -279,7 +294,7 @@ impl Assigner<'_> {
 
     /// Received from the other core, or a view of such a tile: it lies in the ring of the pipe.
     fn without_memory(&self, value: &Value) -> bool {
-        let memoryless = |var: VarId| self.kernel.tile(var).is_some() && self.bases.get(var).is_none();
+        let memoryless = |var: VarId| self.kernel.tile(var).is_some() && self.memory(var).is_none();
         match value {
             Value::Call(call) if matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV) => true,
             Value::Call(call) => viewed(call).is_some_and(memoryless),
@@ -290,7 +305,7 @@ impl Assigner<'_> {
 
     fn view(&self, var: VarId, call: &Call) -> Option<MemRef> {
         let source = viewed(call)?;
-        let parent = self.bases.get(source)?;
+        let parent = self.memory(source)?;
         let offset = parent.offset.plus(view_offset(self.kernel, call));
         let size = slice_span(self.kernel, var, call).unwrap_or(parent.size);
         Some(MemRef { base: parent.base, offset, size })
@@ -298,7 +313,7 @@ impl Assigner<'_> {
 
     fn in_place(&self, call: &Call) -> Option<MemRef> {
         let reused = call.args.get(call.op.op().reuses? as usize)?;
-        self.bases.get(reused.var()?)
+        self.memory(reused.var()?)
     }
 }
 

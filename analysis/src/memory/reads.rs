@@ -44,7 +44,7 @@ pub(super) fn of_scalar(scalar: &Scalar, read: &mut dyn FnMut(VarId)) {
 /// Follows carried names to the value that they have before the loop: to the compiler a read of the carried name is one of
 /// that value too.
 pub(super) struct Inits {
-    /// By variable; of iteration arguments only.
+    /// By variable; of iteration arguments only, bound by a loop or stray.
     init: Vec<Option<VarId>>,
 }
 
@@ -52,6 +52,9 @@ impl Inits {
     pub(super) fn of(kernel: &Kernel) -> Inits {
         let mut inits = Inits { init: vec![None; kernel.vars.len()] };
         inits.enter(&kernel.body);
+        for stray in &kernel.strays {
+            inits.init[stray.var.0 as usize] = Some(stray.first.var());
+        }
         inits
     }
 

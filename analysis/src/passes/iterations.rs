@@ -1,6 +1,7 @@
 //! Loops taken apart: copies of single iterations, and the stages of a pipeline that they are.
 
 use super::io_order::{Drain, Drains, is_product};
+use super::strays;
 use super::walk::{self, Substitution};
 use crate::ir::{
     Attr, Call, For, If, Kernel, Operand, PIPELINE_STAGES, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId,
@@ -31,7 +32,9 @@ pub(super) fn iteration(
     for (carry, value) in inner.carries.iter().zip(values) {
         copies.set(carry.iter, value.clone());
     }
+    let strays = strays::open(kernel, statements, &mut copies);
     let mut body = walk::copy(kernel, statements, &mut copies);
+    strays.close(kernel, inner, &copies);
     let values = match body.pop_if(|last| matches!(last, Stmt::Yield { .. })) {
         Some(Stmt::Yield { values, .. }) => values,
         _ => values.to_vec(),

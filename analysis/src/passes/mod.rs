@@ -18,6 +18,7 @@ mod mixed;
 mod mixed_stores;
 mod pages;
 mod pipeline;
+mod reassigned_views;
 mod resident_operands;
 mod scaled;
 pub(crate) mod simplify;
@@ -25,6 +26,7 @@ mod skew;
 mod spaces;
 mod split;
 mod split_k;
+pub(crate) mod strays;
 pub(crate) mod tensor_to_tile;
 mod tile_slice;
 mod two_accumulators;
@@ -69,6 +71,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
         watched.run(Pass::Skew, |kernel| skew::run(kernel, &mut drains));
         watched.run(Pass::Pipeline, |kernel| pipeline::run(kernel, &mut drains));
         watched.run(Pass::IoOrder, |kernel| io_order::run(kernel, &drains));
+        reassigned_views::run(&mut watched.kernel);
         (watched.kernel, watched.watch.fired)
     };
     watched.divide(|kernel| mixed::run(kernel, target)).into_iter().map(finish).collect()

@@ -72,7 +72,8 @@ fn check(body: &str, expect: Expect) {
 
 /// Every variable that a statement reads is defined before it, in this list of statements or one around it.
 fn assert_defined(kernel: &Kernel) {
-    let mut defined: HashSet<VarId> = kernel.params.iter().copied().collect();
+    let strays = kernel.strays.iter().map(|stray| stray.var);
+    let mut defined: HashSet<VarId> = kernel.params.iter().copied().chain(strays).collect();
     assert_body(kernel, &kernel.body, &mut defined);
 }
 

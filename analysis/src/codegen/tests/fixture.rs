@@ -44,6 +44,7 @@ impl Fixture {
             notes: Vec::new(),
             rejections: Vec::new(),
             tilings: Vec::new(),
+            strays: Vec::new(),
         };
         let plan = Plan::empty(&kernel, Target::Ascend910b, Planner::Sequential);
         Fixture { kernel, plan }

@@ -63,6 +63,7 @@ impl Build {
                 notes: Vec::new(),
                 rejections: Vec::new(),
                 tilings: Vec::new(),
+                strays: Vec::new(),
             },
             blocks: vec![Vec::new()],
             open: Vec::new(),

@@ -79,6 +79,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         notes: Vec::new(),
         rejections: Vec::new(),
         tilings: Vec::new(),
+        strays: Vec::new(),
     };
     let mut alone = call.clone();
     for arg in &mut alone.args {
