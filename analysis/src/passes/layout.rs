@@ -36,7 +36,7 @@ pub(super) fn of_result(kernel: &Kernel, call: &Call, result: &TileType) -> Layo
         View::CompareBits | View::Padded => inherited(0),
         View::RowMajor | View::Literal(_) | View::ColReduced => ROW_MAJOR,
         View::RowReduced => flat(BLayout::ColMajor),
-        View::Accumulator | View::Accumulated | View::Matmul | View::Gemv => ACC,
+        View::Accumulator | View::Accumulated | View::Matmul | View::Gemv => of_product(result, implicit),
         View::Assemble | View::ValidShape | View::Reinterpret => operand(0).map_or(implicit, TileType::layout),
         View::Slice => operand(0).filter(|tile| has_explicit_view(tile)).map_or(implicit, TileType::layout),
         View::LayoutsSwapped => operand(0).map_or(implicit, |tile| transposed(tile.layout())),
@@ -48,6 +48,14 @@ pub(super) fn of_result(kernel: &Kernel, call: &Call, result: &TileType) -> Layo
         View::Extract | View::Reshape | View::GatherRows => implicit,
         View::SplitHalved | View::SplitDoubled => inherited(0),
         View::Annotation | View::Nothing => result.layout(),
+    }
+}
+
+/// What goes without saying in Acc stays unsaid for a product that the compiler puts elsewhere.
+fn of_product(result: &TileType, implicit: Layout) -> Layout {
+    match result.space {
+        Some(space) if space != Space::Acc && is_filled(result) => implicit,
+        _ => ACC,
     }
 }
 
@@ -137,12 +145,15 @@ pub(super) fn is_written(tile: &TileType) -> bool {
 
 /// Whether a type says more than its shape and space do.
 fn has_explicit_view(tile: &TileType) -> bool {
-    let view = &tile.view;
-    let full = |extents: &Vec<crate::ir::Scalar>| {
+    !is_filled(tile) || is_written(tile) || tile.view.pad.is_some()
+}
+
+/// All of the tile holds data.
+fn is_filled(tile: &TileType) -> bool {
+    tile.view.valid_shape.as_ref().is_none_or(|extents| {
         extents.len() == tile.shape.len()
             && extents.iter().zip(&tile.shape).all(|(extent, size)| extent.as_int() == i64::try_from(*size).ok())
-    };
-    view.valid_shape.as_ref().is_some_and(|extents| !full(extents)) || is_written(tile) || view.pad.is_some()
+    })
 }
 
 fn blayout(attr: &Attr) -> Option<BLayout> {

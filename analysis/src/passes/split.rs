@@ -3,8 +3,8 @@
 
 use super::walk;
 use crate::ir::{
-    Call, Carry, Dtype, For, If, Kernel, Note, Operand, Reason, Role, Scalar, ScalarBinary, SplitMode, Stmt, TileType,
-    Type, Value, Var, VarId, While,
+    Call, Dtype, For, If, Kernel, Note, Operand, Reason, Role, Scalar, ScalarBinary, SplitMode, Stmt, TileType, Type,
+    Value, Var, VarId, While,
 };
 use crate::ops::{Category, OpId, Shape};
 
@@ -63,11 +63,9 @@ fn collect(kernel: &Kernel, body: &[Stmt], axis: usize, made: &mut Vec<VarId>, w
             }
             Stmt::Eval { call, .. } => refuse(kernel, call, axis, what),
             Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
-                for Carry { init, iter, result, .. } in carries {
-                    if init.var().is_some_and(|init| kernel.tile(init).is_some() && !made.contains(&init)) {
-                        what.get_or_insert((stmt_origin(stmt), "scratch that a loop carries".to_owned()));
-                    }
-                    made.extend([*iter, *result].into_iter().filter(|var| kernel.tile(*var).is_some()));
+                // As what branches choose.
+                if carries.iter().any(|carry| kernel.tile(carry.iter).is_some()) {
+                    what.get_or_insert((stmt_origin(stmt), "a tile that a loop carries".to_owned()));
                 }
                 collect(kernel, body, axis, made, what);
             }
