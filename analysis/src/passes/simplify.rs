@@ -18,7 +18,7 @@ pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
     let (body, flag) = folded(body, &mut kernel.vars, &[], &FxHashMap::default(), &mut Substitution::default());
     kernel.body = body;
-    drop_unread_results(&mut kernel.body);
+    drop_unread_of_kernel(kernel);
     kernel.rejections.extend(flag.map(|(var, at)| refused_flag(kernel.var(var), at)));
 }
 
@@ -280,10 +280,66 @@ enum Trips {
     Once,
 }
 
-/// Drops results of branches that nobody reads, and with them what the branches yield for them.
-fn drop_unread_results(body: &mut [Stmt]) {
-    let mut reads = reads_of(&*body);
-    drop_unread(body, &mut reads);
+/// Drops scalars that nobody reads, and results of branches, and with them what the branches yield for them.
+fn drop_unread_of_kernel(kernel: &mut Kernel) {
+    let mut reads = reads_of(&kernel.body);
+    kernel.body.iter().for_each(|stmt| {
+        walk::visit_definitions(stmt, &mut |var| {
+            type_uses(&kernel.vars[var.0 as usize].ty, &mut |read| *reads.entry(read).or_default() += 1);
+        });
+    });
+    drop_unread_scalars(&mut kernel.body, &mut reads);
+    drop_unread(&mut kernel.body, &mut reads);
+    drop_unread_scalars(&mut kernel.body, &mut reads);
+}
+
+/// Visits the variables that a type mentions.
+fn type_uses(ty: &Type, see: &mut impl FnMut(VarId)) {
+    let Type::Tile(tile) = ty else { return };
+    tile.view.valid_shape.iter().flatten().for_each(|extent| walk::scalar_uses(extent, see));
+    tile.binding.iter().for_each(|binding| walk::scalar_uses(&binding.slot, see));
+}
+
+/// From the end to the start, since a scalar may be read for another one that nobody reads. What calls something stays.
+fn drop_unread_scalars(body: &mut Vec<Stmt>, reads: &mut FxHashMap<VarId, usize>) {
+    let mut kept = Vec::with_capacity(body.len());
+    for mut stmt in std::mem::take(body).into_iter().rev() {
+        match &mut stmt {
+            Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => drop_unread_scalars(body, reads),
+            Stmt::If(inner) => {
+                drop_unread_scalars(&mut inner.otherwise, reads);
+                drop_unread_scalars(&mut inner.then, reads);
+            }
+            Stmt::Let { var, value: Value::Scalar(scalar), .. } if !is_read(*var, reads) && !calls(scalar) => {
+                walk::scalar_uses(scalar, &mut |var| read_once_less(var, reads));
+                continue;
+            }
+            _ => {}
+        }
+        kept.push(stmt);
+    }
+    kept.reverse();
+    *body = kept;
+}
+
+fn is_read(var: VarId, reads: &FxHashMap<VarId, usize>) -> bool {
+    reads.get(&var).is_some_and(|count| *count > 0)
+}
+
+fn read_once_less(var: VarId, reads: &mut FxHashMap<VarId, usize>) {
+    if let Some(count) = reads.get_mut(&var) {
+        *count = count.saturating_sub(1);
+    }
+}
+
+/// Whether a scalar calls something: an extent that is known at run time only is a call, too.
+fn calls(scalar: &Scalar) -> bool {
+    match scalar {
+        Scalar::Call(_) | Scalar::Dim { .. } | Scalar::Unknown(_) => true,
+        Scalar::Unary(_, inner) | Scalar::Cast(_, inner) | Scalar::Const(_, inner) => calls(inner),
+        Scalar::Binary(_, left, right) => calls(left) || calls(right),
+        Scalar::Var(_) | Scalar::Int(_) | Scalar::Float(_) | Scalar::Bool(_) | Scalar::Dynamic(_) => false,
+    }
 }
 
 /// The same for host code and the scopes that stand in it; what is `also_read` counts as read.
@@ -317,8 +373,7 @@ fn drop_unread(body: &mut [Stmt], reads: &mut FxHashMap<VarId, usize>) -> bool {
             Stmt::For(inner) => dropped |= drop_unread(&mut inner.body, reads),
             Stmt::While(inner) => dropped |= drop_unread(&mut inner.body, reads),
             Stmt::If(inner) => {
-                let read: Vec<bool> =
-                    inner.results.iter().map(|result| reads.get(result).is_some_and(|count| *count > 0)).collect();
+                let read: Vec<bool> = inner.results.iter().map(|result| is_read(*result, reads)).collect();
                 if read.contains(&false) {
                     dropped = true;
                     keep_slots(&mut inner.results, &read);
@@ -338,9 +393,7 @@ fn drop_unread(body: &mut [Stmt], reads: &mut FxHashMap<VarId, usize>) -> bool {
 fn drop_yielded(branch: &mut Vec<Stmt>, read: &[bool], reads: &mut FxHashMap<VarId, usize>) {
     let Some(Stmt::Yield { values, .. }) = branch.last_mut() else { return };
     for (value, _) in values.iter().zip(read).filter(|(_, read)| !**read) {
-        if let Some(count) = value.var().and_then(|var| reads.get_mut(&var)) {
-            *count = count.saturating_sub(1);
-        }
+        value.var().into_iter().for_each(|var| read_once_less(var, reads));
     }
     keep_slots(values, read);
     if values.is_empty() {
