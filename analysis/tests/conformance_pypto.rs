@@ -127,14 +127,14 @@ fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure:
     if !is_whole(plan) {
         return Verdict::NotModelled(plan.reasons.first().cloned().unwrap_or_default());
     }
-    let compiler: Vec<Row> =
-        tiles.iter().filter(|tile| tile["inserted"] != true && tile["kind"] == "def").map(row).collect();
     let ours: Vec<Row> = plan
         .tiles
         .iter()
         .filter(|tile| !tile.inserted && tile.kind == "def")
         .map(|tile| (tile.name.clone(), tile.space.map(str::to_owned), Some(tile.bytes), tile.address))
         .collect();
+    let compiler: Vec<Row> =
+        tiles.iter().filter(|tile| tile["kind"] == "def").filter_map(|tile| authored(tile, &ours)).collect();
     let differs = (0..compiler.len().max(ours.len())).find(|index| compiler.get(*index) != ours.get(*index));
     if let Some(index) = differs {
         let (theirs, ours) = (compiler.get(index), ours.get(index));
@@ -147,6 +147,19 @@ fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure:
         }
     }
     Verdict::Exact
+}
+
+/// `None` for what the compiler adds. It calls a name that is assigned again in a `@pl.jit` function `x_v1`, which is also the name of
+/// a copy in front of a loop.
+fn authored(tile: &Value, ours: &[Row]) -> Option<Row> {
+    let (name, space, bytes, address) = row(tile);
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let again = name.rsplit_once("_v").filter(|(_, number)| is_number(number)).map(|(stem, _)| stem.to_owned());
+    let again = again.filter(|stem| !name.contains("__") && ours.iter().any(|one| one.0 == *stem));
+    match again {
+        Some(stem) => tile["op"].is_string().then_some((stem, space, bytes, address)),
+        None => (tile["inserted"] != true).then_some((name, space, bytes, address)),
+    }
 }
 
 fn row(tile: &Value) -> Row {

@@ -9,6 +9,7 @@ use super::agreement::{Agreement, Difference};
 use super::annotation::{self, Annotation};
 use super::draft::{Draft, Home, Statement};
 use super::notation::written;
+use super::renaming::Renames;
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
@@ -63,8 +64,10 @@ impl HostValue {
 #[derive(Default)]
 pub(super) struct State {
     pub(super) vars: Vec<Var>,
+    /// What the compiler calls variables that have another name there.
+    pub(super) renamed: FxHashMap<VarId, String>,
     pub(super) params: Vec<VarId>,
-    /// Innermost last.
+    /// By the compiler's names, innermost last.
     pub(super) scopes: Vec<FxHashMap<String, Term>>,
     /// The statement lists that are open, innermost last.
     pub(super) open: Vec<Vec<Statement>>,
@@ -130,6 +133,7 @@ pub(super) enum Inlined {
 pub(super) struct Lowering<'a> {
     pub(super) ast: &'a Ast,
     pub(super) scope: &'a dyn Scope,
+    pub(super) renaming: &'a Renames,
     /// The call that is being inlined, for what cannot be shown where it is written.
     pub(super) site: Option<Origin>,
     /// The function that is put in place of a call here.
@@ -143,9 +147,9 @@ pub(super) struct Lowering<'a> {
 pub(super) const DEEPEST: u32 = 150;
 
 impl<'a> Lowering<'a> {
-    pub(super) fn new(ast: &'a Ast, scope: &'a dyn Scope) -> Self {
+    pub(super) fn new(ast: &'a Ast, scope: &'a dyn Scope, renaming: &'a Renames) -> Self {
         let state = State { scopes: vec![FxHashMap::default()], open: vec![Vec::new()], ..State::default() };
-        Lowering { ast, scope, site: None, inlined: None, first_own: VarId(0), state }
+        Lowering { ast, scope, renaming, site: None, inlined: None, first_own: VarId(0), state }
     }
 
     /// The kernel that a function is.
@@ -204,15 +208,26 @@ impl<'a> Lowering<'a> {
     pub(super) fn finish(self) -> (Draft, State) {
         let mut state = self.state;
         let body = state.open.drain(..).next().unwrap_or_default();
-        let draft = Draft { vars: std::mem::take(&mut state.vars), params: std::mem::take(&mut state.params), body };
+        let (vars, renamed) = (std::mem::take(&mut state.vars), std::mem::take(&mut state.renamed));
+        let draft = Draft { vars, renamed, params: std::mem::take(&mut state.params), body };
         (draft, state)
     }
 
     // Names, places and messages.
 
-    pub(super) fn var(&mut self, var: Var) -> VarId {
+    /// A variable by the compiler's name for it, which is shown by the author's.
+    pub(super) fn var(&mut self, mut var: Var) -> VarId {
+        let id = VarId(self.state.vars.len() as u32);
+        if let Some(author) = self.renaming.author(&var.name) {
+            self.state.renamed.insert(id, std::mem::replace(&mut var.name, author.to_owned()));
+        }
         self.state.vars.push(var);
-        VarId(self.state.vars.len() as u32 - 1)
+        id
+    }
+
+    /// The compiler's name for what an expression names.
+    pub(super) fn name(&self, expr: ExprId) -> Option<&'a str> {
+        self.renaming.name(expr).or_else(|| self.ast.name(expr))
     }
 
     pub(super) fn bind(&mut self, name: &str, term: Term) {
@@ -342,7 +357,6 @@ impl<'a> Lowering<'a> {
             Stmt::Expr(expr) => self.effect(at, *expr),
             Stmt::For { target, iter, body, .. } => self.for_loop(id, *target, *iter, body),
             Stmt::While { condition, body, .. } => {
-                self.note_renamed_in_while(at, body);
                 let condition = self.condition(*condition);
                 self.state.loops.push(LoopKind::Range);
                 let body = self.nested(true, |this| this.block(body));
@@ -366,22 +380,6 @@ impl<'a> Lowering<'a> {
             Stmt::Class { .. } => self.unsupported(at, "a class inside of a kernel"),
             Stmt::Import(_) | Stmt::ImportFrom { .. } => self.unsupported(at, "an import inside of a kernel"),
             Stmt::Other { keyword, .. } => self.unsupported(at, &format!("`{keyword}`")),
-        }
-    }
-
-    /// What a `while` of a `@pl.jit` function assigns again is another name to the compiler where it is bound at the same depth, so that
-    /// the loop does not carry it.
-    fn note_renamed_in_while(&mut self, at: Origin, body: &[StmtId]) {
-        if !self.state.jit {
-            return;
-        }
-        let names = body.iter().filter_map(|&stmt| match self.ast.stmt(stmt) {
-            Stmt::Assign { targets, .. } => targets.iter().find_map(|&target| self.ast.name(target)),
-            _ => None,
-        });
-        let again = names.into_iter().find(|name| matches!(self.lookup(name), Some(Term::Var(_))));
-        if let Some(name) = again.map(str::to_owned) {
-            self.note_at(at, format!("`{name}`, which a `while` of a `@pl.jit` function assigns again"));
         }
     }
 
@@ -419,7 +417,7 @@ impl<'a> Lowering<'a> {
         match self.ast.expr(*target) {
             Expr::Name(name) => {
                 let rhs = self.rhs(value);
-                self.assign(*target, name, annotation, rhs);
+                self.assign(*target, self.name(*target).unwrap_or(name), annotation, rhs);
             }
             Expr::Tuple(elements) | Expr::List(elements) => {
                 let rhs = self.rhs(value);
@@ -520,12 +518,11 @@ impl<'a> Lowering<'a> {
             // What a parameter of an inlined function was declared as is not what it is called with.
             let is_own = known >= self.first_own && !self.state.guessed.contains(&known);
             if let Some(difference) = difference
-                && !self.state.jit
                 && is_own
             {
                 self.refuse_other_type(target, known, ty, difference);
             }
-            if !(difference.is_some() && self.state.jit || are_other_tensors(self.ty(known), ty)) {
+            if !are_other_tensors(self.ty(known), ty) {
                 return known;
             }
         }
@@ -600,7 +597,7 @@ impl<'a> Lowering<'a> {
             Rhs::Term(term) => term,
         };
         for (index, &element) in elements.iter().enumerate() {
-            let Some(name) = self.ast.name(element) else {
+            let Some(name) = self.name(element) else {
                 self.reject(element, Code::Rejected, "only names can be unpacked into".to_owned());
                 continue;
             };
@@ -653,7 +650,7 @@ impl<'a> Lowering<'a> {
         let values = terms.into_iter().map(|term| self.operand(term)).collect();
         self.emit(Statement::Yield { values, origin: at });
         for (&target, (ty, is_sure)) in targets.iter().zip(types) {
-            let Some(name) = self.ast.name(target).map(str::to_owned) else { continue };
+            let Some(name) = self.name(target).map(str::to_owned) else { continue };
             if let Some(names) = self.state.yields.last_mut() {
                 names.push(Yielded { name, ty, is_sure, at });
             }
@@ -827,7 +824,7 @@ impl<'a> Lowering<'a> {
                 Stmt::Assign { targets, annotation, value: Some(value) } if self.yielded(*value).is_some() => {
                     for &target in targets {
                         let targets = self.ast.elements(target).map_or_else(|| vec![target], <[ExprId]>::to_vec);
-                        for name in targets.into_iter().filter_map(|target| self.ast.name(target)) {
+                        for name in targets.into_iter().filter_map(|target| self.name(target)) {
                             if !names.iter().any(|(known, _)| known == name) {
                                 names.push((name.to_owned(), *annotation));
                             }

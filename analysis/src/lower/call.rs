@@ -12,6 +12,7 @@ use super::deduce::{self, Problem};
 use super::demands;
 use super::draft::Home;
 use super::earlier::{removed, renamed};
+use super::renaming::Renames;
 use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, torch};
@@ -146,7 +147,8 @@ impl Lowering<'_> {
             value: tensor_constant(ty),
         };
         self.state.launches.push((name.to_owned(), passed.iter().map(argument).collect()));
-        let mut callee = Lowering::new(&source.ast, self.scope);
+        let renaming = Renames::default();
+        let mut callee = Lowering::new(&source.ast, self.scope, &renaming);
         let types: Vec<Type> = match function.returns.map(|returns| callee.annotation(returns)) {
             Some(Annotation::Type(Type::Tuple(types))) => types,
             Some(Annotation::Type(ty)) if !is_open(&ty) => vec![ty],
@@ -184,7 +186,7 @@ impl Lowering<'_> {
 
     /// Which memory the result of an operation of host code is.
     fn host_storage(&self, name: &str, args: &[Arg]) -> HostValue {
-        let tensor = match args.first().and_then(|arg| self.lookup(self.ast.name(arg.value)?)) {
+        let tensor = match args.first().and_then(|arg| self.lookup(self.name(arg.value)?)) {
             Some(Term::Var(var)) => Some(*var),
             _ => None,
         };
@@ -268,9 +270,11 @@ impl Lowering<'_> {
             Some(key) => Inlined::Here(Rc::new(Home { key, params: self.given(&source.ast, function, &bound) })),
             None => Inlined::Elsewhere,
         };
+        let renaming = Renames::of(&source.ast, function);
         let mut inner = Lowering {
             ast: &source.ast,
             scope,
+            renaming: &renaming,
             site: Some(self.at_expr(expr)),
             inlined: Some(inlined),
             first_own: VarId(self.state.vars.len() as u32),

@@ -12,6 +12,8 @@ use crate::ir::{Call, CrossCore, LoopKind, Note, Operand, Origin, Rejection, Sca
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) vars: Vec<Var>,
+    /// What the compiler calls variables that have another name there.
+    pub(super) renamed: FxHashMap<VarId, String>,
     pub(super) params: Vec<VarId>,
     pub(super) body: Vec<Statement>,
 }

@@ -32,7 +32,7 @@ impl Lowering<'_> {
 
     /// The value of an expression that is handed on: a name that only passes through is not read for that.
     pub(super) fn passed(&mut self, expr: ExprId) -> Term {
-        match self.ast.name(expr).and_then(|name| self.lookup(name)) {
+        match self.name(expr).and_then(|name| self.lookup(name)) {
             Some(&Term::Var(var)) => self.of_variable(var),
             _ => self.expression(expr),
         }
@@ -56,7 +56,7 @@ impl Lowering<'_> {
 
     fn term(&mut self, expr: ExprId) -> Term {
         match self.ast.expr(expr) {
-            Expr::Name(name) => match self.lookup(name) {
+            Expr::Name(name) => match self.lookup(self.name(expr).unwrap_or(name)) {
                 Some(&Term::Var(var)) => {
                     if self.state.host {
                         self.state.read_by_host.insert(var);
@@ -65,6 +65,9 @@ impl Lowering<'_> {
                     self.of_variable(var)
                 }
                 Some(term) => term.clone(),
+                None if self.renaming.name(expr).is_some() => {
+                    Term::Unknown(Reason(format!("`{name}` has no value on every way to here")))
+                }
                 None => self.outer(expr),
             },
             Expr::Int(value) => match i64::try_from(*value) {
@@ -205,7 +208,7 @@ impl Lowering<'_> {
     }
 
     fn attribute(&mut self, expr: ExprId, value: ExprId, name: &str) -> Term {
-        let Some(Term::Var(var)) = self.ast.name(value).and_then(|value| self.lookup(value)).cloned() else {
+        let Some(Term::Var(var)) = self.name(value).and_then(|value| self.lookup(value)).cloned() else {
             return self.outer(expr);
         };
         match (name, self.ty(var)) {
@@ -578,7 +581,7 @@ impl Lowering<'_> {
 
     /// `dst[i:j, :] = src`, which stands for `dst = pl.assemble(dst, src, offsets)`.
     pub(super) fn subscript_write(&mut self, base: ExprId, index: ExprId, value: ExprId) {
-        let Some(name) = self.ast.name(base) else {
+        let Some(name) = self.name(base) else {
             let message = "only a named tile or tensor can be written in parts".to_owned();
             return self.reject(base, Code::Rejected, message);
         };

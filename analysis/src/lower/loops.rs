@@ -4,6 +4,7 @@ use tilelens_syntax::ast::{Arg, Expr, ExprId, Stmt, StmtId};
 
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::draft::{ExplicitCarry, Statement};
+use super::renaming::Bridge;
 use super::scopes::Launched;
 use crate::diagnostics::Code;
 use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId};
@@ -22,8 +23,29 @@ impl Lowering<'_> {
         self.reject_at(at, Code::Rejected, message);
     }
 
+    /// The copies that the compiler makes in front of a loop of what the loop hands on.
+    fn bridges(&mut self, stmt: StmtId) {
+        let origin = self.at_stmt(stmt);
+        for Bridge { from, to } in self.renaming.bridges(stmt) {
+            let Some(term) = self.lookup(from).cloned() else { continue };
+            let Term::Var(source) = term else {
+                self.bind(to, term);
+                continue;
+            };
+            let ty = self.ty(source).clone();
+            let value = match ty {
+                Type::Scalar(_) => Value::Scalar(Scalar::Var(source)),
+                _ => Value::Copy(source),
+            };
+            let var = self.var(Var { name: to.clone(), ty: ty.clone(), role: Role::Def, inserted: true, origin });
+            self.emit(Statement::Let { var, value, ty, origin });
+            self.bind(to, Term::Var(var));
+        }
+    }
+
     pub(super) fn for_loop(&mut self, stmt: StmtId, target: ExprId, iter: ExprId, body: &[StmtId]) {
         let at = self.at_stmt(stmt);
+        self.bridges(stmt);
         let Expr::Call { func, args } = self.ast.expr(iter) else {
             return self.no_iterator(iter);
         };

@@ -21,6 +21,7 @@ mod look_ahead;
 mod loops;
 mod notation;
 mod outline;
+mod renaming;
 mod scalar;
 mod scopes;
 mod ssa;
@@ -42,6 +43,7 @@ pub(crate) use demands::{Known, unmet};
 use handover::{Handovers, Place};
 pub(crate) use launch::{launched_together, members, named};
 pub(crate) use lending::{Lending, lendings};
+use renaming::Renames;
 pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 pub(crate) use scopes::is_of_attributes;
 use storage::Storages;
@@ -82,7 +84,8 @@ pub(crate) fn launches(ast: &Ast, scope: &dyn Scope) -> Vec<(String, Vec<Argumen
         if let Stmt::Function(function) = ast.stmt(stmt)
             && kind(ast, function) == Kind::Host
         {
-            let mut lowering = body::Lowering::new(ast, scope);
+            let renaming = Renames::of(ast, function);
+            let mut lowering = body::Lowering::new(ast, scope, &renaming);
             lowering.state.host = true;
             lowering.state.jit = is_jit(ast, function);
             lowering.function(function);
@@ -93,7 +96,8 @@ pub(crate) fn launches(ast: &Ast, scope: &dyn Scope) -> Vec<(String, Vec<Argumen
 }
 
 fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kind: KernelKind) -> Kernel {
-    let mut lowering = body::Lowering::new(ast, scope);
+    let renaming = Renames::of(ast, function);
+    let mut lowering = body::Lowering::new(ast, scope, &renaming);
     lowering.state.jit = is_jit(ast, function);
     lowering.attributes(function);
     lowering.check_decorators(function);
@@ -139,7 +143,8 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         return Vec::new();
     }
     let host = ast.name(function.name).unwrap_or_default();
-    let mut lowering = body::Lowering::new(ast, scope);
+    let renaming = Renames::of(ast, function);
+    let mut lowering = body::Lowering::new(ast, scope, &renaming);
     lowering.state.host = true;
     lowering.state.only_host = !has_scopes;
     lowering.check_decorators(function);
@@ -179,7 +184,8 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             body.push(crate::ir::Stmt::Return { values: leaving, origin: region.origin });
         }
     }
-    for (region, rejections) in described.iter_mut().zip(of_scopes) {
+    for (region, (notes, rejections)) in described.iter_mut().zip(of_scopes) {
+        region.notes.extend(notes);
         region.rejections.extend(rejections);
     }
     let storages = Storages::of(&converted.vars, &converted.body, &converted.regions, &launches);

@@ -21,9 +21,10 @@ pub(super) struct Converted {
     pub(super) params: Vec<VarId>,
     pub(super) body: Vec<Stmt>,
     pub(super) notes: Vec<Note>,
-    /// What is refused of the code around the scopes, and of each scope.
+    /// What is refused of the code around the scopes.
     pub(super) rejections: Vec<Rejection>,
-    pub(super) of_scopes: Vec<Vec<Rejection>>,
+    /// What is said of each scope.
+    pub(super) of_scopes: Vec<(Vec<Note>, Vec<Rejection>)>,
     /// The bodies of the scopes that become kernels, in the order of the text.
     pub(super) regions: Vec<Vec<Stmt>>,
     /// Of each scope, whether a loop around it hands something from one round to the next.
@@ -47,6 +48,7 @@ impl Converted {
 pub(super) fn convert(draft: &Draft) -> Converted {
     let mut converter = Converter {
         author: &draft.vars,
+        renamed: &draft.renamed,
         params: &draft.params,
         vars: Vec::new(),
         authors: Vec::new(),
@@ -97,6 +99,7 @@ pub(super) fn convert(draft: &Draft) -> Converted {
 struct Converter<'d> {
     /// The author's variables.
     author: &'d [Var],
+    renamed: &'d FxHashMap<VarId, String>,
     params: &'d [VarId],
     /// Versions.
     vars: Vec<Var>,
@@ -107,7 +110,7 @@ struct Converter<'d> {
     needed_later: Rc<FxHashSet<VarId>>,
     notes: Vec<Note>,
     rejections: Vec<Rejection>,
-    of_scopes: Vec<Vec<Rejection>>,
+    of_scopes: Vec<(Vec<Note>, Vec<Rejection>)>,
     /// Variables that only one branch assigns, and where: they have no value behind it.
     lost: FxHashMap<VarId, Origin>,
     /// The present statement.
@@ -130,6 +133,11 @@ struct Converter<'d> {
 impl Converter<'_> {
     fn author(&self, var: VarId) -> &Var {
         &self.author[var.0 as usize]
+    }
+
+    /// What the compiler calls one of the author's variables.
+    fn name(&self, var: VarId) -> &str {
+        self.renamed.get(&var).unwrap_or(&self.author(var).name)
     }
 
     fn version(&mut self, author: VarId, var: Var) -> VarId {
@@ -174,7 +182,10 @@ impl Converter<'_> {
             Statement::Let { var, value, ty, origin } => {
                 let value = self.value(value);
                 let ty = self.ty(ty);
-                let version = Var { ty, role: Role::Def, origin: *origin, ..self.author(*var).clone() };
+                let author = self.author(*var).clone();
+                // What the compiler copies in front of a loop is assigned in it by the author.
+                let inserted = author.inserted && author.origin == *origin;
+                let version = Var { ty, role: Role::Def, inserted, origin: *origin, ..author };
                 let var = self.define(*var, version);
                 Stmt::Let { var, value, origin: *origin }
             }
@@ -206,9 +217,9 @@ impl Converter<'_> {
                 let known = self.needed_later.iter().copied().filter(|var| self.current.get(*var).is_some());
                 let known = Rc::new(known.collect());
                 let needed_later = std::mem::replace(&mut self.needed_later, known);
-                let said = self.rejections.len();
+                let (notes, rejections) = (self.notes.len(), self.rejections.len());
                 let body = self.sequence(&region.body);
-                self.of_scopes.push(self.rejections.split_off(said));
+                self.of_scopes.push((self.notes.split_off(notes), self.rejections.split_off(rejections)));
                 self.needed_later = needed_later;
                 self.regions.push(body);
                 self.carried_around.push(self.in_carrying_loop);
@@ -248,7 +259,7 @@ impl Converter<'_> {
         assigned.retain(|var| Some(*var) != index && !explicit.iter().any(|carry| carry.iter == *var));
         let by_name = |vars: Vec<VarId>| {
             let mut vars = vars;
-            vars.sort_by(|a, b| self.author(*a).name.cmp(&self.author(*b).name).then(a.cmp(b)));
+            vars.sort_by(|a, b| self.name(*a).cmp(self.name(*b)).then(a.cmp(b)));
             vars
         };
         let is_bound = |var: &VarId| self.current.get(*var).is_some();
@@ -276,16 +287,8 @@ impl Converter<'_> {
         }
         for &var in &escaping {
             let ty = self.author(var).ty.clone();
-            let init = self.initial_value(&ty).map_or_else(
-                || {
-                    let reason = format!("`{}` is used behind the loop that defines it", self.author(var).name);
-                    if !matches!(ty, Type::Scalar(_)) {
-                        self.notes.push(Note { at: origin, reason: Reason(reason.clone()) });
-                    }
-                    Operand::Unknown(Reason(reason))
-                },
-                Operand::Var,
-            );
+            let in_while = index.is_none();
+            let init = self.escaping_init(var, &ty, body, in_while, origin);
             let iter = self.carried(var, ty.clone(), Role::IterArg, origin);
             let result = self.carried(var, ty, Role::LoopResult, origin);
             inside.push((var, iter));
@@ -352,6 +355,31 @@ impl Converter<'_> {
         self.version(author, version)
     }
 
+    /// What a name that only a loop defines begins with, since it is read behind the loop.
+    fn escaping_init(&mut self, var: VarId, ty: &Type, body: &[Statement], in_while: bool, origin: Origin) -> Operand {
+        let is_new = first_value(body, var).is_some_and(has_new_type);
+        if let (false, Some(init)) = (is_new, self.initial_value(ty)) {
+            return Operand::Var(init);
+        }
+        let name = &self.author(var).name;
+        let reason = Reason(format!("`{name}` is used behind the loop that defines it"));
+        if is_new && !self.around.iter().any(is_decided) {
+            let mend = match in_while && self.renamed.contains_key(&var) {
+                true => {
+                    "in a `@pl.jit` function a `while` hands on nothing that is first assigned beside it; assign it first in front of the scope, loop or branch that the `while` stands in"
+                }
+                false => "it has no value where the loop does not run; assign it before the loop",
+            };
+            let message = format!(
+                "variable `{name}` is used outside its defining scope, behind the loop that assigns it: {mend}"
+            );
+            self.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
+        } else if !matches!(ty, Type::Scalar(_)) {
+            self.notes.push(Note { at: origin, reason: reason.clone() });
+        }
+        Operand::Unknown(reason)
+    }
+
     /// What a name that a loop defines has before it: an output parameter, or a variable, of the very same type.
     fn initial_value(&self, ty: &Type) -> Option<VarId> {
         if !matches!(ty, Type::Tensor(_)) {
@@ -396,7 +424,7 @@ impl Converter<'_> {
             self.lost.extend(names.iter().filter(|var| !is_merged(var)).map(|&var| (var, origin)));
         }
         let mut merged: Vec<VarId> = names.into_iter().filter(is_merged).collect();
-        merged.sort_by(|a, b| self.author(*a).name.cmp(&self.author(*b).name).then(a.cmp(b)));
+        merged.sort_by(|a, b| self.name(*a).cmp(self.name(*b)).then(a.cmp(b)));
 
         if merged.is_empty() {
             let results = results.iter().map(|&result| self.explicit_result(result, origin)).collect();
@@ -588,6 +616,35 @@ impl Versions {
         for (author, before) in self.journal.drain(mark.0..).rev() {
             self.of[author.0 as usize] = before;
         }
+    }
+}
+
+/// A branch whose condition is a constant.
+fn is_decided(around: &Around) -> bool {
+    matches!(around, Around::Branch(Scalar::Bool(_), ..))
+}
+
+/// What statements give to a variable first.
+fn first_value(body: &[Statement], var: VarId) -> Option<&Value> {
+    body.iter().find_map(|statement| match statement {
+        Statement::Let { var: assigned, value, .. } => (*assigned == var).then_some(value),
+        Statement::For { body, .. } | Statement::While { body, .. } => first_value(body, var),
+        Statement::If { then, otherwise, .. } => {
+            first_value(then, var).or_else(|| first_value(otherwise.as_deref()?, var))
+        }
+        Statement::Region(region) => first_value(&region.body, var),
+        _ => None,
+    })
+}
+
+/// Whether the type of a result is no other variable's: for the compiler two types are the same where they are one object.
+fn has_new_type(value: &Value) -> bool {
+    use crate::ops::Category::{Broadcast, CompareSelect, Elementwise, Reduction, Unary};
+    match value {
+        Value::Call(call) => {
+            matches!(call.op.op().category, Elementwise | CompareSelect | Unary | Broadcast | Reduction)
+        }
+        _ => false,
     }
 }
 
