@@ -104,7 +104,7 @@ pub(super) struct State {
     pub(super) read_by_host: FxHashSet<VarId>,
     /// How many loops stand around the innermost `pl.manual_scope` of the host.
     pub(super) loops_around_manual_scope: Option<usize>,
-    /// A `@pl.jit` function, which may use a name again for something else.
+    /// A `@pl.jit` function, of which the compiler makes another text for the shapes that it is called with.
     pub(super) jit: bool,
     /// Tensors that may hold data in a part of their shape only, which their type does not say.
     pub(super) narrowed: FxHashSet<VarId>,
