@@ -1,10 +1,11 @@
 //! Which names of a function nobody defines: a kernel may rest on none of them, and each is most likely a slip of the fingers.
 //!
-//! A name counts as defined wherever Python could find it, whatever the order of the statements: what is bound under a condition, in a
-//! place that does not parse or behind a star import that cannot be followed is there. Of the language itself ([`vocabulary`]), of
+//! A name counts as defined wherever Python could find it: what is bound under a condition, in a place that does not parse or behind a star
+//! import that cannot be followed is there. What the function itself binds further down only is not ([`order`]). Of the language itself ([`vocabulary`]), of
 //! modules whose file is known, and of the functions of a program every name is known.
 
 mod bound;
+mod order;
 mod python;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,8 @@ pub(crate) struct UnknownName {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Usage {
     Variable,
+    /// Only further down.
+    Early,
     /// Behind a dot: of what.
     Attribute(String),
     /// Of a call.
@@ -67,6 +70,7 @@ impl UnknownName {
         let name = &self.name;
         match &self.usage {
             Usage::Variable => format!("`{name}` is not defined here"),
+            Usage::Early => format!("`{name}` is read before it is assigned"),
             Usage::Attribute(of) => format!("`{of}` has no `{name}`"),
             Usage::Keyword(callee) => format!("`{}` has no parameter `{name}`", callee.name),
         }
@@ -111,7 +115,8 @@ const OF_VALUES: [&str; 3] = ["shape", "dtype", "bind_dynamic"];
 /// The names of a kernel, or of a function with scopes that become kernels, that nobody defines.
 pub(crate) fn unknown(ast: &Ast, around: &dyn Surroundings) -> Vec<UnknownName> {
     let search = Search { ast, own: bound(ast), around };
-    ast.exprs().flat_map(|(id, _)| search.expression(id)).collect()
+    let unknown = ast.exprs().flat_map(|(id, _)| search.expression(id));
+    unknown.chain(search.early()).collect()
 }
 
 /// Those of decorators alone: of a function that may only have become plain Python by a slip there.
@@ -169,6 +174,13 @@ impl Search<'_> {
             let all = names.chain(vocabulary::ROOTS.map(str::to_owned)).chain(python::BUILTINS.map(str::to_owned));
             UnknownName { at, usage: Usage::Variable, name: name.to_owned(), suggestion: nearest(name, all) }
         })
+    }
+
+    /// What the function reads before it binds it, and does not find around it.
+    fn early(&self) -> impl Iterator<Item = UnknownName> {
+        let found_around = |name: &str| vocabulary::is_root(name) || is_builtin(name) || self.around.defines(name);
+        let read = order::read_early(self.ast).into_iter().filter(move |(_, name)| !found_around(name));
+        read.map(|(at, name)| UnknownName { at, usage: Usage::Early, name: name.to_owned(), suggestion: None })
     }
 
     fn attribute(&self, at: ExprId, value: ExprId, name: &str) -> Option<UnknownName> {

@@ -251,7 +251,7 @@ pub(super) fn unknown_names<'a>(
 fn name_range(text: &str, at: TextRange, unknown: &UnknownName) -> TextRange {
     let len = unknown.name.len();
     match unknown.usage {
-        Usage::Variable => at,
+        Usage::Variable | Usage::Early => at,
         Usage::Attribute(_) => TextRange::new(at.end.saturating_sub(len), at.end),
         Usage::Keyword(_) => match text.get(..at.start).and_then(|before| before.rfind(&unknown.name)) {
             Some(start) => TextRange::new(start, start + len),

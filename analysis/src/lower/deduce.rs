@@ -151,6 +151,10 @@ impl Deduction<'_> {
         list.iter()
             .map(|extent| match &known(extent, self.constants) {
                 Scalar::Int(extent) if *extent > 0 => Ok(*extent as u64),
+                // It stands in nobody's way where neither core needs the tile.
+                Scalar::Int(0) if self.attr_space() == Some(Space::Mat) => {
+                    Err(Problem::NotModelled("a tile of the cube without elements".into()))
+                }
                 Scalar::Int(extent) => {
                     Err(self.invalid(format!("an extent of `{}` is {extent}; it must be positive", self.arg_name(arg))))
                 }

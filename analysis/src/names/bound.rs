@@ -57,7 +57,8 @@ pub(crate) fn bound(ast: &Ast) -> Bound {
     bound
 }
 
-fn statement(ast: &Ast, stmt: &Stmt, bound: &mut Bound) {
+/// What a statement itself binds, without those in it.
+pub(super) fn statement(ast: &Ast, stmt: &Stmt, bound: &mut Bound) {
     match stmt {
         Stmt::Function(Function { name, params, .. }) => {
             target(ast, *name, bound);

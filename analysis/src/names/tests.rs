@@ -72,6 +72,34 @@ fn variables() {
 }
 
 #[test]
+fn the_order_of_statements() {
+    check(
+        "later = 2",
+        "value = pl.mul(value, squashed)\nsquashed = pl.exp(value)",
+        expect![[r#"
+            squashed: `squashed` is read before it is assigned
+            P.k is partial
+        "#]],
+    );
+    check(
+        "",
+        "if n > 2:\n    value = pl.mul(value, other)\nfor i in pl.range(n):\n    other = pl.exp(value)\n    value = pl.mul(other, index)\n    index = i",
+        expect![[r#"
+            other: `other` is read before it is assigned
+            index: `index` is read before it is assigned
+            P.k is partial
+        "#]],
+    );
+    check(
+        "LIMIT = 2",
+        "parts = [each for each in (1, 2)]\nif n > LIMIT:\n    squashed = pl.exp(value)\nelse:\n    value = pl.mul(value, squashed)\nLIMIT = 3\neach = 2",
+        expect![[r#"
+            P.k is rejected
+        "#]],
+    );
+}
+
+#[test]
 fn members_and_keywords_of_the_language() {
     check(
         "",

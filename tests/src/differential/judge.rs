@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde_json::Value as Json;
 use tilelens_analysis::coverage::{Mark, Setting};
-use tilelens_analysis::diagnostics::Severity;
-use tilelens_analysis::ide::KernelPlan;
+use tilelens_analysis::diagnostics::{Code, Severity};
 use tilelens_analysis::ide::plan_view::TilePlan;
+use tilelens_analysis::ide::{Diagnostic, KernelPlan};
 use tilelens_analysis::project::Config;
 use tilelens_analysis::target::{Planner, Target};
 use tilelens_analysis::{AnalysisHost, FileId};
@@ -161,14 +161,15 @@ impl Ours {
         }
     }
 
-    /// The plans and the file's errors.
+    /// The plans, and what the file is told that the compiler refuses it for: errors, and names that nobody defines.
     pub fn plans(&mut self, configuration: Configuration) -> (Vec<KernelPlan>, Vec<String>) {
         let (target, planner) = (configuration.target(), configuration.our_planner());
         self.host.set_config(Config { target, planner, ..Config::default() });
         let analysis = self.host.snapshot();
         let plans = analysis.plans(self.file).unwrap_or_default();
         let diagnostics = analysis.diagnostics(self.file).unwrap_or_default();
-        let errors = diagnostics.into_iter().filter(|one| one.severity == Severity::Error);
+        let is_refused = |one: &Diagnostic| one.severity == Severity::Error || one.code == Code::UnknownName;
+        let errors = diagnostics.into_iter().filter(is_refused);
         (plans, errors.map(|one| format!("{}: {}", one.code.name(), one.message)).collect())
     }
 }
