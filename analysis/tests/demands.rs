@@ -217,3 +217,28 @@ fn scalars_are_combined_with_their_kind() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_selected_has_the_type_of_the_elements_unless_it_is_a_constant() {
+    check(
+        true,
+        "
+        UINT8 [16, 32]; FP16 [16, 256]; UINT8 [1, 32]| pl.sels(a, b, c, f)
+        UINT8 [16, 32]; FP16 [16, 256]; UINT8 [1, 32]| pl.sels(a, b, c, pl.cast(f, pl.FP16))
+        UINT8 [16, 32]; FP16 [16, 256]; UINT8 [1, 32]| pl.sels(a, b, c, pl.const(1.0, pl.FP32))
+        UINT8 [16, 32]; FP32 [16, 256]; UINT8 [1, 32]| pl.sels(a, b, c, f * 2.0)
+        UINT8 [16, 32]; INT32 [16, 256]; UINT8 [1, 32]| pl.sels(a, b, c, i)
+        UINT8 [16, 32]; UINT8 [16, 256]; UINT8 [1, 32]| pl.sels(a, b, c, pl.cast(i, pl.UINT8))
+        UINT8 [16, 32]; UINT8 [16, 256]; UINT8 [1, 32]| pl.sels(a, b, c, pl.cast(i, pl.INT8))
+        ",
+        expect![[r#"
+            pl.sels(a, b, c, f): `tile.sels` requires `scalar` (`f`) of FP16 for elements of FP16, but got FP32; `pl.cast(f, pl.FP16)` converts it
+            pl.sels(a, b, c, pl.cast(f, pl.FP16)): accepted
+            pl.sels(a, b, c, pl.const(1.0, pl.FP32)): accepted
+            pl.sels(a, b, c, f * 2.0): accepted
+            pl.sels(a, b, c, i): accepted
+            pl.sels(a, b, c, pl.cast(i, pl.UINT8)): `tile.sels` requires `scalar` of INT8 for elements of UINT8, but got UINT8; `pl.cast(..., pl.INT8)` converts it
+            pl.sels(a, b, c, pl.cast(i, pl.INT8)): accepted
+        "#]],
+    );
+}

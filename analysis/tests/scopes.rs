@@ -714,3 +714,27 @@ def kernel(
         "#]],
     );
 }
+
+/// What the loop multiplies is a name in Vec of an accumulator that is used again.
+#[test]
+fn a_name_of_an_accumulator_says_another_memory() {
+    let text = "import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function
+    def main(self, x: pl.Tensor[[128, 384], pl.FP32], w: pl.Tensor[[48, 256], pl.FP32], o: pl.Out[pl.Tensor[[128, 256], pl.FP32]]):
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint='scope'):
+            a = x[0:16, 0:48]
+            p = pl.matmul(a, w, out_dtype=pl.FP32)
+            b = x[0:64, 0:64]
+            c = x[64:128, 0:32]
+            q = pl.matmul(b, c, out_dtype=pl.FP32)
+            o[0:64, 0:32] = q
+            for i in pl.range(2):
+                p = pl.mul(p, -1.0)
+        return o
+";
+    let plans = plans(&[("/w/kernel.py", text)]);
+    assert!(plans.iter().all(|plan| plan.diagnostics.iter().all(|said| said.severity != "error")), "{}", show(&plans));
+}

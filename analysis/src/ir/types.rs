@@ -255,6 +255,16 @@ impl Dtype {
     pub fn is_integer(self) -> bool {
         !self.is_float() && !matches!(self, Dtype::Bool | Dtype::TaskId)
     }
+
+    /// The type of signed integers as wide as these unsigned ones; others are what they are.
+    pub fn signed(self) -> Dtype {
+        match self {
+            Dtype::Uint8 => Dtype::Int8,
+            Dtype::Uint16 => Dtype::Int16,
+            Dtype::Uint32 => Dtype::Int32,
+            other => other,
+        }
+    }
 }
 
 impl fmt::Display for Dtype {

@@ -106,6 +106,17 @@ impl<'a> Site<'a> {
                     )
                 })
             }
+            Demand::SignedLike(scalar, operand) => {
+                let value = self.scalar(scalar)?;
+                let mut is_constant = true;
+                walk::scalar_uses(value, &mut |_| is_constant = false);
+                let (has, of) = (self.typed(value)?, self.dtype(operand)?);
+                let wanted = of.signed();
+                (!is_constant && has != Dtype::Index && has != wanted).then(|| {
+                    let conversion = self.conversion(scalar, wanted);
+                    format!("{} of {wanted} for elements of {of}, but got {has}{conversion}", self.named(scalar))
+                })
+            }
             Demand::SameOrNarrowed(target, source) => {
                 let (to, from) = (self.dtype(target)?, self.dtype(source)?);
                 let is_narrowed = from == Dtype::Fp32 && matches!(to, Dtype::Bf16 | Dtype::Fp16);

@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::diagnostics::Code;
 use crate::ir::{For, Kernel, Note, Operand, Origin, Reason, Role, Stmt, VarId, While};
 use crate::memory::addresses::Range;
-use crate::memory::bases::{Base, BaseId, MemRef, Offset};
+use crate::memory::bases::{Base, BaseId, Bases, MemRef, Offset};
 use crate::memory::check::{self, Checked};
 use crate::memory::declared;
 use crate::memory::lifetimes::Live;
@@ -71,7 +71,9 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         // The compiler stops before it gives addresses.
         Err(_) if !placement.repairs.failures.is_empty() => without_addresses(plan),
         // Where parts of a product are repaired, the compiler does not ask again who else is in the accumulator.
-        Err(check::Violation::Overlap(a, b)) if is_in_accumulator(draft.kernel, a) && planner != Planner::Packed => {
+        Err(check::Violation::Overlap(a, b))
+            if is_in_accumulator(&placement.bases, a) && planner != Planner::Packed =>
+        {
             let [a, b] = [a, b].map(|var| &draft.kernel.var(var).name);
             let why = format!("the compiler puts the accumulator of `{b}` where `{a}` is still needed");
             overlapping(plan, draft.kernel, why)
@@ -80,8 +82,9 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     }
 }
 
-fn is_in_accumulator(kernel: &Kernel, var: VarId) -> bool {
-    kernel.tile(var).is_some_and(|tile| tile.space == Some(Space::Acc))
+/// By its memory: a name of the accumulator may say another one.
+fn is_in_accumulator(bases: &Bases, var: VarId) -> bool {
+    bases.get(var).is_some_and(|memory| bases.base(memory.base).space == Space::Acc)
 }
 
 /// A plan of the compiler's that does not keep apart what is live together.

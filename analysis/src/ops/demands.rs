@@ -16,6 +16,8 @@ pub enum Demand {
     SameDtype(u8, u8),
     /// The operand has the type that a product of the other one accumulates in: FP32 of floats, else INT32.
     Accumulator(u8, u8),
+    /// A scalar that is no constant has the element type of the operand, signed.
+    SignedLike(u8, u8),
     /// Equal element types, or FP32 that the cube core narrows on its way into the first operand.
     SameOrNarrowed(u8, u8),
     /// The operand has the element type that the attribute names.
@@ -202,7 +204,15 @@ const ROWS: &[Row] = &[
     Row {
         ops: &["sels"],
         of: Tiles,
-        demands: &[NoIndex(3), Rank(0, 2), Among(0, MASKS), Rank(1, 2), Among(1, SELECTABLE), Rank(2, 2)],
+        demands: &[
+            NoIndex(3),
+            Rank(0, 2),
+            Among(0, MASKS),
+            Rank(1, 2),
+            Among(1, SELECTABLE),
+            Rank(2, 2),
+            SignedLike(3, 1),
+        ],
     },
     // Of one operand.
     Row { ops: &["sin", "cos"], of: Both, demands: &[Among(0, SINGLE)] },

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Kernel, KernelKind, Note, Origin, Reason, Rejection, Repetition, SplitMode, Stmt, Value, VarId,
+    Attr, Call, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Repetition, SplitMode, Stmt, Value, VarId,
 };
 use crate::ops::{Category, OpId, PipeRule, Shape};
 use crate::target::Target;
@@ -133,6 +133,7 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     if let Some(mode) = kernel.cross_core.split.filter(|_| !kernel.cross_core.units_told_apart) {
         refuse_partial_reductions(&mut kernel, mode);
         refuse_generators(&mut kernel, mode);
+        refuse_transposes(&mut kernel, mode);
     }
     let cube = Lane::new(&kernel, Core::Cube, popped).kernel(target);
     let vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
@@ -153,20 +154,64 @@ fn refuse_partial_reductions(kernel: &mut Kernel, mode: SplitMode) {
         SplitMode::UpDown => (Shape::ColReduced, "UP_DOWN", "rows"),
         SplitMode::LeftRight => (Shape::RowReduced, "LEFT_RIGHT", "columns"),
     };
-    let (mut partial, mut is_reshaped) = (Vec::new(), false);
+    let reshaped = behind_reshapes(&kernel.body);
+    let mut partial = Vec::new();
     walk::visit(&kernel.body, &mut |stmt| {
         let Some(call) = walk::call_of(stmt) else { return };
-        is_reshaped |= call.op == OpId::RESHAPE;
-        if call.op.op().category == Category::Reduction && call.op.op().shape == axis {
+        let mut is_sure = call.op.op().category == Category::Reduction && call.op.op().shape == axis;
+        walk::call_uses(call, &mut |var| is_sure &= !reshaped.contains(&var));
+        if is_sure {
             partial.push((call.origin, call.op.op().name));
         }
     });
-    for (at, op) in partial.into_iter().filter(|_| !is_reshaped) {
+    for (at, op) in partial {
         let message = format!(
             "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{name})` gives each vector unit half of the {divided}, so that each would have a partial result; divide the other axis"
         );
         kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
     }
+}
+
+/// The halves of a transposed tile are along the other axis.
+fn refuse_transposes(kernel: &mut Kernel, mode: SplitMode) {
+    let (axis, name) = match mode {
+        SplitMode::UpDown => (0, "UP_DOWN"),
+        SplitMode::LeftRight => (1, "LEFT_RIGHT"),
+    };
+    let mut swapped = Vec::new();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let Some(call) = walk::call_of(stmt).filter(|call| call.op == OpId::TRANSPOSE) else { return };
+        let [Operand::Var(source), Operand::Scalar(one), Operand::Scalar(other), ..] = call.args.as_slice() else {
+            return;
+        };
+        let swaps = [one, other].iter().any(|named| named.as_int() == Some(axis as i64));
+        // Half of an extent of two is one element, which may go anywhere.
+        if swaps && kernel.tile(*source).and_then(|tile| tile.shape.get(axis)).is_some_and(|extent| *extent > 2) {
+            swapped.push(call.origin);
+        }
+    });
+    for at in swapped {
+        let message = format!(
+            "`tile.transpose` swaps the split axis, axis {axis}, which `pl.split(pl.SplitMode.{name})` divides between the vector units; take the split away, or what is transposed out of the scope"
+        );
+        kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
+    }
+}
+
+/// What comes out of a reshape, and what is computed of that; of a loop or branch with one, everything.
+fn behind_reshapes(body: &[Stmt]) -> FxHashSet<VarId> {
+    let mut behind = FxHashSet::default();
+    for stmt in body {
+        let mut follows = false;
+        walk::visit(std::slice::from_ref(stmt), &mut |stmt| {
+            follows |= walk::call_of(stmt).is_some_and(|call| call.op == OpId::RESHAPE);
+        });
+        walk::visit_uses(stmt, &mut |var| follows |= behind.contains(&var));
+        if follows {
+            walk::visit_definitions(stmt, &mut |var| _ = behind.insert(var));
+        }
+    }
+    behind
 }
 
 /// What is generated depends on the position in the tile, so that its second half is not made like its first.

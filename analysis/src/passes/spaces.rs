@@ -9,8 +9,8 @@ use super::layout;
 use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, Stmt, TileType, Type, Value, Var,
-    VarId, While,
+    Attr, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt, TileType, Type,
+    Value, Var, VarId, While,
 };
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
@@ -130,7 +130,10 @@ pub(super) fn infer(kernel: &mut Kernel) {
     let body = moves.body(body);
     let refused = moves.refused;
     kernel.body = body;
-    kernel.rejections.extend(refused);
+    // Of a kernel that is modelled in part, the compiler may have dropped the statement.
+    if kernel.notes.is_empty() {
+        kernel.rejections.extend(refused);
+    }
 }
 
 /// What the users of each variable ask for.
@@ -346,10 +349,27 @@ impl Moves<'_> {
                 "`{}` requires `{name}` in {space}, but it is in {is}, and the compiler moves nothing for a statement that stands alone in its loop or branch; write `pl.move({name}, target_memory=pl.Mem.{space})` before it",
                 call.op.op().name
             );
-            let rejection = Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() };
-            if !self.refused.contains(&rejection) {
-                self.refused.push(rejection);
-            }
+            self.refuse(call, message);
+        }
+    }
+
+    fn refuse_boxed_view(&mut self, call: &Call) {
+        let Some(source) = call.args.first().and_then(Operand::var).filter(|_| call.op == OpId::REINTERPRET_VIEW)
+        else {
+            return;
+        };
+        let boxed = self.kernel.tile(source).filter(|tile| tile.layout().slayout != SLayout::NoneBox);
+        let Some(space) = boxed.and_then(|tile| tile.space) else { return };
+        let name = &self.kernel.var(source).name;
+        let message = format!(
+            "`tile.reinterpret_view` requires a tile without boxes (slayout=none_box), but `{name}` is in {space}, where rows lie in boxes; take the view of the tensor that it is loaded from or stored to"
+        );
+        self.refuse(call, message);
+    }
+
+    fn refuse(&mut self, call: &Call, message: String) {
+        if !self.kernel.rejections.iter().chain(&self.refused).any(|said| said.at == call.origin) {
+            self.refused.push(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() });
         }
     }
 
@@ -387,6 +407,7 @@ impl Moves<'_> {
         }
         if let Stmt::Let { var, value: Value::Call(call), .. } = &mut stmt {
             self.retarget(*var, call);
+            self.refuse_boxed_view(call);
             if call.args.iter().any(|arg| arg.var().is_some_and(|var| self.kernel.tile(var).is_some())) {
                 layout::refresh(self.kernel, *var, call);
             }

@@ -186,3 +186,77 @@ fn a_transposition_has_scratch_and_tiles_have_two_axes() {
     "#]],
     );
 }
+
+#[test]
+fn nothing_moves_for_a_statement_that_stands_alone() {
+    check(
+        "
+x = pl.load(b, [0, 0], [64, 64], target_memory=pl.Mem.Mat)
+for i in pl.range(4):
+    y = pl.abs(x)",
+        expect![[r#"
+            AIC k_aic
+            for i in range(0, 4, 1):
+            invalid-operand: `tile.abs` requires `x` in Vec, but it is in Mat, and the compiler moves nothing for a statement that stands alone in its loop or branch; write `pl.move(x, target_memory=pl.Mem.Vec)` before it
+            AIV k_aiv
+            subblock_idx: Scalar[INDEX] = tile.get_subblock_idx()
+            if (subblock_idx == 0):
+                for i in range(0, 4, 1):
+            else:
+                for i.2 in range(0, 4, 1):
+        "#]],
+    );
+}
+
+/// The compiler may have dropped the statement.
+#[test]
+fn nothing_is_refused_for_a_move_in_a_kernel_that_is_modelled_in_part() {
+    check(
+        "
+w = somewhere.value
+x = pl.load(b, [0, w], [64, 64], target_memory=pl.Mem.Mat)
+for i in pl.range(4):
+    y = pl.abs(x)",
+        expect![[r#"
+            AIC k_aic
+            for i in range(0, 4, 1):
+            not modelled: `somewhere` is not defined in this file
+            AIV k_aiv
+            subblock_idx: Scalar[INDEX] = tile.get_subblock_idx()
+            if (subblock_idx == 0):
+                for i in range(0, 4, 1):
+            else:
+                for i.2 in range(0, 4, 1):
+            not modelled: `somewhere` is not defined in this file
+        "#]],
+    );
+}
+
+#[test]
+fn what_lies_in_boxes_has_no_other_view() {
+    check(
+        "
+acc = pl.create_tile([64, 64], dtype=pl.FP32)
+for k, (acc,) in pl.range(0, 512, 64, init_values=(acc,)):
+    x = pl.load(b, [0, k], [64, 64], target_memory=pl.Mem.Mat)
+    y = pl.load(b, [k, 0], [64, 64], target_memory=pl.Mem.Mat)
+    p = pl.matmul_acc(acc, x, y)
+    acc = pl.yield_(p)
+z = pl.reinterpret_view(acc, pl.INT32)
+out = pl.store(acc, [0, 0], out)",
+        expect![[r#"
+            AIC k
+            acc: Tile[[64, 64], FP32, Acc] = tile.create([64, 64], dtype=FP32, target_memory=Acc)
+            for k in range(0, 512, 64) (acc.2 = acc -> acc.3):
+                x: Tile[[64, 64], FP16, Mat]
+                y: Tile[[64, 64], FP16, Mat]
+                x_Left: Tile[[64, 64], FP16, Left] = tile.move(x, target_memory=Left)
+                y_Right: Tile[[64, 64], FP16, Right] = tile.move(y, target_memory=Right)
+                p: Tile[[64, 64], FP32, Acc] = tile.matmul_acc(acc.2, x_Left, y_Right)
+                yield p
+            z: Tile[[64, 64], INT32, Acc] = tile.reinterpret_view(acc.3, dtype=INT32)
+            out.2: Out Tensor[[512, 512], FP32] = tile.store(acc.3, [0, 0], out, atomic=0)
+            invalid-operand: `tile.reinterpret_view` requires a tile without boxes (slayout=none_box), but `acc` is in Acc, where rows lie in boxes; take the view of the tensor that it is loaded from or stored to
+        "#]],
+    );
+}

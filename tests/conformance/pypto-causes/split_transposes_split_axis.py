@@ -1,0 +1,13 @@
+# A transposition that swaps the axis that pl.split divides.
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function
+    def main(self, x: pl.Tensor[[64, 64], pl.FP32], y: pl.Tensor[[64, 256], pl.BF16], w: pl.Tensor[[256, 64], pl.BF16], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP, optimizations=[pl.split(pl.SplitMode.UP_DOWN)]):
+            t = pl.transpose(x[0:64, 0:3], 1, 0)
+            p = pl.matmul(y, w)
+            o[0:64, 0:64] = p
+        return o
