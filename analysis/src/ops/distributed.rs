@@ -117,7 +117,7 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["target", "peer", "offsets", "shape", "valid_shape"],
         shape: Shape::Literal(3),
-        view: View::Nothing,
+        view: View::LoadRemote,
         output: OutputSpace::None,
         pipe: PipeRule::None,
         access: Access::Unknown,

@@ -253,6 +253,7 @@ pub enum View {
     Create,
     Extract,
     Load,
+    LoadRemote,
     Move,
     Reshape,
     Slice,

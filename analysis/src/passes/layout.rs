@@ -47,7 +47,7 @@ pub(super) fn of_result(kernel: &Kernel, call: &Call, result: &TileType) -> Layo
         View::Extract if result.space == Some(Space::Right) => Layout { blayout: BLayout::RowMajor, ..implicit },
         View::Extract | View::Reshape | View::GatherRows => implicit,
         View::SplitHalved | View::SplitDoubled => inherited(0),
-        View::Annotation | View::Nothing => result.layout(),
+        View::LoadRemote | View::Annotation | View::Nothing => result.layout(),
     }
 }
 

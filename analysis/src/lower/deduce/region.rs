@@ -18,6 +18,8 @@ pub(super) struct Read<'a> {
     pub(super) exact: bool,
     /// Whether what is read ends at the source's edge.
     pub(super) clamp: bool,
+    /// What the author may do about a window that reaches past the edge.
+    pub(super) remedy: &'static str,
     pub(super) vars: &'a [Var],
 }
 
@@ -62,15 +64,12 @@ impl Read<'_> {
         }
         let reach = requested.filter(|_| !self.exact).unwrap_or(window);
         if !self.clamp && self.prover().less_equal(&sum(offset, reach), source) == Proof::No {
-            let mend = match self.exact {
-                true => "keep offset + shape inside of it",
-                false => "give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge",
-            };
             return Err(format!(
-                "reads past the end of dimension {axis}: offset {} + extent {} exceeds the source extent {}; {mend}",
+                "reads past the end of dimension {axis}: offset {} + extent {} exceeds the source extent {}; {}",
                 self.shown(offset),
                 self.shown(reach),
-                self.shown(source)
+                self.shown(source),
+                self.remedy
             ));
         }
         Ok(())

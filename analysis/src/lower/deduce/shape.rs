@@ -264,6 +264,7 @@ impl Deduction<'_> {
             requested,
             exact: true,
             clamp: false,
+            remedy: "keep offset + shape inside of it",
             vars: self.vars,
         };
         let valid = read.valid().map_err(|refused| self.out_of_bounds(refused))?;

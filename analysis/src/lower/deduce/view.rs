@@ -118,6 +118,7 @@ impl Deduction<'_> {
                 (Some(space), stated(layout, self.extracted(shape)?, None))
             }
             View::Load => self.load_view(shape)?,
+            View::LoadRemote => (None, stated(flat, self.loaded_from_remote(shape)?, None)),
             View::Move => self.move_view(shape)?,
             View::Reshape => (None, stated(flat, self.reshaped(shape)?, self.tile(0)?.view.pad)),
             View::Slice => {
@@ -270,6 +271,27 @@ impl Deduction<'_> {
             requested: Some(requested),
             exact: false,
             clamp: self.call.attr("clamp") == Some(&Attr::Bool(true)),
+            remedy: "give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge",
+            vars: self.vars,
+        };
+        read.valid().map_err(|refused| self.out_of_bounds(refused))
+    }
+
+    fn loaded_from_remote(&self, shape: &[u64]) -> Result<Vec<Scalar>> {
+        let (tensor, offsets, window) = (self.tensor(0)?, self.list(2)?, constant_extents(shape));
+        let requested = self.list(4).ok().filter(|valid| valid.len() == shape.len());
+        if !tensor.rank_known || tensor.shape.len() != shape.len() || offsets.len() != shape.len() {
+            return Ok(requested.map_or(window, <[Scalar]>::to_vec));
+        }
+        let read = Read {
+            source: &tensor.shape,
+            valid: &tensor.shape,
+            offsets,
+            window: &window,
+            requested,
+            exact: false,
+            clamp: false,
+            remedy: "give the extent that is there as `valid_shape`",
             vars: self.vars,
         };
         read.valid().map_err(|refused| self.out_of_bounds(refused))
@@ -312,6 +334,7 @@ impl Deduction<'_> {
             requested: None,
             exact: true,
             clamp: false,
+            remedy: "keep offset + shape inside of it",
             vars: self.vars,
         };
         read.valid().map_err(|refused| self.out_of_bounds(refused))
