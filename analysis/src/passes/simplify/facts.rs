@@ -180,7 +180,8 @@ impl<'k> Facts<'k> {
     }
 
     fn learn(&mut self, left: &Scalar, op: ScalarBinary, right: &Scalar) {
-        let (left, right) = self.sides(left, right);
+        let (left, right) = (self.without_remainders(left), self.without_remainders(right));
+        let (left, right) = self.sides(&left, &right);
         let Some(mirrored) = mirrored(op) else { return };
         let ((left_key, left_offset), (right_key, right_offset)) = (left.sum(), right.sum());
         // A variable plus a number, against a number.
