@@ -408,6 +408,11 @@ impl Converter<'_> {
         let mut then = self.sequence(then);
         self.around.pop();
         let in_then = self.current.back_to(before);
+        let is_decided = matches!(condition, Scalar::Bool(_));
+        if !is_decided {
+            let current = &self.current;
+            self.lost.extend(in_then.keys().filter(|var| current.get(**var).is_none()).map(|&var| (var, origin)));
+        }
         self.around.push(Around::Branch(condition.clone(), false, origin));
         let converted = otherwise.map(|otherwise| self.sequence(otherwise));
         self.around.pop();
@@ -420,7 +425,7 @@ impl Converter<'_> {
         let bound_in_both = |var: &VarId| in_then.contains_key(var) && in_else.contains_key(var);
         let names: FxHashSet<VarId> = in_then.keys().chain(in_else.keys()).copied().collect();
         let is_merged = |var: &VarId| self.current.get(*var).is_some() || bound_in_both(var);
-        if !matches!(condition, Scalar::Bool(_)) {
+        if !is_decided {
             self.lost.extend(names.iter().filter(|var| !is_merged(var)).map(|&var| (var, origin)));
         }
         let mut merged: Vec<VarId> = names.into_iter().filter(is_merged).collect();
