@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::ir::{Call, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId};
 use crate::memory::{reads, sizes};
 use crate::ops::OpId;
+use crate::passes::walk;
 use crate::target::{Space, Target};
 
 /// Index of a base in [`Bases::all`].
@@ -137,8 +138,9 @@ impl Assigner<'_> {
     /// All slots of an allocation are as large as the largest tile bound to any of them.
     fn measure_declared(&mut self) {
         let mut slots: Vec<Option<(u64, Space)>> = vec![None; self.declared.len()];
-        for var in &self.kernel.vars {
-            let Type::Tile(tile) = &var.ty else { continue };
+        let mut defined = Vec::new();
+        self.kernel.body.iter().for_each(|stmt| walk::visit_definitions(stmt, &mut |var| defined.push(var)));
+        for tile in defined.into_iter().filter_map(|var| self.kernel.tile(var)) {
             let (Some(binding), Some(space)) = (&tile.binding, tile.space) else { continue };
             let Some(size) = sizes::tile_bytes(tile, space, self.target) else { continue };
             if let Some(slot) = slots.get_mut(binding.allocation.0 as usize) {
