@@ -79,6 +79,7 @@ codes! {
     SlotOverwritten "slot-overwritten" Error "a slot of a declared allocation is written while its tile is still needed";
     InitOverwritten "init-overwritten" Warning "the first value of a loop is read when the loop has overwritten it";
     WhileCarry "while-carry" Warning "the compiler copies nothing for a tile that a `while` carries";
+    MissingMove "missing-move" Warning "one core reads what only the other core makes";
     StorageMismatch "storage-mismatch" Error "an allocation is in another storage than what it reuses";
     UnusedSpec "unused-spec" Warning "no allocation uses a storage alias spec";
     SpecTooSmall "spec-too-small" Error "the explicit size of a storage alias spec is below what its buffers need";

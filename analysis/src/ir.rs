@@ -220,6 +220,8 @@ pub enum Role {
     IterArg,
     LoopResult,
     IfResult,
+    /// Only the other core makes it: here it is read, but nothing defines it.
+    OtherCore,
 }
 
 /// `buf = pl.MemRef(slots=N)`: memory that tiles are bound to by annotation.

@@ -218,7 +218,7 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
             t__tmp_v1: Tile[[16, 1], FP32, MemRef(mem_vec_3, 4096, 64), Vec] = tile.reshape(t__row_major_tmp_v1, [16, 1])
             t__tmp_v2: Tile[[16, 64], FP32, MemRef(mem_vec_4, 8192, 4096), Vec] = tile.row_expand_mul(x.2, t__tmp_v1)
             o.2: Tensor[[16, 64], FP32] = tile.store(t__tmp_v2, [0, 0], o)
-            return o.2
+            return o
     "#]]
     .assert_eq(&program);
 }
@@ -443,7 +443,7 @@ fn the_program_of_tiles_leads_back_to_the_text() {
         tile.reshape         pl.rsqrt(total)
         tile.row_expand_mul  pl.row_expand_mul(x, pl.rsqrt(total))
         tile.store           o
-        return o.2           with pl.at(level=pl.Level.CORE_GROUP, name_hint='norm'):"#]]
+        return o             with pl.at(level=pl.Level.CORE_GROUP, name_hint='norm'):"#]]
     .assert_eq(&led.join("\n"));
     assert_eq!(program.map.last().map(|(line, _)| *line as usize), Some(lines.len() - 1));
 }

@@ -265,7 +265,7 @@ fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: 
         last_line,
         inserted: tile.inserted,
         kind: match tile.role {
-            Role::Param | Role::Def | Role::LoopIndex => "def",
+            Role::Param | Role::Def | Role::LoopIndex | Role::OtherCore => "def",
             Role::IterArg => "iter_arg",
             Role::LoopResult => "loop_result",
             Role::IfResult => "if_result",

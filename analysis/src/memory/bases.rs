@@ -3,7 +3,7 @@
 //! A *base* is one allocation. Variables on the same base must alias: views, results written in place, loop carries, tiles
 //! bound to one declared allocation.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Call, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId};
 use crate::memory::{reads, sizes};
@@ -102,6 +102,7 @@ pub(super) fn assign(kernel: &Kernel, target: Target) -> (Bases, Vec<Unplaced>) 
         declared: vec![None; kernel.allocations.len()],
         strays: kernel.strays.iter().map(|stray| (stray.var, stray.first.var())).collect(),
         next: 0,
+        received: FxHashSet::default(),
         unplaced: Vec::new(),
     };
     assigner.measure_declared();
@@ -125,6 +126,8 @@ struct Assigner<'k> {
     strays: FxHashMap<VarId, VarId>,
     /// The compiler's counter: every tensor and tile that is not a view or reuse takes one, whether it keeps it or not.
     next: u32,
+    /// Tiles without memory of their own.
+    received: FxHashSet<VarId>,
     unplaced: Vec<Unplaced>,
 }
 
@@ -206,9 +209,13 @@ impl Assigner<'_> {
     fn block(&mut self, block: &[Stmt]) {
         for stmt in block {
             match stmt {
-                Stmt::Let { var, value, .. } => self.define(*var, value),
+                Stmt::Let { var, value, .. } => {
+                    reads::of_value(value, &mut |read| self.read(read));
+                    self.define(*var, value);
+                }
                 Stmt::For(each) => {
                     for carry in &each.carries {
+                        reads::of_operand(&carry.init, &mut |read| self.read(read));
                         self.inherit(carry.iter, carry.init.var());
                     }
                     self.block(&each.body);
@@ -222,6 +229,7 @@ impl Assigner<'_> {
                 }
                 Stmt::While(each) => {
                     for carry in &each.carries {
+                        reads::of_operand(&carry.init, &mut |read| self.read(read));
                         self.inherit(carry.iter, carry.init.var());
                     }
                     self.block(&each.body);
@@ -230,8 +238,19 @@ impl Assigner<'_> {
                     }
                 }
                 Stmt::If(branch) => self.branch(branch),
-                Stmt::Eval { .. } | Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}
+                Stmt::Eval { call, .. } => reads::of_call(call, &mut |read| self.read(read)),
+                Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
+                    values.iter().for_each(|value| reads::of_operand(value, &mut |read| self.read(read)));
+                }
+                Stmt::Break(_) | Stmt::Continue(_) => {}
             }
+        }
+    }
+
+    /// What only the other core makes gets memory where it is first read.
+    fn read(&mut self, var: VarId) {
+        if self.kernel.var(var).role == Role::OtherCore && self.bases.get(var).is_none() {
+            self.fresh(var);
         }
     }
 
@@ -274,6 +293,7 @@ impl Assigner<'_> {
 
     fn define(&mut self, var: VarId, value: &Value) {
         if self.kernel.tile(var).is_some() && self.without_memory(value) {
+            self.received.insert(var);
             return;
         }
         let shared = match value {
@@ -284,7 +304,7 @@ impl Assigner<'_> {
         match shared {
             Some(memory) => self.bases.set(var, memory),
             // What the compiler assigns again, when it splits a kernel, is where it was.
-            None if self.bases.get(var).is_none() => self.fresh(var),
+            None if self.bases.get(var).is_none() && !self.received.contains(&var) => self.fresh(var),
             None => {}
         }
     }

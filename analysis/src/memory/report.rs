@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::{For, Kernel, Note, Operand, Origin, Reason, Role, Stmt, VarId, While};
+use crate::ir::{For, Kernel, KernelKind, Note, Operand, Origin, Reason, Role, Stmt, Var, VarId, While};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, Bases, MemRef, Offset};
 use crate::memory::check::{self, Checked};
@@ -40,6 +40,7 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         }
         Planner::DsaRp => {}
     }
+    plan.findings.extend(missing_moves(draft, placement, planner));
     plan.statements = draft.lifetimes.statements.clone();
     plan.spaces = spaces(draft, placement, planner);
     plan.open = placement.packed.as_ref().map(|packed| packed.open.clone()).unwrap_or_default();
@@ -206,6 +207,42 @@ impl WhileCarry {
         let related = vec![Related { at: self.first, message: "its first value".to_owned() }];
         Finding { code, severity: code.severity(), at: self.at, message, related }
     }
+}
+
+/// What the kernel of one core reads, and only the other core makes. The compiler gives it memory where it is first read; DSA-RP has
+/// a place for what is in the memory of another tile only.
+fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<Finding> {
+    let kernel = draft.kernel;
+    let (here, there) = match kernel.kind {
+        KernelKind::Aic => ("cube", "vector"),
+        _ => ("vector", "cube"),
+    };
+    let has_no_place = |var: VarId| {
+        let base = draft.bases.of_tile(kernel, var).filter(|_| planner == Planner::DsaRp);
+        base.is_some_and(|base| !placement.layout.placed.contains_key(&base))
+    };
+    let vars = (0..kernel.vars.len() as u32).map(VarId).filter(|var| kernel.var(*var).role == Role::OtherCore);
+    let read = vars.filter_map(|var| Some((var, draft.lifetimes.seen(var)?.def)));
+    let mut told: FxHashSet<(&str, Origin)> = FxHashSet::default();
+    let mut findings = Vec::new();
+    for (var, first) in read {
+        let Var { name, origin, .. } = kernel.var(var);
+        let at = draft.lifetimes.statements.get(first.0 as usize).copied().unwrap_or(*origin);
+        if !told.insert((name, *origin)) {
+            continue;
+        }
+        let (code, outcome) = match has_no_place(var) {
+            true => (Code::Rejected, "the planner DSA-RP \"could not find allocation base\" of it"),
+            false => (Code::MissingMove, "the compiler gives it memory that nothing is written to"),
+        };
+        let message = format!(
+            "the {here} core reads `{name}`, which only the {there} core makes, and nothing moves it: {outcome}; hand it over first, with \
+             `pl.move` or by an operation of the {here} core"
+        );
+        let related = vec![Related { at: *origin, message: format!("made on the {there} core") }];
+        findings.push(Finding { code, severity: code.severity(), at, message, related });
+    }
+    findings
 }
 
 fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
@@ -492,6 +529,8 @@ impl Writer<'_, '_> {
     }
 
     fn add(&mut self, mut row: PlannedTile, memory: Option<MemRef>) {
+        // What a loop carries is where its first value is, of whatever type the author made it.
+        row.space = memory.map(|memory| self.placement.bases.base(memory.base).space).or(row.space);
         if let Some(memory) = memory
             && !self.placement.layout.placed.contains_key(&memory.base)
             && !self.plan.findings.iter().any(Finding::is_rejection)

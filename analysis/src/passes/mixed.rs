@@ -7,6 +7,7 @@
 mod cores;
 mod lane;
 mod repair;
+mod versions;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -8,6 +8,7 @@ mod bounds;
 mod cast;
 mod composite;
 mod flatten;
+mod given;
 mod io_order;
 mod iterations;
 mod l0_tile;

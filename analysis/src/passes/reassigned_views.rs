@@ -28,17 +28,17 @@ impl Rename<'_> {
             match stmt {
                 Stmt::For(inner) => {
                     self.latest.apply_to_header(inner);
-                    self.block(&mut inner.body);
+                    self.nested(&mut inner.body);
                 }
                 Stmt::While(inner) => {
                     inner.condition = self.latest.scalar(&inner.condition);
                     inner.carries.iter_mut().for_each(|carry| carry.init = self.latest.operand(&carry.init));
-                    self.block(&mut inner.body);
+                    self.nested(&mut inner.body);
                 }
                 Stmt::If(inner) => {
                     inner.condition = self.latest.scalar(&inner.condition);
-                    self.block(&mut inner.then);
-                    self.block(&mut inner.otherwise);
+                    self.nested(&mut inner.then);
+                    self.nested(&mut inner.otherwise);
                 }
                 leaf => {
                     self.latest.apply(std::slice::from_mut(leaf));
@@ -46,6 +46,13 @@ impl Rename<'_> {
                 }
             }
         }
+    }
+
+    /// Behind a loop or branch, the variable from before it is in the same memory.
+    fn nested(&mut self, block: &mut [Stmt]) {
+        let before = self.latest.clone();
+        self.block(block);
+        self.latest = before;
     }
 
     fn define(&mut self, stmt: &mut Stmt) {

@@ -17,7 +17,7 @@ use tilelens_syntax::{BlockKind, Document, ast};
 
 use super::{prepare, walk};
 use crate::eval::{Constant, FunctionSource, Scope};
-use crate::ir::{Kernel, Operand, Stmt, VarId};
+use crate::ir::{Kernel, Operand, Role, Stmt, VarId};
 use crate::lower;
 use crate::target::{Planner, Target};
 
@@ -70,7 +70,7 @@ fn check(body: &str, expect: Expect) {
     check_on(Target::Ascend910b, body, expect);
 }
 
-/// Every variable that a statement reads is defined before it, in this list of statements or one around it.
+/// Every variable that a statement reads is defined before it, in this list of statements or one around it, or made on the other core.
 fn assert_defined(kernel: &Kernel) {
     let strays = kernel.strays.iter().map(|stray| stray.var);
     let mut defined: HashSet<VarId> = kernel.params.iter().copied().chain(strays).collect();
@@ -80,7 +80,8 @@ fn assert_defined(kernel: &Kernel) {
 fn assert_body(kernel: &Kernel, body: &[Stmt], defined: &mut HashSet<VarId>) {
     for stmt in body {
         let check = |used: VarId| {
-            assert!(defined.contains(&used), "`{}` is read where it is not defined:\n{kernel}", kernel.var(used).name)
+            let is_known = defined.contains(&used) || kernel.var(used).role == Role::OtherCore;
+            assert!(is_known, "`{}` is read where it is not defined:\n{kernel}", kernel.var(used).name)
         };
         match stmt {
             Stmt::For(inner) => {

@@ -262,28 +262,33 @@ impl Substitution {
             return;
         }
         for stmt in body {
+            self.apply_to_reads(stmt);
             match stmt {
-                Stmt::Let { value, .. } => *value = self.value(value),
-                Stmt::Eval { call, .. } => *call = self.call(call),
-                Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
-                    values.iter_mut().for_each(|value| *value = self.operand(value))
-                }
-                Stmt::For(inner) => {
-                    self.apply_to_header(inner);
-                    self.apply(&mut inner.body);
-                }
-                Stmt::While(inner) => {
-                    inner.condition = self.scalar(&inner.condition);
-                    inner.carries.iter_mut().for_each(|carry| carry.init = self.operand(&carry.init));
-                    self.apply(&mut inner.body);
-                }
+                Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => self.apply(body),
                 Stmt::If(inner) => {
-                    inner.condition = self.scalar(&inner.condition);
                     self.apply(&mut inner.then);
                     self.apply(&mut inner.otherwise);
                 }
-                Stmt::Break(_) | Stmt::Continue(_) => {}
+                _ => {}
             }
+        }
+    }
+
+    /// Applies the substitution to what a statement reads itself, not to those within it.
+    pub(super) fn apply_to_reads(&self, stmt: &mut Stmt) {
+        match stmt {
+            Stmt::Let { value, .. } => *value = self.value(value),
+            Stmt::Eval { call, .. } => *call = self.call(call),
+            Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
+                values.iter_mut().for_each(|value| *value = self.operand(value))
+            }
+            Stmt::For(inner) => self.apply_to_header(inner),
+            Stmt::While(inner) => {
+                inner.condition = self.scalar(&inner.condition);
+                inner.carries.iter_mut().for_each(|carry| carry.init = self.operand(&carry.init));
+            }
+            Stmt::If(inner) => inner.condition = self.scalar(&inner.condition),
+            Stmt::Break(_) | Stmt::Continue(_) => {}
         }
     }
 }

@@ -1,10 +1,12 @@
 //! The part of a kernel that one core runs.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
+use super::super::given::Given;
 use super::super::{layout, spaces, split, walk};
-use super::cores::{Core, call_core, core_of_pipes, destination, stmt_core};
-use super::repair::{Repaired, Whole, assignments, definitions, reads_undefined, repair};
+use super::cores::{Core, call_core, core_of_pipes, crosses, destination, stmt_core};
+use super::repair::{Repaired, Whole, assignments, definitions, repair};
+use super::versions;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, SLayout,
@@ -59,14 +61,16 @@ impl<'a> Lane<'a> {
         self.refuse_replaced_carries(&body);
         self.stands_for.apply(&mut body);
         self.tensors_as_given(&mut body);
-        if reads_undefined(&self.kernel.params, &body) {
+        let is_whole = self.source.cross_core.split.is_none() && !self.source.cross_core.units_told_apart;
+        let is_repeated = is_whole && self.core == Core::Vector && target == Target::Ascend910b;
+        if !versions::tell_apart(&mut self.kernel, &self.stands_for, is_repeated, &mut body) {
             return None;
         }
         let traffic = self.traffic();
         let body = match (self.core, self.source.cross_core.split) {
             _ if self.source.cross_core.units_told_apart => body,
             (Core::Vector, Some(mode)) => split::divide(&mut self.kernel, body, mode),
-            (Core::Vector, None) if target == Target::Ascend910b => for_both_units(&mut self.kernel, body),
+            _ if is_repeated => for_both_units(&mut self.kernel, body),
             _ => body,
         };
         self.kernel.body = self.queue_setup(traffic);
@@ -155,7 +159,9 @@ impl<'a> Lane<'a> {
             place.args = vec![Operand::Var(received)];
             out.push(Stmt::Let { var, value: Value::Call(place), origin });
         }
-        self.stands_for.set(source, Operand::Var(received));
+        if !crosses(call) {
+            self.stands_for.set(source, Operand::Var(received));
+        }
     }
 
     /// What a loop carries cannot be replaced by what comes out of the queue as long as the loop carries it here too.
@@ -163,25 +169,22 @@ impl<'a> Lane<'a> {
         if !self.kernel.notes.is_empty() {
             return;
         }
-        let is_replaced = |var: &VarId| self.stands_for.var_of(*var).is_some_and(|by| by != *var);
-        let mut replaced = Vec::new();
-        body.iter()
-            .for_each(|stmt| walk::visit_definitions(stmt, &mut |var| replaced.extend(Some(var).filter(is_replaced))));
-        let is_carried = |var: &VarId| self.kernel.var(*var).role == Role::IterArg;
-        let Some(var) = replaced.iter().copied().find(is_carried) else {
-            if let Some(var) = replaced.first().map(|var| self.kernel.var(*var)) {
-                let reason = format!("`{}`, which both cores have and one sends to the other", var.name);
-                self.kernel.notes.push(Note { at: var.origin, reason: Reason(reason) });
-            }
-            return;
-        };
-        let var = self.kernel.var(var);
+        let mut carried = None;
+        walk::visit(body, &mut |stmt| {
+            let (Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. })) = stmt else { return };
+            carried = carried.or(carries.iter().map(|carry| carry.iter).find(|iter| self.is_replaced(*iter)));
+        });
+        let Some(var) = carried.map(|var| self.kernel.var(var)) else { return };
         let (name, at, code) = (&var.name, var.origin, Code::Rejected);
         let message = format!(
             "`{name}` is carried by a loop that moves it to the other core, and both cores go through the loop with it: the compiler \
              stops (ExpandMixedKernel: a carry of the loop \"is not an IterArg after mutation\"). Move a copy: `moved = {name}` first"
         );
         self.kernel.rejections.push(Rejection { at, code, message, related: Vec::new() });
+    }
+
+    fn is_replaced(&self, var: VarId) -> bool {
+        self.stands_for.var_of(var).is_some_and(|by| by != var)
     }
 
     /// How tiles that cross are divided between the vector units, as the instructions say it.
@@ -198,11 +201,10 @@ impl<'a> Lane<'a> {
 
     /// A tensor that the other core has stored to is the parameter itself here.
     fn tensors_as_given(&self, body: &mut [Stmt]) {
-        let mut given: FxHashMap<VarId, VarId> = self.source.params.iter().map(|param| (*param, *param)).collect();
-        trace_tensors(&self.source.body, &mut given);
+        let given = Given::of(&self.source.params, &self.source.body);
         let defined = definitions(&self.source.params, body);
         let mut as_given = walk::Substitution::default();
-        for (var, param) in given.into_iter().filter(|(var, _)| !defined.contains(var)) {
+        for (var, param) in given.iter().filter(|(var, _)| !defined.contains(var)) {
             as_given.set(var, Operand::Var(param));
         }
         as_given.apply(body);
@@ -334,41 +336,6 @@ pub(super) fn add_queue_parameter(kernel: &mut Kernel) {
     kernel.params.push(param);
 }
 
-/// Follows tensor parameters through stores, loops and branches.
-fn trace_tensors(body: &[Stmt], given: &mut FxHashMap<VarId, VarId>) {
-    let from =
-        |given: &FxHashMap<VarId, VarId>, value: Option<VarId>| value.and_then(|value| given.get(&value).copied());
-    for stmt in body {
-        match stmt {
-            Stmt::Let { var, value, .. } => {
-                let source = match value {
-                    Value::Call(call) if call.op == OpId::STORE => call.args.get(2).and_then(Operand::var),
-                    Value::Copy(source) => Some(*source),
-                    _ => None,
-                };
-                given.extend(from(given, source).map(|param| (*var, param)));
-            }
-            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
-                for carry in carries {
-                    if let Some(param) = from(given, carry.init.var()) {
-                        given.extend([(carry.iter, param), (carry.result, param)]);
-                    }
-                }
-                trace_tensors(body, given);
-            }
-            Stmt::If(inner) => {
-                trace_tensors(&inner.then, given);
-                trace_tensors(&inner.otherwise, given);
-                for (slot, result) in inner.results.iter().enumerate() {
-                    let yielded = walk::yielded(&inner.then).get(slot).and_then(Operand::var);
-                    given.extend(from(given, yielded).map(|param| (*result, param)));
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
 /// One statement of the second unit's empty run.
 fn replay_leaf(kernel: &mut Kernel, passed_through: &mut walk::Substitution, mut stmt: Stmt, out: &mut Vec<Stmt>) {
     passed_through.apply(std::slice::from_mut(&mut stmt));
@@ -395,6 +362,9 @@ fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
         // The result's type is deduced anew, which loses the slot of a declared allocation.
         tile.binding = None;
         return call;
+    }
+    if call.op == OpId::LOAD {
+        tile.space = Some(spaces::target_memory(&call).unwrap_or(Space::Vec));
     }
     let shape = tile.shape.iter().map(|extent| Scalar::Int(i64::try_from(*extent).unwrap_or(i64::MAX))).collect();
     let mut attrs = vec![("dtype", Attr::Dtype(tile.dtype))];

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::walk;
 use crate::ir::{Call, For, If, Kernel, Operand, Role, Stmt, VarId, While};
 use crate::ops::OpId;
+
 pub(super) fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
     let mut defined: FxHashSet<VarId> = params.iter().copied().collect();
     body.iter().for_each(|stmt| {
@@ -13,60 +14,6 @@ pub(super) fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
         })
     });
     defined
-}
-
-pub(super) fn reads_undefined(params: &[VarId], body: &[Stmt]) -> bool {
-    let mut defined: FxHashSet<VarId> = params.iter().copied().collect();
-    body_reads_undefined(body, &mut defined)
-}
-
-/// Leaves in `defined` what was there before.
-fn body_reads_undefined(body: &[Stmt], defined: &mut FxHashSet<VarId>) -> bool {
-    let mut here: Vec<VarId> = Vec::new();
-    let mut undefined = false;
-    for stmt in body {
-        let mut check = |used: VarId| undefined |= !defined.contains(&used);
-        match stmt {
-            // The condition reads what the loop carries, too.
-            Stmt::While(inner) => inner.carries.iter().filter_map(|carry| carry.init.var()).for_each(check),
-            Stmt::For(_) | Stmt::If(_) => walk::visit_header_uses(stmt, &mut check),
-            leaf => walk::visit_uses(leaf, &mut check),
-        }
-        let made: Vec<VarId> = match stmt {
-            Stmt::For(For { index, carries, body, .. }) => {
-                let inside: Vec<VarId> = carries.iter().map(|carry| carry.iter).chain([*index]).collect();
-                undefined |= inner_reads_undefined(body, &inside, defined);
-                carries.iter().map(|carry| carry.result).collect()
-            }
-            Stmt::While(While { carries, body, .. }) => {
-                let inside: Vec<VarId> = carries.iter().map(|carry| carry.iter).collect();
-                undefined |= inner_reads_undefined(body, &inside, defined);
-                carries.iter().map(|carry| carry.result).collect()
-            }
-            Stmt::If(inner) => {
-                undefined |= body_reads_undefined(&inner.then, defined);
-                undefined |= body_reads_undefined(&inner.otherwise, defined);
-                inner.results.clone()
-            }
-            Stmt::Let { var, .. } => vec![*var],
-            _ => Vec::new(),
-        };
-        // Something that is assigned again was defined before.
-        here.extend(made.into_iter().filter(|var| defined.insert(*var)));
-    }
-    here.iter().for_each(|var| {
-        defined.remove(var);
-    });
-    undefined
-}
-
-fn inner_reads_undefined(body: &[Stmt], inside: &[VarId], defined: &mut FxHashSet<VarId>) -> bool {
-    defined.extend(inside);
-    let undefined = body_reads_undefined(body, defined);
-    inside.iter().for_each(|var| {
-        defined.remove(var);
-    });
-    undefined
 }
 
 /// What the repair of one core's statements has to know of the rest of the kernel.
@@ -102,8 +49,7 @@ pub(super) fn assignments(body: &[Stmt]) -> FxHashMap<VarId, &Stmt> {
 /// What is left of one core's statements.
 pub(super) struct Repaired {
     pub(super) body: Vec<Stmt>,
-    /// A first value that was assigned again needs several others, which the compiler puts down in no fixed order, or came from the
-    /// other core.
+    /// A first value that was assigned again needs several others, which the compiler puts down in no fixed order.
     pub(super) unclear: Option<VarId>,
 }
 
@@ -174,7 +120,7 @@ impl FirstValues<'_> {
             let is_needed = |used: &&VarId| !defined.contains(used) && self.whole.assigned.contains_key(used);
             let needs: Vec<(VarId, bool)> = uses.iter().filter(is_needed).map(|used| (*used, false)).collect();
             // The compiler keeps them in a hashed set: of two, the later one is first for certain.
-            if (needs.len() > 1 && uses.len() > 2) || self.whole.arriving.contains(&var) {
+            if needs.len() > 1 && uses.len() > 2 {
                 self.unclear = self.unclear.or(Some(var));
             }
             open.extend(needs);

@@ -6,6 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Conversion, Site, typing};
 use crate::ir::{Call, For, Kernel, Operand, Role, Scalar, Stmt, TensorType, Type, Value, Var, VarId, While};
 use crate::ops::OpId;
+use crate::passes::given::Given;
 use crate::passes::walk;
 
 impl Conversion<'_> {
@@ -17,11 +18,13 @@ impl Conversion<'_> {
         let mut merging = Merging::of(self.kernel, &self.out);
         // Of a loop that begins with the parameter itself the compiler's outliner returns the parameter, so that nothing leads to it.
         merging.loads.retain(|tile, param| self.stands_for.var_of(*param) != Some(*tile));
+        // What a scope has written to, it returns as the parameter that it is.
+        let given = Given::of(if self.kernel.is_scope { &self.kernel.params } else { &[] }, &self.out);
         let mut added = 0;
         let mut returned = Vec::with_capacity(values.len());
         for (at, value) in values.into_iter().enumerate() {
             let Some((var, tile)) = self.tile(Some(&value)) else {
-                returned.push(value);
+                returned.push(given.param(&value).map_or(value, Operand::Var));
                 continue;
             };
             let ty = match self.types.get(var.0 as usize) {
