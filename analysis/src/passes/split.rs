@@ -8,7 +8,8 @@ use crate::ir::{
 };
 use crate::ops::{Category, OpId, Shape};
 
-/// Gives each unit its half. Scratch that an operation needs stays whole, as the compiler leaves it.
+/// Gives each unit its half. Scratch that an operation needs stays whole, as the compiler leaves it. Of what is not modelled no tile is
+/// larger than the compiler's, so that none is said to exceed its memory that does not.
 pub(super) fn divide(kernel: &mut Kernel, body: Vec<Stmt>, mode: SplitMode) -> Vec<Stmt> {
     let axis = match mode {
         SplitMode::UpDown => 0,
@@ -19,7 +20,6 @@ pub(super) fn divide(kernel: &mut Kernel, body: Vec<Stmt>, mode: SplitMode) -> V
     collect(kernel, &body, axis, &mut made, &mut what);
     if let Some((at, what)) = what {
         kernel.notes.push(Note { at, reason: Reason(format!("{what} in a scope with `pl.split`")) });
-        return body;
     }
     for var in made {
         if let Type::Tile(tile) = &mut kernel.var_mut(var).ty {
@@ -63,19 +63,23 @@ fn collect(kernel: &Kernel, body: &[Stmt], axis: usize, made: &mut Vec<VarId>, w
             }
             Stmt::Eval { call, .. } => refuse(kernel, call, axis, what),
             Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
-                // As what branches choose.
-                if carries.iter().any(|carry| kernel.tile(carry.iter).is_some()) {
+                let carried = carries.iter().flat_map(|carry| [carry.iter, carry.result]);
+                let carried: Vec<VarId> = carried.filter(|var| kernel.tile(*var).is_some()).collect();
+                // The compiler leaves it whole, and what is computed of it alone.
+                if !carried.is_empty() {
                     what.get_or_insert((stmt_origin(stmt), "a tile that a loop carries".to_owned()));
                 }
+                made.extend(carried);
                 collect(kernel, body, axis, made, what);
             }
             Stmt::If(If { then, otherwise, results, .. }) => {
                 collect(kernel, then, axis, made, what);
                 collect(kernel, otherwise, axis, made, what);
-                // The compiler leaves it whole, and what is computed of it.
-                if results.iter().any(|var| kernel.tile(*var).is_some()) {
+                let chosen: Vec<VarId> = results.iter().copied().filter(|var| kernel.tile(*var).is_some()).collect();
+                if !chosen.is_empty() {
                     what.get_or_insert((stmt_origin(stmt), "a tile that branches choose".to_owned()));
                 }
+                made.extend(chosen);
             }
             _ => {}
         }
