@@ -217,8 +217,10 @@ fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<
         KernelKind::Aic => ("cube", "vector"),
         _ => ("vector", "cube"),
     };
+    // In memory of the other core nothing is placed at all, and nothing is missed there.
+    let is_near = |base: BaseId| (draft.bases.base(base).space == Space::Vec) == (here == "vector");
     let has_no_place = |var: VarId| {
-        let base = draft.bases.of_tile(kernel, var).filter(|_| planner == Planner::DsaRp);
+        let base = draft.bases.of_tile(kernel, var).filter(|base| planner == Planner::DsaRp && is_near(*base));
         base.is_some_and(|base| !placement.layout.placed.contains_key(&base))
     };
     let vars = (0..kernel.vars.len() as u32).map(VarId).filter(|var| kernel.var(*var).role == Role::OtherCore);

@@ -1,13 +1,17 @@
 //! What the compiler's DeepClone does to names that a loop carries: a copy of statements inside of that loop reads a variable of its
 //! own, which no loop binds.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk::{self, Substitution};
-use crate::ir::{FirstValue, For, Kernel, Operand, Role, Stmt, Stray, Type, Var, VarId};
+use crate::ir::{FirstValue, For, Kernel, Operand, Role, Stmt, Stray, Type, Var, VarId, While};
 
 /// The strays of a copy, before what they stand for is copied.
-pub(super) struct Open(Vec<Stray>);
+pub(super) struct Open {
+    strays: Vec<Stray>,
+    /// What the loops in the copied statements begin with.
+    inits: FxHashMap<VarId, VarId>,
+}
 
 /// Lets the copy of `statements` read strays for what loops around them carry.
 pub(super) fn open(kernel: &mut Kernel, statements: &[Stmt], copies: &mut Substitution) -> Open {
@@ -34,24 +38,50 @@ pub(super) fn open(kernel: &mut Kernel, statements: &[Stmt], copies: &mut Substi
     for (carried, stray) in &read {
         copies.set(*carried, Operand::Var(stray.var));
     }
-    Open(read.into_iter().map(|(_, stray)| stray).collect())
+    Open { strays: read.into_iter().map(|(_, stray)| stray).collect(), inits: inits(statements) }
+}
+
+fn inits(statements: &[Stmt]) -> FxHashMap<VarId, VarId> {
+    let mut inits = FxHashMap::default();
+    walk::visit(statements, &mut |stmt| {
+        let (Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. })) = stmt else { return };
+        inits.extend(carries.iter().filter_map(|carry| Some((carry.iter, carry.init.var()?))));
+    });
+    inits
 }
 
 impl Open {
     /// Says what the strays stand for in a copy of the body of `inner`, in which `copies` were made.
     pub(super) fn close(self, kernel: &mut Kernel, inner: &For, copies: &Substitution) {
-        let own: FxHashSet<VarId> = self.0.iter().map(|stray| stray.var).collect();
+        let own: FxHashSet<VarId> = self.strays.iter().map(|stray| stray.var).collect();
         let copied = |var: VarId| copies.var_of(var).filter(|copy| !own.contains(copy)).unwrap_or(var);
-        for Stray { var, first, means } in self.0 {
+        for Stray { var, first, means } in self.strays {
             let first = match first {
-                FirstValue::OfCarry(iter) => match inner.carries.iter().find(|carry| carry.iter == iter) {
-                    Some(carry) => FirstValue::Value(carry.init.var().unwrap_or(iter)),
-                    None => FirstValue::OfCarry(copied(iter)),
-                },
+                FirstValue::OfCarry(iter) => first_value(kernel, iter, inner, &self.inits, &copied),
                 FirstValue::Value(value) => FirstValue::Value(copied(value)),
             };
             kernel.strays.push(Stray { var, first, means: copied(means) });
         }
+    }
+}
+
+/// What the loop that carries `iter` begins with, in a copy of the body of `inner`. A stray of what another loop carries stays one.
+fn first_value(
+    kernel: &Kernel,
+    iter: VarId,
+    inner: &For,
+    inits: &FxHashMap<VarId, VarId>,
+    copied: &impl Fn(VarId) -> VarId,
+) -> FirstValue {
+    let is_carried = |var: VarId| kernel.var(var).role == Role::IterArg;
+    let mut iter = iter;
+    while let Some(init) = inits.get(&iter).copied().filter(|init| is_carried(*init)) {
+        iter = init;
+    }
+    match inner.carries.iter().find(|carry| carry.iter == iter).map(|carry| carry.init.var()) {
+        Some(Some(init)) if is_carried(init) => FirstValue::OfCarry(init),
+        Some(init) => FirstValue::Value(init.unwrap_or(iter)),
+        None => FirstValue::OfCarry(copied(iter)),
     }
 }
 

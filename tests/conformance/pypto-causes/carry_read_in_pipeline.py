@@ -50,3 +50,19 @@ class A:
             total = pl.mul(total, total)
         out = pl.store(total, [0, 0], out)
         return out
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def begun(self, x: pl.Tensor[[64, 64], pl.FP32], y: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:
+        first = pl.load(y, [0, 0], [16, 64])
+        out = pl.store(first, [0, 0], out)
+        total = pl.load(x, [0, 0], [16, 64])
+        for i in pl.pipeline(0, 4, stage=4):
+            for j, (part,) in pl.range(0, n, init_values=(total,)):
+                for k, (sum,) in pl.pipeline(0, 3, stage=4, init_values=(part,)):
+                    row = pl.load(x, [k * 16, 0], [16, 64])
+                    out = pl.store(row, [k * 16, 0], out)
+                    more = pl.yield_(pl.maximum(sum, part))
+                end = pl.yield_(pl.maximum(part, part))
+            total = pl.abs(total)
+        out = pl.store(total, [0, 0], out)
+        return out
