@@ -137,7 +137,7 @@ fn tile(kernel: &Kernel, var: VarId, op: &str, lines: &mut Vec<String>) {
         Role::IterArg => "iter_arg",
         Role::LoopResult => "loop_result",
         Role::IfResult => "if_result",
-        Role::Param | Role::Def | Role::LoopIndex => "def",
+        Role::Param | Role::Def | Role::LoopIndex | Role::OtherCore => "def",
     };
     let space = tile.space.map_or("?", |space| space.name());
     lines.push(format!("    {name} {kind} {op} {space} {:?} {}", tile.shape, tile.dtype));
