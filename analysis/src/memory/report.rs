@@ -217,10 +217,10 @@ fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<
         KernelKind::Aic => ("cube", "vector"),
         _ => ("vector", "cube"),
     };
-    // In memory of the other core nothing is placed at all, and nothing is missed there.
-    let is_near = |base: BaseId| (draft.bases.base(base).space == Space::Vec) == (here == "vector");
+    // The planner looks for no place where it has nothing to plan.
+    let places = planner == Planner::DsaRp && !draft.groups.is_empty();
     let has_no_place = |var: VarId| {
-        let base = draft.bases.of_tile(kernel, var).filter(|base| planner == Planner::DsaRp && is_near(*base));
+        let base = draft.bases.of_tile(kernel, var).filter(|_| places);
         base.is_some_and(|base| !placement.layout.placed.contains_key(&base))
     };
     let vars = (0..kernel.vars.len() as u32).map(VarId).filter(|var| kernel.var(*var).role == Role::OtherCore);
