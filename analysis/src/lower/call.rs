@@ -647,6 +647,10 @@ impl Lowering<'_> {
                 self.note(at, what.clone());
                 Type::Unknown(Reason(what))
             }
+            Err(Problem::Empty(message)) => {
+                self.note(at, message.clone());
+                Type::Unknown(Reason(message))
+            }
             Err(Problem::NotConstant(extent)) => {
                 let what = self.describe(&extent);
                 let message = format!(

@@ -22,6 +22,8 @@ pub(crate) enum Problem {
     Invalid(String),
     /// The compiler refuses the part of memory that is read or written, and does so again whenever it knows more of it.
     OutOfBounds(String),
+    /// A tile without elements, which the compiler refuses where it gives memory to what is still there.
+    Empty(String),
     /// `pl.` has no element type of this name.
     UnknownDtype(String),
 }
@@ -68,6 +70,10 @@ impl Deduction<'_> {
 
     fn invalid(&self, what: String) -> Problem {
         Problem::Invalid(format!("`{}`: {what}", self.op.name))
+    }
+
+    fn empty(&self, what: String) -> Problem {
+        Problem::Empty(format!("`{}`: {what}", self.op.name))
     }
 
     fn out_of_bounds(&self, what: String) -> Problem {
@@ -151,12 +157,9 @@ impl Deduction<'_> {
         list.iter()
             .map(|extent| match &known(extent, self.constants) {
                 Scalar::Int(extent) if *extent > 0 => Ok(*extent as u64),
-                // It stands in nobody's way where neither core needs the tile.
-                Scalar::Int(0) if self.attr_space() == Some(Space::Mat) => {
-                    Err(Problem::NotModelled("a tile of the cube without elements".into()))
-                }
                 Scalar::Int(extent) => {
-                    Err(self.invalid(format!("an extent of `{}` is {extent}; it must be positive", self.arg_name(arg))))
+                    let what = format!("an extent of `{}` is {extent}; it must be positive", self.arg_name(arg));
+                    Err(if self.call.op == OpId::LOAD { self.empty(what) } else { self.invalid(what) })
                 }
                 Scalar::Unknown(reason) => Err(Problem::NotModelled(reason.0.clone())),
                 runtime => Err(Problem::NotConstant(runtime.clone())),

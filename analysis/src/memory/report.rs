@@ -34,7 +34,10 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         Planner::Sequential => plan.findings.extend(carried.into_iter().map(WhileCarry::warning)),
         // A kernel that is modelled in part may carry something else.
         Planner::DsaRp if plan.notes.is_empty() => {
-            let (handed_on, last): (Vec<_>, Vec<_>) = carried.into_iter().partition(|carry| carry.is_handed_on);
+            let has_place = |carry: &WhileCarry| !has_no_place(draft, placement, carry.result);
+            let (placed, unplaced): (Vec<_>, Vec<_>) = carried.into_iter().partition(has_place);
+            let (handed_on, last): (Vec<_>, Vec<_>) = unplaced.into_iter().partition(|carry| carry.is_handed_on);
+            plan.findings.extend(placed.into_iter().map(WhileCarry::warning));
             plan.findings.extend(last.into_iter().next().map(WhileCarry::refusal));
             plan.notes.extend(handed_on.into_iter().map(WhileCarry::note));
         }
@@ -171,6 +174,8 @@ struct WhileCarry {
     name: String,
     at: Origin,
     first: Origin,
+    /// What stands behind the loop.
+    result: VarId,
     /// Another loop or branch gives what stands behind the loop its memory.
     is_handed_on: bool,
 }
@@ -209,6 +214,12 @@ impl WhileCarry {
     }
 }
 
+/// DSA-RP looks for no place where it has nothing to plan.
+fn has_no_place(draft: &Draft, placement: &Placement, var: VarId) -> bool {
+    let base = draft.bases.of_tile(draft.kernel, var).filter(|_| !draft.groups.is_empty());
+    base.is_some_and(|base| !placement.layout.placed.contains_key(&base))
+}
+
 /// What the kernel of one core reads, and only the other core makes. The compiler gives it memory where it is first read; DSA-RP has
 /// a place for what is in the memory of another tile only.
 fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<Finding> {
@@ -217,12 +228,7 @@ fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<
         KernelKind::Aic => ("cube", "vector"),
         _ => ("vector", "cube"),
     };
-    // The planner looks for no place where it has nothing to plan.
-    let places = planner == Planner::DsaRp && !draft.groups.is_empty();
-    let has_no_place = |var: VarId| {
-        let base = draft.bases.of_tile(kernel, var).filter(|_| places);
-        base.is_some_and(|base| !placement.layout.placed.contains_key(&base))
-    };
+    let is_refused = |var: VarId| planner == Planner::DsaRp && has_no_place(draft, placement, var);
     let vars = (0..kernel.vars.len() as u32).map(VarId).filter(|var| kernel.var(*var).role == Role::OtherCore);
     let read = vars.filter_map(|var| Some((var, draft.lifetimes.seen(var)?.def)));
     let mut told: FxHashSet<(&str, Origin)> = FxHashSet::default();
@@ -233,7 +239,7 @@ fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<
         if !told.insert((name, *origin)) {
             continue;
         }
-        let (code, outcome) = match has_no_place(var) {
+        let (code, outcome) = match is_refused(var) {
             true => (Code::Rejected, "the planner DSA-RP \"could not find allocation base\" of it"),
             false => (Code::MissingMove, "the compiler gives it memory that nothing is written to"),
         };
@@ -265,7 +271,8 @@ fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
             let next = next.get(slot).and_then(Operand::var).unwrap_or(carry.iter);
             let name = kernel.var(carry.iter).name.clone();
             let is_handed_on = handed_on.contains(&carry.result);
-            found.push(WhileCarry { name, at: kernel.var(next).origin, first: kernel.var(first).origin, is_handed_on });
+            let (at, first) = (kernel.var(next).origin, kernel.var(first).origin);
+            found.push(WhileCarry { name, at, first, result: carry.result, is_handed_on });
         }
     });
     found
@@ -542,6 +549,8 @@ impl Writer<'_, '_> {
         }
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
         if let Some((memory, range)) = placed {
+            // The accumulator of a product may hold what has rows of another number.
+            row.bytes = row.bytes.min(range.size);
             row.buffer = self.buffers.get(&memory.base).copied();
             row.dynamic_offset = memory.offset == Offset::Dynamic;
             row.address = match memory.offset {

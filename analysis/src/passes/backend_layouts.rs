@@ -11,7 +11,7 @@ use crate::ir::{
     Type, Value, Var, VarId,
 };
 use crate::lower::deduce;
-use crate::ops::{LayoutNeed, OpId};
+use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
 
 pub(super) fn run(kernel: &mut Kernel) {
@@ -93,6 +93,9 @@ impl Repair<'_> {
                 ..result.clone()
             },
         };
+        if let OutputSpace::Fixed(space) = call.op.op().output {
+            ty.space = Some(space);
+        }
         let layout = layout::of_result(self.kernel, call, &ty);
         layout::set(&mut ty, layout);
         ty

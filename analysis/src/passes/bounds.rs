@@ -1,5 +1,5 @@
-//! Windows that leave their source once loops are unrolled and constants are known: the compiler deduces types anew in its later
-//! passes, and refuses there what it could not see when it read the kernel.
+//! What the compiler refuses in its later passes, where it deduces types anew: windows that leave their source once loops are unrolled
+//! and constants are known, and tiles without elements.
 
 use rustc_hash::FxHashMap;
 
@@ -10,18 +10,35 @@ use crate::lower::{Problem, deduce};
 use crate::ops::OpId;
 
 pub(super) fn check(kernel: &mut Kernel) {
+    refuse(kernel, &[OpId::LOAD, OpId::STORE, OpId::SLICE], |problem| match problem {
+        Problem::OutOfBounds(message) => Some(message),
+        _ => None,
+    });
+}
+
+/// Refuses the tiles without elements that are still there when all others that nothing needs are gone.
+pub(super) fn check_extents(kernel: &mut Kernel) {
+    refuse(kernel, &[OpId::LOAD], |problem| match problem {
+        Problem::Empty(message) => Some(message),
+        _ => None,
+    });
+    let Kernel { notes, rejections, .. } = kernel;
+    notes.retain(|note| {
+        !rejections.iter().any(|rejection| rejection.at == note.at && rejection.message == note.reason.0)
+    });
+}
+
+fn refuse(kernel: &mut Kernel, ops: &[OpId], refused: impl Fn(Problem) -> Option<String>) {
     let constants = FxHashMap::default();
-    let mut refused = Vec::new();
+    let mut found = Vec::new();
     walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt).filter(|call| matches!(call.op, OpId::LOAD | OpId::STORE | OpId::SLICE))
-        else {
-            return;
-        };
-        if let Err(Problem::OutOfBounds(message)) = deduce(call, &kernel.vars, &constants) {
-            refused.push(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() });
+        let Some(call) = walk::call_of(stmt).filter(|call| ops.contains(&call.op)) else { return };
+        let problem = deduce(call, &kernel.vars, &constants).err();
+        if let Some(message) = problem.and_then(&refused) {
+            found.push(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() });
         }
     });
-    for rejection in refused {
+    for rejection in found {
         let is_said = |known: &Rejection| (known.at, known.code) == (rejection.at, rejection.code);
         if !kernel.rejections.iter().any(is_said) {
             kernel.rejections.push(rejection);

@@ -1,7 +1,7 @@
 //! How the elements of a tile lie, where its type does not say so (`reference/memory.md` §3).
 
 use crate::ir::{Attr, BLayout, Call, Kernel, Layout, Operand, SLayout, TensorLayout, TileType, Type, VarId};
-use crate::ops::View;
+use crate::ops::{OutputSpace, View};
 use crate::target::Space;
 
 const FRACTAL: u32 = 512;
@@ -32,6 +32,7 @@ pub(super) fn of_result(kernel: &Kernel, call: &Call, result: &TileType) -> Layo
     let operand = |arg: usize| tile_arg(kernel, call, arg);
     let inherited = |arg: usize| operand(arg).map_or(implicit, |tile| Layout { fractal: FRACTAL, ..tile.layout() });
     match call.op.op().view {
+        View::Same(_) if is_moved(call, result) => implicit,
         View::Same(arg) | View::Full(arg) => inherited(arg as usize),
         View::CompareBits | View::Padded => inherited(0),
         View::RowMajor | View::Literal(_) | View::ColReduced => ROW_MAJOR,
@@ -49,6 +50,11 @@ pub(super) fn of_result(kernel: &Kernel, call: &Call, result: &TileType) -> Layo
         View::SplitHalved | View::SplitDoubled => inherited(0),
         View::LoadRemote | View::Annotation | View::Nothing => result.layout(),
     }
+}
+
+/// Whether a loop that begins with the result has put it elsewhere than the operation does.
+fn is_moved(call: &Call, result: &TileType) -> bool {
+    matches!(call.op.op().output, OutputSpace::Fixed(space) if result.space.is_some_and(|moved| moved != space))
 }
 
 /// What goes without saying in Acc stays unsaid for a product that the compiler puts elsewhere.

@@ -73,6 +73,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
         watched.run(Pass::Pipeline, |kernel| pipeline::run(kernel, &mut drains));
         watched.run(Pass::IoOrder, |kernel| io_order::run(kernel, &drains));
         reassigned_views::run(&mut watched.kernel);
+        bounds::check_extents(&mut watched.kernel);
         (watched.kernel, watched.watch.fired)
     };
     watched.divide(|kernel| mixed::run(kernel, target)).into_iter().map(finish).collect()

@@ -97,8 +97,7 @@ impl Separations {
                     continue;
                 }
                 let constraints = &draft.constraints;
-                let declared = left.declared.is_some() || right.declared.is_some();
-                if declared || constraints.endangers(left, right) || constraints.endangers(right, left) {
+                if left.declared.is_some() || right.declared.is_some() {
                     hard.insert((a, b));
                 }
                 if constraints.stages_differ(a, b) {

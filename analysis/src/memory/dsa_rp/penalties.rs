@@ -320,7 +320,7 @@ impl Collector<'_> {
 
     fn space(&self, var: VarId) -> Option<Space> {
         match &self.kernel.var(var).ty {
-            Type::Tile(tile) => tile.space,
+            Type::Tile(tile) => self.bases.get(var).map(|memory| self.bases.base(memory.base).space).or(tile.space),
             Type::Tensor(_) => Some(Space::Ddr),
             _ => None,
         }

@@ -63,7 +63,7 @@ impl<'a> Lane<'a> {
         self.tensors_as_given(&mut body);
         let is_whole = self.source.cross_core.split.is_none() && !self.source.cross_core.units_told_apart;
         let is_repeated = is_whole && self.core == Core::Vector && target == Target::Ascend910b;
-        if !versions::tell_apart(&mut self.kernel, &self.stands_for, is_repeated, &mut body) {
+        if !versions::tell_apart(&mut self.kernel, &self.stands_for, &mut body) {
             return None;
         }
         let traffic = self.traffic();

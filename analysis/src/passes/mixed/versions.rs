@@ -10,12 +10,11 @@ use crate::ops::OpId;
 
 /// Replaces definitions of what comes out of a queue here, tells apart what is assigned again elsewhere, and marks what only the other
 /// core makes. Returns false where it is not known what the compiler does: something that is not modelled may be what leaves it undefined.
-pub(super) fn tell_apart(kernel: &mut Kernel, stands_for: &Substitution, is_repeated: bool, body: &mut [Stmt]) -> bool {
+pub(super) fn tell_apart(kernel: &mut Kernel, stands_for: &Substitution, body: &mut [Stmt]) -> bool {
     let all = definitions(&[], body);
     let defined: FxHashSet<VarId> = kernel.params.iter().copied().collect();
     let (visible, received, now) = (defined.clone(), Default::default(), Default::default());
-    let mut versions =
-        Versions { kernel, stands_for, is_repeated, all, defined, visible, received, now, is_known: true };
+    let mut versions = Versions { kernel, stands_for, all, defined, visible, received, now, is_known: true };
     versions.block(&[], body);
     versions.is_known
 }
@@ -23,8 +22,6 @@ pub(super) fn tell_apart(kernel: &mut Kernel, stands_for: &Substitution, is_repe
 struct Versions<'k> {
     kernel: &'k mut Kernel,
     stands_for: &'k Substitution,
-    /// Whether the second vector unit repeats the part: there each definition is a variable of its own.
-    is_repeated: bool,
     /// Whatever is defined anywhere.
     all: FxHashSet<VarId>,
     /// What was defined so far, also in branches.
@@ -106,7 +103,7 @@ impl Versions<'_> {
         self.made(var);
         if is_received(value) {
             self.received.insert(var);
-        } else if self.is_repeated && self.received.contains(&var) {
+        } else if self.received.contains(&var) {
             let Var { name, origin, .. } = self.kernel.var(var);
             let reason = format!(
                 "`{name}`, which comes from the other core and is assigned again before its place in the queue is free"

@@ -391,7 +391,7 @@ impl<'k> Conversion<'k> {
             Err(problem) => {
                 let why = match problem {
                     Problem::Unknown(reason) => return Type::Unknown(reason),
-                    Problem::NotModelled(what) | Problem::Invalid(what) => what,
+                    Problem::NotModelled(what) | Problem::Invalid(what) | Problem::Empty(what) => what,
                     Problem::OutOfBounds(message) => return self.refused(call.origin, message),
                     Problem::NotConstant(_) => "the shape of the tile is known at run time only".to_owned(),
                     Problem::UnknownDtype(name) => format!("`pl.{name}`"),
