@@ -5,6 +5,8 @@
 //! repeats it with empty tiles, so that the queues stay in step.
 
 mod cores;
+mod cut;
+mod halves;
 mod lane;
 mod repair;
 mod versions;
@@ -19,7 +21,8 @@ use crate::ir::{
 use crate::ops::{Category, OpId, PipeRule, Shape};
 use crate::target::Target;
 use cores::{Core, body_core, call_core, crosses, popped};
-use lane::{Lane, Traffic, add_queue_parameter};
+use halves::Undivided;
+use lane::{Lane, add_queue_parameter};
 
 pub(super) fn run(kernel: Kernel, target: Target) -> Vec<Kernel> {
     let mut kernels = for_cores(kernel, target);
@@ -123,26 +126,25 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     if let Some(at) = divided_by_the_author(&kernel) {
         note(&mut kernel, at, "tiles that are divided between the two vector units");
     }
-    let to_cube = |traffic: Traffic| traffic.to_cube.is_some() && kernel.cross_core.split.is_some();
-    if to_cube(Lane::new(&kernel, Core::Vector, popped).traffic()) {
-        let at = kernel.origin;
-        note(&mut kernel, at, "halves of a tile that go from the vector units to the cube");
-    }
     if let Some(at) = crosses_through_memory(&kernel, popped) {
         note(&mut kernel, at, "a tensor that one core stores and the other loads");
     }
+    let mut undivided = Undivided::default();
     if let Some(mode) = kernel.cross_core.split.filter(|_| !kernel.cross_core.units_told_apart) {
         refuse_partial_reductions(&mut kernel, mode);
         refuse_generators(&mut kernel, mode);
         refuse_transposes(&mut kernel, mode);
+        undivided = halves::divide(&mut kernel, mode, popped);
     }
     let cube = Lane::new(&kernel, Core::Cube, popped).kernel(target);
     let vector = Lane::new(&kernel, Core::Vector, popped).kernel(target);
-    let (Some(cube), Some(mut vector)) = (cube, vector) else {
+    let (Some(mut cube), Some(mut vector)) = (cube, vector) else {
         let at = kernel.name_origin;
         note(&mut kernel, at, "a value that one core makes and the other reads without a move");
         return vec![kernel];
     };
+    undivided.note(&mut cube);
+    undivided.note(&mut vector);
     // What is wrong with the whole kernel is said once.
     vector.rejections.drain(..kernel.rejections.len());
     vec![cube, vector]

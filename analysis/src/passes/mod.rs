@@ -25,7 +25,6 @@ mod scaled;
 pub(crate) mod simplify;
 mod skew;
 mod spaces;
-mod split;
 mod split_k;
 pub(crate) mod strays;
 pub(crate) mod tensor_to_tile;

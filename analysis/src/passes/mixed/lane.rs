@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::super::given::Given;
-use super::super::{layout, spaces, split, walk};
+use super::super::{layout, spaces, walk};
 use super::cores::{Core, call_core, core_of_pipes, crosses, destination, stmt_core};
 use super::repair::{Repaired, Whole, assignments, definitions, repair};
 use super::versions;
@@ -28,9 +28,9 @@ pub(super) struct Lane<'a> {
 
 /// Bytes of the largest tile that crosses, in each direction.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Traffic {
-    pub(super) to_vector: Option<u64>,
-    pub(super) to_cube: Option<u64>,
+struct Traffic {
+    to_vector: Option<u64>,
+    to_cube: Option<u64>,
 }
 
 impl Traffic {
@@ -67,12 +67,7 @@ impl<'a> Lane<'a> {
             return None;
         }
         let traffic = self.traffic();
-        let body = match (self.core, self.source.cross_core.split) {
-            _ if self.source.cross_core.units_told_apart => body,
-            (Core::Vector, Some(mode)) => split::divide(&mut self.kernel, body, mode),
-            _ if is_repeated => for_both_units(&mut self.kernel, body),
-            _ => body,
-        };
+        let body = if is_repeated { for_both_units(&mut self.kernel, body) } else { body };
         self.kernel.body = self.queue_setup(traffic);
         self.kernel.body.extend(body);
         if target == Target::Ascend910b && traffic.is_some() {
@@ -131,19 +126,15 @@ impl<'a> Lane<'a> {
             let op = if self.core == Core::Cube { OpId::TPUSH_TO_AIV } else { OpId::TPUSH_TO_AIC };
             let packs = self.core == Core::Vector && target == Target::Ascend950;
             let source = if packs { packed(&mut self.kernel, source, call.origin, origin, out) } else { source };
-            let push = Call {
-                op,
-                args: vec![Operand::Var(source)],
-                attrs: vec![("split", self.division(call))],
-                origin: call.origin,
-            };
+            let (args, attrs) = (vec![Operand::Var(source)], self.division(call));
+            let push = Call { op, args, attrs, origin: call.origin };
             return out.push(Stmt::Eval { call: push, origin });
         }
         let (op, arrival) = match self.core {
             Core::Cube => (OpId::TPOP_FROM_AIV, Space::Mat),
             _ => (OpId::TPOP_FROM_AIC, Space::Vec),
         };
-        let pop = Call { op, args: Vec::new(), attrs: vec![("split", self.division(call))], origin: call.origin };
+        let pop = Call { op, args: Vec::new(), attrs: self.division(call), origin: call.origin };
         let Some(tile) = self.kernel.tile(var).cloned() else { return };
         let received = if tile.space == Some(arrival) {
             var
@@ -152,7 +143,7 @@ impl<'a> Lane<'a> {
             let ty = Type::Tile(TileType { space: Some(arrival), binding: None, view: Default::default(), ..tile });
             self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: call.origin })
         };
-        self.arriving.extend([source, received]);
+        self.arriving.insert(received);
         out.push(Stmt::Let { var: received, value: Value::Call(pop), origin });
         if received != var {
             let mut place = call.clone();
@@ -160,6 +151,7 @@ impl<'a> Lane<'a> {
             out.push(Stmt::Let { var, value: Value::Call(place), origin });
         }
         if !crosses(call) {
+            self.arriving.insert(source);
             self.stands_for.set(source, Operand::Var(received));
         }
     }
@@ -188,15 +180,16 @@ impl<'a> Lane<'a> {
     }
 
     /// How tiles that cross are divided between the vector units, as the instructions say it.
-    fn division(&self, call: &Call) -> Attr {
-        if let Some(authored) = call.attr("split") {
-            return authored.clone();
+    fn division(&self, call: &Call) -> Vec<(&'static str, Attr)> {
+        if crosses(call) {
+            return call.attrs.clone();
         }
-        Attr::Int(match self.source.cross_core.split {
+        let code = match self.source.cross_core.split {
             None => 0,
             Some(SplitMode::UpDown) => 1,
             Some(SplitMode::LeftRight) => 2,
-        })
+        };
+        vec![("split", Attr::Int(code))]
     }
 
     /// A tensor that the other core has stored to is the parameter itself here.
@@ -210,7 +203,7 @@ impl<'a> Lane<'a> {
         as_given.apply(body);
     }
 
-    pub(super) fn traffic(&self) -> Traffic {
+    fn traffic(&self) -> Traffic {
         let mut traffic = Traffic::default();
         walk::visit(&self.source.body, &mut |stmt| {
             let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
