@@ -7,8 +7,8 @@ use super::layout;
 use super::{spaces, walk};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Kernel, Layout, Operand, Origin, Rejection, Role, SLayout, Scalar, Stmt, TileType, TileView,
-    Type, Value, Var, VarId,
+    Attr, BLayout, Call, Kernel, Layout, Operand, Origin, Rejection, Role, Scalar, Stmt, TileType, TileView, Type,
+    Value, Var, VarId,
 };
 use crate::lower::deduce;
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
@@ -162,19 +162,10 @@ fn reshape(source: VarId, shape: &[u64], origin: Origin) -> Call {
 }
 
 fn layout_move(source: VarId, space: Option<Space>, layout: Layout, origin: Origin) -> Call {
-    let blayout = match layout.blayout {
-        BLayout::RowMajor => "row_major",
-        BLayout::ColMajor => "col_major",
-    };
-    let slayout = match layout.slayout {
-        SLayout::NoneBox => "none_box",
-        SLayout::RowMajor => "row_major",
-        SLayout::ColMajor => "col_major",
-    };
     let attrs = vec![
         (spaces::TARGET_MEMORY, Attr::Space(space.unwrap_or(Space::Vec))),
-        ("blayout", Attr::Str(blayout.into())),
-        ("slayout", Attr::Str(slayout.into())),
+        ("blayout", Attr::BLayout(layout.blayout)),
+        ("slayout", Attr::SLayout(layout.slayout)),
     ];
     Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin }
 }

@@ -76,11 +76,11 @@ fn of_move(kernel: &Kernel, call: &Call, result: &TileType) -> Layout {
     if result.space == Some(Space::Right) {
         layout.blayout = BLayout::RowMajor;
     }
-    if let Some(blayout) = call.attr("blayout").and_then(blayout) {
-        layout.blayout = blayout;
+    if let Some(Attr::BLayout(blayout)) = call.attr("blayout") {
+        layout.blayout = *blayout;
     }
-    if let Some(slayout) = call.attr("slayout").and_then(slayout) {
-        layout.slayout = slayout;
+    if let Some(Attr::SLayout(slayout)) = call.attr("slayout") {
+        layout.slayout = *slayout;
     }
     layout
 }
@@ -160,21 +160,4 @@ fn is_filled(tile: &TileType) -> bool {
         extents.len() == tile.shape.len()
             && extents.iter().zip(&tile.shape).all(|(extent, size)| extent.as_int() == i64::try_from(*size).ok())
     })
-}
-
-fn blayout(attr: &Attr) -> Option<BLayout> {
-    match attr {
-        Attr::Str(name) if name == "row_major" => Some(BLayout::RowMajor),
-        Attr::Str(name) if name == "col_major" => Some(BLayout::ColMajor),
-        _ => None,
-    }
-}
-
-fn slayout(attr: &Attr) -> Option<SLayout> {
-    match attr {
-        Attr::Str(name) if name == "row_major" => Some(SLayout::RowMajor),
-        Attr::Str(name) if name == "col_major" => Some(SLayout::ColMajor),
-        Attr::Str(name) if name == "none_box" => Some(SLayout::NoneBox),
-        _ => None,
-    }
 }

@@ -18,7 +18,7 @@ use crate::diagnostics::Code;
 use crate::ir::{
     Attr, Call, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Repetition, SplitMode, Stmt, Value, VarId,
 };
-use crate::ops::{Category, OpId, PipeRule, Shape};
+use crate::ops::{OpId, PipeRule, Shape};
 use crate::target::Target;
 use cores::{Core, body_core, call_core, crosses, popped};
 use halves::Undivided;
@@ -131,8 +131,6 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     }
     let mut undivided = Undivided::default();
     if let Some(mode) = kernel.cross_core.split.filter(|_| !kernel.cross_core.units_told_apart) {
-        refuse_partial_reductions(&mut kernel, mode);
-        refuse_generators(&mut kernel, mode);
         refuse_transposes(&mut kernel, mode);
         undivided = halves::divide(&mut kernel, mode, popped);
     }
@@ -148,31 +146,6 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
     // What is wrong with the whole kernel is said once.
     vector.rejections.drain(..kernel.rejections.len());
     vec![cube, vector]
-}
-
-/// What a reduction along the axis that `pl.split` divides would give each vector unit is half of a result. Behind a reshape the
-/// divided axis may be another one.
-fn refuse_partial_reductions(kernel: &mut Kernel, mode: SplitMode) {
-    let (axis, name, divided) = match mode {
-        SplitMode::UpDown => (Shape::ColReduced, "UP_DOWN", "rows"),
-        SplitMode::LeftRight => (Shape::RowReduced, "LEFT_RIGHT", "columns"),
-    };
-    let reshaped = behind_reshapes(&kernel.body);
-    let mut partial = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt) else { return };
-        let mut is_sure = call.op.op().category == Category::Reduction && call.op.op().shape == axis;
-        walk::call_uses(call, &mut |var| is_sure &= !reshaped.contains(&var));
-        if is_sure {
-            partial.push((call.origin, call.op.op().name));
-        }
-    });
-    for (at, op) in partial {
-        let message = format!(
-            "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{name})` gives each vector unit half of the {divided}, so that each would have a partial result; divide the other axis"
-        );
-        kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
-    }
 }
 
 /// The halves of a transposed tile are along the other axis.
@@ -199,43 +172,6 @@ fn refuse_transposes(kernel: &mut Kernel, mode: SplitMode) {
         );
         kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
     }
-}
-
-/// What comes out of a reshape, and what is computed of that; of a loop or branch with one, everything.
-fn behind_reshapes(body: &[Stmt]) -> FxHashSet<VarId> {
-    let mut behind = FxHashSet::default();
-    for stmt in body {
-        let mut follows = false;
-        walk::visit(std::slice::from_ref(stmt), &mut |stmt| {
-            follows |= walk::call_of(stmt).is_some_and(|call| call.op == OpId::RESHAPE);
-        });
-        walk::visit_uses(stmt, &mut |var| follows |= behind.contains(&var));
-        if follows {
-            walk::visit_definitions(stmt, &mut |var| _ = behind.insert(var));
-        }
-    }
-    behind
-}
-
-/// What is generated depends on the position in the tile, so that its second half is not made like its first.
-fn refuse_generators(kernel: &mut Kernel, mode: SplitMode) {
-    let axis = match mode {
-        SplitMode::UpDown => 0,
-        SplitMode::LeftRight => 1,
-    };
-    let mut refused = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
-        let extent = kernel.tile(*var).and_then(|tile| tile.shape.get(axis));
-        if matches!(call.op, OpId::CI | OpId::RANDOM) && extent.is_some_and(|extent| *extent > 1) {
-            let message = format!(
-                "automatic split-axis halving of `{}` is not supported because its generated values depend on position; move it outside of the scope with `pl.split`",
-                call.op.op().name
-            );
-            refused.push(Rejection { at: call.origin, code: Code::Rejected, message, related: Vec::new() });
-        }
-    });
-    kernel.rejections.extend(refused);
 }
 
 fn note(kernel: &mut Kernel, at: Origin, what: &str) {

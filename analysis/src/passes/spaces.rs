@@ -9,8 +9,8 @@ use super::layout;
 use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt, TileType, Type,
-    Value, Var, VarId, While,
+    Attr, BLayout, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt, TileType,
+    Type, Value, Var, VarId, While,
 };
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
@@ -445,10 +445,10 @@ impl Moves<'_> {
             let unpacks = self.of.get(&var) == Some(&Space::Acc) && *space == Space::Vec;
             let mut attrs = vec![(TARGET_MEMORY, Attr::Space(*space))];
             if wants_row_major || unpacks {
-                attrs.push(("blayout", Attr::Str("row_major".into())));
+                attrs.push(("blayout", Attr::BLayout(BLayout::RowMajor)));
             }
             if (wants_row_major && *space == Space::Vec) || unpacks {
-                attrs.push(("slayout", Attr::Str("none_box".into())));
+                attrs.push(("slayout", Attr::SLayout(SLayout::NoneBox)));
             }
             let moved = insert_move(self.kernel, var, *space, attrs, stmt, out);
             self.made.insert(key, moved);

@@ -1,6 +1,7 @@
 //! Bodies of kernels as authors write them, and what the passes make of them.
 
 mod both_cores;
+mod halves;
 mod handed_over;
 mod hoisted;
 mod loops;
@@ -41,10 +42,12 @@ fn kernels(body: &str, target: Target) -> Vec<Kernel> {
 }
 
 fn kernels_for(body: &str, target: Target, planner: Planner) -> Vec<Kernel> {
+    kernels_declared("type=pl.FunctionType.InCore", body, target, planner)
+}
+
+fn kernels_declared(as_what: &str, body: &str, target: Target, planner: Planner) -> Vec<Kernel> {
     let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
-    let text = format!(
-        "class P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k({TENSORS}):\n{body}        return out\n"
-    );
+    let text = format!("class P:\n    @pl.function({as_what})\n    def k({TENSORS}):\n{body}        return out\n");
     let document = Document::new(&text);
     let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
     let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(block.source.as_ref()).0, &Nowhere));
@@ -53,9 +56,13 @@ fn kernels_for(body: &str, target: Target, planner: Planner) -> Vec<Kernel> {
 
 /// The statements behind the passes; of loads and stores only the names.
 fn check_on(target: Target, body: &str, expect: Expect) {
+    check_kernels(&kernels(body, target), expect);
+}
+
+fn check_kernels(kernels: &[Kernel], expect: Expect) {
     let mut text = String::new();
-    for kernel in kernels(body, target) {
-        assert_defined(&kernel);
+    for kernel in kernels {
+        assert_defined(kernel);
         for line in
             kernel.to_string().lines().filter(|line| !line.starts_with("    param") && !line.contains(" return "))
         {

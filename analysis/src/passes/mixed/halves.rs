@@ -105,8 +105,12 @@ impl Division<'_> {
     fn halve(&mut self, stmt: &mut Stmt) {
         let result = if let Stmt::Let { var, .. } = stmt { Some(*var) } else { None };
         let Some(call) = walk::call_of_mut(stmt) else { return };
+        let is_sure = self.is_sure(call);
+        if is_sure {
+            self.refuse_partial_reduction(call);
+        }
         let what = self.undivided(call);
-        let is_sure = what.is_none();
+        let is_sure = is_sure && what.is_none();
         match result {
             Some(var) => self.undivided.results.extend(what.map(|what| (var, what))),
             None => self.undivided.effect = self.undivided.effect.take().or(what),
@@ -120,6 +124,7 @@ impl Division<'_> {
         let Some(whole) = cut.extent(tile).filter(|_| cut.divides(tile)) else { return };
         cut.halve(tile);
         self.halves.insert(var, is_sure);
+        self.refuse_generator(call);
         let (axis, half) = (cut.axis(), whole.div_ceil(2));
         match call.op {
             OpId::LOAD => {
@@ -139,12 +144,17 @@ impl Division<'_> {
         }
     }
 
+    /// Whether it is known along which axis its operands are divided.
+    fn is_sure(&self, call: &Call) -> bool {
+        call.args.iter().filter_map(Operand::var).all(|var| self.halves.get(&var) != Some(&false))
+    }
+
     fn undivided(&self, call: &Call) -> Option<Note> {
         let op = call.op.op();
         let mut tiles = call.args.iter().filter_map(Operand::var).filter(|var| self.kernel.tile(*var).is_some());
         let is_divisible = match call.op {
             OpId::LOAD | OpId::STORE => matches!(call.args.get(1), Some(Operand::List(offsets)) if offsets.len() == 2),
-            OpId::TPOP_FROM_AIC | OpId::CAST | OpId::FULL => true,
+            OpId::TPOP_FROM_AIC | OpId::CAST | OpId::FULL | OpId::MOVE => true,
             _ if tiles.next().is_none() => true,
             _ => match op.category {
                 Category::Elementwise | Category::Unary | Category::Broadcast => true,
@@ -165,7 +175,7 @@ impl Division<'_> {
             Shares::Even => self.cut.code(),
             Shares::Odd => self.cut.code() + 2,
             Shares::Apart(first, second) => {
-                self.refuse_apart(&pushed, first, second, call.origin);
+                self.refuse_apart([first, second], call.origin);
                 self.cut.code()
             }
         };
@@ -194,29 +204,56 @@ impl Division<'_> {
         out.push(Stmt::Let { var, value: Value::Call(place), origin });
     }
 
-    fn refuse_unhalved(&mut self, half: VarId, whole: &TileType, at: Origin) {
-        let name = &self.kernel.var(half).name;
-        let extent = self.cut.extent(whole).unwrap_or_default();
-        let axis = self.axis_name();
-        match self.halves.get(&half) {
-            Some(false) => {
-                let what = format!("`{name}`, which goes from the vector units to the cube");
-                self.kernel.notes.push(not_modelled(at, &what));
-            }
-            None => self.reject(at, format!(
-                "`{name}` goes to the cube, which puts it together of the halves of both vector units, but `pl.split(pl.SplitMode.{})` gives them no halves of it: \
-                 what loops carry, branches choose or `=` copies stays whole, and so does an extent of one; hand over what an operation in front of the move makes",
-                self.mode_name()
-            )),
-            Some(true) if extent % 2 != 0 => self.reject(at, format!(
-                "`{name}` goes to the cube with {extent} {axis}, and the halves of both vector units make {}: an odd extent cannot be put together again; pad it by one",
-                extent + 1
-            )),
-            Some(true) => {}
+    /// What a reduction along the divided axis would give each vector unit is half of a result.
+    fn refuse_partial_reduction(&mut self, call: &Call) {
+        let op = call.op.op();
+        let along = match self.cut.mode {
+            SplitMode::UpDown => Shape::ColReduced,
+            SplitMode::LeftRight => Shape::RowReduced,
+        };
+        if op.category == Category::Reduction && op.shape == along {
+            let (op, mode, divided) = (op.name, self.mode_name(), self.axis_name());
+            let message = format!(
+                "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{mode})` gives each vector unit half of the {divided}, so that each would have a partial result; divide the other axis"
+            );
+            self.reject(call.origin, message);
         }
     }
 
-    /// Rows of what comes from the cube may be valid in part; columns only where that is known and the rows are whole.
+    /// What is generated depends on the position in the tile, so that its second half is not made like its first.
+    fn refuse_generator(&mut self, call: &Call) {
+        if matches!(call.op, OpId::CI | OpId::RANDOM) {
+            let message = format!(
+                "automatic split-axis halving of `{}` is not supported because its generated values depend on position; move it outside of the scope with `pl.split`",
+                call.op.op().name
+            );
+            self.reject(call.origin, message);
+        }
+    }
+
+    /// The cube puts `whole` together of halves, and needs both of them.
+    fn refuse_unhalved(&mut self, half: VarId, whole: &TileType, at: Origin) {
+        let name = &self.kernel.var(half).name;
+        let (mode, axis) = (self.mode_name(), self.axis_name());
+        let extent = self.cut.extent(whole).unwrap_or_default();
+        let message = match self.halves.get(&half) {
+            Some(false) => {
+                let what = format!("`{name}`, which goes from the vector units to the cube,");
+                return self.kernel.notes.push(not_modelled(at, &what));
+            }
+            Some(true) if extent.is_multiple_of(2) => return,
+            Some(true) => format!(
+                "`{name}` goes to the cube with {extent} {axis}, but the halves of both vector units make {}: the compiler cannot put an odd number together again; pad it by one",
+                extent + 1
+            ),
+            None => format!(
+                "`{name}` goes to the cube, which puts it together of the halves of both vector units, but with `pl.split(pl.SplitMode.{mode})` they have no halves of it: what loops carry, branches choose or `=` copies stays whole, and so does an extent of one; hand over the result of an operation that is in front of the move"
+            ),
+        };
+        self.reject(at, message);
+    }
+
+    /// Rows of what comes from the cube may be valid in part; columns only where their number is known and all rows are valid.
     fn refuse_narrowed(&mut self, pushed: &TileType, at: Origin) {
         let valid = pushed.valid_shape();
         let ([valid_rows, valid_columns], [rows, columns]) = (valid.as_slice(), pushed.shape.as_slice()) else {
@@ -225,29 +262,29 @@ impl Division<'_> {
         if *valid_columns == int(*columns) {
             return;
         }
-        if [valid_rows, valid_columns].iter().any(|extent| extent.as_int().is_none()) {
-            self.kernel.notes.push(not_modelled(at, "a tile from the cube of which it is known only at run time how much is valid"));
-        } else if self.cut.mode == SplitMode::LeftRight {
-            self.reject(at, format!(
-                "of the {columns} columns that come from the cube some are not valid, and `pl.split(pl.SplitMode.LEFT_RIGHT)` would give the vector units different numbers of them: \
-                 divide the rows with UP_DOWN, or make all columns valid with `pl.set_validshape`"
-            ));
-        } else if *valid_rows != int(*rows) {
-            self.reject(at, format!(
-                "of the {rows} rows and of the {columns} columns that come from the cube some are not valid: with `pl.split(pl.SplitMode.UP_DOWN)` all columns must be; \
-                 make them so with `pl.set_validshape`"
-            ));
+        if valid.iter().any(|extent| extent.as_int().is_none()) {
+            let what = "a tile from the cube of which it is known only at run time how much is valid,";
+            return self.kernel.notes.push(not_modelled(at, what));
         }
+        let message = match self.cut.mode {
+            SplitMode::LeftRight => format!(
+                "of the {columns} columns that come from the cube some are not valid, and with `pl.split(pl.SplitMode.LEFT_RIGHT)` the vector units would have different numbers of them: divide the rows with UP_DOWN, or make all columns valid with `pl.set_validshape`"
+            ),
+            SplitMode::UpDown if *valid_rows == int(*rows) => return,
+            SplitMode::UpDown => format!(
+                "of the {rows} rows and of the {columns} columns that come from the cube some are not valid, and with `pl.split(pl.SplitMode.UP_DOWN)` one of both must be whole: make all columns valid with `pl.set_validshape`"
+            ),
+        };
+        self.reject(at, message);
     }
 
-    fn refuse_apart(&mut self, pushed: &TileType, first: u64, second: u64, at: Origin) {
-        let whole = self.cut.extent(pushed).unwrap_or_default();
+    fn refuse_apart(&mut self, [first, second]: [u64; 2], at: Origin) {
         let axis = self.axis_name();
-        self.reject(at, format!(
-            "of the {whole} {axis} that come from the cube {} are valid, so that one vector unit has {first} of them and the other {second}: they must be as many, differ by one, or be none for the second; \
-             the compiler divides valid {axis} evenly only where nothing else in the scope is divided. Make all {axis} valid with `pl.set_validshape`, or load and hand back elsewhere",
-            first + second
-        ));
+        let valid = first + second;
+        let message = format!(
+            "of the {axis} that come from the cube {valid} are valid, so that one vector unit has {first} and the other {second}: that must be as many, one more, or none for the other. The compiler cuts {valid} {axis} in the middle only where nothing else in the scope is divided; make all {axis} valid with `pl.set_validshape`, or move loads and what goes back to the cube out of the scope"
+        );
+        self.reject(at, message);
     }
 
     fn reject(&mut self, at: Origin, message: String) {

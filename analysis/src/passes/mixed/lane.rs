@@ -58,6 +58,7 @@ impl<'a> Lane<'a> {
                 format!("`{}`, which the compiler computes again in front of a loop", self.kernel.var(var).name);
             self.kernel.notes.push(Note { at: self.kernel.var(var).origin, reason: Reason(reason) });
         }
+        self.refuse_crossings(&body);
         self.refuse_replaced_carries(&body);
         self.stands_for.apply(&mut body);
         self.tensors_as_given(&mut body);
@@ -154,6 +155,22 @@ impl<'a> Lane<'a> {
             self.arriving.insert(source);
             self.stands_for.set(source, Operand::Var(received));
         }
+    }
+
+    /// What is put together or divided between the vector units is not computed again in front of a loop.
+    fn refuse_crossings(&mut self, body: &[Stmt]) {
+        let mut again = None;
+        walk::visit(body, &mut |stmt| {
+            let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
+            again = again.or(Some((*var, call.origin)).filter(|_| crosses(call)));
+        });
+        let Some((var, at)) = again else { return };
+        let message = format!(
+            "a loop begins with what is computed of `{}`, which goes from one core to the other in halves: the compiler stops \
+             (ExpandMixedKernel: \"explicit split-reshape op survived\"). Let it begin with something else",
+            self.kernel.var(var).name
+        );
+        self.kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
     }
 
     /// What a loop carries cannot be replaced by what comes out of the queue as long as the loop carries it here too.
@@ -280,8 +297,8 @@ pub(super) fn sets_up_a_queue(call: &Call) -> bool {
 fn packed(kernel: &mut Kernel, source: VarId, at: Origin, origin: Origin, out: &mut Vec<Stmt>) -> VarId {
     let attrs = vec![
         (spaces::TARGET_MEMORY, Attr::Space(Space::Vec)),
-        ("blayout", Attr::Str("col_major".into())),
-        ("slayout", Attr::Str("row_major".into())),
+        ("blayout", Attr::BLayout(BLayout::ColMajor)),
+        ("slayout", Attr::SLayout(SLayout::RowMajor)),
     ];
     let pack = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: at };
     let var = kernel.var(source);

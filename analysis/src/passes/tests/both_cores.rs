@@ -29,15 +29,15 @@ out = pl.store(e, [0, 0], out)",
             subblock_idx: Scalar[INDEX] = tile.get_subblock_idx()
             if (subblock_idx == 0):
                 v: Tile[[64, 64], FP32, Vec, blayout=col_major, slayout=row_major] = tile.tpop_from_aic(split=0)
-                e__rm_a0_tmp_v0: Tile[[64, 64], FP32, Vec] = tile.move(v, target_memory=Vec, blayout="row_major", slayout="none_box")
+                e__rm_a0_tmp_v0: Tile[[64, 64], FP32, Vec] = tile.move(v, target_memory=Vec, blayout=row_major, slayout=none_box)
                 e__row_major_tmp_v1: Tile[[64, 64], FP32, Vec] = tile.exp(e__rm_a0_tmp_v0)
-                e: Tile[[64, 64], FP32, Vec, blayout=col_major, slayout=row_major] = tile.move(e__row_major_tmp_v1, target_memory=Vec, blayout="col_major", slayout="row_major")
+                e: Tile[[64, 64], FP32, Vec, blayout=col_major, slayout=row_major] = tile.move(e__row_major_tmp_v1, target_memory=Vec, blayout=col_major, slayout=row_major)
                 out.2: Out Tensor[[512, 512], FP32] = tile.store(e, [0, 0], out, atomic=0)
             else:
                 v.2: Tile[[64, 64], FP32, Vec, valid=[0, 0], blayout=col_major, slayout=row_major] = tile.tpop_from_aic(split=0)
-                e__rm_a0_tmp_v0.2: Tile[[64, 64], FP32, Vec, valid=[0, 0]] = tile.move(v.2, target_memory=Vec, blayout="row_major", slayout="none_box")
+                e__rm_a0_tmp_v0.2: Tile[[64, 64], FP32, Vec, valid=[0, 0]] = tile.move(v.2, target_memory=Vec, blayout=row_major, slayout=none_box)
                 e__row_major_tmp_v1.2: Tile[[64, 64], FP32, Vec, valid=[0, 0]] = tile.exp(e__rm_a0_tmp_v0.2)
-                e.2: Tile[[64, 64], FP32, Vec, valid=[0, 0], blayout=col_major, slayout=row_major] = tile.move(e__row_major_tmp_v1.2, target_memory=Vec, blayout="col_major", slayout="row_major")
+                e.2: Tile[[64, 64], FP32, Vec, valid=[0, 0], blayout=col_major, slayout=row_major] = tile.move(e__row_major_tmp_v1.2, target_memory=Vec, blayout=col_major, slayout=row_major)
                 out.3: Out Tensor[[512, 512], FP32] = out
         "#]],
     );
@@ -66,7 +66,7 @@ out = pl.store(c, [0, 0], out)",
             AIV k_aiv
             x: Tile[[64, 64], FP16, Vec]
             w: Tile[[64, 64], FP16, Vec] = tile.exp(x)
-            w_nz: Tile[[64, 64], FP16, Vec, blayout=col_major, slayout=row_major] = tile.move(w, target_memory=Vec, blayout="col_major", slayout="row_major")
+            w_nz: Tile[[64, 64], FP16, Vec, blayout=col_major, slayout=row_major] = tile.move(w, target_memory=Vec, blayout=col_major, slayout=row_major)
             tile.tpush_to_aic(w_nz, split=0)
         "#]],
     );
@@ -104,7 +104,7 @@ out = pl.store(total, [0, 0], out)",
             total: Tile[[64, 64], FP32, Vec]
             for i in range(0, 4, 1) (out.2 = out -> out.3, total.2 = total -> total.3):
                 v: Tile[[64, 64], FP32, Vec, blayout=col_major, slayout=row_major] = tile.tpop_from_aic(split=0)
-                total__rm_a1_tmp_v0: Tile[[64, 64], FP32, Vec] = tile.move(v, target_memory=Vec, blayout="row_major", slayout="none_box")
+                total__rm_a1_tmp_v0: Tile[[64, 64], FP32, Vec] = tile.move(v, target_memory=Vec, blayout=row_major, slayout=none_box)
                 total.4: Tile[[64, 64], FP32, Vec] = tile.add(total.2, total__rm_a1_tmp_v0)
                 if (i > 1) -> out.5:
                     out.4: Out Tensor[[512, 512], FP32] = tile.store(total.4, [(i * 64), 0], out.2, atomic=0)

@@ -105,7 +105,7 @@ impl Author<'_> {
         self.line(format!("{} = {text}", value.name));
     }
 
-    fn combined(&mut self, value: &Value) -> String {
+    pub(super) fn combined(&mut self, value: &Value) -> String {
         let other = self.operand(&value.kind);
         let op = self.random.of(&["add", "sub", "mul", "maximum", "minimum"]);
         match self.random.below(6) {

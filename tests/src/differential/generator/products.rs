@@ -226,6 +226,12 @@ impl Author<'_> {
 
     fn tensor_operand(&mut self, kind: &ValueType) -> String {
         let kind = kind.clone().at(Space::Vec);
+        if kind.dtype.storage_bits() > 8 && self.random.percent(15) {
+            // Made by the vector unit.
+            let loaded = self.load(&kind);
+            let text = self.combined(&loaded);
+            return self.bind(text, kind).name;
+        }
         if self.random.percent(30) {
             let found = self.some(&[kind.dtype], |other| *other == kind);
             if let Some(found) = found {

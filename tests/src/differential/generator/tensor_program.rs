@@ -140,7 +140,7 @@ fn call(author: &mut Author<'_>, helper: &Helper, style: Style) {
 /// One scope that the compiler makes a kernel of, with host code around it.
 fn scope(author: &mut Author<'_>) {
     let around = author.random.below(10);
-    let before = author.scalars.len();
+    let (before, products) = (author.scalars.len(), author.taste.products);
     match around {
         0 => {
             let index = author.fresh("b");
@@ -162,19 +162,22 @@ fn scope(author: &mut Author<'_>) {
         author.line(format!("for {index} in pl.spmd({blocks}, name_hint=\"{name}\"):"));
         author.scalars.push(ScalarName { name: index, dtype: Index, end: Some(blocks) });
     } else {
-        let split = match author.random.below(24) {
+        let split = match author.random.below(20) {
             0 => ", optimizations=[pl.split(pl.SplitMode.UP_DOWN)]",
             1 => ", optimizations=[pl.split(pl.SplitMode.LEFT_RIGHT)]",
             2 => ", optimizations=[pl.cross_core_slot(slot_num=4)]",
             _ => "",
         };
         author.line(format!("with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"{name}\"{split}):"));
+        // Without one, nothing is split.
+        author.taste.products = author.taste.products.max(if split.is_empty() { 0 } else { 15 });
     }
     author.block(|author| {
         let budget = author.budget;
         author.statements(budget);
         finish(author);
     });
+    author.taste.products = products;
     if around < 2 {
         author.depth -= 1;
     }

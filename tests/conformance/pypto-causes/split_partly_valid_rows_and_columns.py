@@ -1,0 +1,15 @@
+# Rows and columns that are valid in part do not come from the cube in halves.
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function
+    def main(self, a: pl.Tensor[[64, 128], pl.BF16], b: pl.Tensor[[128, 64], pl.BF16], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP, optimizations=[pl.split(pl.SplitMode.UP_DOWN)]):
+            x = pl.slice(a, [64, 128], [0, 0], valid_shape=[40, 128])
+            y = pl.slice(b, [128, 64], [0, 0], valid_shape=[128, 40])
+            c = pl.matmul(x, y, out_dtype=pl.FP32)
+            d = pl.add(c, c)
+            o = pl.assemble(o, d, [0, 0])
+        return o
