@@ -62,6 +62,7 @@ pub struct Kernel {
     pub rejections: Vec<Rejection>,
     /// How the compiler divides its matrix products, in the order of the text.
     pub tilings: Vec<Tiling>,
+    /// Carried names that copies of a pipeline read as variables that no loop binds.
     pub strays: Vec<Stray>,
 }
 

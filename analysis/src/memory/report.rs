@@ -27,7 +27,9 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     } else {
         plan.findings.extend(divided.map(no_copy));
     }
-    let carried = carried_by_while(draft.kernel);
+    let (nested, carried): (Vec<_>, Vec<_>) =
+        carried_by_while(draft.kernel).into_iter().partition(|carry| carry.is_nested);
+    plan.notes.extend(nested.into_iter().map(WhileCarry::note));
     match planner {
         // What a packed plan would have to copy is not modelled.
         Planner::Packed | Planner::Auto => plan.notes.extend(carried.into_iter().map(WhileCarry::note)),
@@ -178,6 +180,8 @@ struct WhileCarry {
     result: VarId,
     /// Another loop or branch gives what stands behind the loop its memory.
     is_handed_on: bool,
+    /// The loop begins with what another `while` carries.
+    is_nested: bool,
 }
 
 impl WhileCarry {
@@ -256,9 +260,12 @@ fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<
 fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
     let mut found = Vec::new();
     let mut handed_on: FxHashSet<VarId> = FxHashSet::default();
+    let mut carried: FxHashSet<VarId> = FxHashSet::default();
     walk::visit(&kernel.body, &mut |stmt| match stmt {
-        Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
+        Stmt::For(For { carries, .. }) => handed_on.extend(carries.iter().filter_map(|carry| carry.init.var())),
+        Stmt::While(While { carries, .. }) => {
             handed_on.extend(carries.iter().filter_map(|carry| carry.init.var()));
+            carried.extend(carries.iter().map(|carry| carry.iter));
         }
         Stmt::Yield { values, .. } => handed_on.extend(values.iter().filter_map(Operand::var)),
         _ => {}
@@ -272,7 +279,8 @@ fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
             let name = kernel.var(carry.iter).name.clone();
             let is_handed_on = handed_on.contains(&carry.result);
             let (at, first) = (kernel.var(next).origin, kernel.var(first).origin);
-            found.push(WhileCarry { name, at, first, result: carry.result, is_handed_on });
+            let is_nested = carry.init.var().is_some_and(|init| carried.contains(&init));
+            found.push(WhileCarry { name, at, first, result: carry.result, is_handed_on, is_nested });
         }
     });
     found
@@ -550,7 +558,9 @@ impl Writer<'_, '_> {
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
         if let Some((memory, range)) = placed {
             // The accumulator of a product may hold what has rows of another number.
-            row.bytes = row.bytes.min(range.size);
+            if row.space == Some(Space::Acc) {
+                row.bytes = row.bytes.min(range.size);
+            }
             row.buffer = self.buffers.get(&memory.base).copied();
             row.dynamic_offset = memory.offset == Offset::Dynamic;
             row.address = match memory.offset {

@@ -27,7 +27,7 @@ pub(super) fn iteration(
     index: Scalar,
     values: &[Operand],
 ) -> Iteration {
-    let mut copies = Substitution::default();
+    let mut copies = Substitution::unfolded();
     copies.set(inner.index, Operand::Scalar(index));
     for (carry, value) in inner.carries.iter().zip(values) {
         copies.set(carry.iter, value.clone());

@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use super::walk::Substitution;
-use crate::ir::{Kernel, KernelKind, Operand, Stmt, Value, Var, VarId};
+use crate::ir::{For, If, Kernel, KernelKind, Operand, Stmt, Value, Var, VarId, While};
 
 pub(super) fn run(kernel: &mut Kernel) {
     if kernel.kind == KernelKind::InCore {
@@ -25,25 +25,14 @@ struct Rename<'k> {
 impl Rename<'_> {
     fn block(&mut self, block: &mut [Stmt]) {
         for stmt in block {
+            self.latest.apply_to_reads(stmt);
             match stmt {
-                Stmt::For(inner) => {
-                    self.latest.apply_to_header(inner);
-                    self.nested(&mut inner.body);
+                Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => self.nested(body),
+                Stmt::If(If { then, otherwise, .. }) => {
+                    self.nested(then);
+                    self.nested(otherwise);
                 }
-                Stmt::While(inner) => {
-                    inner.condition = self.latest.scalar(&inner.condition);
-                    inner.carries.iter_mut().for_each(|carry| carry.init = self.latest.operand(&carry.init));
-                    self.nested(&mut inner.body);
-                }
-                Stmt::If(inner) => {
-                    inner.condition = self.latest.scalar(&inner.condition);
-                    self.nested(&mut inner.then);
-                    self.nested(&mut inner.otherwise);
-                }
-                leaf => {
-                    self.latest.apply(std::slice::from_mut(leaf));
-                    self.define(leaf);
-                }
+                leaf => self.define(leaf),
             }
         }
     }

@@ -165,9 +165,15 @@ pub(crate) struct Substitution {
     of: FxHashMap<VarId, Operand>,
     /// What is assigned again inside of a loop or branch is another variable there in the copy.
     apart: bool,
+    /// Nothing is computed of what becomes known (`2 * 8`).
+    unfolded: bool,
 }
 
 impl Substitution {
+    pub(super) fn unfolded() -> Substitution {
+        Substitution { unfolded: true, ..Substitution::default() }
+    }
+
     pub(super) fn with_blocks_apart() -> Substitution {
         Substitution { apart: true, ..Substitution::default() }
     }
@@ -208,7 +214,14 @@ impl Substitution {
             Scalar::Dim { tensor, axis } => Scalar::Dim { tensor: self.var(*tensor), axis: *axis },
             Scalar::Unary(op, inner) => fold_unary(*op, self.scalar(inner)),
             Scalar::Cast(dtype, inner) => Scalar::Cast(*dtype, Box::new(self.scalar(inner))),
-            Scalar::Binary(op, left, right) => fold_binary(*op, self.scalar(left), self.scalar(right)),
+            Scalar::Binary(op, left, right) => {
+                let replaced = (self.scalar(left), self.scalar(right));
+                if self.unfolded || (&replaced.0, &replaced.1) == (left.as_ref(), right.as_ref()) {
+                    Scalar::Binary(*op, replaced.0.into(), replaced.1.into())
+                } else {
+                    fold_binary(*op, replaced.0, replaced.1)
+                }
+            }
             Scalar::Call(call) => Scalar::Call(Box::new(self.call(call))),
             known => known.clone(),
         }

@@ -323,7 +323,7 @@ pub(super) fn resources(want: &Json, have: &KernelPlan) -> Option<String> {
     for (space, used) in want["spaces"].as_object().into_iter().flatten() {
         let ours = have.spaces.get(space.as_str()).map_or(0, |space| space.used);
         let most = used["used"].as_u64().unwrap_or(0);
-        if !(least_use(want, space).unwrap_or(most)..=most).contains(&ours)
+        if !(least_use(want, space).unwrap_or(most).min(most)..=most).contains(&ours)
             && (ours < most || reach(have, space) > most)
         {
             return Some(format!("{space}: compiler uses {most}; here {ours}"));
@@ -360,16 +360,12 @@ fn placed(want: &Json, tile: &Json, ours: Option<u64>) -> Option<u64> {
 }
 
 /// What the compiler uses of a space at least, where its answer does not say how much: it takes the lowest tile of a buffer for the
-/// buffer's start, which is too high where only later slots of a declared allocation are bound. `None` where no allocation of the
-/// space is declared.
+/// buffer's start, which is too high where only later slots of a declared allocation are bound, and a buffer to be as large as when it
+/// was declared, where the compiler goes by the tiles that are left in it (AllocateMemoryAddr).
 fn least_use(want: &Json, space: &str) -> Option<u64> {
-    let in_space = |row: &&Json| row["space"] == space;
-    rows(want, "buffers").filter(in_space).find(|buffer| buffer["declared"] == true)?;
-    let end = |row: &Json, size: &str| Some(row["address"].as_u64()? + row[size].as_u64()?);
-    let undeclared = rows(want, "buffers").filter(in_space).filter(|buffer| buffer["declared"] != true);
-    let buffers = undeclared.filter_map(|buffer| end(buffer, "size"));
-    let tiles = rows(want, "tiles").filter(in_space).filter_map(|tile| end(tile, "bytes"));
-    buffers.chain(tiles).max().map(|end| end.next_multiple_of(32))
+    let tiles = rows(want, "tiles").filter(|tile| tile["space"] == space);
+    let end = |tile: &Json| Some(tile["address"].as_u64()? + bytes_of(want, tile)?);
+    tiles.filter_map(end).max().map(|end| end.next_multiple_of(32))
 }
 
 /// An answer computes the bytes of a tile from its shape, and takes what was reshaped in an accumulator for a product, with rows to the
