@@ -501,6 +501,9 @@ impl Writer<'_, '_> {
         let none = Live { def: Order(0), last: Order(0) };
         let live = draft.lifetimes.live(id).or_else(|| draft.lifetimes.seen(id)).unwrap_or(none);
         let op = draft.lifetimes.call(id).filter(|_| role == Role::Def).map_or("", |call| call.op.op().name);
+        let memory = self.placement.bases.get(id);
+        // What a loop carries is where its first value is, of whatever type the author made it.
+        let space = memory.map(|memory| self.placement.bases.base(memory.base).space).or(tile.space);
         let row = PlannedTile {
             var: draft.shown_as(id),
             name: var.name.clone(),
@@ -508,17 +511,17 @@ impl Writer<'_, '_> {
             role,
             inserted: var.inserted,
             origin: var.origin,
-            space: tile.space,
+            space,
             shape: tile.shape.clone(),
             dtype: tile.dtype,
-            bytes: tile.space.and_then(|space| sizes::tile_bytes(tile, space, draft.machine.target)).unwrap_or(0),
+            bytes: space.and_then(|space| sizes::tile_bytes(tile, space, draft.machine.target)).unwrap_or(0),
             buffer: None,
             address: None,
             dynamic_offset: false,
             first: live.def,
             last: live.last,
         };
-        self.add(row, self.placement.bases.get(id));
+        self.add(row, memory);
     }
 
     fn repair(&mut self, repair: RepairMove) {
@@ -546,8 +549,6 @@ impl Writer<'_, '_> {
     }
 
     fn add(&mut self, mut row: PlannedTile, memory: Option<MemRef>) {
-        // What a loop carries is where its first value is, of whatever type the author made it.
-        row.space = memory.map(|memory| self.placement.bases.base(memory.base).space).or(row.space);
         if let Some(memory) = memory
             && !self.placement.layout.placed.contains_key(&memory.base)
             && !self.plan.findings.iter().any(Finding::is_rejection)
@@ -557,10 +558,6 @@ impl Writer<'_, '_> {
         }
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
         if let Some((memory, range)) = placed {
-            // The accumulator of a product may hold what has rows of another number.
-            if row.space == Some(Space::Acc) {
-                row.bytes = row.bytes.min(range.size);
-            }
             row.buffer = self.buffers.get(&memory.base).copied();
             row.dynamic_offset = memory.offset == Offset::Dynamic;
             row.address = match memory.offset {

@@ -278,7 +278,7 @@ impl fmt::Display for Authored<'_> {
 fn difference(want: &Json, have: &KernelPlan) -> Option<String> {
     let is_ours = |tile: &&TilePlan| !tile.inserted && tile.kind == "def";
     let ours: Vec<Authored<'_>> = have.tiles.iter().filter(is_ours).map(our_authored).collect();
-    let definitions = rows(want, "tiles").filter_map(|tile| Some((tile, authored(want, tile, &ours)?)));
+    let definitions = rows(want, "tiles").filter_map(|tile| Some((tile, authored(tile, &ours)?)));
     let mut theirs: Vec<(&Json, Authored<'_>)> = definitions.collect();
     if theirs.len() > ours.len() {
         theirs.retain(|(tile, _)| !leads_into_loop(tile));
@@ -311,7 +311,7 @@ pub(super) fn places(want: &Json, have: &KernelPlan) -> Option<String> {
     let mut places = Vec::with_capacity(theirs.len());
     for (at, tile) in theirs.into_iter().enumerate() {
         let address = placed(want, tile, ours.get(at).and_then(|ours| ours.2));
-        places.push((tile["space"].as_str().unwrap_or("?"), bytes_of(want, tile), address));
+        places.push((tile["space"].as_str().unwrap_or("?"), tile["bytes"].as_u64(), address));
     }
     let theirs = places;
     let at = (0..theirs.len().max(ours.len())).find(|&at| theirs.get(at) != ours.get(at))?;
@@ -333,7 +333,7 @@ pub(super) fn resources(want: &Json, have: &KernelPlan) -> Option<String> {
     let is_computed = |buffer: &str| {
         rows(want, "tiles").any(|tile| tile["dynamic_offset"] == true && tile["buffer"].as_str() == Some(buffer))
     };
-    let theirs = rows(want, "tiles").filter_map(|tile| place(want, tile)).filter(|place| !is_computed(place.1));
+    let theirs = rows(want, "tiles").filter_map(place).filter(|place| !is_computed(place.1));
     let ours = have.tiles.iter().filter_map(our_place).filter(|place| !is_computed(place.1));
     let (theirs, ours) = (buffers(theirs), buffers(ours));
     let only = |a: &[Buffer], b: &[Buffer]| {
@@ -364,17 +364,8 @@ fn placed(want: &Json, tile: &Json, ours: Option<u64>) -> Option<u64> {
 /// was declared, where the compiler goes by the tiles that are left in it (AllocateMemoryAddr).
 fn least_use(want: &Json, space: &str) -> Option<u64> {
     let tiles = rows(want, "tiles").filter(|tile| tile["space"] == space);
-    let end = |tile: &Json| Some(tile["address"].as_u64()? + bytes_of(want, tile)?);
+    let end = |tile: &Json| Some(tile["address"].as_u64()? + tile["bytes"].as_u64()?);
     tiles.filter_map(end).max().map(|end| end.next_multiple_of(32))
-}
-
-/// An answer computes the bytes of a tile from its shape, and takes what was reshaped in an accumulator for a product, with rows to the
-/// end of a box. It is no larger than its buffer.
-fn bytes_of(want: &Json, tile: &Json) -> Option<u64> {
-    let mut buffers = rows(want, "buffers");
-    let buffer = buffers.find(|buffer| tile["space"] == "Acc" && buffer["name"] == tile["buffer"]);
-    let most = buffer.and_then(|buffer| buffer["size"].as_u64()).unwrap_or(u64::MAX);
-    tile["bytes"].as_u64().map(|bytes| bytes.min(most))
 }
 
 /// As far as the tiles of a space reach. Of an allocation behind them, which copies read that no loop binds, the answer does not know.
@@ -385,7 +376,7 @@ fn reach(have: &KernelPlan, space: &str) -> u64 {
 
 /// `None` for what the compiler adds. A name that is assigned again is `x_v1` where the text of a `@pl.jit` function is made
 /// anew, which a recorded answer counts among the compiler's own.
-fn authored<'j>(want: &Json, tile: &'j Json, ours: &[Authored<'_>]) -> Option<Authored<'j>> {
+fn authored<'j>(tile: &'j Json, ours: &[Authored<'_>]) -> Option<Authored<'j>> {
     let text = |key: &str| tile[key].as_str().unwrap_or("?");
     let name = text("name");
     let again = name.rsplit_once("_v").filter(|(stem, number)| {
@@ -403,7 +394,7 @@ fn authored<'j>(want: &Json, tile: &'j Json, ours: &[Authored<'_>]) -> Option<Au
         _ => name,
     };
     let is_definition = matches!(tile["kind"].as_str(), None | Some("def"));
-    is_definition.then(|| Authored(name, text("space"), bytes_of(want, tile), tile["address"].as_u64()))
+    is_definition.then(|| Authored(name, text("space"), tile["bytes"].as_u64(), tile["address"].as_u64()))
 }
 
 /// Whether this is all that the compiler adds to the name of a value that the author wrote, be it in a function that is put in place
@@ -430,9 +421,9 @@ type Buffer = (String, u64, u64);
 /// A tile's buffer, by name and space, and the bytes that it takes there.
 type Place<'a> = (&'a str, &'a str, u64, u64);
 
-fn place<'j>(want: &Json, tile: &'j Json) -> Option<Place<'j>> {
+fn place(tile: &Json) -> Option<Place<'_>> {
     let space = tile["space"].as_str().filter(|&space| space != "DDR")?;
-    Some((space, tile["buffer"].as_str()?, tile["address"].as_u64()?, bytes_of(want, tile)?))
+    Some((space, tile["buffer"].as_str()?, tile["address"].as_u64()?, tile["bytes"].as_u64()?))
 }
 
 fn our_place(tile: &TilePlan) -> Option<Place<'_>> {
