@@ -738,3 +738,44 @@ class P:
     let plans = plans(&[("/w/kernel.py", text)]);
     assert!(plans.iter().all(|plan| plan.diagnostics.iter().all(|said| said.severity != "error")), "{}", show(&plans));
 }
+
+#[test]
+fn what_the_compiler_mistakes_in_loops_is_not_modelled() {
+    let text = "import pypto.language as pl
+
+SLOTS = pl.MemRef(slots=4)
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def slots(self, a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:
+        for i in pl.range(4):
+            first: pl.Tile[[16, 64], pl.FP32, SLOTS[i % 4], pl.Mem.Vec] = pl.load(a, [i * 16, 0], [16, 64])
+            for k, (carried,) in pl.range(8, init_values=(first,)):
+                more = pl.add(carried, 1.0)
+                last = pl.yield_(more)
+            o = pl.store(last, [i * 16, 0], o)
+        return o
+
+    @pl.function
+    def whiles(self, a: pl.Tensor[[16, 64], pl.FP32], n: pl.Scalar[pl.INT64], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> pl.Tensor[[16, 64], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"nested\"):
+            x = a[0:16, 0:64]
+            j = pl.const(0, pl.INT64)
+            while j < n:
+                k = pl.const(0, pl.INT64)
+                while k < n:
+                    x = pl.exp(x)
+                    k = k + 1
+                j = j + 1
+            o[0:16, 0:64] = x
+        return o
+";
+    let plans = plans(&[("/w/loops.py", text)]);
+    let said: String = plans.iter().map(|plan| format!("{} {} {:?}\n", plan.name, plan.status, plan.reasons)).collect();
+    expect_test::expect![[r#"
+        P.slots partial ["`carried`, which a loop carries from a slot that is computed"]
+        P.nested partial ["`x` is carried through a `while` loop, which the compiler's memory planning ignores"]
+    "#]]
+    .assert_eq(&said);
+}

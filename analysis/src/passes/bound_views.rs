@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{Call, Kernel, Note, Reason, Rejection, Stmt, Type, Value, Var, VarId};
+use crate::ir::{Call, For, Kernel, Note, Reason, Rejection, Stmt, Type, Value, Var, VarId};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -19,6 +19,9 @@ pub(super) fn check(kernel: &mut Kernel) {
     // Tiles in the ring between the cores, and views of them, have no memory that a slot could stand for.
     let mut in_ring: FxHashSet<VarId> = FxHashSet::default();
     walk::visit(&kernel.body, &mut |stmt| {
+        if let Stmt::For(inner) = stmt {
+            unclear.extend(begun_in_computed_slots(kernel, inner));
+        }
         let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
         let source = source_of(call);
         if matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV)
@@ -46,6 +49,21 @@ pub(super) fn check(kernel: &mut Kernel) {
     });
     kernel.rejections.extend(refused);
     kernel.notes.extend(unclear);
+}
+
+/// Where the slot's index is assigned anew, the compiler at times makes the carried name another one than the body reads (Simplify).
+fn begun_in_computed_slots(kernel: &Kernel, inner: &For) -> Vec<Note> {
+    let is_computed = |var: VarId| {
+        let binding = kernel.tile(var).and_then(|tile| tile.binding.as_ref());
+        binding.is_some_and(|binding| binding.is_computed && binding.slot.as_int().is_none())
+    };
+    let carried = inner.carries.iter().filter(|carry| carry.init.var().is_some_and(is_computed));
+    carried
+        .map(|carry| {
+            let Var { name, origin, .. } = kernel.var(carry.iter);
+            Note { at: *origin, reason: Reason(format!("`{name}`, which a loop carries from a slot that is computed")) }
+        })
+        .collect()
 }
 
 /// The tile in whose memory the result lies.
