@@ -35,11 +35,11 @@ fn scope(params: &str, scope: &str, body: &str) -> String {
 }
 
 /// A product, something on the vector core, and a product of that.
-pub(crate) fn both_ways() -> String {
+pub(crate) fn both_ways(mode: &str) -> String {
     scope(
         "q: pl.Tensor[[32, 64], pl.BF16], k: pl.Tensor[[64, 64], pl.BF16], v: pl.Tensor[[64, 64], pl.BF16], \
          o: pl.Out[pl.Tensor[[32, 64], pl.FP32]]",
-        "",
+        mode,
         "s = pl.matmul(q, k, out_dtype=pl.FP32)\n\
          e = pl.mul(s, 0.015625)\n\
          h = pl.cast(e, pl.BF16)\n\
@@ -107,7 +107,9 @@ fn kernels_for_both_cores_compute_what_they_say() {
             &|i| vec![("o", i["a"].times(&i["b"]).map(|x| x * 0.125 + 1.0))],
         );
     }
-    add(&mut batch, "both_ways", &both_ways(), &|i| vec![("o", i["q"].times(&i["k"]).scale(0.015625).times(&i["v"]))]);
+    for (name, mode) in [("both_ways", ""), ("halves_of_rows", HALVES[0]), ("halves_of_columns", HALVES[1])] {
+        add(&mut batch, name, &both_ways(mode), &|i| vec![("o", i["q"].times(&i["k"]).scale(0.015625).times(&i["v"]))]);
+    }
     // More tiles go through the queue than it has slots.
     add(
         &mut batch,
@@ -147,6 +149,22 @@ fn windows_are_passed_without_their_gaps() {
         vec![("o", right.times(&i["v"]))]
     });
     batch.check("pushed_window");
+}
+
+/// The second vector unit pushes a half of which only some rows are valid; the cube puts both in one tile.
+#[test]
+fn halves_that_are_valid_in_part_are_put_together() {
+    let text = scope(
+        "x: pl.Tensor[[40, 64], pl.FP32], v: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[40, 64], pl.FP32]]",
+        HALVES[0],
+        "w = pl.slice(x, [64, 64], [0, 0], valid_shape=[40, 64])\n\
+         e = pl.add(w, 1.0)\n\
+         p = pl.matmul(e, v)\n\
+         o = pl.assemble(o, p, [0, 0])",
+    );
+    let mut batch = Batch::default();
+    add(&mut batch, "halves_valid_in_part", &text, &|i| vec![("o", i["x"].map(|x| x + 1.0).times(&i["v"]))]);
+    batch.check("halves_valid_in_part");
 }
 
 /// Two queues, each with its number, written by the author.

@@ -550,7 +550,7 @@ fn every_operation_computes_what_it_says() {
     }
     batch.check("operations");
     // Those of two cores run in `cores`.
-    for source in [both_ways(), through_memory("pl.system.syncall()")] {
+    for source in [both_ways(""), through_memory("pl.system.syncall()")] {
         for (kernel, _) in planned_for(&source, Target::Ascend910b) {
             operations(&kernel.body, &mut used);
         }

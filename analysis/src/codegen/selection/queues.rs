@@ -368,6 +368,10 @@ fn split(call: &Call) -> Selected<String> {
         Some(0) => "TILE_NO_SPLIT",
         Some(1) => "TILE_UP_DOWN",
         Some(2) => "TILE_LEFT_RIGHT",
+        Some(3 | 4) => {
+            let what = "no instruction for an odd number of rows or columns that the vector units share";
+            return Err(Refusal::from(what.to_string()));
+        }
         Some(other) => return Err(format!("tiles are divided along axis 1 or 2, not {other}").into()),
         None => return Err("how the vector units share the tile is not known".to_string().into()),
     };

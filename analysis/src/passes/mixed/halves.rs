@@ -192,7 +192,10 @@ impl Division<'_> {
         let (Some(half), Some(placed)) = (half, self.kernel.tile(var)) else {
             return out.push(Stmt::Let { var, value: Value::Call(call), origin });
         };
-        let ty = TileType { space: Some(Space::Mat), view: TileView::default(), binding: None, ..placed.clone() };
+        // Where the first half is full, or the second empty, the valid parts of both are next to each other.
+        let view = TileView { valid_shape: placed.view.valid_shape.clone(), ..TileView::default() };
+        let mut ty = TileType { space: Some(Space::Mat), view, binding: None, ..placed.clone() };
+        ty.canonicalize();
         self.refuse_unhalved(half, &ty, call.origin);
         let name = format!("{}_mat", self.kernel.var(var).name);
         let at = call.origin;

@@ -125,7 +125,7 @@ out = pl.store(c, [0, 0], out)",
         expect![[r#"
             AIC k_aic
             system.reserve_buffer(name="k_v2c_slot_buffer", size=16384)
-            l_mat: Tile[[64, 64], FP16, Mat] = tile.tpop_from_aiv(split=1)
+            l_mat: Tile[[64, 64], FP16, Mat, valid=[40, 64]] = tile.tpop_from_aiv(split=1)
             l: Tile[[64, 64], FP16, Mat, valid=[40, 64]] = tile.move(l_mat, target_memory=Mat)
             y: Tile[[64, 64], FP16, Mat]
             l_Left: Tile[[64, 64], FP16, Left, valid=[40, 64]] = tile.move(l, target_memory=Left)
