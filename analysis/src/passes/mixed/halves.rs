@@ -110,7 +110,6 @@ impl Division<'_> {
             self.refuse_partial_reduction(call);
         }
         let what = self.undivided(call);
-        let is_sure = is_sure && what.is_none();
         match result {
             Some(var) => self.undivided.results.extend(what.map(|what| (var, what))),
             None => self.undivided.effect = self.undivided.effect.take().or(what),
@@ -144,9 +143,10 @@ impl Division<'_> {
         }
     }
 
-    /// Whether it is known along which axis its operands are divided.
+    /// Whether it is known along which axis the operands are divided, and the result.
     fn is_sure(&self, call: &Call) -> bool {
-        call.args.iter().filter_map(Operand::var).all(|var| self.halves.get(&var) != Some(&false))
+        call.op != OpId::RESHAPE
+            && call.args.iter().filter_map(Operand::var).all(|var| self.halves.get(&var) != Some(&false))
     }
 
     fn undivided(&self, call: &Call) -> Option<Note> {
