@@ -12,7 +12,7 @@ use crate::ir::{
     Attr, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, SLayout,
     Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
 };
-use crate::ops::OpId;
+use crate::ops::{OpId, View};
 use crate::target::{Space, Target};
 /// The part of a kernel that one core runs.
 pub(super) struct Lane<'a> {
@@ -366,11 +366,13 @@ fn replay_leaf(kernel: &mut Kernel, passed_through: &mut walk::Substitution, mut
 
 /// The call with a result that holds no data; what reads memory becomes a plain tile.
 fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
+    let padded = layout::tile_arg(kernel, &call, 0).filter(|_| call.op.op().view == View::Padded);
+    let padded = padded.and_then(|tile| tile.binding.clone());
     let Type::Tile(tile) = &mut kernel.var_mut(var).ty else { return call };
     tile.view.valid_shape = Some(vec![Scalar::Int(0); tile.shape.len()]);
     if !matches!(call.op, OpId::LOAD | OpId::SLICE | OpId::TRANSPOSE) {
-        // The result's type is deduced anew, which loses the slot of a declared allocation.
-        tile.binding = None;
+        // The result's type is deduced anew, which loses the slot of a declared allocation where it does not come with the operand.
+        tile.binding = padded;
         return call;
     }
     if call.op == OpId::LOAD {
