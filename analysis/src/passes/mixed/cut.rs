@@ -81,7 +81,7 @@ impl Cut {
 
     /// How much of the `valid` of `whole` elements the unit has.
     pub(super) fn part(self, valid: Scalar, whole: u64) -> Scalar {
-        let step = self.stride.unwrap_or(whole.div_ceil(2));
+        let step = self.step(whole.div_ceil(2));
         if valid.as_int() == int(whole).as_int() && 2 * step == whole {
             return int(step);
         }
@@ -91,9 +91,14 @@ impl Cut {
         walk::fold_binary(ScalarBinary::Min, rest, int(step))
     }
 
+    /// Elements between the first of one unit and the first of the other, of a tile that was halved to `half`.
+    pub(super) fn step(self, half: u64) -> u64 {
+        self.stride.unwrap_or(half)
+    }
+
     /// `offset` of a whole tile, for the part of the unit; `half` is the extent of the halved tile.
     pub(super) fn first(self, offset: &Scalar, half: u64) -> Scalar {
-        let step = int(self.stride.unwrap_or(half));
+        let step = int(self.step(half));
         let by = walk::fold_binary(ScalarBinary::Mul, Scalar::Var(self.unit), step);
         walk::fold_binary(ScalarBinary::Add, offset.clone(), by)
     }
@@ -101,7 +106,7 @@ impl Cut {
     /// Extents that are known only at run time pass for even.
     pub(super) fn shares(self, tile: &TileType) -> Shares {
         let (Some(whole), Some(valid)) = (self.extent(tile), self.known_valid(tile)) else { return Shares::Even };
-        let step = self.stride.unwrap_or(whole.div_ceil(2));
+        let step = self.step(whole.div_ceil(2));
         match (valid.min(step), valid.saturating_sub(step).min(step)) {
             (first, second) if first == second => Shares::Even,
             (first, second) if first == second + 1 => Shares::Odd,

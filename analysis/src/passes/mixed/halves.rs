@@ -101,7 +101,7 @@ impl Division<'_> {
         }
     }
 
-    /// One statement of the vector units. Shapes that are written out follow the tile; transfers go to the unit's own part.
+    /// One statement of the vector units.
     fn halve(&mut self, stmt: &mut Stmt) {
         let result = if let Stmt::Let { var, .. } = stmt { Some(*var) } else { None };
         let Some(call) = walk::call_of_mut(stmt) else { return };
@@ -118,22 +118,15 @@ impl Division<'_> {
             return self.place_stored(call);
         }
         let cut = self.cut;
+        let is_of_half =
+            call.args.first().and_then(Operand::var).is_some_and(|source| self.halves.contains_key(&source));
         let Some(var) = result else { return };
         let Type::Tile(tile) = &mut self.kernel.var_mut(var).ty else { return };
         let Some(whole) = cut.extent(tile).filter(|_| cut.divides(tile)) else { return };
         cut.halve(tile);
         self.halves.insert(var, is_sure);
         self.refuse_generator(call);
-        let (axis, half) = (cut.axis(), whole.div_ceil(2));
-        match call.op {
-            OpId::LOAD => {
-                change(call, 1, axis, |offset| cut.first(offset, half));
-                change(call, 2, axis, |_| int(half));
-                change(call, 3, axis, |valid| cut.part(valid.clone(), whole));
-            }
-            OpId::FULL => change(call, 0, axis, |_| int(half)),
-            _ => {}
-        }
+        write_shares(call, cut, whole, is_of_half);
     }
 
     fn place_stored(&mut self, call: &mut Call) {
@@ -151,19 +144,30 @@ impl Division<'_> {
 
     fn undivided(&self, call: &Call) -> Option<Note> {
         let op = call.op.op();
-        let mut tiles = call.args.iter().filter_map(Operand::var).filter(|var| self.kernel.tile(*var).is_some());
         let is_divisible = match call.op {
             OpId::LOAD | OpId::STORE => matches!(call.args.get(1), Some(Operand::List(offsets)) if offsets.len() == 2),
-            OpId::TPOP_FROM_AIC | OpId::CAST | OpId::FULL | OpId::MOVE => true,
-            _ if tiles.next().is_none() => true,
-            _ => match op.category {
-                Category::Elementwise | Category::Unary | Category::Broadcast => true,
-                Category::CompareSelect => self.cut.axis() == 0,
-                Category::Reduction => (op.shape == Shape::RowReduced) == (self.cut.axis() == 0),
-                _ => false,
-            },
+            OpId::SLICE => self.slices_what_it_has(call),
+            OpId::RESHAPE | OpId::REINTERPRET_VIEW => false,
+            OpId::TPOP_FROM_AIC => true,
+            _ => !matches!(op.category, Category::CrossCore | Category::Distributed),
         };
         (!is_divisible).then(|| not_modelled(call.origin, &format!("`{}`", op.name)))
+    }
+
+    /// Of a half, a window that is known to be in it.
+    fn slices_what_it_has(&self, call: &Call) -> bool {
+        let axis = self.cut.axis();
+        let [Operand::Var(source), Operand::List(extents), Operand::List(offsets), ..] = call.args.as_slice() else {
+            return false;
+        };
+        let (Some(source_tile), [_, _], [_, _]) = (self.kernel.tile(*source), extents.as_slice(), offsets.as_slice())
+        else {
+            return false;
+        };
+        let extent = extents[axis].as_int().map(|extent| (extent + 1) / 2);
+        let end = offsets[axis].as_int().zip(extent).map(|(offset, extent)| offset + extent);
+        !self.halves.contains_key(source)
+            || end.zip(self.cut.extent(source_tile)).is_some_and(|(end, has)| end <= has as i64)
     }
 
     /// From the cube: each unit takes its part out of the queue.
@@ -306,6 +310,35 @@ impl Division<'_> {
             SplitMode::UpDown => "UP_DOWN",
             SplitMode::LeftRight => "LEFT_RIGHT",
         }
+    }
+}
+
+/// Shapes that are written out follow the tile; what is taken of something whole is the unit's own part.
+fn write_shares(call: &mut Call, cut: Cut, whole: u64, is_of_half: bool) {
+    let (axis, half) = (cut.axis(), whole.div_ceil(2));
+    match call.op {
+        OpId::LOAD => {
+            change(call, 1, axis, |offset| cut.first(offset, half));
+            change(call, 2, axis, |_| int(half));
+            change(call, 3, axis, |valid| cut.part(valid.clone(), whole));
+        }
+        OpId::SLICE => {
+            change(call, 1, axis, |_| int(half));
+            if !is_of_half {
+                change(call, 2, axis, |offset| cut.first(offset, half));
+            }
+            change(call, 3, axis, |valid| cut.part(valid.clone(), whole));
+        }
+        OpId::FULL => change(call, 0, axis, |_| int(half)),
+        OpId::SET_VALIDSHAPE => {
+            // What fits into a half is meant for each unit.
+            if let Some(Operand::Scalar(valid)) = call.args.get_mut(1 + axis)
+                && valid.as_int().is_some_and(|valid| valid > cut.step(half) as i64)
+            {
+                *valid = cut.part(valid.clone(), whole);
+            }
+        }
+        _ => {}
     }
 }
 
