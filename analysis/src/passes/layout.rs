@@ -46,8 +46,7 @@ pub(super) fn of_result(kernel: &Kernel, call: &Call, result: &TileType) -> Layo
         View::Create => of_create(call, result),
         View::Extract if result.space == Some(Space::Left) => boxed(BLayout::RowMajor, SLayout::RowMajor, FRACTAL),
         View::Extract if result.space == Some(Space::Right) => Layout { blayout: BLayout::RowMajor, ..implicit },
-        View::Extract | View::Reshape | View::GatherRows => implicit,
-        View::SplitHalved | View::SplitDoubled => inherited(0),
+        View::Extract | View::Reshape | View::GatherRows | View::SplitHalved | View::SplitDoubled => implicit,
         View::LoadRemote | View::Annotation | View::Nothing => result.layout(),
     }
 }
