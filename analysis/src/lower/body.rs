@@ -30,6 +30,15 @@ pub(super) enum Term {
     Unknown(Reason),
 }
 
+impl Term {
+    pub(super) fn var(&self) -> Option<VarId> {
+        match self {
+            Term::Var(var) => Some(*var),
+            _ => None,
+        }
+    }
+}
+
 /// The right side of an assignment.
 pub(super) enum Rhs {
     Call(Call, Type),
@@ -323,6 +332,14 @@ impl<'a> Lowering<'a> {
         let value = value.value(origin);
         self.emit(Statement::Let { var, value, ty, origin });
         var
+    }
+
+    /// Host code reads these values: what of them a scope makes leaves it.
+    pub(super) fn host_reads(&mut self, at: ExprId, read: impl IntoIterator<Item = VarId>) {
+        for var in read {
+            let call = self.make_call(OpId::TENSOR_READ, vec![Operand::Var(var)], Vec::new(), at);
+            self.emit(Statement::Eval { origin: call.origin, call });
+        }
     }
 
     // Statements.

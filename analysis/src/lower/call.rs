@@ -139,6 +139,7 @@ impl Lowering<'_> {
             .iter()
             .map(|arg| {
                 let term = self.expression(arg.value);
+                self.host_reads(arg.value, term.var());
                 (arg.keyword.as_deref(), self.term_type(&term))
             })
             .collect();
@@ -324,6 +325,11 @@ impl Lowering<'_> {
         }
         let operands = positional.iter().chain(keywords.iter().map(|(_, _, term)| term));
         operands.for_each(|term| self.note_unknown(expr, term));
+        if self.state.host {
+            let operands = positional.iter().chain(keywords.iter().map(|(_, _, term)| term));
+            let read: Vec<VarId> = operands.filter_map(Term::var).collect();
+            self.host_reads(expr, read);
+        }
         self.retype(args, &mut positional, &mut keywords);
         let first = positional.first().or(keywords.first().map(|(_, _, term)| term)).map(|term| self.term_type(term));
         if !self.state.host

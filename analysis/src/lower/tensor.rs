@@ -44,6 +44,9 @@ impl Lowering<'_> {
     /// `x[i, j]`
     pub(super) fn tensor_element(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Rhs {
         let offsets: Vec<Scalar> = indices.iter().map(|&index| self.scalar(index)).collect();
+        if self.state.host {
+            self.host_reads(at, [var]);
+        }
         if self.state.host || tensor.dtype.is_none() {
             return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason("an element of a tensor".to_owned()))));
         }
@@ -85,8 +88,14 @@ impl Lowering<'_> {
         value: ExprId,
     ) {
         if self.state.host {
-            self.expression(value);
-            return;
+            let written = self.expression(value);
+            if let Type::Tile(_) = self.term_type(&written) {
+                let message = format!("what is written to a part of the tensor `{name}` must be a tensor, not a tile");
+                return self.reject_anywhere(value, Code::InvalidOperand, message);
+            }
+            self.host_reads(value, written.var());
+            let ty = Type::Tensor(TensorType { is_output: false, ..tensor.clone() });
+            return self.assign(base, name, None, Rhs::Host(ty, HostValue::PartOf(target)));
         }
         let indices = self.indices(index);
         let Some(window) = self.subscripted(base, target, tensor, &indices) else { return };
