@@ -1,7 +1,7 @@
 //! FlattenTileNdTo2D: tiles of more than two axes become two-dimensional ones of the same bytes, and a transposition gets
 //! the scratch tile that its instruction needs.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::batches::{self, Batches};
 use super::pages;
@@ -19,10 +19,11 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
     let body = std::mem::take(&mut kernel.body);
     let shapes: Vec<Option<Vec<u64>>> =
         (0..kernel.vars.len()).map(|var| shape_of_many_axes(kernel, VarId(var as u32))).collect();
+    let reshaped = reshaped_to_many_axes(&body, &shapes);
     let mut batches = Batches::of(kernel, &body, target);
     let body = walk::expand_leaves(body, &mut |stmt, out| {
         if let Some(stmt) = batches::product(kernel, &mut batches, stmt, out) {
-            flatten_stmt(kernel, &shapes, stmt, out);
+            flatten_stmt(kernel, &shapes, &reshaped, stmt, out);
         }
     });
     for var in &mut kernel.vars {
@@ -78,7 +79,27 @@ fn merge(shape: &[u64]) -> Vec<u64> {
     vec![leading.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent)), *last]
 }
 
-fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, out: &mut Vec<Stmt>) {
+/// The compiler leaves the shape of what is reshaped to more than two axes, until something needs two.
+fn reshaped_to_many_axes(body: &[Stmt], shapes: &[Option<Vec<u64>>]) -> FxHashSet<VarId> {
+    let mut reshaped = FxHashSet::default();
+    walk::visit(body, &mut |stmt| {
+        if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
+            && call.op == OpId::RESHAPE
+            && shapes.get(var.0 as usize).is_some_and(Option::is_some)
+        {
+            reshaped.insert(*var);
+        }
+    });
+    reshaped
+}
+
+fn flatten_stmt(
+    kernel: &mut Kernel,
+    shapes: &[Option<Vec<u64>>],
+    reshaped: &FxHashSet<VarId>,
+    stmt: Stmt,
+    out: &mut Vec<Stmt>,
+) {
     let (var, mut call, origin) = match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } => (Some(var), call, origin),
         Stmt::Eval { call, origin } => (None, call, origin),
@@ -90,7 +111,7 @@ fn flatten_stmt(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>], stmt: Stmt, ou
     let result_shape = var.and_then(shape_of);
 
     if let (OpId::TRANSPOSE, Some(var), Some(shape)) = (call.op, var, operand_shape)
-        && pages::transpose(kernel, var, &call, shape, origin, out)
+        && pages::transpose(kernel, var, &call, shape, operand.is_some_and(|of| reshaped.contains(&of)), origin, out)
     {
         return;
     }

@@ -13,13 +13,14 @@ pub(super) struct Pages<'a> {
     pub(super) out: &'a mut Vec<Stmt>,
 }
 
-/// The last two axes exchanged: the result is made first, and every page is transposed and written into it. False where this
-/// is another transposition.
+/// The last two axes exchanged: the result is made first, and every page is transposed and written into it. A source that is
+/// `reshaped` is flattened first. False where this is another transposition.
 pub(super) fn transpose(
     kernel: &mut Kernel,
     result: VarId,
     call: &Call,
     shape: &[u64],
+    reshaped: bool,
     origin: Origin,
     out: &mut Vec<Stmt>,
 ) -> bool {
@@ -36,6 +37,7 @@ pub(super) fn transpose(
     let (count, rows, columns) = (*count, *rows, *columns);
     let mut pages = Pages { kernel, at: call.origin, origin, out };
     let [tall, pool] = [[count * columns, rows], [count * rows, columns]];
+    let source = if reshaped { pages.flat("trans_in_2d", source, pool, &tile) } else { source };
     let mut whole = pages.own(result, tall, &tile);
     pages.create_as(whole, tall);
     let pool_tile = pages.like("trans_tmp_pool", pool, &tile);
@@ -73,6 +75,12 @@ impl Pages<'_> {
         let space = tile.space.unwrap_or(Space::Vec);
         let attrs = vec![("dtype", Attr::Dtype(tile.dtype)), (spaces::TARGET_MEMORY, Attr::Space(space))];
         self.bind(var, OpId::CREATE, vec![extents(shape)], attrs);
+    }
+
+    fn flat(&mut self, name: &str, source: VarId, shape: [u64; 2], model: &TileType) -> VarId {
+        let var = self.like(name, shape, model);
+        self.bind(var, OpId::RESHAPE, vec![Operand::Var(source), extents(shape)], Vec::new());
+        var
     }
 
     fn slice(&mut self, name: &str, source: VarId, shape: [u64; 2], row: u64, model: &TileType) -> VarId {
