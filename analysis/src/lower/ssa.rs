@@ -15,6 +15,7 @@ use crate::ir::{
     Value, Var, VarId, While,
 };
 use crate::passes::simplify::Around;
+use crate::passes::walk;
 
 pub(super) struct Converted {
     pub(super) vars: Vec<Var>,
@@ -192,8 +193,9 @@ impl Converter<'_> {
             Statement::Eval { call, origin } => Stmt::Eval { call: self.call(call), origin: *origin },
             Statement::For { kind, index, bounds, carries, body, origin } => {
                 let [start, stop, step] = bounds.each_ref().map(|bound| self.scalar(bound));
+                let is_unrolled = *kind == LoopKind::Unroll && walk::trip_count(&start, &stop, &step) != Some(0);
                 let before = self.current.mark();
-                let opened = self.open_loop(Some(*index), carries, body, *origin);
+                let opened = self.open_loop(is_unrolled, Some(*index), carries, body, *origin);
                 let opened = OpenLoop { runs_once: runs_once(*kind, &start, &stop, &step), ..opened };
                 let index = opened.index.unwrap_or(VarId(0));
                 self.around.push(Around::Loop { index, start: start.clone(), stop: stop.clone() });
@@ -239,7 +241,7 @@ impl Converter<'_> {
         origin: Origin,
     ) -> Stmt {
         let before = self.current.mark();
-        let opened = self.open_loop(None, carries, body, origin);
+        let opened = self.open_loop(false, None, carries, body, origin);
         let condition = self.scalar(condition);
         let (_, carries, body) = self.close_loop(opened, before, carries, body, origin);
         Stmt::While(While { condition, carries, body, origin })
@@ -248,6 +250,7 @@ impl Converter<'_> {
     /// Makes the carries and lets the body see them.
     fn open_loop(
         &mut self,
+        is_unrolled: bool,
         index: Option<VarId>,
         explicit: &[ExplicitCarry],
         body: &[Statement],
@@ -288,7 +291,11 @@ impl Converter<'_> {
         for &var in &escaping {
             let ty = self.author(var).ty.clone();
             let in_while = index.is_none();
-            let init = self.escaping_init(var, &ty, body, in_while, origin);
+            let init = match is_unrolled {
+                // The copies stand one behind the other, so that what they assign has a value behind them.
+                true => Operand::Unknown(Reason("a value in front of the copies of a loop".to_owned())),
+                false => self.escaping_init(var, &ty, body, in_while, origin),
+            };
             let iter = self.carried(var, ty.clone(), Role::IterArg, origin);
             let result = self.carried(var, ty, Role::LoopResult, origin);
             inside.push((var, iter));
