@@ -740,7 +740,7 @@ class P:
 }
 
 #[test]
-fn what_the_compiler_mistakes_in_loops_is_not_modelled() {
+fn what_the_compiler_mistakes_is_not_modelled() {
     let text = "import pypto.language as pl
 
 SLOTS = pl.MemRef(slots=4)
@@ -770,12 +770,23 @@ class P:
                 j = j + 1
             o[0:16, 0:64] = x
         return o
+
+    @pl.function
+    def casts(self, a: pl.Tensor[[16, 64], pl.FP32], n: pl.Scalar[pl.INT32], m: pl.Scalar[pl.INDEX], o: pl.Out[pl.Tensor[[16, 64], pl.FP32]]) -> pl.Tensor[[16, 64], pl.FP32]:
+        with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"compared\"):
+            x = a[0:16, 0:64]
+            if n == m:
+                o[0:16, 0:64] = x
+            elif n > m:
+                o[0:16, 0:64] = pl.exp(x)
+        return o
 ";
     let plans = plans(&[("/w/loops.py", text)]);
     let said: String = plans.iter().map(|plan| format!("{} {} {:?}\n", plan.name, plan.status, plan.reasons)).collect();
     expect_test::expect![[r#"
         P.slots partial ["`carried`, which a loop carries from a slot that is computed"]
         P.nested partial ["`x` is carried through a `while` loop, which the compiler's memory planning ignores"]
+        P.compared partial ["a condition on `n` and `m`, which are of different types, inside of another one on them"]
     "#]]
     .assert_eq(&said);
 }

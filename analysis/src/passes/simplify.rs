@@ -9,17 +9,51 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Dtype, For, If, Kernel, LoopKind, Operand, Origin, Rejection, Role, Scalar, ScalarBinary, Stmt, Type, Value, Var,
-    VarId, While,
+    Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt, Type,
+    Value, Var, VarId, While,
 };
 use facts::Facts;
 
 pub(super) fn run(kernel: &mut Kernel) {
+    note_repeated_casts(kernel);
     let body = std::mem::take(&mut kernel.body);
     let (body, flag) = folded(body, &mut kernel.vars, &[], &FxHashMap::default(), &mut Substitution::default());
     kernel.body = body;
     drop_unread_of_kernel(kernel);
     kernel.rejections.extend(flag.map(|(var, at)| refused_flag(kernel.var(var), at)));
+}
+
+/// The compiler knows expressions by where they lie in memory. The cast of a condition inside of another one with the same cast may
+/// lie where that lay, and then it takes both for one.
+fn note_repeated_casts(kernel: &mut Kernel) {
+    let mut found = Vec::new();
+    repeated_casts(&kernel.body, &Facts::new(&kernel.vars), &mut Vec::new(), &mut found);
+    for ([one, other], at) in found {
+        let [one, other] = [one, other].map(|var| &kernel.var(var).name);
+        let what = format!(
+            "a condition on `{one}` and `{other}`, which are of different types, inside of another one on them"
+        );
+        kernel.notes.push(Note { at, reason: Reason(what) });
+    }
+}
+
+fn repeated_casts(body: &[Stmt], facts: &Facts, around: &mut Vec<[VarId; 2]>, found: &mut Vec<([VarId; 2], Origin)>) {
+    for stmt in body {
+        match stmt {
+            Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => repeated_casts(body, facts, around, found),
+            Stmt::If(inner) => {
+                let outside = around.len();
+                let mut compared = Vec::new();
+                facts.compared_through_casts(&inner.condition, &mut |pair| compared.push(pair));
+                found.extend(compared.iter().filter(|pair| around.contains(pair)).map(|pair| (*pair, inner.origin)));
+                around.extend(compared);
+                repeated_casts(&inner.then, facts, around, found);
+                repeated_casts(&inner.otherwise, facts, around, found);
+                around.truncate(outside);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The first truth value that host code begins with.

@@ -334,6 +334,27 @@ impl<'k> Facts<'k> {
 
     // Values.
 
+    /// Pairs of variables that a condition compares, one of them through a cast.
+    pub(super) fn compared_through_casts(&self, condition: &Scalar, see: &mut impl FnMut([VarId; 2])) {
+        let Scalar::Binary(op, left, right) = condition else {
+            if let Scalar::Unary(_, inner) = condition {
+                self.compared_through_casts(inner, see);
+            }
+            return;
+        };
+        if Outcomes::of(*op).is_none() {
+            self.compared_through_casts(left, see);
+            return self.compared_through_casts(right, see);
+        }
+        let (one, other) = self.sides(left, right);
+        if !one.is_cast && !other.is_cast {
+            return;
+        }
+        walk::scalar_uses(left, &mut |left| {
+            walk::scalar_uses(right, &mut |right| see([left.min(right), left.max(right)]))
+        });
+    }
+
     /// Both sides of a comparison, which the compiler brings to the wider type of the two.
     fn sides<'s>(&self, left: &'s Scalar, right: &'s Scalar) -> (Side<'s>, Side<'s>) {
         let dtypes = (scalar_dtype(left, self.vars), scalar_dtype(right, self.vars));
