@@ -271,7 +271,8 @@ impl Collector<'_> {
         offsets.len() <= 2 && stored.is_some_and(is_valid_throughout)
     }
 
-    /// Overwrites all of its target, which it does not read then.
+    /// Overwrites all of its target, which it does not read then. Of what lies in no buffer, as a received tile does, the compiler
+    /// does not know it.
     fn is_whole_assemble(&self, call: &Call, results: &[VarId]) -> bool {
         let ([target, source, Operand::List(offsets)], [result]) = (call.args.as_slice(), results) else {
             return false;
@@ -280,6 +281,7 @@ impl Collector<'_> {
         let tiles = [target, source, *result].map(|var| self.kernel.tile(var));
         let [Some(onto), Some(from), Some(made)] = tiles else { return false };
         call.op == OpId::ASSEMBLE
+            && self.bases.get(source).is_some()
             && [onto, from, made].into_iter().all(|tile| tile.shape == onto.shape && is_valid_throughout(tile))
             && offsets.len() == onto.shape.len()
             && offsets.iter().all(|offset| offset.as_int() == Some(0))
