@@ -710,7 +710,7 @@ def kernel(
 "#,
         expect_test::expect![[r#"
             push exact [] [tput_stage 8192]
-            pull predicted [] [tget_stage_ping 2048, tget_stage_pong 2048]
+            pull exact [] [tget_stage_ping 2048, tget_stage_pong 2048]
         "#]],
     );
 }
