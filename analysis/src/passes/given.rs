@@ -7,21 +7,41 @@ use crate::ir::{For, Operand, Stmt, Value, VarId, While};
 use crate::ops::OpId;
 
 /// Parameters, by what has become of them through stores, loops and branches. What branches make of two of them is none.
-pub(super) struct Given(FxHashMap<VarId, VarId>);
+pub(super) struct Given {
+    params: FxHashMap<VarId, VarId>,
+    by: Lineage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lineage {
+    /// What is handed on at the end of a loop or branch (ExpandMixedKernel).
+    Yields,
+    /// What a loop begins with; what a branch hands on is no parameter (the outliner of scopes, for what they return).
+    Inits,
+}
 
 impl Given {
     pub(super) fn of(params: &[VarId], body: &[Stmt]) -> Given {
-        let mut given = Given(params.iter().map(|param| (*param, *param)).collect());
+        Given::by(Lineage::Yields, params, body)
+    }
+
+    /// As what a scope returns is told.
+    pub(super) fn back(params: &[VarId], body: &[Stmt]) -> Given {
+        Given::by(Lineage::Inits, params, body)
+    }
+
+    fn by(by: Lineage, params: &[VarId], body: &[Stmt]) -> Given {
+        let mut given = Given { params: params.iter().map(|param| (*param, *param)).collect(), by };
         given.body(body);
         given
     }
 
     pub(super) fn param(&self, value: &Operand) -> Option<VarId> {
-        self.0.get(&value.var()?).copied()
+        self.params.get(&value.var()?).copied()
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (VarId, VarId)> + '_ {
-        self.0.iter().map(|(var, param)| (*var, *param))
+        self.params.iter().map(|(var, param)| (*var, *param))
     }
 
     fn body(&mut self, body: &[Stmt]) {
@@ -39,12 +59,16 @@ impl Given {
                     carries.iter().for_each(|carry| self.set(carry.iter, self.param(&carry.init)));
                     self.body(body);
                     for (carry, value) in carries.iter().zip(walk::yielded(body)) {
-                        self.set(carry.result, self.param(value));
+                        let from = if self.by == Lineage::Inits { &carry.init } else { value };
+                        self.set(carry.result, self.param(from));
                     }
                 }
                 Stmt::If(inner) => {
                     self.body(&inner.then);
                     self.body(&inner.otherwise);
+                    if self.by == Lineage::Inits {
+                        continue;
+                    }
                     let sides = walk::yielded(&inner.then).iter().zip(walk::yielded(&inner.otherwise));
                     for (result, (then, otherwise)) in inner.results.iter().zip(sides) {
                         let param = self.param(then).filter(|param| self.param(otherwise) == Some(*param));
@@ -57,6 +81,6 @@ impl Given {
     }
 
     fn set(&mut self, var: VarId, param: Option<VarId>) {
-        self.0.extend(param.map(|param| (var, param)));
+        self.params.extend(param.map(|param| (var, param)));
     }
 }

@@ -237,6 +237,13 @@ impl<'k> Facts<'k> {
         match condition {
             Scalar::Unary(ScalarUnary::Not, inner) => self.holds(inner, !value),
             Scalar::Binary(op @ (And | Or), left, right) => {
+                let changes_nothing = Some(*op == And);
+                if form::truth(left) == changes_nothing {
+                    return self.holds(right, value);
+                }
+                if form::truth(right) == changes_nothing {
+                    return self.holds(left, value);
+                }
                 // One side alone decides by its form only: the compiler proves no alternative.
                 (*op == And) == value && self.holds(left, value) && self.holds(right, value)
             }

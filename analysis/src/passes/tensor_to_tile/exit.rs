@@ -19,7 +19,7 @@ impl Conversion<'_> {
         // Of a loop that begins with the parameter itself the compiler's outliner returns the parameter, so that nothing leads to it.
         merging.loads.retain(|tile, param| self.stands_for.var_of(*param) != Some(*tile));
         // What a scope has written to, it returns as the parameter that it is.
-        let given = Given::of(if self.kernel.is_scope { &self.kernel.params } else { &[] }, &self.out);
+        let given = Given::back(if self.kernel.is_scope { &self.kernel.params } else { &[] }, &self.out);
         let mut added = 0;
         let mut returned = Vec::with_capacity(values.len());
         for (at, value) in values.into_iter().enumerate() {
