@@ -39,7 +39,7 @@ mod tlx;
 
 pub(crate) use assumed::{assumptions, assumptions_of_name};
 pub(crate) use dumps::{Dumped, Match, dumped};
-pub(crate) use names::unknown_names;
+pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use tlx::{

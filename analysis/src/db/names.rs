@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::Stmt;
+use tilelens_syntax::ast::{Expr, ExprId, Stmt};
 
 use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
 use crate::eval::{self, Scope};
@@ -18,10 +18,8 @@ pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
     let around = Around { db, unit };
     let ast = syntax(db, unit);
     let found = match unit.key(db).kind {
-        BlockKind::Function if kind(db, unit) != lower::Kind::Python => {
-            let is_foreign = printed::is_printed(ast) || lower::is_undecorated(ast);
-            if is_foreign { Vec::new() } else { names::unknown(ast, &around) }
-        }
+        BlockKind::Function if is_of_language(db, unit) => names::unknown(ast, &around),
+        BlockKind::Function if kind(db, unit) != lower::Kind::Python => Vec::new(),
         BlockKind::Function | BlockKind::ClassHeader if imports_language(db, unit.file(db)) => {
             let decorators = ast.body.iter().flat_map(|&stmt| match ast.stmt(stmt) {
                 Stmt::Function(function) => function.decorators.as_slice(),
@@ -33,6 +31,18 @@ pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
         _ => Vec::new(),
     };
     Arc::new(found)
+}
+
+/// The expressions that do not parse, of what [`unknown_names`] reads as a whole.
+pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = ExprId> {
+    let is_read = unit.key(db).kind == BlockKind::Function && is_of_language(db, unit);
+    let exprs = is_read.then(|| syntax(db, unit).exprs()).into_iter().flatten();
+    exprs.filter(|(_, expr)| matches!(expr, Expr::Error)).map(|(id, _)| id)
+}
+
+fn is_of_language<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let ast = syntax(db, unit);
+    kind(db, unit) != lower::Kind::Python && !printed::is_printed(ast) && !lower::is_undecorated(ast)
 }
 
 /// A kernel that rests on a name that nobody defines is not known.

@@ -5,7 +5,7 @@ use tilelens_syntax::TextRange;
 use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, Match, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
-use crate::ir::{Kernel, Note, Origin, Rejection};
+use crate::ir::{Kernel, Note, Origin, Reason, Rejection};
 use crate::memory::{Finding, OpenSearch, Plan};
 use crate::names::{UnknownName, Usage};
 
@@ -60,6 +60,7 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
             all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
         }
         all.extend(unpaired(context, &placed));
+        all.extend(unparsed(context, &placed));
         add_unknown_names(&mut all, context, &placed);
         all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
         all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
@@ -202,6 +203,13 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
     let range = TextRange::new(first.start, first.start + first.len);
     let related = vec![RelatedRange { range, message: "first defined here".to_owned() }];
     Some(Diagnostic { related, ..plain(placed.range(plan.name_origin), Code::DuplicateKernel, message) })
+}
+
+/// Also in the host code of a program, of which no kernel says so.
+fn unparsed<'a>(context: &'a Context<'_>, placed: &'a PlacedUnit<'_>) -> impl Iterator<Item = Diagnostic> {
+    let reason = || Reason("the expression does not parse".to_owned());
+    db::unparsed(context.db, placed.unit)
+        .map(move |expr| not_modelled(placed, &Note { at: Origin::Expr(expr), reason: reason() }))
 }
 
 /// Adds what is said of names. An element type has a code of its own, and what is not modelled at such a place follows from the name.
