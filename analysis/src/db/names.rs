@@ -34,10 +34,13 @@ pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
 }
 
 /// The expressions that do not parse, of what [`unknown_names`] reads as a whole.
-pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = ExprId> {
-    let is_read = unit.key(db).kind == BlockKind::Function && is_of_language(db, unit);
-    let exprs = is_read.then(|| syntax(db, unit).exprs()).into_iter().flatten();
-    exprs.filter(|(_, expr)| matches!(expr, Expr::Error)).map(|(id, _)| id)
+#[salsa::tracked(returns(ref))]
+pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<ExprId> {
+    if unit.key(db).kind != BlockKind::Function || !is_of_language(db, unit) {
+        return Vec::new();
+    }
+    let exprs = syntax(db, unit).exprs();
+    exprs.filter(|(_, expr)| matches!(expr, Expr::Error)).map(|(id, _)| id).collect()
 }
 
 fn is_of_language<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {

@@ -1,6 +1,7 @@
 //! Everything that tilelens has to say about a file.
 
 use tilelens_syntax::TextRange;
+use tilelens_syntax::ast::ExprId;
 
 use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, Match, Outcome, Planned, Unit};
@@ -206,10 +207,10 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
 }
 
 /// Also in the host code of a program, of which no kernel says so.
-fn unparsed<'a>(context: &'a Context<'_>, placed: &'a PlacedUnit<'_>) -> impl Iterator<Item = Diagnostic> {
-    let reason = || Reason("the expression does not parse".to_owned());
-    db::unparsed(context.db, placed.unit)
-        .map(move |expr| not_modelled(placed, &Note { at: Origin::Expr(expr), reason: reason() }))
+fn unparsed(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+    let note =
+        |expr: &ExprId| Note { at: Origin::Expr(*expr), reason: Reason("the expression does not parse".to_owned()) };
+    db::unparsed(context.db, placed.unit).iter().map(|expr| not_modelled(placed, &note(expr))).collect()
 }
 
 /// Adds what is said of names. An element type has a code of its own, and what is not modelled at such a place follows from the name.
