@@ -174,6 +174,32 @@ pub enum SplitMode {
     LeftRight,
 }
 
+impl SplitMode {
+    /// The member of `pl.SplitMode`.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            SplitMode::UpDown => "UP_DOWN",
+            SplitMode::LeftRight => "LEFT_RIGHT",
+        }
+    }
+
+    /// The axis of a tile of two dimensions.
+    pub(crate) fn axis(self) -> usize {
+        match self {
+            SplitMode::UpDown => 0,
+            SplitMode::LeftRight => 1,
+        }
+    }
+
+    /// `split=` of transfers that the vector units share evenly; 0 is for those that are not divided.
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            SplitMode::UpDown => 1,
+            SplitMode::LeftRight => 2,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KernelKind {
     /// Not yet split into cube and vector parts.

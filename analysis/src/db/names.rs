@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::{Expr, ExprId, Stmt};
+use tilelens_syntax::ast::{Expr, Stmt};
 
 use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
 use crate::eval::{self, Scope};
@@ -33,14 +33,19 @@ pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
     Arc::new(found)
 }
 
-/// The expressions that do not parse, of what [`unknown_names`] reads as a whole.
+/// What does not parse, of what [`unknown_names`] reads as a whole.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<ExprId> {
+pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Note> {
     if unit.key(db).kind != BlockKind::Function || !is_of_language(db, unit) {
         return Vec::new();
     }
-    let exprs = syntax(db, unit).exprs();
-    exprs.filter(|(_, expr)| matches!(expr, Expr::Error)).map(|(id, _)| id).collect()
+    let ast = syntax(db, unit);
+    let exprs =
+        ast.exprs().filter(|(_, expr)| matches!(expr, Expr::Error)).map(|(id, _)| (Origin::Expr(id), "expression"));
+    let stmts =
+        ast.stmts().filter(|(_, stmt)| matches!(stmt, Stmt::Error)).map(|(id, _)| (Origin::Stmt(id), "statement"));
+    let note = |(at, what)| Note { at, reason: Reason(format!("the {what} does not parse")) };
+    exprs.chain(stmts).map(note).collect()
 }
 
 fn is_of_language<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {

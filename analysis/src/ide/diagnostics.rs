@@ -1,12 +1,11 @@
 //! Everything that tilelens has to say about a file.
 
 use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::ExprId;
 
 use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, Match, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
-use crate::ir::{Kernel, Note, Origin, Reason, Rejection};
+use crate::ir::{Kernel, Note, Origin, Rejection};
 use crate::memory::{Finding, OpenSearch, Plan};
 use crate::names::{UnknownName, Usage};
 
@@ -208,9 +207,7 @@ fn duplicate(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome) 
 
 /// Also in the host code of a program, of which no kernel says so.
 fn unparsed(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
-    let note =
-        |expr: &ExprId| Note { at: Origin::Expr(*expr), reason: Reason("the expression does not parse".to_owned()) };
-    db::unparsed(context.db, placed.unit).iter().map(|expr| not_modelled(placed, &note(expr))).collect()
+    db::unparsed(context.db, placed.unit).iter().map(|note| not_modelled(placed, note)).collect()
 }
 
 /// Adds what is said of names. An element type has a code of its own, and what is not modelled at such a place follows from the name.

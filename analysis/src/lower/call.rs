@@ -431,12 +431,7 @@ impl Lowering<'_> {
                     && call.attr("split").is_none()
                     && let Some(mode) = self.state.vector_units
                 {
-                    let code = match mode {
-                        None => 0,
-                        Some(SplitMode::UpDown) => 1,
-                        Some(SplitMode::LeftRight) => 2,
-                    };
-                    call.attrs.push(("split", Attr::Int(code)));
+                    call.attrs.push(("split", Attr::Int(mode.map_or(0, SplitMode::code))));
                 }
                 self.deduced(call, expr)
             }

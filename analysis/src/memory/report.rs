@@ -262,10 +262,11 @@ fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
     let mut handed_on: FxHashSet<VarId> = FxHashSet::default();
     let mut carried: FxHashSet<VarId> = FxHashSet::default();
     walk::visit(&kernel.body, &mut |stmt| match stmt {
-        Stmt::For(For { carries, .. }) => handed_on.extend(carries.iter().filter_map(|carry| carry.init.var())),
-        Stmt::While(While { carries, .. }) => {
+        Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
             handed_on.extend(carries.iter().filter_map(|carry| carry.init.var()));
-            carried.extend(carries.iter().map(|carry| carry.iter));
+            if let Stmt::While(_) = stmt {
+                carried.extend(carries.iter().map(|carry| carry.iter));
+            }
         }
         Stmt::Yield { values, .. } => handed_on.extend(values.iter().filter_map(Operand::var)),
         _ => {}

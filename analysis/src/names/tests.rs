@@ -7,6 +7,12 @@ use crate::diagnostics::Code;
 /// Prints what is said of names in the first of the files, and whether its kernels are exact.
 #[track_caller]
 fn check_files(files: &[(&str, &str)], expect: Expect) {
+    check_code(Code::UnknownName, files, expect);
+}
+
+/// As [`check_files`], for another diagnostic.
+#[track_caller]
+fn check_code(code: Code, files: &[(&str, &str)], expect: Expect) {
     let mut host = AnalysisHost::new();
     let ids: Vec<_> = files
         .iter()
@@ -19,7 +25,7 @@ fn check_files(files: &[(&str, &str)], expect: Expect) {
     let analysis = host.snapshot();
     let mut said = String::new();
     for diagnostic in analysis.diagnostics(ids[0]).expect("nothing is edited") {
-        if diagnostic.code == Code::UnknownName {
+        if diagnostic.code == code {
             let text = &files[0].1[diagnostic.range.start..diagnostic.range.end];
             said.push_str(&format!("{text}: {}\n", diagnostic.message));
         }
@@ -308,4 +314,14 @@ fn a_misspelt_keyword_is_said_once() {
         error unknown-name: `pl.load` has no parameter `valid_shapse`; did you mean `valid_shape`?
     "#]],
     );
+}
+
+#[test]
+fn host_code_that_does_not_parse() {
+    let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.Orchestration)\n    def main(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64]) -> pl.Tensor[[64, 64], pl.FP32]:\n        first = n + 0p\n        for i in pl.range(2) 3:\n            a = self.k(a, 4n)\n        return a\n";
+    check_code(Code::NotModelled, &[("kernels.py", text)], expect![[r#"
+        0: not modelled: the statement does not parse
+        3: not modelled: the statement does not parse
+        n: not modelled: the expression does not parse
+    "#]]);
 }

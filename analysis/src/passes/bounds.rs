@@ -23,9 +23,7 @@ pub(super) fn check_extents(kernel: &mut Kernel) {
         _ => None,
     });
     let Kernel { notes, rejections, .. } = kernel;
-    notes.retain(|note| {
-        !rejections.iter().any(|rejection| rejection.at == note.at && rejection.message == note.reason.0)
-    });
+    notes.retain(|note| !rejections.iter().any(|rejection| rejection.at == note.at));
 }
 
 fn refuse(kernel: &mut Kernel, ops: &[OpId], refused: impl Fn(Problem) -> Option<String>) {

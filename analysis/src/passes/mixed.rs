@@ -150,10 +150,7 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
 
 /// The halves of a transposed tile are along the other axis.
 fn refuse_transposes(kernel: &mut Kernel, mode: SplitMode) {
-    let (axis, name) = match mode {
-        SplitMode::UpDown => (0, "UP_DOWN"),
-        SplitMode::LeftRight => (1, "LEFT_RIGHT"),
-    };
+    let (axis, name) = (mode.axis(), mode.name());
     let mut swapped = Vec::new();
     walk::visit(&kernel.body, &mut |stmt| {
         let Some(call) = walk::call_of(stmt).filter(|call| call.op == OpId::TRANSPOSE) else { return };

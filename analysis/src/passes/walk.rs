@@ -204,26 +204,36 @@ impl Substitution {
     }
 
     pub(super) fn scalar(&self, scalar: &Scalar) -> Scalar {
+        self.replaced(scalar).unwrap_or_else(|| scalar.clone())
+    }
+
+    /// `None` where nothing in it is replaced: it stays as it is written.
+    fn replaced(&self, scalar: &Scalar) -> Option<Scalar> {
         match scalar {
-            Scalar::Var(var) => match self.of.get(var) {
-                Some(Operand::Scalar(value)) => value.clone(),
-                Some(Operand::Var(value)) => Scalar::Var(*value),
-                Some(Operand::Unknown(reason)) => Scalar::Unknown(reason.clone()),
-                Some(Operand::List(_)) | None => Scalar::Var(*var),
+            Scalar::Var(var) => match self.of.get(var)? {
+                Operand::Scalar(value) => Some(value.clone()),
+                Operand::Var(value) => Some(Scalar::Var(*value)),
+                Operand::Unknown(reason) => Some(Scalar::Unknown(reason.clone())),
+                Operand::List(_) => None,
             },
-            Scalar::Dim { tensor, axis } => Scalar::Dim { tensor: self.var(*tensor), axis: *axis },
-            Scalar::Unary(op, inner) => fold_unary(*op, self.scalar(inner)),
-            Scalar::Cast(dtype, inner) => Scalar::Cast(*dtype, Box::new(self.scalar(inner))),
+            Scalar::Dim { tensor, axis } => Some(Scalar::Dim { tensor: self.var_of(*tensor)?, axis: *axis }),
+            Scalar::Unary(op, inner) => Some(fold_unary(*op, self.replaced(inner)?)),
+            Scalar::Cast(dtype, inner) => Some(Scalar::Cast(*dtype, self.replaced(inner)?.into())),
             Scalar::Binary(op, left, right) => {
-                let replaced = (self.scalar(left), self.scalar(right));
-                if self.unfolded || (&replaced.0, &replaced.1) == (left.as_ref(), right.as_ref()) {
-                    Scalar::Binary(*op, replaced.0.into(), replaced.1.into())
-                } else {
-                    fold_binary(*op, replaced.0, replaced.1)
-                }
+                let (new_left, new_right) = match (self.replaced(left), self.replaced(right)) {
+                    (None, None) => return None,
+                    (new_left, new_right) => (
+                        new_left.unwrap_or_else(|| left.as_ref().clone()),
+                        new_right.unwrap_or_else(|| right.as_ref().clone()),
+                    ),
+                };
+                Some(match self.unfolded {
+                    true => Scalar::Binary(*op, new_left.into(), new_right.into()),
+                    false => fold_binary(*op, new_left, new_right),
+                })
             }
-            Scalar::Call(call) => Scalar::Call(Box::new(self.call(call))),
-            known => known.clone(),
+            Scalar::Call(call) => Some(Scalar::Call(Box::new(self.call(call)))),
+            _ => None,
         }
     }
 

@@ -5,6 +5,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
 use std::num::NonZeroU16;
 use std::sync::LazyLock;
 
@@ -23,6 +24,7 @@ pub(super) fn lower(root: Node<'_>, source: &BlockSource) -> (Ast, Spans) {
         spans: Spans::default(),
         depth: 0,
         in_scope: false,
+        seen_errors: HashSet::new(),
     };
     lowering.ast.body = lowering.statements(root);
     lowering.ast.hidden.sort_unstable();
@@ -89,6 +91,8 @@ struct Lowering<'t> {
     depth: usize,
     /// In a statement whose nodes are numbered by themselves.
     in_scope: bool,
+    /// Where an expression or a statement of the view says that something does not parse.
+    seen_errors: HashSet<TextRange>,
 }
 
 impl<'t> Lowering<'t> {

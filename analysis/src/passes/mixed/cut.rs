@@ -32,18 +32,7 @@ impl Cut {
     }
 
     pub(super) fn axis(self) -> usize {
-        match self.mode {
-            SplitMode::UpDown => 0,
-            SplitMode::LeftRight => 1,
-        }
-    }
-
-    /// `split=` of transfers that the units share evenly.
-    pub(super) fn code(self) -> i64 {
-        match self.mode {
-            SplitMode::UpDown => 1,
-            SplitMode::LeftRight => 2,
-        }
+        self.mode.axis()
     }
 
     pub(super) fn extent(self, tile: &TileType) -> Option<u64> {

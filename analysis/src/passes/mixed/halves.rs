@@ -164,8 +164,8 @@ impl Division<'_> {
         else {
             return false;
         };
-        let extent = extents[axis].as_int().map(|extent| (extent + 1) / 2);
-        let end = offsets[axis].as_int().zip(extent).map(|(offset, extent)| offset + extent);
+        let extent = extents[axis].as_int().map(|extent| extent.saturating_add(1) / 2);
+        let end = offsets[axis].as_int().zip(extent).map(|(offset, extent)| offset.saturating_add(extent));
         !self.halves.contains_key(source)
             || end.zip(self.cut.extent(source_tile)).is_some_and(|(end, has)| end <= has as i64)
     }
@@ -176,11 +176,11 @@ impl Division<'_> {
         let Some(pushed) = pushed else { return Stmt::Let { var, value: Value::Call(call), origin } };
         self.refuse_narrowed(&pushed, call.origin);
         let code = match self.cut.shares(&pushed) {
-            Shares::Even => self.cut.code(),
-            Shares::Odd => self.cut.code() + 2,
+            Shares::Even => self.cut.mode.code(),
+            Shares::Odd => self.cut.mode.code() + 2,
             Shares::Apart(first, second) => {
                 self.refuse_apart([first, second], call.origin);
-                self.cut.code()
+                self.cut.mode.code()
             }
         };
         let mut attrs = vec![("split", Attr::Int(code))];
@@ -204,7 +204,7 @@ impl Division<'_> {
         let name = format!("{}_mat", self.kernel.var(var).name);
         let at = call.origin;
         let whole = self.kernel.add_var(Var { name, ty: Type::Tile(ty), role: Role::Def, inserted: true, origin: at });
-        let attrs = vec![("split", Attr::Int(self.cut.code()))];
+        let attrs = vec![("split", Attr::Int(self.cut.mode.code()))];
         let gather = Call { op: OpId::AIC_GATHER, args: vec![Operand::Var(half)], attrs, origin: at };
         out.push(Stmt::Let { var: whole, value: Value::Call(gather), origin });
         let place = Call { args: vec![Operand::Var(whole)], ..call };
@@ -219,7 +219,7 @@ impl Division<'_> {
             SplitMode::LeftRight => Shape::RowReduced,
         };
         if op.category == Category::Reduction && op.shape == along {
-            let (op, mode, divided) = (op.name, self.mode_name(), self.axis_name());
+            let (op, mode, divided) = (op.name, self.cut.mode.name(), self.axis_name());
             let message = format!(
                 "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{mode})` gives each vector unit half of the {divided}, so that each would have a partial result; divide the other axis"
             );
@@ -241,7 +241,7 @@ impl Division<'_> {
     /// The cube puts `whole` together of halves, and needs both of them.
     fn refuse_unhalved(&mut self, half: VarId, whole: &TileType, at: Origin) {
         let name = &self.kernel.var(half).name;
-        let (mode, axis) = (self.mode_name(), self.axis_name());
+        let (mode, axis) = (self.cut.mode.name(), self.axis_name());
         let extent = self.cut.extent(whole).unwrap_or_default();
         let message = match self.halves.get(&half) {
             Some(false) => {
@@ -302,13 +302,6 @@ impl Division<'_> {
         match self.cut.mode {
             SplitMode::UpDown => "rows",
             SplitMode::LeftRight => "columns",
-        }
-    }
-
-    fn mode_name(&self) -> &'static str {
-        match self.cut.mode {
-            SplitMode::UpDown => "UP_DOWN",
-            SplitMode::LeftRight => "LEFT_RIGHT",
         }
     }
 }

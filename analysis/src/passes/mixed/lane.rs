@@ -201,11 +201,7 @@ impl<'a> Lane<'a> {
         if crosses(call) {
             return call.attrs.clone();
         }
-        let code = match self.source.cross_core.split {
-            None => 0,
-            Some(SplitMode::UpDown) => 1,
-            Some(SplitMode::LeftRight) => 2,
-        };
+        let code = self.source.cross_core.split.map_or(0, SplitMode::code);
         vec![("split", Attr::Int(code))]
     }
 

@@ -54,7 +54,6 @@ done = pl.tile.scatter_update(rows, index, new, dim=-2)",
             index: Tile[[1, 8], INT32, Vec] = tile.cast(t__tmp_v0, target_type=INT32, mode=1)
             new: Tile[[16, 32], FP16, Vec]
             done: ? = <`tile.scatter_update` that the compiler refuses>
-            not modelled: `tile.scatter_update` that the compiler refuses
             invalid-operand: `scatter_update` writes a row of `src` for each index: `src` has 16 rows, `index` 8 elements
         "#]],
     );

@@ -116,6 +116,7 @@ impl Lowering<'_> {
             },
             "ERROR" => {
                 self.hide(node, |_| false);
+                self.seen_errors.insert(range(node));
                 Expr::Error
             }
             kind => {

@@ -56,8 +56,8 @@ impl Lowering<'_> {
     }
 
     fn numbered(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
-        let stmt = match node.kind() {
-            "expression_statement" => return self.expression_statement(node, into),
+        let mut stmt = match node.kind() {
+            "expression_statement" => self.expression_statement(node),
             "function_definition" => self.function(node, Vec::new()),
             "class_definition" => self.class(node, Vec::new()),
             "decorated_definition" => self.decorated(node),
@@ -91,8 +91,33 @@ impl Lowering<'_> {
                 Stmt::Other { keyword: keyword(kind), body: self.nested_statements(node) }
             }
         };
+        let unseen = self.unseen_errors(node);
+        match &mut stmt {
+            Stmt::Error => {}
+            // Behind a header that does not parse, the function does.
+            Stmt::Function(function) => drop(function.body.splice(..0, unseen)),
+            _ => into.extend(unseen),
+        }
         let id = self.add_stmt(stmt, range(node));
         into.push(id);
+    }
+
+    /// Statements for what does not parse in a statement, but for those in it, where the view has no expression for it: the `0` of
+    /// `a + 0p`.
+    fn unseen_errors(&mut self, node: Node<'_>) -> Vec<StmtId> {
+        let mut found = Vec::new();
+        let mut cursor = node.walk();
+        let mut waiting = vec![node];
+        while let Some(node) = waiting.pop().filter(Node::has_error) {
+            for child in node.children(&mut cursor) {
+                if child.is_error() || child.is_missing() {
+                    found.extend(self.seen_errors.insert(range(child)).then(|| range(child)));
+                } else if child.has_error() && child.kind() != "block" {
+                    waiting.push(child);
+                }
+            }
+        }
+        found.into_iter().map(|range| self.add_stmt(Stmt::Error, range)).collect()
     }
 
     /// What a broken place still holds: its whole statements, so that one bad line hides no other.
@@ -122,9 +147,9 @@ impl Lowering<'_> {
         statements
     }
 
-    fn expression_statement(&mut self, node: Node<'_>, into: &mut Vec<StmtId>) {
+    fn expression_statement(&mut self, node: Node<'_>) -> Stmt {
         let children = self.children(node);
-        let stmt = match children.as_slice() {
+        match children.as_slice() {
             _ if self.broken.iter().any(|broken| broken.start == node.start_byte()) => {
                 self.hide(node, |_| false);
                 Stmt::Error
@@ -136,9 +161,7 @@ impl Lowering<'_> {
                 let elements = many.iter().map(|&child| self.expr(child)).collect();
                 Stmt::Expr(self.add_expr(Expr::Tuple(elements), range(node)))
             }
-        };
-        let id = self.add_stmt(stmt, range(node));
-        into.push(id);
+        }
     }
 
     fn assignment(&mut self, node: Node<'_>) -> Stmt {

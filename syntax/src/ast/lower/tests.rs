@@ -69,3 +69,19 @@ fn a_broken_line_hides_no_other() {
     let (ast, _) = ast::parse(&document.blocks()[0].source);
     assert!(ast.stmts().any(|(_, stmt)| matches!(stmt, ast::Stmt::Return(_))), "{ast:#?}");
 }
+
+#[test]
+fn what_does_not_parse_in_an_expression_is_a_statement_in_front() {
+    check(
+        "def k(a 1):\n    x = a + 0p\n    for i in a 2:\n        b(1v4)\n",
+        expect![[r#"
+            Error
+            Assign { targets: [ExprId(2)], annotation: None, value: Some(ExprId(5)) }
+            Expr(ExprId(65541))
+            Error
+            For { target: ExprId(65536), iter: ExprId(65537), body: [StmtId(65536)], or_else: [] }
+            Error
+            Function(Function { decorators: [], name: ExprId(0), params: [Param { name: ExprId(1), annotation: None, default: None, kind: Plain }], returns: None, body: [StmtId(131072), StmtId(0), StmtId(1), StmtId(65537), StmtId(65538)] })
+        "#]],
+    );
+}
