@@ -54,6 +54,8 @@ pub struct Kernel {
     pub on_tensors: bool,
     /// How the cube and the vector core work together, where the kernel becomes one for each.
     pub cross_core: CrossCore,
+    /// An inner one stands in front of those around it.
+    pub vector_regions: Vec<VectorRegion>,
     /// The author's `pl.MemRef` declarations that the kernel's tiles are bound to.
     pub allocations: Vec<DeclaredAllocation>,
     /// What is not modelled. A kernel with notes has no exact plan, but the rest of it is analysed.
@@ -165,6 +167,14 @@ pub enum Repetition {
     Second,
     /// Launched with a cube kernel and in other ways, so that the compiler makes a copy for each, or with a kernel that may be one.
     Unclear,
+}
+
+/// `pl.split_aiv`: statements for the vector units, each of which does them for itself.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct VectorRegion {
+    /// How the units share what comes from the cube.
+    pub split: Option<SplitMode>,
+    pub stmts: Vec<Origin>,
 }
 
 /// The axis along which the vector units share tiles.

@@ -14,7 +14,7 @@ use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
     Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    SplitMode, Type, Value, Var, VarId,
+    SplitMode, Type, Value, Var, VarId, VectorRegion,
 };
 use crate::ops::OpId;
 
@@ -83,6 +83,8 @@ pub(super) struct State {
     /// What the open loops and branches yield, innermost last.
     pub(super) yields: Vec<Vec<Yielded>>,
     pub(super) loops: Vec<LoopKind>,
+    /// Iterations of `pl.unroll` in host code so far.
+    pub(super) unrolled: i128,
     /// The first variable of each open `pl.unroll`, innermost last.
     pub(super) unrolls: Vec<VarId>,
     /// Scalars whose element type is not known.
@@ -93,6 +95,10 @@ pub(super) struct State {
     pub(super) notes: Vec<Note>,
     pub(super) rejections: Vec<Rejection>,
     pub(super) cross_core: CrossCore,
+    /// In a function that the author made a kernel of, rather than in a scope.
+    pub(super) core_function: bool,
+    /// Those of `pl.split_aiv` so far.
+    pub(super) vector_regions: Vec<VectorRegion>,
     /// Inside of `pl.split_aiv`: how it divides.
     pub(super) vector_units: Option<Option<SplitMode>>,
     /// What is not modelled of the code around the scopes to come.

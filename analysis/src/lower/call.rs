@@ -414,6 +414,12 @@ impl Lowering<'_> {
                 }
             };
         }
+        if matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER) && is_tensor && !self.state.host {
+            return match self.arrange(expr, op, positional, keywords) {
+                Some(call) => self.on_tensors(self.as_around(call), expr),
+                None => unknown(format!("the arguments of `pl.{name}`")),
+            };
+        }
         if is_tile_only(op) && matches!(first, Some(Type::Tensor(_))) {
             let crosses =
                 matches!(op.op().category, Category::CrossCore | Category::CrossCoreSystem | Category::Distributed);
@@ -426,15 +432,7 @@ impl Lowering<'_> {
             return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
         }
         match self.arrange(expr, op, positional, keywords) {
-            Some(mut call) => {
-                if matches!(call.op, OpId::AIV_SHARD | OpId::AIC_GATHER)
-                    && call.attr("split").is_none()
-                    && let Some(mode) = self.state.vector_units
-                {
-                    call.attrs.push(("split", Attr::Int(mode.map_or(0, SplitMode::code))));
-                }
-                self.deduced(call, expr)
-            }
+            Some(call) => self.deduced(self.as_around(call), expr),
             None => unknown(format!("the arguments of `pl.{name}`")),
         }
     }
@@ -634,6 +632,20 @@ impl Lowering<'_> {
         let message = self.unmet(call, on_tensors)?;
         self.reject(at, Code::InvalidOperand, message.clone());
         Some(Type::Unknown(Reason(message)))
+    }
+
+    /// What a call takes over from the `pl.split_aiv` around it: a transfer between the cores how it is divided, and what must not be
+    /// done twice that only the vector units do it (`RegionPlacementStamper`).
+    fn as_around(&self, mut call: Call) -> Call {
+        let Some(mode) = self.state.vector_units else { return call };
+        match call.op {
+            OpId::AIV_SHARD | OpId::AIC_GATHER if call.attr("split").is_none() => {
+                call.attrs.push(("split", Attr::Int(mode.map_or(0, SplitMode::code))));
+            }
+            OpId::NOTIFY => call.attrs.push(("core_placement", Attr::Str("aiv".to_owned()))),
+            _ => {}
+        }
+        call
     }
 
     /// The call with the type of its result; what is wrong with it is said here.

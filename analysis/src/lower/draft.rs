@@ -6,7 +6,9 @@ use rustc_hash::FxHashMap;
 use tilelens_syntax::BlockKey;
 use tilelens_syntax::ast::ExprId;
 
-use crate::ir::{Call, CrossCore, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId};
+use crate::ir::{
+    Call, CrossCore, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId, VectorRegion,
+};
 
 /// Variables here are the author's: one per name and scope, as the compiler's parser counts them.
 #[derive(Debug, Default)]
@@ -82,6 +84,16 @@ impl Statement {
             Statement::Region(_) => None,
         }
     }
+
+    /// The statements in it.
+    pub(super) fn inner(&self) -> impl Iterator<Item = &Statement> {
+        let (body, otherwise) = match self {
+            Statement::For { body, .. } | Statement::While { body, .. } => (body.as_slice(), None),
+            Statement::If { then, otherwise, .. } => (then.as_slice(), otherwise.as_deref()),
+            _ => ([].as_slice(), None),
+        };
+        body.iter().chain(otherwise.unwrap_or_default())
+    }
 }
 
 #[derive(Debug)]
@@ -90,6 +102,7 @@ pub(super) struct Region {
     /// `name_hint=`
     pub(super) hint: Option<String>,
     pub(super) cross_core: CrossCore,
+    pub(super) vector_regions: Vec<VectorRegion>,
     /// Launched by a call of the host function itself, and not as a task of its own that others wait for.
     pub(super) is_called: bool,
     /// Launched with `pl.spmd`.

@@ -7,7 +7,7 @@ use super::draft::{ExplicitCarry, Statement};
 use super::renaming::Bridge;
 use super::scopes::Launched;
 use crate::diagnostics::Code;
-use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId};
+use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId, VectorRegion};
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -62,6 +62,7 @@ impl Lowering<'_> {
             },
             "while_" => return self.while_with_carries(at, target, args, body),
             "spmd" if self.state.host => {
+                self.check_core_num(args);
                 let launched = Launched { args, index: Some(target), is_called: false, on_blocks: true };
                 return self.region(stmt, launched, body);
             }
@@ -122,7 +123,8 @@ impl Lowering<'_> {
             [Some(start), Some(stop), Some(step)] if step != 0 => {
                 let trips = (i128::from(stop) - i128::from(start)).div_euclid(i128::from(step))
                     + i128::from((i128::from(stop) - i128::from(start)).rem_euclid(i128::from(step)) != 0);
-                Some((start, step, trips.max(0))).filter(|(.., trips)| *trips <= MOST_UNROLLED_SCOPES)
+                let left = MOST_UNROLLED - self.state.unrolled;
+                Some((start, step, trips.max(0))).filter(|(.., trips)| *trips <= left)
             }
             _ => None,
         };
@@ -134,6 +136,7 @@ impl Lowering<'_> {
             self.state.around_scopes = around;
             return;
         };
+        self.state.unrolled += trips;
         for trip in 0..trips as i64 {
             self.bind(index, Term::Scalar(Scalar::Int(start.saturating_add(trip.saturating_mul(step)))));
             self.block(body);
@@ -146,6 +149,10 @@ impl Lowering<'_> {
             Some(mode) => self.split_mode(mode),
             None => None,
         };
+        if self.state.core_function && !self.state.cross_core.units_told_apart {
+            let message = "`pl.split_aiv` divides a scope of host code, but this function is a kernel already: write it in `with pl.at(level=pl.Level.CORE_GROUP):` of a plain `@pl.function`".to_owned();
+            self.reject(iter, Code::Rejected, message);
+        }
         let query = self.make_call(OpId::GET_SUBBLOCK_IDX, Vec::new(), Vec::new(), iter);
         let outer = self.state.vector_units.replace(mode);
         self.state.loops.push(LoopKind::SplitAiv);
@@ -155,7 +162,10 @@ impl Lowering<'_> {
         });
         self.state.loops.pop();
         self.state.vector_units = outer;
-        if mode.is_some() && !crosses(&statements) {
+        let mut stmts = Vec::new();
+        origins(statements.iter(), &mut stmts);
+        self.state.vector_regions.push(VectorRegion { split: mode, stmts });
+        if mode.is_some() && !statements.iter().any(crosses) {
             self.note(iter, "whole tiles inside of `pl.split_aiv`, which the compiler divides".to_owned());
         }
         self.state.cross_core.units_told_apart = true;
@@ -316,19 +326,25 @@ impl Lowering<'_> {
     }
 }
 
-/// Kernels that one `pl.unroll` is followed into.
-const MOST_UNROLLED_SCOPES: i128 = 64;
+/// Iterations of `pl.unroll` that are followed in all of a host function, each of them a kernel for each scope.
+const MOST_UNROLLED: i128 = 256;
 
 /// Whether tiles go from one core to the other, divided by the author.
-fn crosses(statements: &[Statement]) -> bool {
-    statements.iter().any(|statement| match statement {
+fn crosses(statement: &Statement) -> bool {
+    match statement {
         Statement::Let { value: Value::Call(call), .. } | Statement::Eval { call, .. } => {
             matches!(call.op, OpId::AIV_SHARD | OpId::AIC_GATHER)
         }
-        Statement::For { body, .. } | Statement::While { body, .. } => crosses(body),
-        Statement::If { then, otherwise, .. } => crosses(then) || otherwise.as_deref().is_some_and(crosses),
-        _ => false,
-    })
+        other => other.inner().any(crosses),
+    }
+}
+
+/// The origins of statements and of those in them.
+fn origins<'s>(statements: impl Iterator<Item = &'s Statement>, found: &mut Vec<Origin>) {
+    for statement in statements {
+        found.extend(statement.origin());
+        origins(statement.inner(), found);
+    }
 }
 
 const LOOP_TARGET: &str =

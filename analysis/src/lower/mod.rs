@@ -99,6 +99,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
     let renaming = Renames::of(ast, function);
     let mut lowering = body::Lowering::new(ast, scope, &renaming);
     lowering.state.jit = is_jit(ast, function);
+    lowering.state.core_function = kind == KernelKind::InCore && !function.decorators.is_empty();
     lowering.attributes(function);
     lowering.check_decorators(function);
     lowering.function(function);
@@ -128,6 +129,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         is_scope: false,
         on_tensors: false,
         cross_core: state.cross_core,
+        vector_regions: state.vector_regions,
         allocations: state.allocations,
         notes,
         rejections,
@@ -232,6 +234,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             is_scope: true,
             on_tensors: false,
             cross_core: region.cross_core,
+            vector_regions: region.vector_regions,
             allocations: state.allocations.clone(),
             notes: region.notes,
             rejections: region.rejections,
@@ -280,6 +283,7 @@ fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejec
         on_tensors: false,
         is_scope: false,
         cross_core: crate::ir::CrossCore::default(),
+        vector_regions: Vec::new(),
         allocations: Vec::new(),
         notes: Vec::new(),
         rejections,

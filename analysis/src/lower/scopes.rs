@@ -4,6 +4,7 @@ use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, WithI
 
 use super::body::{Inlined, Lowering, Rhs, keyword};
 use super::draft::{Region, Statement};
+use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{CrossCore, Dtype, Origin, Repetition, SplitMode, Type};
 use crate::ops::OpId;
@@ -102,6 +103,9 @@ impl Lowering<'_> {
             if let ["pl", name] = path.as_slice() {
                 self.check_keywords(name, args);
             }
+            if path == ["pl", "spmd"] {
+                self.check_core_num(args);
+            }
             let is_region = match path.as_slice() {
                 ["pl", "at"] => self.is_core_group(args),
                 ["pl", "spmd"] => self.is_body_of_block(args, body),
@@ -130,6 +134,18 @@ impl Lowering<'_> {
         }
         self.block(body);
         self.state.loops_around_manual_scope = outside;
+    }
+
+    /// How many blocks `pl.spmd` launches, where that is known.
+    pub(super) fn check_core_num(&mut self, args: &[Arg]) {
+        let first = args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value);
+        let Some(blocks) = keyword(args, "core_num").or(first) else { return };
+        let message = match self.constant(blocks) {
+            Constant::Int(blocks @ ..=0) => format!("`pl.spmd` launches {blocks} blocks; it needs at least one"),
+            Constant::Float(_) | Constant::Bool(_) => "`core_num` of `pl.spmd` must be an integer".to_owned(),
+            _ => return,
+        };
+        self.reject_anywhere(blocks, Code::Rejected, message);
     }
 
     fn is_core_group(&self, args: &[Arg]) -> bool {
@@ -187,6 +203,7 @@ impl Lowering<'_> {
         let is_apart = self.state.loops_around_manual_scope == Some(self.state.loops.len());
         let optimizations = keyword(args, "optimizations").map(|listed| self.optimizations(listed)).unwrap_or_default();
         let outer = std::mem::replace(&mut self.state.cross_core, optimizations);
+        let regions = std::mem::take(&mut self.state.vector_regions);
         if let Some(reason) = self.state.around_scopes {
             self.note_at(at, reason.to_owned());
         }
@@ -198,6 +215,7 @@ impl Lowering<'_> {
         });
         self.state.host = true;
         let cross_core = std::mem::replace(&mut self.state.cross_core, outer);
+        let vector_regions = std::mem::replace(&mut self.state.vector_regions, regions);
         let notes = std::mem::replace(&mut self.state.notes, notes);
         let rejections = std::mem::replace(&mut self.state.rejections, rejections);
         (self.site, self.state.temporaries) = (site, temporaries);
@@ -205,6 +223,7 @@ impl Lowering<'_> {
             body,
             hint,
             cross_core,
+            vector_regions,
             is_called,
             on_blocks,
             is_apart,

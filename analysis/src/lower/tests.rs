@@ -437,6 +437,40 @@ class Scopes:
 }
 
 #[test]
+fn blocks_that_host_code_launches() {
+    check_module(
+        "
+@pl.jit
+def none(a: pl.Tensor[[256, 64], pl.FP32]):
+    for i in pl.spmd(2 - 2):
+        a[i * 8 : i * 8 + 8, :] = pl.exp(a[i * 8 : i * 8 + 8, :])
+    with pl.spmd(core_num=4.0, name_hint='part'):
+        i = pl.tile.get_block_idx()
+        a[i * 8 : i * 8 + 8, :] = pl.exp(a[i * 8 : i * 8 + 8, :])
+    return a
+",
+        expect![[r#"
+            InCore none_incore_0
+                param a: Tensor[[256, 64], FP32]
+                i: Scalar[INDEX] = tile.get_block_idx()
+                t__tmp_v0: Tensor[[8, 64], FP32] = tensor.slice(a, [8, 64], [(i * 8), 0])
+                t__tmp_v1: Tensor[[8, 64], FP32] = tile.exp(t__tmp_v0)
+                a.2: Tensor[[256, 64], FP32] = tensor.assemble(a, t__tmp_v1, [(i * 8), 0])
+                return a.2
+                rejected: `pl.spmd` launches 0 blocks; it needs at least one
+                rejected: `core_num` of `pl.spmd` must be an integer
+            InCore part
+                param a: Tensor[[256, 64], FP32]
+                i: Scalar[INDEX] = tile.get_block_idx()
+                t__tmp_v0: Tensor[[8, 64], FP32] = tensor.slice(a, [8, 64], [(i * 8), 0])
+                t__tmp_v1: Tensor[[8, 64], FP32] = tile.exp(t__tmp_v0)
+                a.2: Tensor[[256, 64], FP32] = tensor.assemble(a, t__tmp_v1, [(i * 8), 0])
+                return a.2
+        "#]],
+    );
+}
+
+#[test]
 fn constants_of_a_kernel_may_give_shapes() {
     check(
         "k = 64\nx = pl.load(a, [0, 0], [k, k * 2])",
@@ -510,6 +544,7 @@ fn each_vector_unit_does_its_own_work() {
             y: Tile[[32, 64], FP32, Vec] = tile.exp(h)
             g: Tile[[64, 64], FP32, Mat] = tile.aic_gather(y, split=1)
             out.2: Out Tensor[[512, 512], FP32] = tile.store(y, [(unit * 32), 0], out, atomic=0)
+            rejected: `pl.split_aiv` divides a scope of host code, but this function is a kernel already: write it in `with pl.at(level=pl.Level.CORE_GROUP):` of a plain `@pl.function`
         "#]],
     );
 }

@@ -319,9 +319,13 @@ fn a_misspelt_keyword_is_said_once() {
 #[test]
 fn host_code_that_does_not_parse() {
     let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.Orchestration)\n    def main(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64]) -> pl.Tensor[[64, 64], pl.FP32]:\n        first = n + 0p\n        for i in pl.range(2) 3:\n            a = self.k(a, 4n)\n        return a\n";
-    check_code(Code::NotModelled, &[("kernels.py", text)], expect![[r#"
+    check_code(
+        Code::NotModelled,
+        &[("kernels.py", text)],
+        expect![[r#"
         0: not modelled: the statement does not parse
         3: not modelled: the statement does not parse
         n: not modelled: the expression does not parse
-    "#]]);
+    "#]],
+    );
 }

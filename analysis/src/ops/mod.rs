@@ -443,7 +443,7 @@ ids! {
     TENSOR_COL_ARGMIN "tensor.col_argmin", TENSOR_RSQRT "tensor.rsqrt", TENSOR_XOR "tensor.xor", TENSOR_XORS "tensor.xors",
     TENSOR_CMP "tensor.cmp", TENSOR_MRGSORT "tensor.mrgsort", TENSOR_GATHER "tensor.gather",
     TENSOR_PUT "pld.tensor.put", TENSOR_GET "pld.tensor.get", TILE_PUT "pld.tile.put", TILE_GET "pld.tile.get",
-    REMOTE_STORE "pld.tile.remote_store",
+    REMOTE_STORE "pld.tile.remote_store", NOTIFY "pld.system.notify",
     SYNC_SRC "system.sync_src", SYNC_DST "system.sync_dst", BAR_V "system.bar_v", BAR_M "system.bar_m",
     SYNC_SET "system.sync_set", SYNC_WAIT "system.sync_wait", SYNCALL "system.syncall",
     AIC_INITIALIZE_PIPE "system.aic_initialize_pipe", AIV_INITIALIZE_PIPE "system.aiv_initialize_pipe",

@@ -8,6 +8,7 @@ mod cores;
 mod cut;
 mod halves;
 mod lane;
+mod regions;
 mod repair;
 mod versions;
 
@@ -23,6 +24,7 @@ use crate::target::Target;
 use cores::{Core, body_core, call_core, crosses, popped};
 use halves::Undivided;
 use lane::{Lane, add_queue_parameter};
+pub(super) use regions::check as check_regions;
 
 pub(super) fn run(kernel: Kernel, target: Target) -> Vec<Kernel> {
     let mut kernels = for_cores(kernel, target);

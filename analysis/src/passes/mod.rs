@@ -56,6 +56,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
     watched.run(Pass::TensorToTile, |kernel| tensor_to_tile::run(kernel, target));
     mixed_stores::check(&mut watched.kernel);
     watched.run(Pass::DeclareSpaces, spaces::declare);
+    mixed::check_regions(&mut watched.kernel);
     watched.run(Pass::Composite, composite::run);
     watched.run(Pass::Flatten, |kernel| flatten::run(kernel, target));
     watched.run(Pass::Cast, |kernel| cast::run(kernel, target));

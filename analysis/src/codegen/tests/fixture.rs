@@ -30,6 +30,7 @@ impl Fixture {
             is_scope: false,
             on_tensors: false,
             cross_core: crate::ir::CrossCore::default(),
+            vector_regions: Vec::new(),
             name: name.to_string(),
             kind: KernelKind::Aiv,
             origin,

@@ -49,6 +49,7 @@ impl Build {
                 is_scope: false,
                 on_tensors: false,
                 cross_core: crate::ir::CrossCore::default(),
+                vector_regions: Vec::new(),
                 name: "kernel".to_owned(),
                 kind: KernelKind::InCore,
                 origin,

@@ -68,6 +68,7 @@ pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>)
         OpId::TPUSH_TO_AIC | OpId::TPOP_FROM_AIC | OpId::TFREE_TO_AIC | OpId::AIV_INITIALIZE_PIPE => Core::Vector,
         OpId::GET_SUBBLOCK_IDX => Core::Vector,
         OpId::AIV_SHARD | OpId::AIC_GATHER => Core::Both,
+        OpId::NOTIFY if call.attr("core_placement").is_some() => Core::Vector,
         OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.attr("core_type") {
             Some(Attr::Str(core)) if core.starts_with("aic") => Core::Cube,
             Some(Attr::Str(core)) if core.starts_with("aiv") => Core::Vector,

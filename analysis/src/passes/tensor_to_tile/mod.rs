@@ -284,8 +284,8 @@ impl<'k> Conversion<'k> {
             self.recipe(site, call);
         } else if matches!(call.op, OpId::TENSOR_PUT | OpId::TENSOR_GET) {
             self.transfer(site, call);
-        } else if call.op == OpId::REMOTE_STORE && self.tile(call.args.first()).is_none() {
-            self.not_modelled(site, "a tensor in global memory that is stored on another device".to_owned());
+        } else if call.op == OpId::REMOTE_STORE {
+            self.remote_store(site, call);
         } else {
             self.keep(site, call);
         }
@@ -369,6 +369,15 @@ impl<'k> Conversion<'k> {
         let zeros = vec![Scalar::Int(0); shape.len()];
         let (op, args, attrs) = self.load(tensor, zeros, extents(&shape), extents(&shape), space);
         Some(self.insert(site, name, op, args, attrs))
+    }
+
+    /// An operand that a vector unit takes, loaded as a whole where it is in global memory.
+    fn on_vector(&mut self, site: Site, operand: VarId) -> Option<VarId> {
+        if self.kernel.tensor(operand).is_none() {
+            return Some(operand);
+        }
+        let name = format!("{}_vec", self.kernel.var(operand).name);
+        self.load_whole(site, &name, operand, Space::Vec)
     }
 
     /// The extents of a tensor; a note where they are not constant.

@@ -221,14 +221,7 @@ impl Conversion<'_> {
         let mut tiles: Vec<TileType> = Vec::new();
         for arg in call.args {
             let Some(var) = arg.var() else { continue };
-            let var = match self.kernel.tensor(var).is_some() {
-                true => {
-                    let name = format!("{}_vec", self.kernel.var(var).name);
-                    let Some(loaded) = self.load_whole(site, &name, var, Space::Vec) else { return };
-                    loaded
-                }
-                false => var,
-            };
+            let Some(var) = self.on_vector(site, var) else { return };
             let Some(tile) = self.kernel.tile(var).cloned() else {
                 return self.not_modelled(site, "a merge of something that is not known".to_owned());
             };

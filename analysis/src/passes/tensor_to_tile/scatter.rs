@@ -7,7 +7,6 @@ use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;
 use crate::ir::{Attr, Call, Dtype, Operand, Rejection, Scalar, TileType, VarId};
 use crate::ops::OpId;
-use crate::target::Space;
 
 /// The largest place that an index of 16 bits names.
 const LARGEST_NARROW_INDEX: u64 = 32767;
@@ -51,13 +50,7 @@ impl Conversion<'_> {
     fn on_chip(&mut self, site: Site, call: &Call) -> Option<[Matrix; 3]> {
         let mut placed = Vec::new();
         for operand in call.args.iter().take(3).filter_map(Operand::var) {
-            let var = match self.kernel.tensor(operand).is_some() {
-                true => {
-                    let name = format!("{}_vec", self.kernel.var(operand).name);
-                    self.load_whole(site, &name, operand, Space::Vec)?
-                }
-                false => operand,
-            };
+            let var = self.on_vector(site, operand)?;
             placed.extend(self.kernel.tile(var).and_then(|tile| Matrix::of(var, tile)));
         }
         let placed = <[Matrix; 3]>::try_from(placed).ok();

@@ -42,6 +42,15 @@ impl Conversion<'_> {
         let attrs = call.attrs.into_iter().filter(|(name, _)| *name == "atomic").collect();
         self.finish(site, op, args, attrs);
     }
+
+    /// What is stored on another device is on chip.
+    pub(super) fn remote_store(&mut self, site: Site, mut call: Call) {
+        if let Some(Operand::Var(source)) = call.args.first() {
+            let Some(source) = self.on_vector(site, *source) else { return };
+            call.args[0] = Operand::Var(source);
+        }
+        self.keep(site, call);
+    }
 }
 
 /// Rows and columns of a staging tile.

@@ -75,6 +75,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         is_scope: false,
         on_tensors: false,
         cross_core: crate::ir::CrossCore::default(),
+        vector_regions: Vec::new(),
         allocations: Vec::new(),
         notes: Vec::new(),
         rejections: Vec::new(),

@@ -1,0 +1,171 @@
+//! What may stand in `pl.split_aiv`, and what beside it (`verify_aiv_split.cpp`): a kernel that opens one says itself where the vector
+//! units work, and marks what goes between the cores.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::walk;
+use super::cores::{Core, call_core, crosses, destination, popped};
+use crate::diagnostics::Code;
+use crate::ir::{Call, Kernel, Operand, Origin, Rejection, SplitMode, Stmt, Value, VarId};
+use crate::ops::{Category, OpId, Shape};
+use crate::target::Space;
+
+pub(crate) fn check(kernel: &mut Kernel) {
+    if kernel.vector_regions.is_empty() {
+        return;
+    }
+    let mut regions: FxHashMap<Origin, Option<SplitMode>> = FxHashMap::default();
+    // A region within another stands in front of it.
+    for region in &kernel.vector_regions {
+        for stmt in &region.stmts {
+            regions.entry(*stmt).or_insert(region.split);
+        }
+    }
+    let popped = popped(kernel);
+    let mut definitions: FxHashMap<VarId, (&Call, bool)> = FxHashMap::default();
+    walk::visit(&kernel.body, &mut |stmt| {
+        if let Stmt::Let { var, value: Value::Call(call), origin } = stmt {
+            definitions.insert(*var, (call, regions.contains_key(origin)));
+        }
+    });
+    let checks = Checks { kernel, popped, definitions };
+    let mut refused: Vec<(Origin, String)> = Vec::new();
+    walk::visit(&kernel.body, &mut |stmt| {
+        let (Stmt::Let { value: Value::Call(call), origin, .. } | Stmt::Eval { call, origin }) = stmt else { return };
+        let message = match regions.get(origin) {
+            Some(split) => checks.inside(call, *split),
+            None => checks.outside(call),
+        };
+        refused.extend(message.map(|message| (call.origin, message)));
+    });
+    for (at, message) in refused {
+        let rejection = Rejection { at, code: Code::Rejected, message, related: Vec::new() };
+        if !kernel.rejections.iter().any(|known| (known.at, known.code) == (rejection.at, rejection.code)) {
+            kernel.rejections.push(rejection);
+        }
+    }
+}
+
+struct Checks<'k> {
+    kernel: &'k Kernel,
+    popped: FxHashSet<VarId>,
+    /// The calls that make values, and whether they stand in a region.
+    definitions: FxHashMap<VarId, (&'k Call, bool)>,
+}
+
+impl Checks<'_> {
+    fn inside(&self, call: &Call, split: Option<SplitMode>) -> Option<String> {
+        let name = call.op.op().name;
+        if crosses(call) {
+            return self.transferred(call);
+        }
+        let crossing = self.operands(call).find(|(_, made, in_region)| {
+            !in_region
+                && !is_load_or_store(made)
+                && self.core(made) == Core::Cube
+                && self.reads_on(call) == Core::Vector
+        });
+        if let Some((var, ..)) = crossing {
+            let var = &self.kernel.var(var).name;
+            return Some(format!(
+                "`{var}` is made on the cube, outside of `pl.split_aiv`, and `{name}` reads it on the vector units: bring it over with `{var} = pl.aiv_shard({var})` first"
+            ));
+        }
+        if self.core(call) == Core::Cube {
+            return Some(format!(
+                "`{name}` runs on the cube, but `pl.split_aiv` holds what the vector units do: move it out of the region"
+            ));
+        }
+        let along = match split? {
+            SplitMode::UpDown => Shape::ColReduced,
+            SplitMode::LeftRight => Shape::RowReduced,
+        };
+        let op = call.op.op();
+        (op.category == Category::Reduction && op.shape == along).then(|| {
+            format!(
+                "`{name}` reduces on the split axis, of which each vector unit has a part only: reduce the other axis, or put the parts together with `pl.aic_gather` first"
+            )
+        })
+    }
+
+    /// What goes between the cores comes from the one and arrives on the other.
+    fn transferred(&self, call: &Call) -> Option<String> {
+        let operand = call.args.first().and_then(Operand::var)?;
+        let from = self.kernel.tile(operand)?.space?;
+        match (call.op, from) {
+            (OpId::AIV_SHARD, Space::Acc) | (OpId::AIC_GATHER, Space::Vec) => None,
+            (OpId::AIV_SHARD, from) => Some(format!(
+                "`pl.aiv_shard` brings a product of the cube to the vector units, but its operand lies in {from}: take the `pl.aiv_shard` away, or shard what `pl.matmul` makes of it"
+            )),
+            (_, from) => Some(format!(
+                "`pl.aic_gather` brings what the vector units made to the cube, but its operand lies in {from}: gather a tile in Vec"
+            )),
+        }
+    }
+
+    fn outside(&self, call: &Call) -> Option<String> {
+        let name = call.op.op().name;
+        if crosses(call) {
+            return Some(format!("`{name}` marks the boundary of `pl.split_aiv`, so it must stand inside of one"));
+        }
+        if is_load_or_store(call) {
+            return None;
+        }
+        let crossing = self
+            .operands(call)
+            .find(|(_, made, in_region)| *in_region && !is_load_or_store(made) && made.op != OpId::AIC_GATHER)
+            .filter(|_| self.reads_on(call) == Core::Cube);
+        if let Some((var, ..)) = crossing {
+            let var = &self.kernel.var(var).name;
+            return Some(format!(
+                "`{var}` is made in `pl.split_aiv`, and `{name}` reads it on the cube, outside: hand it over with `{var} = pl.aic_gather({var})` in the region"
+            ));
+        }
+        (self.core(call) == Core::Vector && !has_stated_core(call)).then(|| {
+            format!(
+                "`{name}` runs on the vector units, but this kernel says with `pl.split_aiv` where those work: put it into a region, `for _ in pl.split_aiv(2, mode=pl.SplitMode.NONE):` for what both do whole"
+            )
+        })
+    }
+
+    fn core(&self, call: &Call) -> Core {
+        call_core(self.kernel, call, &self.popped)
+    }
+
+    /// The core that reads the operands: of a move between the cores the one that it goes to.
+    fn reads_on(&self, call: &Call) -> Core {
+        match (call.op, self.core(call)) {
+            (OpId::MOVE, Core::Both) => destination(call),
+            (_, core) => core,
+        }
+    }
+
+    /// Operands that a call makes, with that call and whether it stands in a region.
+    fn operands(&self, call: &Call) -> impl Iterator<Item = (VarId, &Call, bool)> {
+        let operands: Vec<VarId> =
+            if is_load_or_store(call) { Vec::new() } else { call.args.iter().filter_map(Operand::var).collect() };
+        operands.into_iter().filter_map(|var| self.definitions.get(&var).map(|(made, region)| (var, *made, *region)))
+    }
+}
+
+/// The compiler itself takes those out of regions.
+fn is_load_or_store(call: &Call) -> bool {
+    matches!(call.op, OpId::LOAD | OpId::STORE)
+}
+
+/// Operations that are of one core wherever they stand.
+fn has_stated_core(call: &Call) -> bool {
+    matches!(
+        call.op,
+        OpId::TPUSH_TO_AIC
+            | OpId::TPOP_FROM_AIC
+            | OpId::TFREE_TO_AIC
+            | OpId::AIV_INITIALIZE_PIPE
+            | OpId::GET_SUBBLOCK_IDX
+            | OpId::TILE_PUT
+            | OpId::TILE_GET
+            | OpId::SYNC_SET
+            | OpId::SYNC_WAIT
+            | OpId::SYNCALL
+    ) || call.op.op().name.starts_with("prefetch")
+}

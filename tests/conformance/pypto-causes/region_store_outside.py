@@ -1,0 +1,17 @@
+# What is made in `pl.split_aiv` may be stored outside.
+import pypto.language as pl
+
+
+@pl.jit
+def region_store_outside(
+    a: pl.Tensor[[64, 128], pl.BF16],
+    b: pl.Tensor[[128, 64], pl.BF16],
+    c: pl.Tensor[[64, 64], pl.BF16],
+    x: pl.Tensor[[64, 64], pl.FP32],
+    o: pl.Out[pl.Tensor[[64, 64], pl.FP32]],
+):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint="k"):
+        for unit in pl.split_aiv(2, mode=pl.SplitMode.NONE):
+            h = pl.add(x, 1.0)
+        o[:, :] = h
+    return o
