@@ -9,7 +9,8 @@ use tilelens_analysis::ops;
 use tilelens_syntax::Document;
 
 /// A construct, and statements that show it. They stand in a kernel with a tensor `a` of 64 × 64, `c` of 64 × 1024, `d` of
-/// 1024 × 64 and `line` of 64, a scalar `n`, an output `out`, and a loaded tile `x`; their result is `y`.
+/// 1024 × 64 and `line` of 64, a scalar `n`, an output `out`, and a loaded tile `x`; their result is `y`. With `pl.split_aiv` they stand
+/// in a scope of host code instead.
 const CONSTRUCTS: &[(&str, &str)] = &[
     ("assignment", "y = pl.exp(x)"),
     ("annotated assignment", "y: pl.Tile[[64, 64], pl.FP32] = pl.exp(x)"),
@@ -55,6 +56,10 @@ const CONSTRUCTS: &[(&str, &str)] = &[
     (
         "`pl.split_aiv`, divided by the author",
         "l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\np = pl.matmul(l, l)\nfor unit in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):\n    h = pl.aiv_shard(p)\n    y = pl.exp(h)",
+    ),
+    (
+        "vector work beside `pl.split_aiv`",
+        "for unit in pl.split_aiv(2, mode=pl.SplitMode.NONE):\n    t = pl.exp(x)\ny = pl.neg(x)",
     ),
     (
         "`pl.split_aiv(mode=pl.SplitMode.NONE)`",
@@ -126,9 +131,16 @@ const CONSTRUCTS: &[(&str, &str)] = &[
 ];
 
 fn plan_of(statements: &str) -> Vec<KernelPlan> {
-    let body: String = statements.lines().map(|line| format!("        {line}\n")).collect();
+    let lines = ["x = pl.load(a, [0, 0], [64, 64])"].into_iter().chain(statements.lines());
+    let lines = lines.chain(["out = pl.store(y, [0, 0], out)"]);
+    // Only a scope can be divided.
+    let (kind, scope, indent) = match statements.contains("split_aiv") {
+        true => ("Opaque", "        with pl.at(level=pl.Level.CORE_GROUP):\n", "            "),
+        false => ("InCore", "", "        "),
+    };
+    let body: String = lines.map(|line| format!("{indent}{line}\n")).collect();
     let text = format!(
-        "import pypto.language as pl\n\nROWS = 64\nSHAPE = [64, 64]\nBUFFER = pl.MemRef()\nSLOTS = pl.MemRef(slots=2)\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], c: pl.Tensor[[64, 1024], pl.FP32], d: pl.Tensor[[1024, 64], pl.FP32], line: pl.Tensor[[64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:\n        x = pl.load(a, [0, 0], [64, 64])\n{body}        out = pl.store(y, [0, 0], out)\n        return out\n"
+        "import pypto.language as pl\n\nROWS = 64\nSHAPE = [64, 64]\nBUFFER = pl.MemRef()\nSLOTS = pl.MemRef(slots=2)\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.{kind})\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], c: pl.Tensor[[64, 1024], pl.FP32], d: pl.Tensor[[1024, 64], pl.FP32], line: pl.Tensor[[64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]) -> pl.Tensor[[64, 64], pl.FP32]:\n{scope}{body}        return out\n"
     );
     let mut host = AnalysisHost::new();
     let file = host.file_id("construct.py");
