@@ -174,7 +174,8 @@ pub enum Repetition {
 pub struct VectorRegion {
     /// How the units share what comes from the cube.
     pub split: Option<SplitMode>,
-    pub stmts: Vec<Origin>,
+    /// Not known of a function of another file, where each statement stands for the call.
+    pub stmts: Option<Vec<Origin>>,
 }
 
 /// The axis along which the vector units share tiles.

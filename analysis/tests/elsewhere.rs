@@ -216,3 +216,35 @@ def entry(x: pl.Tensor[[16, 512], pl.FP32], o: pl.Out[pl.Tensor[[16, 512], pl.FP
     "#]],
     );
 }
+
+/// Each statement of such a function stands for the call, so that it is not told which of them are in the region.
+#[test]
+fn what_a_function_of_another_file_divides_is_not_judged_here() {
+    let part = "import pypto.language as pl
+
+@pl.jit.inline
+def part(x: pl.Tensor[[64, 128], pl.BF16], y: pl.Tensor[[128, 64], pl.BF16], o: pl.Tensor[[64, 64], pl.FP32]):
+    with pl.at(level=pl.Level.CORE_GROUP, name_hint=\"product\"):
+        p = pl.matmul(x, y, out_dtype=pl.FP32)
+        for unit in pl.split_aiv(2, mode=pl.SplitMode.UP_DOWN):
+            o[unit * 32 : unit * 32 + 32, :] = pl.exp(pl.aiv_shard(p))
+    return o
+";
+    let entry = "import pypto.language as pl
+from part import part
+
+@pl.jit
+def entry(x: pl.Tensor[[64, 128], pl.BF16], y: pl.Tensor[[128, 64], pl.BF16], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+    o = part(x, y, o)
+    return o
+";
+    let mut host = AnalysisHost::new();
+    let ids = [("/lib/entry.py", entry), ("/lib/part.py", part)].map(|(path, text)| {
+        let file = host.file_id(path);
+        host.set_document(file, Document::new(text));
+        file
+    });
+    let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
+    let said: Vec<_> = plans.iter().flat_map(|plan| &plan.diagnostics).collect();
+    assert_eq!((plans.len(), said.as_slice()), (2, [].as_slice()));
+}

@@ -162,8 +162,11 @@ impl Lowering<'_> {
         });
         self.state.loops.pop();
         self.state.vector_units = outer;
-        let mut stmts = Vec::new();
-        origins(statements.iter(), &mut stmts);
+        let stmts = self.site.is_none().then(|| {
+            let mut stmts = Vec::new();
+            origins(statements.iter(), &mut stmts);
+            stmts
+        });
         self.state.vector_regions.push(VectorRegion { split: mode, stmts });
         if mode.is_some() && !statements.iter().any(crosses) {
             self.note(iter, "whole tiles inside of `pl.split_aiv`, which the compiler divides".to_owned());

@@ -17,7 +17,8 @@ pub(crate) fn check(kernel: &mut Kernel) {
     let mut regions: FxHashMap<Origin, Option<SplitMode>> = FxHashMap::default();
     // A region within another stands in front of it.
     for region in &kernel.vector_regions {
-        for stmt in &region.stmts {
+        let Some(stmts) = &region.stmts else { return };
+        for stmt in stmts {
             regions.entry(*stmt).or_insert(region.split);
         }
     }
