@@ -15,14 +15,13 @@ use super::{Name, SourceFile, Unit, UnitScope, isolated, module_file, overriding
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
 pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
-    let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
+    let mut found: BTreeSet<&Assumption> = BTreeSet::new();
     let mut sentences = Vec::new();
     let mut hosts: Vec<Unit<'db>> = vec![unit];
     hosts.extend(super::standing(db, unit).iter().map(|(host, _)| *host));
     hosts.dedup();
     for host in hosts {
-        let recording = Recording { scope: UnitScope::new(db, host), found: found.clone() };
-        isolated(|| lower::kernels(syntax(db, host), &recording));
+        found.extend(of_unit(db, host));
         let given = shapes::given(db, host).iter();
         sentences.extend(
             given.map(|given| format!("`{}` is {}, as in {}", given.param, shown(&given.tensor), given.origin)),
@@ -35,9 +34,22 @@ pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
             .extend(numbers.map(|(param, value, origin)| format!("`{param}` is {}, as in {origin}", value.shown())));
         outer = function.parent(db);
     }
-    let found = found.borrow();
-    sentences.extend(found.iter().map(Assumption::to_string));
+    sentences.extend(found.into_iter().map(Assumption::to_string));
     Arc::new(sentences)
+}
+
+/// What the kernels of a unit rest on, wherever their scopes stand.
+#[salsa::tracked(returns(ref), cycle_result = of_a_unit_itself)]
+fn of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<Assumption> {
+    let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
+    let recording = Recording { scope: UnitScope::new(db, unit), found: found.clone() };
+    isolated(|| lower::kernels(syntax(db, unit), &recording));
+    found.take()
+}
+
+fn of_a_unit_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> BTreeSet<Assumption> {
+    let _ = unit;
+    BTreeSet::new()
 }
 
 fn shown(tensor: &TensorType) -> String {

@@ -224,8 +224,6 @@ impl<'a> Renamer<'a> {
 
     /// Of the names that a loop's body assigns, and that a body beside it assigned first: those that it reads before, and the others.
     fn assigned_beside(&self, body: &[StmtId]) -> (Vec<&'a str>, Vec<&'a str>) {
-        let mut exposed = Exposed::default();
-        exposed.statements(self.ast, body);
         let mut beside = Vec::new();
         for &stmt in body {
             let Stmt::Assign { targets, .. } = self.ast.stmt(stmt) else { continue };
@@ -236,6 +234,11 @@ impl<'a> Renamer<'a> {
                 }
             }
         }
+        if beside.is_empty() {
+            return (Vec::new(), Vec::new());
+        }
+        let mut exposed = Exposed::default();
+        exposed.statements(self.ast, body);
         beside.into_iter().partition(|name| exposed.read.contains(name))
     }
 
