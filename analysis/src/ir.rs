@@ -150,11 +150,30 @@ pub struct CrossCore {
     pub units_told_apart: bool,
     /// Of a vector kernel that the author wrote as such.
     pub repetition: Repetition,
+    /// Of a scope on blocks, where it is known.
+    pub launch: Option<Launch>,
+}
+
+/// How `pl.spmd` launches a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Launch {
+    pub blocks: Blocks,
+    /// With `sync_start=True`.
+    pub at_once: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Blocks {
+    Known(u64),
+    /// As many as `pl.system.available_cluster_count()` says.
+    EveryCube,
+    /// As many as `pl.system.available_aiv_count()` says.
+    EveryVectorUnit,
 }
 
 impl Default for CrossCore {
     fn default() -> Self {
-        CrossCore { slots: 2, split: None, units_told_apart: false, repetition: Repetition::None }
+        CrossCore { slots: 2, split: None, units_told_apart: false, repetition: Repetition::None, launch: None }
     }
 }
 

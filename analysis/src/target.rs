@@ -97,6 +97,18 @@ impl Target {
         Target::ALL.into_iter().find(|target| target.name() == name)
     }
 
+    /// Cube cores of the chip (`soc.cpp`); each has two vector units.
+    pub(crate) fn cubes(self) -> u64 {
+        match self {
+            Target::Ascend910b => 24,
+            Target::Ascend950 => 36,
+        }
+    }
+
+    pub(crate) fn vector_units(self) -> u64 {
+        2 * self.cubes()
+    }
+
     /// Capacity in bytes; `None` where the target has no such space and the compiler checks nothing.
     pub fn capacity(self, space: Space) -> Option<u64> {
         let (on_910b, on_950) = match space {

@@ -306,7 +306,7 @@ impl Lowering<'_> {
     }
 
     /// Whether an expression is made of constants of the code around the kernel, so that Python's own arithmetic applies.
-    fn is_closed(&self, expr: ExprId) -> bool {
+    pub(super) fn is_closed(&self, expr: ExprId) -> bool {
         match self.ast.expr(expr) {
             Expr::Int(_) | Expr::Float(_) | Expr::Bool(_) => true,
             Expr::Name(name) => self.lookup(name).is_none(),

@@ -6,7 +6,7 @@ use super::body::{Inlined, Lowering, Rhs, keyword};
 use super::draft::{Region, Statement};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ir::{CrossCore, Dtype, Origin, Repetition, SplitMode, Type};
+use crate::ir::{Blocks, CrossCore, Dtype, Launch, Origin, Repetition, SplitMode, Type};
 use crate::ops::OpId;
 
 /// Attributes that change no tile: how a kernel is launched, and what the compiler notes for itself.
@@ -52,6 +52,12 @@ pub(super) struct Launched<'a> {
 
 /// How the function around the kernel of a `pl.spmd` is named (`ast_parser.py`, `_split_spmd_for_loop_name_hints`).
 const SPMD_SUFFIX: &str = "_spmd";
+
+/// How many blocks `pl.spmd` launches.
+fn core_num(args: &[Arg]) -> Option<ExprId> {
+    let first = args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value);
+    keyword(args, "core_num").or(first)
+}
 
 impl Lowering<'_> {
     /// `attrs=` of a kernel's decorator, which say what `optimizations=` says of a scope.
@@ -138,14 +144,36 @@ impl Lowering<'_> {
 
     /// How many blocks `pl.spmd` launches, where that is known.
     pub(super) fn check_core_num(&mut self, args: &[Arg]) {
-        let first = args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value);
-        let Some(blocks) = keyword(args, "core_num").or(first) else { return };
+        let Some(blocks) = core_num(args).filter(|blocks| self.is_closed(*blocks)) else { return };
         let message = match self.constant(blocks) {
             Constant::Int(blocks @ ..=0) => format!("`pl.spmd` launches {blocks} blocks; it needs at least one"),
             Constant::Float(_) | Constant::Bool(_) => "`core_num` of `pl.spmd` must be an integer".to_owned(),
             _ => return,
         };
         self.reject_anywhere(blocks, Code::Rejected, message);
+    }
+
+    fn launch(&self, args: &[Arg]) -> Option<Launch> {
+        let blocks = core_num(args)?;
+        let query = match self.ast.expr(blocks) {
+            Expr::Call { func, .. } => self.ast.dotted(*func).unwrap_or_default(),
+            _ => Vec::new(),
+        };
+        let blocks = match query.as_slice() {
+            ["pl", "system", "available_cluster_count"] => Blocks::EveryCube,
+            ["pl", "system", "available_aiv_count"] => Blocks::EveryVectorUnit,
+            _ if self.is_closed(blocks) => match self.constant(blocks) {
+                Constant::Int(blocks) => Blocks::Known(u64::try_from(blocks).ok()?),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let at_once = match keyword(args, "sync_start").map(|at_once| self.constant(at_once)) {
+            None => false,
+            Some(Constant::Bool(at_once)) => at_once,
+            Some(_) => return None,
+        };
+        Some(Launch { blocks, at_once })
     }
 
     fn is_core_group(&self, args: &[Arg]) -> bool {
@@ -214,7 +242,8 @@ impl Lowering<'_> {
             this.block(body);
         });
         self.state.host = true;
-        let cross_core = std::mem::replace(&mut self.state.cross_core, outer);
+        let mut cross_core = std::mem::replace(&mut self.state.cross_core, outer);
+        cross_core.launch = if on_blocks { self.launch(args) } else { None };
         let vector_regions = std::mem::replace(&mut self.state.vector_regions, regions);
         let notes = std::mem::replace(&mut self.state.notes, notes);
         let rejections = std::mem::replace(&mut self.state.rejections, rejections);

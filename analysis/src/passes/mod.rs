@@ -2,6 +2,7 @@
 //! write (moves, scratch, copies) or chooses their space and layout (`reference/memory.md` §5, §6).
 
 mod backend_layouts;
+mod barriers;
 mod batches;
 mod bound_views;
 mod bounds;
@@ -76,7 +77,9 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
         bounds::check_extents(&mut watched.kernel);
         (watched.kernel, watched.watch.fired)
     };
-    watched.divide(|kernel| mixed::run(kernel, target)).into_iter().map(finish).collect()
+    let mut parts = watched.divide(|kernel| mixed::run(kernel, target));
+    barriers::check(&mut parts.iter_mut().map(|part| &mut part.kernel).collect::<Vec<_>>(), target);
+    parts.into_iter().map(finish).collect()
 }
 
 /// A kernel on its way through the passes, and which of them changed it.

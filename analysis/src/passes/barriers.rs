@@ -1,0 +1,74 @@
+//! Whether a hard `pl.system.syncall` can complete (`verify_hard_syncall_occupancy.cpp`): it waits for every core of its kind, so that the
+//! launch has to fill them all, at once.
+
+use super::walk;
+use crate::diagnostics::Code;
+use crate::ir::{Attr, Blocks, Call, Kernel, KernelKind, Launch, Rejection};
+use crate::ops::OpId;
+use crate::target::Target;
+
+/// The parts of one kernel: a cube and a vector kernel are launched together.
+pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
+    let is_mixed = parts.len() > 1;
+    for part in parts {
+        let Some(launch) = part.cross_core.launch else { continue };
+        let mut found = Vec::new();
+        walk::visit(&part.body, &mut |stmt| {
+            let barrier =
+                walk::call_of(stmt).filter(|call| call.op == OpId::SYNCALL && word(call, "mode") != Some("soft"));
+            found.extend(
+                barrier.and_then(|call| Some((call.origin, refused(call, part.kind, is_mixed, launch, target)?))),
+            );
+        });
+        if is_mixed {
+            found.truncate(1);
+        }
+        let is_found = !found.is_empty();
+        part.rejections.extend(found.into_iter().map(|(at, message)| Rejection {
+            at,
+            code: Code::Rejected,
+            message,
+            related: Vec::new(),
+        }));
+        if is_found {
+            return;
+        }
+    }
+}
+
+fn refused(call: &Call, kind: KernelKind, is_mixed: bool, launch: Launch, target: Target) -> Option<String> {
+    let core_type = word(call, "core_type").unwrap_or("mix");
+    let (needed, all, who) = match kind {
+        KernelKind::Aiv if !is_mixed => (target.vector_units(), Blocks::EveryVectorUnit, "vector units"),
+        _ => (target.cubes(), Blocks::EveryCube, "cubes"),
+    };
+    let own = match kind {
+        KernelKind::Aiv => "aiv_only",
+        _ => "aic_only",
+    };
+    if !is_mixed && core_type != own {
+        return Some(format!(
+            "`pl.system.syncall(core_type=\"{core_type}\")` waits for cores that this kernel, which runs on {who} only, does not launch: it never completes. Say `core_type=\"{own}\"`"
+        ));
+    }
+    if launch.blocks != all && launch.blocks != Blocks::Known(needed) {
+        let launched = match launch.blocks {
+            Blocks::Known(blocks) => format!("{blocks} blocks"),
+            Blocks::EveryCube => "one for each cube".to_owned(),
+            Blocks::EveryVectorUnit => "one for each vector unit".to_owned(),
+        };
+        return Some(format!(
+            "a hard `pl.system.syncall` waits for all {needed} {who} of the chip, but `pl.spmd` launches {launched}: it never completes. Launch {needed}, or poll with `mode=\"soft\"`"
+        ));
+    }
+    (!launch.at_once).then(|| {
+        "a hard `pl.system.syncall` needs all blocks to run at once, or the first ones wait for others that are not started: add `sync_start=True` to `pl.spmd`, or poll with `mode=\"soft\"`".to_owned()
+    })
+}
+
+fn word<'c>(call: &'c Call, name: &str) -> Option<&'c str> {
+    match call.attr(name) {
+        Some(Attr::Str(word)) => Some(word),
+        _ => None,
+    }
+}
