@@ -34,7 +34,7 @@ use rustc_hash::FxHashSet;
 use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
-use crate::ir::{Handover, Kernel, KernelKind, Origin};
+use crate::ir::{Handover, Kernel, KernelKind, Origin, Role};
 use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
 pub(crate) use call::ROUNDING;
@@ -210,15 +210,17 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             false => Handover::default(),
         };
         let lent = if launch.is_plain { storages.lent(&taken, &params) } else { Vec::new() };
-        for param in &params {
+        for (param, given) in params.iter().zip(&taken) {
             let var = &mut vars[param.0 as usize];
+            let is_own = converted.vars[given.0 as usize].role == Role::Param;
             let own = match &region.home {
-                _ if var.inserted => None,
+                _ if !is_own => None,
                 Some(home) => home.param(var),
                 None => Some(var.origin),
             };
             // What the code around it gives to a scope has no place that stays where it is.
-            (var.origin, var.inserted) = (own.unwrap_or(region.origin), own.is_none());
+            var.origin = own.unwrap_or(region.origin);
+            var.inserted = own.is_none() && (is_own || var.inserted);
         }
         kernels.push(Kernel {
             name,

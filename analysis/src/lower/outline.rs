@@ -26,8 +26,11 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
     let (mut taken, mut params) = (Vec::new(), Vec::new());
     for &param in &live_in.ordered {
         let Some(var) = outer.get(param.0 as usize) else { continue };
-        // A value of the function around the scope is a parameter that the author did not write.
-        let mut var = Var { role: Role::Param, inserted: var.role != Role::Param, ..var.clone() };
+        // A value of the function around the scope is a parameter that the author did not write; one of its own parameters, also
+        // with what an earlier scope wrote into it, is.
+        let mut own = outer.iter().take_while(|other| other.role == Role::Param);
+        let inserted = !own.any(|own| own.name == var.name);
+        let mut var = Var { role: Role::Param, inserted, ..var.clone() };
         if let Type::Tensor(tensor) = &mut var.ty {
             tensor.is_output = live_in.stored.contains(&param);
         }

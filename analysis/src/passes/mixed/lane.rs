@@ -1,6 +1,6 @@
 //! The part of a kernel that one core runs.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::given::Given;
 use super::super::{layout, spaces, walk};
@@ -12,7 +12,8 @@ use crate::ir::{
     Attr, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, SLayout,
     Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
 };
-use crate::ops::{OpId, View};
+use crate::lower::deduce;
+use crate::ops::{OpId, Shape, View};
 use crate::target::{Space, Target};
 /// The part of a kernel that one core runs.
 pub(super) struct Lane<'a> {
@@ -364,7 +365,10 @@ fn replay_leaf(kernel: &mut Kernel, passed_through: &mut walk::Substitution, mut
 fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
     let padded = layout::tile_arg(kernel, &call, 0).filter(|_| call.op.op().view == View::Padded);
     let padded = padded.and_then(|tile| tile.binding.clone());
+    let broadcast = broadcast_shape(kernel, &call);
     let Type::Tile(tile) = &mut kernel.var_mut(var).ty else { return call };
+    // What a row and a column make is a row, once the column has become one for the instruction.
+    tile.shape = broadcast.unwrap_or(std::mem::take(&mut tile.shape));
     tile.view.valid_shape = Some(vec![Scalar::Int(0); tile.shape.len()]);
     if !matches!(call.op, OpId::LOAD | OpId::SLICE | OpId::TRANSPOSE) {
         // The result's type is deduced anew, which loses the slot of a declared allocation where it does not come with the operand.
@@ -378,6 +382,14 @@ fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
     let mut attrs = vec![("dtype", Attr::Dtype(tile.dtype))];
     attrs.extend(tile.space.map(|space| (spaces::TARGET_MEMORY, Attr::Space(space))));
     Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: call.origin }
+}
+
+fn broadcast_shape(kernel: &Kernel, call: &Call) -> Option<Vec<u64>> {
+    let Shape::Broadcast(_) = call.op.op().shape else { return None };
+    match deduce(call, &kernel.vars, &FxHashMap::default()) {
+        Ok(Type::Tile(tile)) => Some(tile.shape),
+        _ => None,
+    }
 }
 
 fn header_of(inner: &For) -> For {
