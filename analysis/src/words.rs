@@ -134,6 +134,16 @@ pub(crate) const PYPTO: &[Word] = &[
         ],
         "Launches blocks; the loop variable is the index of the block.",
     ),
+    function(
+        "pl.system.available_cluster_count",
+        &[],
+        "How many cubes the chip of this run has; for `pl.spmd` around what they compute.",
+    ),
+    function(
+        "pl.system.available_aiv_count",
+        &[],
+        "How many vector units the chip of this run has; for `pl.spmd` around what only they compute.",
+    ),
     function("pl.split_aiv", &["n", "*", "mode"], "A region that runs on both vector cores, each on its part."),
     function(
         "pl.split",
