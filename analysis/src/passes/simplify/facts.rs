@@ -194,6 +194,12 @@ impl<'k> Facts<'k> {
         if (left, right) == (None, None) {
             return;
         }
+        // What is more than an index is more than nothing.
+        if let (Some(one), Some(other)) = (left, right) {
+            let [least_one, least_other] = [one, other].map(|var| self.range(&Scalar::Var(var)).0);
+            self.tighten_from_below(other, mirrored, least_one, left_offset.saturating_sub(right_offset));
+            self.tighten_from_below(one, op, least_other, right_offset.saturating_sub(left_offset));
+        }
         let Some(offset) = right_offset.checked_sub(left_offset) else { return };
         let (relation, offset) = match op {
             ScalarBinary::Lt => (Relation::AtMost, offset.saturating_sub(1)),
@@ -205,6 +211,15 @@ impl<'k> Facts<'k> {
             _ => return,
         };
         self.compared.push(Comparison { left, right, offset, relation });
+    }
+
+    /// `var` against what is at least `least`, plus an offset.
+    fn tighten_from_below(&mut self, var: VarId, op: ScalarBinary, least: i64, offset: i64) {
+        let is_above = matches!(op, ScalarBinary::Gt | ScalarBinary::Ge | ScalarBinary::Eq);
+        if is_above && !is_no_bound(least) {
+            let op = if op == ScalarBinary::Eq { ScalarBinary::Ge } else { op };
+            self.tighten(var, op, least.saturating_add(offset));
+        }
     }
 
     fn tighten(&mut self, var: VarId, op: ScalarBinary, bound: i64) {
