@@ -151,12 +151,18 @@ impl Lowering<'_> {
                 Ok(())
             }
             Constant::Allocation { name: Some(name), slots } => {
-                let slot = match slot.map(|slot| self.expression(slot)) {
+                let subscript = slot;
+                let slot = match subscript.map(|slot| self.expression(slot)) {
                     None => Scalar::Int(0),
                     Some(Term::Scalar(slot)) => slot,
                     Some(Term::Unknown(reason)) => return Err(reason),
                     Some(_) => return Err(Reason("the slot of an allocation is no integer".to_owned())),
                 };
+                if let Some(at) = subscript
+                    && let Some(message) = no_such_slot(&name, slots, &slot)
+                {
+                    self.reject(at, Code::Rejected, message);
+                }
                 let allocation = self.allocation(name, slots);
                 let is_computed = !matches!(slot, Scalar::Int(_) | Scalar::Var(_));
                 tile.binding = Some(Binding { allocation, slot, is_computed });
@@ -318,4 +324,14 @@ pub(super) fn merge(annotated: Type, inferred: &Type) -> Type {
         (Type::Scalar(annotated), Type::Scalar(Dtype::Index)) => Type::Scalar(annotated),
         (_, inferred) => inferred.clone(),
     }
+}
+
+fn no_such_slot(allocation: &str, slots: u32, slot: &Scalar) -> Option<String> {
+    if slots <= 1 {
+        return Some(format!(
+            "`{allocation}` is declared with a single slot, which has no number: write `{allocation}`, or declare `pl.MemRef(slots=…)`"
+        ));
+    }
+    let index = slot.as_int().filter(|index| !(0..i64::from(slots)).contains(index))?;
+    Some(format!("`{allocation}` has no slot {index}: it is declared with {slots} slots, from 0 to {}", slots - 1))
 }

@@ -414,7 +414,7 @@ impl Lowering<'_> {
                 }
             };
         }
-        if matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER) && is_tensor && !self.state.host {
+        if op.crosses_cores() && is_tensor && !self.state.host {
             return match self.arrange(expr, op, positional, keywords) {
                 Some(call) => self.on_tensors(self.as_around(call), expr),
                 None => unknown(format!("the arguments of `pl.{name}`")),
@@ -639,7 +639,7 @@ impl Lowering<'_> {
     fn as_around(&self, mut call: Call) -> Call {
         let Some(mode) = self.state.vector_units else { return call };
         match call.op {
-            OpId::AIV_SHARD | OpId::AIC_GATHER if call.attr("split").is_none() => {
+            op if op.crosses_cores() && call.attr("split").is_none() => {
                 call.attrs.push(("split", Attr::Int(mode.map_or(0, SplitMode::code))));
             }
             OpId::NOTIFY => call.attrs.push(("core_placement", Attr::Str("aiv".to_owned()))),
@@ -707,8 +707,7 @@ fn message_of_arguments(name: &str) -> String {
 /// Operations whose first operand is a tile although other names of theirs say nothing about it.
 fn is_tile_only(op: OpId) -> bool {
     let first_is_tile = op.op().inputs.iter().any(|(arg, _)| *arg == 0);
-    let says_nothing = matches!(op, OpId::AIV_SHARD | OpId::AIC_GATHER);
-    (first_is_tile && !matches!(op, OpId::LOAD | OpId::REMOTE_STORE)) || says_nothing
+    (first_is_tile && !matches!(op, OpId::LOAD | OpId::REMOTE_STORE)) || op.crosses_cores()
 }
 
 fn is_scratch(row: &ops::Op, param: &Param) -> bool {

@@ -223,7 +223,12 @@ impl Deduction<'_> {
         };
         match (shape, dtype) {
             (Some(shape), Some(dtype)) => {
-                Ok(Type::Tile(TileType { shape, dtype, space: None, view: TileView::default(), binding: None }))
+                let space = match self.call.op {
+                    OpId::TPOP_FROM_AIC => Some(Space::Vec),
+                    OpId::TPOP_FROM_AIV => Some(Space::Mat),
+                    _ => None,
+                };
+                Ok(Type::Tile(TileType { shape, dtype, space, view: TileView::default(), binding: None }))
             }
             _ => Ok(Type::Unknown(Reason(format!("the result of `{}` has no annotation", self.op.name)))),
         }

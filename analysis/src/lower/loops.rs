@@ -335,9 +335,7 @@ const MOST_UNROLLED: i128 = 256;
 /// Whether tiles go from one core to the other, divided by the author.
 fn crosses(statement: &Statement) -> bool {
     match statement {
-        Statement::Let { value: Value::Call(call), .. } | Statement::Eval { call, .. } => {
-            matches!(call.op, OpId::AIV_SHARD | OpId::AIC_GATHER)
-        }
+        Statement::Let { value: Value::Call(call), .. } | Statement::Eval { call, .. } => call.op.crosses_cores(),
         other => other.inner().any(crosses),
     }
 }

@@ -111,6 +111,7 @@ impl Lowering<'_> {
             }
             if path == ["pl", "spmd"] {
                 self.check_core_num(args);
+                self.check_blocks_differ(item.context, body);
             }
             let is_region = match path.as_slice() {
                 ["pl", "at"] => self.is_core_group(args),
@@ -151,6 +152,21 @@ impl Lowering<'_> {
             _ => return,
         };
         self.reject_anywhere(blocks, Code::Rejected, message);
+    }
+
+    /// Blocks of `with pl.spmd(...)` know their index, or launch what knows it.
+    fn check_blocks_differ(&mut self, scope: ExprId, body: &[StmtId]) {
+        let may_differ = |expr: &ExprId| match self.ast.expr(*expr) {
+            Expr::Call { func, .. } => match self.ast.dotted(*func).as_deref() {
+                Some(["pl", .., name]) => *name == "get_block_idx",
+                _ => true,
+            },
+            other => *other == Expr::Error,
+        };
+        if !self.holds_scope_only(body) && !self.ast.exprs_in(body).iter().any(may_differ) {
+            let message = "every block of this `pl.spmd` would do the same work: take the index with `i = pl.tile.get_block_idx()`, or write `for i in pl.spmd(…)`";
+            self.reject_anywhere(scope, Code::Rejected, message.to_owned());
+        }
     }
 
     fn launch(&self, args: &[Arg]) -> Option<Launch> {

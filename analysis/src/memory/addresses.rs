@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Attr, Call, Kernel, KernelKind, Scalar, Stmt, Value, VarId};
+use crate::diagnostics::Code;
+use crate::ir::{Attr, Call, Kernel, KernelKind, Origin, Rejection, Scalar, Stmt, Value, VarId};
 use crate::memory::bases::{BaseId, Bases, MemRef};
 use crate::memory::sizes;
 use crate::ops::OpId;
@@ -49,6 +50,7 @@ pub(crate) struct Reservation {
     pub(crate) base: u64,
     pub(crate) size: u64,
     ring: bool,
+    pub(crate) origin: Origin,
 }
 
 /// What a kernel reserves, in program order; without a base of its own each lies behind those before it.
@@ -68,9 +70,31 @@ pub(crate) fn reservations(kernel: &Kernel) -> Vec<Reservation> {
         let base = attr(call, "base").unwrap_or(end);
         let size = attr(call, "size").unwrap_or(0);
         end = end.max(sizes::aligned(base.saturating_add(size)));
-        found.push(Reservation { var, base, size, ring: is_ring(&kernel.name, call) });
+        found.push(Reservation { var, base, size, ring: is_ring(&kernel.name, call), origin: call.origin });
     });
     found
+}
+
+/// What the author reserves without bytes, or twice (`ResolveReserveBufferBases`).
+pub(crate) fn check_reservations(kernel: &mut Kernel) {
+    let mut known: Vec<Range> = Vec::new();
+    for Reservation { base, size, origin, .. } in reservations(kernel) {
+        let range = Range { address: base, size: sizes::aligned(base.saturating_add(size)).saturating_sub(base) };
+        let message = match known.iter().find(|other| other.overlaps(range)) {
+            _ if size == 0 => "`pl.reserve_buffer` requires a `size` of more than 0 bytes".to_owned(),
+            Some(other) => format!(
+                "`pl.reserve_buffer` takes bytes {base} to {}, of which bytes {} to {} are reserved already: give it another `base`, or leave `base` to the compiler",
+                range.end(),
+                other.address,
+                other.end()
+            ),
+            None => {
+                known.push(range);
+                continue;
+            }
+        };
+        kernel.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
+    }
 }
 
 /// `k_c2v_slot_buffer` in `k_aiv`.
@@ -102,6 +126,16 @@ pub(super) struct Layout {
 pub(super) struct Range {
     pub address: u64,
     pub size: u64,
+}
+
+impl Range {
+    fn end(self) -> u64 {
+        self.address.saturating_add(self.size)
+    }
+
+    fn overlaps(self, other: Range) -> bool {
+        self.address < other.end() && other.address < self.end()
+    }
 }
 
 /// Lines the bases of `memories` up in the text order of their names, behind what is reserved.

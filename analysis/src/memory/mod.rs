@@ -27,7 +27,7 @@ pub(crate) mod sizes;
 mod tests;
 mod verdict;
 
-pub(crate) use addresses::reservations;
+pub(crate) use addresses::{check_reservations, reservations};
 pub(crate) use deeper::Effort;
 pub use deeper::{OpenSearch, Searched};
 pub(crate) use doubt::take_back_unproved;

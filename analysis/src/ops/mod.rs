@@ -455,6 +455,11 @@ impl OpId {
         OPS.get(self.0 as usize).unwrap_or(&OPS[0])
     }
 
+    /// Hands a tile to the other core under the author's own words.
+    pub fn crosses_cores(self) -> bool {
+        matches!(self, OpId::AIV_SHARD | OpId::AIC_GATHER)
+    }
+
     /// The operation of an IR name (`tile.add`), or of the name it had before 2026-03-06 (`block.add`).
     pub fn from_name(name: &str) -> Option<OpId> {
         NAMES.ir.get(name).copied()

@@ -10,7 +10,8 @@ use crate::target::Target;
 /// The parts of one kernel: a cube and a vector kernel are launched together.
 pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
     let is_mixed = parts.len() > 1;
-    for part in parts {
+    // Of a mixed kernel that could not be divided it is not known which cores it runs on.
+    for part in parts.iter_mut().filter(|part| part.kind != KernelKind::InCore) {
         let Some(launch) = part.cross_core.launch else { continue };
         let mut found = Vec::new();
         walk::visit(&part.body, &mut |stmt| {

@@ -21,7 +21,7 @@ use crate::ir::{
 };
 use crate::ops::{OpId, PipeRule, Shape};
 use crate::target::Target;
-use cores::{Core, body_core, call_core, crosses, popped};
+use cores::{Core, body_core, call_core, popped};
 use halves::Undivided;
 use lane::{Lane, add_queue_parameter};
 pub(super) use regions::check as check_regions;
@@ -182,8 +182,9 @@ fn divided_by_the_author(kernel: &Kernel) -> Option<Origin> {
     let mut found = None;
     walk::visit(&kernel.body, &mut |stmt| {
         let call = walk::call_of(stmt).filter(|call| call.op.op().pipe == PipeRule::Fifo);
-        let divides =
-            |call: &&Call| matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled) && !crosses(call);
+        let divides = |call: &&Call| {
+            matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled) && !call.op.crosses_cores()
+        };
         if found.is_none() {
             found = call.filter(divides).map(|call| call.origin);
         }

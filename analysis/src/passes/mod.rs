@@ -20,6 +20,7 @@ mod mixed;
 mod mixed_stores;
 mod pages;
 mod pipeline;
+mod queues;
 mod reassigned_views;
 mod resident_operands;
 mod scaled;
@@ -39,6 +40,7 @@ mod tests;
 
 use crate::coverage::{Pass, Watch};
 use crate::ir::Kernel;
+use crate::memory::check_reservations;
 use crate::target::{Machine, Planner};
 pub(crate) use mixed::{Transferred, transfers_of};
 
@@ -58,6 +60,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
     mixed_stores::check(&mut watched.kernel);
     watched.run(Pass::DeclareSpaces, spaces::declare);
     mixed::check_regions(&mut watched.kernel);
+    queues::check(&mut watched.kernel);
     watched.run(Pass::Composite, composite::run);
     watched.run(Pass::Flatten, |kernel| flatten::run(kernel, target));
     watched.run(Pass::Cast, |kernel| cast::run(kernel, target));
@@ -75,6 +78,7 @@ pub(crate) fn prepare_watched(kernel: Kernel, machine: Machine, planner: Planner
         watched.run(Pass::IoOrder, |kernel| io_order::run(kernel, &drains));
         reassigned_views::run(&mut watched.kernel);
         bounds::check_extents(&mut watched.kernel);
+        check_reservations(&mut watched.kernel);
         (watched.kernel, watched.watch.fired)
     };
     let mut parts = watched.divide(|kernel| mixed::run(kernel, target));

@@ -177,9 +177,9 @@ fn recognise(
     }
     let [m, depth] = full_load(kernel, lhs_var, loads.get(&lhs_var)?)?;
     let [k, n] = full_load(kernel, rhs_var, loads.get(&rhs_var)?)?;
-    let accumulator = kernel.tile(*init).filter(|tile| tile.shape == [m, n])?;
     let problem = Extents { m: extent(m)?, n: extent(n)?, k: extent(k)? };
-    (depth == k && accumulator.binding.is_none()).then(|| SplitK {
+    let is_result = kernel.tile(*init).is_some_and(|tile| tile.shape == [m, n]);
+    (depth == k && is_result).then(|| SplitK {
         init: *init,
         looped: looped.clone(),
         store: store.clone(),
@@ -285,10 +285,12 @@ fn tile(
     Operand::Var(var)
 }
 
+/// A part is a tile of its own, not in the declared allocation of the whole.
 fn resize(kernel: &mut Kernel, var: VarId, shape: [i64; 2]) {
     if let Type::Tile(tile) = &mut kernel.var_mut(var).ty {
         tile.shape = shape.into_iter().map(|extent| extent.max(0) as u64).collect();
         tile.view.valid_shape = None;
+        tile.binding = None;
     }
 }
 

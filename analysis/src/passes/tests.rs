@@ -1,5 +1,6 @@
 //! Bodies of kernels as authors write them, and what the passes make of them.
 
+mod barriers;
 mod both_cores;
 mod halves;
 mod handed_over;

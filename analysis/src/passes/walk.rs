@@ -220,19 +220,21 @@ impl Substitution {
             Scalar::Unary(op, inner) => Some(fold_unary(*op, self.replaced(inner)?)),
             Scalar::Cast(dtype, inner) => Some(Scalar::Cast(*dtype, self.replaced(inner)?.into())),
             Scalar::Binary(op, left, right) => {
-                let (new_left, new_right) = match (self.replaced(left), self.replaced(right)) {
-                    (None, None) => return None,
-                    (new_left, new_right) => (
-                        new_left.unwrap_or_else(|| left.as_ref().clone()),
-                        new_right.unwrap_or_else(|| right.as_ref().clone()),
-                    ),
-                };
+                let (new_left, new_right) = (self.replaced(left), self.replaced(right));
+                if new_left.is_none() && new_right.is_none() {
+                    return None;
+                }
+                let new_left = new_left.unwrap_or_else(|| left.as_ref().clone());
+                let new_right = new_right.unwrap_or_else(|| right.as_ref().clone());
                 Some(match self.unfolded {
                     true => Scalar::Binary(*op, new_left.into(), new_right.into()),
                     false => fold_binary(*op, new_left, new_right),
                 })
             }
-            Scalar::Call(call) => Some(Scalar::Call(Box::new(self.call(call)))),
+            Scalar::Call(call) => {
+                let new = self.call(call);
+                (new != **call).then(|| Scalar::Call(new.into()))
+            }
             _ => None,
         }
     }

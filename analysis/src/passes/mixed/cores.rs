@@ -67,7 +67,7 @@ pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>)
         OpId::TPUSH_TO_AIV | OpId::TPOP_FROM_AIV | OpId::TFREE_TO_AIV | OpId::AIC_INITIALIZE_PIPE => Core::Cube,
         OpId::TPUSH_TO_AIC | OpId::TPOP_FROM_AIC | OpId::TFREE_TO_AIC | OpId::AIV_INITIALIZE_PIPE => Core::Vector,
         OpId::GET_SUBBLOCK_IDX => Core::Vector,
-        OpId::AIV_SHARD | OpId::AIC_GATHER => Core::Both,
+        op if op.crosses_cores() => Core::Both,
         OpId::NOTIFY if call.attr("core_placement").is_some() => Core::Vector,
         OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.attr("core_type") {
             Some(Attr::Str(core)) if core.starts_with("aic") => Core::Cube,
@@ -111,11 +111,6 @@ pub(super) fn core_of_pipes(call: &Call) -> Core {
         OpId::BAR_M => Core::Cube,
         _ => Core::Shared,
     }
-}
-
-/// Hands a tile to the other core under the author's own words.
-pub(super) fn crosses(call: &Call) -> bool {
-    matches!(call.op, OpId::AIV_SHARD | OpId::AIC_GATHER)
 }
 
 /// The core that a call takes a tile to.

@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 use super::super::walk;
 use super::cores::{Core, call_core, destination};
 use crate::ir::{Call, Kernel, Operand, Scalar, ScalarBinary, SplitMode, Stmt, TileType, TileView, VarId};
+use crate::ops::{Category, OpId, Shape};
 use crate::target::Space;
 
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +108,15 @@ impl Cut {
     fn known_valid(self, tile: &TileType) -> Option<u64> {
         tile.valid_shape().get(self.axis())?.as_int().and_then(|extent| u64::try_from(extent).ok())
     }
+}
+
+/// Whether each unit would have a partial result only.
+pub(super) fn reduces_along(op: OpId, mode: SplitMode) -> bool {
+    let along = match mode {
+        SplitMode::UpDown => Shape::ColReduced,
+        SplitMode::LeftRight => Shape::RowReduced,
+    };
+    op.op().category == Category::Reduction && op.op().shape == along
 }
 
 pub(super) fn int(extent: u64) -> Scalar {

@@ -6,13 +6,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::walk;
 use super::cores::{Core, call_core, destination};
-use super::cut::{Cut, Shares, int};
+use super::cut::{Cut, Shares, int, reduces_along};
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, SplitMode,
     Stmt, TileType, TileView, Type, Value, Var, VarId, While,
 };
-use crate::ops::{Category, OpId, Shape};
+use crate::ops::{Category, OpId};
 use crate::target::Space;
 
 /// Gives each unit its half. Scratch that an operation needs stays whole, as the compiler leaves it. Of what is not modelled no tile is
@@ -213,13 +213,8 @@ impl Division<'_> {
 
     /// What a reduction along the divided axis would give each vector unit is half of a result.
     fn refuse_partial_reduction(&mut self, call: &Call) {
-        let op = call.op.op();
-        let along = match self.cut.mode {
-            SplitMode::UpDown => Shape::ColReduced,
-            SplitMode::LeftRight => Shape::RowReduced,
-        };
-        if op.category == Category::Reduction && op.shape == along {
-            let (op, mode, divided) = (op.name, self.cut.mode.name(), self.axis_name());
+        if reduces_along(call.op, self.cut.mode) {
+            let (op, mode, divided) = (call.op.op().name, self.cut.mode.name(), self.axis_name());
             let message = format!(
                 "`{op}` reduces on the split axis: `pl.split(pl.SplitMode.{mode})` gives each vector unit half of the {divided}, so that each would have a partial result; divide the other axis"
             );

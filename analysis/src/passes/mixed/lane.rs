@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::given::Given;
 use super::super::{layout, spaces, walk};
-use super::cores::{Core, call_core, core_of_pipes, crosses, destination, stmt_core};
+use super::cores::{Core, call_core, core_of_pipes, destination, stmt_core};
 use super::repair::{Repaired, Whole, assignments, definitions, repair};
 use super::versions;
 use crate::diagnostics::Code;
@@ -152,7 +152,7 @@ impl<'a> Lane<'a> {
             place.args = vec![Operand::Var(received)];
             out.push(Stmt::Let { var, value: Value::Call(place), origin });
         }
-        if !crosses(call) {
+        if !call.op.crosses_cores() {
             self.arriving.insert(source);
             self.stands_for.set(source, Operand::Var(received));
         }
@@ -163,7 +163,7 @@ impl<'a> Lane<'a> {
         let mut again = None;
         walk::visit(body, &mut |stmt| {
             let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
-            again = again.or(Some((*var, call.origin)).filter(|_| crosses(call)));
+            again = again.or(Some((*var, call.origin)).filter(|_| call.op.crosses_cores()));
         });
         let Some((var, at)) = again else { return };
         let message = format!(
@@ -199,7 +199,7 @@ impl<'a> Lane<'a> {
 
     /// How tiles that cross are divided between the vector units, as the instructions say it.
     fn division(&self, call: &Call) -> Vec<(&'static str, Attr)> {
-        if crosses(call) {
+        if call.op.crosses_cores() {
             return call.attrs.clone();
         }
         let code = self.source.cross_core.split.map_or(0, SplitMode::code);
@@ -368,7 +368,9 @@ fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
     let broadcast = broadcast_shape(kernel, &call);
     let Type::Tile(tile) = &mut kernel.var_mut(var).ty else { return call };
     // What a row and a column make is a row, once the column has become one for the instruction.
-    tile.shape = broadcast.unwrap_or(std::mem::take(&mut tile.shape));
+    if let Some(shape) = broadcast {
+        tile.shape = shape;
+    }
     tile.view.valid_shape = Some(vec![Scalar::Int(0); tile.shape.len()]);
     if !matches!(call.op, OpId::LOAD | OpId::SLICE | OpId::TRANSPOSE) {
         // The result's type is deduced anew, which loses the slot of a declared allocation where it does not come with the operand.

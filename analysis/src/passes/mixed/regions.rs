@@ -4,10 +4,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::walk;
-use super::cores::{Core, call_core, crosses, destination, popped};
+use super::cores::{Core, call_core, destination, popped};
+use super::cut::reduces_along;
 use crate::diagnostics::Code;
 use crate::ir::{Call, Kernel, Operand, Origin, Rejection, SplitMode, Stmt, Value, VarId};
-use crate::ops::{Category, OpId, Shape};
+use crate::ops::OpId;
 use crate::target::Space;
 
 pub(crate) fn check(kernel: &mut Kernel) {
@@ -57,7 +58,7 @@ struct Checks<'k> {
 impl Checks<'_> {
     fn inside(&self, call: &Call, split: Option<SplitMode>) -> Option<String> {
         let name = call.op.op().name;
-        if crosses(call) {
+        if call.op.crosses_cores() {
             return self.transferred(call);
         }
         let crossing = self.operands(call).find(|(_, made, in_region)| {
@@ -77,12 +78,7 @@ impl Checks<'_> {
                 "`{name}` runs on the cube, but `pl.split_aiv` holds what the vector units do: move it out of the region"
             ));
         }
-        let along = match split? {
-            SplitMode::UpDown => Shape::ColReduced,
-            SplitMode::LeftRight => Shape::RowReduced,
-        };
-        let op = call.op.op();
-        (op.category == Category::Reduction && op.shape == along).then(|| {
+        reduces_along(call.op, split?).then(|| {
             format!(
                 "`{name}` reduces on the split axis, of which each vector unit has a part only: reduce the other axis, or put the parts together with `pl.aic_gather` first"
             )
@@ -106,7 +102,7 @@ impl Checks<'_> {
 
     fn outside(&self, call: &Call) -> Option<String> {
         let name = call.op.op().name;
-        if crosses(call) {
+        if call.op.crosses_cores() {
             return Some(format!("`{name}` marks the boundary of `pl.split_aiv`, so it must stand inside of one"));
         }
         if is_load_or_store(call) {
@@ -143,9 +139,9 @@ impl Checks<'_> {
 
     /// Operands that a call makes, with that call and whether it stands in a region.
     fn operands(&self, call: &Call) -> impl Iterator<Item = (VarId, &Call, bool)> {
-        let operands: Vec<VarId> =
-            if is_load_or_store(call) { Vec::new() } else { call.args.iter().filter_map(Operand::var).collect() };
-        operands.into_iter().filter_map(|var| self.definitions.get(&var).map(|(made, region)| (var, *made, *region)))
+        let operands: &[Operand] = if is_load_or_store(call) { &[] } else { &call.args };
+        let made = |var: VarId| self.definitions.get(&var).map(|(made, in_region)| (var, *made, *in_region));
+        operands.iter().filter_map(Operand::var).filter_map(made)
     }
 }
 

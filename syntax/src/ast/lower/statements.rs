@@ -105,10 +105,13 @@ impl Lowering<'_> {
     /// Statements for what does not parse in a statement, but for those in it, where the view has no expression for it: the `0` of
     /// `a + 0p`.
     fn unseen_errors(&mut self, node: Node<'_>) -> Vec<StmtId> {
+        if !node.has_error() {
+            return Vec::new();
+        }
         let mut found = Vec::new();
         let mut cursor = node.walk();
         let mut waiting = vec![node];
-        while let Some(node) = waiting.pop().filter(Node::has_error) {
+        while let Some(node) = waiting.pop() {
             for child in node.children(&mut cursor) {
                 if child.is_error() || child.is_missing() {
                     found.extend(self.seen_errors.insert(range(child)).then(|| range(child)));
