@@ -191,6 +191,7 @@ pub(crate) const PYPTO: &[Word] = &[
     enumeration("pl.AtomicType", "How a store writes."),
     enumeration("pl.Role", "What a function above the cores does."),
     enumeration("pl.tile.MaskPattern", "Which elements `pl.tile.gather_mask` takes; the lowest is on the right."),
+    member("pl.AUTO", "`base=` of `pl.reserve_buffer`: the compiler chooses the address."),
     member("pl.FunctionType.InCore", "A kernel that the compiler divides between cube and vector cores."),
     member("pl.FunctionType.AIC", "A kernel of the cube core."),
     member("pl.FunctionType.AIV", "A kernel of a vector core."),

@@ -486,7 +486,7 @@ fn a_kernel_that_the_compiler_refuses_is_not_exact() {
         )
     };
     let shapes = "    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.load(a, [0, 0], [32, 32])\n    out = pl.store(pl.add(x, y), [0, 0], out)";
-    let slots = "    x: pl.Tile[[64, 64], pl.FP32, P[0], pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])\n    y: pl.Tile[[64, 64], pl.FP32, P[0], pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])\n    out = pl.store(pl.add(x, y), [0, 0], out)";
+    let slots = "    x: pl.Tile[[64, 64], pl.FP32, P, pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])\n    y: pl.Tile[[64, 64], pl.FP32, P, pl.Mem.Vec] = pl.load(a, [0, 0], [64, 64])\n    out = pl.store(pl.add(x, y), [0, 0], out)";
     // Every address is assigned before the compiler finds that memory is too small.
     let large = "    x = pl.load(a, [0, 0], [512, 512])\n    out = pl.store(x, [0, 0], out)";
     for (statements, code, status) in [
