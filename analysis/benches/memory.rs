@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
-use tilelens_analysis::ir::Kernel;
-use tilelens_analysis::target::{Planner, Target};
-use tilelens_analysis::{lower, memory, passes};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
+use tilefit_analysis::ir::Kernel;
+use tilefit_analysis::target::{Planner, Target};
+use tilefit_analysis::{lower, memory, passes};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 const ROUNDS: usize = 20;
 

@@ -1,4 +1,4 @@
-//! How fast packing is and how low it gets. Prints tables, asserts nothing: `cargo bench -p tilelens-analysis --bench packing`,
+//! How fast packing is and how low it gets. Prints tables, asserts nothing: `cargo bench -p tilefit-analysis --bench packing`,
 //! with `-- exact small` for only these tables.
 //!
 //! One thread. Times are wall time, the best of several runs where a table says so: on a busy machine that is an upper limit
@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use tilelens_analysis::memory::packing::*;
+use tilefit_analysis::memory::packing::*;
 
 const CAPACITY: u64 = 1_048_576;
 

@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use tilelens_syntax::ast::{self, Ast, ExprId, Spans};
-use tilelens_syntax::{BlockKey, BlockKind, BlockSource, Document};
+use tilefit_syntax::ast::{self, Ast, ExprId, Spans};
+use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated, Sequenced};
 use crate::coverage::{self, Mark, Pass};
@@ -603,7 +603,7 @@ pub(crate) enum Outcome {
     Planned(Arc<Planned>),
     /// Of IR that prints its own addresses.
     Printed(Box<Plan>),
-    /// A stage panicked on this kernel; a fault of tilelens.
+    /// A stage panicked on this kernel; a fault of tilefit.
     Failed(Box<Kernel>),
 }
 

@@ -58,7 +58,7 @@ codes! {
     PipelineDepth "pipeline-depth" Hint "fewer buffers of a pipeline fit than it has stages";
     TileLayout "tile-layout" Warning "the compiler accepts this tile, the instruction library does not";
     NarrowTransfer "narrow-transfer" Hint "rows of a load or store are too short for full speed";
-    NotModelled "not-modelled" Hint "tilelens does not model this, and says so instead of guessing";
+    NotModelled "not-modelled" Hint "tilefit does not model this, and says so instead of guessing";
     PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
     DumpDiffers "dump-differs" Hint "the compiler's dump has tiles at other addresses";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
@@ -67,7 +67,7 @@ codes! {
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";
     Rejected "rejected" Error "the compiler's front end does not accept this";
-    NoInstruction "no-instruction" Hint "tilelens has no C++ for this operation or form";
+    NoInstruction "no-instruction" Hint "tilefit has no C++ for this operation or form";
     NoAddress "no-address" Hint "generated C++ needs an address that the memory plan does not give";
     EventsExhausted "events-exhausted" Warning "more events are pending between two pipes than the hardware has";
     UnpairedFlag "unpaired-flag" Warning "a written flag is set without a wait, or waited for without a set";
@@ -96,7 +96,7 @@ codes! {
     ReuseAdvice "reuse-advice" Hint "memory could be shared in another way";
     LegacyReuse "legacy-reuse" Hint "`reuse=<buffer>` is the older form of sharing";
     FileTooLarge "file-too-large" Hint "the file is too large to be analysed";
-    Internal "internal" Hint "tilelens failed on this kernel";
+    Internal "internal" Hint "tilefit failed on this kernel";
 }
 
 impl Code {
@@ -113,10 +113,6 @@ impl Code {
             // Of generated C++ only. Whoever looks at it sees them there.
             | Code::NoInstruction | Code::NoAddress
         )
-    }
-
-    pub fn docs_url(self) -> String {
-        format!("https://github.com/tilelens/tilelens/blob/main/docs/diagnostics/{}.md", self.name())
     }
 }
 

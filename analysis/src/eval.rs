@@ -13,8 +13,8 @@ pub mod torch;
 use std::cell::Cell;
 use std::fmt;
 
-use tilelens_syntax::BlockKey;
-use tilelens_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, StmtId};
+use tilefit_syntax::BlockKey;
+use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, StmtId};
 
 use crate::ir::{Dtype, Reason, TensorType};
 use crate::target::Space;
@@ -285,7 +285,7 @@ impl Evaluator<'_> {
                     None => condition,
                 }
             }
-            Expr::Other(kind) => unknown(format!("tilelens does not run a {}", kind.replace('_', " "))),
+            Expr::Other(kind) => unknown(format!("tilefit does not run a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
             Expr::Dict(pairs) => {
                 self.dictionary(pairs.iter().map(|&(key, value)| (self.value(key), self.value(value))))
@@ -551,7 +551,7 @@ impl Evaluator<'_> {
                     if self.scope.follows() {
                         self.arguments(args);
                     }
-                    unknown(format!("calls `{}`, which tilelens does not run", path.join(".")))
+                    unknown(format!("calls `{}`, which tilefit does not run", path.join(".")))
                 }
             },
         }

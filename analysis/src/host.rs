@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use salsa::Setter;
-use tilelens_syntax::Document;
+use tilefit_syntax::Document;
 
 use crate::db::{Database, Searches, Settings, SourceFile, Workspace};
 use crate::memory::Searched;
@@ -184,7 +184,7 @@ impl Analysis {
 features! {
     /// Plans the kernels that touch a range, so that other queries find them done. Several threads can share the work of
     /// a file that is new.
-    prepare(range: tilelens_syntax::TextRange) -> () = ide::prepare;
+    prepare(range: tilefit_syntax::TextRange) -> () = ide::prepare;
     /// Plans the scopes of all functions for the host but the first, the last ones first. Where several call the same functions, an
     /// edit in one of those concerns them all.
     prepare_callers() -> () = ide::prepare_callers;
@@ -211,9 +211,9 @@ features! {
     /// What else is meant by the name at a byte offset.
     highlights(offset: usize) -> Vec<ide::Mention> = ide::navigation::highlights;
     /// Bytes of what can be folded.
-    folding_ranges() -> Vec<tilelens_syntax::TextRange> = ide::structure::folding_ranges;
+    folding_ranges() -> Vec<tilefit_syntax::TextRange> = ide::structure::folding_ranges;
     /// Bytes of what lies around a byte offset, from the inside out.
-    selection_ranges(offset: usize) -> Vec<tilelens_syntax::TextRange> = ide::structure::selection_ranges;
+    selection_ranges(offset: usize) -> Vec<tilefit_syntax::TextRange> = ide::structure::selection_ranges;
     /// The kernel or helper whose name is at a byte offset.
     call_item(offset: usize) -> Option<ide::CallItem> = ide::call_hierarchy::call_item;
     /// The functions that call the one whose name is at a byte offset.
@@ -221,7 +221,7 @@ features! {
     /// The functions that the one whose name is at a byte offset calls.
     outgoing_calls(offset: usize) -> Vec<ide::Calls> = ide::call_hierarchy::outgoing_calls;
     /// Space, address and size behind each tile that is defined within a range.
-    inlay_hints(range: tilelens_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
+    inlay_hints(range: tilefit_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
     /// What there is to the hint with this label at a byte offset.
     hint_details(offset: usize, label: &str) -> Option<ide::HintDetails> = ide::inlay_hints::hint_details;
     /// Where lenses stand: above each kernel.
@@ -231,7 +231,7 @@ features! {
     /// Programs, kernels and their tiles.
     document_symbols() -> Vec<ide::Symbol> = ide::symbols::document_symbols;
     /// The kernels of a file, `Program.kernel`, and the bytes of their names; nothing is planned.
-    kernel_names() -> Vec<(String, tilelens_syntax::TextRange)> = ide::symbols::kernel_names;
+    kernel_names() -> Vec<(String, tilefit_syntax::TextRange)> = ide::symbols::kernel_names;
     /// The C++ of the kernel around a byte offset.
     generated_code(offset: usize) -> Option<ide::GeneratedCode> = ide::generated_code::generated_code;
     /// The C++ of every kernel of a file.
@@ -245,13 +245,13 @@ features! {
     /// The MLIR of the TLX kernel around a byte offset after each step of its compiler.
     lowered_ir_at(offset: usize) -> Option<ide::LoweredIr> = ide::lowered_ir::lowered_ir_at;
     /// What an editor can offer to do within a range.
-    code_actions(range: tilelens_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
+    code_actions(range: tilefit_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
     /// The edits of every mend of a file that is the nearest way.
-    fix_all() -> Vec<(tilelens_syntax::TextRange, String)> = ide::code_actions::fix_all;
+    fix_all() -> Vec<(tilefit_syntax::TextRange, String)> = ide::code_actions::fix_all;
     /// Who has which bytes of each memory space, for the kernel around a byte offset.
     memory_map(offset: usize, trial: ide::memory_map::Trial) -> Option<ide::MemoryMaps> = ide::memory_map::memory_map;
     /// The memory map of every kernel.
     memory_maps() -> Vec<ide::MemoryMap> = ide::memory_map::memory_maps;
-    /// The plan of every kernel, in the form of `tilelens plan --format json`.
+    /// The plan of every kernel, in the form of `tilefit plan --format json`.
     plans() -> Vec<ide::KernelPlan> = ide::plan_view::plans;
 }

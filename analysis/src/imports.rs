@@ -1,7 +1,7 @@
 //! Where a `from … import …` may lead: paths only, since the analysis reads no files.
 
-use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::Stmt;
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::Stmt;
 
 use crate::db::{self, SourceFile, Workspace};
 

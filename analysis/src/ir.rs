@@ -7,8 +7,8 @@
 mod display;
 mod types;
 
-use tilelens_syntax::BlockKey;
-use tilelens_syntax::ast::{ExprId, StmtId};
+use tilefit_syntax::BlockKey;
+use tilefit_syntax::ast::{ExprId, StmtId};
 
 use crate::ops::OpId;
 use crate::target::Space;
@@ -240,7 +240,7 @@ pub enum KernelKind {
     Aiv,
 }
 
-/// Something that tilelens does not model, and the reason.
+/// Something that tilefit does not model, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Note {
     pub at: Origin,
@@ -441,7 +441,7 @@ impl Operand {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Attr {
     Int(i64),
-    Float(tilelens_syntax::ast::FloatBits),
+    Float(tilefit_syntax::ast::FloatBits),
     Bool(bool),
     Str(String),
     Dtype(Dtype),
@@ -471,7 +471,7 @@ pub struct PipelineStage {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Scalar {
     Int(i64),
-    Float(tilelens_syntax::ast::FloatBits),
+    Float(tilefit_syntax::ast::FloatBits),
     Bool(bool),
     /// A number that the author gives a type, `pl.const(1, pl.INT32)`. In SSA form it is so only as an operand of its own; elsewhere
     /// it is the number.
@@ -572,7 +572,7 @@ impl Var {
     pub(crate) fn way_to_shape(&self) -> String {
         match self.role == Role::Param && !self.inserted {
             true => {
-                format!("; annotate it, or write `# tilelens: {}=[rows, columns] bf16` above the function", self.name)
+                format!("; annotate it, or write `# tilefit: {}=[rows, columns] bf16` above the function", self.name)
             }
             false => String::new(),
         }

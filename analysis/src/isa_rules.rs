@@ -220,7 +220,7 @@ mod tests {
     use std::fmt::Write;
 
     use expect_test::{Expect, expect};
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::AnalysisHost;

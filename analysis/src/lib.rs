@@ -1,4 +1,4 @@
-//! Kernel IR, memory pipeline, code generation and editor features of tilelens, as plain data.
+//! Kernel IR, memory pipeline, code generation and editor features of tilefit, as plain data.
 //!
 //! Data flows one way: text, tree, kernel IR ([`lower`], [`passes`]), plan ([`memory`]), C++ ([`codegen`]), features.
 //! Nothing here knows LSP, does I/O, reads a clock or starts a thread.

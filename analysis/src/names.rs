@@ -11,7 +11,7 @@ mod python;
 mod tests;
 mod vocabulary;
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
 use crate::project::edit_distance;
 

@@ -1,4 +1,4 @@
-//! Configuration: `tilelens.toml`, `[tool.tilelens]` of `pyproject.toml`, editor settings. All have the same keys.
+//! Configuration: `tilefit.toml`, `[tool.tilefit]` of `pyproject.toml`, editor settings. All have the same keys.
 
 use std::collections::BTreeMap;
 
@@ -150,7 +150,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "severity",
-        about: "Severities by diagnostic code that replace those of tilelens, such as `{ \"not-modelled\": \"off\" }`.",
+        about: "Severities by diagnostic code that replace those of tilefit, such as `{ \"not-modelled\": \"off\" }`.",
         shape: Shape::Severities,
         takes: "a table of \"error\", \"warning\", \"info\", \"hint\" or \"off\" by diagnostic code",
         set: |config, value| {
@@ -372,18 +372,18 @@ impl Config {
         }
     }
 
-    /// Puts the text of a `tilelens.toml` over this configuration.
-    pub fn apply_tilelens_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
+    /// Puts the text of a `tilefit.toml` over this configuration.
+    pub fn apply_tilefit_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
         match text.parse::<Table>() {
             Ok(settings) => self.apply(&settings),
             Err(error) => vec![ConfigProblem { key: String::new(), message: error.message().to_owned() }],
         }
     }
 
-    /// Puts `[tool.tilelens]` of a `pyproject.toml` over this configuration. Other tools report broken TOML there.
+    /// Puts `[tool.tilefit]` of a `pyproject.toml` over this configuration. Other tools report broken TOML there.
     pub fn apply_pyproject_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
         let Ok(project) = text.parse::<Table>() else { return Vec::new() };
-        let section = project.get("tool").and_then(|tool| tool.get("tilelens")).and_then(Value::as_table);
+        let section = project.get("tool").and_then(|tool| tool.get("tilefit")).and_then(Value::as_table);
         section.map_or_else(Vec::new, |settings| self.apply(settings))
     }
 
@@ -420,7 +420,7 @@ mod tests {
     #[test]
     fn settings_are_applied_and_mistakes_are_named() {
         let mut config = Config::default();
-        let problems = config.apply_tilelens_toml(
+        let problems = config.apply_tilefit_toml(
             "target = \"ascend950\"\nplaner = \"auto\"\nplanner = 3\ncapacity = { Vec = 1024 }\n[inlayHints]\nenable = false\n[severity]\nnot-modelled = \"off\"\n",
         );
         assert_eq!(config.target, Target::Ascend950);
@@ -440,20 +440,20 @@ mod tests {
     #[test]
     fn shapes_are_read_by_function_and_parameter() {
         let mut config = Config::default();
-        assert!(config.apply_tilelens_toml("[shapes.norm]\nx = \"[4096, 7168] bf16\"\n").is_empty());
+        assert!(config.apply_tilefit_toml("[shapes.norm]\nx = \"[4096, 7168] bf16\"\n").is_empty());
         assert_eq!(Some(&config.shapes["norm"]["x"]), TensorType::from_text("[4096,7168] BF16").as_ref());
         for wrong in ["x", "[4096] bf17", "[M] bf16", "[0] bf16", "[] bf16"] {
-            assert_eq!(config.apply_tilelens_toml(&format!("[shapes.norm]\nx = \"{wrong}\"\n")).len(), 1, "{wrong}");
+            assert_eq!(config.apply_tilefit_toml(&format!("[shapes.norm]\nx = \"{wrong}\"\n")).len(), 1, "{wrong}");
         }
     }
 
     #[test]
     fn pyproject_has_a_section() {
         let mut config = Config::default();
-        assert!(config.apply_pyproject_toml("[tool.tilelens]\nplanner = \"packed\"\n[tool.ruff]\nx = 1\n").is_empty());
+        assert!(config.apply_pyproject_toml("[tool.tilefit]\nplanner = \"packed\"\n[tool.ruff]\nx = 1\n").is_empty());
         assert_eq!(config.planner, Planner::Packed);
         assert!(config.apply_pyproject_toml("not toml").is_empty());
-        let problems = config.apply_pyproject_toml("[tool.tilelens]\nexlude = []\ninclude = \"kernels\"\n");
+        let problems = config.apply_pyproject_toml("[tool.tilefit]\nexlude = []\ninclude = \"kernels\"\n");
         let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
         assert_eq!(
             messages,

@@ -10,14 +10,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::coverage::{self, Form, Mark, Setting, Table};
-use tilelens_analysis::diagnostics::{Code, Severity};
-use tilelens_analysis::ide::KernelPlan;
-use tilelens_analysis::ops;
-use tilelens_analysis::project::Config;
-use tilelens_analysis::target::{COMPILER, Planner, Target};
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::coverage::{self, Form, Mark, Setting, Table};
+use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::ops;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::target::{COMPILER, Planner, Target};
+use tilefit_syntax::Document;
 
 fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
@@ -138,12 +138,12 @@ fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure:
     let differs = (0..compiler.len().max(ours.len())).find(|index| compiler.get(*index) != ours.get(*index));
     if let Some(index) = differs {
         let (theirs, ours) = (compiler.get(index), ours.get(index));
-        return Verdict::Wrong(format!("{name}: tile {index}: compiler {theirs:?}, tilelens {ours:?}"));
+        return Verdict::Wrong(format!("{name}: tile {index}: compiler {theirs:?}, tilefit {ours:?}"));
     }
     for (space, wanted) in wanted["spaces"].as_object().into_iter().flatten() {
         let used = plan.spaces.get(space.as_str()).map(|space| space.used);
         if used != wanted["used"].as_u64() {
-            return Verdict::Wrong(format!("{name}: {space} uses {}, tilelens {used:?}", wanted["used"]));
+            return Verdict::Wrong(format!("{name}: {space} uses {}, tilefit {used:?}", wanted["used"]));
         }
     }
     Verdict::Exact
@@ -237,7 +237,7 @@ fn compare(compiler: &str, planner: Planner, at_least: usize, inexact: &str) {
         return;
     }
     assert!(total >= at_least, "{total} kernels");
-    assert!(!counts.contains_key("false error"), "the compiler accepts what tilelens calls an error");
+    assert!(!counts.contains_key("false error"), "the compiler accepts what tilefit calls an error");
     expect_test::expect_file![repository(inexact)].assert_eq(&found);
 }
 
@@ -420,7 +420,7 @@ fn narrow_transfers_are_those_of_the_compiler() {
     assert_eq!(differences, Vec::<String>::new());
 }
 
-/// Both plans side by side, for `KERNEL=name cargo test -p tilelens-analysis --test conformance_pypto -- --nocapture`.
+/// Both plans side by side, for `KERNEL=name cargo test -p tilefit-analysis --test conformance_pypto -- --nocapture`.
 fn show(expected: &Value, plans: &[KernelPlan]) {
     let wanted = if expected["functions"].is_object() { &expected["functions"] } else { &expected["overflowed_plan"] };
     println!("compiler: {}", expected["error"]);
@@ -436,7 +436,7 @@ fn show(expected: &Value, plans: &[KernelPlan]) {
             );
         }
     }
-    println!("tilelens:");
+    println!("tilefit:");
     for plan in plans {
         println!("  {} {} {:?}", plan.name, plan.status, plan.reasons);
         for tile in &plan.tiles {

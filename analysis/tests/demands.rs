@@ -1,9 +1,9 @@
 //! What the compiler's front end says of a call's operands, one call at a time. The compiler (PyPTO e2d0f78ae) was asked about each.
 
 use expect_test::{Expect, expect};
-use tilelens_analysis::eval::{Constant, FunctionSource, Scope};
-use tilelens_analysis::lower;
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_analysis::eval::{Constant, FunctionSource, Scope};
+use tilefit_analysis::lower;
+use tilefit_syntax::{BlockKind, Document, ast};
 
 struct Nothing;
 

@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::Value;
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::diagnostics::Code;
-use tilelens_analysis::ide::LensCommand;
-use tilelens_analysis::project::Config;
-use tilelens_analysis::target::Planner;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::diagnostics::Code;
+use tilefit_analysis::ide::LensCommand;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::target::Planner;
+use tilefit_syntax::Document;
 
 /// The text of a dump with the tiles of a recorded answer, their addresses moved by `shift`.
 fn dump(functions: &serde_json::Map<String, Value>, shift: u64) -> String {

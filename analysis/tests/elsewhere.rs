@@ -1,8 +1,8 @@
 //! Kernels whose names, shapes or functions come from elsewhere: other files, factories, helpers of host code.
 
 use expect_test::{Expect, expect};
-use tilelens_analysis::AnalysisHost;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_syntax::Document;
 
 /// Prints the kernels of the first file with the bytes that they take of Vec.
 #[track_caller]

@@ -1,10 +1,10 @@
 //! Kernels that an author wrote, by how the functions around them launch them.
 
 use expect_test::{Expect, expect};
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::project::Config;
-use tilelens_analysis::target::Target;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::target::Target;
+use tilefit_syntax::Document;
 
 /// A line for each kernel of a program: its status, what is not modelled, and its tiles with their addresses.
 fn plans(functions: &str, target: Target) -> String {

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
-use tilelens_analysis::ir::Kernel;
-use tilelens_analysis::target::{Planner, Target};
-use tilelens_analysis::{lower, memory, passes};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
+use tilefit_analysis::ir::Kernel;
+use tilefit_analysis::target::{Planner, Target};
+use tilefit_analysis::{lower, memory, passes};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 /// A module whose functions are all at its top level or in its classes.
 struct Module<'d> {

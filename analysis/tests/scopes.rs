@@ -1,9 +1,9 @@
 //! Scopes on tensors as production code writes them: shapes out of a configuration, helpers in other files.
 
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::ide::{Effect, KernelPlan};
-use tilelens_analysis::project::Config;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::ide::{Effect, KernelPlan};
+use tilefit_analysis::project::Config;
+use tilefit_syntax::Document;
 
 /// The plans of the last file.
 fn plans(files: &[(&str, &str)]) -> Vec<KernelPlan> {
@@ -161,7 +161,7 @@ def test_main():
 
 #[test]
 fn a_scenario_comment_gives_shapes() {
-    let text = BARE.replace("@pl.jit", "# tilelens: x=[32, 64] fp32, o=[32, 64] fp32\n@pl.jit");
+    let text = BARE.replace("@pl.jit", "# tilefit: x=[32, 64] fp32, o=[32, 64] fp32\n@pl.jit");
     expect_test::expect![[r#"
         main_incore_0 exact [] [x 8192, t__tmp_v0 8192]
     "#]]
@@ -193,7 +193,7 @@ fn the_editor_shows_what_the_compiler_makes_of_a_scope() {
         - `tmp_tile` [16, 128] FP32: Vec 0x2000 8 KiB; scratch of the reduction; that of a sum, product, minimum or maximum is at least 128 columns wide
     "#]]
     .assert_eq(made);
-    let whole = tilelens_syntax::TextRange::new(0, NORM.len());
+    let whole = tilefit_syntax::TextRange::new(0, NORM.len());
     let hints: Vec<String> = analysis.inlay_hints(file, whole).unwrap().into_iter().map(|hint| hint.label).collect();
     expect_test::expect![[r#"
         Vec 0x4000 64 B
@@ -268,7 +268,7 @@ def main(x: pl.Tensor[[64, 512], pl.FP32], o: pl.Out[pl.Tensor[[64, 512], pl.FP3
 fn origin_of_x(text: &str, settings: &str) -> Option<String> {
     let mut host = AnalysisHost::new();
     let mut config = Config::default();
-    assert!(config.apply_tilelens_toml(settings).is_empty());
+    assert!(config.apply_tilefit_toml(settings).is_empty());
     host.set_config(config);
     let file = host.file_id("/w/main.py");
     host.set_document(file, Document::new(text));
@@ -287,7 +287,7 @@ fn origin_of_x(text: &str, settings: &str) -> Option<String> {
 fn the_hover_says_where_a_shape_comes_from() {
     let call = format!("{BARE}\nif __name__ == '__main__':\n    main(torch.randn(32, 64), torch.zeros(32, 64))\n");
     let settings = "[shapes.main]\nx = \"[16, 64] bf16\"\no = \"[32, 64] bf16\"\n";
-    let comment = call.replace("@pl.jit", "# tilelens: x=[8, 64] fp16\n@pl.jit");
+    let comment = call.replace("@pl.jit", "# tilefit: x=[8, 64] fp16\n@pl.jit");
     assert_eq!(origin_of_x(BARE, ""), None);
     let said = [origin_of_x(&call, ""), origin_of_x(&call, settings), origin_of_x(&comment, settings)];
     expect_test::expect![[r#"
@@ -304,7 +304,7 @@ fn shapes_come_from_the_configuration() {
     host.set_document(file, Document::new(BARE));
     assert_eq!(host.snapshot().plans(file).unwrap()[0].status, "partial");
     let mut config = Config::default();
-    config.apply_tilelens_toml("[shapes.main]\nx = \"[32, 64] bf16\"\no = \"[32, 64] bf16\"\n");
+    config.apply_tilefit_toml("[shapes.main]\nx = \"[32, 64] bf16\"\no = \"[32, 64] bf16\"\n");
     host.set_config(config);
     let plans = host.snapshot().plans(file).unwrap();
     assert_eq!(show(&plans), "main_incore_0 exact [] [x 4096, t__tmp_v0 4096]\n");
@@ -319,7 +319,7 @@ fn say_shapes(text: &str) -> (String, Vec<KernelPlan>) {
     loop {
         host.set_document(file, document.clone());
         let now = document.text();
-        let everywhere = tilelens_syntax::TextRange::new(0, now.len());
+        let everywhere = tilefit_syntax::TextRange::new(0, now.len());
         let actions = host.snapshot().code_actions(file, everywhere).unwrap();
         let says = actions.into_iter().find_map(|action| match action.effect {
             Effect::Mend(mend) if action.title.starts_with("Say the shape") => Some(mend),
@@ -341,8 +341,8 @@ fn say_shapes(text: &str) -> (String, Vec<KernelPlan>) {
 fn a_quick_fix_says_shapes_in_comments() {
     let (comments, plans) = say_shapes(BARE);
     expect_test::expect![[r#"
-        # tilelens: o=[rows, columns] bf16 above @pl.jit
-        # tilelens: x=[rows, columns] bf16 above # tilelens: o=[32, 64] bf16
+        # tilefit: o=[rows, columns] bf16 above @pl.jit
+        # tilefit: x=[rows, columns] bf16 above # tilefit: o=[32, 64] bf16
         main_incore_0 exact [] [x 4096, t__tmp_v0 4096]
     "#]]
     .assert_eq(&format!("{comments}{}", show(&plans)));
@@ -364,8 +364,8 @@ def main(a: pl.Tensor, b: pl.Out[pl.Tensor]):
 ";
     let (comments, plans) = say_shapes(text);
     expect_test::expect![[r#"
-        # tilelens: b=[rows, columns] bf16 above @pl.jit
-        # tilelens: a=[rows, columns] bf16 above # tilelens: b=[32, 64] bf16
+        # tilefit: b=[rows, columns] bf16 above @pl.jit
+        # tilefit: a=[rows, columns] bf16 above # tilefit: b=[32, 64] bf16
         double exact [] [a 4096, t__tmp_v0 4096]
     "#]]
     .assert_eq(&format!("{comments}{}", show(&plans)));

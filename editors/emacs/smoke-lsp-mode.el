@@ -8,7 +8,7 @@
 
 (require 'python)
 (require 'lsp-mode)
-(load (expand-file-name "tilelens.el" (file-name-directory load-file-name)))
+(load (expand-file-name "tilefit.el" (file-name-directory load-file-name)))
 (load (expand-file-name "smoke-tap.el" (file-name-directory load-file-name)))
 
 (defun smoke-messages ()
@@ -19,9 +19,9 @@
 
 (defun smoke-session ()
   "Look at a kernel, and edit it."
-  (let* ((example (getenv "TILELENS_EXAMPLE"))
+  (let* ((example (getenv "TILEFIT_EXAMPLE"))
          (folder (file-name-directory example)))
-    (setq tilelens-server-command (list (getenv "TILELENS_SERVER") "server")
+    (setq tilefit-server-command (list (getenv "TILEFIT_SERVER") "server")
           lsp-session-file (expand-file-name ".lsp-session" folder)
           lsp-auto-guess-root t
           lsp-restart 'ignore
@@ -43,11 +43,11 @@
     (goto-char (match-beginning 0))
     (let ((hover (json-encode (lsp-request "textDocument/hover" (lsp--text-document-position-params)))))
       (smoke-ok (string-match-p "0x0" hover) "hover tells the address" hover))
-    (tilelens-memory-map)
-    (with-current-buffer "*tilelens map*"
+    (tilefit-memory-map)
+    (with-current-buffer "*tilefit map*"
       (smoke-ok (string-match-p "8 KiB over" (buffer-string)) "the memory map is shown" (buffer-string)))
-    (tilelens-generated-code)
-    (with-current-buffer "*tilelens C++*"
+    (tilefit-generated-code)
+    (with-current-buffer "*tilefit C++*"
       (smoke-ok (string-match-p "TLOAD" (buffer-string)) "the C++ is shown" (buffer-string)))
     (goto-char (point-min))
     (search-forward "64, 256")

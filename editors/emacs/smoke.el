@@ -2,14 +2,14 @@
 
 ;; cargo xtask test emacs
 ;;
-;; Needs TILELENS_SERVER and TILELENS_EXAMPLE (a copy: it is edited).  Prints TAP, exits 0 when every check holds.
+;; Needs TILEFIT_SERVER and TILEFIT_EXAMPLE (a copy: it is edited).  Prints TAP, exits 0 when every check holds.
 
 ;;; Code:
 
 (require 'python)
 (require 'project)
 (require 'eglot)
-(load (expand-file-name "tilelens.el" (file-name-directory load-file-name)))
+(load (expand-file-name "tilefit.el" (file-name-directory load-file-name)))
 (load (expand-file-name "smoke-tap.el" (file-name-directory load-file-name)))
 
 (defun smoke-errors ()
@@ -26,11 +26,11 @@
 
 (defun smoke-session ()
   "Edit a kernel."
-  (let ((example (getenv "TILELENS_EXAMPLE")))
-    (setq tilelens-server-command (list (getenv "TILELENS_SERVER") "server")
+  (let ((example (getenv "TILEFIT_EXAMPLE")))
+    (setq tilefit-server-command (list (getenv "TILEFIT_SERVER") "server")
           eglot-sync-connect 30
           eglot-autoshutdown nil
-          eglot-server-programs (list (cons '(python-mode) tilelens-server-command))
+          eglot-server-programs (list (cons '(python-mode) tilefit-server-command))
           project-find-functions (list (lambda (_) (cons 'transient (file-name-directory example)))))
     (find-file example)
     (python-mode)
@@ -44,11 +44,11 @@
     (goto-char (match-beginning 0))
     (let ((hover (format "%S" (jsonrpc-request (eglot--current-server-or-lose) :textDocument/hover (eglot--TextDocumentPositionParams)))))
       (smoke-ok (string-match-p "0x0" hover) "hover tells the address" hover))
-    (tilelens-memory-map)
-    (with-current-buffer "*tilelens map*"
+    (tilefit-memory-map)
+    (with-current-buffer "*tilefit map*"
       (smoke-ok (string-match-p "8 KiB over" (buffer-string)) "the memory map is shown" (buffer-string)))
-    (tilelens-generated-code)
-    (with-current-buffer "*tilelens C++*"
+    (tilefit-generated-code)
+    (with-current-buffer "*tilefit C++*"
       (smoke-ok (string-match-p "TLOAD" (buffer-string)) "the C++ is shown" (buffer-string)))
     (smoke-replace "64, 256" "64, 192")
     (flymake-start)

@@ -18,14 +18,14 @@ use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
-use tilelens_analysis::project::Config;
-use tilelens_analysis::target::{COMPILER, Planner, Target};
+use tilefit_analysis::project::Config;
+use tilefit_analysis::target::{COMPILER, Planner, Target};
 
 use crate::lsp;
 use crate::settings::Settings;
 
 #[derive(Parser)]
-#[command(name = "tilelens", version = VERSION.as_str(), about = "Shows where the tiles of a kernel lie in memory, and what does not fit")]
+#[command(name = "tilefit", version = VERSION.as_str(), about = "Shows where the tiles of a kernel lie in memory, and what does not fit")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -53,7 +53,7 @@ enum Command {
     Map(map::Arguments),
     /// Pack buffers of any origin into addresses
     Pack(pack::Arguments),
-    /// Print the JSON schema of tilelens.toml
+    /// Print the JSON schema of tilefit.toml
     Schema,
     /// Explain a diagnostic code
     Explain(explain::Arguments),
@@ -120,7 +120,7 @@ fn print(text: &str) {
 }
 
 fn complain(message: &str) {
-    anstream::eprintln!("tilelens: {message}");
+    anstream::eprintln!("tilefit: {message}");
 }
 
 pub(crate) fn fail(message: &str) -> ExitCode {

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use tilelens_analysis::{AnalysisHost, FileId};
-use tilelens_syntax::Document;
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_syntax::Document;
 
 /// Length of the longest chain of imports that is followed.
 const AT_MOST: usize = 16;

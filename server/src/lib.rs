@@ -1,4 +1,4 @@
-//! The binary `tilelens`: a language server and a command line. It is a library so that the end-to-end tests can build
+//! The binary `tilefit`: a language server and a command line. It is a library so that the end-to-end tests can build
 //! the very same program; only [`main`] is for others.
 
 mod cli;

@@ -1,3 +1,3 @@
 fn main() -> std::process::ExitCode {
-    tilelens::main()
+    tilefit::main()
 }

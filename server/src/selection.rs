@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use tilelens_analysis::project::Config;
+use tilefit_analysis::project::Config;
 
 /// Patterns that count from the workspace's root. Without a root everything is selected.
 #[derive(Debug, Default)]
@@ -50,12 +50,12 @@ fn patterns(root: &Path, key: &str, lines: &[String], problems: &mut Vec<String>
     let mut builder = GitignoreBuilder::new(root);
     for line in lines {
         if let Err(error) = builder.add_line(None, line) {
-            problems.push(format!("tilelens settings: `{key}`: {error}"));
+            problems.push(format!("tilefit settings: `{key}`: {error}"));
         }
     }
     let built = builder.build();
     if let Err(error) = &built {
-        problems.push(format!("tilelens settings: `{key}`: {error}"));
+        problems.push(format!("tilefit settings: `{key}`: {error}"));
     }
     built.ok().filter(|patterns| !patterns.is_empty())
 }
@@ -100,7 +100,7 @@ mod tests {
     fn a_pattern_that_cannot_be_read_is_told() {
         let config = Config { exclude: vec!["a{b".into()], ..Config::default() };
         let (selection, problems) = Selection::new(Some(Path::new("/work")), &config);
-        assert!(problems[0].starts_with("tilelens settings: `exclude`: "), "{problems:?}");
+        assert!(problems[0].starts_with("tilefit settings: `exclude`: "), "{problems:?}");
         assert!(selection.selects(Path::new("/work/a.py")));
     }
 }

@@ -18,20 +18,20 @@ pub(crate) struct SettingEdit {
     pub(crate) new: String,
 }
 
-/// Gives a setting of the workspace a string as its value: in `tilelens.toml`, else in `pyproject.toml` if that has settings of tilelens,
-/// else in a new `tilelens.toml`. `None` where the file is not understood.
+/// Gives a setting of the workspace a string as its value: in `tilefit.toml`, else in `pyproject.toml` if that has settings of tilefit,
+/// else in a new `tilefit.toml`. `None` where the file is not understood.
 pub(crate) fn set(root: &Path, key: &str, value: &str) -> Option<SettingEdit> {
-    let own = root.join("tilelens.toml");
+    let own = root.join("tilefit.toml");
     if let Ok(text) = fs::read_to_string(&own) {
         let (range, new) = edit_within(DeTable::parse(&text).ok()?.get_ref(), 0, &text, key, value);
         return Some(SettingEdit { path: own, text: Some(text), range, new });
     }
     let project = root.join("pyproject.toml");
     if let Ok(text) = fs::read_to_string(&project)
-        && let Some(head) = section_head(&text, "[tool.tilelens]")
+        && let Some(head) = section_head(&text, "[tool.tilefit]")
     {
         let tables = DeTable::parse(&text).ok()?;
-        let section = table(table(tables.get_ref(), "tool")?, "tilelens")?;
+        let section = table(table(tables.get_ref(), "tool")?, "tilefit")?;
         let (range, new) = edit_within(section, head, &text, key, value);
         return Some(SettingEdit { path: project, text: Some(text), range, new });
     }
@@ -88,7 +88,7 @@ mod tests {
 
     /// The text of a file after its planner has been set.
     fn check(name: &str, text: &str, expected: &str) {
-        let root = std::env::temp_dir().join(format!("tilelens-settings-{}-{:p}", std::process::id(), text));
+        let root = std::env::temp_dir().join(format!("tilefit-settings-{}-{:p}", std::process::id(), text));
         fs::create_dir_all(&root).expect("the folder can be made");
         fs::write(root.join(name), text).expect("the file can be written");
         let edit = set(&root, "planner", "dsa-rp");
@@ -108,23 +108,23 @@ mod tests {
     #[test]
     fn a_setting_is_replaced_or_added_where_it_counts() {
         check(
-            "tilelens.toml",
+            "tilefit.toml",
             "# ours\nplanner = 'auto' # still\ntarget = \"ascend950\"\n",
-            "tilelens.toml\n# ours\nplanner = \"dsa-rp\" # still\ntarget = \"ascend950\"\n",
+            "tilefit.toml\n# ours\nplanner = \"dsa-rp\" # still\ntarget = \"ascend950\"\n",
         );
         check(
-            "tilelens.toml",
+            "tilefit.toml",
             "target = \"ascend950\" # new\n\n[capacity]\nVec = 4096\n",
-            "tilelens.toml\ntarget = \"ascend950\" # new\nplanner = \"dsa-rp\"\n\n[capacity]\nVec = 4096\n",
+            "tilefit.toml\ntarget = \"ascend950\" # new\nplanner = \"dsa-rp\"\n\n[capacity]\nVec = 4096\n",
         );
-        check("tilelens.toml", "[capacity]\nVec = 4096", "tilelens.toml\nplanner = \"dsa-rp\"\n[capacity]\nVec = 4096");
-        check("tilelens.toml", "target = 'x'", "tilelens.toml\ntarget = 'x'\nplanner = \"dsa-rp\"\n");
-        check("tilelens.toml", "target = ", "none");
+        check("tilefit.toml", "[capacity]\nVec = 4096", "tilefit.toml\nplanner = \"dsa-rp\"\n[capacity]\nVec = 4096");
+        check("tilefit.toml", "target = 'x'", "tilefit.toml\ntarget = 'x'\nplanner = \"dsa-rp\"\n");
+        check("tilefit.toml", "target = ", "none");
         check(
             "pyproject.toml",
-            "[project]\nname = 'x'\n\n[tool.tilelens] # kernels\n[tool.ruff]\nplanner = 1\n",
-            "pyproject.toml\n[project]\nname = 'x'\n\n[tool.tilelens] # kernels\nplanner = \"dsa-rp\"\n[tool.ruff]\nplanner = 1\n",
+            "[project]\nname = 'x'\n\n[tool.tilefit] # kernels\n[tool.ruff]\nplanner = 1\n",
+            "pyproject.toml\n[project]\nname = 'x'\n\n[tool.tilefit] # kernels\nplanner = \"dsa-rp\"\n[tool.ruff]\nplanner = 1\n",
         );
-        check("pyproject.toml", "[project]\nname = 'x'\n", "tilelens.toml\nplanner = \"dsa-rp\"\n");
+        check("pyproject.toml", "[project]\nname = 'x'\n", "tilefit.toml\nplanner = \"dsa-rp\"\n");
     }
 }

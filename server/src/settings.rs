@@ -1,14 +1,14 @@
-//! Settings: `tilelens.toml` or `pyproject.toml` in the workspace, and over it those of the editor.
+//! Settings: `tilefit.toml` or `pyproject.toml` in the workspace, and over it those of the editor.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use serde_json::Value;
-use tilelens_analysis::project::{Config, ConfigProblem};
+use tilefit_analysis::project::{Config, ConfigProblem};
 use toml::Table;
 
 /// The section of an editor's settings that is ours.
-pub(crate) const SECTION: &str = "tilelens";
+pub(crate) const SECTION: &str = "tilefit";
 
 /// A file with settings, by its name in the workspace's root, and how it is read.
 struct Format {
@@ -18,7 +18,7 @@ struct Format {
 
 /// The first one that exists counts.
 const FORMATS: [Format; 2] = [
-    Format { name: "tilelens.toml", apply: Config::apply_tilelens_toml },
+    Format { name: "tilefit.toml", apply: Config::apply_tilefit_toml },
     Format { name: "pyproject.toml", apply: Config::apply_pyproject_toml },
 ];
 
@@ -32,7 +32,7 @@ pub(crate) fn file_names() -> impl Iterator<Item = &'static str> {
 pub(crate) struct Settings {
     /// The workspace; files are looked for nowhere else.
     pub(crate) root: Option<PathBuf>,
-    /// The editor's settings, in the keys of `tilelens.toml`.
+    /// The editor's settings, in the keys of `tilefit.toml`.
     pub(crate) editor: Value,
 }
 
@@ -51,7 +51,7 @@ impl Settings {
             apply_file(&mut config, root, &mut problems);
         }
         let editor = config.apply(&table(&self.editor));
-        problems.extend(editor.into_iter().map(|problem| format!("tilelens settings: {}", problem.message)));
+        problems.extend(editor.into_iter().map(|problem| format!("tilefit settings: {}", problem.message)));
         (config, problems)
     }
 }
@@ -96,7 +96,7 @@ fn to_toml(value: &Value) -> Option<toml::Value> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tilelens_analysis::target::{Planner, Target};
+    use tilefit_analysis::target::{Planner, Target};
 
     use super::*;
 
@@ -105,7 +105,7 @@ mod tests {
         let editor = json!({ "target": "ascend950", "planner": null, "inlayHints": { "enable": false }, "tarjet": 1 });
         let (config, problems) = Settings { root: None, editor }.resolve();
         assert_eq!((config.target, config.planner, config.inlay_hints), (Target::Ascend950, Planner::Auto, false));
-        assert_eq!(problems, ["tilelens settings: there is no setting `tarjet`; did you mean `target`?"]);
+        assert_eq!(problems, ["tilefit settings: there is no setting `tarjet`; did you mean `target`?"]);
     }
 
     #[test]

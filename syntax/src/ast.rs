@@ -103,7 +103,7 @@ pub enum Expr {
     },
     /// An f-string: its texts and values in order.
     Joined(Vec<ExprId>),
-    /// Python that tilelens does not look into, by its tree-sitter name: `lambda`, `await`, …
+    /// Python that tilefit does not look into, by its tree-sitter name: `lambda`, `await`, …
     Other(&'static str),
     /// A place where the text does not parse.
     Error,
@@ -233,7 +233,7 @@ pub enum Stmt {
         module: String,
         names: Vec<ImportedName>,
     },
-    /// Python that tilelens does not look into, by its keyword: `try`, `assert`, `del`, `global`, `match`, …
+    /// Python that tilefit does not look into, by its keyword: `try`, `assert`, `del`, `global`, `match`, …
     Other {
         keyword: &'static str,
         body: Vec<StmtId>,

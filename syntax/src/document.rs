@@ -196,7 +196,7 @@ impl Document {
         self.len() == 0
     }
 
-    /// True where the text is larger than tilelens analyses; such a document has no blocks.
+    /// True where the text is larger than tilefit analyses; such a document has no blocks.
     pub fn is_oversized(&self) -> bool {
         self.len() > ANALYSED_AT_MOST
     }

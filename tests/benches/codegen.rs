@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use tilelens_analysis::codegen;
-use tilelens_analysis::eval::{Constant, FunctionSource, Scope};
-use tilelens_analysis::memory;
-use tilelens_analysis::target::{Planner, Target};
-use tilelens_analysis::{lower, passes};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_analysis::codegen;
+use tilefit_analysis::eval::{Constant, FunctionSource, Scope};
+use tilefit_analysis::memory;
+use tilefit_analysis::target::{Planner, Target};
+use tilefit_analysis::{lower, passes};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 struct Nothing;
 

@@ -1,14 +1,14 @@
 //! What an edit waits for at most: kernels with the tiles of MiniMalloc's instances, in memories that are too small for most packings.
-//! `cargo bench -p tilelens-tests --bench hard_kernels`
+//! `cargo bench -p tilefit-tests --bench hard_kernels`
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::project::Config;
-use tilelens_analysis::target::{Planner, Space};
-use tilelens_syntax::Document;
-use tilelens_tests::kernels;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::target::{Planner, Space};
+use tilefit_syntax::Document;
+use tilefit_tests::kernels;
 
 fn main() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/benchmarks/minimalloc");
@@ -45,7 +45,7 @@ fn time(source: &str, planner: Planner, capacity: u64) -> f64 {
         let start = Instant::now();
         host.set_document(file, document);
         let diagnosis = host.snapshot().diagnosis(file).expect("nothing is edited");
-        assert!(diagnosis.diagnostics.iter().all(|it| it.code != tilelens_analysis::diagnostics::Code::NotModelled));
+        assert!(diagnosis.diagnostics.iter().all(|it| it.code != tilefit_analysis::diagnostics::Code::NotModelled));
         start.elapsed().as_secs_f64() * 1e3
     };
     (0..3).map(run).fold(f64::INFINITY, f64::min)

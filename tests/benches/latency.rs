@@ -1,18 +1,18 @@
 //! Time from a keystroke to its diagnostics, measured at the pipes of the real server.
 //!
-//! `cargo bench -p tilelens-tests --bench latency [-- --edits 300] [--soak] [--only TLX]`
+//! `cargo bench -p tilefit-tests --bench latency [-- --edits 300] [--soak] [--only TLX]`
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tilelens_tests::kernels::{self, Layout};
-use tilelens_tests::lsp_client::{LspClient, range};
-use tilelens_tests::tensor_kernels;
-use tilelens_tests::tlx_kernels;
+use tilefit_tests::kernels::{self, Layout};
+use tilefit_tests::lsp_client::{LspClient, range};
+use tilefit_tests::tensor_kernels;
+use tilefit_tests::tlx_kernels;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_tilelens-e2e");
+const BINARY: &str = env!("CARGO_BIN_EXE_tilefit-e2e");
 const URI: &str = "file:///work/kernel.py";
 
 /// Files of one kind, in several sizes.
@@ -194,7 +194,7 @@ impl Driver {
             self.client.change(URI, self.version, change);
             let position = json!({ "line": line, "character": 9 });
             let params = json!({ "textDocument": { "uri": URI }, "position": position });
-            let code = self.client.request("tilelens/generatedCode", params).unwrap_or_else(|error| panic!("{error}"));
+            let code = self.client.request("tilefit/generatedCode", params).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(code["version"], self.version);
             time = start.elapsed();
             self.client.diagnostics(URI, self.version);
@@ -210,18 +210,18 @@ impl Driver {
         let position = json!({ "line": line, "character": 9 });
         let picture = json!({ "kind": "html", "width": 800 });
         let watch = json!({ "textDocument": document, "position": position, "picture": picture });
-        self.client.notify("tilelens/watchMemoryMap", watch);
+        self.client.notify("tilefit/watchMemoryMap", watch);
         let (mut keys, mut maps) = (Vec::new(), Vec::new());
         for edit in 0..edits {
             let start = Instant::now();
             keys.push(self.edit(range(line, end - 2, line, end), if edit % 2 == 0 { "32" } else { "64" }));
-            while self.client.notification("tilelens/memoryMapChanged")["version"] != self.version {}
+            while self.client.notification("tilefit/memoryMapChanged")["version"] != self.version {}
             maps.push(start.elapsed());
         }
         if edits % 2 == 1 {
             self.edit(range(line, end - 2, line, end), "64");
         }
-        self.client.notify("tilelens/watchMemoryMap", json!({ "textDocument": document }));
+        self.client.notify("tilefit/watchMemoryMap", json!({ "textDocument": document }));
         (keys, maps)
     }
 
@@ -281,7 +281,7 @@ impl Driver {
             ("inlay hints", "textDocument/inlayHint", json!({ "textDocument": document, "range": view })),
             ("completion", "textDocument/completion", json!({ "textDocument": document, "position": argument })),
             ("code lenses", "textDocument/codeLens", json!({ "textDocument": document })),
-            ("generated C++", "tilelens/generatedCode", json!({ "textDocument": document, "position": position })),
+            ("generated C++", "tilefit/generatedCode", json!({ "textDocument": document, "position": position })),
         ]
         .into_iter()
         .map(|(name, method, params)| {

@@ -33,7 +33,7 @@ impl LspClient {
     pub fn spawn(binary: &str) -> LspClient {
         let mut process = Command::new(binary)
             .arg("server")
-            .env("TILELENS_TEST_HOOKS", "1")
+            .env("TILEFIT_TEST_HOOKS", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -215,7 +215,7 @@ impl LspClient {
 
     /// The server's own copy of a document, and its version.
     pub fn text(&mut self, uri: &str) -> (String, i64) {
-        let answer = self.request("tilelens/viewFileText", json!({ "textDocument": { "uri": uri } }));
+        let answer = self.request("tilefit/viewFileText", json!({ "textDocument": { "uri": uri } }));
         let answer = answer.expect("an open document has a text");
         (answer["text"].as_str().expect("text").to_owned(), answer["version"].as_i64().expect("version"))
     }

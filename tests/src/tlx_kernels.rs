@@ -19,7 +19,7 @@ const KERNEL: &str = r#"
 @triton.jit
 def NAME(desc_q, desc_k, desc_v, desc_o, N_CTX, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, STAGES: tl.constexpr,
          HEAD_DIM: tl.constexpr = 64, GROUPS: tl.constexpr = 2):
-    # tilelens: desc_q=bf16 desc_k=bf16 desc_v=bf16 desc_o=bf16
+    # tilefit: desc_q=bf16 desc_k=bf16 desc_v=bf16 desc_o=bf16
     tl.static_assert(HEAD_DIM <= 128)
     HALF_M: tl.constexpr = BLOCK_M
     BYTES: tl.constexpr = HALF_M * HEAD_DIM * tlx.size_of(tlx.dtype_of(desc_q))

@@ -1,6 +1,6 @@
-//! The book: its links lead somewhere, its pages are in it, its drawings are what tilelens draws today.
+//! The book: its links lead somewhere, its pages are in it, its drawings are what tilefit draws today.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p tilelens-tests --test book` draws them anew.
+//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests --test book` draws them anew.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ fn every_page_is_in_the_book() {
 #[test]
 fn drawings_are_up_to_date() {
     for example in ["overflow", "chained_matmul", "rmsnorm"] {
-        let output = Command::new(env!("CARGO_BIN_EXE_tilelens-e2e"))
+        let output = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
             .args(["map", "--format", "svg"])
             .arg(format!("examples/{example}.py"))
             .current_dir(docs())
@@ -74,6 +74,6 @@ fn drawings_are_up_to_date() {
             fs::write(&path, &drawn).expect("the checkout is writable");
         }
         let there = fs::read_to_string(&path).unwrap_or_default();
-        assert!(there == drawn, "{} is not what tilelens draws: run this with UPDATE_EXPECT=1", path.display());
+        assert!(there == drawn, "{} is not what tilefit draws: run this with UPDATE_EXPECT=1", path.display());
     }
 }

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
-use tilelens_analysis::ir::{Kernel, KernelKind, Role, Stmt, Value, VarId};
-use tilelens_analysis::target::{Planner, Target};
-use tilelens_analysis::{lower, passes};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
+use tilefit_analysis::ir::{Kernel, KernelKind, Role, Stmt, Value, VarId};
+use tilefit_analysis::target::{Planner, Target};
+use tilefit_analysis::{lower, passes};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 /// Kernels whose tiles differ from the compiler's, and why. The list only shrinks.
 const DIFFERENT: &[(&str, &str)] = &[];

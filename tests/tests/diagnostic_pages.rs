@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use expect_test::expect;
-use tilelens_analysis::diagnostics::{Code, Severity};
-use tilelens_analysis::ide::{Diagnostic, Effect};
-use tilelens_analysis::project::Config;
-use tilelens_analysis::{Analysis, AnalysisHost, FileId};
-use tilelens_syntax::{Document, TextRange};
+use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::ide::{Diagnostic, Effect};
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{Analysis, AnalysisHost, FileId};
+use tilefit_syntax::{Document, TextRange};
 
 /// Codes that no kernel text can show, and one that follows from others.
 const WITHOUT_EXAMPLE: [Code; 3] = [Code::Internal, Code::FileTooLarge, Code::NoAddress];
@@ -48,7 +48,7 @@ fn open(example: &str, code: Code) -> (Analysis, FileId) {
     (host.snapshot(), file)
 }
 
-/// The same as [`annotations`] for what tilelens finds.
+/// The same as [`annotations`] for what tilefit finds.
 fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
     let (analysis, file) = open(example, code);
     let document = Document::new(example);
@@ -82,7 +82,7 @@ fn said(analysis: &Analysis, file: FileId, code: Code) -> Said {
 }
 
 #[test]
-fn every_example_is_annotated_with_what_tilelens_says() {
+fn every_example_is_annotated_with_what_tilefit_says() {
     for code in Code::ALL {
         for example in examples(code.page()) {
             assert_eq!(findings(&example, *code), annotations(&example), "an example of {code}.md:\n{example}");

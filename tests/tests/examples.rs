@@ -4,8 +4,8 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use expect_test::expect;
-use tilelens_analysis::AnalysisHost;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_syntax::Document;
 
 fn examples() -> Vec<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../docs/examples");

@@ -1,25 +1,25 @@
 //! Two letters of one random use of a name swapped: something must be said of it, or the kernel must no longer be exact. A kernel that
 //! looks right because a name was not understood is the worst that this project can do.
 //!
-//! `TILELENS_MISSPELT=1000` makes as many, `TILELENS_CORPUS=<folder>` makes them of the Python files below a folder, `TILELENS_SEED=7` makes
+//! `TILEFIT_MISSPELT=1000` makes as many, `TILEFIT_CORPUS=<folder>` makes them of the Python files below a folder, `TILEFIT_SEED=7` makes
 //! others.
 
 use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 
-use tilelens_analysis::diagnostics::Code;
-use tilelens_analysis::{AnalysisHost, FileId};
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Spans, Stmt};
-use tilelens_syntax::tokens::{TokenKind, tokens};
-use tilelens_syntax::{BlockKind, Document, TextRange, ast};
-use tilelens_tests::differential::random::Random;
+use tilefit_analysis::diagnostics::Code;
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Spans, Stmt};
+use tilefit_syntax::tokens::{TokenKind, tokens};
+use tilefit_syntax::{BlockKind, Document, TextRange, ast};
+use tilefit_tests::differential::random::Random;
 
 #[test]
 fn no_slip_of_the_fingers_goes_unsaid() {
     let number = |name: &str| env::var(name).ok().and_then(|value| value.parse::<usize>().ok());
-    let count = number("TILELENS_MISSPELT").unwrap_or(150);
-    let mut random = Random::new(number("TILELENS_SEED").unwrap_or(1) as u64, 0);
+    let count = number("TILEFIT_MISSPELT").unwrap_or(150);
+    let mut random = Random::new(number("TILEFIT_SEED").unwrap_or(1) as u64, 0);
     let sources: Vec<(PathBuf, String, Vec<Use>)> = sources().into_iter().map(with_uses).collect();
     let all: Vec<(usize, usize)> =
         sources.iter().enumerate().flat_map(|(file, (.., uses))| (0..uses.len()).map(move |at| (file, at))).collect();
@@ -143,7 +143,7 @@ fn read_imports(host: &mut AnalysisHost, file: FileId) {
 /// The files that mutants are made of.
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = match env::var_os("TILELENS_CORPUS") {
+    let folders = match env::var_os("TILEFIT_CORPUS") {
         Some(folder) => vec![PathBuf::from(folder)],
         None => vec![root.join("../docs/examples"), root.join("conformance")],
     };

@@ -1,6 +1,6 @@
 //! Kernels with a few tokens, lines or numbers changed at random: no panic, and no edit that takes long.
 //!
-//! `TILELENS_MUTANTS=50000` makes as many, `TILELENS_CORPUS=<folder>` makes them of the Python files below a folder, `TILELENS_SEED=7` makes others.
+//! `TILEFIT_MUTANTS=50000` makes as many, `TILEFIT_CORPUS=<folder>` makes them of the Python files below a folder, `TILEFIT_SEED=7` makes others.
 //! What fails lies in the folder that the message names.
 
 use std::env;
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::diagnostics::Code;
-use tilelens_analysis::ide::memory_map::Trial;
-use tilelens_analysis::project::Config;
-use tilelens_analysis::target::{Planner, Target};
-use tilelens_syntax::{Document, TextRange};
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::diagnostics::Code;
+use tilefit_analysis::ide::memory_map::Trial;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::target::{Planner, Target};
+use tilefit_syntax::{Document, TextRange};
 
 /// A mutant takes milliseconds; this is for debug builds on busy machines.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -22,8 +22,8 @@ const LONGEST: Duration = Duration::from_secs(60);
 #[test]
 fn no_mutant_of_a_kernel_breaks_the_analysis() {
     let number = |name: &str| env::var(name).ok().and_then(|value| value.parse().ok());
-    let count = number("TILELENS_MUTANTS").unwrap_or(200);
-    let seed = number("TILELENS_SEED").unwrap_or(1) as u64;
+    let count = number("TILEFIT_MUTANTS").unwrap_or(200);
+    let seed = number("TILEFIT_SEED").unwrap_or(1) as u64;
     let texts = texts();
     let next = AtomicUsize::new(0);
     let failures = AtomicUsize::new(0);
@@ -60,14 +60,14 @@ fn no_mutant_of_a_kernel_breaks_the_analysis() {
 }
 
 fn longest() -> Duration {
-    let seconds = env::var("TILELENS_LONGEST").ok().and_then(|value| value.parse().ok());
+    let seconds = env::var("TILEFIT_LONGEST").ok().and_then(|value| value.parse().ok());
     seconds.map_or(LONGEST, Duration::from_secs_f64)
 }
 
 /// What mutants are made of.
 fn texts() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = match env::var_os("TILELENS_CORPUS") {
+    let folders = match env::var_os("TILEFIT_CORPUS") {
         Some(folder) => vec![PathBuf::from(folder)],
         None => vec![root.join("../docs/examples"), root.join("conformance")],
     };
@@ -77,7 +77,7 @@ fn texts() -> Vec<String> {
     let read = |path: &PathBuf| std::fs::read_to_string(path).ok().filter(|text| text.len() < 100_000);
     let mut texts: Vec<String> = paths.iter().filter_map(read).collect();
     texts.retain(|text| ["pypto", "pl.", "tlx"].iter().any(|word| text.contains(word)));
-    texts.push(tilelens_tests::tlx_kernels::source(1));
+    texts.push(tilefit_tests::tlx_kernels::source(1));
     texts
 }
 

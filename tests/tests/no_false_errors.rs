@@ -1,8 +1,8 @@
 //! Forms that public kernels use and the compiler accepts. Each was once marked as an error.
 
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::diagnostics::Severity;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::diagnostics::Severity;
+use tilefit_syntax::Document;
 
 #[track_caller]
 fn check(statements: &str) {

@@ -1,12 +1,12 @@
-//! The reference pages of `docs/reference/` are made by running tilelens; `UPDATE_EXPECT=1` writes them anew.
+//! The reference pages of `docs/reference/` are made by running tilefit; `UPDATE_EXPECT=1` writes them anew.
 
 use std::fmt::Write;
 
 use expect_test::expect_file;
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::ide::KernelPlan;
-use tilelens_analysis::ops;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::ops;
+use tilefit_syntax::Document;
 
 /// A construct, and statements that show it. They stand in a kernel with a tensor `a` of 64 × 64, `c` of 64 × 1024, `d` of
 /// 1024 × 64 and `line` of 64, a scalar `n`, an output `out`, and a loaded tile `x`; their result is `y`. With `pl.split_aiv` they stand
@@ -111,7 +111,7 @@ const CONSTRUCTS: &[(&str, &str)] = &[
         "y = pl.exp(x)\nfor i in pl.pipeline(0, 4, 1, stage=2):\n    l = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\n    p = pl.matmul(l, l)\n    v = pl.move(p, target_memory=pl.Mem.Vec)\n    w = pl.exp(v)",
     ),
     ("`pl.gather` by rows: `pl.mgather`", "k = pl.tile.create([1, 64], dtype=pl.INT32)\ny = pl.mgather(a, k)"),
-    ("an operation that tilelens does not know", "y = pl.no_such_operation(x)"),
+    ("an operation that tilefit does not know", "y = pl.no_such_operation(x)"),
     ("augmented assignment", "y = x\ny += x"),
     ("operators on tiles", "y = x + x"),
     ("a comprehension", "y = [x for i in range(2)][0]"),
@@ -148,7 +148,7 @@ fn plan_of(statements: &str) -> Vec<KernelPlan> {
     host.snapshot().plans(file).expect("nothing is edited")
 }
 
-/// What tilelens makes of a construct, in a word and a reason.
+/// What tilefit makes of a construct, in a word and a reason.
 fn modelled(plans: &[KernelPlan]) -> (&'static str, String) {
     let rejected = plans.iter().flat_map(|plan| &plan.diagnostics).find(|diagnostic| diagnostic.severity == "error");
     if let Some(rejected) = rejected {
@@ -164,8 +164,8 @@ fn modelled(plans: &[KernelPlan]) -> (&'static str, String) {
 }
 
 #[test]
-fn the_language_page_is_what_tilelens_does() {
-    let mut page = "# The language, as tilelens reads it\n\nMade by running tilelens on each example (`tests/tests/reference.rs`). *exact*: the addresses are the compiler's. *predicted*: the same, but\nsomething in it was [never compared](../coverage.md) with the compiler. *partly*: the rest of\nthe kernel is analysed, and a hint says what is not modelled.\n\n| construct | example | modelled | what is said |\n|---|---|---|---|\n".to_owned();
+fn the_language_page_is_what_tilefit_does() {
+    let mut page = "# The language, as tilefit reads it\n\nMade by running tilefit on each example (`tests/tests/reference.rs`). *exact*: the addresses are the compiler's. *predicted*: the same, but\nsomething in it was [never compared](../coverage.md) with the compiler. *partly*: the rest of\nthe kernel is analysed, and a hint says what is not modelled.\n\n| construct | example | modelled | what is said |\n|---|---|---|---|\n".to_owned();
     for (construct, statements) in CONSTRUCTS {
         let (word, reason) = modelled(&plan_of(statements));
         let example = statements.replace('\n', "` <br> `").replace('|', "\\|");
@@ -176,7 +176,7 @@ fn the_language_page_is_what_tilelens_does() {
 
 #[test]
 fn the_operations_page_is_the_table() {
-    let mut page = "# Operations\n\nThe operation table of tilelens (`analysis/src/ops/`), as a page. Made by `tests/tests/reference.rs`.\n\n| operation | written as | operands | instruction | what the compiler demands |\n|---|---|---|---|---|\n".to_owned();
+    let mut page = "# Operations\n\nThe operation table of tilefit (`analysis/src/ops/`), as a page. Made by `tests/tests/reference.rs`.\n\n| operation | written as | operands | instruction | what the compiler demands |\n|---|---|---|---|---|\n".to_owned();
     for op in ops::OPS.iter() {
         let names: Vec<_> =
             op.names.iter().map(|(name, _)| format!("`pl.{}`", name.trim_start_matches("pl."))).collect();

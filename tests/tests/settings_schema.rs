@@ -1,6 +1,6 @@
-//! Settings exist once, in `analysis/src/project.rs`. The schema of `tilelens.toml`, its page in the book, and the settings of
+//! Settings exist once, in `analysis/src/project.rs`. The schema of `tilefit.toml`, its page in the book, and the settings of
 //! the VS Code extension are made of them:
-//! `UPDATE_EXPECT=1 cargo test -p tilelens-tests --test settings_schema` writes them anew.
+//! `UPDATE_EXPECT=1 cargo test -p tilefit-tests --test settings_schema` writes them anew.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Map, Value, json};
 
 fn schema() -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_tilelens-e2e")).arg("schema").output().expect("the binary starts");
+    let output = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e")).arg("schema").output().expect("the binary starts");
     serde_json::from_slice(&output.stdout).expect("the schema is JSON")
 }
 
@@ -46,7 +46,7 @@ fn flat(schema: &Value) -> Vec<(String, Value)> {
 
 #[test]
 fn the_schema_file_is_what_the_server_prints() {
-    let path = "docs/tilelens.schema.json";
+    let path = "docs/tilefit.schema.json";
     check(path, &read(path), &format!("{:#}\n", schema()));
 }
 
@@ -59,7 +59,7 @@ fn the_extension_has_the_settings_of_the_server() {
         let about = format!("{} When it is not set here, the project decides.", about.as_str().expect("text"));
         setting["markdownDescription"] = about.into();
         setting["scope"] = "resource".into();
-        properties.insert(format!("tilelens.{key}"), setting);
+        properties.insert(format!("tilefit.{key}"), setting);
     }
     let path = "editors/vscode/package.json";
     let actual = read(path);
@@ -77,7 +77,7 @@ fn the_extension_offers_what_the_server_takes() {
     let names = |key: &str| schema["properties"][key]["enum"].clone();
     let expected = format!(
         "/** Made by tests/tests/settings_schema.rs out of the server's settings. */\n\n\
-         /** What the server reads of the section `tilelens`. */\nexport const keys = {};\n\n\
+         /** What the server reads of the section `tilefit`. */\nexport const keys = {};\n\n\
          export const planners = {};\n\nexport const targets = {};\n",
         json!(keys),
         names("planner"),

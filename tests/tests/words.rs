@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::ide::documentation;
-use tilelens_syntax::Document;
-use tilelens_syntax::cursor::Cursor;
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::ide::documentation;
+use tilefit_syntax::Document;
+use tilefit_syntax::cursor::Cursor;
 
 /// Names of values, which have no documentation of their own: `pl.FP32.get_byte()` and what dumps of old versions say.
 const NOT_WORDS: [&str; 2] = ["pl.tile.sum", "pl.tile.alloc"];

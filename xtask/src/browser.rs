@@ -20,8 +20,8 @@ const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 const PYRIGHT: &str = "pyright@1.1.414";
 
 const CHROMIUM: Tool =
-    Tool { binary: "chromium", packages: &["chromium", "fonts-dejavu-core"], variable: "TILELENS_CHROMIUM" };
-const RIPGREP: Tool = Tool { binary: "rg", packages: &["ripgrep"], variable: "TILELENS_RG" };
+    Tool { binary: "chromium", packages: &["chromium", "fonts-dejavu-core"], variable: "TILEFIT_CHROMIUM" };
+const RIPGREP: Tool = Tool { binary: "rg", packages: &["ripgrep"], variable: "TILEFIT_RG" };
 
 /// Packages the extension with the server of the dev profile, installs it as a user would, and plays an author's session.
 pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
@@ -50,7 +50,7 @@ fn with_extension(workspace: &Workspace, name: &str, modules: &Path, out: &Path)
     let vsix = vscode::package(workspace, &server)?;
     let shell = &workspace.shell;
     let examples = workspace.root.join("docs/examples");
-    let _environment = [("TILELENS_VSIX", &*vsix), ("TILELENS_EXAMPLES", &*examples), ("TILELENS_OUT", out)]
+    let _environment = [("TILEFIT_VSIX", &*vsix), ("TILEFIT_EXAMPLES", &*examples), ("TILEFIT_OUT", out)]
         .map(|(name, value)| shell.push_env(name, value));
     script(workspace, &workspace.root.join("editors/vscode/e2e").join(name), modules)
 }
@@ -58,8 +58,8 @@ fn with_extension(workspace: &Workspace, name: &str, modules: &Path, out: &Path)
 /// Runs a script that drives code-server in a browser.
 pub(crate) fn script(workspace: &Workspace, path: &Path, modules: &Path) -> anyhow::Result<()> {
     let shell = &workspace.shell;
-    let _modules = shell.push_env("TILELENS_CODE_SERVER", modules);
-    let _chromium = shell.push_env("TILELENS_CHROMIUM", debian::find(workspace, &CHROMIUM)?);
+    let _modules = shell.push_env("TILEFIT_CODE_SERVER", modules);
+    let _chromium = shell.push_env("TILEFIT_CHROMIUM", debian::find(workspace, &CHROMIUM)?);
     cmd!(shell, "node {path}").run()?;
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::{Workspace, example};
 
 /// The one of Debian 12 is Emacs 28, where eglot is a package of its own.
 const EMACS: Tool =
-    Tool { binary: "emacs", packages: &["emacs-nox", "elpa-eglot", "elpa-lsp-mode"], variable: "TILELENS_EMACS" };
+    Tool { binary: "emacs", packages: &["emacs-nox", "elpa-eglot", "elpa-lsp-mode"], variable: "TILEFIT_EMACS" };
 
 /// Where Debian puts packages, which `-Q` does not look at.
 const PACKAGES: &str = "/usr/share/emacs/site-lisp/elpa";
@@ -25,7 +25,7 @@ pub(crate) fn end_to_end(workspace: &Workspace) -> anyhow::Result<Outcome> {
     let example = example(workspace, "emacs")?;
     let shell = &workspace.shell;
     let _environment =
-        [("TILELENS_SERVER", server), ("TILELENS_EXAMPLE", example)].map(|(name, value)| shell.push_env(name, value));
+        [("TILEFIT_SERVER", server), ("TILEFIT_EXAMPLE", example)].map(|(name, value)| shell.push_env(name, value));
     let folders = fs::read_dir(Path::new(PACKAGES)).into_iter().flatten().flatten();
     let load: Vec<_> = folders.flat_map(|folder| ["-L".into(), folder.path()]).collect();
     let load = &load;

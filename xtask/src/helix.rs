@@ -57,9 +57,9 @@ fn author(terminal: &Terminal<'_>) -> anyhow::Result<()> {
     terminal.keys(&["Enter"])
 }
 
-/// `TILELENS_HELIX`, the one on PATH, or that of Debian 13.
+/// `TILEFIT_HELIX`, the one on PATH, or that of Debian 13.
 fn helix(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    if let Some(named) = std::env::var_os("TILELENS_HELIX") {
+    if let Some(named) = std::env::var_os("TILEFIT_HELIX") {
         return Ok(named.into());
     }
     match debian::on_path("hx") {

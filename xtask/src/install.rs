@@ -26,7 +26,7 @@ pub(crate) fn run(workspace: &Workspace, editors: &Editors) -> anyhow::Result<()
         let plugin = neovim::install_plugin(workspace)?;
         println!("server: {}", binary.display());
         println!("plugin: {}", plugin.display());
-        println!("Open a kernel in Neovim. `:checkhealth tilelens` tells whether all is well.");
+        println!("Open a kernel in Neovim. `:checkhealth tilefit` tells whether all is well.");
     }
     if editors.vscode {
         let vsix = vscode::package(workspace, &server)?;
@@ -44,8 +44,8 @@ pub(crate) fn run(workspace: &Workspace, editors: &Editors) -> anyhow::Result<()
 fn install_server(server: &Path) -> anyhow::Result<PathBuf> {
     let bin = cargo_home().context("neither CARGO_HOME nor HOME is set")?.join("bin");
     fs::create_dir_all(&bin)?;
-    let destination = bin.join(format!("tilelens{}", env::consts::EXE_SUFFIX));
-    let fresh = bin.join(format!(".tilelens-{}", std::process::id()));
+    let destination = bin.join(format!("tilefit{}", env::consts::EXE_SUFFIX));
+    let fresh = bin.join(format!(".tilefit-{}", std::process::id()));
     fs::copy(server, &fresh).with_context(|| format!("cannot copy {} to {}", server.display(), fresh.display()))?;
     fs::rename(&fresh, &destination).with_context(|| format!("cannot replace {}", destination.display()))?;
     Ok(destination)

@@ -117,8 +117,8 @@ impl Workspace {
     /// Builds the server and answers where it is. With the features of the whole workspace, as the Rust tests were
     /// built: their dependencies are used again.
     fn build_server(&self, profile: &str) -> anyhow::Result<PathBuf> {
-        cmd!(self.shell, "cargo build --workspace --bin tilelens --profile {profile}").run()?;
+        cmd!(self.shell, "cargo build --workspace --bin tilefit --profile {profile}").run()?;
         let folder = if profile == "dev" { "debug" } else { profile };
-        Ok(self.target.join(folder).join(format!("tilelens{}", std::env::consts::EXE_SUFFIX)))
+        Ok(self.target.join(folder).join(format!("tilefit{}", std::env::consts::EXE_SUFFIX)))
     }
 }

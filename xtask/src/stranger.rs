@@ -44,8 +44,8 @@ pub(crate) fn walk(workspace: &Workspace) -> anyhow::Result<()> {
         ("XDG_DATA_HOME", home.join(".local/share")),
         ("XDG_STATE_HOME", home.join(".local/state")),
         ("XDG_CACHE_HOME", home.join(".cache")),
-        ("TILELENS_EXTENSIONS", extensions),
-        ("TILELENS_OUT", state),
+        ("TILEFIT_EXTENSIONS", extensions),
+        ("TILEFIT_OUT", state),
     ]
     .map(|(name, value): (&str, PathBuf)| shell.push_env(name, value));
 

@@ -10,10 +10,10 @@ use xshell::cmd;
 use crate::debian::{self, Tool};
 use crate::{Workspace, browser};
 
-const TMUX: Tool = Tool { binary: "tmux", packages: &["tmux"], variable: "TILELENS_TMUX" };
+const TMUX: Tool = Tool { binary: "tmux", packages: &["tmux"], variable: "TILEFIT_TMUX" };
 
 /// Makes HTML of what a terminal shows.
-const AHA: Tool = Tool { binary: "aha", packages: &["aha"], variable: "TILELENS_AHA" };
+const AHA: Tool = Tool { binary: "aha", packages: &["aha"], variable: "TILEFIT_AHA" };
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -37,7 +37,7 @@ impl<'w> Terminal<'w> {
         (columns, rows): (u16, u16),
         command: &[String],
     ) -> anyhow::Result<Self> {
-        let terminal = Terminal { workspace, tmux, socket: format!("tilelens-{}", std::process::id()), columns, rows };
+        let terminal = Terminal { workspace, tmux, socket: format!("tilefit-{}", std::process::id()), columns, rows };
         let Terminal { tmux, socket, .. } = &terminal;
         let (x, y) = (columns.to_string(), rows.to_string());
         let start = cmd!(workspace.shell, "{tmux} -L {socket} -f /dev/null new-session -d -x {x} -y {y} {command...}");

@@ -27,13 +27,13 @@ pub(crate) fn package(workspace: &Workspace, server: &Path) -> anyhow::Result<Pa
     let _folder = shell.push_dir("editors/vscode");
     install_dependencies(workspace)?;
     shell.create_dir("server")?;
-    shell.copy_file(server, format!("server/tilelens{}", env::consts::EXE_SUFFIX))?;
+    shell.copy_file(server, format!("server/tilefit{}", env::consts::EXE_SUFFIX))?;
     // VS Code refuses a server for another platform, rather than failing to start it.
     let target = platform().map(|platform| ["--target", platform]).into_iter().flatten();
     let packaged = cmd!(shell, "{NPM} run --silent package --").args(target).run();
     shell.remove_path("server")?;
     packaged?;
-    Ok(shell.current_dir().join("tilelens.vsix"))
+    Ok(shell.current_dir().join("tilefit.vsix"))
 }
 
 /// The name that VS Code has for this platform.

@@ -81,7 +81,7 @@ named! {
 }
 
 named! {
-    /// A pass of the compiler, as tilelens divides them.
+    /// A pass of the compiler, as tilefit divides them.
     Pass {
         Unroll "unroll",
         Simplify "simplify",

@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::{Ast, Stmt};
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Ast, Stmt};
 
 use crate::eval::{self, Argument, Assumption, ClassSource, Constant, FunctionSource, Scope, torch};
 use crate::lower;

@@ -70,7 +70,7 @@ fn kernels_of_dump<'db>(db: &'db dyn salsa::Database, dump: SourceFile) -> BTree
 /// The class that a unit stands in.
 fn program<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<&'db str> {
     let class = unit.parent(db)?;
-    let is_class = class.key(db).kind == tilelens_syntax::BlockKind::ClassHeader;
+    let is_class = class.key(db).kind == tilefit_syntax::BlockKind::ClassHeader;
     is_class.then(|| last(&class.key(db).path))
 }
 

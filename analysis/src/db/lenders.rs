@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tilelens_syntax::BlockKind;
+use tilefit_syntax::BlockKind;
 
 use super::{Unit, may_hold_kernels, syntax, units};
 use crate::ir::{Kernel, KernelKind, Stmt, Storage, Type};
@@ -28,7 +28,7 @@ fn lenders<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Lendin
 }
 
 /// Adds to a kernel that repeats products of tensors whether each of them may be memory that every caller has made: the
-/// compiler loads such an operand before the loop, and tilelens does not follow which memory it is.
+/// compiler loads such an operand before the loop, and tilefit does not follow which memory it is.
 pub(super) fn add_lent<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
     if kernel.kind != KernelKind::InCore || super::kind(db, unit) != lower::Kind::Kernel(KernelKind::InCore) {
         return;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tilelens_syntax::ast::{self, Ast, Expr, Function, Stmt, StmtId};
-use tilelens_syntax::{BlockKind, BlockSource};
+use tilefit_syntax::ast::{self, Ast, Expr, Function, Stmt, StmtId};
+use tilefit_syntax::{BlockKind, BlockSource};
 
 use super::{Name, SourceFile, Unit, UnitScope, defined, statements_of, syntax, units};
 use crate::eval::{self, Binding};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::{Expr, Stmt};
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Expr, Stmt};
 
 use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
 use crate::eval::{self, Scope};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tilelens_syntax::BlockKind;
+use tilefit_syntax::BlockKind;
 
 use crate::ir::{Kernel, KernelKind, Note, Repetition};
 use crate::lower;

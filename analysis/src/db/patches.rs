@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
 use super::{Name, SourceFile, Unit, UnitScope, module_called, module_file, statements_of, syntax};
 use crate::eval::{self, Constant};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 
 use crate::eval::{Constant, torch};
 use crate::ir::{Dtype, Scalar, TensorLayout, TensorType};
@@ -133,10 +133,10 @@ fn configured(db: &dyn salsa::Database, function: &str) -> Vec<Given> {
     given.collect()
 }
 
-/// `# tilelens: x=[4096, 7168] bf16, y=[64] fp32`
+/// `# tilefit: x=[4096, 7168] bf16, y=[64] fp32`
 fn from_comments(text: &str) -> Vec<Given> {
     let mut given = Vec::new();
-    let comments = text.lines().filter_map(|line| line.split_once("# tilelens:"));
+    let comments = text.lines().filter_map(|line| line.split_once("# tilefit:"));
     for (_, comment) in comments {
         let mut rest = comment;
         while let Some((before, behind)) = rest.split_once('[') {
@@ -238,10 +238,10 @@ mod tests {
         };
         let tensor = |text| TensorType::from_text(text).expect("it is one");
         assert_eq!(
-            shapes("# tilelens: x=[4096, 7168] bf16, y = [64] FP32\n@pl.jit\ndef f(x, y): ..."),
+            shapes("# tilefit: x=[4096, 7168] bf16, y = [64] FP32\n@pl.jit\ndef f(x, y): ..."),
             [("x".to_owned(), tensor("[4096, 7168] bf16")), ("y".to_owned(), tensor("[64] fp32"))]
         );
-        assert_eq!(shapes("# tilelens: HEAD_DIM=128 desc=bf16 arch=sm_100"), []);
-        assert_eq!(shapes("# tilelens: x=[M, 64] bf16, y=[64, 64"), []);
+        assert_eq!(shapes("# tilefit: HEAD_DIM=128 desc=bf16 arch=sm_100"), []);
+        assert_eq!(shapes("# tilefit: x=[M, 64] bf16, y=[64, 64"), []);
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tilelens_syntax::BlockKind;
-use tilelens_syntax::ast::{Ast, Expr};
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Ast, Expr};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
@@ -33,7 +33,7 @@ pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports
 #[salsa::tracked(returns(ref))]
 fn comments<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
     let text = &unit.source(db).text;
-    if !text.contains("tilelens:") {
+    if !text.contains("tilefit:") {
         return Arc::default();
     }
     Arc::new(scenario::comments(text))
@@ -300,10 +300,10 @@ pub(crate) fn tlx_kernel<'db>(
     Some(Arc::new(TlxKernel { kernel, plan, scenarios: scenarios.len(), selected }))
 }
 
-/// A kernel on which a stage panicked; a fault of tilelens.
+/// A kernel on which a stage panicked; a fault of tilefit.
 fn failed(ast: &Ast) -> Option<kernel::Kernel> {
     let kernel = kernel::Kernel::empty(ast)?;
-    let message = format!("tilelens failed on kernel `{}`; please report it with this kernel", kernel.name);
+    let message = format!("tilefit failed on kernel `{}`; please report it with this kernel", kernel.name);
     let (code, at) = (Code::Internal, kernel.name_origin);
     let finding = Finding { code, severity: code.severity(), at, message, related: Vec::new() };
     Some(kernel::Kernel { findings: vec![finding], ..kernel })

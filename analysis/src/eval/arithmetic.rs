@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use tilelens_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
+use tilefit_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
 use super::{Constant, LONGEST, MOST_WORK, torch, unknown, weight};
 

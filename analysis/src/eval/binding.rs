@@ -1,6 +1,6 @@
 //! How a block binds a name, and the value that it gives to it.
 
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::{Constant, Scope, evaluate, unknown};
 
@@ -182,7 +182,7 @@ pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant>
             _ => unknown(format!("`{name}` is taken out of something that is no tuple")),
         },
         Binding::Import { module, original, .. } => {
-            unknown(format!("`{original}` is imported from `{module}`, which tilelens does not read"))
+            unknown(format!("`{original}` is imported from `{module}`, which tilefit does not read"))
         }
         Binding::ImportModule(module) => unknown(format!("`{name}` is the module `{module}`")),
         Binding::Param(Some(default)) => Some(evaluate(ast, default, scope)),

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use tilelens_syntax::ast::{BinaryOp, FloatBits};
+use tilefit_syntax::ast::{BinaryOp, FloatBits};
 
 use super::arithmetic::{binary, int, number, truth};
 use super::{Constant, LONGEST, methods, unknown};
@@ -81,7 +81,7 @@ pub(super) fn builtin(name: &str, values: &[Constant]) -> Option<Constant> {
         ("sorted", [value]) => sequence(value).and_then(sorted),
         _ => None,
     };
-    Some(result.unwrap_or_else(|| unknown(format!("`{name}` of something that tilelens does not know"))))
+    Some(result.unwrap_or_else(|| unknown(format!("`{name}` of something that tilefit does not know"))))
 }
 
 fn whole(value: f64) -> Option<Constant> {
@@ -143,5 +143,5 @@ pub(super) fn math(name: &str, values: &[Constant]) -> Constant {
         }
         _ => None,
     };
-    result.unwrap_or_else(|| unknown(format!("calls `math.{name}`, which tilelens does not run")))
+    result.unwrap_or_else(|| unknown(format!("calls `math.{name}`, which tilefit does not run")))
 }

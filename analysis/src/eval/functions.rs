@@ -1,7 +1,7 @@
 //! Functions that are called: their statements are run one by one. What a function would change outside of itself, and what
 //! it does with values that are not known, makes the result unknown.
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
@@ -14,7 +14,7 @@ const LONGEST_RUN: u32 = 20_000;
 /// `name(args)` of a function of this file or of one that it imports.
 pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
     let Some(source) = caller.scope.function(name) else {
-        return unknown(format!("calls `{name}`, which tilelens does not run"));
+        return unknown(format!("calls `{name}`, which tilefit does not run"));
     };
     let home = caller.scope.home(name);
     let home = home.as_deref().unwrap_or(caller.scope);
@@ -289,10 +289,10 @@ impl Run<'_> {
             Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
             Stmt::Other { keyword: "raise", .. } => return Err(Reason("raises an error".to_owned())),
             Stmt::Other { keyword, .. } => {
-                return Err(Reason(format!("a `{keyword}` statement, which tilelens does not run")));
+                return Err(Reason(format!("a `{keyword}` statement, which tilefit does not run")));
             }
             Stmt::With { .. } | Stmt::ImportFrom { .. } | Stmt::Error => {
-                return Err(Reason("a statement that tilelens does not run".to_owned()));
+                return Err(Reason("a statement that tilefit does not run".to_owned()));
             }
         }
         Ok(Flow::Next)
@@ -455,7 +455,7 @@ impl Run<'_> {
                 more.into_iter().for_each(|(key, value)| methods::put(pairs, key, value));
                 Ok(())
             }
-            _ => Err(Reason(format!("calls `{name}.{method}`, which tilelens does not run"))),
+            _ => Err(Reason(format!("calls `{name}.{method}`, which tilefit does not run"))),
         })
     }
 
@@ -504,7 +504,7 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::{Expect, expect};
-    use tilelens_syntax::{Document, ast};
+    use tilefit_syntax::{Document, ast};
 
     use super::*;
     use crate::eval::{FunctionSource, bound_value};

@@ -1,12 +1,12 @@
 //! Methods of texts, lists and dictionaries that change nothing.
 
-use tilelens_syntax::ast::{Arg, ExprId};
+use tilefit_syntax::ast::{Arg, ExprId};
 
 use super::{Constant, Evaluator, LONGEST, records, torch, unknown};
 
 /// `object.name(args)`
 pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg]) -> Constant {
-    let not_run = || unknown(format!("calls a method `{name}`, which tilelens does not run"));
+    let not_run = || unknown(format!("calls a method `{name}`, which tilefit does not run"));
     let object = caller.value(object);
     if let Constant::Unknown(_) = object {
         return object;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
 
 use super::{Assumption, Constant, Evaluator, FunctionSource, Scope, functions, torch, unknown};
 use crate::ir::Reason;
@@ -23,7 +23,7 @@ impl Record {
     }
 }
 
-/// What `object.name` is; `None` for objects that tilelens does not look into.
+/// What `object.name` is; `None` for objects that tilefit does not look into.
 pub(super) fn member(object: Constant, name: &str) -> Option<Constant> {
     match object {
         Constant::Record(Record { class, fields, properties, .. }) => {
@@ -42,7 +42,7 @@ pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constan
     let Some((class, home)) = caller.scope.class(name) else { return unknown(format!("`{name}` is no class")) };
     let header = class.header.as_ref();
     let Some(body) = data_class(header) else {
-        return unknown(format!("calls `{name}`, which is no data class, and tilelens does not run it"));
+        return unknown(format!("calls `{name}`, which is no data class, and tilefit does not run it"));
     };
     let mut fields: Vec<(String, Constant)> = Vec::new();
     let mut positional = args.iter().filter(|arg| arg.keyword.is_none());
@@ -92,7 +92,7 @@ pub(super) fn method(caller: &Evaluator, record: &Record, name: &str, args: &[Ar
         Some((ast, function)) if args.is_empty() && function.decorators.is_empty() => {
             on_object(caller, record, ast, function, &Elsewhere(caller.scope))
         }
-        _ => unknown(format!("calls `{}.{name}`, which tilelens does not run", record.class)),
+        _ => unknown(format!("calls `{}.{name}`, which tilefit does not run", record.class)),
     }
 }
 
@@ -162,7 +162,7 @@ fn is_property(method: &Ast, function: &Function) -> bool {
 /// The dotted name of a decorator, whether it is called or not.
 pub(super) fn names(ast: &Ast, decorator: ExprId) -> Vec<&str> {
     let name = match ast.expr(decorator) {
-        tilelens_syntax::ast::Expr::Call { func, .. } => *func,
+        tilefit_syntax::ast::Expr::Call { func, .. } => *func,
         _ => decorator,
     };
     ast.dotted(name).unwrap_or_default()

@@ -1,5 +1,5 @@
 use expect_test::{Expect, expect};
-use tilelens_syntax::{Document, ast};
+use tilefit_syntax::{Document, ast};
 
 use super::*;
 
@@ -64,15 +64,15 @@ fn comprehensions_nest() {
         expect!["List([Tuple([Int(1), Int(5)]), Tuple([Int(2), Int(5)])])"],
     );
     check("x = {\"a\": 1, \"b\": foo()}[\"a\"]", expect!["Int(1)"]);
-    check("x = [a for a in foo()]", expect!["unknown: calls `foo`, which tilelens does not run"]);
+    check("x = [a for a in foo()]", expect!["unknown: calls `foo`, which tilefit does not run"]);
 }
 
 #[test]
 fn what_is_not_known_says_why() {
-    check("x = foo()", expect!["unknown: calls `foo`, which tilelens does not run"]);
+    check("x = foo()", expect!["unknown: calls `foo`, which tilefit does not run"]);
     check("x = 1\nx = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
     check("if True:\n    x = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
-    check("from sizes import x", expect!["unknown: `x` is imported from `sizes`, which tilelens does not read"]);
+    check("from sizes import x", expect!["unknown: `x` is imported from `sizes`, which tilefit does not read"]);
     check("y = 1", expect!["not bound"]);
 }
 
@@ -82,10 +82,10 @@ fn dictionaries_are_made_by_comprehensions() {
         "SIZES = {\"a\": 1, \"b\": 2}\nALL = {f\"x{name}\": 4 * size for name, size in SIZES.items()}\nx = ALL[\"xb\"]",
         expect!["Int(8)"],
     );
-    check("x = {k: 1 for k in [1, 1, foo()]}", expect!["unknown: calls `foo`, which tilelens does not run"]);
+    check("x = {k: 1 for k in [1, 1, foo()]}", expect!["unknown: calls `foo`, which tilefit does not run"]);
     check("x = {\"a\": 1, \"a\": 2}[\"a\"]", expect!["Int(2)"]);
     check("x = \"a\" in {\"a\": foo()}", expect!["Bool(true)"]);
-    check("x = 1 in [2, foo()]", expect!["unknown: calls `foo`, which tilelens does not run"]);
+    check("x = 1 in [2, foo()]", expect!["unknown: calls `foo`, which tilefit does not run"]);
 }
 
 #[test]

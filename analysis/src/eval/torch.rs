@@ -1,6 +1,6 @@
 //! Tensors that code on the host makes with PyTorch, as far as their shapes and element types go.
 
-use tilelens_syntax::ast::BinaryOp;
+use tilefit_syntax::ast::BinaryOp;
 
 use super::{Argument, Constant, unknown};
 use crate::ir::Dtype;
@@ -30,7 +30,7 @@ pub fn dtype(name: &str) -> Option<Dtype> {
 /// `torch.name(args)`
 pub fn call(name: &str, args: &[Argument]) -> Constant {
     made(name, args)
-        .map_or_else(|| unknown(format!("calls `torch.{name}`, which tilelens does not run")), Constant::Tensor)
+        .map_or_else(|| unknown(format!("calls `torch.{name}`, which tilefit does not run")), Constant::Tensor)
 }
 
 fn made(name: &str, args: &[Argument]) -> Option<Tensor> {
@@ -133,7 +133,7 @@ pub(super) fn method(tensor: &Tensor, name: &str, args: &[Constant]) -> Constant
         }
         _ => None,
     };
-    result.map_or_else(|| unknown(format!("calls `{name}` of a tensor, which tilelens does not run")), Constant::Tensor)
+    result.map_or_else(|| unknown(format!("calls `{name}` of a tensor, which tilefit does not run")), Constant::Tensor)
 }
 
 /// `tensor.name`

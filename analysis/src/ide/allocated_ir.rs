@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db::{self, Outcome, Planned};
 use crate::ir::{Allocated, KernelKind, Origin, VarId};

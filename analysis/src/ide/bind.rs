@@ -1,8 +1,8 @@
 //! A tile bound to memory of its own: `x: pl.Tile[[64, 64], pl.FP32, pl.MemRef("x_buffer"), pl.Mem.Vec] = …`, which the compiler
 //! never shares with others.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Stmt;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Stmt;
 
 use crate::db::{self, Outcome};
 use crate::diagnostics::Code;
@@ -79,7 +79,7 @@ fn is_taken(context: &Context<'_>, placed: &PlacedUnit<'_>, edit: &Edit, tile: &
 
 #[cfg(test)]
 mod tests {
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::{Analysis, AnalysisHost, FileId};

@@ -1,8 +1,8 @@
 //! Which functions call a kernel or a helper of kernels, and which it calls.
 
 use rustc_hash::FxHashMap;
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Expr;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Expr;
 
 use crate::FileId;
 use crate::db;
@@ -95,7 +95,7 @@ pub(crate) fn outgoing_calls(context: &Context<'_>, offset: usize) -> Vec<Calls>
 
 #[cfg(test)]
 mod tests {
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::AnalysisHost;

@@ -1,8 +1,8 @@
 //! Ways out of a memory space that is too small: a smaller tile constant, or a stretch of the kernel done in two halves. Each is
 //! tried before it is offered.
 
-use tilelens_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt};
-use tilelens_syntax::{BlockKind, TextRange};
+use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt};
+use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Outcome};
 use crate::diagnostics::Code;
@@ -181,7 +181,7 @@ fn smaller(context: &Context<'_>, constant: &Constant) -> Option<(i64, Edit)> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::{Analysis, AnalysisHost, FileId};

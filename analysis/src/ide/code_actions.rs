@@ -1,7 +1,7 @@
 //! What an editor offers at a place: to look at the allocated IR, and to mend what can be mended in one obvious way.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Stmt};
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Stmt};
 
 use crate::db::{self, Outcome};
 use crate::diagnostics::Code;
@@ -155,9 +155,9 @@ fn scenario(
 ) -> Option<CodeAction> {
     let note = plan.notes.iter().find(|note| {
         let at = placed.range(note.at);
-        (at.intersects(range) || at.touches(range.start)) && note.reason.0.contains("`# tilelens: ")
+        (at.intersects(range) || at.touches(range.start)) && note.reason.0.contains("`# tilefit: ")
     })?;
-    let (_, comment) = note.reason.0.split_once("`# tilelens: ")?;
+    let (_, comment) = note.reason.0.split_once("`# tilefit: ")?;
     let (comment, _) = comment.split_once('`')?;
     let param = comment.split('=').next().unwrap_or_default();
     // The shapes of a scope are those that the function around the calls is given.
@@ -168,8 +168,8 @@ fn scenario(
     let indent: String = text[..at].rsplit('\n').next().unwrap_or_default().to_owned();
     let diagnostic = diagnostics::diagnostics(context)
         .into_iter()
-        .find(|diagnostic| diagnostic.range == placed.range(note.at) && diagnostic.message.contains("# tilelens: "))?;
-    let edit = (TextRange::empty(host.start + at), format!("# tilelens: {comment}\n{indent}"));
+        .find(|diagnostic| diagnostic.range == placed.range(note.at) && diagnostic.message.contains("# tilefit: "))?;
+    let edit = (TextRange::empty(host.start + at), format!("# tilefit: {comment}\n{indent}"));
     let mend = Mend { edits: vec![edit], mends: diagnostic, preferred: false };
     Some(CodeAction { title: format!("Say the shape of `{param}` in a comment"), effect: Effect::Mend(mend) })
 }
@@ -361,7 +361,7 @@ fn nearest_dtypes(wrong: &str) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::{Analysis, AnalysisHost, FileId};

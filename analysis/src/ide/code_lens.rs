@@ -1,7 +1,7 @@
 //! Above each kernel: how full its memories are, which leads to its memory map, and a way to its C++. Where lenses stand is known
 //! before anything is planned; what they say is found for one at a time.
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db::{self, Dumped, Match, Outcome};
 use crate::memory::{Plan, SpaceUse, Status};

@@ -1,9 +1,9 @@
 //! What may be typed at a position inside of a kernel. Reads the text before the position and the names bound above it, so
 //! that it works while the statement itself does not parse.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::{Ast, Expr, Stmt};
-use tilelens_syntax::cursor::Open;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::{Ast, Expr, Stmt};
+use tilefit_syntax::cursor::Open;
 
 use crate::db::{self, TlxKernel, Unit};
 use crate::ir::{Dtype, Kernel, Type};
@@ -527,7 +527,7 @@ fn of_buffer(tlx: &TlxKernel, name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::AnalysisHost;

@@ -1,6 +1,6 @@
-//! Everything that tilelens has to say about a file.
+//! Everything that tilefit has to say about a file.
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, Match, Outcome, Planned, Unit};
@@ -167,12 +167,12 @@ pub(super) fn differing(placed: &PlacedUnit<'_>, dumped: &Dumped<'_>) -> Option<
 }
 
 fn failed(placed: &PlacedUnit<'_>, kernel: &Kernel) -> Diagnostic {
-    let message = format!("tilelens failed on kernel `{}`; please report it with this kernel", kernel.name);
+    let message = format!("tilefit failed on kernel `{}`; please report it with this kernel", kernel.name);
     plain(placed.range(kernel.name_origin), Code::Internal, message)
 }
 
 fn oversized(bytes: usize) -> Diagnostic {
-    let message = format!("this file has {} MiB; tilelens analyses files of up to 16 MiB", bytes >> 20);
+    let message = format!("this file has {} MiB; tilefit analyses files of up to 16 MiB", bytes >> 20);
     plain(TextRange::empty(0), Code::FileTooLarge, message)
 }
 

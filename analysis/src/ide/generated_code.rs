@@ -1,6 +1,6 @@
 //! The C++ of the kernel under the cursor.
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db::{self, Outcome};
 use crate::diagnostics::Code;

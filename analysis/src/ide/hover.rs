@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Expr;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Expr;
 
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
@@ -293,7 +293,7 @@ fn group(plan: &Plan, tile: &PlannedTile) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use crate::AnalysisHost;
 

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db::Outcome;
 use crate::ir::Role;
@@ -138,7 +138,7 @@ fn before(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> Option<Te
 
 #[cfg(test)]
 mod tests {
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::AnalysisHost;

@@ -1,7 +1,7 @@
 //! The memory operations of a TLX kernel as MLIR after each step of its compiler.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::ExprId;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::ExprId;
 
 use crate::tlx::mlir;
 

@@ -12,7 +12,7 @@ pub mod text;
 mod tiles;
 
 use serde::Serialize;
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db;
 use crate::memory::Plan;

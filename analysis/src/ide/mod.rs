@@ -35,8 +35,8 @@ mod trial;
 
 use std::sync::Arc;
 
-use tilelens_syntax::ast::Spans;
-use tilelens_syntax::{Document, TextRange};
+use tilefit_syntax::ast::Spans;
+use tilefit_syntax::{Document, TextRange};
 
 pub use allocated_ir::AllocatedIr;
 pub use call_hierarchy::{CallItem, Calls};

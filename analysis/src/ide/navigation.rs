@@ -1,6 +1,6 @@
 //! From a name to where it is bound, to every place that mentions it, and to another name.
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::FileId;
 use crate::db::{SourceFile, Workspace};
@@ -157,7 +157,7 @@ fn shown<'c, 'db>(context: &'c Context<'db>) -> Option<Scopes<'c, 'db>> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use crate::{Analysis, AnalysisHost, FileId};
 

@@ -1,7 +1,7 @@
 //! Where in a kernel a position is, in code that may be half typed: its dialect, and the names that are being written.
 
-use tilelens_syntax::cursor::Cursor;
-use tilelens_syntax::{BlockKind, TextRange};
+use tilefit_syntax::cursor::Cursor;
+use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Unit};
 

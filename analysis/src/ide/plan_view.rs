@@ -1,4 +1,4 @@
-//! The plans of a file in the form of `tilelens plan --format json`.
+//! The plans of a file in the form of `tilefit plan --format json`.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Every feature at random places of randomly edited text: no panic, and the answers of a fresh analysis of that text.
 
 use proptest::prelude::*;
-use tilelens_syntax::{Document, TextRange};
+use tilefit_syntax::{Document, TextRange};
 
 use crate::ide::{CodeLens, HintDetails, InlayHint, LensText};
 use crate::{Analysis, AnalysisHost, FileId};
@@ -40,7 +40,7 @@ import triton.language.extra.tlx as tlx
 def helper(x):
     return tlx.local_view(x, 0)
 
-# tilelens: scenario B=64
+# tilefit: scenario B=64
 @triton.jit
 def k(p, B: tl.constexpr):
     s = tlx.storage_alias_spec(storage=tlx.storage_kind.smem)

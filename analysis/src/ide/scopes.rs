@@ -1,10 +1,10 @@
 //! Which names mean the same thing: Python's scopes over the blocks of a file, for names of kernels, of what is in them, and of the
 //! constants that they use. Other names are the business of Python servers.
 
-use tilelens_syntax::ast::{Ast, Clause, Expr, ExprId, Stmt, StmtId};
-use tilelens_syntax::names::{self, Usage};
-use tilelens_syntax::tokens;
-use tilelens_syntax::{BlockKind, TextRange};
+use tilefit_syntax::ast::{Ast, Clause, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::names::{self, Usage};
+use tilefit_syntax::tokens;
+use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, SourceFile, Unit, Workspace};
 use crate::eval::{self, Binding};
@@ -519,7 +519,7 @@ fn parameters(ast: &Ast) -> Vec<ExprId> {
 }
 
 /// Where the body of the function that a block is starts, within the block.
-fn body_start(ast: &Ast, spans: &tilelens_syntax::ast::Spans) -> Option<usize> {
+fn body_start(ast: &Ast, spans: &tilefit_syntax::ast::Spans) -> Option<usize> {
     ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
         Stmt::Function(function) => function.body.first().map(|&first| spans.stmt(first).start),
         _ => None,
@@ -560,7 +560,7 @@ fn targets(ast: &Ast, target: ExprId) -> Vec<ExprId> {
 /// Collects where statements bind a name; functions inside are not entered.
 struct Collector<'a> {
     ast: &'a Ast,
-    spans: &'a tilelens_syntax::ast::Spans,
+    spans: &'a tilefit_syntax::ast::Spans,
     name: &'a str,
     sites: Vec<Site>,
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::ops::{self, Category, Op, OpId, OutputSpace, Preset, Shape, When};
 use crate::target::Target;
@@ -290,7 +290,7 @@ fn shape(shape: Shape, operand: &dyn Fn(u8) -> String, operands: &dyn Fn(&[u8]) 
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::AnalysisHost;

@@ -2,8 +2,8 @@
 //! operation works row by row, or element by element; what is in between is used nowhere else; and no tensor is both read and
 //! written, or written twice.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::{Ast, BinaryOp, Expr, ExprId};
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId};
 
 use crate::db;
 use crate::diagnostics::Code;

@@ -1,7 +1,7 @@
 //! Statements of a block as lines of its text, for what is shown and written between them.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::{Ast, StmtId};
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::{Ast, StmtId};
 
 use super::PlacedUnit;
 use crate::ir::Origin;

@@ -1,7 +1,7 @@
 //! The parts of kernels: what can be folded, and what lies around a position.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Stmt;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Stmt;
 
 use crate::db;
 
@@ -59,7 +59,7 @@ pub(crate) fn selection_ranges(context: &Context<'_>, offset: usize) -> Vec<Text
 
 #[cfg(test)]
 mod tests {
-    use tilelens_syntax::Document;
+    use tilefit_syntax::Document;
 
     use super::*;
     use crate::{Analysis, AnalysisHost, FileId};

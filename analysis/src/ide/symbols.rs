@@ -1,6 +1,6 @@
 //! Programs, kernels and the tiles in them, for the outline.
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db::{self, Outcome};
 use crate::ir::Role;

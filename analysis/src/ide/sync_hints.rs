@@ -1,6 +1,6 @@
 //! The flags and barriers that generated C++ gets, beside the statements that they order: `set MTE2 → V, EVENT_ID0`.
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use super::statements::Statements;
 use super::{Context, InlayHint, PlacedUnit};
@@ -78,7 +78,7 @@ fn reason(order: &Order, instructions: &[&Instr]) -> String {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilelens_syntax::{Document, TextRange};
+    use tilefit_syntax::{Document, TextRange};
 
     use crate::AnalysisHost;
     use crate::project::Config;

@@ -1,7 +1,7 @@
 //! Quick fixes for synchronisation that the author wrote: the missing half, the missing pair or barrier, the partner's pipes.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::{Expr, Stmt};
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::{Expr, Stmt};
 
 use super::code_actions::{CodeAction, Effect, Mend};
 use super::diagnostics::{self, Diagnostic};
@@ -231,7 +231,7 @@ mod tests {
     use std::path::Path;
 
     use expect_test::{Expect, expect};
-    use tilelens_syntax::{Document, TextRange};
+    use tilefit_syntax::{Document, TextRange};
 
     use crate::diagnostics::{Code, Severity};
     use crate::ide::code_actions::{Effect, Mend};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use tilelens_syntax::Document;
+use tilefit_syntax::Document;
 
 use crate::db::Database;
 use crate::{AnalysisHost, FileId};
@@ -189,7 +189,7 @@ fn the_scopes_of_a_called_function_are_shown_where_they_are_written() {
     host.set_document(file, Document::new(&text));
     let analysis = host.snapshot();
     let line = |offset: usize| text[..offset].lines().count();
-    let hints = analysis.inlay_hints(file, tilelens_syntax::TextRange::new(0, text.len())).expect("no edit");
+    let hints = analysis.inlay_hints(file, tilefit_syntax::TextRange::new(0, text.len())).expect("no edit");
     let hints: Vec<_> = hints.iter().map(|hint| (line(hint.offset), hint.label.as_str())).collect();
     assert_eq!(
         hints[..4],
@@ -297,7 +297,7 @@ fn ten_tlx_kernels() -> String {
     let mut text = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\nK = tl.constexpr(64)\n\n".to_owned();
     for i in 0..10 {
         text += &format!(
-            "@triton.autotune(configs=[triton.Config({{\"M\": m}}) for m in [64, 128]], key=[])\n@triton.jit\ndef outer{i}(desc, M: tl.constexpr):\n    kernel{i}(desc, M)\n\n# tilelens: desc=bf16\n@triton.jit\ndef kernel{i}(desc, M: tl.constexpr):\n    tiles{i} = tlx.local_alloc((M, K), tlx.dtype_of(desc), 2)\n    view = tiles{i}[0]\n\n"
+            "@triton.autotune(configs=[triton.Config({{\"M\": m}}) for m in [64, 128]], key=[])\n@triton.jit\ndef outer{i}(desc, M: tl.constexpr):\n    kernel{i}(desc, M)\n\n# tilefit: desc=bf16\n@triton.jit\ndef kernel{i}(desc, M: tl.constexpr):\n    tiles{i} = tlx.local_alloc((M, K), tlx.dtype_of(desc), 2)\n    view = tiles{i}[0]\n\n"
         );
     }
     text
@@ -323,7 +323,7 @@ fn a_comment_reads_no_tlx_kernel_and_a_scenario_reads_one() {
     observed.replace("    tiles7 = ", "    # a note\n    tiles7 = ");
     let queries = observed.queries();
     assert_eq!(ran(&queries, "tlx_kernel") + ran(&queries, "scenarios"), 0, "{queries:?}");
-    observed.replace("# a note", "# tilelens: M=32");
+    observed.replace("# a note", "# tilefit: M=32");
     let queries = observed.queries();
     assert_eq!((ran(&queries, "tlx_kernel"), ran(&queries, "scenarios")), (1, 1), "{queries:?}");
 }

@@ -1,6 +1,6 @@
 //! What a file comes to after edits that nobody has made yet: it is analysed anew, so that nothing is offered that does not help.
 
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db::{self, Workspace};
 use crate::diagnostics::{Code, Severity};

@@ -1,6 +1,6 @@
 //! Types that authors write: parameters, and annotations of locals (`reference/language.md` §4).
 
-use tilelens_syntax::ast::{Arg, Expr, ExprId};
+use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
 use super::body::{Lowering, Term};
 use super::deduce;

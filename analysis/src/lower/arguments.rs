@@ -1,7 +1,7 @@
 //! The arguments of a call as the function takes them that the author names: how many, under which names, of which kinds. What
 //! the operation demands of them comes after ([`super::demands`]).
 
-use tilelens_syntax::ast::{Arg, Expr, ExprId, Function, UnaryOp};
+use tilefit_syntax::ast::{Arg, Expr, ExprId, Function, UnaryOp};
 
 use super::body::{Lowering, Term, kind_of};
 use crate::diagnostics::Code;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::agreement::{Agreement, Difference};
 use super::annotation::{self, Annotation};

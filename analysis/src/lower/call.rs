@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use tilelens_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
+use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 
 use super::annotation::{Annotation, blayout, pad, slayout};
 use super::arguments::IGNORED;

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use tilelens_syntax::BlockKey;
-use tilelens_syntax::ast::ExprId;
+use tilefit_syntax::BlockKey;
+use tilefit_syntax::ast::ExprId;
 
 use crate::ir::{
     Call, CrossCore, LoopKind, Note, Operand, Origin, Rejection, Scalar, Type, Value, Var, VarId, VectorRegion,

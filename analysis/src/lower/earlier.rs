@@ -1,6 +1,6 @@
 //! What authors could write in earlier versions of the language (`reference/language.md` §9): sketches and older kernels do.
 
-use tilelens_syntax::ast::{Arg, ExprId};
+use tilefit_syntax::ast::{Arg, ExprId};
 
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::call::unknown;

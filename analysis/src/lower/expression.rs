@@ -1,6 +1,6 @@
 //! Expressions of a kernel's body (`reference/language.md` §6).
 
-use tilelens_syntax::ast::{BinaryOp, BoolOp, CompareOp, Expr, ExprId, StmtId, UnaryOp};
+use tilefit_syntax::ast::{BinaryOp, BoolOp, CompareOp, Expr, ExprId, StmtId, UnaryOp};
 
 use super::body::{DEEPEST, Lowering, Rhs, Term, kind_of, sign};
 use super::scalar;

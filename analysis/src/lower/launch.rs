@@ -1,7 +1,7 @@
 //! Which functions of a program are launched together, on the cores of one cluster: those that a `Group` function calls, or a
 //! `with pl.cluster():` (the compiler's OutlineClusterScopes makes the former of the latter).
 
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId, WithItem};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::{Kind, kind};
 

@@ -2,7 +2,7 @@
 //! others may hold its memory too. Only names are followed; all else may be memory that it has made.
 
 use rustc_hash::FxHashSet;
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt};
 
 use super::{Kind, kind};
 

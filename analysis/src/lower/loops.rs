@@ -1,6 +1,6 @@
 //! Loops: over ranges, pipelines and `while`, with the values that they carry.
 
-use tilelens_syntax::ast::{Arg, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Expr, ExprId, Stmt, StmtId};
 
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::draft::{ExplicitCarry, Statement};

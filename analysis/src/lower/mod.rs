@@ -31,7 +31,7 @@ mod tensor;
 mod tests;
 
 use rustc_hash::FxHashSet;
-use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
 use crate::ir::{Handover, Kernel, KernelKind, Origin, Role};

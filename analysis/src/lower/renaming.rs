@@ -4,7 +4,7 @@
 //! loop or scope and assigns it again gets a copy of its own, in front of it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
 /// What differs from the author's text.
 #[derive(Debug, Default)]
@@ -384,7 +384,7 @@ fn is_dynamic(ast: &Ast, value: ExprId) -> bool {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilelens_syntax::{BlockSource, ast};
+    use tilefit_syntax::{BlockSource, ast};
 
     use super::*;
 

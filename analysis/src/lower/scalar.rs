@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use tilelens_syntax::ast::{BinaryOp, CompareOp};
+use tilefit_syntax::ast::{BinaryOp, CompareOp};
 
 use crate::eval;
 use crate::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary, Type, Var};

@@ -1,6 +1,6 @@
 //! Scopes: `with pl.at(...)` and `pl.spmd`, which the compiler makes kernels of.
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, WithItem};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, WithItem};
 
 use super::body::{Inlined, Lowering, Rhs, keyword};
 use super::draft::{Region, Statement};

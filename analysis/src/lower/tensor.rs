@@ -1,7 +1,7 @@
 //! Tensors inside of a kernel: windows, elements and operations, as the author wrote them. What tiles the compiler makes of
 //! them is decided later ([`crate::passes::tensor_to_tile`]); only shapes and element types are needed here.
 
-use tilelens_syntax::ast::{Expr, ExprId};
+use tilefit_syntax::ast::{Expr, ExprId};
 
 use super::body::{HostValue, Lowering, Rhs, Term};
 use super::scalar;

@@ -1,7 +1,7 @@
 //! Kernels as authors write them, and what lowering makes of them.
 
 use expect_test::{Expect, expect};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::kernels;
 use crate::eval::{self, Constant, FunctionSource, Scope};

@@ -1,7 +1,7 @@
 //! The names that a block binds, wherever in it.
 
 use rustc_hash::FxHashSet;
-use tilelens_syntax::ast::{Ast, Clause, Expr, ExprId, Function, Stmt};
+use tilefit_syntax::ast::{Ast, Clause, Expr, ExprId, Function, Stmt};
 
 /// The names that a block binds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! Which names a function reads in front of every statement that binds them: the compiler goes through the text once.
 
 use rustc_hash::FxHashSet;
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::bound::{Bound, statement};
 

@@ -1,5 +1,5 @@
 use expect_test::{Expect, expect};
-use tilelens_syntax::Document;
+use tilefit_syntax::Document;
 
 use crate::AnalysisHost;
 use crate::diagnostics::Code;

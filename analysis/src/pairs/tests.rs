@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilelens_syntax::Document;
+use tilefit_syntax::Document;
 
 use crate::AnalysisHost;
 use crate::diagnostics::Code;
@@ -176,7 +176,7 @@ fn what_is_not_known_says_nothing() {
     silent(&within("if n > 3", push), POP);
     silent(&within("for i in pl.range(4)", &format!("{push}\n{}", within("if i > n", "break"))), POP);
     silent(&within("for i in pl.range(0)", push), "");
-    // A part of the kernel that tilelens does not know may push as well.
+    // A part of the kernel that tilefit does not know may push as well.
     silent(&format!("{push}\nunheard_of(x)"), &format!("{POP}\n{POP}"));
 }
 

@@ -4,7 +4,7 @@
 //! multiple is odd, and a polynomial of degree 9 gives the sine of the rest.
 
 use rustc_hash::FxHashMap;
-use tilelens_syntax::ast::FloatBits;
+use tilefit_syntax::ast::FloatBits;
 
 use super::backend_layouts::base_name;
 use super::{layout, walk};

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use expect_test::Expect;
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::{prepare, walk};
 use crate::eval::{Constant, FunctionSource, Scope};

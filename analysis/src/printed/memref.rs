@@ -1,6 +1,6 @@
 //! The forms of memory references on tile types, of all periods (`reference/language.md` §8, §9).
 
-use tilelens_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, UnaryOp};
+use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, UnaryOp};
 
 use crate::target::Space;
 

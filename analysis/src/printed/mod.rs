@@ -12,7 +12,7 @@ pub(crate) use compare::compare;
 pub(crate) use plan::plan;
 pub(crate) use reader::{is_printed, kernels};
 
-use tilelens_syntax::ast::ExprId;
+use tilefit_syntax::ast::ExprId;
 
 use crate::ir::{Dtype, Note, Origin};
 use crate::memory::Order;

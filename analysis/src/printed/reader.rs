@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 
 use super::memref::{self, MemRef};
 use super::{Allocation, PrintedKernel, Tile};

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilelens_syntax::{Document, ast};
+use tilefit_syntax::{Document, ast};
 
 use super::{Offsets, is_printed, kernels, plan};
 use crate::target::Target;

@@ -575,7 +575,7 @@ fn budget(
     } else if !kernel.warp_specialized {
         message.push_str(" The kernel has no tasks, so buffers that are not live together may still share memory.");
     } else if !plan.arch_is_certain {
-        let _ = write!(message, " Name the target if it is another: `# tilelens: arch={}`.", plan.arch);
+        let _ = write!(message, " Name the target if it is another: `# tilefit: arch={}`.", plan.arch);
     }
     let severity = match (proved, over) {
         (true, _) => Severity::Error,

@@ -1,6 +1,6 @@
 //! A TLX kernel as its memory sees it: specs, buffers, reuse groups, and where buffers are indexed. No positions.
 
-use tilelens_syntax::ast::{Ast, ExprId, Stmt};
+use tilefit_syntax::ast::{Ast, ExprId, Stmt};
 
 use crate::eval::Constant;
 use crate::ir::{Note, Origin, Reason};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use tilelens_syntax::ast::{Ast, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Stmt, StmtId};
 
 use crate::eval::{Argument, Constant};
 use crate::ir::Reason;
@@ -375,7 +375,7 @@ fn descriptor(arguments: &[Argument]) -> Constant {
 
 #[cfg(test)]
 mod tests {
-    use tilelens_syntax::{Document, ast};
+    use tilefit_syntax::{Document, ast};
 
     use super::*;
 

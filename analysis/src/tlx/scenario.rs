@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, FloatBits, Function, ParamKind, Stmt};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, FloatBits, Function, ParamKind, Stmt};
 
 use crate::eval::{self, Constant, Scope};
 use crate::ir::Reason;
@@ -21,9 +21,9 @@ pub struct Scenario {
 /// Scenarios of one kernel that are looked at; more are cut off.
 pub const MOST_SCENARIOS: usize = 256;
 
-/// The text behind `# tilelens:` of each scenario comment of a block, in order.
+/// The text behind `# tilefit:` of each scenario comment of a block, in order.
 pub fn comments(text: &str) -> Vec<String> {
-    let scenarios = text.lines().filter_map(|line| line.split_once("# tilelens:"));
+    let scenarios = text.lines().filter_map(|line| line.split_once("# tilefit:"));
     scenarios.map(|(_, scenario)| scenario.trim().to_owned()).collect()
 }
 

@@ -1,16 +1,16 @@
 //! The exact search against plain enumeration of every offset.
 //!
-//! `TILELENS_PACKING_CASES=10000 cargo test --release -p tilelens-analysis --test packing brute_force` runs as many of each kind.
+//! `TILEFIT_PACKING_CASES=10000 cargo test --release -p tilefit-analysis --test packing brute_force` runs as many of each kind.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tilelens_analysis::memory::packing::*;
+use tilefit_analysis::memory::packing::*;
 
 use crate::properties::problems;
 
 fn cases() -> u32 {
-    std::env::var("TILELENS_PACKING_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(150)
+    std::env::var("TILEFIT_PACKING_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(150)
 }
 
 /// The same problems in every run.

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::Value;
-use tilelens_analysis::memory::packing::*;
+use tilefit_analysis::memory::packing::*;
 
 const CASES: &str = include_str!("../../../tests/conformance/packing/cases.json");
 

@@ -1,6 +1,6 @@
 //! The same bytes with any number of threads: nothing is shared, and nothing asks who runs it.
 
-use tilelens_analysis::memory::packing::*;
+use tilefit_analysis::memory::packing::*;
 
 const INSTANCE: &str = include_str!("../../../tests/benchmarks/minimalloc/C.1048576.csv");
 

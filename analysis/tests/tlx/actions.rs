@@ -1,9 +1,9 @@
 //! Each quick fix is applied, and what it mends is gone.
 
 use expect_test::{Expect, expect};
-use tilelens_analysis::diagnostics::{Code, Severity};
-use tilelens_analysis::ide::Effect;
-use tilelens_syntax::TextRange;
+use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::ide::Effect;
+use tilefit_syntax::TextRange;
 
 use super::{IMPORTS, open};
 
@@ -30,7 +30,7 @@ fn check(code: Code, text: &str, expected: Expect) {
         let (analysis, file, _) = open(&mended, "");
         let after = analysis.diagnostics(file).expect("nothing is edited");
         assert!(after.iter().all(|diagnostic| diagnostic.code != code), "{}:\n{mended}\n{after:?}", action.title);
-        let errors = |all: &[tilelens_analysis::ide::Diagnostic]| {
+        let errors = |all: &[tilefit_analysis::ide::Diagnostic]| {
             all.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
         };
         assert!(errors(&after) <= errors(&before), "{}:\n{mended}\n{after:?}", action.title);
@@ -260,7 +260,7 @@ def kernel(desc, HEAD_DIM: tl.constexpr):
 ",
         expect![[r#"
             # Give values in a scenario comment (not preferred)
-            # tilelens: desc=bf16 HEAD_DIM=128
+            # tilefit: desc=bf16 HEAD_DIM=128
         "#]],
     );
 }

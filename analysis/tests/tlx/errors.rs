@@ -3,7 +3,7 @@
 //! P7, P10, P12 (the compiler's own mistakes), V9 (a group that is chosen at run time is not known here), P14 (layouts after propagation are
 //! not modelled), S1 and S2 (attributes that no longer exist).
 
-use tilelens_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::diagnostics::{Code, Severity};
 
 use super::{IMPORTS, open};
 
@@ -67,7 +67,7 @@ const ROWS: &[Row] = &[
     ),
     Row {
         settings: "",
-        before: "# tilelens: arch=sm_90\n",
+        before: "# tilefit: arch=sm_90\n",
         ..row(
             "F6",
             Code::UnsupportedTarget,
@@ -311,7 +311,7 @@ const ROWS: &[Row] = &[
     ),
     Row {
         settings: "",
-        before: "# tilelens: arch=sm_100\n",
+        before: "# tilefit: arch=sm_100\n",
         ..row(
             "launch smem",
             Code::CapacityExceeded,
@@ -462,7 +462,7 @@ const ROWS: &[Row] = &[
     ),
     Row {
         settings: "",
-        before: "# tilelens: arch=gfx950\n",
+        before: "# tilefit: arch=gfx950\n",
         ..row(
             "spec on AMD",
             Code::UnsupportedTarget,

@@ -7,16 +7,16 @@ mod plans;
 mod scenarios;
 mod seed;
 
-use tilelens_analysis::project::Config;
-use tilelens_analysis::{Analysis, AnalysisHost, FileId};
-use tilelens_syntax::Document;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{Analysis, AnalysisHost, FileId};
+use tilefit_syntax::Document;
 
 const IMPORTS: &str = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n";
 
 fn open(text: &str, settings: &str) -> (Analysis, FileId, String) {
     let mut host = AnalysisHost::new();
     let mut config = Config::default();
-    assert!(config.apply_tilelens_toml(settings).is_empty());
+    assert!(config.apply_tilefit_toml(settings).is_empty());
     host.set_config(config);
     let file = host.file_id("kernel.py");
     let text = format!("{IMPORTS}{text}");

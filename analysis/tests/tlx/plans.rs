@@ -3,9 +3,9 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilelens_analysis::AnalysisHost;
-use tilelens_analysis::diagnostics::Code;
-use tilelens_syntax::{Document, TextRange};
+use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::diagnostics::Code;
+use tilefit_syntax::{Document, TextRange};
 
 use super::seed::PHASE_5;
 use super::{IMPORTS, open};
@@ -111,7 +111,7 @@ def configs():
 def outer(desc, BLOCK_M: tl.constexpr, STAGES: tl.constexpr, D: tl.constexpr):
     inner(desc, BLOCK_M, STAGES=STAGES, D=D)
 
-# tilelens: desc=bf16 arch=sm_90
+# tilefit: desc=bf16 arch=sm_90
 @triton.jit
 def inner(desc, BLOCK_M: tl.constexpr, STAGES: tl.constexpr, D: tl.constexpr, EXTRA: tl.constexpr = 1):
     tl.static_assert(BLOCK_M == 128)

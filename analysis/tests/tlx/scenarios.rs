@@ -49,7 +49,7 @@ fn values_without_a_word_from_the_author() {
         KERNEL,
         "",
         expect![[r#"
-        `desc` is not known: `desc` has no value here; a comment `# tilelens: desc=bf16` gives it one
+        `desc` is not known: `desc` has no value here; a comment `# tilefit: desc=bf16` gives it one
         `M = 64`, from autotune configuration 1 of 4
         `STAGES = 2`, from autotune configuration 1 of 4
         `D = 128`, from the launch in `launch`
@@ -98,7 +98,7 @@ fn a_setting_comes_before_the_configurations() {
         expect![[r#"
             `desc = tl.bfloat16`, from the setting `tlx.scenarios`
             `M = 32`, from the setting `tlx.scenarios`
-            `STAGES` is not known: `STAGES` has no value here; a comment `# tilelens: STAGES=128` gives it one
+            `STAGES` is not known: `STAGES` has no value here; a comment `# tilefit: STAGES=128` gives it one
             `D = 128`, from the launch in `launch`
             `K = 64`, from the default of the parameter
             * {"M": "32", "STAGES": "?", "arch": "sm_90", "desc": "tl.bfloat16"} smem 0 tmem 0 unknown
@@ -112,7 +112,7 @@ fn a_setting_comes_before_the_configurations() {
 
 #[test]
 fn a_comment_comes_before_a_setting() {
-    let text = KERNEL.replace("@triton.jit\n", "# tilelens: desc=fp16 STAGES=8\n@triton.jit\n");
+    let text = KERNEL.replace("@triton.jit\n", "# tilefit: desc=fp16 STAGES=8\n@triton.jit\n");
     check(
         &text,
         "[tlx.scenarios.kernel]\nM = 128\ndesc = \"bf16\"\n",
@@ -146,7 +146,7 @@ fn only_the_selected_scenario_has_errors() {
 
         `prune_configs_by` may drop some before they are compiled.
 
-        The plan and its errors are of the one in bold. A comment `# tilelens: NAME=value` selects another.
+        The plan and its errors are of the one in bold. A comment `# tilefit: NAME=value` selects another.
     "#]]
     .assert_eq(&hover.markdown);
     let lenses = analysis.code_lenses(file).expect("nothing is edited");
@@ -156,11 +156,11 @@ fn only_the_selected_scenario_has_errors() {
 
 #[test]
 fn mistakes_in_settings_are_named() {
-    let mut config = tilelens_analysis::project::Config::default();
+    let mut config = tilefit_analysis::project::Config::default();
     for settings in
         ["[tlx]\nscenarios = 3\n", "[tlx.scenarios.kernel]\narch = \"sm_1\"\n", "[tlx.scenarios]\nkernel = 3\n"]
     {
-        let problems = config.apply_tilelens_toml(settings);
+        let problems = config.apply_tilefit_toml(settings);
         assert!(problems.iter().any(|problem| problem.message.starts_with("`tlx.scenarios` takes")), "{problems:?}");
     }
 }

@@ -27,9 +27,9 @@ local function eventually(condition)
 end
 
 --- Three tiles of 64 KiB live together in 184 KiB, until COLS gets smaller.
-local example = vim.env.TILELENS_EXAMPLE
+local example = vim.env.TILEFIT_EXAMPLE
 
-local client = require('tilelens.client')
+local client = require('tilefit.client')
 local api = vim.api
 
 local function line_with(buf, text)
@@ -65,7 +65,7 @@ end
 local function generated_buffer()
   for _, win in ipairs(api.nvim_list_wins()) do
     local buf = api.nvim_win_get_buf(win)
-    if api.nvim_buf_get_name(buf):match('^tilelens://') then
+    if api.nvim_buf_get_name(buf):match('^tilefit://') then
       return buf, win
     end
   end
@@ -74,7 +74,7 @@ end
 --- The lines that the view marks, 0-based.
 local function marked(buf)
   local lines = {}
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, api.nvim_create_namespace('tilelens.codegen'), 0, -1, {})) do
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, api.nvim_create_namespace('tilefit.codegen'), 0, -1, {})) do
     table.insert(lines, mark[2])
   end
   return lines
@@ -107,7 +107,7 @@ end
 local function lens_above(buf, text)
   local line = line_with(buf, text)
   for _, lens in ipairs(vim.lsp.codelens.get(buf)) do
-    local offers = lens.command and lens.command.command == 'tilelens.showGeneratedCode'
+    local offers = lens.command and lens.command.command == 'tilefit.showGeneratedCode'
     if offers and (lens.range.start.line == line or lens.range.start.line == line - 1) then
       return lens
     end
@@ -133,7 +133,7 @@ local function is_highlighted(group, text)
   local buf = map_buffer()
   local function highest(row, column)
     local found = 0
-    for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, api.nvim_create_namespace('tilelens.map'), { row, 0 }, { row, -1 }, { details = true })) do
+    for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, api.nvim_create_namespace('tilefit.map'), { row, 0 }, { row, -1 }, { details = true })) do
       if mark[3] <= column and column < mark[4].end_col then
         found = math.max(found, mark[4].priority)
       end
@@ -141,7 +141,7 @@ local function is_highlighted(group, text)
     return found
   end
   for name, namespace in pairs(api.nvim_get_namespaces()) do
-    for _, mark in ipairs(name:match('^tilelens%.map') and api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true }) or {}) do
+    for _, mark in ipairs(name:match('^tilefit%.map') and api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true }) or {}) do
       local line = api.nvim_buf_get_lines(buf, mark[2], mark[2] + 1, false)[1]
       local is_seen = mark[4].priority >= highest(mark[2], mark[3])
       if is_seen and mark[4].hl_group == group and line:sub(mark[3] + 1, mark[4].end_col):find(text, 1, true) then
@@ -161,24 +161,24 @@ end
 --- The source fits, with tiles of 48 KiB.
 local function map_session(source)
   put_cursor(source, 'import') -- the nearest kernel is meant
-  vim.cmd('Tilelens map')
+  vim.cmd('Tilefit map')
   ok(eventually(function()
     return map_text():match('Vec 144 KiB of 184 KiB') ~= nil
-  end), ':Tilelens map opens the memory map', map_text())
+  end), ':Tilefit map opens the memory map', map_text())
   ok(api.nvim_get_current_buf() == source, 'the cursor stays in the source')
   ok(not vim.bo[map_buffer()].modifiable, 'the map is read-only')
-  ok(is_highlighted('TilelensMapLabel0', 'value'), 'tiles have colours', map_text())
+  ok(is_highlighted('TilefitMapLabel0', 'value'), 'tiles have colours', map_text())
 
   edit(source, '64, 192', '64, 256')
   ok(eventually(function()
     return map_text():match('192 KiB of 184 KiB, 8 KiB over') ~= nil
   end), 'the map follows an edit', map_text())
-  ok(is_highlighted('TilelensMapOver', '▒'), 'what is over is red', map_text())
+  ok(is_highlighted('TilefitMapOver', '▒'), 'what is over is red', map_text())
 
   put_cursor(source, 'squashed = pl.exp')
-  ok(is_highlighted('TilelensMapHereLabel', 'squash'), 'the tile under the cursor is marked', map_text())
+  ok(is_highlighted('TilefitMapHereLabel', 'squash'), 'the tile under the cursor is marked', map_text())
   put_cursor(source, 'gate = pl.load')
-  ok(is_highlighted('TilelensMapHereLabel', 'gate') and not is_highlighted('TilelensMapHereLabel', 'squash'), 'the mark follows the cursor')
+  ok(is_highlighted('TilefitMapHereLabel', 'gate') and not is_highlighted('TilefitMapHereLabel', 'squash'), 'the mark follows the cursor')
 
   local buf, win = map_buffer()
   api.nvim_set_current_win(win)
@@ -203,7 +203,7 @@ local function map_session(source)
   ok(eventually(function()
     return map_text():match('trying target ascend950.*Vec 144 KiB of 184 KiB → 144 KiB of 240 KiB') ~= nil
   end), 'and the next one, with the use of memory before and after', map_text())
-  ok(require('tilelens').settings().target == nil, 'nothing is set by that')
+  ok(require('tilefit').settings().target == nil, 'nothing is set by that')
   api.nvim_feedkeys('x', 'x', false)
   ok(eventually(function()
     return not map_text():match('trying') and map_text():match('of 184 KiB') ~= nil
@@ -217,8 +217,8 @@ local function map_session(source)
   api.nvim_feedkeys('s', 'x', false)
   ok(eventually(function()
     return not map_text():match('trying') and map_text():match('ascend910b, packed') ~= nil
-  end) and require('tilelens').settings().planner == 'packed', 's sets it', map_text())
-  require('tilelens').set('planner', 'auto')
+  end) and require('tilefit').settings().planner == 'packed', 's sets it', map_text())
+  require('tilefit').set('planner', 'auto')
   api.nvim_feedkeys('q', 'x', false)
   ok(map_buffer() == nil, 'q closes the map')
   api.nvim_set_current_win(vim.fn.bufwinid(source))
@@ -238,7 +238,7 @@ local function session()
   assert(failed == 0, 'there is nothing to go on with')
 
   local overflow = errors(source)[1]
-  ok(overflow.source == 'tilelens' and overflow.code ~= nil, 'the diagnostic names its source and code', overflow)
+  ok(overflow.source == 'tilefit' and overflow.code ~= nil, 'the diagnostic names its source and code', overflow)
   ok(overflow.message:match('188416') or overflow.message:match('184 KiB'), 'it names the capacity', overflow.message)
   local lsp = overflow.user_data and overflow.user_data.lsp or {}
   ok(#(lsp.relatedInformation or {}) >= 3, 'it names what is live at the peak', lsp)
@@ -278,11 +278,11 @@ local function session()
 
   map_session(source)
 
-  vim.cmd('Tilelens ir')
+  vim.cmd('Tilefit ir')
   ok(eventually(function()
     local buf = generated_buffer()
     return buf and text_of(buf):match('tile%.alloc') ~= nil
-  end), ':Tilelens ir opens the allocated IR', generated_buffer() and text_of(generated_buffer()))
+  end), ':Tilefit ir opens the allocated IR', generated_buffer() and text_of(generated_buffer()))
 
   local program = generated_buffer()
   line, column = line_with(source, 'out = pl.store')
@@ -290,11 +290,11 @@ local function session()
   vim.cmd('doautocmd CursorMoved')
   ok(text_of_lines(program, marked(program)):match('tile%.store'), 'lines of the statement are marked in it', marked(program))
 
-  vim.cmd('Tilelens codegen')
+  vim.cmd('Tilefit codegen')
   ok(eventually(function()
     local buf = generated_buffer()
     return buf and text_of(buf):match('TLOAD') ~= nil
-  end), ':Tilelens codegen opens the C++', generated_buffer() and text_of(generated_buffer()))
+  end), ':Tilefit codegen opens the C++', generated_buffer() and text_of(generated_buffer()))
   local generated, window = generated_buffer()
   ok(api.nvim_get_current_buf() == source, 'the cursor stays in the source')
   ok(not vim.bo[generated].modifiable and vim.bo[generated].filetype == 'cpp', 'the view is read-only C++')
@@ -311,7 +311,7 @@ local function session()
   end), 'the C++ follows edits above its kernel', text_of(generated))
 
   local gaps = function()
-    return vim.diagnostic.get(source, { namespace = api.nvim_create_namespace('tilelens.codegen.gaps') })
+    return vim.diagnostic.get(source, { namespace = api.nvim_create_namespace('tilefit.codegen.gaps') })
   end
   ok(#gaps() == 0, 'the C++ lacks nothing', gaps())
   line, column = line_with(source, 'out = pl.store')
@@ -344,10 +344,10 @@ local function session()
   ok(vim.tbl_contains(marked(source), cursor - 1), 'and it is marked there', marked(source))
   api.nvim_set_current_win(back)
 
-  vim.cmd('Tilelens planner sequential')
+  vim.cmd('Tilefit planner sequential')
   ok(eventually(function()
     return hover_at(source, 'value = pl.load'):match('sequential') ~= nil
-  end), ':Tilelens planner reaches the server', hover_at(source, 'value = pl.load'))
+  end), ':Tilefit planner reaches the server', hover_at(source, 'value = pl.load'))
 
   api.nvim_win_close(window, true)
   ok(generated_buffer() == nil, 'the view closes')
@@ -371,16 +371,16 @@ local function session()
     end
   end
   put_cursor(source, 'import') -- the nearest kernel is meant
-  vim.cmd('Tilelens map')
+  vim.cmd('Tilefit map')
   ok(eventually(function()
     return map_text():match('Vec 144 KiB') ~= nil
   end), 'the map opens again')
   local old = client.of(source).id
-  vim.cmd('Tilelens restart')
+  vim.cmd('Tilefit restart')
   ok(eventually(function()
     local running = client.of(source)
     return running and running.id ~= old
-  end), ':Tilelens restart starts another server')
+  end), ':Tilefit restart starts another server')
   edit(source, '64, 192', '64, 256')
   ok(eventually(function()
     return #errors(source) > 0
@@ -389,7 +389,7 @@ local function session()
     return map_text():match('8 KiB over') ~= nil
   end), 'maps arrive from it', map_text())
 
-  vim.cmd('checkhealth tilelens')
+  vim.cmd('checkhealth tilefit')
   local health = text_of(api.nvim_get_current_buf())
   ok(health:match('serving') and not health:match('ERROR'), 'checkhealth finds the server', health)
 

@@ -17,15 +17,15 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   await page.waitForSelector(".monaco-workbench", { timeout: 60_000 });
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "plain.py" }).dblclick();
   await page.waitForSelector(".monaco-editor .view-lines");
-  const status = page.locator(".statusbar-item[id*='tilelens']");
+  const status = page.locator(".statusbar-item[id*='tilefit']");
   ok(!(await status.isVisible().catch(() => false)), "no status item in plain Python");
-  const plain = await offered("tilelens:");
+  const plain = await offered("tilefit:");
   await shot("0-plain");
   ok(plain.length > 0 && !plain.some((command) => command.includes("memory map")), "the palette offers no map in plain Python", plain);
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "overflow.py" }).dblclick();
   ok(await eventually(squiggles), "a squiggle under the tile that does not fit");
   ok(await eventually(async () => (await status.innerText()).trim() === "ascend910b, auto"), "the status item tells target and planner", await status.innerText());
-  const inKernel = await offered("tilelens:");
+  const inKernel = await offered("tilefit:");
   ok(inKernel.some((command) => command.includes("memory map")), "the palette offers the map in a kernel", inKernel);
   ok(
     await eventually(async () => (await page.locator(".codelens-decoration", { hasText: "Vec" }).count()) > 0),
@@ -51,9 +51,9 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   ok(await eventually(async () => (await squiggles()) === 0), "a click on the status item switches the target");
   ok(await eventually(async () => (await status.innerText()).trim() === "ascend950, auto"), "the status item says so", await status.innerText());
   setTheme("Default Light Modern");
-  fs.writeFileSync(path.join(project, "tilelens.toml"), 'planner = "packed"\n');
+  fs.writeFileSync(path.join(project, "tilefit.toml"), 'planner = "packed"\n');
   ok(await eventually(async () => (await status.innerText()).trim() === "ascend910b, packed"), "it tells what the project says", await status.innerText());
-  fs.rmSync(path.join(project, "tilelens.toml"));
+  fs.rmSync(path.join(project, "tilefit.toml"));
   ok(await eventually(squiggles), "what is set can be taken back");
 
   await page.mouse.move(...(await word("pl.load(x", "value")), { steps: 4 });
@@ -63,7 +63,7 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   await page.mouse.move(5, 500);
 
   await line("pl.load(g").click();
-  await palette("tilelens: Show memory map");
+  await palette("tilefit: Show memory map");
   ok(await eventually(async () => (await labels())?.length === 6), "the memory map opens beside", await labels());
   ok((await labels())?.some((label) => label.startsWith("squashed: Vec") && label.includes("over the capacity")), "it says what is over", await labels());
   await shot("3-map");
@@ -109,7 +109,7 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
     named: all.every((each) => each.getAttribute("role") === "button" && each.getAttribute("aria-label")),
     stops: all.filter((each) => each.getAttribute("tabindex") === "0").length,
     current: all.filter((each) => each.getAttribute("aria-current") === "true").length,
-    group: document.querySelector("svg.tilelens-map").getAttribute("aria-label"),
+    group: document.querySelector("svg.tilefit-map").getAttribute("aria-label"),
   }));
   ok(reachable.named && reachable.stops === 1 && reachable.current === 1, "every tile has a name, and one is the stop of the Tab key", JSON.stringify(reachable));
   ok(reachable.group.includes("Vec 96 KiB of 184 KiB"), "the picture says what it is of", reachable.group);
@@ -134,7 +134,7 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   setTheme("Default Light Modern");
 
   await line("pl.add(mixed").click();
-  await palette("tilelens: Show generated C++");
+  await palette("tilefit: Show generated C++");
   ok(await eventually(async () => (await page.locator(".view-line", { hasText: "TSTORE" }).count()) > 0), "the C++ opens beside");
   await line("pl.store(result").click();
   ok(await eventually(async () => (await marked()) === 2), "matching lines are marked in both", await marked());

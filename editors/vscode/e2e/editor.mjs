@@ -1,6 +1,6 @@
 // A real VS Code (code-server) with the packaged extension, and a browser to look at it with.
 //
-// Needs TILELENS_CODE_SERVER (its node_modules), TILELENS_CHROMIUM, and TILELENS_VSIX, which is installed into a fresh VS Code.
+// Needs TILEFIT_CODE_SERVER (its node_modules), TILEFIT_CHROMIUM, and TILEFIT_VSIX, which is installed into a fresh VS Code.
 
 import { spawn, spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -13,7 +13,7 @@ const fail = (message) => {
 };
 export const env = (name) => process.env[name] ?? fail(`${name} is not set`);
 
-const modules = env("TILELENS_CODE_SERVER");
+const modules = env("TILEFIT_CODE_SERVER");
 const { chromium } = createRequire(path.join(modules, "x.js"))("playwright-core");
 
 /** Everything has to be over by then; a hang fails. */
@@ -50,7 +50,7 @@ export async function start({ out, project, settings = {}, flags = ["--disable-w
   const entry = path.join(modules, "code-server/out/node/entry.js");
   const common = ["--user-data-dir", user, "--extensions-dir", extensions ?? path.join(out, "extensions"), "--config", "/dev/null"];
   if (!extensions) {
-    const installed = spawnSync(process.execPath, [entry, ...common, "--install-extension", env("TILELENS_VSIX")], { encoding: "utf8" });
+    const installed = spawnSync(process.execPath, [entry, ...common, "--install-extension", env("TILEFIT_VSIX")], { encoding: "utf8" });
     if (installed.status !== 0) {
       fail(`the extension cannot be installed: ${installed.stdout}${installed.stderr}`);
     }
@@ -70,7 +70,7 @@ export async function start({ out, project, settings = {}, flags = ["--disable-w
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   const browser = await chromium.launch({
-    executablePath: env("TILELENS_CHROMIUM"),
+    executablePath: env("TILEFIT_CHROMIUM"),
     headless: true,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });

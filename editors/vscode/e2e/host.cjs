@@ -26,24 +26,24 @@ function ok(condition, name, detail) {
 }
 
 function configure(key, value) {
-  return vscode.workspace.getConfiguration("tilelens").update(key, value, vscode.ConfigurationTarget.Workspace);
+  return vscode.workspace.getConfiguration("tilefit").update(key, value, vscode.ConfigurationTarget.Workspace);
 }
 
 /** The setting, then the binary inside of the extension, then PATH. */
 async function lookup({ errors }) {
-  const bundled = path.join(vscode.extensions.getExtension("tilelens.tilelens").extensionPath, "server", "tilelens");
-  const [setting, onPath] = [process.env.TILELENS_BY_SETTING, process.env.TILELENS_ON_PATH];
+  const bundled = path.join(vscode.extensions.getExtension("tilefit.tilefit").extensionPath, "server", "tilefit");
+  const [setting, onPath] = [process.env.TILEFIT_BY_SETTING, process.env.TILEFIT_ON_PATH];
   const ran = (server) => fs.existsSync(`${server}.log`) && fs.readFileSync(`${server}.log`, "utf8").includes("server");
   ok(!ran(onPath) && !ran(setting), "the server inside of the extension goes before the one on PATH");
   const moved = `${bundled}-moved`;
-  process.env.TILELENS_REAL = moved;
+  process.env.TILEFIT_REAL = moved;
   process.env.PATH = `${path.dirname(onPath)}:${process.env.PATH}`;
   fs.renameSync(bundled, moved);
-  await vscode.commands.executeCommand("tilelens.restart");
+  await vscode.commands.executeCommand("tilefit.restart");
   ok(ran(onPath) && (await eventually(() => errors().length > 0)), "without it, the one on PATH is run");
   await configure("server.path", setting);
   ok((await eventually(() => ran(setting))) && (await eventually(() => errors().length > 0)), "the setting goes before both");
-  await configure("server.path", "/nowhere/tilelens");
+  await configure("server.path", "/nowhere/tilefit");
   ok(await eventually(() => errors().length === 0), "a setting that does not work is not made up for");
   fs.renameSync(moved, bundled);
   await configure("server.path", undefined);
@@ -57,7 +57,7 @@ async function besidePyright({ document, at }) {
   fs.mkdirSync(stub);
   fs.writeFileSync(path.join(stub, "__init__.py"), "");
   fs.writeFileSync(path.join(stub, "language.py"), 'def exp(tile):\n    """Of the package."""\n\ndef load(tensor, offsets, shape): ...\ndef unheard_of(): ...\n');
-  const server = path.join(process.env.TILELENS_CODE_SERVER, "pyright/langserver.index.js");
+  const server = path.join(process.env.TILEFIT_CODE_SERVER, "pyright/langserver.index.js");
   const selector = [{ language: "python", scheme: "file" }];
   const pyright = new LanguageClient("pyright", "pyright", { command: process.execPath, args: [server, "--stdio"] }, { documentSelector: selector });
   await pyright.start();
@@ -65,11 +65,11 @@ async function besidePyright({ document, at }) {
   const place = at("exp(gate)");
   const items = async () => (await command("CompletionItem", place, ".")).items;
   const label = (item) => (typeof item.label === "string" ? item.label : item.label.label);
-  ok(await eventually(async () => (await items()).some((item) => label(item) === "unheard_of")), "Pyright completes what tilelens does not know");
+  ok(await eventually(async () => (await items()).some((item) => label(item) === "unheard_of")), "Pyright completes what tilefit does not know");
   const twice = async () => (await items()).map(label).filter((name, index, all) => all.indexOf(name) !== index);
   ok((await twice()).includes("exp"), "both offer an operation", await twice());
   await configure("completion.enable", false);
-  ok(await eventually(async () => (await twice()).length === 0), "completions of tilelens can be switched off", await twice());
+  ok(await eventually(async () => (await twice()).length === 0), "completions of tilefit can be switched off", await twice());
   await configure("completion.enable", undefined);
   const hovers = async () => (await command("Hover", place)).map((hover) => hover.contents.map((it) => it.value ?? it).join("\n"));
   const both = async () => {
@@ -81,7 +81,7 @@ async function besidePyright({ document, at }) {
   const places = new Set(definitions.map((range) => JSON.stringify(range)));
   ok(places.size === 1, "both find the same definition", [...places]);
   const sources = new Set(vscode.languages.getDiagnostics(document.uri).map((it) => it.source));
-  ok(sources.has("tilelens"), "diagnostics of both stand side by side", [...sources]);
+  ok(sources.has("tilefit"), "diagnostics of both stand side by side", [...sources]);
   await pyright.stop();
   fs.rmSync(stub, { recursive: true });
 }
@@ -98,7 +98,7 @@ async function session() {
 
   ok(await eventually(() => errors().length > 0), "the overflow is reported", vscode.languages.getDiagnostics(document.uri));
   const [error] = errors();
-  ok(error?.source === "tilelens" && error.code?.value === "capacity-exceeded", "the error has its source and code", error);
+  ok(error?.source === "tilefit" && error.code?.value === "capacity-exceeded", "the error has its source and code", error);
   ok(error?.code?.target !== undefined, "the code leads to its page", error);
   ok(error?.relatedInformation?.length >= 3, "it names what is live at the peak", error);
 
@@ -110,17 +110,17 @@ async function session() {
   ok(hints.some((hint) => JSON.stringify(hint.label).includes("64 KiB")), "inlay hints tell the sizes", hints);
   const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", document.uri, 20);
   const commands = lenses.map((lens) => lens.command?.command);
-  ok(commands.includes("tilelens.showMemoryMap") && commands.includes("tilelens.showGeneratedCode"), "lenses lead to map and C++", commands);
+  ok(commands.includes("tilefit.showMemoryMap") && commands.includes("tilefit.showGeneratedCode"), "lenses lead to map and C++", commands);
   const symbols = await vscode.commands.executeCommand("vscode.executeDocumentSymbolProvider", document.uri);
   ok(symbols.some((symbol) => symbol.name === "Gate.gate"), "the outline has the kernel", symbols);
 
   const known = await vscode.commands.getCommands(true);
-  const { extensionPath, packageJSON } = vscode.extensions.getExtension("tilelens.tilelens");
+  const { extensionPath, packageJSON } = vscode.extensions.getExtension("tilefit.tilefit");
   const own = packageJSON.contributes.commands.map((it) => it.command);
   ok(own.every((command) => known.includes(command)), "every contributed command is registered", own.filter((it) => !known.includes(it)));
 
   const [toml] = packageJSON.contributes.tomlValidation;
-  ok(fs.existsSync(path.join(extensionPath, toml.url)), "the schema of tilelens.toml is in the extension", toml);
+  ok(fs.existsSync(path.join(extensionPath, toml.url)), "the schema of tilefit.toml is in the extension", toml);
 
   await replace("64, 256", "64, 192");
   ok(await eventually(() => errors().length === 0), "a smaller number clears the error", errors());
@@ -133,10 +133,10 @@ async function session() {
   ok(await eventually(() => errors().length > 0), "the setting can be taken back");
 
   const tabs = () => vscode.window.tabGroups.all.flatMap((group) => group.tabs.map((tab) => tab.label));
-  await vscode.commands.executeCommand("tilelens.showMemoryMap", document.uri.toString(), at("def gate"));
+  await vscode.commands.executeCommand("tilefit.showMemoryMap", document.uri.toString(), at("def gate"));
   ok(await eventually(() => tabs().some((label) => label === "Memory map: Gate.gate")), "the memory map opens beside", tabs());
-  await vscode.commands.executeCommand("tilelens.showGeneratedCode", document.uri.toString(), at("def gate"));
-  const cpp = await eventually(() => vscode.workspace.textDocuments.find((it) => it.uri.scheme === "tilelens-cpp" && it.getText().includes("TLOAD")));
+  await vscode.commands.executeCommand("tilefit.showGeneratedCode", document.uri.toString(), at("def gate"));
+  const cpp = await eventually(() => vscode.workspace.textDocuments.find((it) => it.uri.scheme === "tilefit-cpp" && it.getText().includes("TLOAD")));
   ok(cpp?.languageId === "cpp", "the C++ opens beside", tabs());
   const source = vscode.window.visibleTextEditors.find((it) => it.document === document);
   const change = (from, to) => {
@@ -144,7 +144,7 @@ async function session() {
     const range = new vscode.Range(document.positionAt(start), document.positionAt(start + from.length));
     return source.edit((edit) => edit.replace(range, to));
   };
-  const gaps = () => vscode.languages.getDiagnostics(document.uri).filter((it) => it.source === "tilelens C++");
+  const gaps = () => vscode.languages.getDiagnostics(document.uri).filter((it) => it.source === "tilefit C++");
   const refreshed = new Promise((resolve) => {
     const listener = vscode.workspace.onDidChangeTextDocument((event) => {
       if (event.document === cpp && cpp.getText().includes("TSQRT")) {
@@ -184,11 +184,11 @@ async function session() {
   times.sort((a, b) => a - b);
   const told = [0.5, 0.95].map((part) => times[Math.floor(times.length * part)]?.toFixed(0)).join(" / ");
   ok(times.every((time) => time > 0), `diagnostics follow an edit with map and C++ open (p50 / p95 of 30: ${told} ms, a server of the dev profile)`, times);
-  await vscode.commands.executeCommand("tilelens.restart");
+  await vscode.commands.executeCommand("tilefit.restart");
   ok(await eventually(() => errors().length > 0), "diagnostics arrive after a restart");
 
   await configure("trace.server", "messages");
-  await vscode.commands.executeCommand("tilelens.showTrace");
+  await vscode.commands.executeCommand("tilefit.showTrace");
   await change("64, 256", "64, 192");
   await change("64, 192", "64, 256");
   const trace = () => vscode.workspace.textDocuments.find((it) => it.uri.scheme === "output" && it.getText().includes("textDocument/didChange"));
@@ -210,8 +210,8 @@ async function session() {
   await vscode.commands.executeCommand("workbench.action.closeAllEditors");
 }
 
-const cppView = { command: "tilelens.showGeneratedCode", scheme: "tilelens-cpp", of: (at) => `TEXP(y${at},`, name: "C++" };
-const irView = { command: "tilelens.showAllocatedIr", scheme: "tilelens-ir", of: (at) => `    y${at}: `, name: "program of tiles" };
+const cppView = { command: "tilefit.showGeneratedCode", scheme: "tilefit-cpp", of: (at) => `TEXP(y${at},`, name: "C++" };
+const irView = { command: "tilefit.showAllocatedIr", scheme: "tilefit-ir", of: (at) => `    y${at}: `, name: "program of tiles" };
 
 /** A kernel that fills several windows, beside what is made of it: whichever of the two leads, the other one shows what belongs to it. */
 async function scrolling({ command, scheme, of, name }) {

@@ -2,7 +2,7 @@
 //
 //   cargo xtask pictures
 //
-// Needs what editor.mjs needs, TILELENS_EXAMPLES, and TILELENS_OUT, where `vscode-<name>-light.png` and `vscode-<name>-dark.png` go.
+// Needs what editor.mjs needs, TILEFIT_EXAMPLES, and TILEFIT_OUT, where `vscode-<name>-light.png` and `vscode-<name>-dark.png` go.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -10,10 +10,10 @@ import path from "node:path";
 import { env, eventually, limit, start, workbench } from "./editor.mjs";
 
 limit(300_000);
-const out = env("TILELENS_OUT");
+const out = env("TILEFIT_OUT");
 fs.rmSync(out, { recursive: true, force: true });
 const project = path.join(out, "project");
-const examples = env("TILELENS_EXAMPLES");
+const examples = env("TILEFIT_EXAMPLES");
 fs.cpSync(examples, project, { recursive: true });
 // The first kernel of the page about scopes.
 const [, scope] = /```python\n([\s\S]*?)```/.exec(fs.readFileSync(path.join(examples, "../guide/scopes.md"), "utf8"));
@@ -79,7 +79,7 @@ const scenes = {
     async play({ page, parts }) {
       await must(() => parts.lens("Left").count(), "the lens");
       await page.mouse.click(...(await parts.word("pl.move(e_l1", "e_l0")));
-      await parts.palette("tilelens: Show memory map");
+      await parts.palette("tilefit: Show memory map");
       await must(async () => (await parts.boxes("g.box.here"))?.length === 1, "the outline in the map");
       const map = await parts.map();
       await map.locator("#planner").selectOption("sequential");
@@ -93,7 +93,7 @@ const scenes = {
     async play({ page, parts }) {
       await must(() => parts.lens("show generated C++").count(), "the lens");
       await page.mouse.click(...(await parts.word("pl.exp(gate)", "exp")));
-      await parts.palette("tilelens: Show generated C++");
+      await parts.palette("tilefit: Show generated C++");
       await must(async () => (await parts.marked()) === 2, "matching lines");
     },
   },
@@ -104,7 +104,7 @@ const scenes = {
     async play({ page, parts }) {
       await must(() => parts.lens("Vec").count(), "the lens");
       await page.mouse.click(...(await parts.word("pl.rsqrt", "scale")));
-      await parts.palette("tilelens: Show allocated IR");
+      await parts.palette("tilefit: Show allocated IR");
       await must(() => page.locator(".view-line", { hasText: "tile.alloc" }).count(), "the program of tiles");
     },
   },

@@ -3,7 +3,7 @@
 //
 //   cargo xtask test browser
 //
-// Needs what editor.mjs needs, TILELENS_EXAMPLES and TILELENS_OUT.
+// Needs what editor.mjs needs, TILEFIT_EXAMPLES and TILEFIT_OUT.
 
 import fs from "node:fs";
 import path from "node:path";
@@ -14,12 +14,12 @@ import { env, limit, start } from "./editor.mjs";
 import { stranger } from "./untrusted.mjs";
 
 const here = path.dirname(fileURLToPath(import.meta.url));
-const out = env("TILELENS_OUT");
+const out = env("TILEFIT_OUT");
 limit(420_000);
 
 fs.rmSync(out, { recursive: true, force: true });
 const project = path.join(out, "project");
-const copyExamples = () => fs.cpSync(env("TILELENS_EXAMPLES"), project, { recursive: true });
+const copyExamples = () => fs.cpSync(env("TILEFIT_EXAMPLES"), project, { recursive: true });
 copyExamples();
 fs.writeFileSync(path.join(project, "plain.py"), "print('no kernel here')\n");
 /** Of the workspace: code-server does not look at the user's settings again while it runs. */
@@ -31,13 +31,13 @@ setTheme("Default Light Modern");
 
 /** A server that says that it was run, and from where. */
 const standIn = (name) => {
-  const file = path.join(out, name, "tilelens");
+  const file = path.join(out, name, "tilefit");
   fs.mkdirSync(path.dirname(file));
-  fs.writeFileSync(file, `#!/bin/sh\necho "$@" >> "${file}.log"\nexec "$TILELENS_REAL" "$@"\n`, { mode: 0o755 });
+  fs.writeFileSync(file, `#!/bin/sh\necho "$@" >> "${file}.log"\nexec "$TILEFIT_REAL" "$@"\n`, { mode: 0o755 });
   return file;
 };
-process.env.TILELENS_BY_SETTING = standIn("by-setting");
-process.env.TILELENS_ON_PATH = standIn("on-path");
+process.env.TILEFIT_BY_SETTING = standIn("by-setting");
+process.env.TILEFIT_ON_PATH = standIn("on-path");
 
 let failed = 0;
 const ok = (condition, name, detail) => {

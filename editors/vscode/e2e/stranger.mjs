@@ -2,7 +2,7 @@
 //
 //   cargo xtask stranger
 //
-// Needs what editor.mjs needs, but TILELENS_EXTENSIONS instead of TILELENS_VSIX, and TILELENS_OUT.
+// Needs what editor.mjs needs, but TILEFIT_EXTENSIONS instead of TILEFIT_VSIX, and TILEFIT_OUT.
 
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,7 +11,7 @@ import { env, eventually, limit, start, workbench } from "./editor.mjs";
 
 limit(120_000);
 const examples = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "../../../docs/examples");
-const editor = await start({ out: env("TILELENS_OUT"), project: examples, extensions: env("TILELENS_EXTENSIONS") });
+const editor = await start({ out: env("TILEFIT_OUT"), project: examples, extensions: env("TILEFIT_EXTENSIONS") });
 const page = await editor.browser.newPage();
 const opened = performance.now();
 await page.goto(editor.url([["openFile", `${editor.remote}${path.join(examples, "overflow.py")}`]]));

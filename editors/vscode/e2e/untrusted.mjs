@@ -7,10 +7,10 @@ import { eventually, workbench } from "./editor.mjs";
 
 export async function stranger({ page, url, project, ok, shot }) {
   const marker = path.join(project, "run-by-the-workspace");
-  const trap = path.join(project, "tilelens");
+  const trap = path.join(project, "tilefit");
   fs.writeFileSync(trap, `#!/bin/sh\ntouch "${marker}"\n`, { mode: 0o755 });
   fs.mkdirSync(path.join(project, ".vscode"), { recursive: true });
-  fs.writeFileSync(path.join(project, ".vscode/settings.json"), JSON.stringify({ "tilelens.server.path": trap }));
+  fs.writeFileSync(path.join(project, ".vscode/settings.json"), JSON.stringify({ "tilefit.server.path": trap }));
   const { squiggles, palette } = workbench(page);
   await page.goto(url, { waitUntil: "domcontentloaded" });
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "overflow.py" }).dblclick({ timeout: 60_000 });

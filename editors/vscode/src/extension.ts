@@ -20,24 +20,24 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     allocated,
     lowered,
     map,
-    vscode.commands.registerCommand("tilelens.restart", () => current.restart()),
-    vscode.commands.registerCommand("tilelens.switch", switchPlan),
-    vscode.commands.registerCommand("tilelens.showTrace", () => current.trace.show()),
-    vscode.commands.registerCommand("tilelens.showOutput", () => current.output.show()),
-    vscode.commands.registerCommand("tilelens.showGeneratedCode", (uri?: string, position?: vscode.Position) =>
+    vscode.commands.registerCommand("tilefit.restart", () => current.restart()),
+    vscode.commands.registerCommand("tilefit.switch", switchPlan),
+    vscode.commands.registerCommand("tilefit.showTrace", () => current.trace.show()),
+    vscode.commands.registerCommand("tilefit.showOutput", () => current.output.show()),
+    vscode.commands.registerCommand("tilefit.showGeneratedCode", (uri?: string, position?: vscode.Position) =>
       generated.show(uri, position),
     ),
-    vscode.commands.registerCommand("tilelens.showAllocatedIr", (uri?: string, position?: vscode.Position) =>
+    vscode.commands.registerCommand("tilefit.showAllocatedIr", (uri?: string, position?: vscode.Position) =>
       allocated.show(uri, position),
     ),
-    vscode.commands.registerCommand("tilelens.showLoweredIr", (uri?: string, position?: vscode.Position) =>
+    vscode.commands.registerCommand("tilefit.showLoweredIr", (uri?: string, position?: vscode.Position) =>
       lowered.show(uri, position),
     ),
-    vscode.commands.registerCommand("tilelens.showMemoryMap", (uri?: string, position?: vscode.Position) =>
+    vscode.commands.registerCommand("tilefit.showMemoryMap", (uri?: string, position?: vscode.Position) =>
       map.show(uri, position),
     ),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("tilelens.server.path")) {
+      if (event.affectsConfiguration("tilefit.server.path")) {
         void current.restart();
       }
     }),

@@ -19,7 +19,7 @@ interface Product {
 }
 
 export const cpp: Product = {
-  scheme: "tilelens-cpp",
+  scheme: "tilefit-cpp",
   extension: ".cpp",
   comment: "//",
   title: "Show generated C++",
@@ -27,7 +27,7 @@ export const cpp: Product = {
 };
 
 export const ir: Product = {
-  scheme: "tilelens-ir",
+  scheme: "tilefit-ir",
   extension: ".ir.py",
   comment: "#",
   title: "Show allocated IR",
@@ -35,7 +35,7 @@ export const ir: Product = {
 };
 
 export const mlir: Product = {
-  scheme: "tilelens-mlir",
+  scheme: "tilefit-mlir",
   extension: ".mlir",
   comment: "//",
   title: "Show lowered IR",
@@ -65,14 +65,14 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
 
   private readonly mark = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor("tilelens.matchBackground"),
+    backgroundColor: new vscode.ThemeColor("tilefit.matchBackground"),
     border: "1px solid",
-    borderColor: new vscode.ThemeColor("tilelens.matchBorder"),
+    borderColor: new vscode.ThemeColor("tilefit.matchBorder"),
     overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.rangeHighlightForeground"),
   });
 
   /** What the C++ of a source lacks, while it is shown. */
-  private readonly gaps = vscode.languages.createDiagnosticCollection("tilelens C++");
+  private readonly gaps = vscode.languages.createDiagnosticCollection("tilefit C++");
 
   private readonly disposables: vscode.Disposable[];
 
@@ -111,7 +111,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
     const source = uri ? await vscode.workspace.openTextDocument(vscode.Uri.parse(uri)) : active?.document;
     const anchor = position?.line ?? active?.selection.active.line;
     if (!source || anchor === undefined || source.languageId !== "python" || source.uri.scheme === ir.scheme) {
-      void vscode.window.showInformationMessage("tilelens: put the cursor into a kernel first");
+      void vscode.window.showInformationMessage("tilefit: put the cursor into a kernel first");
       return;
     }
     const name = source.uri.path.replace(/^.*\//, "").replace(/\.py$/, "");
@@ -136,13 +136,13 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
   async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
     const view = this.views.get(uri.toString());
     if (!view) {
-      return `${this.product.comment} tilelens: run "${this.product.title}" again\n`; // a window that was restored after a restart
+      return `${this.product.comment} tilefit: run "${this.product.title}" again\n`; // a window that was restored after a restart
     }
     try {
       return await this.ask(view, token);
     } catch (error) {
       view.map = [];
-      return `${this.product.comment} tilelens: ${error instanceof Error ? error.message : error}\n`;
+      return `${this.product.comment} tilefit: ${error instanceof Error ? error.message : error}\n`;
     } finally {
       // For an answer with the same text and another map: a text that changes tells so itself.
       setImmediate(() => this.markActive());
@@ -163,7 +163,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       if (!answer) {
         view.map = [];
         this.gaps.delete(source.uri);
-        return `${this.product.comment} tilelens: there is no kernel in this file\n`;
+        return `${this.product.comment} tilefit: there is no kernel in this file\n`;
       }
       if (answer.version >= source.version || token.isCancellationRequested || attempt === maxAttempts) {
         view.map = answer.map.map(({ generatedLine, range }) => ({
@@ -177,7 +177,7 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
             answer.gaps.map(({ range, code, message }) => {
               const where = client.protocol2CodeConverter.asRange(range);
               const gap = new vscode.Diagnostic(where, message, vscode.DiagnosticSeverity.Hint);
-              return Object.assign(gap, { source: "tilelens C++", code });
+              return Object.assign(gap, { source: "tilefit C++", code });
             }),
           );
         }

@@ -56,7 +56,7 @@ export class MemoryMapPanel implements vscode.Disposable {
     const source = uri ? await vscode.workspace.openTextDocument(vscode.Uri.parse(uri)) : active?.document;
     const anchor = position?.line ?? active?.selection.active.line;
     if (!source || anchor === undefined || source.languageId !== "python") {
-      void vscode.window.showInformationMessage("tilelens: put the cursor into a kernel first");
+      void vscode.window.showInformationMessage("tilefit: put the cursor into a kernel first");
       return;
     }
     if (this.view && this.view.source !== source) {
@@ -72,7 +72,7 @@ export class MemoryMapPanel implements vscode.Disposable {
   private open(): vscode.WebviewPanel {
     const media = vscode.Uri.joinPath(this.extension, "dist", "webview");
     const panel = vscode.window.createWebviewPanel(
-      "tilelens.memoryMap",
+      "tilefit.memoryMap",
       "Memory map",
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
       { enableScripts: true, localResourceRoots: [media] },
@@ -202,7 +202,7 @@ export class MemoryMapPanel implements vscode.Disposable {
   /** Outlines the tile under the cursor. In another kernel, the map goes there. */
   private markCursor(editor: vscode.TextEditor): void {
     const view = this.view;
-    if (!view || editor.document.languageId !== "python" || editor.document.uri.scheme === "tilelens-ir") {
+    if (!view || editor.document.languageId !== "python" || editor.document.uri.scheme === "tilefit-ir") {
       return;
     }
     const at = editor.selection.active;

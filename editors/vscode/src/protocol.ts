@@ -17,7 +17,7 @@ export interface GeneratedCodeResult {
 
 /** The C++ of the kernel at a position, else of the nearest; null in a file without kernels. */
 export const generatedCode = new RequestType<TextDocumentPositionParams, GeneratedCodeResult | null, void>(
-  "tilelens/generatedCode",
+  "tilefit/generatedCode",
 );
 
 /** The IR of one kernel: after memory is allocated, or after each step of the compiler. */
@@ -32,11 +32,11 @@ export interface KernelIrResult {
 
 /** The allocated IR of the kernel at a position, else of the nearest; null in a file without kernels. */
 export const allocatedIr = new RequestType<TextDocumentPositionParams, KernelIrResult | null, void>(
-  "tilelens/allocatedIr",
+  "tilefit/allocatedIr",
 );
 
 /** The MLIR of the TLX kernel around a position; null where there is none. */
-export const loweredIr = new RequestType<TextDocumentPositionParams, KernelIrResult | null, void>("tilelens/loweredIr");
+export const loweredIr = new RequestType<TextDocumentPositionParams, KernelIrResult | null, void>("tilefit/loweredIr");
 
 export type { Position };
 
@@ -49,16 +49,16 @@ export interface MemoryMapParams extends TextDocumentPositionParams {
 export type MemoryMapChanged = MemoryMapAnswer & { uri: string };
 
 /** The map of the kernel at a position, else of the nearest; null in a file without kernels. */
-export const memoryMap = new RequestType<MemoryMapParams, MemoryMapAnswer | null, void>("tilelens/memoryMap");
+export const memoryMap = new RequestType<MemoryMapParams, MemoryMapAnswer | null, void>("tilefit/memoryMap");
 
 /** From now on the server sends the map after every edit; without a position, no longer. */
 export const watchMemoryMap = new NotificationType<MemoryMapParams | { textDocument: TextDocumentIdentifier }>(
-  "tilelens/watchMemoryMap",
+  "tilefit/watchMemoryMap",
 );
 
-export const memoryMapChanged = new NotificationType<MemoryMapChanged>("tilelens/memoryMapChanged");
+export const memoryMapChanged = new NotificationType<MemoryMapChanged>("tilefit/memoryMapChanged");
 
-/** What client, project and defaults come to. Sent at the start and after every change to clients that can `tilelensSettings`. */
+/** What client, project and defaults come to. Sent at the start and after every change to clients that can `tilefitSettings`. */
 export interface SettingsInForce {
   target: string;
   planner: string;
@@ -66,4 +66,4 @@ export interface SettingsInForce {
   arch: string;
 }
 
-export const settingsInForce = new NotificationType<SettingsInForce>("tilelens/settings");
+export const settingsInForce = new NotificationType<SettingsInForce>("tilefit/settings");

@@ -7,11 +7,11 @@ import * as vscode from "vscode";
 
 export interface Server {
   path: string;
-  /** As `tilelens --version` prints it. */
+  /** As `tilefit --version` prints it. */
   version: string;
 }
 
-const binary = process.platform === "win32" ? "tilelens.exe" : "tilelens";
+const binary = process.platform === "win32" ? "tilefit.exe" : "tilefit";
 
 /**
  * The first of: the setting, the binary inside the extension, the one on PATH. The setting is binding: when it does not
@@ -21,10 +21,10 @@ export async function findServer(
   context: vscode.ExtensionContext,
   log: vscode.LogOutputChannel,
 ): Promise<Server | string> {
-  const configured = vscode.workspace.getConfiguration("tilelens").get<string>("server.path", "").trim();
+  const configured = vscode.workspace.getConfiguration("tilefit").get<string>("server.path", "").trim();
   if (configured) {
     const path = configured.replace(/^~(?=\/)/, homedir());
-    return (await validate(path, log)) ?? `tilelens.server.path: "${path}" does not run as a tilelens server`;
+    return (await validate(path, log)) ?? `tilefit.server.path: "${path}" does not run as a tilefit server`;
   }
   const bundled = vscode.Uri.joinPath(context.extensionUri, "server", binary).fsPath;
   if (await isExecutable(bundled)) {
@@ -35,7 +35,7 @@ export async function findServer(
   }
   return (
     (await validate(binary, log)) ??
-    "no server: neither the extension nor PATH has one. Run `cargo xtask install --vscode`, or set tilelens.server.path"
+    "no server: neither the extension nor PATH has one. Run `cargo xtask install --vscode`, or set tilefit.server.path"
   );
 }
 
@@ -50,7 +50,7 @@ async function validate(path: string, log: vscode.LogOutputChannel): Promise<Ser
   try {
     const { stdout } = await promisify(execFile)(path, ["--version"], { timeout: 10_000 });
     const version = stdout.trim();
-    if (version.startsWith("tilelens ")) {
+    if (version.startsWith("tilefit ")) {
       log.info(`server: ${path} (${version})`);
       return { path, version };
     }

@@ -14,14 +14,14 @@ const documents = [
 
 /** One server for the window, from its start to its end, over restarts. */
 export class Session implements vscode.Disposable {
-  readonly output = vscode.window.createOutputChannel("tilelens", { log: true });
-  readonly trace = vscode.window.createOutputChannel("tilelens trace");
+  readonly output = vscode.window.createOutputChannel("tilefit", { log: true });
+  readonly trace = vscode.window.createOutputChannel("tilefit trace");
   private readonly status = new StatusItem();
   private readonly didChangeAnswers = new vscode.EventEmitter<void>();
   private readonly didChangeMemoryMap = new vscode.EventEmitter<MemoryMapChanged>();
   private readonly didStart = new vscode.EventEmitter<void>();
   private readonly configuration = vscode.workspace.onDidChangeConfiguration((event) => {
-    if (event.affectsConfiguration("tilelens")) {
+    if (event.affectsConfiguration("tilefit")) {
       void this.sendSettings();
     }
   });
@@ -81,7 +81,7 @@ export class Session implements vscode.Disposable {
   private async sendSettings(): Promise<void> {
     try {
       const client = await this.ready();
-      await client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { tilelens: section() } });
+      await client?.sendNotification(DidChangeConfigurationNotification.type, { settings: { tilefit: section() } });
       this.didChangeAnswers.fire();
     } catch (error) {
       this.output.info(`settings not sent: ${error}`);
@@ -101,8 +101,8 @@ export class Session implements vscode.Disposable {
       return;
     }
     const client = new LanguageClient(
-      "tilelens",
-      "tilelens",
+      "tilefit",
+      "tilefit",
       { command: server.path, args: ["server"] },
       {
         documentSelector: documents,
@@ -128,7 +128,7 @@ export class Session implements vscode.Disposable {
     });
     client.registerFeature({
       fillClientCapabilities: (capabilities) => {
-        capabilities.experimental = { ...capabilities.experimental, tilelensSettings: true };
+        capabilities.experimental = { ...capabilities.experimental, tilefitSettings: true };
       },
       initialize: () => undefined,
       getState: () => ({ kind: "static" }),

@@ -4,11 +4,11 @@ import { keys } from "./schema";
 
 /** One setting, if the user or the workspace chose it. */
 export function chosen<T>(key: string, scope?: vscode.Uri): T | undefined {
-  const values = vscode.workspace.getConfiguration("tilelens", scope).inspect<T>(key);
+  const values = vscode.workspace.getConfiguration("tilefit", scope).inspect<T>(key);
   return values?.workspaceFolderValue ?? values?.workspaceValue ?? values?.globalValue;
 }
 
-/** The section as the server gets it. Defaults stay out of it: they would hide what `tilelens.toml` says. */
+/** The section as the server gets it. Defaults stay out of it: they would hide what `tilefit.toml` says. */
 export function section(scope?: vscode.Uri): object {
   const result: Record<string, unknown> = {};
   for (const key of keys) {
@@ -25,5 +25,5 @@ export function section(scope?: vscode.Uri): object {
 /** Sets something for the workspace where there is one, else for the user; undefined leaves it to the project. */
 export async function choose(key: string, value: string | undefined, scope?: vscode.Uri): Promise<void> {
   const where = vscode.workspace.workspaceFolders ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
-  await vscode.workspace.getConfiguration("tilelens", scope).update(key, value, where);
+  await vscode.workspace.getConfiguration("tilefit", scope).update(key, value, where);
 }

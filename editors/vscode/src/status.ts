@@ -6,7 +6,7 @@ import { choose, chosen } from "./settings";
 
 /** Target, planner and health of the server, in the status bar while a kernel is in sight. A click switches. */
 export class StatusItem implements vscode.Disposable {
-  private readonly item = vscode.window.createStatusBarItem("tilelens.status", vscode.StatusBarAlignment.Right, 90);
+  private readonly item = vscode.window.createStatusBarItem("tilefit.status", vscode.StatusBarAlignment.Right, 90);
   private readonly disposables: vscode.Disposable[];
   private icon = "$(layers)";
   private detail = "starting";
@@ -15,8 +15,8 @@ export class StatusItem implements vscode.Disposable {
   private settings?: SettingsInForce;
 
   constructor() {
-    this.item.name = "tilelens";
-    this.item.command = "tilelens.switch";
+    this.item.name = "tilefit";
+    this.item.command = "tilefit.switch";
     this.disposables = [
       vscode.window.onDidChangeActiveTextEditor(() => this.show()),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {
@@ -25,7 +25,7 @@ export class StatusItem implements vscode.Disposable {
         }
       }),
     ];
-    void vscode.commands.executeCommand("setContext", "tilelens.active", true);
+    void vscode.commands.executeCommand("setContext", "tilefit.active", true);
     this.show();
   }
 
@@ -54,7 +54,7 @@ export class StatusItem implements vscode.Disposable {
   }
 
   dispose(): void {
-    void vscode.commands.executeCommand("setContext", "tilelens.active", false);
+    void vscode.commands.executeCommand("setContext", "tilefit.active", false);
     this.disposables.forEach((disposable) => disposable.dispose());
     this.item.dispose();
   }
@@ -78,20 +78,20 @@ export class StatusItem implements vscode.Disposable {
   private show(): void {
     const document = vscode.window.activeTextEditor?.document;
     const language = document && kernelsOf(document);
-    void vscode.commands.executeCommand("setContext", "tilelens.hasKernels", language !== undefined);
+    void vscode.commands.executeCommand("setContext", "tilefit.hasKernels", language !== undefined);
     const inForce = Object.entries(this.plan(language));
-    this.item.text = `${this.icon} ${inForce.map(([, value]) => value).join(", ") || "tilelens"}`;
+    this.item.text = `${this.icon} ${inForce.map(([, value]) => value).join(", ") || "tilefit"}`;
     this.item.backgroundColor = this.background;
     const from = (key: string) => (chosen(key, document?.uri) === undefined ? "as the project says" : "by your settings");
     const plan = inForce.map(([key, value]) => `* ${key}: ${value}, ${from(key)}\n`).join("");
     const tooltip = new vscode.MarkdownString(
-      `**tilelens**: ${this.detail}\n\n${plan}\nA click switches planner or target.\n\n` +
-        "[Restart](command:tilelens.restart) · [Output](command:tilelens.showOutput) · [Memory map](command:tilelens.showMemoryMap)",
+      `**tilefit**: ${this.detail}\n\n${plan}\nA click switches planner or target.\n\n` +
+        "[Restart](command:tilefit.restart) · [Output](command:tilefit.showOutput) · [Memory map](command:tilefit.showMemoryMap)",
     );
-    tooltip.isTrusted = { enabledCommands: ["tilelens.restart", "tilelens.showOutput", "tilelens.showMemoryMap"] };
+    tooltip.isTrusted = { enabledCommands: ["tilefit.restart", "tilefit.showOutput", "tilefit.showMemoryMap"] };
     this.item.tooltip = tooltip;
     this.item.accessibilityInformation = {
-      label: `tilelens: ${inForce.map((setting) => setting.join(" ")).join(", ") || this.detail}`,
+      label: `tilefit: ${inForce.map((setting) => setting.join(" ")).join(", ") || this.detail}`,
     };
     if (language) {
       this.item.show();
@@ -127,10 +127,10 @@ export async function switchPlan(): Promise<void> {
     ...choices("planner", planners),
     ...choices("target", targets),
     { label: "", kind: vscode.QuickPickItemKind.Separator },
-    command("$(layers) Show memory map", "tilelens.showMemoryMap"),
-    command("$(debug-restart) Restart server", "tilelens.restart"),
-    command("$(output) Show output", "tilelens.showOutput"),
+    command("$(layers) Show memory map", "tilefit.showMemoryMap"),
+    command("$(debug-restart) Restart server", "tilefit.restart"),
+    command("$(output) Show output", "tilefit.showOutput"),
   ];
-  const picked = await vscode.window.showQuickPick(items, { title: "tilelens", matchOnDescription: true });
+  const picked = await vscode.window.showQuickPick(items, { title: "tilefit", matchOnDescription: true });
   await picked?.run?.();
 }

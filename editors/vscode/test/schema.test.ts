@@ -6,14 +6,14 @@ import path from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 
-// As the extension "Even Better TOML" reads `tilelens.toml`: with taplo, and the schema that the extension contributes.
-const schema = path.resolve("../../docs/tilelens.schema.json");
+// As the extension "Even Better TOML" reads `tilefit.toml`: with taplo, and the schema that the extension contributes.
+const schema = path.resolve("../../docs/tilefit.schema.json");
 
 function check(text: string): { valid: boolean; report: string } {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tilelens-schema-"));
-  fs.writeFileSync(path.join(folder, "tilelens.toml"), text);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "tilefit-schema-"));
+  fs.writeFileSync(path.join(folder, "tilefit.toml"), text);
   const taplo = path.resolve("node_modules/@taplo/cli/dist/cli.js");
-  const arguments_ = [taplo, "check", "--schema", pathToFileURL(schema).href, "tilelens.toml"];
+  const arguments_ = [taplo, "check", "--schema", pathToFileURL(schema).href, "tilefit.toml"];
   const { status, stdout, stderr } = spawnSync(process.execPath, arguments_, { cwd: folder, encoding: "utf8" });
   fs.rmSync(folder, { recursive: true });
   return { valid: status === 0, report: stdout + stderr };
@@ -37,6 +37,6 @@ test("what the server does not understand is told where it stands", () => {
 
 test("the extension hands the schema to editors of TOML", () => {
   const { contributes, scripts } = JSON.parse(fs.readFileSync("package.json", "utf8"));
-  assert.deepEqual(contributes.tomlValidation, [{ fileMatch: "tilelens.toml", url: "./dist/tilelens.schema.json" }]);
-  assert.ok(scripts.bundle.includes("tilelens.schema.json"));
+  assert.deepEqual(contributes.tomlValidation, [{ fileMatch: "tilefit.toml", url: "./dist/tilefit.schema.json" }]);
+  assert.ok(scripts.bundle.includes("tilefit.schema.json"));
 });

@@ -2,9 +2,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use tilelens_analysis::codegen::{Insertion, prelude};
-use tilelens_analysis::ide::GeneratedCode;
-use tilelens_analysis::project::Config;
+use tilefit_analysis::codegen::{Insertion, prelude};
+use tilefit_analysis::ide::GeneratedCode;
+use tilefit_analysis::project::Config;
 
 use super::source::Source;
 use super::which::{Which, no_kernels};

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use tilelens_analysis::diagnostics::Code;
+use tilefit_analysis::diagnostics::Code;
 
 use super::{fail, print};
 

@@ -2,9 +2,9 @@
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use tilelens_analysis::diagnostics::Severity;
-use tilelens_analysis::ide::Diagnostic;
-use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
+use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::ide::Diagnostic;
+use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
 /// A code frame, in colour.
 pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &Diagnostic) -> String {

@@ -4,9 +4,9 @@ use std::{env, fs};
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
 use clap::ValueEnum;
-use tilelens_analysis::ide::MemoryMap;
-use tilelens_analysis::ide::memory_map::text::{Kind, Line};
-use tilelens_analysis::ide::memory_map::{html, svg, text};
+use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::text::{Kind, Line};
+use tilefit_analysis::ide::memory_map::{html, svg, text};
 
 use super::source::Source;
 use super::which::{Which, no_kernels};

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::ValueEnum;
 use serde::Serialize;
-use tilelens_analysis::ide::KernelPlan;
-use tilelens_analysis::ide::plan_view::TilePlan;
+use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::ide::plan_view::TilePlan;
 
 use super::source::Source;
 use super::which::no_kernels;

@@ -1,14 +1,14 @@
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
-use tilelens_analysis::diagnostics::Code;
-use tilelens_analysis::project::{SETTINGS, SEVERITIES, Shape};
-use tilelens_analysis::target::Space;
-use tilelens_analysis::tlx::budgets::Arch;
+use tilefit_analysis::diagnostics::Code;
+use tilefit_analysis::project::{SETTINGS, SEVERITIES, Shape};
+use tilefit_analysis::target::Space;
+use tilefit_analysis::tlx::budgets::Arch;
 
 use super::print;
 
-/// The JSON schema of `tilelens.toml`; editors make their settings of it, too.
+/// The JSON schema of `tilefit.toml`; editors make their settings of it, too.
 pub(super) fn run() -> ExitCode {
     let mut properties = Map::new();
     for setting in SETTINGS {
@@ -26,7 +26,7 @@ pub(super) fn run() -> ExitCode {
     }
     let mut schema = object(properties.into());
     schema["$schema"] = "http://json-schema.org/draft-07/schema#".into();
-    schema["title"] = "tilelens.toml".into();
+    schema["title"] = "tilefit.toml".into();
     print(&format!("{schema:#}\n"));
     ExitCode::SUCCESS
 }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use tilelens_analysis::project::Config;
-use tilelens_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
-use tilelens_syntax::Document;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
+use tilefit_syntax::Document;
 
 use crate::{dumps, imports};
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
-use tilelens_analysis::ide::KernelPlan;
-use tilelens_analysis::ide::plan_view::SpacePlan;
+use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::ide::plan_view::SpacePlan;
 
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 const FITS: Style = AnsiColor::Green.on_default();

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tilelens_analysis::Cancellable;
+use tilefit_analysis::Cancellable;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -118,7 +118,7 @@ impl Backend {
     }
 
     pub(super) fn new_progress_token(&self) -> ProgressToken {
-        ProgressToken::String(format!("tilelens/{}", self.progresses.fetch_add(1, Ordering::Relaxed)))
+        ProgressToken::String(format!("tilefit/{}", self.progresses.fetch_add(1, Ordering::Relaxed)))
     }
 
     pub(super) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
@@ -167,12 +167,12 @@ impl Backend {
 
     pub(super) async fn text_document_content(&self, params: TextDocumentContentParams) -> Result<TextDocumentContent> {
         let Some((source, kernel)) = preview::source_of(&params.uri) else {
-            return Err(Error::invalid_params(format!("{} is no document of tilelens", params.uri.as_str())));
+            return Err(Error::invalid_params(format!("{} is no document of tilefit", params.uri.as_str())));
         };
         let name = kernel.clone();
         let code =
             self.ask(source.clone(), OnEdit::AskAgain, move |view| handlers::generated_code_of(view, &name)).await?;
-        let text = code.map_or_else(|| format!("// tilelens: there is no kernel {kernel}\n"), |code| code.text);
+        let text = code.map_or_else(|| format!("// tilefit: there is no kernel {kernel}\n"), |code| code.text);
         self.post(Event::Previewed { source, kernel, place: Place::Content(params.uri), text: text.clone() });
         Ok(TextDocumentContent { text })
     }
@@ -436,7 +436,7 @@ impl LanguageServer for Backend {
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
         let ExecuteCommandParams { command, arguments, .. } = params;
         if !capabilities::COMMANDS.contains(&command.as_str()) {
-            return Err(Error::invalid_params(format!("tilelens has no command `{command}`")));
+            return Err(Error::invalid_params(format!("tilefit has no command `{command}`")));
         }
         let (uri, position): (Uri, Position) = serde_json::from_value(Value::Array(arguments))
             .map_err(|error| Error::invalid_params(format!("`{command}` takes [uri, position]: {error}")))?;
@@ -469,7 +469,7 @@ fn request_failed(why: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
 }
 
-/// The section `tilelens` of `settings`, or all of it for a client that sends the section alone.
+/// The section `tilefit` of `settings`, or all of it for a client that sends the section alone.
 fn section(mut settings: Value) -> Value {
     settings.get_mut(SECTION).map(Value::take).unwrap_or(settings)
 }

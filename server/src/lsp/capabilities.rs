@@ -1,6 +1,6 @@
 //! What this server offers.
 
-use tilelens_syntax::PositionEncoding;
+use tilefit_syntax::PositionEncoding;
 use tower_lsp::ls_types::{
     CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
     CodeLensOptions, CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
@@ -10,38 +10,38 @@ use tower_lsp::ls_types::{
     TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
 };
 
-/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/generatedCode`.
-pub(super) const GENERATED_CODE: &str = "tilelens.generatedCode";
+/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilefit/generatedCode`.
+pub(super) const GENERATED_CODE: &str = "tilefit.generatedCode";
 
-/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/allocatedIr`.
-pub(super) const ALLOCATED_IR: &str = "tilelens.allocatedIr";
+/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilefit/allocatedIr`.
+pub(super) const ALLOCATED_IR: &str = "tilefit.allocatedIr";
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show that place; also answers it, as a `Location`.
-pub(super) const OPEN_DUMP: &str = "tilelens.openDump";
-/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilelens/loweredIr`.
-pub(super) const LOWERED_IR: &str = "tilelens.loweredIr";
+pub(super) const OPEN_DUMP: &str = "tilefit.openDump";
+/// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilefit/loweredIr`.
+pub(super) const LOWERED_IR: &str = "tilefit.loweredIr";
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show the C++ as a document of its own that follows
 /// every edit; also answers the URI of that document.
-pub(super) const OPEN_GENERATED_CODE: &str = "tilelens.openGeneratedCode";
+pub(super) const OPEN_GENERATED_CODE: &str = "tilefit.openGeneratedCode";
 
 /// What `workspace/executeCommand` takes.
 pub(super) const COMMANDS: [&str; 5] = [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP];
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
-pub(super) const SHOW_MEMORY_MAP: &str = "tilelens.showMemoryMap";
+pub(super) const SHOW_MEMORY_MAP: &str = "tilefit.showMemoryMap";
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
-pub(super) const SHOW_GENERATED_CODE: &str = "tilelens.showGeneratedCode";
+pub(super) const SHOW_GENERATED_CODE: &str = "tilefit.showGeneratedCode";
 
 /// A command that the editor's extension provides; a code action runs it with `[uri, position]`.
-pub(super) const SHOW_ALLOCATED_IR: &str = "tilelens.showAllocatedIr";
+pub(super) const SHOW_ALLOCATED_IR: &str = "tilefit.showAllocatedIr";
 
 /// The same for the MLIR of TLX kernels.
-pub(super) const SHOW_LOWERED_IR: &str = "tilelens.showLoweredIr";
+pub(super) const SHOW_LOWERED_IR: &str = "tilefit.showLoweredIr";
 
 /// The kind of the code action that mends a whole file, for `editor.codeActionsOnSave`.
-pub(super) const FIX_ALL: &str = "source.fixAll.tilelens";
+pub(super) const FIX_ALL: &str = "source.fixAll.tilefit";
 
 /// UTF-8 when the client offers it, since that is how the text is kept; else the client's first choice.
 pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionEncoding {
@@ -109,7 +109,7 @@ pub(super) fn initialize_result(encoding: PositionEncoding, pulls: bool) -> Init
             workspace_symbol_provider: Some(OneOf::Left(true)),
             diagnostic_provider: pulls.then(|| {
                 DiagnosticServerCapabilities::Options(DiagnosticOptions {
-                    identifier: Some("tilelens".to_owned()),
+                    identifier: Some("tilefit".to_owned()),
                     inter_file_dependencies: true,
                     workspace_diagnostics: true,
                     work_done_progress_options: WorkDoneProgressOptions::default(),
@@ -123,7 +123,7 @@ pub(super) fn initialize_result(encoding: PositionEncoding, pulls: bool) -> Init
             ..ServerCapabilities::default()
         },
         server_info: Some(ServerInfo {
-            name: "tilelens".to_owned(),
+            name: "tilefit".to_owned(),
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         }),
         ..InitializeResult::default()

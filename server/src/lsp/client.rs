@@ -30,7 +30,7 @@ pub(super) enum ToClient {
     Settings(SettingsInForce),
     /// Shown to the user: something they wrote is not understood.
     Warning(String),
-    /// Logged: something is wrong with the client or with tilelens.
+    /// Logged: something is wrong with the client or with tilefit.
     Error(String),
     /// Something that diagnostics of open documents depend on has changed, but not their text.
     DiagnosticsChanged,
@@ -40,7 +40,7 @@ pub(super) enum ToClient {
     Show(Location),
     /// The text of a document that has no file has changed.
     RefreshContent(Uri),
-    /// Asks for the section `tilelens` of the client's settings.
+    /// Asks for the section `tilefit` of the client's settings.
     PullSettings,
     WatchFiles,
     /// Offers the text of documents with this scheme.
@@ -50,7 +50,7 @@ pub(super) enum ToClient {
 impl ToClient {
     /// Says it on standard error as well, where it survives a client without a log.
     pub(super) fn error(message: String) -> Self {
-        eprintln!("tilelens: {message}");
+        eprintln!("tilefit: {message}");
         ToClient::Error(message)
     }
 }
@@ -70,7 +70,7 @@ impl Outbox {
     }
 }
 
-/// What this client can do, of the things tilelens asks for.
+/// What this client can do, of the things tilefit asks for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Abilities {
     pub(super) configuration: bool,
@@ -137,7 +137,7 @@ impl Abilities {
         let show_document = window.and_then(|it| it.show_document.as_ref()).is_some_and(|it| it.support);
         let shows = Shows::of(capabilities).unwrap_or_default();
         let experimental = capabilities.experimental.as_ref();
-        let settings = experimental.is_some_and(|it| it["tilelensSettings"] == true);
+        let settings = experimental.is_some_and(|it| it["tilefitSettings"] == true);
         let document = capabilities.text_document.as_ref();
         let pulls_diagnostics =
             document.is_some_and(|document| document.diagnostic.is_some() && document.publish_diagnostics.is_none());
@@ -231,7 +231,7 @@ async fn refresh(client: Client, abilities: Abilities) {
 async fn show(client: Client, Location { uri, range }: Location) {
     let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: Some(range) };
     if let Err(error) = client.show_document(params).await {
-        eprintln!("tilelens: the client does not show a document: {error}");
+        eprintln!("tilefit: the client does not show a document: {error}");
     }
 }
 
@@ -242,18 +242,18 @@ async fn pull_settings(client: Client, events: Sender<Event>) {
             let settings = values.pop().filter(|value| !value.is_null());
             let _ = events.send(Event::EditorSettings(settings.unwrap_or_else(|| Value::Object(Default::default()))));
         }
-        Err(error) => eprintln!("tilelens: the client did not tell its settings: {error}"),
+        Err(error) => eprintln!("tilefit: the client did not tell its settings: {error}"),
     }
 }
 
 async fn offer_content(client: Client, scheme: &'static str) {
     let registration = Registration {
-        id: "tilelens-content".to_owned(),
+        id: "tilefit-content".to_owned(),
         method: TEXT_DOCUMENT_CONTENT.to_owned(),
         register_options: Some(json!({ "schemes": [scheme] })),
     };
     if let Err(error) = client.register_capability(vec![registration]).await {
-        eprintln!("tilelens: the client does not ask for documents: {error}");
+        eprintln!("tilefit: the client does not ask for documents: {error}");
     }
 }
 
@@ -264,11 +264,11 @@ async fn watch_files(client: Client) {
         .map(|name| FileSystemWatcher { glob_pattern: GlobPattern::String(format!("**/{name}")), kind: None })
         .collect();
     let registration = Registration {
-        id: "tilelens-files".to_owned(),
+        id: "tilefit-files".to_owned(),
         method: "workspace/didChangeWatchedFiles".to_owned(),
         register_options: serde_json::to_value(DidChangeWatchedFilesRegistrationOptions { watchers }).ok(),
     };
     if let Err(error) = client.register_capability(vec![registration]).await {
-        eprintln!("tilelens: the client does not watch files: {error}");
+        eprintln!("tilefit: the client does not watch files: {error}");
     }
 }

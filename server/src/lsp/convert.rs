@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tilelens_analysis::diagnostics::{Code, Severity};
-use tilelens_analysis::ide::Diagnostic;
-use tilelens_syntax::{Document, PositionEncoding, TextRange};
+use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::ide::Diagnostic;
+use tilefit_syntax::{Document, PositionEncoding, TextRange};
 use tower_lsp::ls_types as lsp;
 
 use super::query::View;
@@ -31,13 +31,11 @@ pub(super) fn diagnostic(view: &View, diagnostic: Diagnostic) -> lsp::Diagnostic
         location: lsp::Location::new(view.uri.clone(), view.range(related.range)),
         message: related.message,
     });
-    let page = diagnostic.code.docs_url().parse().ok();
     lsp::Diagnostic {
         range: view.range(diagnostic.range),
         severity: Some(severity(diagnostic.severity)),
         code: Some(lsp::NumberOrString::String(diagnostic.code.name().to_owned())),
-        code_description: page.map(|href| lsp::CodeDescription { href }),
-        source: Some("tilelens".to_owned()),
+        source: Some("tilefit".to_owned()),
         message: diagnostic.message,
         related_information: Some(related.collect()),
         tags: tag(diagnostic.code).map(|tag| vec![tag]),

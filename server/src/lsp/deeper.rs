@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 
-use tilelens_analysis::memory::OpenSearch;
+use tilefit_analysis::memory::OpenSearch;
 use tokio::runtime::Handle;
 use tower_lsp::ls_types::Uri;
 

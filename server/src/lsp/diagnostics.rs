@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tilelens_analysis::memory::OpenSearch;
-use tilelens_syntax::TextRange;
+use tilefit_analysis::memory::OpenSearch;
+use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Uri};
 
 use super::convert;
@@ -60,8 +60,8 @@ fn failure(panic: &str) -> Diagnostic {
     Diagnostic {
         severity: Some(DiagnosticSeverity::INFORMATION),
         code: Some(NumberOrString::String("internal-error".to_owned())),
-        source: Some("tilelens".to_owned()),
-        message: format!("tilelens could not analyse this version of the file, which is a bug: {panic}"),
+        source: Some("tilefit".to_owned()),
+        message: format!("tilefit could not analyse this version of the file, which is a bug: {panic}"),
         ..Diagnostic::default()
     }
 }

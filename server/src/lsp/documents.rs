@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tilelens_analysis::FileId;
-use tilelens_syntax::{Document, LineCol, PositionEncoding};
+use tilefit_analysis::FileId;
+use tilefit_syntax::{Document, LineCol, PositionEncoding};
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
 /// Counts every change of anything a result depends on (text, settings); never repeats within a session.

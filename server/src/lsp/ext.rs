@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tilelens_analysis::ide::MemoryMap;
-use tilelens_analysis::ide::memory_map::{Totals, Trial};
-use tilelens_analysis::target::{Planner, Target};
+use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::{Totals, Trial};
+use tilefit_analysis::target::{Planner, Target};
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::notification::Notification;
 use tower_lsp::ls_types::request::Request;
@@ -12,7 +12,7 @@ use tower_lsp::ls_types::{Position, Range, TextDocumentIdentifier, Uri};
 
 use super::memory_map::Wish;
 
-pub(super) const VIEW_FILE_TEXT: &str = "tilelens/viewFileText";
+pub(super) const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,7 +28,7 @@ pub(super) struct FileText {
 }
 
 /// Takes `{textDocument, position}`.
-pub(super) const GENERATED_CODE: &str = "tilelens/generatedCode";
+pub(super) const GENERATED_CODE: &str = "tilefit/generatedCode";
 
 /// The C++ of one kernel.
 #[derive(Serialize)]
@@ -93,10 +93,10 @@ impl Notification for PartialResult {
 }
 
 /// Takes `{textDocument, position}`.
-pub(super) const ALLOCATED_IR: &str = "tilelens/allocatedIr";
+pub(super) const ALLOCATED_IR: &str = "tilefit/allocatedIr";
 
 /// Takes `{textDocument, position}`.
-pub(super) const LOWERED_IR: &str = "tilelens/loweredIr";
+pub(super) const LOWERED_IR: &str = "tilefit/loweredIr";
 
 /// The IR of one kernel after memory is allocated, or after each step of the compiler.
 #[derive(Serialize)]
@@ -110,10 +110,10 @@ pub(super) struct KernelIr {
 }
 
 /// The map once.
-pub(super) const MEMORY_MAP: &str = "tilelens/memoryMap";
+pub(super) const MEMORY_MAP: &str = "tilefit/memoryMap";
 
 /// The map now and after every edit, until it is sent without a position.
-pub(super) const WATCH_MEMORY_MAP: &str = "tilelens/watchMemoryMap";
+pub(super) const WATCH_MEMORY_MAP: &str = "tilefit/watchMemoryMap";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -197,7 +197,7 @@ pub(super) enum MemoryMapNotification {}
 impl Notification for MemoryMapNotification {
     /// A [`MemoryMapChanged`]. The trait wants what can be read as well, and names are borrowed there.
     type Params = Value;
-    const METHOD: &'static str = "tilelens/memoryMapChanged";
+    const METHOD: &'static str = "tilefit/memoryMapChanged";
 }
 
 /// The map of a version of a document that is watched.
@@ -211,12 +211,12 @@ pub(super) struct MemoryMapChanged {
     pub(super) changes: Vec<String>,
 }
 
-/// Sent to clients with the experimental capability `tilelensSettings`, at the start and after every change.
+/// Sent to clients with the experimental capability `tilefitSettings`, at the start and after every change.
 pub(super) enum SettingsNotification {}
 
 impl Notification for SettingsNotification {
     type Params = SettingsInForce;
-    const METHOD: &'static str = "tilelens/settings";
+    const METHOD: &'static str = "tilefit/settings";
 }
 
 /// Of the client, the project and the defaults together.

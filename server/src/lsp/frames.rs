@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::{Request, Response};
 
 /// Method of the message that stands for a frame which is not a JSON-RPC message; its parameter is the reason.
-pub(super) const MALFORMED: &str = "tilelens/malformedFrame";
+pub(super) const MALFORMED: &str = "tilefit/malformedFrame";
 
 /// No document comes near this; a larger length is garbage in a header, not a message to wait for.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -30,7 +30,7 @@ pub(super) fn read_stdin(runtime: Handle) -> io::Result<DuplexStream> {
                 Ok(Frame::Malformed(why)) => stand_in(&Value::Null, &why),
                 Ok(Frame::End) => return,
                 Err(error) => {
-                    eprintln!("tilelens: cannot read standard input: {error}");
+                    eprintln!("tilefit: cannot read standard input: {error}");
                     return;
                 }
             };
@@ -116,7 +116,7 @@ fn check(body: Vec<u8>) -> Vec<u8> {
 }
 
 fn stand_in(id: &Value, why: &str) -> Vec<u8> {
-    eprintln!("tilelens: a malformed message was skipped: {why}");
+    eprintln!("tilefit: a malformed message was skipped: {why}");
     json!({ "jsonrpc": "2.0", "id": id, "method": MALFORMED, "params": why }).to_string().into_bytes()
 }
 

@@ -44,7 +44,7 @@ impl Session {
     pub(super) fn exit_code(&self) -> i32 {
         let code = i32::from(!self.shut_down.load(Ordering::Acquire));
         if code != 0 && !self.exited.load(Ordering::Acquire) {
-            eprintln!("tilelens: the input ended without `shutdown` and `exit`");
+            eprintln!("tilefit: the input ended without `shutdown` and `exit`");
         }
         code
     }
@@ -133,7 +133,7 @@ fn answer_panic(id: Option<Id>, panic: &(dyn Any + Send)) -> Option<Response> {
 
 /// The JSON-RPC error that stands for a caught panic.
 pub(super) fn internal_error(panic: &(dyn Any + Send)) -> Error {
-    let message = format!("tilelens failed on this request, which is a bug: {}", panic_message(panic));
+    let message = format!("tilefit failed on this request, which is a bug: {}", panic_message(panic));
     Error { code: ErrorCode::InternalError, message: message.into(), data: None }
 }
 

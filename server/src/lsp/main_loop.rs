@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tilelens_analysis::memory::Searched;
-use tilelens_analysis::project::Config;
-use tilelens_analysis::{AnalysisHost, FileId};
-use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
+use tilefit_analysis::memory::Searched;
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
 use tower_lsp::jsonrpc::Error;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range as Bytes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tilelens_analysis::ide::memory_map::Trial;
+use tilefit_analysis::ide::memory_map::Trial;
 use tower_lsp::ls_types::Uri;
 
 use super::client::{Outbox, ToClient};

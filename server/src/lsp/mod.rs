@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Invariants: the main loop is the only writer and takes messages in wire order; nothing but the main loop touches
-//! [`tilelens_analysis::AnalysisHost`]; nothing here knows what a tile is.
+//! [`tilefit_analysis::AnalysisHost`]; nothing here knows what a tile is.
 
 mod backend;
 mod capabilities;
@@ -59,7 +59,7 @@ fn share_arenas() {
     const ARENAS: &str = "MALLOC_ARENA_MAX";
     let (None, Ok(program)) = (env::var_os(ARENAS), env::current_exe()) else { return };
     let error = process::Command::new(program).args(env::args_os().skip(1)).env(ARENAS, "2").exec();
-    eprintln!("tilelens: memory may grow: {error}");
+    eprintln!("tilefit: memory may grow: {error}");
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]

@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-use tilelens_analysis::Cancelled;
+use tilefit_analysis::Cancelled;
 use tower_lsp::ls_types::Uri;
 
 use super::client::{Outbox, ToClient};
 use super::handlers;
 use super::query::View;
 
-/// Of documents that the client asks for: `tilelens-cpp:///Program.kernel.cpp?source`.
-pub(super) const SCHEME: &str = "tilelens-cpp";
+/// Of documents that the client asks for: `tilefit-cpp:///Program.kernel.cpp?source`.
+pub(super) const SCHEME: &str = "tilefit-cpp";
 
 /// The document with the C++ of a kernel.
 pub(super) fn content_uri(source: &Uri, kernel: &str) -> Option<Uri> {
@@ -89,7 +89,7 @@ pub(super) fn file_of(source: &Uri, kernel: &str) -> PathBuf {
     let source = utf8_percent_encode(source.as_str(), NON_ALPHANUMERIC).to_string();
     // Names of files have a limit; the end of a path says most.
     let source: String = source.chars().skip(source.chars().count().saturating_sub(120)).collect();
-    let folder = std::env::temp_dir().join(format!("tilelens-{}", std::process::id())).join(source);
+    let folder = std::env::temp_dir().join(format!("tilefit-{}", std::process::id())).join(source);
     folder.join(format!("{}.cpp", utf8_percent_encode(kernel, NON_ALPHANUMERIC)))
 }
 
@@ -112,7 +112,7 @@ pub(super) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Opti
         let code = catch_unwind(AssertUnwindSafe(|| handlers::generated_code_of(&view, &preview.kernel)));
         let text = match code {
             Ok(Ok(Some(code))) => code.text,
-            Ok(Ok(None)) => format!("// tilelens: there is no kernel {} any more\n", preview.kernel),
+            Ok(Ok(None)) => format!("// tilefit: there is no kernel {} any more\n", preview.kernel),
             Ok(Err(Cancelled)) => return Some(view.uri.clone()),
             Err(_) => continue, // it is said when the text is asked for
         };

@@ -3,8 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 
-use tilelens_analysis::{Analysis, Cancellable, FileId};
-use tilelens_syntax::{Document, LineCol, PositionEncoding, TextRange};
+use tilefit_analysis::{Analysis, Cancellable, FileId};
+use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::{Location, Position, Range, Uri};

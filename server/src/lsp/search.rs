@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use tilelens_analysis::ide::Exported;
-use tilelens_syntax::Document;
+use tilefit_analysis::ide::Exported;
+use tilefit_syntax::Document;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{CallHierarchyItem, Location, Position, PrepareRenameResponse, Uri, WorkspaceEdit};
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use tilelens_analysis::project::Config;
-use tilelens_syntax::Document;
+use tilefit_analysis::project::Config;
+use tilefit_syntax::Document;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
@@ -161,7 +161,7 @@ async fn begin(backend: &Backend, given: Option<ProgressToken>, files: usize) ->
         }
         None => return None,
     };
-    let progress = backend.client.progress(token.clone(), "tilelens: analysing kernels");
+    let progress = backend.client.progress(token.clone(), "tilefit: analysing kernels");
     Some(Bar { progress: Some(progress.with_percentage(0).with_cancel_button().begin().await), token })
 }
 
@@ -206,7 +206,7 @@ fn survey(
         }
         let is_new = report.is_none();
         let Some(uri) = workspace.uri_of(&path) else { continue };
-        // One file that tilelens fails on costs no others.
+        // One file that tilefit fails on costs no others.
         let look = || catch_unwind(AssertUnwindSafe(|| look(workspace, &path, &uri, findings))).ok().flatten();
         let Some(report) = report.or_else(look) else { continue };
         told.insert(uri.clone());

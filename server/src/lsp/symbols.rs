@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tilelens_analysis::ide::symbols::is_meant;
-use tilelens_syntax::Document;
+use tilefit_analysis::ide::symbols::is_meant;
+use tilefit_syntax::Document;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{Location, OneOf, Range, SymbolKind, WorkspaceSymbol, WorkspaceSymbolResponse};
 
@@ -61,7 +61,7 @@ fn names(workspace: &Workspace, path: &str, known: &Mutex<KernelNames>) -> Arc<V
     if let Some((_, named)) = known().get(path).filter(|(then, _)| *then == stamp) {
         return Arc::clone(named);
     }
-    // One file that tilelens fails on costs no others.
+    // One file that tilefit fails on costs no others.
     let named = catch_unwind(AssertUnwindSafe(|| look(workspace, path))).ok().flatten();
     let named = Arc::new(named.unwrap_or_default());
     known().insert(path.to_owned(), (stamp, Arc::clone(&named)));

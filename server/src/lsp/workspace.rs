@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use tilelens_analysis::project::Config;
-use tilelens_analysis::{AnalysisHost, FileId};
-use tilelens_syntax::{Document, PositionEncoding};
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_syntax::{Document, PositionEncoding};
 use tokio::sync::watch;
 use tower_lsp::ls_types::Uri;
 

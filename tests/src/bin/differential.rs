@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tilelens_tests::differential::oracle::{self, Oracle};
-use tilelens_tests::differential::{generator, run::Run};
+use tilefit_tests::differential::oracle::{self, Oracle};
+use tilefit_tests::differential::{generator, run::Run};
 
 /// Compare random kernels, or files, with the compiler that they are written for
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask differential")]
 struct Arguments {
-    /// A command that is given files and prints the compiler's answer about each, one JSON document a line, in the form of tests/conformance/pypto; `{target}` and `{planner}` in it stand for a configuration, or `both`. Without, the variable TILELENS_ORACLE names it
+    /// A command that is given files and prints the compiler's answer about each, one JSON document a line, in the form of tests/conformance/pypto; `{target}` and `{planner}` in it stand for a configuration, or `both`. Without, the variable TILEFIT_ORACLE names it
     #[arg(long)]
     oracle: Option<String>,
     /// Kernels

@@ -4,7 +4,7 @@
 //! the author wrote, a recorded answer knows only for names of the file itself, and production kernels inline functions of others.
 
 use serde_json::Value as Json;
-use tilelens_analysis::ide::KernelPlan;
+use tilefit_analysis::ide::KernelPlan;
 
 use super::judge::{self, Configuration, Kind, Ours, Verdict, rows, verdict};
 

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde_json::Value as Json;
-use tilelens_analysis::coverage::{Mark, Setting};
-use tilelens_analysis::diagnostics::{Code, Severity};
-use tilelens_analysis::ide::plan_view::TilePlan;
-use tilelens_analysis::ide::{Diagnostic, KernelPlan};
-use tilelens_analysis::project::Config;
-use tilelens_analysis::target::{Planner, Target};
-use tilelens_analysis::{AnalysisHost, FileId};
-use tilelens_syntax::Document;
+use tilefit_analysis::coverage::{Mark, Setting};
+use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::ide::plan_view::TilePlan;
+use tilefit_analysis::ide::{Diagnostic, KernelPlan};
+use tilefit_analysis::project::Config;
+use tilefit_analysis::target::{Planner, Target};
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_syntax::Document;
 
 /// One of the compiler's configurations, with its names in recorded answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::judge::Configuration;
 
 /// The environment variable that names the command.
-pub const VARIABLE: &str = "TILELENS_ORACLE";
+pub const VARIABLE: &str = "TILEFIT_ORACLE";
 
 /// How the compiler is asked: words of a command, to which paths are added. `{target}` and `{planner}` in them stand for the names
 /// of a configuration in recorded answers, or for `both`.

@@ -1,6 +1,6 @@
 //! Arrays of any rank, in the element types of the language.
 
-use tilelens_analysis::ir::Dtype;
+use tilefit_analysis::ir::Dtype;
 
 /// An element that nothing was written to, or that lies beside the valid part.
 pub const UNDEFINED: f64 = f64::NAN;

@@ -1,6 +1,6 @@
 //! Arithmetic, comparison, selection, casts and broadcasts: an element of the result from those at its place.
 
-use tilelens_analysis::ir::Dtype;
+use tilefit_analysis::ir::Dtype;
 
 use super::array::{Array, UNDEFINED, rounded};
 use super::operation::Operation;

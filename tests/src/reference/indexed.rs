@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tilelens_analysis::ir::Dtype;
+use tilefit_analysis::ir::Dtype;
 
 use super::array::{Array, UNDEFINED, each_index};
 use super::operation::Operation;

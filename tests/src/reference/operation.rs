@@ -1,7 +1,7 @@
 //! One operation with its operands, and what the families of operations share.
 
-use tilelens_analysis::ir::{Attr, Call, Dtype, Pad};
-use tilelens_analysis::ops::{Category, Op, OpId, View};
+use tilefit_analysis::ir::{Attr, Call, Dtype, Pad};
+use tilefit_analysis::ops::{Category, Op, OpId, View};
 
 use super::array::{Array, each_index, rounded};
 use super::statements::fresh;

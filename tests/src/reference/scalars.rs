@@ -1,6 +1,6 @@
 //! Scalar expressions: integers of 64 bits, floats in double precision, division that floors.
 
-use tilelens_analysis::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary};
+use tilefit_analysis::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary};
 
 use super::array::rounded;
 use super::statements::Machine;

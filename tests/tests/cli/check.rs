@@ -1,4 +1,4 @@
-//! `tilelens check` for machines: formats, baselines, watching.
+//! `tilefit check` for machines: formats, baselines, watching.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use super::{directory, tilelens};
+use super::{directory, tilefit};
 
 const HEAD: &str =
     "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n";
@@ -23,13 +23,13 @@ fn kernel(rows: u32) -> String {
 }
 
 fn json(root: &Path, arguments: &[&str]) -> Value {
-    let run = tilelens(root, arguments);
+    let run = tilefit(root, arguments);
     serde_json::from_str(&run.stdout).unwrap_or_else(|error| panic!("{error}: {}{}", run.stdout, run.stderr))
 }
 
 fn check(format: &str, expected: &Expect) {
     let root = directory(format, &[("a b.py", kernel(256).as_bytes())]);
-    expected.assert_eq(&tilelens(&root, &["check", "--format", format, "."]).stdout);
+    expected.assert_eq(&tilefit(&root, &["check", "--format", format, "."]).stdout);
 }
 
 #[test]
@@ -72,8 +72,7 @@ fn json_is_one_object() {
                       }
                     }
                   ],
-                  "severity": "error",
-                  "url": "https://github.com/tilelens/tilelens/blob/main/docs/diagnostics/capacity-exceeded.md"
+                  "severity": "error"
                 }
               ],
               "failures": [],
@@ -199,7 +198,7 @@ fn what_cannot_be_read_stands_in_the_report() {
 #[test]
 fn a_baseline_hides_what_is_known_and_nothing_else() {
     let root = directory("baseline", &[("a.py", kernel(256).as_bytes())]);
-    let run = |arguments: &[&str]| tilelens(&root, &[&["check", "--baseline", "known.json"], arguments].concat());
+    let run = |arguments: &[&str]| tilefit(&root, &[&["check", "--baseline", "known.json"], arguments].concat());
     assert_eq!(run(&["."]).code, Some(2), "there is no such file yet");
     assert_eq!(run(&["--write-baseline", "."]).code, Some(0));
     let quiet = run(&["."]);
@@ -217,7 +216,7 @@ fn a_baseline_hides_what_is_known_and_nothing_else() {
 #[test]
 fn watching_checks_again_when_a_file_changes() {
     let root = directory("watch", &[("a.py", kernel(256).as_bytes())]);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tilelens-e2e"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
         .args(["check", "--watch", "--format", "github", "."])
         .current_dir(&root)
         .stdout(Stdio::piped())
@@ -239,7 +238,7 @@ fn fix_mends_the_files_and_reports_the_rest() {
         "{HEAD}    def k(self, x: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n{body}        o = pl.store(u, [0, 0], o)\n        return o\n"
     );
     let root = directory("fix", &[("k.py", text.as_bytes()), ("plain.py", b"x = 1 +\n")]);
-    let run = tilelens(&root, &["check", "--fix", "--format", "github", "."]);
+    let run = tilefit(&root, &["check", "--fix", "--format", "github", "."]);
     let mended = fs::read_to_string(root.join("k.py")).expect("the file is there");
     assert!(mended.contains("        u = pl.add(t, t)\n        u = pl.add(u, t)\n        u = t @ u\n"), "{mended}");
     assert_eq!(run.stdout.matches("::error").count(), 1, "{}", run.stdout);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use tilelens_analysis::target::COMPILER;
+use tilefit_analysis::target::COMPILER;
 
 /// What a run leaves behind.
 struct Run {
@@ -18,8 +18,8 @@ struct Run {
     stderr: String,
 }
 
-fn tilelens(directory: &Path, arguments: &[&str]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_tilelens-e2e"))
+fn tilefit(directory: &Path, arguments: &[&str]) -> Run {
+    let output = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
         .args(arguments)
         .current_dir(directory)
         .env_remove("CLICOLOR_FORCE")
@@ -46,7 +46,7 @@ fn directory(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
 /// change.
 #[track_caller]
 fn check(directory: &Path, arguments: &[&str], expected: &Expect) {
-    let Run { code, stdout, stderr } = tilelens(directory, arguments);
+    let Run { code, stdout, stderr } = tilefit(directory, arguments);
     let all = format!("{stdout}{stderr}exit {}", code.expect("no signal"));
     let lines = all.lines().map(|line| line.chars().take(90).collect::<String>() + "\n");
     expected.assert_eq(&lines.collect::<String>());
@@ -60,7 +60,7 @@ fn a_dump_beside_the_file_is_compared() {
     let dumped = "build_output/P_1/passes_dump/32_after_AllocateMemoryAddr.py";
     let root = directory("dumps", &[("kernels/copy.py", kernel.as_bytes()), (dumped, dump.as_bytes())]);
     let report = |arguments: &[&str]| -> Value {
-        serde_json::from_str(&tilelens(&root, arguments).stdout).expect("one object of JSON")
+        serde_json::from_str(&tilefit(&root, arguments).stdout).expect("one object of JSON")
     };
     let checked = report(&["check", "--format", "json", "kernels"]);
     assert_eq!(checked["diagnostics"][0]["code"], "dump-differs", "{checked}");
@@ -89,8 +89,8 @@ fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
         &["check", "--exit-zero", ".", "nosuch.py"],
         &expect![[r#"
             3 files, 0 kernels (0 exact): 0 errors, 0 warnings, 0 hints, 2 paths that cannot be read
-            tilelens: nosuch.py: No such file or directory (os error 2)
-            tilelens: ./latin1.py: not UTF-8 text: byte 5 cannot be read; save the file as UTF-8
+            tilefit: nosuch.py: No such file or directory (os error 2)
+            tilefit: ./latin1.py: not UTF-8 text: byte 5 cannot be read; save the file as UTF-8
             exit 2
         "#]],
     );
@@ -100,8 +100,8 @@ fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
 fn include_and_exclude_select_what_is_found_but_not_what_is_named() {
     let settings = b"include = [\"kernels/\", \"*_k.py\"]\nexclude = [\"old/\"]\n";
     let files = ["kernels/a.py", "kernels/old/b.py", "c_k.py", "d.py"].map(|name| (name, b"x = 1\n".as_slice()));
-    let root = directory("selection", &[files.as_slice(), &[("tilelens.toml", settings)]].concat());
-    let counts = |arguments: &[&str]| tilelens(&root, arguments).stdout;
+    let root = directory("selection", &[files.as_slice(), &[("tilefit.toml", settings)]].concat());
+    let counts = |arguments: &[&str]| tilefit(&root, arguments).stdout;
     assert!(counts(&["check", "."]).starts_with("2 files"), "{}", counts(&["check", "."]));
     assert!(counts(&["check", "kernels", "d.py"]).starts_with("2 files"));
     assert!(counts(&["check", "kernels/old"]).starts_with("0 files"));
@@ -110,7 +110,7 @@ fn include_and_exclude_select_what_is_found_but_not_what_is_named() {
 #[test]
 fn ignored_files_are_passed_over_unless_named() {
     let root = directory("ignored", &[(".ignore", b"out\n"), ("out/a.py", b""), (".hidden/b.py", b""), ("noext", b"")]);
-    let checked = |arguments: &[&str]| tilelens(&root, arguments).stdout;
+    let checked = |arguments: &[&str]| tilefit(&root, arguments).stdout;
     assert!(checked(&["check", "."]).starts_with("0 files"));
     assert!(checked(&["check", "out/a.py", "noext", "./noext"]).starts_with("3 files"));
     assert!(checked(&["check", "noext", "noext"]).starts_with("1 file,"));
@@ -134,7 +134,7 @@ fn wrong_arguments_exit_with_2() {
         &["frobnicate"],
         &[],
     ] {
-        let run = tilelens(&root, arguments);
+        let run = tilefit(&root, arguments);
         assert_eq!(run.code, Some(2), "{arguments:?}: {}", run.stderr);
         assert_eq!(run.stdout, "", "{arguments:?}");
         assert!(!run.stderr.is_empty(), "{arguments:?}");
@@ -144,11 +144,11 @@ fn wrong_arguments_exit_with_2() {
 #[test]
 fn every_code_is_explained() {
     let root = directory("explain", &[]);
-    let codes = tilelens(&root, &["explain", "?"]).stderr;
+    let codes = tilefit(&root, &["explain", "?"]).stderr;
     let codes: Vec<_> = codes.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
     assert!(codes.contains(&"capacity-exceeded"), "{codes:?}");
     for code in codes {
-        let run = tilelens(&root, &["explain", code]);
+        let run = tilefit(&root, &["explain", code]);
         assert_eq!(run.code, Some(0));
         assert!(run.stdout.starts_with("# "), "{code}: {}", run.stdout);
     }
@@ -156,15 +156,15 @@ fn every_code_is_explained() {
 
 #[test]
 fn the_version_is_printed() {
-    let run = tilelens(&directory("version", &[]), &["--version"]);
-    let version = format!("tilelens {} (plans as {})", env!("CARGO_PKG_VERSION"), COMPILER.named());
+    let run = tilefit(&directory("version", &[]), &["--version"]);
+    let version = format!("tilefit {} (plans as {})", env!("CARGO_PKG_VERSION"), COMPILER.named());
     assert_eq!((run.code, run.stdout.trim_end()), (Some(0), version.as_str()));
 }
 
 #[test]
 fn plans_are_one_json_object() {
     let root = directory("json", &[("a.py", b"x = 1\n")]);
-    let run = tilelens(&root, &["plan", "a.py", "--format", "json"]);
+    let run = tilefit(&root, &["plan", "a.py", "--format", "json"]);
     assert_eq!(run.code, Some(0));
     let plan: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
     assert_eq!(plan, serde_json::json!({ "schema": 1, "file": "a.py", "kernels": [] }));
@@ -172,7 +172,7 @@ fn plans_are_one_json_object() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_tilelens-e2e"))
+    let mut process = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
         .args(["explain", "capacity-exceeded"])
         .current_dir(directory("pipe", &[]))
         .stdout(Stdio::piped())
@@ -187,8 +187,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 
 #[test]
 fn mistakes_in_the_settings_file_are_told() {
-    let root = directory("settings", &[("tilelens.toml", b"planer = \"auto\"\n"), ("a.py", b"")]);
-    let run = tilelens(&root, &["check", "a.py"]);
+    let root = directory("settings", &[("tilefit.toml", b"planer = \"auto\"\n"), ("a.py", b"")]);
+    let run = tilefit(&root, &["check", "a.py"]);
     assert_eq!(run.code, Some(0));
     assert!(run.stderr.contains("did you mean `planner`?"), "{}", run.stderr);
 }
@@ -263,14 +263,14 @@ fn an_overflow_is_shown_with_its_peak_and_a_bar() {
         exit 1
     "#]],
     );
-    assert_eq!(tilelens(&root, &["check", "--exit-zero", "overflow.py"]).code, Some(0));
+    assert_eq!(tilefit(&root, &["check", "--exit-zero", "overflow.py"]).code, Some(0));
 }
 
 #[test]
 fn what_fits_only_packed_is_a_warning_unless_the_planner_is_given() {
     let root = directory("chained", &[("chained.py", CHAINED)]);
     let verdict = |planner: &str| {
-        let run = tilelens(&root, &["check", "--planner", planner, "chained.py"]);
+        let run = tilefit(&root, &["check", "--planner", planner, "chained.py"]);
         let first = run.stdout.lines().next().unwrap_or_default().to_owned();
         (run.code, first.split(':').next().unwrap_or_default().to_owned())
     };
@@ -282,7 +282,7 @@ fn what_fits_only_packed_is_a_warning_unless_the_planner_is_given() {
 #[test]
 fn a_larger_target_has_room() {
     let root = directory("target", &[("overflow.py", OVERFLOW)]);
-    assert_eq!(tilelens(&root, &["check", "--target", "ascend950", "overflow.py"]).code, Some(0));
+    assert_eq!(tilefit(&root, &["check", "--target", "ascend950", "overflow.py"]).code, Some(0));
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn plans_are_tables_too() {
 #[test]
 fn plans_have_the_promised_keys() {
     let root = directory("keys", &[("overflow.py", OVERFLOW)]);
-    let run = tilelens(&root, &["plan", "overflow.py", "--format", "json"]);
+    let run = tilefit(&root, &["plan", "overflow.py", "--format", "json"]);
     let plan: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
     let keys = |value: &Value| {
         let mut keys: Vec<_> = value.as_object().expect("an object").keys().cloned().collect();
@@ -347,18 +347,15 @@ fn plans_have_the_promised_keys() {
 #[test]
 fn code_is_generated_for_the_kernel_that_is_named() {
     let root = directory("codegen", &[("a.py", OVERFLOW), ("b:c.py", CHAINED)]);
-    let whole = tilelens(&root, &["codegen", "a.py"]);
+    let whole = tilefit(&root, &["codegen", "a.py"]);
     assert_eq!(whole.code, Some(0));
     for name in ["gate", "Gate.gate"] {
-        assert_eq!(tilelens(&root, &["codegen", &format!("a.py:{name}")]).stdout, whole.stdout);
+        assert_eq!(tilefit(&root, &["codegen", &format!("a.py:{name}")]).stdout, whole.stdout);
     }
-    let wrong = tilelens(&root, &["codegen", "a.py:ate"]);
-    assert_eq!(
-        (wrong.code, wrong.stderr.trim_end()),
-        (Some(2), "tilelens: a.py: no kernel `ate`; there are Gate.gate")
-    );
-    assert!(tilelens(&root, &["codegen", "b:c.py"]).stdout.contains("runChained"));
-    assert_eq!(tilelens(&root, &["codegen", "b:c.py:chained"]).code, Some(0));
+    let wrong = tilefit(&root, &["codegen", "a.py:ate"]);
+    assert_eq!((wrong.code, wrong.stderr.trim_end()), (Some(2), "tilefit: a.py: no kernel `ate`; there are Gate.gate"));
+    assert!(tilefit(&root, &["codegen", "b:c.py"]).stdout.contains("runChained"));
+    assert_eq!(tilefit(&root, &["codegen", "b:c.py:chained"]).code, Some(0));
 }
 
 #[test]
@@ -367,20 +364,17 @@ fn of_a_file_without_kernels_that_is_said() {
     for command in
         [&["codegen", "none.py"][..], &["codegen", "none.py", "-o", "out"], &["plan", "none.py"], &["map", "none.py"]]
     {
-        let run = tilelens(&root, command);
+        let run = tilefit(&root, command);
         let said = (run.code, run.stdout.as_str(), run.stderr.trim_end());
-        assert_eq!(said, (Some(0), "", "tilelens: none.py: there are no kernels in this file"), "{command:?}");
+        assert_eq!(said, (Some(0), "", "tilefit: none.py: there are no kernels in this file"), "{command:?}");
     }
     assert!(!root.join("out").exists());
-    let run = tilelens(&root, &["plan", "none.py", "--format", "json"]);
+    let run = tilefit(&root, &["plan", "none.py", "--format", "json"]);
     assert!(run.stdout.starts_with('{') && run.stderr.contains("no kernels"), "{}{}", run.stdout, run.stderr);
-    let check = tilelens(&root, &["check", "none.py"]);
+    let check = tilefit(&root, &["check", "none.py"]);
     assert!(check.code == Some(0) && check.stdout.starts_with("1 file, 0 kernels"), "{}", check.stdout);
-    let named = tilelens(&root, &["codegen", "none.py:k"]);
-    assert_eq!(
-        (named.code, named.stderr.trim_end()),
-        (Some(2), "tilelens: none.py: there are no kernels in this file")
-    );
+    let named = tilefit(&root, &["codegen", "none.py:k"]);
+    assert_eq!((named.code, named.stderr.trim_end()), (Some(2), "tilefit: none.py: there are no kernels in this file"));
 }
 
 #[test]
@@ -432,11 +426,11 @@ fn buffers_are_packed_and_the_verdict_is_said() {
         &root,
         &["pack", "empty.csv"],
         &expect![[r#"
-        tilelens: empty.csv: row 2: buffer `a` (number 1) has the empty lifetime [3, 3); the end m
-        exit 2
-    "#]],
+            tilefit: empty.csv: row 2: buffer `a` (number 1) has the empty lifetime [3, 3); the end mu
+            exit 2
+        "#]],
     );
-    let Run { stdout, .. } = tilelens(&root, &["pack", "gap.csv", "--capacity", "8", "--format", "json"]);
+    let Run { stdout, .. } = tilefit(&root, &["pack", "gap.csv", "--capacity", "8", "--format", "json"]);
     let report: Value = serde_json::from_str(&stdout).expect("the report is JSON");
     assert_eq!((&report["verdict"], &report["bound"], &report["best"]), (&"fragmented".into(), &8.into(), &9.into()));
 }
@@ -462,7 +456,7 @@ fn maps_are_drawn_as_text_page_and_picture() {
             exit 0
         "#]],
     );
-    let page = tilelens(&root, &["map", "--format", "html", "two.py"]).stdout;
+    let page = tilefit(&root, &["map", "--format", "html", "two.py"]).stdout;
     assert!(page.starts_with("<!doctype html>") && page.ends_with("</html>\n"), "{page}");
     for part in ["Gate.gate", "ChainedMatmul.chained", "class=\"capacity\"", "[0x20000, 0x30000)", "8 KiB over"] {
         assert!(page.contains(part), "{part} is missing in:\n{page}");
@@ -471,11 +465,11 @@ fn maps_are_drawn_as_text_page_and_picture() {
     for part in ["<script", "<link", "src=", "@import"] {
         assert!(!page.contains(part), "{part} is in:\n{page}");
     }
-    assert_eq!(tilelens(&root, &["map", "--format", "svg", "a.py", "-o", "a.svg"]).code, Some(0));
+    assert_eq!(tilefit(&root, &["map", "--format", "svg", "a.py", "-o", "a.svg"]).code, Some(0));
     let picture = fs::read_to_string(root.join("a.svg")).expect("the picture is written");
     assert!(picture.starts_with("<svg ") && picture.contains("prefers-color-scheme: dark"), "{picture}");
-    assert_eq!(tilelens(&root, &["map", "--format", "svg", "two.py"]).code, Some(2));
-    assert_eq!(tilelens(&root, &["map", "none.py"]).stdout, "");
+    assert_eq!(tilefit(&root, &["map", "--format", "svg", "two.py"]).code, Some(2));
+    assert_eq!(tilefit(&root, &["map", "none.py"]).stdout, "");
 }
 
 #[test]
@@ -495,7 +489,7 @@ fn a_kernel_that_the_compiler_refuses_is_not_exact() {
         (large, "capacity-exceeded", "exact"),
     ] {
         let root = directory(&format!("status-{code}"), &[("a.py", body(statements).as_bytes())]);
-        let run = tilelens(&root, &["plan", "a.py", "--format", "json"]);
+        let run = tilefit(&root, &["plan", "a.py", "--format", "json"]);
         let plan: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
         let kernel = &plan["kernels"][0];
         assert_eq!((&kernel["diagnostics"][0]["code"], &kernel["status"]), (&json!(code), &json!(status)), "{plan}");
@@ -508,7 +502,7 @@ const UNDECIDED: &[u8] = include_bytes!("../../conformance/pypto/gen_003.py");
 #[test]
 fn a_plan_waits_for_the_deeper_search_and_ends() {
     let root = directory("deeper", &[("a.py", UNDECIDED)]);
-    let run = tilelens(&root, &["plan", "a.py", "--format", "json"]);
+    let run = tilefit(&root, &["plan", "a.py", "--format", "json"]);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let plan: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
     assert_eq!(plan["kernels"][0]["status"], "exact");

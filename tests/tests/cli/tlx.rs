@@ -9,7 +9,7 @@ const KERNEL: &[u8] = b"import triton\nimport triton.language as tl\nimport trit
 #[test]
 fn a_plan_lists_the_scenarios() {
     let settings = b"[tlx.scenarios.kernel]\ndesc = \"bf16\"\n";
-    let root = directory("scenarios", &[("kernel.py", KERNEL), ("tilelens.toml", settings)]);
+    let root = directory("scenarios", &[("kernel.py", KERNEL), ("tilefit.toml", settings)]);
     check(
         &root,
         &["plan", "kernel.py"],
@@ -30,7 +30,7 @@ fn a_plan_lists_the_scenarios() {
 #[test]
 fn a_plan_may_be_mlir() {
     let settings = b"[tlx.scenarios.kernel]\ndesc = \"bf16\"\n";
-    let root = directory("mlir", &[("kernel.py", KERNEL), ("tilelens.toml", settings)]);
+    let root = directory("mlir", &[("kernel.py", KERNEL), ("tilefit.toml", settings)]);
     check(
         &root,
         &["plan", "kernel.py", "--format", "mlir"],
@@ -52,7 +52,7 @@ fn a_plan_may_be_mlir() {
         &root,
         &["plan", "plain.py", "--format", "mlir"],
         &expect![[r#"
-        tilelens: plain.py: there are no kernels in this file
+        tilefit: plain.py: there are no kernels in this file
         exit 0
     "#]],
     );

@@ -10,7 +10,7 @@ fn add(batch: &mut Batch, name: &str, text: &str, reference: Reference) {
     add_with_notes(batch, name, text, &[], reference);
 }
 
-/// Adds a kernel of which tilelens says that it does not model all.
+/// Adds a kernel of which tilefit says that it does not model all.
 fn add_with_notes(batch: &mut Batch, name: &str, text: &str, known: &[&str], reference: Reference) {
     let mut kernels = planned(text);
     assert_eq!(kernels.len(), 2, "{name}: a kernel for each core");

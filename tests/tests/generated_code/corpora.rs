@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use expect_test::{Expect, expect};
-use tilelens_analysis::codegen;
-use tilelens_analysis::diagnostics::Severity;
-use tilelens_analysis::ir::Kernel;
-use tilelens_analysis::memory::{Plan, PlannedTile};
-use tilelens_analysis::target::Target;
+use tilefit_analysis::codegen;
+use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::ir::Kernel;
+use tilefit_analysis::memory::{Plan, PlannedTile};
+use tilefit_analysis::target::Target;
 
 use crate::host::{compiled, compiled_for, files, written};
 use crate::library::Library;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tilelens_analysis::codegen::{self, Options, model};
-use tilelens_analysis::ir::Type;
+use tilefit_analysis::codegen::{self, Options, model};
+use tilefit_analysis::ir::Type;
 
 use crate::host::{c_type, pascal, planned};
 use crate::library::compile_and_run;

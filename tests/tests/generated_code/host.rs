@@ -5,13 +5,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
-use tilelens_analysis::codegen::{self, Options};
-use tilelens_analysis::eval::{self, Constant, FunctionSource, Scope};
-use tilelens_analysis::ir::{Dtype, Kernel, Scalar, Type};
-use tilelens_analysis::memory::{self, Plan};
-use tilelens_analysis::target::{Planner, Target};
-use tilelens_analysis::{lower, passes};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_analysis::codegen::{self, Options};
+use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
+use tilefit_analysis::ir::{Dtype, Kernel, Scalar, Type};
+use tilefit_analysis::memory::{self, Plan};
+use tilefit_analysis::target::{Planner, Target};
+use tilefit_analysis::{lower, passes};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 use crate::array::Array;
 use crate::library::{Source, namespace, unexplained};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tilelens_analysis::codegen;
-use tilelens_analysis::target::Target;
+use tilefit_analysis::codegen;
+use tilefit_analysis::target::Target;
 
 use crate::host::root;
 

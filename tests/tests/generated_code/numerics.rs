@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::rc::Rc;
 
-use tilelens_analysis::codegen::{self, Options};
-use tilelens_analysis::ir::{
+use tilefit_analysis::codegen::{self, Options};
+use tilefit_analysis::ir::{
     Dtype, Kernel, Operand, Scalar, Stmt, TensorLayout, TensorType, Type, Value as Bound, VarId,
 };
-use tilelens_analysis::memory::Plan;
-use tilelens_analysis::ops::{Category, OpId};
-use tilelens_analysis::target::Target;
-use tilelens_tests::reference::array::{Array, rounded};
-use tilelens_tests::reference::{self, Conditioning, Number, Shared, Value};
+use tilefit_analysis::memory::Plan;
+use tilefit_analysis::ops::{Category, OpId};
+use tilefit_analysis::target::Target;
+use tilefit_tests::reference::array::{Array, rounded};
+use tilefit_tests::reference::{self, Conditioning, Number, Shared, Value};
 
 use crate::host::{c_type, pascal};
 use crate::library::{Source, namespace, unexplained};

@@ -1,8 +1,8 @@
 //! Files that no kernel author would write.
 
 use serde_json::{Value, json};
-use tilelens_tests::kernels::{Layout, source};
-use tilelens_tests::lsp_client::range;
+use tilefit_tests::kernels::{Layout, source};
+use tilefit_tests::lsp_client::range;
 
 use crate::{URI, with_document};
 
@@ -19,8 +19,8 @@ fn check(text: &str) {
         ("textDocument/inlayHint", json!({ "textDocument": document, "range": all })),
         ("textDocument/codeLens", json!({ "textDocument": document })),
         ("textDocument/documentSymbol", json!({ "textDocument": document })),
-        ("tilelens/generatedCode", json!({ "textDocument": document, "position": position })),
-        ("tilelens/memoryMap", json!({ "textDocument": document, "position": position })),
+        ("tilefit/generatedCode", json!({ "textDocument": document, "position": position })),
+        ("tilefit/memoryMap", json!({ "textDocument": document, "position": position })),
     ] {
         if let Err(error) = client.request(method, params) {
             panic!("{method}: {error}");

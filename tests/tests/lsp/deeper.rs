@@ -1,8 +1,8 @@
 //! A search that an edit does not wait for.
 
 use serde_json::{Value, json};
-use tilelens_tests::kernels;
-use tilelens_tests::lsp_client::LspClient;
+use tilefit_tests::kernels;
+use tilefit_tests::lsp_client::LspClient;
 
 use crate::{BINARY, URI};
 

@@ -1,7 +1,7 @@
 //! Diagnostics that depend on other documents, that are asked for, and that are mended all at once.
 
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::{range, summary};
+use tilefit_tests::lsp_client::{range, summary};
 
 use crate::{URI, with_capabilities, with_document};
 
@@ -58,7 +58,7 @@ fn all_obvious_mends_at_once() {
         with_document(&KERNEL.replace("from sizes import COLS", "COLS = 64").replace("y += x", "y = x * 2.0"));
     let ask = |kinds: Value| json!({ "textDocument": { "uri": URI }, "range": range(0, 0, 0, 0), "context": { "diagnostics": [], "only": kinds } });
     let actions = client.request("textDocument/codeAction", ask(json!(["source.fixAll"]))).expect("actions");
-    assert_eq!(actions[0]["kind"], "source.fixAll.tilelens");
+    assert_eq!(actions[0]["kind"], "source.fixAll.tilefit");
     let edits = actions[0]["edit"]["changes"][URI].as_array().expect("edits").clone();
     let new: Vec<_> = edits.iter().map(|edit| edit["newText"].clone()).collect();
     assert_eq!(new, ["pl.add(x, x)", "pl.mul(x, 2.0)"]);

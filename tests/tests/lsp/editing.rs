@@ -1,7 +1,7 @@
 //! What helps while a kernel is being typed: completion, signatures, hover on the words of the language.
 
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::{LspClient, range};
+use tilefit_tests::lsp_client::{LspClient, range};
 
 use crate::{URI, with_capabilities, with_document};
 

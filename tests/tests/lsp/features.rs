@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use expect_test::expect_file;
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::LspClient;
+use tilefit_tests::lsp_client::LspClient;
 
 use crate::BINARY;
 
@@ -74,7 +74,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Unknown,
         Unknown,
         Unknown,
-        "`source.fixAll.tilelens`, and `tilelens check --fix`",
+        "`source.fixAll.tilefit`, and `tilefit check --fix`",
     ),
     (
         "definition",
@@ -152,10 +152,10 @@ fn the_page_of_features_is_what_the_server_declares() {
     let mut client = LspClient::spawn(BINARY);
     // A client that asks for diagnostics is offered all there is.
     let capabilities = client.initialize(json!({ "capabilities": { "textDocument": { "diagnostic": {} } } }));
-    let mut page = "# Features\n\nWhat tilelens declares as a language server, beside what others for other languages do. Made by \
+    let mut page = "# Features\n\nWhat tilefit declares as a language server, beside what others for other languages do. Made by \
                     `tests/tests/lsp/features.rs` from the\nserver's own capabilities; the columns of the others are from their \
                     sources of 2026-08. ● yes, ○ partly or as an extension, – no, ? not looked at.\n\n\
-                    | feature | tilelens | rust-analyzer | ty | clangd | in tilelens |\n|---|---|---|---|---|---|\n"
+                    | feature | tilefit | rust-analyzer | ty | clangd | in tilefit |\n|---|---|---|---|---|---|\n"
         .to_owned();
     for (feature, ours, rust_analyzer, ty, clangd, shows) in ROWS {
         let mark = match ours {

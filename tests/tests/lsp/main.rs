@@ -15,9 +15,9 @@ mod sync;
 mod workspace;
 
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::LspClient;
+use tilefit_tests::lsp_client::LspClient;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_tilelens-e2e");
+const BINARY: &str = env!("CARGO_BIN_EXE_tilefit-e2e");
 
 const URI: &str = "file:///work/kernel.py";
 

@@ -1,7 +1,7 @@
 //! The memory map over the wire: once, and after every edit for a client that watches.
 
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::{LspClient, range};
+use tilefit_tests::lsp_client::{LspClient, range};
 
 use crate::{URI, with_document};
 
@@ -41,7 +41,7 @@ fn set_columns(client: &mut LspClient, version: i32, old: &str, new: &str) {
 /// The map of exactly this version; older ones may come before it, newer ones not.
 fn changed(client: &mut LspClient, version: i32) -> Value {
     loop {
-        let params = client.notification("tilelens/memoryMapChanged");
+        let params = client.notification("tilefit/memoryMapChanged");
         assert_eq!(params["uri"], URI);
         let found = params["version"].as_i64().expect("a version");
         assert!(found <= i64::from(version), "the map of version {found} came before that of {version}");
@@ -59,7 +59,7 @@ fn used(map: &Value) -> (&Value, &Value) {
 #[test]
 fn a_map_tells_who_has_which_bytes() {
     let mut client = with_document(KERNEL);
-    let answer = client.request("tilelens/memoryMap", at(A)).expect("a map");
+    let answer = client.request("tilefit/memoryMap", at(A)).expect("a map");
     assert_eq!(answer["version"], 1);
     assert_eq!(used(&answer), (&json!("Vec"), &json!(131_072)));
     let map = &answer["maps"][0];
@@ -72,8 +72,8 @@ fn a_map_tells_who_has_which_bytes() {
     let tile = &buffer["boxes"][0]["tiles"][0];
     assert_eq!((&tile["name"], &tile["range"]), (&json!("b"), &range(A + 1, 8, A + 1, 9)));
     assert_eq!(map["spaces"][0]["free"], json!([[131_072, 188_416]]));
-    assert_eq!(client.request("tilelens/memoryMap", at(0)), Ok(answer));
-    assert!(client.request("tilelens/memoryMap", with(at(A), "planner", json!("best"))).is_err());
+    assert_eq!(client.request("tilefit/memoryMap", at(0)), Ok(answer));
+    assert!(client.request("tilefit/memoryMap", with(at(A), "planner", json!("best"))).is_err());
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_map_is_drawn_on_request() {
     let mut client = with_document(KERNEL);
     let mut drawn = |kind: &str| {
         let picture = json!({ "kind": kind, "width": 80 });
-        let answer = client.request("tilelens/memoryMap", with(at(A), "picture", picture)).expect("a map");
+        let answer = client.request("tilefit/memoryMap", with(at(A), "picture", picture)).expect("a map");
         answer["maps"][0].clone()
     };
     assert!(drawn("html")["html"].as_str().is_some_and(|html| html.contains("data-box=\"1\"")));
@@ -98,7 +98,7 @@ fn a_map_is_drawn_on_request() {
 #[test]
 fn a_watched_map_follows_every_edit() {
     let mut client = with_document(KERNEL);
-    client.notify("tilelens/watchMemoryMap", at(A));
+    client.notify("tilefit/watchMemoryMap", at(A));
     assert_eq!(used(&changed(&mut client, 1)).1, &json!(131_072));
     set_columns(&mut client, 2, "256", "512");
     let map = changed(&mut client, 2);
@@ -107,17 +107,17 @@ fn a_watched_map_follows_every_edit() {
     // Lines above move the kernel, and the watch with it.
     client.change(URI, 3, json!([{ "range": range(0, 0, 0, 0), "text": "#\n#\n#\n#\n#\n#\n#\n#\n#\n#\n#\n#\n" }]));
     assert_eq!(used(&changed(&mut client, 3)).1, &json!(262_144));
-    client.notify("tilelens/watchMemoryMap", json!({ "textDocument": { "uri": URI } }));
+    client.notify("tilefit/watchMemoryMap", json!({ "textDocument": { "uri": URI } }));
     client.change(URI, 4, json!([{ "range": range(0, 0, 1, 0), "text": "" }]));
     client.diagnostics(URI, 4);
     client.text(URI);
-    assert!(!client.has_notification("tilelens/memoryMapChanged"));
+    assert!(!client.has_notification("tilefit/memoryMapChanged"));
 }
 
 #[test]
 fn a_kernel_that_is_gone_has_no_maps() {
     let mut client = with_document(KERNEL);
-    client.notify("tilelens/watchMemoryMap", at(A));
+    client.notify("tilefit/watchMemoryMap", at(A));
     changed(&mut client, 1);
     client.change(URI, 2, json!([{ "text": "x = 1\n" }]));
     assert_eq!(changed(&mut client, 2)["maps"], json!([]));
@@ -128,7 +128,7 @@ fn a_kernel_that_is_gone_has_no_maps() {
 #[test]
 fn settings_redraw_and_a_trial_shows_both() {
     let mut client = with_document(KERNEL);
-    client.notify("tilelens/watchMemoryMap", with(at(A), "target", json!("ascend950")));
+    client.notify("tilefit/watchMemoryMap", with(at(A), "target", json!("ascend950")));
     let map = changed(&mut client, 1);
     assert_eq!((&map["maps"][0]["target"], &map["settings"][0]["target"]), (&json!("ascend950"), &json!("ascend910b")));
     assert_eq!(map["changes"], json!(["Vec 128 KiB of 184 KiB → 128 KiB of 240 KiB"]));
@@ -136,11 +136,11 @@ fn settings_redraw_and_a_trial_shows_both() {
         map["settings"][0]["spaces"],
         json!([{ "name": "Vec", "unit": "bytes", "used": 131_072, "capacity": 188_416 }])
     );
-    client.notify("tilelens/watchMemoryMap", at(A));
+    client.notify("tilefit/watchMemoryMap", at(A));
     let of_target = |client: &mut LspClient, target: &str| {
-        while client.notification("tilelens/memoryMapChanged")["maps"][0]["target"] != target {}
+        while client.notification("tilefit/memoryMapChanged")["maps"][0]["target"] != target {}
     };
     of_target(&mut client, "ascend910b");
-    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilelens": { "target": "ascend950" } } }));
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilefit": { "target": "ascend950" } } }));
     of_target(&mut client, "ascend950");
 }

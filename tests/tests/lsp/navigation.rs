@@ -1,7 +1,7 @@
 //! From one name to other places, over the wire.
 
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::{LspClient, range};
+use tilefit_tests::lsp_client::{LspClient, range};
 
 use crate::{URI, with_document};
 

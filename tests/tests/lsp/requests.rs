@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::{LspClient, range, summary};
+use tilefit_tests::lsp_client::{LspClient, range, summary};
 
 use crate::{BINARY, URI, with_capabilities, with_document};
 
@@ -64,8 +64,7 @@ fn an_overflow_appears_and_disappears_while_typing() {
         "#]],
     );
     let error = &found[0];
-    assert_eq!(error["source"], "tilelens");
-    assert!(error["codeDescription"]["href"].as_str().is_some_and(|page| page.ends_with("capacity-exceeded.md")));
+    assert_eq!(error["source"], "tilefit");
     let live = error["relatedInformation"].as_array().expect("the buffers at the peak");
     let names: Vec<_> = live.iter().filter_map(|it| it["message"].as_str()?.split(' ').next()).collect();
     assert_eq!(names, ["`a`", "`b`"]);
@@ -109,8 +108,8 @@ fn hints_stand_behind_the_tiles_of_the_visible_range() {
 /// With more lenses than are told at once, what they say is asked for.
 #[test]
 fn lenses_of_a_large_file_say_what_those_of_small_ones_say() {
-    let small = tilelens_tests::kernels::source(2, tilelens_tests::kernels::Layout::ClassPerKernel);
-    let large = tilelens_tests::kernels::source(60, tilelens_tests::kernels::Layout::ClassPerKernel);
+    let small = tilefit_tests::kernels::source(2, tilefit_tests::kernels::Layout::ClassPerKernel);
+    let large = tilefit_tests::kernels::source(60, tilefit_tests::kernels::Layout::ClassPerKernel);
     let mut client = with_document(&small);
     let lenses =
         |client: &mut LspClient| match client.request("textDocument/codeLens", json!({ "textDocument": document() })) {
@@ -161,12 +160,12 @@ fn a_lens_leads_to_the_generated_code() {
     let mut client = with_document(KERNEL);
     let lenses = result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() }));
     let lenses = lenses.as_array().expect("lenses");
-    let show = lenses.iter().find(|lens| lens["command"]["command"] == "tilelens.showGeneratedCode").expect("the lens");
+    let show = lenses.iter().find(|lens| lens["command"]["command"] == "tilefit.showGeneratedCode").expect("the lens");
     let arguments = show["command"]["arguments"].clone();
     assert_eq!(arguments[0], URI);
-    let command = json!({ "command": "tilelens.generatedCode", "arguments": arguments });
+    let command = json!({ "command": "tilefit.generatedCode", "arguments": arguments });
     let by_command = result(&mut client, "workspace/executeCommand", command);
-    let by_request = result(&mut client, "tilelens/generatedCode", at(A, 8));
+    let by_request = result(&mut client, "tilefit/generatedCode", at(A, 8));
     assert_eq!(by_command, by_request);
     assert_eq!((&by_request["kernel"], &by_request["language"]), (&json!("Gate.gate"), &json!("cpp")));
     assert_eq!(by_request["version"], 1);
@@ -176,12 +175,12 @@ fn a_lens_leads_to_the_generated_code() {
     let map = by_request["map"].as_array().expect("a map");
     assert!(map.iter().all(|entry| entry["generatedLine"].as_u64().is_some_and(|line| line < lines)));
     assert!(map.iter().any(|entry| entry["range"]["start"]["line"] == A));
-    assert_eq!(result(&mut client, "tilelens/generatedCode", at(0, 0)), by_request);
-    assert_eq!(result(&mut client, "tilelens/loweredIr", at(A, 8)), Value::Null);
+    assert_eq!(result(&mut client, "tilefit/generatedCode", at(0, 0)), by_request);
+    assert_eq!(result(&mut client, "tilefit/loweredIr", at(A, 8)), Value::Null);
 }
 
 fn open_generated_code(client: &mut LspClient) -> String {
-    let command = json!({ "command": "tilelens.openGeneratedCode", "arguments": [URI, { "line": A, "character": 8 }] });
+    let command = json!({ "command": "tilefit.openGeneratedCode", "arguments": [URI, { "line": A, "character": 8 }] });
     let uri = result(client, "workspace/executeCommand", command);
     let uri = uri.as_str().expect("the URI of a document").to_owned();
     assert_eq!(client.server_request("window/showDocument")["uri"], uri);
@@ -210,7 +209,7 @@ fn generated_code_is_a_document_that_asks_to_be_read_again() {
     client.diagnostics(URI, 2);
     assert_eq!(client.server_request("workspace/textDocumentContent/refresh")["uri"], uri);
     assert!(read(&mut client).contains("TABS(b, a)"));
-    let other = json!({ "uri": "tilelens-cpp:///nothing" });
+    let other = json!({ "uri": "tilefit-cpp:///nothing" });
     assert!(client.request("workspace/textDocumentContent", other).is_err());
 }
 
@@ -257,14 +256,14 @@ fn what_generated_code_lacks_is_told_with_it() {
     let text = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef f(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    x = pl.load(a, [0, 0], [64, 64])\n    z = pl.create_tile([64, 64], dtype=pl.FP8E4M3FN)\n    z = pl.tile.full([64, 64], dtype=pl.FP8E4M3FN, value=0.0)\n    out = pl.store(x, [0, 0], out)\n    return out\n";
     let mut client = with_document(text);
     assert_eq!(summary(&client.diagnostics(URI, 1)), "", "the source is fine");
-    let code = result(&mut client, "tilelens/generatedCode", at(4, 8));
+    let code = result(&mut client, "tilefit/generatedCode", at(4, 8));
     let gaps = code["gaps"].as_array().expect("gaps");
     assert!(!gaps.is_empty() && gaps.iter().all(|gap| gap["code"] == "no-instruction"), "{code}");
     assert_eq!(gaps[0]["range"]["start"]["line"], 6, "{code}");
-    let settings = json!({ "tilelens": { "severity": { "no-instruction": "hint" } } });
+    let settings = json!({ "tilefit": { "severity": { "no-instruction": "hint" } } });
     client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
     assert!(summary(&client.diagnostics(URI, 1)).contains("no-instruction"));
-    assert_eq!(result(&mut client, "tilelens/generatedCode", at(4, 8))["gaps"], json!([]));
+    assert_eq!(result(&mut client, "tilefit/generatedCode", at(4, 8))["gaps"], json!([]));
 }
 
 #[test]
@@ -275,7 +274,7 @@ fn the_form_of_generated_code_is_a_setting() {
     client.initialize(json!({ "capabilities": {}, "initializationOptions": options }));
     client.open(URI, 1, KERNEL);
     assert!(summary(&client.diagnostics(URI, 1)).contains("missing-sync"));
-    let code = result(&mut client, "tilelens/generatedCode", at(A, 8));
+    let code = result(&mut client, "tilefit/generatedCode", at(A, 8));
     let text = code["text"].as_str().expect("text");
     for part in ["extern \"C\" ", "TASSIGN(xGlobal, x + 0", "EVENT_ID7"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
@@ -294,15 +293,15 @@ fn the_allocated_ir_is_an_action_away() {
     let actions = result(&mut client, "textDocument/codeAction", params);
     let action = &actions[0];
     assert_eq!((&action["title"], &action["kind"]), (&json!("Show allocated IR"), &json!("source")));
-    assert_eq!(action["command"]["command"], "tilelens.showAllocatedIr");
-    let command = json!({ "command": "tilelens.allocatedIr", "arguments": action["command"]["arguments"] });
+    assert_eq!(action["command"]["command"], "tilefit.showAllocatedIr");
+    let command = json!({ "command": "tilefit.allocatedIr", "arguments": action["command"]["arguments"] });
     let by_command = result(&mut client, "workspace/executeCommand", command);
-    let by_request = result(&mut client, "tilelens/allocatedIr", at(A, 8));
+    let by_request = result(&mut client, "tilefit/allocatedIr", at(A, 8));
     assert_eq!(by_command, by_request);
     assert_eq!((&by_request["kernel"], &by_request["language"]), (&json!("Gate.gate"), &json!("python")));
     assert_eq!(by_request["version"], 1);
     assert!(by_request["text"].as_str().is_some_and(|text| text.contains("tile.alloc(Vec, 65536)")), "{by_request}");
-    assert_eq!(result(&mut client, "tilelens/allocatedIr", at(0, 0)), by_request);
+    assert_eq!(result(&mut client, "tilefit/allocatedIr", at(0, 0)), by_request);
 }
 
 #[test]
@@ -314,14 +313,14 @@ fn the_lowered_ir_of_a_tlx_kernel_is_an_action_away() {
     let actions = result(&mut client, "textDocument/codeAction", params);
     let actions = actions.as_array().expect("actions");
     let action = actions.iter().find(|action| action["title"] == "Show lowered IR").expect("the action");
-    assert_eq!(action["command"]["command"], "tilelens.showLoweredIr");
-    let command = json!({ "command": "tilelens.loweredIr", "arguments": action["command"]["arguments"] });
+    assert_eq!(action["command"]["command"], "tilefit.showLoweredIr");
+    let command = json!({ "command": "tilefit.loweredIr", "arguments": action["command"]["arguments"] });
     let by_command = result(&mut client, "workspace/executeCommand", command);
-    assert_eq!(by_command, result(&mut client, "tilelens/loweredIr", at(6, 8)));
+    assert_eq!(by_command, result(&mut client, "tilefit/loweredIr", at(6, 8)));
     assert_eq!((&by_command["kernel"], &by_command["language"]), (&json!("kernel"), &json!("mlir")));
     assert!(by_command["text"].as_str().is_some_and(|text| text.contains("2x64x64xf16")), "{by_command}");
-    assert_eq!(result(&mut client, "tilelens/loweredIr", at(0, 0)), by_command);
-    assert_eq!(result(&mut client, "tilelens/allocatedIr", at(6, 8)), Value::Null);
+    assert_eq!(result(&mut client, "tilefit/loweredIr", at(0, 0)), by_command);
+    assert_eq!(result(&mut client, "tilefit/allocatedIr", at(6, 8)), Value::Null);
 }
 
 #[test]
@@ -364,7 +363,7 @@ fn settings_change_what_is_shown() {
     client.initialize(json!({ "capabilities": {}, "initializationOptions": { "target": "ascend950" } }));
     client.open(URI, 1, &KERNEL.replace("256", "384")); // 192 KiB
     assert_eq!(summary(&client.diagnostics(URI, 1)), "");
-    let settings = json!({ "tilelens": { "target": "ascend910b", "inlayHints": { "enable": false }, "codeLens": { "enable": false } } });
+    let settings = json!({ "tilefit": { "target": "ascend910b", "inlayHints": { "enable": false }, "codeLens": { "enable": false } } });
     client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
     assert!(summary(&client.diagnostics(URI, 1)).contains("capacity-exceeded"));
     let hints = json!({ "textDocument": document(), "range": range(0, 0, 100, 0) });

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tilelens_tests::kernels::{Layout, source};
-use tilelens_tests::lsp_client::{LspClient, UNREADABLE, range};
+use tilefit_tests::kernels::{Layout, source};
+use tilefit_tests::lsp_client::{LspClient, UNREADABLE, range};
 
 use crate::{BINARY, URI, with_document};
 
@@ -29,7 +29,7 @@ fn assert_alive(client: &mut LspClient, text: &str) {
 
 #[test]
 fn a_panic_is_answered_and_the_session_lives() {
-    for method in ["tilelens/test/panic", "tilelens/test/panicInHandler"] {
+    for method in ["tilefit/test/panic", "tilefit/test/panicInHandler"] {
         let mut client = with_document("x = 1\n");
         let error = client.request(method, document()).expect_err("a panic is an error");
         assert_eq!(error["code"], INTERNAL_ERROR, "{error}");
@@ -55,7 +55,7 @@ fn exit_without_shutdown_gives_1() {
 #[test]
 fn exit_does_not_wait_for_slow_requests() {
     let mut client = with_document("");
-    client.ask("tilelens/test/sleep", sleep(600_000));
+    client.ask("tilefit/test/sleep", sleep(600_000));
     assert_eq!(client.shut_down().code(), Some(0));
 }
 
@@ -83,7 +83,7 @@ fn the_end_of_the_input_ends_the_process_with_a_message() {
 #[test]
 fn slow_requests_starve_nobody() {
     let mut client = with_document("x = 1\n");
-    let slow: Vec<i64> = (0..40).map(|_| client.ask("tilelens/test/sleep", sleep(600_000))).collect();
+    let slow: Vec<i64> = (0..40).map(|_| client.ask("tilefit/test/sleep", sleep(600_000))).collect();
     assert_alive(&mut client, "x = 1\n");
     client.request("textDocument/documentSymbol", document()).expect("symbols are answered beside slow requests");
     assert!(slow.iter().all(|&id| !client.is_answered(id)));
@@ -93,7 +93,7 @@ fn slow_requests_starve_nobody() {
 #[test]
 fn an_edit_does_not_wait_for_slow_requests_which_then_answer_for_the_new_text() {
     let mut client = with_document("x = 1\n");
-    let slow = client.ask("tilelens/test/sleep", sleep(1_000));
+    let slow = client.ask("tilefit/test/sleep", sleep(1_000));
     client.change(URI, 2, json!([{ "range": range(0, 4, 0, 5), "text": "2" }]));
     client.diagnostics(URI, 2);
     assert!(!client.is_answered(slow));
@@ -103,7 +103,7 @@ fn an_edit_does_not_wait_for_slow_requests_which_then_answer_for_the_new_text() 
 #[test]
 fn a_cancelled_request_is_answered_at_once() {
     let mut client = with_document("x = 1\n");
-    let slow = client.ask("tilelens/test/sleep", sleep(600_000));
+    let slow = client.ask("tilefit/test/sleep", sleep(600_000));
     client.notify("$/cancelRequest", json!({ "id": slow }));
     assert_eq!(client.answer(slow).expect_err("it is cancelled")["code"], REQUEST_CANCELLED);
     client.notify("$/cancelRequest", json!({ "id": 99_999 }));
@@ -136,22 +136,22 @@ fn malformed_messages_are_answered_and_survived() {
 #[test]
 fn unknown_messages_and_wrong_parameters_are_survived() {
     let mut client = with_document("x = 1\n");
-    client.notify("tilelens/noSuchNotification", json!({}));
+    client.notify("tilefit/noSuchNotification", json!({}));
     client.notify("textDocument/didChange", json!({ "textDocument": 7 }));
-    assert!(client.request("tilelens/noSuchRequest", json!({})).is_err());
+    assert!(client.request("tilefit/noSuchRequest", json!({})).is_err());
     assert!(client.request("textDocument/hover", json!([1, 2])).is_err());
     assert!(client.request("workspace/executeCommand", json!({ "command": "rm", "arguments": [] })).is_err());
-    let command = json!({ "command": "tilelens.generatedCode", "arguments": [URI] });
+    let command = json!({ "command": "tilefit.generatedCode", "arguments": [URI] });
     assert!(client.request("workspace/executeCommand", command).is_err());
     let elsewhere = json!({ "textDocument": { "uri": "untitled:Untitled-1" } });
-    assert!(client.request("tilelens/viewFileText", elsewhere).is_err());
+    assert!(client.request("tilefit/viewFileText", elsewhere).is_err());
     assert_alive(&mut client, "x = 1\n");
 }
 
 #[test]
 fn requests_before_initialize_are_refused() {
     let mut client = LspClient::spawn(BINARY);
-    assert!(client.request("tilelens/viewFileText", document()).is_err());
+    assert!(client.request("tilefit/viewFileText", document()).is_err());
     client.initialize(json!({ "capabilities": {} }));
     client.open(URI, 1, "x");
     assert_alive(&mut client, "x");
@@ -173,9 +173,9 @@ const METHODS: [&str; 7] = [
     "textDocument/inlayHint",
     "textDocument/codeLens",
     "textDocument/documentSymbol",
-    "tilelens/generatedCode",
-    "tilelens/test/panic",
-    "tilelens/test/panicInHandler",
+    "tilefit/generatedCode",
+    "tilefit/test/panic",
+    "tilefit/test/panicInHandler",
 ];
 
 fn messages() -> impl Strategy<Value = Vec<Message>> {

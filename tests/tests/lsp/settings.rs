@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tilelens_tests::kernels::{self, Layout};
-use tilelens_tests::lsp_client::LspClient;
+use tilefit_tests::kernels::{self, Layout};
+use tilefit_tests::lsp_client::LspClient;
 
 use crate::{BINARY, URI};
 
@@ -29,8 +29,8 @@ fn warning(client: &mut LspClient) -> String {
 #[test]
 fn the_file_in_the_workspace_counts_and_mistakes_in_it_are_told() {
     for (name, text) in [
-        ("tilelens.toml", "planer = \"packed\"\n"),
-        ("pyproject.toml", "[project]\nname = \"x\"\n[tool.tilelens]\nplaner = \"packed\"\n"),
+        ("tilefit.toml", "planer = \"packed\"\n"),
+        ("pyproject.toml", "[project]\nname = \"x\"\n[tool.tilefit]\nplaner = \"packed\"\n"),
     ] {
         let root = workspace(name);
         fs::write(root.join(name), text).expect("the workspace is writable");
@@ -48,11 +48,11 @@ fn a_changed_file_is_read_again_and_documents_are_diagnosed_again() {
     let watching = json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
     client.initialize(json!({ "capabilities": watching, "workspaceFolders": folder(&root) }));
     let registration = client.server_request("client/registerCapability");
-    assert!(registration.to_string().contains("**/tilelens.toml"), "{registration}");
+    assert!(registration.to_string().contains("**/tilefit.toml"), "{registration}");
     client.open(URI, 1, "x = 1\n");
     client.diagnostics(URI, 1);
-    fs::write(root.join("tilelens.toml"), "target = \"ascend950\"\nplanner = 1\n").expect("the workspace is writable");
-    let change = json!({ "uri": format!("file://{}/tilelens.toml", root.display()), "type": 1 });
+    fs::write(root.join("tilefit.toml"), "target = \"ascend950\"\nplanner = 1\n").expect("the workspace is writable");
+    let change = json!({ "uri": format!("file://{}/tilefit.toml", root.display()), "type": 1 });
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
     assert!(warning(&mut client).contains("`planner` takes"));
     client.diagnostics(URI, 1);
@@ -66,7 +66,7 @@ fn the_editor_is_asked_for_its_section_at_the_start_and_after_each_change() {
         "workspace": { "configuration": true, "inlayHint": { "refreshSupport": true }, "codeLens": { "refreshSupport": true } },
     });
     client.initialize(json!({ "capabilities": capabilities }));
-    assert_eq!(client.server_request("workspace/configuration")["items"][0]["section"], "tilelens");
+    assert_eq!(client.server_request("workspace/configuration")["items"][0]["section"], "tilefit");
     assert!(warning(&mut client).contains("\"ascend2\""));
     client.settings = json!({ "target": "ascend950", "planner": "ascend3" });
     client.notify("workspace/didChangeConfiguration", json!({ "settings": null }));
@@ -80,9 +80,9 @@ fn an_editor_that_cannot_be_asked_sends_its_settings() {
     let mut client = LspClient::spawn(BINARY);
     client.initialize(json!({ "capabilities": {}, "initializationOptions": { "target": "ascend4" } }));
     assert!(warning(&mut client).contains("\"ascend4\""));
-    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilelens": { "target": "ascend5" } } }));
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilefit": { "target": "ascend5" } } }));
     assert!(warning(&mut client).contains("\"ascend5\""));
-    for nonsense in [Value::Null, json!(1), json!([]), json!({ "tilelens": "x" })] {
+    for nonsense in [Value::Null, json!(1), json!([]), json!({ "tilefit": "x" })] {
         client.notify("workspace/didChangeConfiguration", json!({ "settings": nonsense }));
     }
     client.open(URI, 1, "x = 1\n");
@@ -92,21 +92,21 @@ fn an_editor_that_cannot_be_asked_sends_its_settings() {
 #[test]
 fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
     let root = workspace("in-force");
-    fs::write(root.join("tilelens.toml"), "target = \"ascend950\"\n").expect("the workspace is writable");
+    fs::write(root.join("tilefit.toml"), "target = \"ascend950\"\n").expect("the workspace is writable");
     let start = |capabilities: Value| {
         let mut client = LspClient::spawn(BINARY);
         client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folder(&root) }));
         client
     };
-    let mut client = start(json!({ "experimental": { "tilelensSettings": true } }));
+    let mut client = start(json!({ "experimental": { "tilefitSettings": true } }));
     let expected = json!({ "target": "ascend950", "planner": "auto", "arch": "sm_100" });
-    assert_eq!(client.notification("tilelens/settings"), expected);
+    assert_eq!(client.notification("tilefit/settings"), expected);
     client.notify("workspace/didChangeConfiguration", json!({ "settings": { "planner": "packed" } }));
-    assert_eq!(client.notification("tilelens/settings")["planner"], "packed");
+    assert_eq!(client.notification("tilefit/settings")["planner"], "packed");
     let mut other = start(json!({}));
     other.open(URI, 1, "x = 1\n");
     other.diagnostics(URI, 1);
-    assert!(!other.has_notification("tilelens/settings"));
+    assert!(!other.has_notification("tilefit/settings"));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn constants_of_imported_files_count_and_follow_the_disk() {
 #[test]
 fn an_excluded_file_shows_nothing_and_follows_the_settings() {
     let root = workspace("excluded");
-    fs::write(root.join("tilelens.toml"), "exclude = [\"old/\"]\n").expect("the workspace is writable");
+    fs::write(root.join("tilefit.toml"), "exclude = [\"old/\"]\n").expect("the workspace is writable");
     let mut client = LspClient::spawn(BINARY);
     client.initialize(json!({ "capabilities": {}, "workspaceFolders": folder(&root) }));
     let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 256], pl.FP32], out: pl.Out[pl.Tensor[[512, 256], pl.FP32]]) -> pl.Tensor[[512, 256], pl.FP32]:\n        x = pl.load(a, [0, 0], [256, 256])\n        out = pl.store(x, [0, 0], out)\n        return out\n";
@@ -171,8 +171,8 @@ fn an_excluded_file_shows_nothing_and_follows_the_settings() {
     assert_eq!(client.diagnostics(&old, 1), [] as [Value; 0]);
     let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": old } }));
     assert_eq!(lenses, Ok(json!([])));
-    fs::write(root.join("tilelens.toml"), "exclude = []\n").expect("the workspace is writable");
-    let change = json!({ "uri": format!("file://{}/tilelens.toml", root.display()), "type": 2 });
+    fs::write(root.join("tilefit.toml"), "exclude = []\n").expect("the workspace is writable");
+    let change = json!({ "uri": format!("file://{}/tilefit.toml", root.display()), "type": 2 });
     client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [change] }));
     while !is_exceeded(client.diagnostics(&old, 1)) {}
 }
@@ -205,7 +205,7 @@ fn the_dump_of_a_kernel_is_linked_and_compared_and_followed_on_disk() {
     let lenses = |client: &mut LspClient| {
         let lenses = client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }));
         let Ok(Value::Array(lenses)) = lenses else { panic!("{lenses:?}") };
-        lenses.into_iter().map(|mut lens| lens["command"].take()).find(|it| it["command"] == "tilelens.openDump")
+        lenses.into_iter().map(|mut lens| lens["command"].take()).find(|it| it["command"] == "tilefit.openDump")
     };
     let command = lenses(&mut client).expect("the lens is there");
     assert_eq!(command["title"], "open dump");

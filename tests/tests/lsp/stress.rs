@@ -2,9 +2,9 @@
 //! texts as they are. The seeds are fixed, so that a failure comes again.
 
 use serde_json::{Value, json};
-use tilelens_tests::kernels::{Layout, source};
-use tilelens_tests::lsp_client::{LspClient, range};
-use tilelens_tests::tlx_kernels;
+use tilefit_tests::kernels::{Layout, source};
+use tilefit_tests::lsp_client::{LspClient, range};
+use tilefit_tests::tlx_kernels;
 
 use crate::{BINARY, URI};
 
@@ -56,11 +56,11 @@ const METHODS: [&str; 23] = [
     "textDocument/codeLens",
     "textDocument/codeAction",
     "textDocument/diagnostic",
-    "tilelens/generatedCode",
-    "tilelens/allocatedIr",
-    "tilelens/loweredIr",
-    "tilelens/memoryMap",
-    "tilelens/viewFileText",
+    "tilefit/generatedCode",
+    "tilefit/allocatedIr",
+    "tilefit/loweredIr",
+    "tilefit/memoryMap",
+    "tilefit/viewFileText",
     "workspace/symbol",
     "workspace/diagnostic",
 ];
@@ -188,10 +188,10 @@ impl Session {
         let settings = [
             Value::Null,
             json!([]),
-            json!({ "tilelens": null }),
-            json!({ "tilelens": { "target": "ascend950" } }),
-            json!({ "tilelens": { "planner": 7, "codeLens": "no" } }),
-            json!({ "tilelens": { "planner": "packed", "highlight": { "reuseGroup": true } } }),
+            json!({ "tilefit": null }),
+            json!({ "tilefit": { "target": "ascend950" } }),
+            json!({ "tilefit": { "planner": 7, "codeLens": "no" } }),
+            json!({ "tilefit": { "planner": "packed", "highlight": { "reuseGroup": true } } }),
         ];
         let settings = settings[self.dice.roll(settings.len())].clone();
         self.client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
@@ -206,7 +206,7 @@ impl Session {
                 self.client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }))
             }
             3 => self.client.notify("window/workDoneProgress/cancel", json!({ "token": "none" })),
-            4 => self.client.notify("tilelens/watchMemoryMap", params(uri, 9, 9)),
+            4 => self.client.notify("tilefit/watchMemoryMap", params(uri, 9, 9)),
             5 => {
                 let item = json!({ "range": range(0, 0, 0, 1), "data": [uri, 1, 99, 99] });
                 self.asked.push(self.client.ask("codeLens/resolve", item));
@@ -242,7 +242,7 @@ fn check(seed: u64) {
     for id in std::mem::take(&mut session.asked) {
         let _ = session.client.answer(id); // panics when there is none
     }
-    let settings = json!({ "settings": { "tilelens": { "target": "ascend950" } } });
+    let settings = json!({ "settings": { "tilefit": { "target": "ascend950" } } });
     session.client.notify("workspace/didChangeConfiguration", settings.clone());
     let mut fresh = start();
     fresh.notify("workspace/didChangeConfiguration", settings);

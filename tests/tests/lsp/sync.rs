@@ -3,8 +3,8 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tilelens_tests::kernels::{Layout, source};
-use tilelens_tests::lsp_client::{LspClient, range};
+use tilefit_tests::kernels::{Layout, source};
+use tilefit_tests::lsp_client::{LspClient, range};
 
 use crate::{BINARY, URI, with_document};
 
@@ -35,7 +35,7 @@ fn a_request_sees_exactly_the_edits_before_it() {
     let asked: Vec<_> = (2..202)
         .map(|version| {
             client.change(URI, version, json!([{ "range": range(0, 0, 1, 0), "text": format!("# {version}\n") }]));
-            (version, client.ask("tilelens/viewFileText", json!({ "textDocument": { "uri": URI } })))
+            (version, client.ask("tilefit/viewFileText", json!({ "textDocument": { "uri": URI } })))
         })
         .collect();
     for (version, id) in asked {
@@ -82,7 +82,7 @@ fn positions_outside_of_the_document_clamp() {
     let (text, _) = client.text(URI);
     assert!(["ab1\n3😀2", "ab1\n😀32"].contains(&text.as_str()), "{text}");
     client.change(URI, 5, json!([{ "range": range(FAR, FAR, 0, 0), "text": "" }])); // runs backwards
-    for method in ["textDocument/hover", "tilelens/generatedCode"] {
+    for method in ["textDocument/hover", "tilefit/generatedCode"] {
         let position = json!({ "line": FAR, "character": FAR });
         let params = json!({ "textDocument": { "uri": URI }, "position": position });
         assert_eq!(client.request(method, params), Ok(Value::Null), "{method}");
@@ -117,7 +117,7 @@ fn closing_clears_diagnostics_and_opening_again_starts_over() {
     let cleared = client.notification("textDocument/publishDiagnostics");
     assert_eq!((&cleared["uri"], &cleared["diagnostics"]), (&json!(URI), &json!([])));
     let document = json!({ "textDocument": { "uri": URI } });
-    assert!(client.request("tilelens/viewFileText", document).is_err());
+    assert!(client.request("tilefit/viewFileText", document).is_err());
     client.change(URI, 2, json!([{ "text": "lost" }]));
     client.open(URI, 1, "y = 2\n");
     assert_eq!(client.text(URI), ("y = 2\n".to_owned(), 1));

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tilelens_tests::lsp_client::{LspClient, range};
+use tilefit_tests::lsp_client::{LspClient, range};
 
 use crate::BINARY;
 
@@ -81,7 +81,7 @@ fn diagnostics_of_files_that_are_not_open() {
             ("fits.py", &fitting),
             ("plain.py", "x = 1\n"),
             ("old/k.py", KERNEL),
-            ("tilelens.toml", "exclude = [\"old/\"]\n"),
+            ("tilefit.toml", "exclude = [\"old/\"]\n"),
         ],
     );
     let mut client = start(&root, pulling());
@@ -136,10 +136,10 @@ fn another_planner_is_set_where_the_settings_come_from() {
         let actions = client.request("textDocument/codeAction", params).expect("actions");
         let mut actions = actions.as_array().expect("a list").iter();
         let action = actions.find(|action| action["title"] == "Plan with `dsa-rp`, where this kernel fits").cloned();
-        (action.map(|action| action["edit"].clone()), uri(&root, "tilelens.toml"))
+        (action.map(|action| action["edit"].clone()), uri(&root, "tilefit.toml"))
     };
     let editing = json!({ "workspace": { "workspaceEdit": edits } });
-    let (edit, toml) = offered("planner-set", &[("tilelens.toml", "planner = \"auto\"\n")], json!({}), json!({}));
+    let (edit, toml) = offered("planner-set", &[("tilefit.toml", "planner = \"auto\"\n")], json!({}), json!({}));
     let written = json!({ toml: [{ "range": range(0, 10, 0, 16), "newText": "\"dsa-rp\"" }] });
     assert_eq!(edit, Some(json!({ "changes": written })));
 
@@ -175,7 +175,7 @@ fn kernels_of_files_that_are_not_open() {
             ("deep/er/b.py", &other),
             ("plain.py", "def scale(): pass\n"),
             ("old/k.py", KERNEL),
-            ("tilelens.toml", "exclude = [\"old/\"]\n"),
+            ("tilefit.toml", "exclude = [\"old/\"]\n"),
         ],
     );
     let mut client = start(&root, pulling());
@@ -224,9 +224,9 @@ fn a_survey_of_many_files_comes_in_parts_and_shows_how_far_it_is() {
 
     // Without a token of the client the server asks for a bar, of which the user presses the button.
     let mut client = start(&root, pulling());
-    client.notify("window/workDoneProgress/cancel", json!({ "token": "tilelens/0" }));
+    client.notify("window/workDoneProgress/cancel", json!({ "token": "tilefit/0" }));
     let asked = client.ask("workspace/diagnostic", json!({ "previousResultIds": [] }));
-    assert_eq!(client.server_request("window/workDoneProgress/create")["token"], "tilelens/0");
+    assert_eq!(client.server_request("window/workDoneProgress/create")["token"], "tilefit/0");
     assert_eq!(client.answer(asked).expect_err("it is cancelled")["code"], -32802);
     let mut kinds = vec![];
     while kinds.last().is_none_or(|kind| kind != "end") {

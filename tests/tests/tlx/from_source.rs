@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use tilelens_analysis::AnalysisHost;
-use tilelens_syntax::Document;
+use tilefit_analysis::AnalysisHost;
+use tilefit_syntax::Document;
 
 use super::cases;
 
@@ -100,7 +100,7 @@ fn source(case: &Value) -> String {
     text
 }
 
-/// The plan of the kernel, as `tilelens plan --format json` prints it.
+/// The plan of the kernel, as `tilefit plan --format json` prints it.
 fn plan(text: &str) -> Value {
     let mut host = AnalysisHost::new();
     let file = host.file_id("case.py");

@@ -2,16 +2,16 @@
 //! is said of a kernel, its MLIR, its hover, or the stages themselves.
 
 use serde_json::Value;
-use tilelens_analysis::diagnostics::Severity;
-use tilelens_analysis::ide::{Diagnostic, KernelPlan};
-use tilelens_analysis::tlx::kernel::{GroupId, Pair};
-use tilelens_analysis::tlx::language::{Dtype, Storage};
-use tilelens_analysis::tlx::rewriting::Rewriting;
-use tilelens_analysis::tlx::sizes::{self, Sized};
-use tilelens_analysis::tlx::tree::Tree;
-use tilelens_analysis::tlx::{BufferId, Rules, offsets};
-use tilelens_analysis::{Analysis, AnalysisHost, FileId};
-use tilelens_syntax::Document;
+use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::ide::{Diagnostic, KernelPlan};
+use tilefit_analysis::tlx::kernel::{GroupId, Pair};
+use tilefit_analysis::tlx::language::{Dtype, Storage};
+use tilefit_analysis::tlx::rewriting::Rewriting;
+use tilefit_analysis::tlx::sizes::{self, Sized};
+use tilefit_analysis::tlx::tree::Tree;
+use tilefit_analysis::tlx::{BufferId, Rules, offsets};
+use tilefit_analysis::{Analysis, AnalysisHost, FileId};
+use tilefit_syntax::Document;
 
 use super::cases;
 use super::from_source::{is_expressible, list};
@@ -181,12 +181,12 @@ fn placeholders(case: &Value) {
     assert_eq!(derived["physical_extent"], extent);
 }
 
-fn read(text: &str) -> tilelens_analysis::tlx::Kernel {
-    use tilelens_analysis::tlx::front;
-    use tilelens_analysis::tlx::language::Imports;
-    use tilelens_analysis::tlx::scenario::Scenario;
+fn read(text: &str) -> tilefit_analysis::tlx::Kernel {
+    use tilefit_analysis::tlx::front;
+    use tilefit_analysis::tlx::language::Imports;
+    use tilefit_analysis::tlx::scenario::Scenario;
 
-    let parse = |text: &str| tilelens_syntax::ast::parse(&Document::new(text).blocks()[0].source).0;
+    let parse = |text: &str| tilefit_syntax::ast::parse(&Document::new(text).blocks()[0].source).0;
     let mut imports = Imports::default();
     imports.add(&parse("import triton.language as tl, triton.language.extra.tlx as tlx"));
     let scope = Names(&imports);
@@ -194,27 +194,27 @@ fn read(text: &str) -> tilelens_analysis::tlx::Kernel {
 }
 
 /// The names of Triton, and no others.
-struct Names<'a>(&'a tilelens_analysis::tlx::language::Imports);
+struct Names<'a>(&'a tilefit_analysis::tlx::language::Imports);
 
-impl tilelens_analysis::eval::Scope for Names<'_> {
-    fn constant(&self, _: &str) -> Option<tilelens_analysis::eval::Constant> {
+impl tilefit_analysis::eval::Scope for Names<'_> {
+    fn constant(&self, _: &str) -> Option<tilefit_analysis::eval::Constant> {
         None
     }
 
-    fn function(&self, _: &str) -> Option<tilelens_analysis::eval::FunctionSource> {
+    fn function(&self, _: &str) -> Option<tilefit_analysis::eval::FunctionSource> {
         None
     }
 
-    fn dialect_name(&self, path: &[&str]) -> Option<tilelens_analysis::eval::Constant> {
-        tilelens_analysis::tlx::language::name(&self.0.canonical(path)?)
+    fn dialect_name(&self, path: &[&str]) -> Option<tilefit_analysis::eval::Constant> {
+        tilefit_analysis::tlx::language::name(&self.0.canonical(path)?)
     }
 
     fn dialect_call(
         &self,
         path: &[&str],
-        arguments: &dyn Fn() -> Vec<tilelens_analysis::eval::Argument>,
-    ) -> Option<tilelens_analysis::eval::Constant> {
-        tilelens_analysis::tlx::language::call(&self.0.canonical(path)?, arguments)
+        arguments: &dyn Fn() -> Vec<tilefit_analysis::eval::Argument>,
+    ) -> Option<tilefit_analysis::eval::Constant> {
+        tilefit_analysis::tlx::language::call(&self.0.canonical(path)?, arguments)
     }
 }
 

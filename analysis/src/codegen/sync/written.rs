@@ -1,6 +1,6 @@
 //! Flags and barriers that the author wrote: whether every set has its wait, and between which pipes.
 //!
-//! Three-valued, like all else: a flag is certainly paired, certainly not, or tilelens cannot know. The kernel's flags are
+//! Three-valued, like all else: a flag is certainly paired, certainly not, or tilefit cannot know. The kernel's flags are
 //! executed for every choice at its branches, where equal conditions choose alike, and for one to three iterations of loops whose
 //! bounds are not constant. A flag below a branch inside of a loop is beyond that; of it only what no run could mend is said.
 

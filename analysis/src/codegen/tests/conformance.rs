@@ -1,7 +1,7 @@
 //! `tests/conformance/codegen`: what the last compiler that generated C++ made of 88 kernels.
 //!
 //! The recorded sequences are turned back into IR, with the recorded addresses, so that selection and synchronisation are
-//! compared by themselves; kernels from source are compared in the crate `tilelens-tests`.
+//! compared by themselves; kernels from source are compared in the crate `tilefit-tests`.
 
 mod lines;
 mod pairs;

@@ -1,6 +1,6 @@
 //! Kernels and plans by hand.
 
-use tilelens_syntax::{Document, ast};
+use tilefit_syntax::{Document, ast};
 
 use crate::ir::{
     Attr, Call, Dtype, For, Handover, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt, TensorLayout,

@@ -667,6 +667,6 @@ fn columns_are_passed_as_rows() {
     );
 }
 
-fn float(value: f64) -> tilelens_syntax::ast::FloatBits {
-    tilelens_syntax::ast::FloatBits::new(value)
+fn float(value: f64) -> tilefit_syntax::ast::FloatBits {
+    tilefit_syntax::ast::FloatBits::new(value)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::conformance::{Renaming, cases, generated, recorded, with_pipe_of_march, without};
 use crate::codegen::sequence::{Action, Instr, Program, Step};
@@ -174,7 +174,7 @@ fn synchronisation_from_source_is_sound() {
         }
         let _ = writeln!(report, "{folder}: {total} kernels, {complete} complete, {sound} sound");
         let _ = writeln!(report, "  {detected} of {removals} single removals of a pair or barrier detected");
-        if std::env::var_os("TILELENS_REASONS").is_some() {
+        if std::env::var_os("TILEFIT_REASONS").is_some() {
             println!("{folder}: {reasons:#?}");
         }
     }

@@ -50,13 +50,13 @@ fn draw<At>(map: &MemoryMap<At>, width: f64, style: &str) -> String {
     let mut svg = Svg { out: String::new(), row, number: 0 };
     let _ = writeln!(
         svg.out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tilelens-map\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"tilefit-map\" viewBox=\"0 0 {width:.0} {height:.0}\" \
          font-family=\"ui-sans-serif, sans-serif\" font-size=\"{FONT}\" role=\"group\" aria-label=\"{}\">",
         escaped(&summary(map))
     );
     svg.out.push_str(style);
     svg.out.push_str(
-        "<defs><pattern id=\"tilelens-hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
+        "<defs><pattern id=\"tilefit-hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\">\
          <path class=\"hatch\" d=\"M0 0V6\"/></pattern></defs>\n",
     );
     svg.gutter(map);

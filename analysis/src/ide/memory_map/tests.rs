@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use tilelens_syntax::Document;
+use tilefit_syntax::Document;
 
 use super::*;
 use crate::AnalysisHost;

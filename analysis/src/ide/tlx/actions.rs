@@ -1,8 +1,8 @@
 //! What an editor offers in a TLX kernel: to look at its MLIR, and to mend what the findings name. A fix that moves buffers is planned
 //! before it is offered.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 
 use crate::db::{self, TlxKernel};
 use crate::diagnostics::{Code, Severity};
@@ -446,7 +446,7 @@ impl<'a> Site<'a> {
         let start = range.start - self.placed.start;
         let line = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
         let indent = &self.text[line..start];
-        let edit = (TextRange::empty(self.placed.start + line), format!("{indent}# tilelens: {}\n", values.join(" ")));
+        let edit = (TextRange::empty(self.placed.start + line), format!("{indent}# tilefit: {}\n", values.join(" ")));
         indent
             .trim()
             .is_empty()

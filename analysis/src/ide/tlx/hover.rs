@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Expr;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Expr;
 
 use crate::db::{self, TlxKernel};
 use crate::eval::Constant;

@@ -8,7 +8,7 @@ mod scenarios;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tilelens_syntax::TextRange;
+use tilefit_syntax::TextRange;
 
 use crate::db::TlxKernel;
 use crate::diagnostics::Code;
@@ -26,7 +26,7 @@ use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
 use super::{Context, InlayHint, KernelPlan, PlacedUnit, Symbol, SymbolKind, layout};
 
-/// A spec in `tilelens plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
+/// A spec in `tilefit plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SpecView {
     pub name: String,

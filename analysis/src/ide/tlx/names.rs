@@ -1,7 +1,7 @@
 //! What a name in a TLX kernel stands for, and what shares its memory.
 
-use tilelens_syntax::TextRange;
-use tilelens_syntax::ast::Expr;
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Expr;
 
 use crate::db::{self, TlxKernel};
 use crate::ide::{Context, PlacedUnit};

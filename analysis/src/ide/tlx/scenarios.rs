@@ -10,7 +10,7 @@ use crate::ide::{Context, PlacedUnit};
 
 use super::display;
 
-/// One scenario in `tilelens plan --format json`.
+/// One scenario in `tilefit plan --format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScenarioView {
     /// The parameters that differ between the scenarios of the kernel.
@@ -85,14 +85,14 @@ pub(super) fn markdown(views: &[ScenarioView], survey: Option<&Survey>) -> Strin
     }
     let more = views.len().saturating_sub(MOST_LINES) + survey.more;
     if more > 0 {
-        let _ = writeln!(text, "\nand {more} more; `tilelens plan` lists them.");
+        let _ = writeln!(text, "\nand {more} more; `tilefit plan` lists them.");
     }
     if survey.pruned {
         text.push_str("\n`prune_configs_by` may drop some before they are compiled.\n");
     }
     let _ = writeln!(
         text,
-        "\nThe plan and its errors are of the one in bold. A comment `# tilelens: NAME=value` selects another."
+        "\nThe plan and its errors are of the one in bold. A comment `# tilefit: NAME=value` selects another."
     );
     text
 }

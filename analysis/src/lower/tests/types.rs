@@ -1,7 +1,7 @@
 //! What the compiler's front end refuses by the types of values.
 
 use expect_test::{Expect, expect};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::Module;
 use crate::lower::kernels;

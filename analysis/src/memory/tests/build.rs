@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use tilelens_syntax::{Document, ast};
+use tilefit_syntax::{Document, ast};
 
 use crate::ir::{
     Attr, Call, Carry, Dtype, For, Handover, If, Kernel, KernelKind, LoopKind, Operand, Origin, PIPELINE_STAGES, Role,

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use crate::AnalysisHost;
 use crate::diagnostics::Code;
-use tilelens_syntax::Document;
+use tilefit_syntax::Document;
 
 #[track_caller]
 fn check(body: &str, expected: Expect) {

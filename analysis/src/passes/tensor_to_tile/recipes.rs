@@ -199,7 +199,7 @@ impl Conversion<'_> {
         let mask = self.insert(site, "cmp_mask", op, call.args, call.attrs);
         let [one, zero] = [("cmp_one", 1.0), ("cmp_zero", 0.0)].map(|(name, value)| {
             let value = if dtype.is_float() {
-                Scalar::Float(tilelens_syntax::ast::FloatBits::new(value))
+                Scalar::Float(tilefit_syntax::ast::FloatBits::new(value))
             } else {
                 Scalar::Int(value as i64)
             };

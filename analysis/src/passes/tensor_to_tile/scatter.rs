@@ -1,7 +1,7 @@
 //! Rows written where an index says: one scatter by flat indices into zeros, one of ones that marks what it hit, and a choice
 //! between what was scattered and what was there.
 
-use tilelens_syntax::ast::FloatBits;
+use tilefit_syntax::ast::FloatBits;
 
 use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;

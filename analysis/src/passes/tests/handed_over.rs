@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilelens_syntax::{BlockKind, Document, ast};
+use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::Nowhere;
 use crate::ir::Operand;

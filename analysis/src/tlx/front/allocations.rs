@@ -1,6 +1,6 @@
 //! What takes memory: specs, buffers, barriers, CLC contexts.
 
-use tilelens_syntax::ast::{Arg, ExprId};
+use tilefit_syntax::ast::{Arg, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::Constant;

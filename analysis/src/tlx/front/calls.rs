@@ -1,6 +1,6 @@
 //! Calls: the functions of TLX that are looked at, and helpers.
 
-use tilelens_syntax::ast::{Arg, Expr, ExprId, Function};
+use tilefit_syntax::ast::{Arg, Expr, ExprId, Function};
 
 use crate::eval::{self, Constant, Scope};
 use crate::ir::{Origin, Reason};

@@ -1,6 +1,6 @@
 //! Expressions: constants, and the buffers, specs and groups in tuples, lists and comprehensions.
 
-use tilelens_syntax::ast::{BinaryOp, Clause, Expr, ExprId};
+use tilefit_syntax::ast::{BinaryOp, Clause, Expr, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant};

@@ -1,6 +1,6 @@
 //! Reuse groups and overlap definitions.
 
-use tilelens_syntax::ast::{Arg, Expr, ExprId};
+use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::Constant;

@@ -11,7 +11,7 @@ mod statements;
 
 use std::collections::BTreeMap;
 
-use tilelens_syntax::ast::{Arg, Ast, Expr, ExprId};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, Scope};

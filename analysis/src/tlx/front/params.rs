@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tilelens_syntax::ast::{Ast, BoolOp, CompareOp, Expr, ExprId, Function, Stmt};
+use tilefit_syntax::ast::{Ast, BoolOp, CompareOp, Expr, ExprId, Function, Stmt};
 
 use crate::eval::{self, Constant, Scope};
 use crate::ir::{Origin, Reason};
@@ -30,7 +30,7 @@ pub(super) fn params(
             equalities(ast, condition.value, scope, &mut asserted);
         }
     }
-    let param = |param: &tilelens_syntax::ast::Param| {
+    let param = |param: &tilefit_syntax::ast::Param| {
         let name = ast.name(param.name)?.to_owned();
         let annotation = param.annotation.and_then(|annotation| ast.dotted(annotation));
         let is_constexpr = annotation.and_then(|path| imports.canonical(&path)).as_deref() == Some("tl.constexpr");
@@ -45,7 +45,7 @@ pub(super) fn params(
             None => {
                 let example = if is_constexpr { "128" } else { "bf16" };
                 let reason =
-                    format!("`{name}` has no value here; a comment `# tilelens: {name}={example}` gives it one");
+                    format!("`{name}` has no value here; a comment `# tilefit: {name}={example}` gives it one");
                 (Constant::Unknown(Reason(reason)), None)
             }
         };

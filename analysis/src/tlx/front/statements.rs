@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tilelens_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant};

@@ -6,7 +6,7 @@ mod types;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use tilelens_syntax::ast::ExprId;
+use tilefit_syntax::ast::ExprId;
 
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Reason;

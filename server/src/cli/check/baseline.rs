@@ -43,7 +43,7 @@ impl Baseline {
         let text = fs::read_to_string(path)
             .map_err(|error| format!("{}: {error}; --write-baseline makes the file", path.display()))?;
         let file: File = serde_json::from_str(&text)
-            .map_err(|error| format!("{}: not a baseline of tilelens: {error}", path.display()))?;
+            .map_err(|error| format!("{}: not a baseline of tilefit: {error}", path.display()))?;
         if file.schema != SCHEMA {
             return Err(format!("{}: schema {} is not known; write it anew", path.display(), file.schema));
         }

@@ -1,8 +1,8 @@
 //! A diagnostic with all that the formats write of it.
 
-use tilelens_analysis::diagnostics::{Code, Severity};
-use tilelens_analysis::ide::Diagnostic;
-use tilelens_syntax::{LineCol, PositionEncoding, TextRange};
+use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::ide::Diagnostic;
+use tilefit_syntax::{LineCol, PositionEncoding, TextRange};
 
 use crate::cli::frame;
 use crate::cli::source::Source;

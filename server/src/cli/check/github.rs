@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use tilelens_analysis::diagnostics::Severity;
+use tilefit_analysis::diagnostics::Severity;
 
 use super::finding::Finding;
 use super::{Run, human};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use tilelens_analysis::diagnostics::Severity;
-use tilelens_analysis::ide::KernelPlan;
+use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::ide::KernelPlan;
 
 use super::{Checked, Run};
 use crate::cli::usage;

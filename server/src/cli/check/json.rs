@@ -1,7 +1,7 @@
 //! All of a run as one JSON object.
 
 use serde_json::{Value, json};
-use tilelens_analysis::diagnostics::Severity;
+use tilefit_analysis::diagnostics::Severity;
 
 use super::finding::{Finding, Place, portable};
 use super::{Checked, Run};
@@ -33,7 +33,6 @@ fn finding(finding: &Finding) -> Value {
         "message": finding.message,
         "place": json_place(&finding.place),
         "related": related.collect::<Vec<_>>(),
-        "url": finding.code.docs_url(),
     })
 }
 

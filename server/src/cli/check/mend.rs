@@ -1,9 +1,9 @@
-//! `tilelens check --fix`.
+//! `tilefit check --fix`.
 
 use std::fs;
 use std::path::Path;
 
-use tilelens_analysis::project::Config;
+use tilefit_analysis::project::Config;
 
 use crate::cli::source::Source;
 

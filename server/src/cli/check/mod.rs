@@ -1,4 +1,4 @@
-//! `tilelens check`: what does not fit, for people and for the machines of CI.
+//! `tilefit check`: what does not fit, for people and for the machines of CI.
 
 mod baseline;
 mod finding;
@@ -18,9 +18,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use tilelens_analysis::diagnostics::Severity;
-use tilelens_analysis::ide::KernelPlan;
-use tilelens_analysis::project::Config;
+use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::project::Config;
 
 use self::baseline::Baseline;
 use self::finding::Finding;
@@ -182,7 +182,7 @@ fn check_isolated(path: &Path, config: &Config, framed: bool, fix: bool) -> Resu
         check(path, config, framed)
     };
     catch_unwind(check).unwrap_or_else(|_| {
-        Err(format!("{}: tilelens failed on this file, which is a bug; please report it", path.display()))
+        Err(format!("{}: tilefit failed on this file, which is a bug; please report it", path.display()))
     })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::{Value, json};
-use tilelens_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::diagnostics::{Code, Severity};
 
 use super::Run;
 use super::finding::{Finding, Place};
@@ -17,7 +17,7 @@ pub(super) fn report(run: &Run) -> String {
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": {
-                "name": "tilelens",
+                "name": "tilefit",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
                 "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": codes.into_iter().map(rule).collect::<Vec<_>>(),
@@ -37,7 +37,6 @@ fn rule(code: Code) -> Value {
     json!({
         "id": code.name(),
         "shortDescription": { "text": code.title() },
-        "helpUri": code.docs_url(),
         "help": { "text": code.page(), "markdown": code.page() },
         "defaultConfiguration": { "level": level(code.severity()) },
     })

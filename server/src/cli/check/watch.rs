@@ -16,7 +16,7 @@ use crate::cli::print;
 const SETTLES: Duration = Duration::from_millis(50);
 
 /// The files of the workspace that are read beside kernels.
-const SETTINGS: [&str; 2] = ["tilelens.toml", "pyproject.toml"];
+const SETTINGS: [&str; 2] = ["tilefit.toml", "pyproject.toml"];
 
 pub(super) fn watch(paths: &[PathBuf], check: impl Fn()) -> notify::Result<Infallible> {
     let (sender, events) = channel();

@@ -1,6 +1,6 @@
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::CallItem;
-use tilelens_syntax::TextRange;
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::CallItem;
+use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{
     CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Position, Range, SymbolKind,
 };

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
 use serde_json::json;
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::{self, Effect, Mend};
-use tilelens_syntax::{Document, TextRange};
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::{self, Effect, Mend};
+use tilefit_syntax::{Document, TextRange};
 use tower_lsp::ls_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, CreateFile, DocumentChangeOperation,
     DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit,
@@ -38,7 +38,7 @@ pub(in crate::lsp) fn code_actions(
 fn fix_all(view: &View) -> Cancellable<Option<CodeAction>> {
     let edits = view.analysis.fix_all(view.file)?;
     Ok((!edits.is_empty()).then(|| CodeAction {
-        title: "Mend all that tilelens can".to_owned(),
+        title: "Mend all that tilefit can".to_owned(),
         kind: Some(CodeActionKind::new(FIX_ALL)),
         edit: Some(edit(view, edits)),
         ..CodeAction::default()

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tilelens_analysis::ide::{self, LensCommand, LensKind};
-use tilelens_analysis::{Cancellable, Cancelled};
-use tilelens_syntax::TextRange;
+use tilefit_analysis::ide::{self, LensCommand, LensKind};
+use tilefit_analysis::{Cancellable, Cancelled};
+use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{CodeLens, Command, Position, Range, Uri};
 
 use crate::lsp::capabilities::{OPEN_DUMP, SHOW_GENERATED_CODE, SHOW_MEMORY_MAP};

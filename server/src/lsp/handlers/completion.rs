@@ -1,6 +1,6 @@
 use serde_json::Value;
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::{self, CompletionKind};
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::{self, CompletionKind};
 use tower_lsp::ls_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit, Documentation,
     InsertReplaceEdit, InsertTextFormat, Position, Range, TextEdit,

@@ -1,5 +1,5 @@
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::{Symbol, SymbolKind};
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::{Symbol, SymbolKind};
 use tower_lsp::ls_types as lsp;
 
 use crate::lsp::query::View;

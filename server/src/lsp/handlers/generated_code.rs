@@ -1,4 +1,4 @@
-use tilelens_analysis::{Cancellable, ide};
+use tilefit_analysis::{Cancellable, ide};
 use tower_lsp::ls_types::Position;
 
 use crate::lsp::ext::{Gap, GeneratedCode, MappedLine};

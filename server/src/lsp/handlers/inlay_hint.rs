@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tilelens_analysis::ide::{HintDetails, HintLink};
-use tilelens_analysis::{Cancellable, Cancelled};
+use tilefit_analysis::ide::{HintDetails, HintLink};
+use tilefit_analysis::{Cancellable, Cancelled};
 use tower_lsp::ls_types::{
     InlayHint, InlayHintKind, InlayHintLabel, InlayHintLabelPart, InlayHintTooltip, Location, MarkupContent,
     MarkupKind, Range, Uri,

@@ -1,4 +1,4 @@
-use tilelens_analysis::Cancellable;
+use tilefit_analysis::Cancellable;
 use tower_lsp::ls_types::Position;
 
 use crate::lsp::ext::KernelIr;

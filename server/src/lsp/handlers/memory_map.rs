@@ -1,7 +1,7 @@
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::MemoryMap;
-use tilelens_analysis::ide::memory_map::text::{self, Line};
-use tilelens_analysis::ide::memory_map::{html, svg};
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::text::{self, Line};
+use tilefit_analysis::ide::memory_map::{html, svg};
 use tower_lsp::ls_types::Position;
 
 use crate::lsp::ext::{DrawnMap, Mark, MemoryMapAnswer, Picture, Text};

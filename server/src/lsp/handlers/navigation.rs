@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::Mention;
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::Mention;
 use tower_lsp::ls_types::{
     DocumentChanges, DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Location, OneOf,
     OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse, TextDocumentEdit, TextEdit, Uri,

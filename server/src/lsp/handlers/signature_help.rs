@@ -1,5 +1,5 @@
-use tilelens_analysis::Cancellable;
-use tilelens_analysis::ide::Signature;
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::Signature;
 use tower_lsp::ls_types::{
     Documentation, ParameterInformation, ParameterLabel, Position, SignatureHelp, SignatureInformation,
 };

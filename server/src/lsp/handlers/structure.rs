@@ -1,5 +1,5 @@
-use tilelens_analysis::Cancellable;
-use tilelens_syntax::TextRange;
+use tilefit_analysis::Cancellable;
+use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{FoldingRange, Position, Range, SelectionRange};
 
 use crate::lsp::query::View;

@@ -1,15 +1,15 @@
-//! Requests with which the end-to-end tests break things on purpose. Only with `TILELENS_TEST_HOOKS=1`:
+//! Requests with which the end-to-end tests break things on purpose. Only with `TILEFIT_TEST_HOOKS=1`:
 //!
-//! * `tilelens/test/panic` `{textDocument}`: a query that panics on its worker
-//! * `tilelens/test/panicInHandler` `{textDocument}`: a handler that panics before it has queued anything
-//! * `tilelens/test/sleep` `{textDocument, milliseconds}`: a query that takes its time and answers with the version;
+//! * `tilefit/test/panic` `{textDocument}`: a query that panics on its worker
+//! * `tilefit/test/panicInHandler` `{textDocument}`: a handler that panics before it has queued anything
+//! * `tilefit/test/sleep` `{textDocument, milliseconds}`: a query that takes its time and answers with the version;
 //!   like every query it stops when an edit comes, and is then asked again
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
-use tilelens_analysis::Cancellable;
+use tilefit_analysis::Cancellable;
 use tower_lsp::LspServiceBuilder;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::TextDocumentIdentifier;
@@ -19,13 +19,13 @@ use crate::lsp::ext::ViewFileTextParams;
 use crate::lsp::query::{OnEdit, View};
 
 pub(in crate::lsp) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
-    if std::env::var_os("TILELENS_TEST_HOOKS").is_none_or(|value| value != "1") {
+    if std::env::var_os("TILEFIT_TEST_HOOKS").is_none_or(|value| value != "1") {
         return service;
     }
     service
-        .custom_method("tilelens/test/panic", Backend::test_panic)
-        .custom_method("tilelens/test/panicInHandler", Backend::test_panic_in_handler)
-        .custom_method("tilelens/test/sleep", Backend::test_sleep)
+        .custom_method("tilefit/test/panic", Backend::test_panic)
+        .custom_method("tilefit/test/panicInHandler", Backend::test_panic_in_handler)
+        .custom_method("tilefit/test/sleep", Backend::test_sleep)
 }
 
 #[derive(Deserialize)]

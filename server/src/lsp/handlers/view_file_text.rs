@@ -1,4 +1,4 @@
-use tilelens_analysis::Cancellable;
+use tilefit_analysis::Cancellable;
 
 use crate::lsp::ext::FileText;
 use crate::lsp::query::View;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tilelens_analysis::ir::Dtype;
-use tilelens_analysis::target::Space;
+use tilefit_analysis::ir::Dtype;
+use tilefit_analysis::target::Space;
 
 use super::operations::Level;
 use super::sizes;

@@ -1,6 +1,6 @@
 //! Loops and branches.
 
-use tilelens_analysis::ir::Dtype;
+use tilefit_analysis::ir::Dtype;
 
 use super::author::Author;
 use super::values::{ScalarName, Value, ValueType};

@@ -13,8 +13,8 @@ mod tile_kernel;
 mod values;
 mod vectors;
 
-use tilelens_analysis::ir::Dtype::*;
-use tilelens_analysis::target::Space;
+use tilefit_analysis::ir::Dtype::*;
+use tilefit_analysis::target::Space;
 
 use self::author::{Author, SCALARS, Taste};
 use self::operations::Level;

@@ -1,7 +1,7 @@
 //! Work of the cube unit.
 
-use tilelens_analysis::ir::Dtype::{self, *};
-use tilelens_analysis::target::Space;
+use tilefit_analysis::ir::Dtype::{self, *};
+use tilefit_analysis::target::Space;
 
 use super::author::Author;
 use super::operations::Level;

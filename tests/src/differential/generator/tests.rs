@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use tilelens_analysis::ops::OPS;
-use tilelens_syntax::Document;
-use tilelens_syntax::ast::{self, Ast, Expr, Stmt};
+use tilefit_analysis::ops::OPS;
+use tilefit_syntax::Document;
+use tilefit_syntax::ast::{self, Ast, Expr, Stmt};
 
 use super::operations::ROWS;
 use super::*;

@@ -1,7 +1,7 @@
 //! Statements of the vector unit, one function a form.
 
-use tilelens_analysis::ir::Dtype;
-use tilelens_analysis::target::Space;
+use tilefit_analysis::ir::Dtype;
+use tilefit_analysis::target::Space;
 
 use super::author::{Author, ranges};
 use super::operations::{Form, Level, ROWS, Row};

@@ -275,5 +275,5 @@ fn parse(text: &str, vars: &HashMap<String, VarId>) -> Scalar {
     if let Ok(value) = text.parse::<i64>() {
         return Scalar::Int(value);
     }
-    Scalar::Float(tilelens_syntax::ast::FloatBits::new(text.parse().unwrap_or_else(|_| panic!("scalar {text}"))))
+    Scalar::Float(tilefit_syntax::ast::FloatBits::new(text.parse().unwrap_or_else(|_| panic!("scalar {text}"))))
 }

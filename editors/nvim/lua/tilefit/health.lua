@@ -1,5 +1,5 @@
-local tilelens = require('tilelens')
-local client = require('tilelens.client')
+local tilefit = require('tilefit')
+local client = require('tilefit.client')
 
 local M = {}
 
@@ -12,24 +12,24 @@ local function check_editor()
   if vim.fn.has('nvim-0.11') == 1 then
     report.ok('Neovim 0.11 or newer')
   elseif vim.fn.has('nvim-0.10') == 1 then
-    report.ok('Neovim 0.10: everything works; 0.11 also reads vim.lsp.config("tilelens", ...)')
+    report.ok('Neovim 0.10: everything works; 0.11 also reads vim.lsp.config("tilefit", ...)')
   else
     report.warn('Neovim before 0.10: diagnostics, hover and commands only', { 'Neovim 0.10 adds inlay hints' })
   end
 end
 
 local function check_server()
-  local path = tilelens.server()
+  local path = tilefit.server()
   if vim.fn.executable(path) == 0 then
     report.error(
       ('no server: "%s" is not executable'):format(path),
-      { 'cargo xtask install --nvim', 'or set vim.g.tilelens = { server = { path = "..." } }' }
+      { 'cargo xtask install --nvim', 'or set vim.g.tilefit = { server = { path = "..." } }' }
     )
     return
   end
   local version = vim.fn.system({ path, '--version' })
-  if vim.v.shell_error ~= 0 or not version:match('^tilelens ') then
-    report.error(('"%s --version" does not answer as tilelens does: %s'):format(path, vim.trim(version)))
+  if vim.v.shell_error ~= 0 or not version:match('^tilefit ') then
+    report.error(('"%s --version" does not answer as tilefit does: %s'):format(path, vim.trim(version)))
     return
   end
   report.ok(('%s (%s)'):format(vim.trim(version), vim.fn.exepath(path)))
@@ -44,12 +44,12 @@ local function check_clients()
     report.ok(('serving %s'):format(lsp_client.config.root_dir or 'single files'))
   end
   for _, name in ipairs({ 'target', 'planner' }) do
-    report.info(('%s: %s'):format(name, tilelens.settings()[name] or 'what tilelens.toml or pyproject.toml says'))
+    report.info(('%s: %s'):format(name, tilefit.settings()[name] or 'what tilefit.toml or pyproject.toml says'))
   end
 end
 
 function M.check()
-  report.start('tilelens')
+  report.start('tilefit')
   check_editor()
   check_server()
   check_clients()

@@ -1,8 +1,8 @@
-local client = require('tilelens.client')
+local client = require('tilefit.client')
 
 local M = {}
 
---- What `:Tilelens <name>` accepts.
+--- What `:Tilefit <name>` accepts.
 M.choices = {
   target = { 'ascend910b', 'ascend950' },
   planner = { 'auto', 'sequential', 'packed', 'dsa-rp' },
@@ -11,30 +11,30 @@ M.choices = {
 local current
 
 local function warn(message)
-  vim.notify('tilelens: ' .. message, vim.log.levels.WARN)
+  vim.notify('tilefit: ' .. message, vim.log.levels.WARN)
 end
 
---- The settings that the server gets: `vim.g.tilelens`, then what `:Tilelens` changed in this session. Defaults stay out
---- of it: they would hide what `tilelens.toml` says.
+--- The settings that the server gets: `vim.g.tilefit`, then what `:Tilefit` changed in this session. Defaults stay out
+--- of it: they would hide what `tilefit.toml` says.
 function M.settings()
   if not current then
-    current = vim.tbl_deep_extend('force', vim.empty_dict(), vim.g.tilelens or {})
+    current = vim.tbl_deep_extend('force', vim.empty_dict(), vim.g.tilefit or {})
     current.server = nil -- where the binary is found is no business of the server
   end
   return current
 end
 
---- The server binary: `vim.g.tilelens.server.path`, then PATH, then where `cargo xtask install` puts it.
+--- The server binary: `vim.g.tilefit.server.path`, then PATH, then where `cargo xtask install` puts it.
 function M.server()
-  local configured = vim.tbl_get(vim.g.tilelens or {}, 'server', 'path')
+  local configured = vim.tbl_get(vim.g.tilefit or {}, 'server', 'path')
   if configured then
     return vim.fn.expand(configured)
   end
-  local cargo = vim.fn.expand('~/.cargo/bin/tilelens')
-  if vim.fn.executable('tilelens') == 0 and vim.fn.executable(cargo) == 1 then
+  local cargo = vim.fn.expand('~/.cargo/bin/tilefit')
+  if vim.fn.executable('tilefit') == 0 and vim.fn.executable(cargo) == 1 then
     return cargo
   end
-  return 'tilelens'
+  return 'tilefit'
 end
 
 local function refresh_lenses(buf)
@@ -113,8 +113,8 @@ local ids = {}
 
 --- Starts a client for `buf`, or joins the one that serves its root. Only for Neovim before 0.11.
 local function start(buf)
-  local config = dofile(vim.api.nvim_get_runtime_file('lsp/tilelens.lua', false)[1])
-  config.name = 'tilelens'
+  local config = dofile(vim.api.nvim_get_runtime_file('lsp/tilefit.lua', false)[1])
+  config.name = 'tilefit'
   config.root_dir = root_of(buf, config.root_markers)
   if vim.lsp.start then
     vim.lsp.start(config, { bufnr = buf })
@@ -129,14 +129,14 @@ end
 
 --- Serves every Python buffer from now on.
 function M.enable()
-  local group = vim.api.nvim_create_augroup('tilelens', {})
+  local group = vim.api.nvim_create_augroup('tilefit', {})
   if vim.fn.executable(M.server()) == 0 then
     vim.api.nvim_create_autocmd('FileType', {
       group = group,
       pattern = 'python',
       once = true,
       callback = function()
-        warn(('no server: "%s" is not executable. See :checkhealth tilelens'):format(M.server()))
+        warn(('no server: "%s" is not executable. See :checkhealth tilefit'):format(M.server()))
       end,
     })
     return
@@ -145,14 +145,14 @@ function M.enable()
     vim.api.nvim_create_autocmd('LspAttach', {
       group = group,
       callback = function(event)
-        if vim.lsp.get_client_by_id(event.data.client_id).name == 'tilelens' then
+        if vim.lsp.get_client_by_id(event.data.client_id).name == 'tilefit' then
           on_attach(event.buf)
         end
       end,
     })
   end
   if vim.lsp.enable then
-    vim.lsp.enable('tilelens')
+    vim.lsp.enable('tilefit')
     return
   end
   vim.api.nvim_create_autocmd('FileType', {
@@ -175,13 +175,13 @@ function M.set(name, value)
   M.settings()[name] = value
   for _, running in ipairs(client.all()) do
     local settings = running.settings or running.config.settings
-    settings.tilelens = vim.tbl_deep_extend('force', settings.tilelens or {}, { [name] = value })
+    settings.tilefit = vim.tbl_deep_extend('force', settings.tilefit or {}, { [name] = value })
     client.notify(running, 'workspace/didChangeConfiguration', { settings = settings })
   end
   for _, refresh in pairs(lenses) do
     refresh()
   end
-  require('tilelens.codegen').refresh()
+  require('tilefit.codegen').refresh()
 end
 
 --- Stops every client, and starts it again for the buffers it served once it is gone.
@@ -213,24 +213,24 @@ end
 
 --- Opens a product ('cpp', 'ir' or 'mlir') of the kernel at `position` (as LSP has it) of the document `uri` beside it.
 function M.show(product, uri, position)
-  require('tilelens.codegen').show(vim.uri_to_bufnr(uri), position.line, product)
+  require('tilefit.codegen').show(vim.uri_to_bufnr(uri), position.line, product)
 end
 
 --- Opens the memory map of the kernel at `position` of the document `uri` beside it.
 function M.show_map(uri, position)
-  require('tilelens.map').show(vim.uri_to_bufnr(uri), position.line)
+  require('tilefit.map').show(vim.uri_to_bufnr(uri), position.line)
 end
 
 local function show_here(product)
   return function()
-    require('tilelens.codegen').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1, product)
+    require('tilefit.codegen').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1, product)
   end
 end
 
 local subcommands = {
   codegen = show_here('cpp'),
   map = function()
-    require('tilelens.map').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1)
+    require('tilefit.map').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1)
   end,
   ir = show_here('ir'),
   mlir = show_here('mlir'),
@@ -241,7 +241,7 @@ for name in pairs(M.choices) do
     if value then
       M.set(name, value)
     else
-      vim.notify(('tilelens: the %s is %s'):format(name, M.settings()[name] or 'what the project says'))
+      vim.notify(('tilefit: the %s is %s'):format(name, M.settings()[name] or 'what the project says'))
     end
   end
 end
@@ -249,7 +249,7 @@ end
 function M.command(args)
   local run = subcommands[args[1]]
   if not run then
-    warn(('unknown command "%s": %s'):format(args[1], table.concat(M.complete('Tilelens '), ', ')))
+    warn(('unknown command "%s": %s'):format(args[1], table.concat(M.complete('Tilefit '), ', ')))
     return
   end
   run(args[2])

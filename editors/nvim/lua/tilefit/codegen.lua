@@ -1,19 +1,19 @@
 --- What the server makes of a kernel, C++ or IR, in a split that follows its source: same text version, same lines in sight.
 
-local client = require('tilelens.client')
+local client = require('tilefit.client')
 
 local M = {}
 
 local api = vim.api
-local namespace = api.nvim_create_namespace('tilelens.codegen')
+local namespace = api.nvim_create_namespace('tilefit.codegen')
 --- What the C++ lacks; said in the source while its view is open.
-local gaps_namespace = api.nvim_create_namespace('tilelens.codegen.gaps')
+local gaps_namespace = api.nvim_create_namespace('tilefit.codegen.gaps')
 
 --- What a view can show.
 local products = {
-  cpp = { method = 'tilelens/generatedCode', extension = 'cpp', filetype = 'cpp', comment = '//' },
-  ir = { method = 'tilelens/allocatedIr', extension = 'ir.py', filetype = 'python', comment = '#' },
-  mlir = { method = 'tilelens/loweredIr', extension = 'mlir', filetype = 'mlir', comment = '//' },
+  cpp = { method = 'tilefit/generatedCode', extension = 'cpp', filetype = 'cpp', comment = '//' },
+  ir = { method = 'tilefit/allocatedIr', extension = 'ir.py', filetype = 'python', comment = '#' },
+  mlir = { method = 'tilefit/loweredIr', extension = 'mlir', filetype = 'mlir', comment = '//' },
 }
 
 --- source buffer -> { product, buf, anchor, map, refresh }
@@ -64,7 +64,7 @@ local function set_gaps(source, gaps, encoding)
       end_lnum = last.line,
       end_col = column(source, last, encoding),
       severity = vim.diagnostic.severity.HINT,
-      source = 'tilelens C++',
+      source = 'tilefit C++',
       code = gap.code,
       message = gap.message,
     }
@@ -84,10 +84,10 @@ local function ask(source, done)
       local name = vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t')
       set_gaps(source, type(result) == 'table' and result.gaps or {}, server.offset_encoding)
       if err then
-        set_text(view.buf, view.product.comment .. ' tilelens: ' .. err.message:gsub('\n', ' '))
+        set_text(view.buf, view.product.comment .. ' tilefit: ' .. err.message:gsub('\n', ' '))
         view.map = {}
       elseif not result or result == vim.NIL then
-        set_text(view.buf, ('%s tilelens: there is no kernel in %s'):format(view.product.comment, name))
+        set_text(view.buf, ('%s tilefit: there is no kernel in %s'):format(view.product.comment, name))
         view.map = {}
       else
         set_text(view.buf, result.text)
@@ -121,7 +121,7 @@ end
 
 local function highlight(buf, first, last)
   for line = first, math.min(last, api.nvim_buf_line_count(buf) - 1) do
-    api.nvim_buf_set_extmark(buf, namespace, line, 0, { line_hl_group = 'TilelensMatch' })
+    api.nvim_buf_set_extmark(buf, namespace, line, 0, { line_hl_group = 'TilefitMatch' })
   end
 end
 
@@ -180,7 +180,7 @@ end
 
 local function name_of(source, product)
   local name = vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t:r')
-  return ('tilelens://%d/%s.%s'):format(source, name, product.extension)
+  return ('tilefit://%d/%s.%s'):format(source, name, product.extension)
 end
 
 local function open(source, product)
@@ -191,7 +191,7 @@ local function open(source, product)
   local view = { product = product, buf = buf, map = {} }
   views[source] = view
 
-  local group = api.nvim_create_augroup('tilelens.codegen.' .. source, {})
+  local group = api.nvim_create_augroup('tilefit.codegen.' .. source, {})
   local function close()
     if views[source] == view then
       views[source] = nil
@@ -248,10 +248,10 @@ end
 function M.show(source, line, name)
   local product = products[name]
   if not client.of(source) then
-    vim.notify('tilelens: no server is attached to this buffer', vim.log.levels.WARN)
+    vim.notify('tilefit: no server is attached to this buffer', vim.log.levels.WARN)
     return
   end
-  api.nvim_set_hl(0, 'TilelensMatch', { default = true, link = 'Visual' })
+  api.nvim_set_hl(0, 'TilefitMatch', { default = true, link = 'Visual' })
   if views[source] and views[source].product ~= product then
     api.nvim_buf_delete(views[source].buf, { force = true }) -- closes the view
   end

@@ -4,7 +4,7 @@ local M = {}
 
 local has_methods = vim.fn.has('nvim-0.11') == 1
 
---- All running tilelens clients, or the ones attached to `buf`.
+--- All running tilefit clients, or the ones attached to `buf`.
 function M.all(buf)
   local list
   if vim.lsp.get_clients then
@@ -15,7 +15,7 @@ function M.all(buf)
     list = vim.lsp.get_active_clients()
   end
   return vim.tbl_filter(function(client)
-    return client.name == 'tilelens' and not M.is_stopped(client)
+    return client.name == 'tilefit' and not M.is_stopped(client)
   end, vim.tbl_values(list))
 end
 

@@ -1,17 +1,17 @@
 --- The memory map of a kernel in a split: the server draws it in characters, after every edit.
 
-local client = require('tilelens.client')
+local client = require('tilefit.client')
 
 local M = {}
 
 local api = vim.api
 
 --- Loaded late: it loads this module.
-local function tilelens()
-  return require('tilelens')
+local function tilefit()
+  return require('tilefit')
 end
 
-local namespace = api.nvim_create_namespace('tilelens.map')
+local namespace = api.nvim_create_namespace('tilefit.map')
 
 --- source buffer -> { buf, anchor, trial, maps, boxes }
 ---   anchor: mark on a line of the kernel, which edits above move along
@@ -22,15 +22,15 @@ local views = {}
 
 --- What the server calls the parts of a line, and the highlight that each has unless the colour scheme or the user says otherwise.
 local highlights = {
-  title = { 'TilelensMapTitle', 'Title' },
-  overTitle = { 'TilelensMapOver', 'DiagnosticError' },
-  line = { 'TilelensMapLine', 'LineNr' },
-  over = { 'TilelensMapOver', 'DiagnosticError' },
-  waste = { 'TilelensMapWaste', 'Comment' },
-  reserved = { 'TilelensMapWaste', 'Comment' },
-  free = { 'TilelensMapFree', 'NonText' },
-  capacity = { 'TilelensMapOver', 'DiagnosticError' },
-  peak = { 'TilelensMapPeak', 'WarningMsg' },
+  title = { 'TilefitMapTitle', 'Title' },
+  overTitle = { 'TilefitMapOver', 'DiagnosticError' },
+  line = { 'TilefitMapLine', 'LineNr' },
+  over = { 'TilefitMapOver', 'DiagnosticError' },
+  waste = { 'TilefitMapWaste', 'Comment' },
+  reserved = { 'TilefitMapWaste', 'Comment' },
+  free = { 'TilefitMapFree', 'NonText' },
+  capacity = { 'TilefitMapOver', 'DiagnosticError' },
+  peak = { 'TilefitMapPeak', 'WarningMsg' },
 }
 
 --- Above the colours of the buffers, which have the default.
@@ -51,7 +51,7 @@ local function define_highlights()
     api.nvim_set_hl(0, pair[1], { default = true, link = pair[2] })
   end
   for index, colour in ipairs(colours) do
-    local block, label = ('TilelensMapTile%d'):format(index - 1), ('TilelensMapLabel%d'):format(index - 1)
+    local block, label = ('TilefitMapTile%d'):format(index - 1), ('TilefitMapLabel%d'):format(index - 1)
     highlights[('tile%d'):format(index - 1)] = { block }
     highlights[('label%d'):format(index - 1)] = { label }
     api.nvim_set_hl(0, block, { default = true, fg = colour[1], ctermfg = colour[2] })
@@ -63,8 +63,8 @@ local function define_highlights()
     here, on_here = on_here, here
   end
   local cterm, on_cterm = here == '#ffffff' and 231 or 16, here == '#ffffff' and 16 or 231
-  api.nvim_set_hl(0, 'TilelensMapHere', { default = true, fg = here, ctermfg = cterm })
-  api.nvim_set_hl(0, 'TilelensMapHereLabel', { default = true, bold = true, fg = on_here, ctermfg = on_cterm, bg = here, ctermbg = cterm })
+  api.nvim_set_hl(0, 'TilefitMapHere', { default = true, fg = here, ctermfg = cterm })
+  api.nvim_set_hl(0, 'TilefitMapHereLabel', { default = true, bold = true, fg = on_here, ctermfg = on_cterm, bg = here, ctermbg = cterm })
 end
 
 local function set_lines(buf, lines)
@@ -106,7 +106,7 @@ end
 local function watch(source, with_position)
   local server = client.of(source)
   if server then
-    client.notify(server, 'tilelens/watchMemoryMap', params_of(source, with_position))
+    client.notify(server, 'tilefit/watchMemoryMap', params_of(source, with_position))
   end
 end
 
@@ -136,7 +136,7 @@ local function mark_cursor(source)
     local row, span = found[1], found[2]
     api.nvim_buf_set_extmark(view.buf, view.here, row, span.first, {
       end_col = span.last,
-      hl_group = span.is_label and 'TilelensMapHereLabel' or 'TilelensMapHere',
+      hl_group = span.is_label and 'TilefitMapHereLabel' or 'TilefitMapHere',
       priority = here_priority,
     })
   end
@@ -186,7 +186,7 @@ local function draw(source, answer)
     end
   end
   if #answer.maps == 0 then
-    lines = { 'tilelens: there is no kernel in this file' }
+    lines = { 'tilefit: there is no kernel in this file' }
   end
   set_lines(view.buf, lines)
   api.nvim_buf_clear_namespace(view.buf, namespace, 0, -1)
@@ -275,7 +275,7 @@ local function follow(source)
   local params = { textDocument = { uri = vim.uri_from_bufnr(source) }, position = { line = line, character = 0 } }
   local text = api.nvim_buf_get_lines(source, line, line + 1, false)[1] or ''
   params.position.character = #text:match('^%s*')
-  client.request(server, 'tilelens/memoryMap', params, source, function(err, result)
+  client.request(server, 'tilefit/memoryMap', params, source, function(err, result)
     if not err and result and result ~= vim.NIL and contain(result.maps, line) and views[source] == view then
       view.anchor = api.nvim_buf_set_extmark(source, namespace, line, 0, { id = view.anchor })
       watch(source, true)
@@ -286,7 +286,7 @@ end
 --- Looks at the next planner or target; behind the last one at what is set.
 local function try_next(source, key)
   local view = views[source]
-  local names = tilelens().choices[key]
+  local names = tilefit().choices[key]
   local at = 0
   for index, name in ipairs(names) do
     at = name == view.trial[key] and index or at
@@ -301,7 +301,7 @@ local function end_trial(source, set)
   local trial = view.trial
   view.trial = {}
   for key, value in pairs(set and trial or {}) do
-    tilelens().set(key, value)
+    tilefit().set(key, value)
   end
   watch(source, true)
 end
@@ -309,13 +309,13 @@ end
 local function open(source)
   local buf = api.nvim_create_buf(false, true)
   local name = vim.fn.fnamemodify(api.nvim_buf_get_name(source), ':t:r')
-  api.nvim_buf_set_name(buf, ('tilelens://%d/%s.map'):format(source, name))
+  api.nvim_buf_set_name(buf, ('tilefit://%d/%s.map'):format(source, name))
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
-  local view = { buf = buf, trial = {}, maps = {}, boxes = {}, here = api.nvim_create_namespace('tilelens.map.here') }
+  local view = { buf = buf, trial = {}, maps = {}, boxes = {}, here = api.nvim_create_namespace('tilefit.map.here') }
   views[source] = view
 
-  local group = api.nvim_create_augroup('tilelens.map.' .. source, {})
+  local group = api.nvim_create_augroup('tilefit.map.' .. source, {})
   local function on(event, watched, callback)
     api.nvim_create_autocmd(event, { group = group, buffer = watched, callback = callback })
   end
@@ -357,7 +357,7 @@ local function open(source)
   vim.wo.relativenumber = false
   vim.wo.list = false
   vim.wo.spell = false
-  vim.bo[buf].filetype = 'tilelens-map'
+  vim.bo[buf].filetype = 'tilefit-map'
   local function map(key, run)
     api.nvim_buf_set_keymap(buf, 'n', key, '', { callback = run, noremap = true, nowait = true, silent = true })
   end
@@ -388,7 +388,7 @@ end
 --- Shows the memory map of the kernel around `line` (0-based) of the buffer `source` beside it.
 function M.show(source, line)
   if not client.of(source) then
-    vim.notify('tilelens: no server is attached to this buffer', vim.log.levels.WARN)
+    vim.notify('tilefit: no server is attached to this buffer', vim.log.levels.WARN)
     return
   end
   define_highlights()
