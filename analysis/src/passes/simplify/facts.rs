@@ -405,7 +405,12 @@ impl<'k> Facts<'k> {
         sum.add(right, -1);
         let constant = (sum.constant, sum.constant);
         sum.terms.iter().filter(|(_, factor)| *factor != 0).fold(constant, |range, (term, factor)| {
-            let part = times(self.range(term), (*factor, *factor));
+            // A range that no value is in, as in a branch that is never taken, stays one unless it is multiplied.
+            let part = match (self.range(term), factor) {
+                (part, 1) => part,
+                (part, -1) => negated(part),
+                (part, _) => times(part, (*factor, *factor)),
+            };
             (add(range.0, part.0), add(range.1, part.1))
         })
     }
