@@ -12,7 +12,6 @@ use tilefit_tests::lsp_client::{LspClient, range};
 use tilefit_tests::tensor_kernels;
 use tilefit_tests::tlx_kernels;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_tilefit-e2e");
 const URI: &str = "file:///work/kernel.py";
 
 /// Files of one kind, in several sizes.
@@ -151,7 +150,7 @@ struct Driver {
 
 impl Driver {
     fn start(text: &str) -> Driver {
-        let mut client = LspClient::start(BINARY);
+        let mut client = LspClient::start();
         client.open(URI, 1, text);
         client.diagnostics(URI, 1);
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();

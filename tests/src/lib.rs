@@ -1,5 +1,6 @@
 //! What the end-to-end tests and benchmarks share.
 
+pub mod binary;
 pub mod differential;
 pub mod kernels;
 pub mod lsp_client;

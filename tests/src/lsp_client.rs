@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::binary;
+
 /// A test that waits longer than this has found a hang, however loaded the machine is.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -30,15 +32,15 @@ pub struct LspClient {
 
 impl LspClient {
     /// Starts the server and nothing else.
-    pub fn spawn(binary: &str) -> LspClient {
-        let mut process = Command::new(binary)
+    pub fn spawn() -> LspClient {
+        let mut process = Command::new(binary::tilefit())
             .arg("server")
             .env("TILEFIT_TEST_HOOKS", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .unwrap_or_else(|error| panic!("{binary} does not start: {error}"));
+            .unwrap_or_else(|error| panic!("the server does not start: {error}"));
         let (sender, inbox) = channel();
         let mut stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
         thread::spawn(move || {
@@ -72,8 +74,8 @@ impl LspClient {
     }
 
     /// Starts the server and initializes it as an editor without special abilities.
-    pub fn start(binary: &str) -> LspClient {
-        let mut client = LspClient::spawn(binary);
+    pub fn start() -> LspClient {
+        let mut client = LspClient::spawn();
         client.initialize(json!({ "capabilities": {} }));
         client
     }

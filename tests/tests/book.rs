@@ -61,7 +61,7 @@ fn every_page_is_in_the_book() {
 #[test]
 fn drawings_are_up_to_date() {
     for example in ["overflow", "chained_matmul", "rmsnorm"] {
-        let output = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
+        let output = Command::new(tilefit_tests::binary::tilefit())
             .args(["map", "--format", "svg"])
             .arg(format!("examples/{example}.py"))
             .current_dir(docs())

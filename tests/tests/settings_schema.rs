@@ -9,7 +9,7 @@ use std::process::Command;
 use serde_json::{Map, Value, json};
 
 fn schema() -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e")).arg("schema").output().expect("the binary starts");
+    let output = Command::new(tilefit_tests::binary::tilefit()).arg("schema").output().expect("the binary starts");
     serde_json::from_slice(&output.stdout).expect("the schema is JSON")
 }
 

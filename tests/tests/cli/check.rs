@@ -216,7 +216,7 @@ fn a_baseline_hides_what_is_known_and_nothing_else() {
 #[test]
 fn watching_checks_again_when_a_file_changes() {
     let root = directory("watch", &[("a.py", kernel(256).as_bytes())]);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
+    let mut child = Command::new(tilefit_tests::binary::tilefit())
         .args(["check", "--watch", "--format", "github", "."])
         .current_dir(&root)
         .stdout(Stdio::piped())

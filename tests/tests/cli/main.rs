@@ -19,7 +19,7 @@ struct Run {
 }
 
 fn tilefit(directory: &Path, arguments: &[&str]) -> Run {
-    let output = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
+    let output = Command::new(tilefit_tests::binary::tilefit())
         .args(arguments)
         .current_dir(directory)
         .env_remove("CLICOLOR_FORCE")
@@ -172,7 +172,7 @@ fn plans_are_one_json_object() {
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let mut process = Command::new(env!("CARGO_BIN_EXE_tilefit-e2e"))
+    let mut process = Command::new(tilefit_tests::binary::tilefit())
         .args(["explain", "capacity-exceeded"])
         .current_dir(directory("pipe", &[]))
         .stdout(Stdio::piped())

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels;
 use tilefit_tests::lsp_client::LspClient;
 
-use crate::{BINARY, URI};
+use crate::URI;
 
 /// Without a packing that anybody knows: the search goes on for long.
 const OPEN: &str = include_str!("../../benchmarks/minimalloc/D.1048576.csv");
@@ -13,7 +13,7 @@ const OPEN: &str = include_str!("../../benchmarks/minimalloc/D.1048576.csv");
 const UNDECIDED: &str = include_str!("../../conformance/pypto/gen_003.py");
 
 fn client(capacity: u64) -> LspClient {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     let settings = json!({ "capacity": { "Vec": capacity } });
     client.initialize(json!({ "capabilities": {}, "initializationOptions": settings }));
     client
@@ -39,7 +39,7 @@ fn an_edit_does_not_wait_for_a_search() {
 
 #[test]
 fn what_a_search_comes_to_is_published_when_it_ends() {
-    let mut client = LspClient::start(BINARY);
+    let mut client = LspClient::start();
     client.open(URI, 1, UNDECIDED);
     assert!(messages(&client.diagnostics(URI, 1)).contains("the search goes on"));
     let later = messages(&client.diagnostics(URI, 1));

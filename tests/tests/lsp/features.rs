@@ -6,8 +6,6 @@ use expect_test::expect_file;
 use serde_json::{Value, json};
 use tilefit_tests::lsp_client::LspClient;
 
-use crate::BINARY;
-
 /// How far a server goes.
 #[derive(Clone, Copy)]
 enum Mark {
@@ -149,7 +147,7 @@ fn declares(capabilities: &Value, pointer: &str) -> bool {
 
 #[test]
 fn the_page_of_features_is_what_the_server_declares() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     // A client that asks for diagnostics is offered all there is.
     let capabilities = client.initialize(json!({ "capabilities": { "textDocument": { "diagnostic": {} } } }));
     let mut page = "# Features\n\nWhat tilefit declares as a language server, beside what others for other languages do. Made by \
@@ -171,7 +169,7 @@ fn the_page_of_features_is_what_the_server_declares() {
 
 #[test]
 fn the_table_names_every_capability() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     let capabilities = client.initialize(json!({ "capabilities": { "textDocument": { "diagnostic": {} } } }));
     for (key, _) in capabilities.as_object().expect("capabilities").iter().filter(|(key, _)| key.ends_with("Provider"))
     {

@@ -17,20 +17,18 @@ mod workspace;
 use serde_json::{Value, json};
 use tilefit_tests::lsp_client::LspClient;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_tilefit-e2e");
-
 const URI: &str = "file:///work/kernel.py";
 
 /// A client with [`URI`] open at version 1.
 fn with_document(text: &str) -> LspClient {
-    let mut client = LspClient::start(BINARY);
+    let mut client = LspClient::start();
     client.open(URI, 1, text);
     client
 }
 
 /// The same with a client that has these capabilities.
 fn with_capabilities(text: &str, capabilities: Value) -> LspClient {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": capabilities }));
     client.open(URI, 1, text);
     client

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tilefit_tests::lsp_client::{LspClient, range, summary};
 
-use crate::{BINARY, URI, with_capabilities, with_document};
+use crate::{URI, with_capabilities, with_document};
 
 const KERNEL: &str = "\
 import pypto.language as pl
@@ -268,7 +268,7 @@ fn what_generated_code_lacks_is_told_with_it() {
 
 #[test]
 fn the_form_of_generated_code_is_a_setting() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     let form = json!({ "externC": true, "drain": true, "alwaysAssign": true, "insertSync": false });
     let options = json!({ "codegen": form, "inlayHints": { "sync": true, "enable": false } });
     client.initialize(json!({ "capabilities": {}, "initializationOptions": options }));
@@ -359,7 +359,7 @@ fn the_outline_has_kernels_with_their_tiles() {
 
 #[test]
 fn settings_change_what_is_shown() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {}, "initializationOptions": { "target": "ascend950" } }));
     client.open(URI, 1, &KERNEL.replace("256", "384")); // 192 KiB
     assert_eq!(summary(&client.diagnostics(URI, 1)), "");
@@ -377,7 +377,7 @@ fn answers_use_the_negotiated_encoding() {
     for (encoding, columns) in
         [("utf-8", 8 + 3 + 2 + 4 + 2), ("utf-16", 8 + 1 + 2 + 2 + 2), ("utf-32", 8 + 1 + 2 + 1 + 2)]
     {
-        let mut client = LspClient::spawn(BINARY);
+        let mut client = LspClient::spawn();
         client.initialize(json!({ "capabilities": { "general": { "positionEncodings": [encoding] } } }));
         client.open(URI, 1, &KERNEL.replace("        b = pl.exp(a)\n", "        '值😀'; b = pl.exp(a)\n"));
         let hover = result(&mut client, "textDocument/hover", at(A + 1, columns));

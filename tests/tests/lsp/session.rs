@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels::{Layout, source};
 use tilefit_tests::lsp_client::{LspClient, UNREADABLE, range};
 
-use crate::{BINARY, URI, with_document};
+use crate::{URI, with_document};
 
 const INTERNAL_ERROR: i64 = -32603;
 const PARSE_ERROR: i64 = -32700;
@@ -150,7 +150,7 @@ fn unknown_messages_and_wrong_parameters_are_survived() {
 
 #[test]
 fn requests_before_initialize_are_refused() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     assert!(client.request("tilefit/viewFileText", document()).is_err());
     client.initialize(json!({ "capabilities": {} }));
     client.open(URI, 1, "x");
@@ -205,7 +205,7 @@ proptest! {
     fn every_request_of_any_session_is_answered(messages in messages()) {
         const URIS: [&str; 2] = ["file:///work/a.py", "untitled:Untitled-1"];
         let text = source(3, Layout::OneClass);
-        let mut client = LspClient::start(BINARY);
+        let mut client = LspClient::start();
         let mut asked = Vec::new();
         for (message, version) in messages.iter().zip(1..) {
             match *message {

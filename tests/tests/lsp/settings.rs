@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels::{self, Layout};
 use tilefit_tests::lsp_client::LspClient;
 
-use crate::{BINARY, URI};
+use crate::URI;
 
 /// An empty workspace of its own for each test.
 fn workspace(name: &str) -> PathBuf {
@@ -34,7 +34,7 @@ fn the_file_in_the_workspace_counts_and_mistakes_in_it_are_told() {
     ] {
         let root = workspace(name);
         fs::write(root.join(name), text).expect("the workspace is writable");
-        let mut client = LspClient::spawn(BINARY);
+        let mut client = LspClient::spawn();
         client.initialize(json!({ "capabilities": {}, "workspaceFolders": folder(&root) }));
         let message = warning(&mut client);
         assert!(message.contains(name) && message.contains("did you mean `planner`?"), "{message}");
@@ -44,7 +44,7 @@ fn the_file_in_the_workspace_counts_and_mistakes_in_it_are_told() {
 #[test]
 fn a_changed_file_is_read_again_and_documents_are_diagnosed_again() {
     let root = workspace("watched");
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     let watching = json!({ "workspace": { "didChangeWatchedFiles": { "dynamicRegistration": true } } });
     client.initialize(json!({ "capabilities": watching, "workspaceFolders": folder(&root) }));
     let registration = client.server_request("client/registerCapability");
@@ -60,7 +60,7 @@ fn a_changed_file_is_read_again_and_documents_are_diagnosed_again() {
 
 #[test]
 fn the_editor_is_asked_for_its_section_at_the_start_and_after_each_change() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.settings = json!({ "target": "ascend2" });
     let capabilities = json!({
         "workspace": { "configuration": true, "inlayHint": { "refreshSupport": true }, "codeLens": { "refreshSupport": true } },
@@ -77,7 +77,7 @@ fn the_editor_is_asked_for_its_section_at_the_start_and_after_each_change() {
 
 #[test]
 fn an_editor_that_cannot_be_asked_sends_its_settings() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {}, "initializationOptions": { "target": "ascend4" } }));
     assert!(warning(&mut client).contains("\"ascend4\""));
     client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilefit": { "target": "ascend5" } } }));
@@ -94,7 +94,7 @@ fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
     let root = workspace("in-force");
     fs::write(root.join("tilefit.toml"), "target = \"ascend950\"\n").expect("the workspace is writable");
     let start = |capabilities: Value| {
-        let mut client = LspClient::spawn(BINARY);
+        let mut client = LspClient::spawn();
         client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folder(&root) }));
         client
     };
@@ -111,7 +111,7 @@ fn an_editor_that_wants_to_know_is_told_what_is_in_force() {
 
 #[test]
 fn a_request_outlives_a_change_of_settings() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {} }));
     client.open(URI, 1, &kernels::source(100, Layout::ClassPerKernel));
     let at = json!({ "textDocument": { "uri": URI }, "position": { "line": 6, "character": 8 } });
@@ -126,7 +126,7 @@ fn a_request_outlives_a_change_of_settings() {
 #[test]
 fn completion_can_be_left_to_another_server() {
     let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[16, 64], pl.FP32]):\n        x = pl.\n";
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {} }));
     client.open(URI, 1, text);
     let params = json!({ "textDocument": { "uri": URI }, "position": { "line": 6, "character": 15 } });
@@ -142,7 +142,7 @@ fn constants_of_imported_files_count_and_follow_the_disk() {
     let root = workspace("imports");
     let write = |text| fs::write(root.join("config.py"), text).expect("the workspace is writable");
     write("ROWS = 256\n");
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {}, "workspaceFolders": folder(&root) }));
     let uri = format!("file://{}/k.py", root.display());
     let text = "import pypto.language as pl\nfrom config import ROWS\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 256], pl.FP32], out: pl.Out[pl.Tensor[[512, 256], pl.FP32]]) -> pl.Tensor[[512, 256], pl.FP32]:\n        x = pl.load(a, [0, 0], [ROWS, 256])\n        out = pl.store(x, [0, 0], out)\n        return out\n";
@@ -160,7 +160,7 @@ fn constants_of_imported_files_count_and_follow_the_disk() {
 fn an_excluded_file_shows_nothing_and_follows_the_settings() {
     let root = workspace("excluded");
     fs::write(root.join("tilefit.toml"), "exclude = [\"old/\"]\n").expect("the workspace is writable");
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {}, "workspaceFolders": folder(&root) }));
     let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[512, 256], pl.FP32], out: pl.Out[pl.Tensor[[512, 256], pl.FP32]]) -> pl.Tensor[[512, 256], pl.FP32]:\n        x = pl.load(a, [0, 0], [256, 256])\n        out = pl.store(x, [0, 0], out)\n        return out\n";
     let [old, new] = ["old/k.py", "k.py"].map(|name| format!("file://{}/{name}", root.display()));
@@ -195,7 +195,7 @@ fn the_dump_of_a_kernel_is_linked_and_compared_and_followed_on_disk() {
     fs::create_dir_all(&folder_of_dump).expect("the workspace is writable");
     let path = folder_of_dump.join("32_after_AllocateMemoryAddr.py");
     fs::write(&path, &dump).expect("the workspace is writable");
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     let capabilities = json!({ "window": { "showDocument": { "support": true } } });
     client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folder(&root) }));
     let uri = format!("file://{}/kernels/copy.py", root.display());

@@ -6,7 +6,7 @@ use tilefit_tests::kernels::{Layout, source};
 use tilefit_tests::lsp_client::{LspClient, range};
 use tilefit_tests::tlx_kernels;
 
-use crate::{BINARY, URI};
+use crate::URI;
 
 /// With a file, with a space in it, without one, and two cells of a notebook.
 const URIS: [&str; 5] = [
@@ -102,7 +102,7 @@ fn capabilities() -> Value {
 }
 
 fn start() -> LspClient {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": capabilities() }));
     client
 }
@@ -268,7 +268,7 @@ fn the_answers_of_a_long_session_are_those_of_a_fresh_server() {
 
 #[test]
 fn a_request_before_initialized_is_answered_and_one_after_shutdown_refused() {
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.request("initialize", json!({ "capabilities": {} })).expect("initialize succeeds");
     client.open(URI, 1, "x = 1\n");
     assert_eq!(client.text(URI).0, "x = 1\n");

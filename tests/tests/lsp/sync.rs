@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tilefit_tests::kernels::{Layout, source};
 use tilefit_tests::lsp_client::{LspClient, range};
 
-use crate::{BINARY, URI, with_document};
+use crate::{URI, with_document};
 
 #[test]
 fn a_flood_of_edits_leaves_the_right_text() {
@@ -47,7 +47,7 @@ fn a_request_sees_exactly_the_edits_before_it() {
 
 #[test]
 fn an_edit_of_one_document_loses_no_diagnostics_of_another() {
-    let mut client = LspClient::start(BINARY);
+    let mut client = LspClient::start();
     let text = source(30, Layout::ClassPerKernel);
     let uris: Vec<_> = (0..8).map(|index| format!("file:///work/{index}.py")).collect();
     for uri in &uris {
@@ -99,7 +99,7 @@ fn encodings_are_negotiated() {
         (json!(["utf-32", "utf-16"]), "utf-32", 3),
         (Value::Null, "utf-16", 4),
     ] {
-        let mut client = LspClient::spawn(BINARY);
+        let mut client = LspClient::spawn();
         let general = json!({ "positionEncodings": offered });
         let capabilities = client.initialize(json!({ "capabilities": { "general": general } }));
         assert_eq!(capabilities["positionEncoding"], chosen);
@@ -187,7 +187,7 @@ proptest! {
     #[test]
     fn an_edited_document_equals_a_fresh_one(edits in edits(), encoding in 0..ENCODINGS.len()) {
         let (name, unit) = ENCODINGS[encoding];
-        let mut client = LspClient::spawn(BINARY);
+        let mut client = LspClient::spawn();
         client.initialize(json!({ "capabilities": { "general": { "positionEncodings": [name] } } }));
         let mut text = source(2, Layout::OneClass);
         client.open(URI, 0, &text);

@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tilefit_tests::lsp_client::{LspClient, range};
 
-use crate::BINARY;
-
 const SIZES: &str = "COLS = 512\n";
 
 /// Too large with the columns of [`SIZES`].
@@ -36,7 +34,7 @@ fn workspace(name: &str, files: &[(&str, &str)]) -> PathBuf {
 
 fn start(root: &Path, capabilities: Value) -> LspClient {
     let folders = json!([{ "uri": uri(root, ""), "name": "w" }]);
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": capabilities, "workspaceFolders": folders }));
     client
 }
@@ -124,7 +122,7 @@ fn another_planner_is_set_where_the_settings_come_from() {
     let offered = |name: &str, files: &[(&str, &str)], settings: Value, capabilities: Value| {
         let root = workspace(name, files);
         let folders = json!([{ "uri": uri(&root, ""), "name": "w" }]);
-        let mut client = LspClient::spawn(BINARY);
+        let mut client = LspClient::spawn();
         client.initialize(json!({
             "capabilities": capabilities, "workspaceFolders": folders, "initializationOptions": settings,
         }));
@@ -243,7 +241,7 @@ fn a_survey_of_many_files_comes_in_parts_and_shows_how_far_it_is() {
 #[test]
 fn a_file_without_a_workspace_imports_what_lies_beside_it() {
     let root = workspace("no-workspace", &[("sizes.py", SIZES), ("k.py", KERNEL)]);
-    let mut client = LspClient::spawn(BINARY);
+    let mut client = LspClient::spawn();
     client.initialize(json!({ "capabilities": {} }));
     let uri = uri(&root, "k.py");
     client.open(&uri, 1, KERNEL);
