@@ -9,7 +9,7 @@ use escargot::CargoBuild;
 pub fn tilefit() -> &'static Path {
     static BINARY: OnceLock<Box<Path>> = OnceLock::new();
     BINARY.get_or_init(|| {
-        let build = CargoBuild::new().package("tilefit").bin("tilefit").current_release().current_target();
+        let build = CargoBuild::new().package("tilefit").bin("tilefit").current_release();
         build.run().expect("`tilefit` builds").path().into()
     })
 }
