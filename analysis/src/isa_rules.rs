@@ -54,7 +54,7 @@ struct Found {
 impl Found {
     fn add(&mut self, code: Code, at: Origin, message: String) {
         if self.places.insert((code, at)) {
-            self.findings.push(Finding { code, severity: code.severity(), at, message, related: Vec::new() });
+            self.findings.push(Finding::new(code, at, message));
         }
     }
 }

@@ -305,7 +305,7 @@ fn failed(ast: &Ast) -> Option<kernel::Kernel> {
     let kernel = kernel::Kernel::empty(ast)?;
     let message = format!("tilefit failed on kernel `{}`; please report it with this kernel", kernel.name);
     let (code, at) = (Code::Internal, kernel.name_origin);
-    let finding = Finding { code, severity: code.severity(), at, message, related: Vec::new() };
+    let finding = Finding::new(code, at, message);
     Some(kernel::Kernel { findings: vec![finding], ..kernel })
 }
 

@@ -383,7 +383,6 @@ impl Items<'_, '_> {
 
     /// Names that the kernel binds above the position: those of the wanted kind first, then the nearest.
     fn names(&mut self, wanted: Option<Wanted>) {
-        let from = self.found.len();
         let ast = db::syntax(self.context.db, self.place.unit);
         let spans = &db::parsed(self.context.db, self.place.unit).spans;
         let offset = self.place.cursor.line;
@@ -403,25 +402,24 @@ impl Items<'_, '_> {
         let tlx = self.context.tlx(self.place.unit);
         let is_read = !kernels.is_empty() || tlx.is_some();
         let mut seen: Vec<&str> = Vec::new();
+        let mut found: Vec<(bool, &str, String)> = Vec::new();
         for (_, name) in bound {
             if seen.contains(&name) || name == "self" {
                 continue;
             }
             seen.push(name);
-            let detail = kernels.iter().find_map(|kernel| of_variable(kernel, name));
-            let detail = detail.or_else(|| tlx.and_then(|kernel| of_buffer(kernel, name)));
+            let ty = kernels.iter().find_map(|kernel| type_of(kernel, name));
+            let is_wanted = wanted.is_none_or(|wanted| ty.is_some_and(|ty| wanted.is(ty)));
+            let detail = ty.map(described).or_else(|| tlx.and_then(|kernel| of_buffer(kernel, name)));
             // Other names are the business of Python servers, while the kernel can be read.
             if detail.is_some() || !is_read {
-                self.add(name, CompletionKind::Variable, detail.unwrap_or_default());
+                found.push((is_wanted, name, detail.unwrap_or_default()));
             }
         }
-        let is_wanted = |item: &Completion| match wanted {
-            Some(Wanted::Tile) => item.detail.starts_with("Tile"),
-            Some(Wanted::Tensor) => item.detail.starts_with("Tensor"),
-            Some(Wanted::Scalar | Wanted::Header) => item.detail.starts_with("Scalar"),
-            None => true,
-        };
-        self.found[from..].sort_by_key(|item| !is_wanted(item));
+        found.sort_by_key(|(is_wanted, ..)| !is_wanted);
+        for (_, name, detail) in found {
+            self.add(name, CompletionKind::Variable, detail);
+        }
     }
 }
 
@@ -468,6 +466,16 @@ enum Wanted {
     Header,
 }
 
+impl Wanted {
+    fn is(self, ty: &Type) -> bool {
+        match self {
+            Wanted::Tile => matches!(ty, Type::Tile(_)),
+            Wanted::Tensor => matches!(ty, Type::Tensor(_)),
+            Wanted::Scalar | Wanted::Header => matches!(ty, Type::Scalar(_)),
+        }
+    }
+}
+
 fn call_snippet(label: &str, signature: &Signature) -> String {
     let required = signature.params.iter().filter(|param| param.required && !param.name.starts_with('*'));
     let arguments = required.enumerate().map(|(i, param)| {
@@ -498,10 +506,13 @@ fn binders(ast: &Ast) -> Vec<&str> {
     names.into_iter().filter_map(|target| ast.name(target)).collect()
 }
 
+fn type_of<'k>(kernel: &'k Kernel, name: &str) -> Option<&'k Type> {
+    kernel.vars.iter().rev().find(|var| var.name == name && !var.inserted).map(|var| &var.ty)
+}
+
 /// `Tile [64, 64] FP32, Vec`
-fn of_variable(kernel: &Kernel, name: &str) -> Option<String> {
-    let var = kernel.vars.iter().rev().find(|var| var.name == name && !var.inserted)?;
-    Some(match &var.ty {
+fn described(ty: &Type) -> String {
+    match ty {
         Type::Tile(tile) => {
             let space = tile.space.map_or(String::new(), |space| format!(", {space}"));
             format!("Tile {:?} {}{space}", tile.shape, tile.dtype)
@@ -511,7 +522,7 @@ fn of_variable(kernel: &Kernel, name: &str) -> Option<String> {
         Type::Tuple(_) => "Tuple".to_owned(),
         Type::Array { dtype, extent } => format!("Array [{extent}] {dtype}"),
         Type::Unknown(_) => String::new(),
-    })
+    }
 }
 
 fn of_buffer(tlx: &TlxKernel, name: &str) -> Option<String> {

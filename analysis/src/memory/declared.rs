@@ -68,5 +68,5 @@ fn overwritten(kernel: &Kernel, bases: &Bases, base: BaseId, tiles: &[Bound]) ->
     );
     let related = vec![Related { at: first.origin, message: format!("`{}` is bound to the same slot", first.name) }];
     let code = Code::SlotOverwritten;
-    Some(Finding { code, severity: code.severity(), at: second.origin, message, related })
+    Some(Finding::new(code, second.origin, message).with_related(related))
 }

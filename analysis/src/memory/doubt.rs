@@ -28,13 +28,10 @@ pub(crate) fn take_back_unproved(plan: &mut Plan) {
     if !unproved.is_empty() {
         plan.open.clear();
     }
-    let about = |spaces: &[Space], message: &str| spaces.iter().any(|space| message.starts_with(space.name()));
-    plan.findings.retain(|finding| match finding.code {
-        Code::CapacityExceeded if finding.at == plan.name_origin && !about(&Space::ON_CHIP, &finding.message) => {
-            // That a search found nothing says as much as the memories do that are too small.
-            !proved.is_empty()
-        }
-        Code::CapacityExceeded | Code::FitsOnlyPacked => !about(&unproved, &finding.message),
+    plan.findings.retain(|finding| match (finding.code, finding.space) {
+        (Code::CapacityExceeded | Code::FitsOnlyPacked, Some(space)) => !unproved.contains(&space),
+        // That a search found nothing says as much as the memories do that are too small.
+        (Code::CapacityExceeded, None) => !proved.is_empty(),
         _ => true,
     });
 }

@@ -166,7 +166,7 @@ impl Overflow<'_> {
             Some((Fit::Unpackable, Trouble { core: Some((tiles, _)), .. })) => self.in_core(tiles),
             _ => self.separate_buffers(),
         };
-        Finding { code, severity: code.severity(), at: self.breaker(), message, related }
+        Finding { space: Some(self.space), related, ..Finding::new(code, self.breaker(), message) }
     }
 
     fn at_peaks(&self, trouble: &Trouble) -> Vec<Related> {

@@ -406,6 +406,6 @@ impl Check<'_, '_> {
                 message: format!("the loop begins with it as `{carried}`"),
             },
         ];
-        Some(Finding { code, severity: code.severity(), at: read.at, message, related })
+        Some(Finding::new(code, read.at, message).with_related(related))
     }
 }

@@ -229,11 +229,23 @@ pub struct Finding {
     pub code: Code,
     pub severity: Severity,
     pub at: Origin,
+    /// The memory that is too small; of other findings, and of a search over all memories, none.
+    pub space: Option<Space>,
     pub message: String,
     pub related: Vec<Related>,
 }
 
 impl Finding {
+    /// One as severe as its code.
+    pub(crate) fn new(code: Code, at: Origin, message: impl Into<String>) -> Finding {
+        let (severity, message) = (code.severity(), message.into());
+        Finding { code, severity, at, space: None, message, related: Vec::new() }
+    }
+
+    pub(crate) fn with_related(self, related: impl IntoIterator<Item = Related>) -> Finding {
+        Finding { related: related.into_iter().collect(), ..self }
+    }
+
     /// The compiler refuses the kernel for what it says. That memory is too small it finds out with every address assigned, and indices of
     /// TLX buffers it does not check.
     pub fn is_rejection(&self) -> bool {

@@ -117,13 +117,7 @@ fn refused(plan: Plan, kernel: &Kernel, why: String) -> Plan {
     plan.status = Status::NotModelled;
     plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why.clone()) });
     let message = format!("{why}; please report it with this kernel");
-    plan.findings = vec![Finding {
-        code: Code::Internal,
-        severity: Code::Internal.severity(),
-        at: kernel.name_origin,
-        message,
-        related: Vec::new(),
-    }];
+    plan.findings = vec![Finding::new(Code::Internal, kernel.name_origin, message)];
     plan
 }
 
@@ -167,7 +161,7 @@ fn no_copy((at, what): (Origin, String)) -> Finding {
         "{what} (\"cannot reconcile divergent L0C accumulator buffers with tile.move\"): read the first value only where the loop or branch \
          hands it on, or store the one before the other is made"
     );
-    Finding { code, severity: code.severity(), at, message, related: Vec::new() }
+    Finding::new(code, at, message)
 }
 
 /// A tile that a `while` carries. The compiler begins the loop where the first value is, and gives the next value and what stands
@@ -214,7 +208,7 @@ impl WhileCarry {
 
     fn finding(&self, code: Code, message: String) -> Finding {
         let related = vec![Related { at: self.first, message: "its first value".to_owned() }];
-        Finding { code, severity: code.severity(), at: self.at, message, related }
+        Finding::new(code, self.at, message).with_related(related)
     }
 }
 
@@ -252,7 +246,7 @@ fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<
              `pl.move` or by an operation of the {here} core"
         );
         let related = vec![Related { at: *origin, message: format!("made on the {there} core") }];
-        findings.push(Finding { code, severity: code.severity(), at, message, related });
+        findings.push(Finding::new(code, at, message).with_related(related));
     }
     findings
 }
@@ -345,7 +339,7 @@ fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Findin
         let here = |group: &usize| draft.bases.base(draft.groups[*group].base).space == space;
         let first = (0..draft.groups.len()).find(|group| here(group) && stages(group));
         let at = first.map_or(draft.kernel.name_origin, |group| draft.kernel.var(draft.groups[group].first()).origin);
-        Some(Finding { code, severity: code.severity(), at, message, related: Vec::new() })
+        Some(Finding::new(code, at, message))
     })
 }
 
@@ -364,7 +358,7 @@ fn stages_share(draft: &Draft, placement: &Placement, degraded: &Degraded) -> Op
         Related { at: pair.at, message }
     });
     let (code, at) = (Code::PipelineDepth, draft.kernel.name_origin);
-    Some(Finding { code, severity: code.severity(), at, message, related: related.collect() })
+    Some(Finding::new(code, at, message).with_related(related))
 }
 
 /// The compiler's search gave up.
@@ -382,7 +376,7 @@ fn no_placement(draft: &Draft, placement: &Placement) -> Option<Finding> {
         draft.kernel.name
     );
     let (code, at) = (Code::CapacityExceeded, draft.kernel.name_origin);
-    Some(Finding { code, severity: code.severity(), at, message, related: Vec::new() })
+    Some(Finding::new(code, at, message))
 }
 
 /// A warning for every space that only fits packed.

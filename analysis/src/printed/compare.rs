@@ -91,7 +91,7 @@ fn finding(
         message: format!("`{}` is at {theirs:#x} in the dump, and at {ours:#x} here", tile.name),
     });
     let code = Code::DumpDiffers;
-    Finding { code, severity: code.severity(), at: tile.origin, message, related: related.collect() }
+    Finding::new(code, tile.origin, message).with_related(related)
 }
 
 #[cfg(test)]

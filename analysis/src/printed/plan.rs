@@ -1,7 +1,7 @@
 //! The plan that printed IR shows: its own addresses where it has them, else those that AllocateMemoryAddr will give.
 
 use super::{Allocation, Offsets, PrintedKernel, Tile};
-use crate::diagnostics::{Code, Severity};
+use crate::diagnostics::Code;
 use crate::ir::{KernelKind, Role, TileType, TileView, VarId};
 use crate::memory::packing::{self, Budget, Goal, Interval, Lifetime, Problem, Spec, Verdict};
 use crate::memory::sizes::{ALIGNMENT, aligned, tile_bytes};
@@ -195,13 +195,7 @@ fn exceeded(plan: &Plan, space: &SpaceUse) -> Option<Finding> {
         "{} buffer usage ({} bytes) exceeds platform limit ({capacity} bytes), as printed; `{}` ends highest{verdict}",
         space.space, space.used, highest.name
     );
-    Some(Finding {
-        code: Code::CapacityExceeded,
-        severity: Severity::Error,
-        at: highest.origin,
-        message,
-        related: vec![],
-    })
+    Some(Finding { space: Some(space.space), ..Finding::new(Code::CapacityExceeded, highest.origin, message) })
 }
 
 /// Tiles of different allocations that share bytes while both live.
@@ -248,5 +242,5 @@ fn overlap(plan: &Plan, earlier: usize, later: usize) -> Finding {
     );
     let related =
         vec![Related { at: earlier.origin, message: format!("`{}` lies at {}", earlier.name, place(earlier)) }];
-    Finding { code: Code::PrintedOverlap, severity: Severity::Error, at: later.origin, message, related }
+    Finding::new(Code::PrintedOverlap, later.origin, message).with_related(related)
 }

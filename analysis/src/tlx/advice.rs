@@ -4,7 +4,6 @@ use crate::diagnostics::Code;
 use crate::memory::Finding;
 
 use super::align_up;
-use super::checks::finding;
 use super::kernel::{Backing, GroupKind, Kernel, SpecId};
 use super::plan::{Plan, SpecPlan};
 use super::tree::{Node, Tree};
@@ -35,7 +34,7 @@ fn legacy(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
             "`reuse={base}` makes `{base}` look like the owner of memory that `{}` shares; a `tlx.storage_alias_spec` that both reuse says so, and is sized by the larger",
             buffer.name
         );
-        findings.push(finding(Code::LegacyReuse, buffer.at, message));
+        findings.push(Finding::new(Code::LegacyReuse, buffer.at, message));
     }
 }
 
@@ -63,7 +62,11 @@ fn unshare(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, tree: &Tree, findings:
         plan.arch,
         units = plan.units(*storage)
     );
-    findings.push(finding(Code::ReuseAdvice, overlap.map_or(kernel.spec(spec.spec).at, |overlap| overlap.at), message));
+    findings.push(Finding::new(
+        Code::ReuseAdvice,
+        overlap.map_or(kernel.spec(spec.spec).at, |overlap| overlap.at),
+        message,
+    ));
 }
 
 /// How many times the tree is repeated.
@@ -87,7 +90,7 @@ fn waste(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, findings: &mut Vec<Findi
         plan.units(*storage),
         kernel.spec(spec.spec).name
     );
-    findings.push(finding(Code::ReuseAdvice, kernel.spec(spec.spec).at, message));
+    findings.push(Finding::new(Code::ReuseAdvice, kernel.spec(spec.spec).at, message));
 }
 
 /// Bytes or columns of a spec that no buffer covers.

@@ -19,10 +19,6 @@ use super::plan::{Place, Plan, SpecPlan, Trouble};
 use super::rewriting::NotRewritable;
 use super::tree::Node;
 
-pub(super) fn finding(code: Code, at: Origin, message: String) -> Finding {
-    Finding { code, severity: code.severity(), at, message, related: Vec::new() }
-}
-
 pub(super) fn findings(kernel: &Kernel, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
     shapes(kernel, &mut findings);
@@ -51,7 +47,7 @@ fn shapes(kernel: &Kernel, findings: &mut Vec<Finding>) {
         if buffer.kind != BufferKind::Data || !buffer.certain {
             continue;
         }
-        let mut say = |message: String| findings.push(finding(Code::InvalidShape, buffer.at, message));
+        let mut say = |message: String| findings.push(Finding::new(Code::InvalidShape, buffer.at, message));
         let name = &buffer.name;
         if buffer.layout == Layout::Default && shape.iter().any(|extent| !extent.is_power_of_two()) {
             say(format!(
@@ -109,7 +105,8 @@ fn placeholders(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
                 "DummyTMEMLayoutAttr was not resolved during layout propagation: 8-bit integers in tensor memory are the scales of a product, and no async_dot_scaled takes `{}`",
                 buffer.name
             );
-            findings.push(Finding { severity: Severity::Warning, ..finding(Code::InvalidShape, buffer.at, message) });
+            findings
+                .push(Finding { severity: Severity::Warning, ..Finding::new(Code::InvalidShape, buffer.at, message) });
         }
     }
 }
@@ -129,7 +126,7 @@ fn rows(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
                 buffer.name,
                 place.sized.rows()
             );
-            findings.push(finding(Code::RowMismatch, buffer.at, message));
+            findings.push(Finding::new(Code::RowMismatch, buffer.at, message));
         }
     }
 }
@@ -140,7 +137,7 @@ fn targets(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
     if let Some(arch) = kernel.arch.filter(|arch| arch.tmem() == 0) {
         for buffer in tmem.clone() {
             let message = format!("tmem is only available on Blackwell; the scenario names {arch}");
-            findings.push(finding(Code::UnsupportedTarget, buffer.at, message));
+            findings.push(Finding::new(Code::UnsupportedTarget, buffer.at, message));
         }
     }
     let is_for_amd = plan.arch.is_amd() && (kernel.arch.is_some() || tmem.count() == 0);
@@ -149,7 +146,7 @@ fn targets(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
             "the compiler for {} never lowers storage alias specs, so `{}` does not compile there; use `reuse=<buffer>`",
             plan.arch, spec.name
         );
-        findings.push(finding(Code::UnsupportedTarget, spec.at, message));
+        findings.push(Finding::new(Code::UnsupportedTarget, spec.at, message));
     }
 }
 
@@ -165,14 +162,14 @@ fn overlap_definition(kernel: &Kernel, overlap: &Overlap, rules: Rules, findings
     {
         let message = "storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition";
         let related = vec![Related { at: first.at, message: "first defined here".to_owned() }];
-        findings.push(Finding { related, ..finding(Code::InvalidOverlap, overlap.at, message.to_owned()) });
+        findings.push(Finding::new(Code::InvalidOverlap, overlap.at, message).with_related(related));
     }
     let Ok(root) = overlap.group else { return };
     let mut leaves = Vec::new();
     leaves_of(kernel, root, None, rules, &mut leaves, findings, 0);
     for (i, &(buffer, at, view)) in leaves.iter().enumerate() {
         let name = &kernel.buffer(buffer).name;
-        let mut say = |message: String| findings.push(finding(Code::InvalidOverlap, at, message));
+        let mut say = |message: String| findings.push(Finding::new(Code::InvalidOverlap, at, message));
         if leaves[..i].iter().any(|&(earlier, ..)| earlier == buffer) {
             say(format!(
                 "reuse_group tree contains duplicate elements; each allocation can only appear once in the tree, and `{name}` is in it before"
@@ -213,7 +210,7 @@ fn leaves_of(
     let kind = group.kind.clone().ok();
     if rules == Rules::Seed && parent.is_some() && kind == parent {
         let message = "a nested reuse_group must have another group_type than its parent".to_owned();
-        findings.push(finding(Code::InvalidOverlap, group.at, message));
+        findings.push(Finding::new(Code::InvalidOverlap, group.at, message));
     }
     if depth > 64 {
         return;
@@ -231,7 +228,7 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
     let id = spec_plan.spec;
     let spec = kernel.spec(id);
     if let (Rules::Seed, Some(at)) = (plan.rules, spec.tensor_size) {
-        findings.push(finding(Code::Rejected, at, "buffer_size_bytes must be a compile-time constant".to_owned()));
+        findings.push(Finding::new(Code::Rejected, at, "buffer_size_bytes must be a compile-time constant".to_owned()));
     }
     let hidden = kernel.buffers.iter().any(|buffer| matches!(buffer.backing, Backing::Unknown(_)));
     if kernel.users(id).next().is_none() {
@@ -240,7 +237,7 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
                 "storage_alias_spec has no referencing storage_alias_local_alloc operations: allocate from `{0}` with `reuse={0}`, or remove it; the compiler fails on it later",
                 spec.name
             );
-            findings.push(finding(Code::UnusedSpec, spec.at, message));
+            findings.push(Finding::new(Code::UnusedSpec, spec.at, message));
         }
         return;
     }
@@ -256,7 +253,7 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
                 format!("shared_buffer_def size {} is too small, requires at least {} bytes", size.bytes, size.required)
             }
         };
-        findings.push(finding(Code::SpecTooSmall, spec.at, message));
+        findings.push(Finding::new(Code::SpecTooSmall, spec.at, message));
     }
     for trouble in &spec_plan.trouble {
         findings.push(troubled(kernel, plan, spec_plan, trouble));
@@ -269,7 +266,7 @@ fn spec_findings(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
             "`{}` is allocated from `{}` but is not in its overlap definition, so it lies at offset 0, over the others; add it to the reuse group",
             buffer.name, spec.name
         );
-        findings.push(finding(Code::MissingLeaf, buffer.at, message));
+        findings.push(Finding::new(Code::MissingLeaf, buffer.at, message));
     }
     counts(kernel, plan, id, &leaves, findings);
     ignored_sizes(kernel, id, findings);
@@ -290,12 +287,12 @@ fn troubled(kernel: &Kernel, plan: &Plan, spec: &SpecPlan, trouble: &Trouble) ->
                 "not enough space for distinct allocations: need {} bytes, have {} bytes; make `buffer_size_bytes` larger or leave it out",
                 space.need, space.have
             );
-            finding(Code::SpecTooSmall, overlap.map_or(kernel.spec(spec.spec).at, |overlap| overlap.at), message)
+            Finding::new(Code::SpecTooSmall, overlap.map_or(kernel.spec(spec.spec).at, |overlap| overlap.at), message)
         }
         Trouble::NotRewritable(buffer, why, placement) => {
             let unit = plan.place(*buffer).map_or(0, |place| place.sized.unit);
             let at = kernel.buffer(*buffer).at;
-            finding(Code::NotDivisible, at, not_rewritable(kernel, plan, *buffer, *why, placement, unit, units))
+            Finding::new(Code::NotDivisible, at, not_rewritable(kernel, plan, *buffer, *why, placement, unit, units))
         }
     }
 }
@@ -347,7 +344,7 @@ fn ignored_sizes(kernel: &Kernel, spec: SpecId, findings: &mut Vec<Finding>) {
             let message = format!(
                 "the compiler ignores group_size={size} of a distinct group; put it on a shared group of the buffer that has {size} times as many"
             );
-            findings.push(finding(Code::CountMismatch, group.at, message));
+            findings.push(Finding::new(Code::CountMismatch, group.at, message));
         }
         // An element stands before its group, so that the walk ends.
         let inner = group.elements.iter().filter_map(|element| match element {
@@ -372,7 +369,7 @@ fn counts(kernel: &Kernel, plan: &Plan, spec: SpecId, leaves: &[BufferId], findi
         if !num.is_multiple_of(group_size) {
             let message =
                 format!("`{}` has {num} buffers, which do not make whole groups of {group_size}", buffer.name);
-            findings.push(finding(Code::CountMismatch, buffer.at, message));
+            findings.push(Finding::new(Code::CountMismatch, buffer.at, message));
         } else if num / group_size != first_num / first_size {
             let message = format!(
                 "`{}` has {} buffers per tree of `{}`, `{}` has {}; the compiler sizes the spec by the first allocation only",
@@ -382,7 +379,7 @@ fn counts(kernel: &Kernel, plan: &Plan, spec: SpecId, leaves: &[BufferId], findi
                 kernel.buffer(first).name,
                 first_num / first_size
             );
-            findings.push(finding(Code::CountMismatch, buffer.at, message));
+            findings.push(Finding::new(Code::CountMismatch, buffer.at, message));
         }
     }
 }
@@ -462,7 +459,7 @@ impl Pairs<'_> {
         let severity = if kind == GroupKind::Distinct { Severity::Error } else { Severity::Warning };
         let related = vec![Related { at: first.at, message: format!("`{}` is allocated here", first.name) }];
         let at = second.at;
-        self.findings.push(Finding { severity, related, ..finding(Code::OverlappingBuffers, at, message) });
+        self.findings.push(Finding { severity, related, ..Finding::new(Code::OverlappingBuffers, at, message) });
     }
 }
 
@@ -504,7 +501,7 @@ fn backing_shape(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
             spec.name
         ),
     };
-    findings.push(finding(Code::BackingShape, spec.at, message));
+    findings.push(Finding::new(Code::BackingShape, spec.at, message));
 }
 
 fn indices(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
@@ -526,7 +523,7 @@ fn indices(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
             buffer.name,
             if num == 1 { "" } else { "s" }
         );
-        findings.push(finding(Code::IndexOutOfRange, index.at, message));
+        findings.push(Finding::new(Code::IndexOutOfRange, index.at, message));
     }
 }
 
@@ -591,5 +588,5 @@ fn budget(
     });
     let related: Vec<_> = related.collect();
     let at = kernel.name_origin;
-    findings.push(Finding { severity, related, ..finding(Code::CapacityExceeded, at, message) });
+    findings.push(Finding { severity, related, ..Finding::new(Code::CapacityExceeded, at, message) });
 }

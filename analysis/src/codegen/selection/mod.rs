@@ -170,7 +170,7 @@ impl<'a> Selector<'a> {
             if self.moving.contains(column) {
                 let (name, origin) = (self.program.tile(*column).name.clone(), self.program.tile(*row).origin);
                 let message = format!("`{name}` changes its buffer while the loop runs, and is used here as one row");
-                self.findings.push(finding(Code::NoInstruction, origin, message));
+                self.findings.push(Finding::new(Code::NoInstruction, origin, message));
             }
         }
         self.findings.sort_by_key(|finding| finding.at);
@@ -181,7 +181,7 @@ impl<'a> Selector<'a> {
     }
 
     fn report(&mut self, origin: Origin, refusal: Refusal) {
-        self.findings.push(finding(refusal.code, origin, refusal.message));
+        self.findings.push(Finding::new(refusal.code, origin, refusal.message));
     }
 
     /// Names for what the kernel is given: its parameters, and behind them the extents that are known at run time only, as
@@ -384,10 +384,6 @@ fn run_time_extents(kernel: &Kernel) -> Vec<(String, Origin)> {
         }
     }
     found
-}
-
-fn finding(code: Code, at: Origin, message: String) -> Finding {
-    Finding { code, severity: code.severity(), at, message, related: Vec::new() }
 }
 
 fn constant_extent(extent: &Scalar) -> Option<u64> {

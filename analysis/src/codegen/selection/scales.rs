@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Placed, Refusal, Selected, Selector, finding};
+use super::{Placed, Refusal, Selected, Selector};
 use crate::diagnostics::Code;
 use crate::ir::{BLayout, Call, Dtype, Kernel, Operand, Origin, SLayout, VarId};
 use crate::memory::{Finding, Plan, PlannedTile};
@@ -59,7 +59,7 @@ pub(super) fn place(kernel: &Kernel, plan: &Plan, places: &mut FxHashMap<VarId, 
                 "`{}` comes to lie on `{}`, which is still needed, since what they scale has one address: move these scales later",
                 later.name, first.0.name
             );
-            finding(Code::NoInstruction, later.origin, message)
+            Finding::new(Code::NoInstruction, later.origin, message)
         }));
     }
     findings

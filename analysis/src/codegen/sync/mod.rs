@@ -220,16 +220,9 @@ fn missing_order(instructions: &[&Instr], order: &Order, insertion: Insertion) -
         Insertion::Complete | Insertion::Unasked => (Severity::Hint, "generated C++ gets it"),
         Insertion::InStatements => (Severity::Warning, "`codegen.insertSync` is off, so that nothing adds it"),
     };
-    Finding {
-        code: Code::MissingSync,
-        severity,
-        at: later.origin,
-        message: format!("{what}; {way_out}"),
-        related: vec![Related {
-            at: earlier.origin,
-            message: format!("{} runs on {}", earlier.name, earlier.pipe.name()),
-        }],
-    }
+    let message = format!("{} runs on {}", earlier.name, earlier.pipe.name());
+    let related = vec![Related { at: earlier.origin, message }];
+    Finding { severity, related, ..Finding::new(Code::MissingSync, later.origin, format!("{what}; {way_out}")) }
 }
 
 fn exhausted(order: &Order, instructions: &[&Instr]) -> Finding {
@@ -242,5 +235,5 @@ fn exhausted(order: &Order, instructions: &[&Instr]) -> Finding {
     let related = format!("the flag that finds no event is set behind this, on {src}");
     let code = Code::EventsExhausted;
     let related = vec![Related { at: earlier.origin, message: related }];
-    Finding { code, severity: code.severity(), at: later.origin, message, related }
+    Finding::new(code, later.origin, message).with_related(related)
 }

@@ -247,7 +247,7 @@ struct Found(Vec<(Finding, Repair)>);
 
 impl Found {
     fn push(&mut self, code: Code, at: Origin, message: String) -> &mut (Finding, Repair) {
-        let finding = Finding { code, severity: code.severity(), at, message, related: Vec::new() };
+        let finding = Finding::new(code, at, message);
         self.0.push((finding, Repair::Nothing));
         let last = self.0.len() - 1;
         &mut self.0[last]

@@ -224,8 +224,7 @@ impl Front {
     /// Says what the front end of the compiler refuses. Helpers speak for themselves.
     fn refuse(&mut self, frame: &Frame<'_>, at: ExprId, code: Code, message: String) {
         if frame.call_site.is_none() && self.uncertain.is_none() {
-            let severity = code.severity();
-            self.kernel.findings.push(Finding { code, severity, at: Origin::Expr(at), message, related: Vec::new() });
+            self.kernel.findings.push(Finding::new(code, Origin::Expr(at), message));
         }
     }
 
