@@ -4,6 +4,7 @@
 //! compiler's passes do. Nodes point back to the block's syntax tree through [`Origin`], so that text which
 //! moves changes nothing here.
 
+mod attr_name;
 mod display;
 mod types;
 
@@ -12,6 +13,7 @@ use tilefit_syntax::ast::{ExprId, StmtId};
 
 use crate::ops::OpId;
 use crate::target::Space;
+pub use attr_name::AttrName;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Dtype, Layout, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
@@ -408,14 +410,51 @@ pub struct Call {
     pub op: OpId,
     /// In the operand order of the IR (`ir_args` of the operation table).
     pub args: Vec<Operand>,
-    /// Keyword attributes by name (`ir_attrs`): `target_memory`, `axis`, `mode`, …
-    pub attrs: Vec<(&'static str, Attr)>,
+    /// Keyword attributes (`ir_attrs`): `target_memory`, `mode`, …
+    pub attrs: Vec<(AttrName, Attr)>,
     pub origin: Origin,
 }
 
 impl Call {
-    pub fn attr(&self, name: &str) -> Option<&Attr> {
+    pub fn attr(&self, name: AttrName) -> Option<&Attr> {
         self.attrs.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
+    /// The attribute, if it is a number.
+    pub fn int(&self, name: AttrName) -> Option<i64> {
+        match self.attr(name) {
+            Some(Attr::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The attribute, if it is a string.
+    pub fn text(&self, name: AttrName) -> Option<&str> {
+        match self.attr(name) {
+            Some(Attr::Str(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The attribute, if it is an element type.
+    pub fn dtype(&self, name: AttrName) -> Option<Dtype> {
+        match self.attr(name) {
+            Some(Attr::Dtype(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Whether the attribute is `True`.
+    pub fn flag(&self, name: AttrName) -> bool {
+        self.attr(name) == Some(&Attr::Bool(true))
+    }
+
+    /// The memory that the author, or a pass, wants the result in.
+    pub fn target_memory(&self) -> Option<Space> {
+        match self.attr(AttrName::TargetMemory) {
+            Some(Attr::Space(space)) => Some(*space),
+            _ => None,
+        }
     }
 }
 
@@ -450,14 +489,10 @@ pub enum Attr {
     SLayout(SLayout),
     Space(crate::target::Space),
     Ints(Vec<i64>),
-    /// [`PIPELINE_STAGES`]
+    /// [`AttrName::PipelineStages`]
     Stages(Vec<PipelineStage>),
     Unknown(Reason),
 }
-
-/// Attribute of calls in replicated pipeline bodies: in which copies their tile takes part, the innermost loop first. Tiles
-/// of different stages of one group must not share memory (`reference/memory.md` §9).
-pub const PIPELINE_STAGES: &str = "pipeline_membership";
 
 /// One copy of a replicated pipeline body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,6 +2,8 @@
 
 use Slot::*;
 
+use crate::ir::AttrName;
+
 /// One printed operand behind the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
@@ -27,7 +29,7 @@ pub(super) enum Template {
     /// Type of an operand of the IR call.
     Type(u8),
     /// An attribute as `0` or `1`.
-    Flag(&'static str),
+    Flag(AttrName),
     /// `mask_pattern` as `MaskPattern::P…`
     Pattern,
 }
@@ -143,7 +145,7 @@ const ROWS: &[Row] = &[
     row("cast", "TCVT", &[Arg(0), Round]),
     on(
         Unit::Scalar,
-        typed("ci", "TCI", &[Template::Result, Template::Element, Template::Flag("descending")], &[Arg(0)]),
+        typed("ci", "TCI", &[Template::Result, Template::Element, Template::Flag(AttrName::Descending)], &[Arg(0)]),
     ),
     row("cmp", "TCMP", &[Arg(0), Arg(1), Compare]),
     row("cmps", "TCMPS", &[Arg(0), Arg(1), Compare]),
@@ -241,7 +243,7 @@ const ROWS: &[Row] = &[
     each(alike("subsc", "TSUBSC", Alike::Type, TERNARY)),
     row("tget_scale_addr", "TGET_SCALE_ADDR", &[Arg(1)]),
     major(&[1], row("transpose", "TTRANS", &[Arg(0), Tmp(3)])),
-    typed("tri", "TTRI", &[Template::Result, Template::Flag("upper")], &[Arg(0)]),
+    typed("tri", "TTRI", &[Template::Result, Template::Flag(AttrName::Upper)], &[Arg(0)]),
     each(row("xor", "TXOR", &[Arg(0), Arg(1), Tmp(2)])),
     row("xors", "TXORS", &[Arg(0), Arg(1), Tmp(2)]),
 ];

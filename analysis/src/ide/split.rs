@@ -7,7 +7,7 @@ use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId};
 
 use crate::db;
 use crate::diagnostics::Code;
-use crate::ir::{Attr, Call, Kernel, Operand, Origin, Scalar, Stmt, TileType, Type, VarId};
+use crate::ir::{Attr, AttrName, Call, Kernel, Operand, Origin, Scalar, Stmt, TileType, Type, VarId};
 use crate::memory::Finding;
 use crate::ops::{Category, OpId, Shape, Slot};
 use crate::passes::walk;
@@ -122,12 +122,12 @@ impl<'a> Stretch<'a> {
             tile.shape.len() == 2 && tile.shape.get(self.axis.index()) == Some(&self.extent) && is_full
         };
         let has_windows = |index: usize| matches!(call.args.get(index), Some(Operand::List(list)) if list.len() == 2);
-        let is_off = |attr: &str| matches!(call.attr(attr), None | Some(Attr::Bool(false) | Attr::Int(0)));
+        let is_off = |attr: AttrName| matches!(call.attr(attr), None | Some(Attr::Bool(false) | Attr::Int(0)));
         let by_row = self.axis == Axis::Rows;
         let is_local = match op.name {
-            "tile.load" => has_windows(1) && has_windows(2) && is_off("clamp"),
-            "tile.store" => has_windows(1) && is_off("atomic"),
-            "tile.create" | "tile.full" => has_windows(0) && is_off("transpose"),
+            "tile.load" => has_windows(1) && has_windows(2) && is_off(AttrName::Clamp),
+            "tile.store" => has_windows(1) && is_off(AttrName::Atomic),
+            "tile.create" | "tile.full" => has_windows(0) && is_off(AttrName::Transpose),
             name => match op.category {
                 Category::Elementwise | Category::Unary => true,
                 Category::Reduction => by_row && op.shape == Shape::RowReduced,

@@ -17,8 +17,8 @@ use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, torch};
 use crate::ir::{
-    Attr, Call, Operand, Pad, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType, Type,
-    VarId,
+    Attr, AttrName, Call, Operand, Pad, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType,
+    Type, VarId,
 };
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::passes::tensor_to_tile;
@@ -639,10 +639,10 @@ impl Lowering<'_> {
     fn as_around(&self, mut call: Call) -> Call {
         let Some(mode) = self.state.vector_units else { return call };
         match call.op {
-            op if op.crosses_cores() && call.attr("split").is_none() => {
-                call.attrs.push(("split", Attr::Int(mode.map_or(0, SplitMode::code))));
+            op if op.crosses_cores() && call.attr(AttrName::Split).is_none() => {
+                call.attrs.push((AttrName::Split, Attr::Int(mode.map_or(0, SplitMode::code))));
             }
-            OpId::NOTIFY => call.attrs.push(("core_placement", Attr::Str("aiv".to_owned()))),
+            OpId::NOTIFY => call.attrs.push((AttrName::CorePlacement, Attr::Str("aiv".to_owned()))),
             _ => {}
         }
         call
@@ -679,7 +679,7 @@ impl Lowering<'_> {
             }
         };
         if call.op == OpId::LOAD
-            && let Some(Attr::Space(space)) = call.attr("target_memory")
+            && let Some(space) = call.target_memory()
             && !matches!(space, Space::Vec | Space::Mat)
         {
             let message = format!(
@@ -732,12 +732,12 @@ pub(crate) const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil"
 /// `pl.MaskPattern`, from 1.
 const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];
 
-fn attribute(name: &str, term: Term) -> Attr {
+fn attribute(name: AttrName, term: Term) -> Attr {
     let unknown = || Attr::Unknown(Reason(format!("the value of `{name}` is not known")));
     match term {
         Term::Scalar(Scalar::Const(_, number)) => attribute(name, Term::Scalar(*number)),
-        Term::Scalar(Scalar::Int(0)) if name == "pad_value" => Attr::Pad(Pad::Zero),
-        Term::Scalar(Scalar::Float(value)) if name == "pad_value" => match value.get() {
+        Term::Scalar(Scalar::Int(0)) if name == AttrName::PadValue => Attr::Pad(Pad::Zero),
+        Term::Scalar(Scalar::Float(value)) if name == AttrName::PadValue => match value.get() {
             0.0 => Attr::Pad(Pad::Zero),
             f64::INFINITY => Attr::Pad(Pad::Max),
             f64::NEG_INFINITY => Attr::Pad(Pad::Min),
@@ -748,7 +748,7 @@ fn attribute(name: &str, term: Term) -> Attr {
         Term::Scalar(Scalar::Bool(value)) => Attr::Bool(value),
         Term::Constant(Constant::Dtype(dtype)) => Attr::Dtype(dtype),
         Term::Constant(Constant::Space(space)) => Attr::Space(space),
-        Term::Constant(Constant::Str(text)) if name == "mode" => {
+        Term::Constant(Constant::Str(text)) if name == AttrName::Mode => {
             let rounding = ROUNDING.iter().position(|mode| *mode == text);
             rounding.map_or(Attr::Str(text), |mode| Attr::Int(mode as i64))
         }
@@ -756,11 +756,11 @@ fn attribute(name: &str, term: Term) -> Attr {
         Term::Constant(Constant::Member(member)) => {
             let last = member.rsplit('.').next().unwrap_or_default();
             let attr = match name {
-                "pad_value" => pad(last).map(Attr::Pad),
-                "blayout" => blayout(last).map(Attr::BLayout),
-                "slayout" => slayout(last).map(Attr::SLayout),
-                "atomic" => Some(Attr::Int(i64::from(last == "Add"))),
-                "mask_pattern" => MASKS.iter().position(|mask| *mask == last).map(|at| Attr::Int(at as i64 + 1)),
+                AttrName::PadValue => pad(last).map(Attr::Pad),
+                AttrName::BLayout => blayout(last).map(Attr::BLayout),
+                AttrName::SLayout => slayout(last).map(Attr::SLayout),
+                AttrName::Atomic => Some(Attr::Int(i64::from(last == "Add"))),
+                AttrName::MaskPattern => MASKS.iter().position(|mask| *mask == last).map(|at| Attr::Int(at as i64 + 1)),
                 _ => Some(Attr::Str(last.to_owned())),
             };
             attr.unwrap_or_else(unknown)

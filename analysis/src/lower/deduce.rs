@@ -8,7 +8,9 @@ mod view;
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Attr, Call, Dtype, Operand, Reason, Scalar, TensorType, TileType, TileView, Type, Var, VarId};
+use crate::ir::{
+    Attr, AttrName, Call, Dtype, Operand, Reason, Scalar, TensorType, TileType, TileView, Type, Var, VarId,
+};
 use crate::ops::{DtypeRule, Op, OpId, OutputSpace, Shape, View};
 use crate::target::Space;
 
@@ -167,13 +169,6 @@ impl Deduction<'_> {
             .collect()
     }
 
-    fn attr_space(&self) -> Option<Space> {
-        match self.call.attr("target_memory") {
-            Some(Attr::Space(space)) => Some(*space),
-            _ => None,
-        }
-    }
-
     fn tile_result(&self) -> Result<TileType> {
         let shape = self.shape()?;
         let dtype = self.dtype()?;
@@ -194,13 +189,13 @@ impl Deduction<'_> {
     }
 
     fn space(&self) -> Result<Option<Space>> {
-        if let Some(Attr::Unknown(reason)) = self.call.attr("target_memory") {
+        if let Some(Attr::Unknown(reason)) = self.call.attr(AttrName::TargetMemory) {
             return Err(Problem::NotModelled(reason.0.clone()));
         }
         Ok(match self.op.output {
             OutputSpace::Fixed(space) => Some(space),
-            OutputSpace::TargetMemory => self.attr_space().or(Some(Space::Vec)),
-            OutputSpace::TargetMemoryOrDemand => self.attr_space(),
+            OutputSpace::TargetMemory => self.call.target_memory().or(Some(Space::Vec)),
+            OutputSpace::TargetMemoryOrDemand => self.call.target_memory(),
             OutputSpace::InheritFirstTile => {
                 let tiles = (0..self.call.args.len() as u8).filter_map(|arg| match self.operand_type(arg) {
                     Some(Type::Tile(tile)) => Some(tile.space),
@@ -213,15 +208,11 @@ impl Deduction<'_> {
     }
 
     fn annotated(&self) -> Result<Type> {
-        let shape = match self.call.attr("shape") {
+        let shape = match self.call.attr(AttrName::Shape) {
             Some(Attr::Ints(shape)) => shape.iter().map(|&extent| u64::try_from(extent).ok()).collect(),
             _ => None,
         };
-        let dtype = match self.call.attr("dtype") {
-            Some(Attr::Dtype(dtype)) => Some(*dtype),
-            _ => None,
-        };
-        match (shape, dtype) {
+        match (shape, self.call.dtype(AttrName::Dtype)) {
             (Some(shape), Some(dtype)) => {
                 let space = match self.call.op {
                     OpId::TPOP_FROM_AIC => Some(Space::Vec),
@@ -239,18 +230,15 @@ impl Deduction<'_> {
         let [rows, _] = source.shape.as_slice() else {
             return Err(self.invalid("the source must have two axes".to_owned()));
         };
-        let Some(Attr::Int(cols)) = self.call.attr("out_cols") else {
+        let Some(cols) = self.call.int(AttrName::OutCols) else {
             return Err(Problem::NotModelled("`out_cols` is not known".to_owned()));
         };
-        let count = match self.call.attr("count_dtype") {
-            Some(Attr::Dtype(dtype)) => *dtype,
-            _ => Dtype::Int32,
-        };
+        let count = self.call.dtype(AttrName::CountDtype).unwrap_or(Dtype::Int32);
         let tile = |shape: Vec<u64>, dtype| {
             let view = TileView::default();
             Type::Tile(TileType { shape, dtype, space: Some(Space::Vec), view, binding: None })
         };
-        let cols = u64::try_from(*cols).unwrap_or(1);
+        let cols = u64::try_from(cols).unwrap_or(1);
         Ok(Type::Tuple(vec![tile(vec![*rows, cols], Dtype::Int32), tile(vec![1, *rows], count)]))
     }
 
@@ -274,10 +262,7 @@ impl Deduction<'_> {
                 Some(Attr::Str(name)) => Err(Problem::UnknownDtype(name.clone())),
                 _ => Err(self.invalid(format!("`{name}` must be an element type"))),
             },
-            DtypeRule::AttrOr(name, arg) => match self.call.attr(name) {
-                Some(Attr::Dtype(dtype)) => Ok(*dtype),
-                _ => self.dtype_of(arg),
-            },
+            DtypeRule::AttrOr(name, arg) => self.call.dtype(name).map_or_else(|| self.dtype_of(arg), Ok),
             DtypeRule::Accumulator => {
                 let operands = (0..self.call.args.len() as u8).filter_map(|arg| match self.operand_type(arg) {
                     Some(Type::Tile(tile)) => Some(tile.dtype),

@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 use super::deduce::known;
 use super::scalar;
 use crate::ir::{
-    Attr, BLayout, Call, Dtype, Layout, Operand, Pad, Role, SLayout, Scalar, TensorType, TileType, Type, Var, VarId,
+    Attr, AttrName, BLayout, Call, Dtype, Layout, Operand, Pad, Role, SLayout, Scalar, TensorType, TileType, Type, Var,
+    VarId,
 };
 use crate::ops::{Axis, Demand, Dtypes, Literals, Op};
 use crate::passes::walk;
@@ -123,9 +124,9 @@ impl<'a> Site<'a> {
                 if is_narrowed { None } else { self.unmet(Demand::SameDtype(target, source)) }
             }
             Demand::OfAttr(arg, attr) => {
-                let (Some(Attr::Dtype(wanted)), dtype) = (self.call.attr(attr), self.dtype(arg)?) else { return None };
-                (dtype != *wanted).then(|| {
-                    let conversion = self.conversion(arg, *wanted);
+                let (wanted, dtype) = (self.call.dtype(attr)?, self.dtype(arg)?);
+                (dtype != wanted).then(|| {
+                    let conversion = self.conversion(arg, wanted);
                     format!("{} to be of `{attr}`, which is {wanted}, but got {dtype}{conversion}", self.named(arg))
                 })
             }
@@ -146,9 +147,9 @@ impl<'a> Site<'a> {
                 })
             }
             Demand::AccumulatorAttr(attr, factor) => {
-                let (Some(Attr::Dtype(dtype)), of) = (self.call.attr(attr), self.dtype(factor)?) else { return None };
+                let (dtype, of) = (self.call.dtype(attr)?, self.dtype(factor)?);
                 let wanted = if of.is_float() { Dtype::Fp32 } else { Dtype::Int32 };
-                (*dtype != wanted).then(|| {
+                (dtype != wanted).then(|| {
                     format!("`{attr}` to be {wanted}, in which products of {of} accumulate, but got {dtype}; cast the result")
                 })
             }
@@ -163,8 +164,8 @@ impl<'a> Site<'a> {
                 (!is_number).then(|| format!("{} to be a constant; it is known at run time only", self.named(arg)))
             }
             Demand::Converts(attr, arg) => {
-                let (Some(Attr::Dtype(target)), dtype) = (self.call.attr(attr), self.dtype(arg)?) else { return None };
-                (*target == dtype).then(|| {
+                let (target, dtype) = (self.call.dtype(attr)?, self.dtype(arg)?);
+                (target == dtype).then(|| {
                     format!(
                         "another `{attr}` than the dtype of {}, which is {dtype} already; remove the cast",
                         self.named(arg)
@@ -172,8 +173,8 @@ impl<'a> Site<'a> {
                 })
             }
             Demand::AttrAmong(attr, dtypes) => {
-                let Some(Attr::Dtype(dtype)) = self.call.attr(attr) else { return None };
-                (!dtypes.contains(*dtype)).then(|| format!("`{attr}` {}, but got {dtype}", listed(dtypes)))
+                let dtype = self.call.dtype(attr)?;
+                (!dtypes.contains(dtype)).then(|| format!("`{attr}` {}, but got {dtype}", listed(dtypes)))
             }
             Demand::FlagFor(attr, dtypes) => {
                 let (Some(Attr::Bool(true) | Attr::Int(1)), dtype) = (self.call.attr(attr), self.dtype(0)?) else {
@@ -184,18 +185,18 @@ impl<'a> Site<'a> {
                 })
             }
             Demand::FlagIn(attr, space) => {
-                let is_given = self.call.attr(attr) == Some(&Attr::Bool(true));
-                let is_there = self.call.attr("target_memory") == Some(&Attr::Space(space));
+                let is_given = self.call.flag(attr);
+                let is_there = self.call.target_memory() == Some(space);
                 (is_given && !is_there).then(|| format!("`target_memory=pl.Mem.{space}` with `{attr}=True`"))
             }
-            Demand::Words(attr, words) => match self.call.attr(attr) {
-                Some(Attr::Str(word)) => Some(format!("`{attr}` in {{{words}}}, but got \"{word}\"")),
-                _ => None,
-            },
+            Demand::Words(attr, words) => {
+                let word = self.call.text(attr)?;
+                Some(format!("`{attr}` in {{{words}}}, but got \"{word}\""))
+            }
             Demand::Numbers(attr, numbers) => {
-                let Some(Attr::Int(number)) = self.call.attr(attr) else { return None };
+                let number = self.call.int(attr)?;
                 let list: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-                (!numbers.contains(number)).then(|| format!("`{attr}` in {{{}}}, but got {number}", list.join(", ")))
+                (!numbers.contains(&number)).then(|| format!("`{attr}` in {{{}}}, but got {number}", list.join(", ")))
             }
             Demand::Pads(attr) => match self.call.attr(attr) {
                 Some(Attr::Pad(Pad::Null)) => Some(padding(attr, "`null`")),
@@ -298,7 +299,7 @@ impl<'a> Site<'a> {
             }
             Demand::Product(lhs, rhs) => self.product(lhs, rhs),
             Demand::ProductInto(acc, lhs, rhs) => {
-                let (rows, columns) = (self.factor(lhs, "a_trans")?.0, self.factor(rhs, "b_trans")?.1);
+                let (rows, columns) = (self.factor(lhs, AttrName::ATrans)?.0, self.factor(rhs, AttrName::BTrans)?.1);
                 let has = self.block(acc)?.shape();
                 let [.., m, n] = has.as_slice() else { return None };
                 (are_other(*m, rows) || are_other(*n, columns)).then(|| {
@@ -407,17 +408,17 @@ impl<'a> Site<'a> {
     }
 
     /// Rows and columns of a factor of a product, as the flag has them. A factor of one axis has no rows, or no columns.
-    fn factor(&self, arg: u8, flag: &str) -> Option<(Option<i64>, Option<i64>)> {
+    fn factor(&self, arg: u8, flag: AttrName) -> Option<(Option<i64>, Option<i64>)> {
         let shape = self.block(arg)?.shape();
         let [.., rows, columns] = shape.as_slice() else { return None };
-        let is_swapped = self.call.attr(flag) == Some(&Attr::Bool(true));
+        let is_swapped = self.call.flag(flag);
         Some(if is_swapped { (*columns, *rows) } else { (*rows, *columns) })
     }
 
     fn product(&self, lhs: u8, rhs: u8) -> Option<String> {
         let ranks = [self.block(lhs)?.shape().len(), self.block(rhs)?.shape().len()];
-        for (arg, flag, rank) in [(lhs, "a_trans", ranks[0]), (rhs, "b_trans", ranks[1])] {
-            if rank == 1 && self.call.attr(flag) == Some(&Attr::Bool(true)) {
+        for (arg, flag, rank) in [(lhs, AttrName::ATrans, ranks[0]), (rhs, AttrName::BTrans, ranks[1])] {
+            if rank == 1 && self.call.flag(flag) {
                 return Some(format!("{} with rows and columns for `{flag}`, but got 1 axis", self.named(arg)));
             }
         }
@@ -425,7 +426,8 @@ impl<'a> Site<'a> {
             1 => self.block(arg)?.extent(Axis::Last),
             _ => self.factor(arg, flag).and_then(|(rows, columns)| if is_left { columns } else { rows }),
         };
-        let (one, other) = (along(lhs, "a_trans", true, ranks[0])?, along(rhs, "b_trans", false, ranks[1])?);
+        let (one, other) =
+            (along(lhs, AttrName::ATrans, true, ranks[0])?, along(rhs, AttrName::BTrans, false, ranks[1])?);
         (one != other).then(|| {
             format!(
                 "{} and {} to have matching inner dimensions, but got lhs K={one} and rhs K={other}",
@@ -513,10 +515,7 @@ impl<'a> Site<'a> {
         match (number, self.op.literals()) {
             (Scalar::Int(_), Literals::TakeDtype) => self.combined_with(),
             (Scalar::Int(_), Literals::Fixed(dtype)) => Some(dtype),
-            (Scalar::Int(_), Literals::OfAttr(name)) => match self.call.attr(name) {
-                Some(Attr::Dtype(dtype)) => Some(*dtype),
-                _ => None,
-            },
+            (Scalar::Int(_), Literals::OfAttr(name)) => self.call.dtype(name),
             _ => self.typed(value),
         }
     }
@@ -612,7 +611,7 @@ fn is_open(scalar: &Scalar) -> bool {
     }
 }
 
-fn padding(attr: &str, got: &str) -> String {
+fn padding(attr: AttrName, got: &str) -> String {
     format!("`{attr}` to be `pl.PadValue.zero`, `max` or `min`, or 0, `math.inf`, `-math.inf`, but got {got}")
 }
 

@@ -5,7 +5,7 @@ use tilefit_syntax::ast::{Arg, ExprId};
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::call::unknown;
 use crate::diagnostics::Code;
-use crate::ir::{Operand, Scalar, Type};
+use crate::ir::{AttrName, Operand, Scalar, Type};
 use crate::ops::{self, OpId};
 
 impl Lowering<'_> {
@@ -121,6 +121,6 @@ pub(super) fn renamed(op: &str, name: &str) -> Option<&'static str> {
 }
 
 /// Parameters that are gone, and what they meant.
-pub(super) fn removed(op: OpId, name: &str) -> Option<(&'static str, &'static str)> {
-    (op == OpId::LOAD && name == "transpose").then_some(("transpose", "rows and columns are exchanged"))
+pub(super) fn removed(op: OpId, name: &str) -> Option<(AttrName, &'static str)> {
+    (op == OpId::LOAD && name == "transpose").then_some((AttrName::Transpose, "rows and columns are exchanged"))
 }

@@ -7,7 +7,7 @@ use super::scalar;
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{
-    Attr, Call, Dtype, Operand, Reason, Rejection, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId,
+    Attr, AttrName, Call, Dtype, Operand, Reason, Rejection, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId,
 };
 use crate::names;
 use crate::ops::OpId;
@@ -651,7 +651,7 @@ impl Lowering<'_> {
         Some(offsets)
     }
 
-    pub(super) fn make_call(&self, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>, at: ExprId) -> Call {
+    pub(super) fn make_call(&self, op: OpId, args: Vec<Operand>, attrs: Vec<(AttrName, Attr)>, at: ExprId) -> Call {
         Call { op, args, attrs, origin: self.at_expr(at) }
     }
 

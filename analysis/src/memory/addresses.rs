@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Code;
-use crate::ir::{Attr, Call, Kernel, KernelKind, Origin, Rejection, Scalar, Stmt, Value, VarId};
+use crate::ir::{AttrName, Call, Kernel, KernelKind, Origin, Rejection, Scalar, Stmt, Value, VarId};
 use crate::memory::bases::{BaseId, Bases, MemRef};
 use crate::memory::sizes;
 use crate::ops::OpId;
@@ -67,8 +67,10 @@ pub(crate) fn reservations(kernel: &Kernel) -> Vec<Reservation> {
         if call.op != OpId::RESERVE_BUFFER {
             return;
         }
-        let base = attr(call, "base").unwrap_or(end);
-        let size = attr(call, "size").unwrap_or(0);
+        // Negative numbers mean: wherever.
+        let number = |name| call.int(name).and_then(|value| u64::try_from(value).ok());
+        let base = number(AttrName::Base).unwrap_or(end);
+        let size = number(AttrName::Size).unwrap_or(0);
         end = end.max(sizes::aligned(base.saturating_add(size)));
         found.push(Reservation { var, base, size, ring: is_ring(&kernel.name, call), origin: call.origin });
     });
@@ -99,18 +101,10 @@ pub(crate) fn check_reservations(kernel: &mut Kernel) {
 
 /// `k_c2v_slot_buffer` in `k_aiv`.
 fn is_ring(kernel: &str, call: &Call) -> bool {
-    let Some(Attr::Str(name)) = call.attr("name") else { return false };
+    let Some(name) = call.text(AttrName::Name) else { return false };
     let mixed = kernel.strip_suffix("_aic").or_else(|| kernel.strip_suffix("_aiv"));
     let direction = mixed.and_then(|mixed| name.strip_prefix(mixed));
     matches!(direction, Some("_c2v_slot_buffer" | "_v2c_slot_buffer"))
-}
-
-/// Negative numbers mean: wherever.
-fn attr(call: &Call, name: &str) -> Option<u64> {
-    match call.attr(name) {
-        Some(Attr::Int(value)) => u64::try_from(*value).ok(),
-        _ => None,
-    }
 }
 
 /// Where each base starts, and how much of each space that takes.

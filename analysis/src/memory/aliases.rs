@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Attr, Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Value, VarId};
+use crate::ir::{Attr, AttrName, Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Value, VarId};
 use crate::memory::bases::{self, BaseId, Bases, MemRef};
 use crate::memory::reads::{self, Inits};
 use crate::ops::{Inplace, OpId, OutputSpace};
@@ -215,7 +215,7 @@ impl<'k> Retargeter<'k> {
     }
 
     fn writes_to(&self, call: &Call, space: Space) -> bool {
-        if let Some(attr) = call.attr("target_memory") {
+        if let Some(attr) = call.attr(AttrName::TargetMemory) {
             return *attr == Attr::Space(space);
         }
         match call.op.op().output {

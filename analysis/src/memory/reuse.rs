@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Attr, Call, Kernel, KernelKind, Operand, PIPELINE_STAGES, Stmt, Value, VarId};
+use crate::ir::{Attr, AttrName, Call, Kernel, KernelKind, Operand, Stmt, Value, VarId};
 use crate::memory::aliases::never_in_place;
 use crate::memory::bases::{BaseId, Bases};
 use crate::memory::lifetimes::{Group, Lifetimes};
@@ -178,7 +178,7 @@ fn widens(kernel: &Kernel, result: VarId, call: &Call) -> bool {
 
 /// The stages of its pipelines that a copy belongs to; dumps write them as `group:stage` pairs.
 fn stages_of(call: &Call) -> Vec<Stage> {
-    let packed = match call.attr(PIPELINE_STAGES) {
+    let packed = match call.attr(AttrName::PipelineStages) {
         Some(Attr::Stages(stages)) => {
             return stages.iter().map(|of| Stage { pipeline: of.group.into(), stage: of.stage.into() }).collect();
         }
@@ -225,7 +225,7 @@ fn trace_hazard(block: &[Stmt], received: &mut Received, hazard: &mut Hazard) {
                 }
                 if call.op == OpId::TPOP_FROM_AIC {
                     received.tiles.insert(*var);
-                    received.split |= matches!(call.attr("split"), Some(Attr::Int(mode)) if *mode != 0);
+                    received.split |= call.int(AttrName::Split).is_some_and(|mode| mode != 0);
                 }
                 if inputs.any(|input| received.tiles.contains(&input)) {
                     hazard.reads_received.insert(*var);

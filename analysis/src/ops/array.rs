@@ -2,6 +2,7 @@
 
 use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, PipeRule, Shape, View, pos, pos_attr};
 use super::{Preset::*, When::*};
+use crate::ir::AttrName;
 
 const OF_ARRAY: Op = Op {
     category: Category::Query,
@@ -19,7 +20,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("extent", 0, Required), pos_attr("dtype", Required)],
         args: &["extent"],
         shape: Shape::Array,
-        dtype: DtypeRule::Attr("dtype"),
+        dtype: DtypeRule::Attr(AttrName::Dtype),
         ..OF_ARRAY
     },
     Op {

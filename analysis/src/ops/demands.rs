@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::Op;
+use crate::ir::AttrName;
 use crate::ir::Dtype::{self, *};
 use crate::target::Space;
 
@@ -21,29 +22,29 @@ pub enum Demand {
     /// Equal element types, or FP32 that the cube core narrows on its way into the first operand.
     SameOrNarrowed(u8, u8),
     /// The operand has the element type that the attribute names.
-    OfAttr(u8, &'static str),
+    OfAttr(u8, AttrName),
     /// Indices of 16 bits go with elements of 16 bits only.
     IndexWidth(u8, u8),
     /// Indices are as wide as the elements, those of bytes have 16 bits.
     ScatterWidth(u8, u8),
     /// The attribute, if given, names the type that products of the operand accumulate in.
-    AccumulatorAttr(&'static str, u8),
+    AccumulatorAttr(AttrName, u8),
     /// A number that is known when the kernel is compiled.
     Constant(u8),
     /// The attribute names another element type than the operand has.
-    Converts(&'static str, u8),
+    Converts(AttrName, u8),
     /// The attribute, if given, is one of these element types.
-    AttrAmong(&'static str, Dtypes),
+    AttrAmong(AttrName, Dtypes),
     /// The attribute may be `True` for these element types of operand 0 only.
-    FlagFor(&'static str, Dtypes),
+    FlagFor(AttrName, Dtypes),
     /// The flag is for tiles of this memory only.
-    FlagIn(&'static str, Space),
+    FlagIn(AttrName, Space),
     /// A word of a list of words that the attribute does not have: its numbers say which it has.
-    Words(&'static str, &'static str),
+    Words(AttrName, &'static str),
     /// The attribute, if given, is one of these numbers.
-    Numbers(&'static str, &'static [i64]),
+    Numbers(AttrName, &'static [i64]),
     /// The attribute names one of the three paddings.
-    Pads(&'static str),
+    Pads(AttrName),
     /// A scalar that the instruction takes: a written number, or one that is no index.
     NoIndex(u8),
     /// The same of an operand that need not be a scalar.
@@ -123,7 +124,7 @@ pub enum Literals {
     /// An integer is an index, a float FP32, unless `pl.const` gives it a type.
     AsWritten,
     /// It has the type of the attribute.
-    OfAttr(&'static str),
+    OfAttr(AttrName),
     Fixed(Dtype),
 }
 
@@ -178,7 +179,7 @@ const ROWS: &[Row] = &[
     },
     Row { ops: &["div"], of: Tiles, demands: &[SameDtype(0, 1), Among(0, DIVISIBLE), SameValid(0, 1)] },
     Row { ops: &["div"], of: Tensors, demands: &[Among(0, DIVISIBLE), Among(1, DIVISIBLE)] },
-    Row { ops: &["div"], of: Both, demands: &[FlagFor("high_precision", Floats)] },
+    Row { ops: &["div"], of: Both, demands: &[FlagFor(AttrName::HighPrecision, Floats)] },
     Row {
         ops: &["prelu"],
         of: Tiles,
@@ -218,18 +219,18 @@ const ROWS: &[Row] = &[
     Row { ops: &["sin", "cos"], of: Both, demands: &[Among(0, SINGLE)] },
     Row { ops: &["log"], of: Both, demands: &[Among(0, HALF_OR_SINGLE)] },
     Row { ops: &["not"], of: Both, demands: &[Among(0, Of(&[Int16, Uint16]))] },
-    Row { ops: &["recip"], of: Both, demands: &[FlagFor("high_precision", HALF_OR_SINGLE)] },
+    Row { ops: &["recip"], of: Both, demands: &[FlagFor(AttrName::HighPrecision, HALF_OR_SINGLE)] },
     Row { ops: &["rsqrt"], of: Tiles, demands: &[SameDtype(1, 0), SameShape(1, 0)] },
     Row {
         ops: &["cast"],
         of: Both,
         demands: &[
-            Words("mode", "none, rint, round, floor, ceil, trunc, odd"),
-            Numbers("mode", &[0, 1, 2, 3, 4, 5, 6]),
-            Converts("target_type", 0),
+            Words(AttrName::Mode, "none, rint, round, floor, ceil, trunc, odd"),
+            Numbers(AttrName::Mode, &[0, 1, 2, 3, 4, 5, 6]),
+            Converts(AttrName::TargetType, 0),
         ],
     },
-    Row { ops: &["fillpad", "fillpad_inplace", "fillpad_expand"], of: Both, demands: &[Pads("pad_value")] },
+    Row { ops: &["fillpad", "fillpad_inplace", "fillpad_expand"], of: Both, demands: &[Pads(AttrName::PadValue)] },
     Row { ops: &["fillpad_expand"], of: Both, demands: &[Grows(1, 0)] },
     // Reductions.
     Row {
@@ -286,7 +287,7 @@ const ROWS: &[Row] = &[
         demands: &[MinRank(0, 2), MinRank(1, 2), Extent(1, BeforeLast, 1), SameExtent(0, 1, Last)],
     },
     // Products.
-    Row { ops: &["matmul"], of: Tiles, demands: &[AccumulatorAttr("out_dtype", 0)] },
+    Row { ops: &["matmul"], of: Tiles, demands: &[AccumulatorAttr(AttrName::OutDtype, 0)] },
     Row { ops: &["matmul", "batch_matmul"], of: Tiles, demands: &[SameDtype(0, 1)] },
     Row {
         ops: &["matmul_acc"],
@@ -342,7 +343,7 @@ const ROWS: &[Row] = &[
         of: Tiles,
         demands: &[
             Among(0, GATHERED_BY_BLOCK),
-            AttrAmong("output_dtype", GATHERED_BY_BLOCK),
+            AttrAmong(AttrName::OutputDtype, GATHERED_BY_BLOCK),
             Among(1, Of(&[Uint32])),
             Rank(0, 2),
             Rank(1, 2),
@@ -353,10 +354,14 @@ const ROWS: &[Row] = &[
     Row {
         ops: &["gather_mask", "scatter_mask", "gather"],
         of: Both,
-        demands: &[Numbers("mask_pattern", &[1, 2, 3, 4, 5, 6, 7])],
+        demands: &[Numbers(AttrName::MaskPattern, &[1, 2, 3, 4, 5, 6, 7])],
     },
     Row { ops: &["gather_compare"], of: Tiles, demands: &[Among(0, GATHERED), Rank(0, 2), SameDtype(1, 0)] },
-    Row { ops: &["gather_compare", "gather"], of: Both, demands: &[AttrAmong("count_dtype", Of(&[Int32, Uint32]))] },
+    Row {
+        ops: &["gather_compare", "gather"],
+        of: Both,
+        demands: &[AttrAmong(AttrName::CountDtype, Of(&[Int32, Uint32]))],
+    },
     Row {
         ops: &["scatter"],
         of: Tiles,
@@ -387,7 +392,7 @@ const ROWS: &[Row] = &[
     Row {
         ops: &["scatter_update"],
         of: Both,
-        demands: &[Rank(1, 2), Among(1, Integers), SameRank(2, 0), SameDtype(2, 0), Numbers("dim", &[-2])],
+        demands: &[Rank(1, 2), Among(1, Integers), SameRank(2, 0), SameDtype(2, 0), Numbers(AttrName::Dim, &[-2])],
     },
     Row { ops: &["gather_row"], of: Both, demands: &[SameDtype(0, 1)] },
     Row {
@@ -404,27 +409,35 @@ const ROWS: &[Row] = &[
     Row { ops: &["assemble", "slice"], of: Tensors, demands: &[Elements(2, Integers)] },
     Row { ops: &["slice"], of: Tensors, demands: &[Elements(1, Integers), Elements(3, Integers)] },
     Row { ops: &["create"], of: Tensors, demands: &[Elements(0, Integers)] },
-    Row { ops: &["create"], of: Tiles, demands: &[FlagIn("transpose", Space::Mat), FlagIn("flat_layout", Space::Mat)] },
+    Row {
+        ops: &["create"],
+        of: Tiles,
+        demands: &[FlagIn(AttrName::Transpose, Space::Mat), FlagIn(AttrName::FlatLayout, Space::Mat)],
+    },
     Row { ops: &["transpose"], of: Both, demands: &[MinRank(0, 2), OtherAxis(1, 2)] },
     Row { ops: &["transpose"], of: Tiles, demands: &[SameDtype(3, 0), SameRank(3, 0)] },
     Row { ops: &["transpose_view"], of: Tiles, demands: &[MinRank(0, 2)] },
     Row { ops: &["reinterpret_view"], of: Tiles, demands: &[Unboxed(0)] },
-    Row { ops: &["reinterpret_view"], of: Both, demands: &[Converts("dtype", 0)] },
+    Row { ops: &["reinterpret_view"], of: Both, demands: &[Converts(AttrName::Dtype, 0)] },
     Row { ops: &["set_validshape"], of: Both, demands: &[Rank(0, 2), Among(1, INDEX_LIKE), Among(2, INDEX_LIKE)] },
     Row { ops: &["extract"], of: Tiles, demands: &[Rank(0, 2), Among(1, INDEX_LIKE), Among(2, INDEX_LIKE)] },
     Row { ops: &["read", "write"], of: Both, demands: &[Indices(1, 0), Elements(1, Integers)] },
     Row { ops: &["write"], of: Both, demands: &[SameDtype(2, 0)] },
-    Row { ops: &["store"], of: Tiles, demands: &[FlagFor("atomic", ADDED_ATOMICALLY)] },
-    Row { ops: &["assemble"], of: Tensors, demands: &[FlagFor("atomic", ADDED_ATOMICALLY)] },
+    Row { ops: &["store"], of: Tiles, demands: &[FlagFor(AttrName::Atomic, ADDED_ATOMICALLY)] },
+    Row { ops: &["assemble"], of: Tensors, demands: &[FlagFor(AttrName::Atomic, ADDED_ATOMICALLY)] },
     // Values out of nothing.
     Row { ops: &["full"], of: Both, demands: &[Constant(1)] },
-    Row { ops: &["ci"], of: Both, demands: &[AttrAmong("dtype", COUNTED), OfAttr(0, "dtype"), OneRow(1)] },
+    Row {
+        ops: &["ci"],
+        of: Both,
+        demands: &[AttrAmong(AttrName::Dtype, COUNTED), OfAttr(0, AttrName::Dtype), OneRow(1)],
+    },
     Row { ops: &["random"], of: Both, demands: &[Extents(6, 2)] },
     Row { ops: &["tri"], of: Tiles, demands: &[Extents(1, 2)] },
     Row {
         ops: &["random"],
         of: Both,
-        demands: &[AttrAmong("dtype", Of(&[Int32, Uint32])), Numbers("rounds", &[7, 10])],
+        demands: &[AttrAmong(AttrName::Dtype, Of(&[Int32, Uint32])), Numbers(AttrName::Rounds, &[7, 10])],
     },
     Row {
         ops: &["random"],
@@ -435,7 +448,7 @@ const ROWS: &[Row] = &[
         ops: &["tri"],
         of: Tiles,
         demands: &[
-            AttrAmong("dtype", Of(&[Int8, Uint8, Int16, Int32, Uint16, Uint32, Fp16, Bf16, Fp32])),
+            AttrAmong(AttrName::Dtype, Of(&[Int8, Uint8, Int16, Int32, Uint16, Uint32, Fp16, Bf16, Fp32])),
             Among(0, WORD),
         ],
     },
@@ -444,7 +457,7 @@ const ROWS: &[Row] = &[
 /// What a written number is to these operations. To others it takes the element type of what it is combined with.
 const LITERALS: &[(&[&str], Literals)] = &[
     (&["read", "write", "set_validshape", "extract", "gather_compare", "gather"], Literals::AsWritten),
-    (&["ci"], Literals::OfAttr("dtype")),
+    (&["ci"], Literals::OfAttr(AttrName::Dtype)),
     (&["random", "tri", "mrgsort", "mrgsort_format1"], Literals::Fixed(Int32)),
 ];
 

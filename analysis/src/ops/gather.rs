@@ -4,6 +4,7 @@ use super::{
     Access, Category, DtypeRule, Effect, Inplace, LayoutNeed, OP, Op, Shape, View, key, key_attr, pos, pos_attr,
 };
 use super::{Preset::*, When::*};
+use crate::ir::AttrName;
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[
@@ -55,7 +56,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("src", 0, Required), pos_attr("mask_pattern", Required), key_attr("output_dtype", Absent)],
         args: &["src"],
         shape: Shape::GatherMask,
-        dtype: DtypeRule::AttrOr("output_dtype", 0),
+        dtype: DtypeRule::AttrOr(AttrName::OutputDtype, 0),
         view: View::Full(0),
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
@@ -71,7 +72,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("src", 0, Required), pos("offset", 1, Required), key_attr("output_dtype", Absent)],
         args: &["src", "offset"],
         shape: Shape::GatherBlocks,
-        dtype: DtypeRule::AttrOr("output_dtype", 0),
+        dtype: DtypeRule::AttrOr(AttrName::OutputDtype, 0),
         view: View::RowMajor,
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         inplace: Inplace::Never,

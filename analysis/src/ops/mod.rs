@@ -22,7 +22,7 @@ mod views;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::ir::{Dtype, Pad};
+use crate::ir::{AttrName, Dtype, Pad};
 use crate::target::Space;
 pub use demands::{Axis, Demand, Dtypes, Literals};
 pub use signatures::{Signature, construct, signature};
@@ -123,7 +123,7 @@ pub struct Param {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Slot {
     Arg(u8),
-    Attr(&'static str),
+    Attr(AttrName),
 }
 
 /// What a parameter is when the author leaves it out.
@@ -144,7 +144,7 @@ const fn pos(name: &'static str, arg: u8, preset: Preset) -> Param {
 }
 
 const fn pos_attr(name: &'static str, preset: Preset) -> Param {
-    Param { name, keyword_only: false, slot: Slot::Attr(name), preset }
+    Param { name, keyword_only: false, slot: Slot::Attr(AttrName::named(name)), preset }
 }
 
 const fn key(name: &'static str, arg: u8, preset: Preset) -> Param {
@@ -152,7 +152,7 @@ const fn key(name: &'static str, arg: u8, preset: Preset) -> Param {
 }
 
 const fn key_attr(name: &'static str, preset: Preset) -> Param {
-    Param { name, keyword_only: true, slot: Slot::Attr(name), preset }
+    Param { name, keyword_only: true, slot: Slot::Attr(AttrName::named(name)), preset }
 }
 
 /// Shape of the result. Numbers are operands.
@@ -219,8 +219,8 @@ pub enum DtypeRule {
     Equal(&'static [u8]),
     Promote(&'static [u8]),
     Fixed(Dtype),
-    Attr(&'static str),
-    AttrOr(&'static str, u8),
+    Attr(AttrName),
+    AttrOr(AttrName, u8),
     /// FP32 for float operands, else INT32.
     Accumulator,
     GatherCompare,
@@ -483,7 +483,8 @@ impl OpId {
     }
 }
 
-const fn same(a: &str, b: &str) -> bool {
+/// `==`, which is not there for constants.
+pub(crate) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
         return false;

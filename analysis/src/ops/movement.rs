@@ -5,7 +5,7 @@ use super::{
     key_attr, pos, pos_attr,
 };
 use super::{Preset::*, When::*};
-use crate::ir::Dtype;
+use crate::ir::{AttrName, Dtype};
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["start", "shape"],
         shape: Shape::Literal(1),
-        dtype: DtypeRule::Attr("dtype"),
+        dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::RowMajor,
         pto: "pto.tci",
         constraints: "INT16,INT32,UINT16,UINT32; start same dtype",
@@ -57,7 +57,7 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["shape"],
         shape: Shape::Literal(0),
-        dtype: DtypeRule::Attr("dtype"),
+        dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::Create,
         output: OutputSpace::TargetMemoryOrDemand,
         pipe: PipeRule::None,
@@ -72,7 +72,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("shape", 0, Required), pos_attr("dtype", Required), pos("value", 1, Required)],
         args: &["shape", "value"],
         shape: Shape::Literal(0),
-        dtype: DtypeRule::Attr("dtype"),
+        dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::RowMajor,
         pto: "pto.texpands",
         layout: LayoutNeed::ResultRowMajor,
@@ -208,7 +208,7 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["key0", "key1", "counter0", "counter1", "counter2", "counter3", "shape", "valid_shape"],
         shape: Shape::Literal(6),
-        dtype: DtypeRule::Attr("dtype"),
+        dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::Literal(7),
         pto: "pto.trandom",
         layout: LayoutNeed::ResultRowMajor,
@@ -270,7 +270,7 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["diagonal", "shape", "valid_shape"],
         shape: Shape::Literal(1),
-        dtype: DtypeRule::Attr("dtype"),
+        dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::Literal(2),
         pto: "pto.ttri",
         layout: LayoutNeed::ResultRowMajor,

@@ -7,6 +7,7 @@ use super::{
     pos_attr,
 };
 use super::{Preset::*, When::*};
+use crate::ir::AttrName;
 
 /// An operation of the compiler's tensor dialect, which is gone before tiles are placed.
 const TENSOR: Op =
@@ -19,7 +20,7 @@ const fn reduction(name: &'static str, names: &'static [(&'static str, super::Wh
 }
 
 const fn creation(op: Op) -> Op {
-    Op { category: Category::DataMovement, dtype: DtypeRule::Attr("dtype"), ..op }
+    Op { category: Category::DataMovement, dtype: DtypeRule::Attr(AttrName::Dtype), ..op }
 }
 
 pub(super) const ROWS: &[Op] = &[

@@ -2,7 +2,7 @@
 
 use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, pos, pos_attr};
 use super::{Preset::*, When::*};
-use crate::ir::Dtype;
+use crate::ir::{AttrName, Dtype};
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[
@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Op] = &[
         category: Category::Unary,
         params: &[pos("tile", 0, Required), pos_attr("target_type", Required), pos_attr("mode", Int(2))],
         args: &["tile"],
-        dtype: DtypeRule::Attr("target_type"),
+        dtype: DtypeRule::Attr(AttrName::TargetType),
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::UnlessWidening,
         pto: "pto.tcvt",

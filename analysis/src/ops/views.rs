@@ -5,7 +5,7 @@ use super::{
     pos_attr,
 };
 use super::{Preset::*, When::*};
-use crate::ir::Pad;
+use crate::ir::{AttrName, Pad};
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[
@@ -110,7 +110,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("data", 0, Required), pos_attr("dtype", Required), key("shape", 1, Absent)],
         args: &["data", "shape"],
         shape: Shape::Reinterpret,
-        dtype: DtypeRule::Attr("dtype"),
+        dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::Reinterpret,
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),

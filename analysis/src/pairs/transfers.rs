@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::codegen::sequence::Action;
-use crate::ir::{Attr, Call, For, Kernel, KernelKind, LoopKind, Note, Origin, Stmt};
+use crate::ir::{Attr, AttrName, Call, For, Kernel, KernelKind, LoopKind, Note, Origin, Stmt};
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -118,9 +118,7 @@ impl Transfers {
             let Some(call) = walk::call_of(stmt) else { return };
             match call.op {
                 OpId::IMPORT_PEER_BUFFER => {
-                    if let Some(Attr::Str(peer)) = call.attr("peer_func") {
-                        peers.push(peer.clone());
-                    }
+                    peers.extend(call.text(AttrName::PeerFunc).map(str::to_owned));
                 }
                 OpId::AIC_INITIALIZE_PIPE | OpId::AIV_INITIALIZE_PIPE => slots.push((id(call), slots_of(call))),
                 _ => {}
@@ -239,7 +237,7 @@ fn end_of(op: OpId) -> Option<(bool, Action)> {
 }
 
 fn id(call: &Call) -> Option<i64> {
-    match call.attr("id") {
+    match call.attr(AttrName::Id) {
         None => Some(0),
         Some(Attr::Int(id)) => Some(*id),
         Some(_) => None,
@@ -247,7 +245,7 @@ fn id(call: &Call) -> Option<i64> {
 }
 
 fn slots_of(call: &Call) -> Option<u64> {
-    match (call.attr("slot_num"), call.attr("dir_mask")) {
+    match (call.attr(AttrName::SlotNum), call.attr(AttrName::DirMask)) {
         (Some(Attr::Int(slots @ 1..)), _) => Some(slots.unsigned_abs()),
         (None, Some(Attr::Int(mask))) => Some(if *mask == BOTH { SLOTS_OF_BOTH } else { SLOTS }),
         _ => None,

@@ -4,11 +4,11 @@
 use rustc_hash::FxHashMap;
 
 use super::layout;
-use super::{spaces, walk};
+use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Kernel, Layout, Operand, Origin, Rejection, Role, Scalar, Stmt, TileType, TileView, Type,
-    Value, Var, VarId,
+    Attr, AttrName, BLayout, Call, Kernel, Layout, Operand, Origin, Rejection, Role, Scalar, Stmt, TileType, TileView,
+    Type, Value, Var, VarId,
 };
 use crate::lower::deduce;
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
@@ -163,9 +163,9 @@ fn reshape(source: VarId, shape: &[u64], origin: Origin) -> Call {
 
 fn layout_move(source: VarId, space: Option<Space>, layout: Layout, origin: Origin) -> Call {
     let attrs = vec![
-        (spaces::TARGET_MEMORY, Attr::Space(space.unwrap_or(Space::Vec))),
-        ("blayout", Attr::BLayout(layout.blayout)),
-        ("slayout", Attr::SLayout(layout.slayout)),
+        (AttrName::TargetMemory, Attr::Space(space.unwrap_or(Space::Vec))),
+        (AttrName::BLayout, Attr::BLayout(layout.blayout)),
+        (AttrName::SLayout, Attr::SLayout(layout.slayout)),
     ];
     Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin }
 }

@@ -3,7 +3,7 @@
 
 use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{Attr, Blocks, Call, Kernel, KernelKind, Launch, Rejection};
+use crate::ir::{AttrName, Blocks, Call, Kernel, KernelKind, Launch, Rejection};
 use crate::ops::OpId;
 use crate::target::Target;
 
@@ -15,8 +15,8 @@ pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
         let Some(launch) = part.cross_core.launch else { continue };
         let mut found = Vec::new();
         walk::visit(&part.body, &mut |stmt| {
-            let barrier =
-                walk::call_of(stmt).filter(|call| call.op == OpId::SYNCALL && word(call, "mode") != Some("soft"));
+            let barrier = walk::call_of(stmt)
+                .filter(|call| call.op == OpId::SYNCALL && call.text(AttrName::Mode) != Some("soft"));
             found.extend(
                 barrier.and_then(|call| Some((call.origin, refused(call, part.kind, is_mixed, launch, target)?))),
             );
@@ -38,7 +38,7 @@ pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
 }
 
 fn refused(call: &Call, kind: KernelKind, is_mixed: bool, launch: Launch, target: Target) -> Option<String> {
-    let core_type = word(call, "core_type").unwrap_or("mix");
+    let core_type = call.text(AttrName::CoreType).unwrap_or("mix");
     let (needed, all, who) = match kind {
         KernelKind::Aiv if !is_mixed => (target.vector_units(), Blocks::EveryVectorUnit, "vector units"),
         _ => (target.cubes(), Blocks::EveryCube, "cubes"),
@@ -65,11 +65,4 @@ fn refused(call: &Call, kind: KernelKind, is_mixed: bool, launch: Launch, target
     (!launch.at_once).then(|| {
         "a hard `pl.system.syncall` needs all blocks to run at once, or the first ones wait for others that are not started: add `sync_start=True` to `pl.spmd`, or poll with `mode=\"soft\"`".to_owned()
     })
-}
-
-fn word<'c>(call: &'c Call, name: &str) -> Option<&'c str> {
-    match call.attr(name) {
-        Some(Attr::Str(word)) => Some(word),
-        _ => None,
-    }
 }

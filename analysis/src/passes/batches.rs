@@ -4,11 +4,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pages::{Pages, extents, int, tile_type};
-use super::{spaces, walk};
+use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt, TileType,
-    TileView, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt,
+    TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
@@ -350,7 +350,7 @@ fn unrolled(
         } else if let Some(target) = whole {
             let ty = tile_type(shape, &model);
             let moved = pages.inserted(format!("matmul_vec_{batch}"), ty);
-            let attrs = vec![(spaces::TARGET_MEMORY, Attr::Space(Space::Vec))];
+            let attrs = vec![(AttrName::TargetMemory, Attr::Space(Space::Vec))];
             pages.bind(moved, OpId::MOVE, vec![Operand::Var(one)], attrs);
             if is_last {
                 pages.kernel.var_mut(result).ty = tile_type(tall, &model);

@@ -8,7 +8,7 @@ use super::backend_layouts::base_name;
 use super::{layout, walk};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Stmt, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Stmt, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 use crate::target::Target;
@@ -79,10 +79,8 @@ impl Legalize<'_> {
     fn cast(&mut self, var: VarId, call: Call, origin: Origin, out: &mut Vec<Stmt>) {
         let source = call.args.first().and_then(Operand::var);
         let from = source.and_then(|source| self.kernel.tile(source)).map(|tile| tile.dtype);
-        let to = match call.attr("target_type") {
-            Some(Attr::Dtype(dtype)) => Some(*dtype),
-            _ => self.kernel.tile(var).map(|tile| tile.dtype),
-        };
+        let declared = || self.kernel.tile(var).map(|tile| tile.dtype);
+        let to = call.dtype(AttrName::TargetType).or_else(declared);
         let keep = |call: Call, out: &mut Vec<Stmt>| out.push(Stmt::Let { var, value: Value::Call(call), origin });
         let (Some(from), Some(to)) = (from, to) else { return keep(call, out) };
         let Some(chain) = chain(self.target, from, to) else {
@@ -136,7 +134,7 @@ fn hop(call: &Call, operand: Option<Operand>, dtype: Dtype) -> Call {
     let mut hop = call.clone();
     hop.args = operand.into_iter().collect();
     for (name, attr) in &mut hop.attrs {
-        if *name == "target_type" {
+        if *name == AttrName::TargetType {
             *attr = Attr::Dtype(dtype);
         }
     }

@@ -8,7 +8,7 @@ use tilefit_syntax::ast::FloatBits;
 
 use super::backend_layouts::base_name;
 use super::{layout, walk};
-use crate::ir::{Attr, Call, Dtype, Kernel, Operand, Origin, Role, Scalar, Stmt, Type, Value, Var, VarId};
+use crate::ir::{Attr, AttrName, Call, Dtype, Kernel, Operand, Origin, Role, Scalar, Stmt, Type, Value, Var, VarId};
 use crate::ops::OpId;
 
 pub(super) fn run(kernel: &mut Kernel) {
@@ -143,7 +143,7 @@ impl Lowering<'_> {
             Work::Minus(other) => (OpId::SUB, Some(Operand::Var(*self.steps.get(other)?)), Vec::new()),
             Work::Times(other) => (OpId::MUL, Some(Operand::Var(*self.steps.get(other)?)), Vec::new()),
             Work::Cast(dtype, mode) => {
-                (OpId::CAST, None, vec![("target_type", Attr::Dtype(dtype)), ("mode", Attr::Int(mode))])
+                (OpId::CAST, None, vec![(AttrName::TargetType, Attr::Dtype(dtype)), (AttrName::Mode, Attr::Int(mode))])
             }
         };
         Some(Call { op, args: std::iter::once(first).chain(second).collect(), attrs, origin })

@@ -5,12 +5,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::batches::{self, Batches};
 use super::pages;
-use super::spaces;
 use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar, ScalarBinary, Stmt,
-    TileType, TileView, Type, Value, Var, VarId,
+    Attr, AttrName, BLayout, Call, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar,
+    ScalarBinary, Stmt, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::ops::{OpId, Shape};
 use crate::target::{Space, Target};
@@ -224,7 +223,7 @@ fn transpose_scratch(
     let create = Call {
         op: OpId::CREATE,
         args: vec![Operand::List(shape.iter().copied().map(int).collect())],
-        attrs: vec![("dtype", Attr::Dtype(source.dtype)), (spaces::TARGET_MEMORY, Attr::Space(space))],
+        attrs: vec![(AttrName::Dtype, Attr::Dtype(source.dtype)), (AttrName::TargetMemory, Attr::Space(space))],
         origin: call.origin,
     };
     let ty = TileType { shape, dtype: source.dtype, space: Some(space), view: TileView::default(), binding: None };

@@ -5,10 +5,8 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use super::{spaces, walk};
-use crate::ir::{
-    Attr, Call, For, If, Kernel, LoopKind, PIPELINE_STAGES, PipelineStage, Stmt, Type, Value, VarId, While,
-};
+use super::walk;
+use crate::ir::{Attr, AttrName, Call, For, If, Kernel, LoopKind, PipelineStage, Stmt, Type, Value, VarId, While};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -151,7 +149,7 @@ fn keys(kernel: &Kernel, body: &[Stmt], drain: Drain) -> Vec<Key> {
 }
 
 fn stages(call: &Call) -> Option<&[PipelineStage]> {
-    match call.attr(PIPELINE_STAGES) {
+    match call.attr(AttrName::PipelineStages) {
         Some(Attr::Stages(stages)) => Some(stages),
         _ => None,
     }
@@ -181,7 +179,7 @@ fn rotate_accumulators(kernel: &Kernel, body: &mut [Stmt]) {
             continue;
         }
         for (name, attr) in &mut call.attrs {
-            if let (&mut PIPELINE_STAGES, Attr::Stages(stages)) = (name, attr)
+            if let (&mut AttrName::PipelineStages, Attr::Stages(stages)) = (name, attr)
                 && let Some(innermost) = stages.first_mut()
             {
                 innermost.stage %= 2;
@@ -214,5 +212,5 @@ fn tier(kernel: &Kernel, stmt: &Stmt) -> (Tier, bool) {
 fn feeds_cube(kernel: &Kernel, call: &Call) -> bool {
     let from_mat =
         || call.args.first().and_then(|arg| kernel.tile(arg.var()?)).is_some_and(|tile| tile.space == Some(Space::Mat));
-    call.op == OpId::EXTRACT && matches!(spaces::target_memory(call), Some(Space::Left | Space::Right)) && from_mat()
+    call.op == OpId::EXTRACT && matches!(call.target_memory(), Some(Space::Left | Space::Right)) && from_mat()
 }

@@ -4,8 +4,7 @@ use super::io_order::{Drain, Drains, is_product};
 use super::strays;
 use super::walk::{self, Substitution};
 use crate::ir::{
-    Attr, Call, For, If, Kernel, Operand, PIPELINE_STAGES, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId,
-    While,
+    Attr, AttrName, Call, For, If, Kernel, Operand, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, While,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -161,9 +160,9 @@ fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, tagged: Tagged)
 
 fn append_stage(call: &mut Call, stage: PipelineStage) {
     for (name, attr) in &mut call.attrs {
-        if let (&mut PIPELINE_STAGES, Attr::Stages(stages)) = (name, attr) {
+        if let (&mut AttrName::PipelineStages, Attr::Stages(stages)) = (name, attr) {
             return stages.push(stage);
         }
     }
-    call.attrs.push((PIPELINE_STAGES, Attr::Stages(vec![stage])));
+    call.attrs.push((AttrName::PipelineStages, Attr::Stages(vec![stage])));
 }

@@ -1,6 +1,6 @@
 //! How the elements of a tile lie, where its type does not say so (`reference/memory.md` §3).
 
-use crate::ir::{Attr, BLayout, Call, Kernel, Layout, Operand, SLayout, TensorLayout, TileType, Type, VarId};
+use crate::ir::{Attr, AttrName, BLayout, Call, Kernel, Layout, Operand, SLayout, TensorLayout, TileType, Type, VarId};
 use crate::ops::{OutputSpace, View};
 use crate::target::Space;
 
@@ -75,10 +75,10 @@ fn of_move(kernel: &Kernel, call: &Call, result: &TileType) -> Layout {
     if result.space == Some(Space::Right) {
         layout.blayout = BLayout::RowMajor;
     }
-    if let Some(Attr::BLayout(blayout)) = call.attr("blayout") {
+    if let Some(Attr::BLayout(blayout)) = call.attr(AttrName::BLayout) {
         layout.blayout = *blayout;
     }
-    if let Some(Attr::SLayout(slayout)) = call.attr("slayout") {
+    if let Some(Attr::SLayout(slayout)) = call.attr(AttrName::SLayout) {
         layout.slayout = *slayout;
     }
     layout
@@ -95,8 +95,8 @@ fn of_load(kernel: &Kernel, call: &Call, result: &TileType) -> Layout {
     if let Some(layout) = tensor.and_then(|tensor| tensor.layout.of_scales()) {
         return layout;
     }
-    let is_transposed = tensor.is_some_and(|tensor| tensor.layout == TensorLayout::Dn)
-        || call.attr("transpose") == Some(&Attr::Bool(true));
+    let is_transposed =
+        tensor.is_some_and(|tensor| tensor.layout == TensorLayout::Dn) || call.flag(AttrName::Transpose);
     let rows = if is_transposed { result.shape.get(1) } else { result.shape.first() };
     if result.shape.len() == 2 && rows == Some(&1) {
         return ROW_MAJOR;
@@ -106,11 +106,10 @@ fn of_load(kernel: &Kernel, call: &Call, result: &TileType) -> Layout {
 }
 
 fn of_create(call: &Call, result: &TileType) -> Layout {
-    let flag = |name: &str| matches!(call.attr(name), Some(Attr::Bool(true)));
-    if flag("flat_layout") {
+    if call.flag(AttrName::FlatLayout) {
         return ROW_MAJOR;
     }
-    if flag("transpose") {
+    if call.flag(AttrName::Transpose) {
         return boxed(BLayout::RowMajor, SLayout::ColMajor, FRACTAL);
     }
     Layout::implicit(&result.shape, result.space)

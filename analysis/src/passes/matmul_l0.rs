@@ -8,15 +8,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::io_order::Drains;
 use super::l0_tile::{self, Choice, ElementBytes, Extents, Widths};
+use super::layout;
 use super::matmul_parts::{Grid, Parts};
 use super::split_k::{self, Outcome, SplitK};
 use super::two_accumulators;
 use super::walk::{self, Substitution};
-use super::{layout, spaces};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar, Stmt,
-    TileType, TileView, Type, Value, Var, VarId, While,
+    Attr, AttrName, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar,
+    Stmt, TileType, TileView, Type, Value, Var, VarId, While,
 };
 use crate::memory::sizes;
 use crate::ops::OpId;
@@ -217,7 +217,7 @@ impl Tiling<'_> {
         let at = call.origin;
         let ty = TileType { space: Some(Space::Mat), view: TileView::default(), binding: None, ..rounded };
         let shape = ty.shape.iter().map(|extent| Scalar::Int(i64::try_from(*extent).unwrap_or(i64::MAX))).collect();
-        let attrs = vec![("dtype", Attr::Dtype(ty.dtype)), (spaces::TARGET_MEMORY, Attr::Space(Space::Mat))];
+        let attrs = vec![(AttrName::Dtype, Attr::Dtype(ty.dtype)), (AttrName::TargetMemory, Attr::Space(Space::Mat))];
         let create = Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: at };
         let name = format!("{}_mat", self.kernel.var(source).name);
         let scratch = Var { name, ty: Type::Tile(ty.clone()), role: Role::Def, inserted: true, origin: at };
@@ -332,8 +332,8 @@ fn bytes_of(tile: &TileType) -> u64 {
 
 /// A conversion to 16 bits as the path out of the accumulator makes it.
 fn rounds_to_nearest(call: &Call) -> bool {
-    matches!(call.attr("mode"), Some(Attr::Int(RINT)))
-        && matches!(call.attr("target_type"), Some(Attr::Dtype(Dtype::Bf16 | Dtype::Fp16)))
+    call.int(AttrName::Mode) == Some(RINT)
+        && matches!(call.dtype(AttrName::TargetType), Some(Dtype::Bf16 | Dtype::Fp16))
 }
 
 fn is_product(call: &Call) -> bool {

@@ -2,11 +2,10 @@
 
 use super::io_order::Drain;
 use super::l0_tile::{Choice, Extents};
-use super::resident_operands::OPERAND_LOAD;
-use super::{layout, spaces, walk};
+use super::{layout, walk};
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt, TileType,
-    TileView, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
+    TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -253,7 +252,7 @@ impl<'a> Parts<'a> {
         let Some(tile) = self.kernel.tile(self.lhs).filter(|tile| tile.space == Some(Space::Vec)).cloned() else {
             return;
         };
-        let attrs = vec![(spaces::TARGET_MEMORY, Attr::Space(Space::Mat))];
+        let attrs = vec![(AttrName::TargetMemory, Attr::Space(Space::Mat))];
         let call = Call { op: OpId::MOVE, args: vec![Operand::Var(self.lhs)], attrs, origin: self.at };
         let ty = Type::Tile(TileType { space: Some(Space::Mat), view: TileView::default(), binding: None, ..tile });
         let moved = self.add(format!("{base}_l0_lmat"), ty, Role::Def);
@@ -281,7 +280,7 @@ impl<'a> Parts<'a> {
             }
             None => (bias, tile),
         };
-        let attrs = vec![(spaces::TARGET_MEMORY, Attr::Space(Space::Bias))];
+        let attrs = vec![(AttrName::TargetMemory, Attr::Space(Space::Bias))];
         let call = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: self.at };
         let ty = Type::Tile(TileType { space: Some(Space::Bias), view: TileView::default(), binding: None, ..tile });
         let moved = self.add(name, ty, Role::Def);
@@ -292,7 +291,7 @@ impl<'a> Parts<'a> {
 
     fn part_of_bias(&mut self, name: &str, whole: &TileType, window: &Window) -> Option<(VarId, TileType, Call)> {
         let mut load = self.bias_load.clone().filter(|_| window.cols != self.problem.n)?;
-        load.attrs.retain(|(name, _)| *name != OPERAND_LOAD);
+        load.attrs.retain(|(name, _)| *name != AttrName::OperandLoad);
         load.origin = self.at;
         if let [_, Operand::List(offsets), shapes @ ..] = load.args.as_mut_slice() {
             let offset = offsets.last_mut()?;
@@ -417,7 +416,7 @@ impl<'a> Parts<'a> {
                 Operand::Scalar(col),
                 Operand::List(shape.map(Scalar::Int).to_vec()),
             ],
-            attrs: vec![(spaces::TARGET_MEMORY, Attr::Space(space))],
+            attrs: vec![(AttrName::TargetMemory, Attr::Space(space))],
             origin: self.at,
         };
         let dtype = self.kernel.tile(source).map_or(Dtype::Fp32, |tile| tile.dtype);
@@ -495,7 +494,7 @@ impl<'a> Parts<'a> {
     fn create(&mut self, name: String, window: &Window) -> VarId {
         let var = self.accumulator_var(name, window, Role::Def);
         let shape = [window.rows, window.cols].map(Scalar::Int).to_vec();
-        let attrs = vec![("dtype", Attr::Dtype(self.dtype)), (spaces::TARGET_MEMORY, Attr::Space(Space::Acc))];
+        let attrs = vec![(AttrName::Dtype, Attr::Dtype(self.dtype)), (AttrName::TargetMemory, Attr::Space(Space::Acc))];
         let call = Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: self.at };
         self.out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
         var

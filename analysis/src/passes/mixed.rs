@@ -17,7 +17,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Repetition, SplitMode, Stmt, Value, VarId,
+    Attr, AttrName, Call, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Repetition, SplitMode, Stmt,
+    Value, VarId,
 };
 use crate::ops::{OpId, PipeRule, Shape};
 use crate::target::Target;
@@ -116,7 +117,7 @@ pub(crate) fn transfers_of(kernel: &Kernel) -> Transferred {
     let mut transferred = Transferred::default();
     walk::visit(&kernel.body, &mut |stmt| {
         let Some(call) = walk::call_of(stmt).filter(|call| lane::moves_between_cores(call)) else { return };
-        match call.attr("split") {
+        match call.attr(AttrName::Split) {
             None | Some(Attr::Int(0)) => transferred.whole = true,
             Some(_) => transferred.in_halves = transferred.in_halves.or(Some(call.origin)),
         }

@@ -1,7 +1,8 @@
 //! Operations on tiles of three axes, which the compiler does page by page on flattened ones.
 
-use super::spaces;
-use crate::ir::{Attr, Call, Kernel, Operand, Origin, Role, Scalar, Stmt, TileType, TileView, Type, Value, Var, VarId};
+use crate::ir::{
+    Attr, AttrName, Call, Kernel, Operand, Origin, Role, Scalar, Stmt, TileType, TileView, Type, Value, Var, VarId,
+};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -73,7 +74,7 @@ impl Pages<'_> {
     pub(super) fn create_as(&mut self, var: VarId, shape: [u64; 2]) {
         let Some(tile) = self.kernel.tile(var) else { return };
         let space = tile.space.unwrap_or(Space::Vec);
-        let attrs = vec![("dtype", Attr::Dtype(tile.dtype)), (spaces::TARGET_MEMORY, Attr::Space(space))];
+        let attrs = vec![(AttrName::Dtype, Attr::Dtype(tile.dtype)), (AttrName::TargetMemory, Attr::Space(space))];
         self.bind(var, OpId::CREATE, vec![extents(shape)], attrs);
     }
 
@@ -90,7 +91,7 @@ impl Pages<'_> {
         var
     }
 
-    pub(super) fn bind(&mut self, var: VarId, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
+    pub(super) fn bind(&mut self, var: VarId, op: OpId, args: Vec<Operand>, attrs: Vec<(AttrName, Attr)>) {
         let call = Call { op, args, attrs, origin: self.at };
         self.out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
     }

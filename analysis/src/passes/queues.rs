@@ -4,7 +4,7 @@
 
 use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{Attr, Call, Kernel, KernelKind, Operand, Origin, Rejection, Scalar, Stmt, Value, VarId};
+use crate::ir::{AttrName, Call, Kernel, KernelKind, Operand, Origin, Rejection, Scalar, Stmt, Value, VarId};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -85,7 +85,7 @@ impl Direction {
     }
 
     fn is_in(self, call: &Call) -> bool {
-        number(call, "dir_mask").is_some_and(|mask| mask & self.named().0 != 0)
+        call.int(AttrName::DirMask).is_some_and(|mask| mask & self.named().0 != 0)
     }
 
     fn of_transfer(stmt: &Stmt) -> Option<Direction> {
@@ -113,9 +113,9 @@ impl Findings {
     /// A `pl.aic_initialize_pipe` or `pl.aiv_initialize_pipe` by itself.
     fn check_queue(&mut self, call: &Call, side: Side) {
         let name = word(call.op);
-        let (Some(mask), Some(size)) = (number(call, "dir_mask"), number(call, "slot_size")) else { return };
-        let slots = number(call, "slot_num").unwrap_or(usual_slots(mask));
-        let local = number(call, "local_slot_num").unwrap_or(slots);
+        let (Some(mask), Some(size)) = (call.int(AttrName::DirMask), call.int(AttrName::SlotSize)) else { return };
+        let slots = call.int(AttrName::SlotNum).unwrap_or(usual_slots(mask));
+        let local = call.int(AttrName::LocalSlotNum).unwrap_or(slots);
         if !(1..=3).contains(&mask) {
             self.add(call.origin, format!("`{name}` requires a `dir_mask` of 1 (cube to vector units), 2 (vector units to cube) or 3 (both), not {mask}"));
         }
@@ -261,13 +261,6 @@ fn is_buffer(operand: &Operand) -> bool {
 fn word(op: OpId) -> String {
     let name = op.op().name;
     format!("pl.{}", name.rsplit('.').next().unwrap_or(name))
-}
-
-fn number(call: &Call, name: &str) -> Option<i64> {
-    match call.attr(name) {
-        Some(Attr::Int(value)) => Some(*value),
-        _ => None,
-    }
 }
 
 fn calls(body: &[Stmt]) -> Vec<&Call> {

@@ -7,13 +7,12 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::walk;
-use crate::ir::{Call, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Stmt, Storage, Value, VarId, While};
+use crate::ir::{
+    AttrName, Call, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Stmt, Storage, Value, VarId, While,
+};
 use crate::memory::sizes;
 use crate::ops::{Category, OpId};
 use crate::target::{Machine, Space};
-
-/// Attribute of loads to L1 that the compiler made for an operand of a product. No later pass sees it.
-pub(super) const OPERAND_LOAD: &str = "operand_load";
 
 pub(super) fn run(kernel: &mut Kernel, machine: Machine) {
     let mut has_loads = false;
@@ -34,7 +33,7 @@ pub(super) fn run(kernel: &mut Kernel, machine: Machine) {
 }
 
 fn is_operand_load(call: &Call) -> bool {
-    call.op == OpId::LOAD && call.attr(OPERAND_LOAD).is_some()
+    call.op == OpId::LOAD && call.attr(AttrName::OperandLoad).is_some()
 }
 
 fn forget_marks(body: &mut [Stmt]) {
@@ -48,7 +47,7 @@ fn forget_marks(body: &mut [Stmt]) {
             }
             leaf => {
                 if let Some(call) = walk::call_of_mut(leaf) {
-                    call.attrs.retain(|(name, _)| *name != OPERAND_LOAD);
+                    call.attrs.retain(|(name, _)| *name != AttrName::OperandLoad);
                 }
             }
         }

@@ -9,13 +9,11 @@ use super::layout;
 use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt, TileType,
-    Type, Value, Var, VarId, While,
+    Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt,
+    TileType, Type, Value, Var, VarId, While,
 };
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
-
-pub(super) const TARGET_MEMORY: &str = "target_memory";
 
 /// Gives every tile the space and layout that its own operation says, as the compiler does when it reads the source.
 pub(super) fn declare(kernel: &mut Kernel) {
@@ -63,7 +61,7 @@ fn declare_value(kernel: &mut Kernel, var: VarId, value: &Value) {
                 && call.op == OpId::LOAD
                 && let Type::Tile(tile) = &mut kernel.var_mut(var).ty
             {
-                tile.space = Some(target_memory(call).unwrap_or(Space::Vec));
+                tile.space = Some(call.target_memory().unwrap_or(Space::Vec));
             }
             if kernel.tile(var).is_some_and(|tile| !layout::is_written(tile)) {
                 layout::refresh(kernel, var, call);
@@ -94,19 +92,12 @@ fn set_missing_space(kernel: &mut Kernel, var: VarId, space: Space) {
 fn declared_space(kernel: &Kernel, call: &Call) -> Option<Space> {
     match call.op.op().output {
         OutputSpace::Fixed(space) => Some(space),
-        OutputSpace::TargetMemory => Some(target_memory(call).unwrap_or(Space::Vec)),
-        OutputSpace::TargetMemoryOrDemand => target_memory(call),
+        OutputSpace::TargetMemory => Some(call.target_memory().unwrap_or(Space::Vec)),
+        OutputSpace::TargetMemoryOrDemand => call.target_memory(),
         OutputSpace::InheritFirstTile => {
             call.args.iter().filter_map(|arg| kernel.tile(arg.var()?)).find_map(|tile| tile.space)
         }
         OutputSpace::None => None,
-    }
-}
-
-pub(super) fn target_memory(call: &Call) -> Option<Space> {
-    match call.attr(TARGET_MEMORY) {
-        Some(Attr::Space(space)) => Some(*space),
-        _ => None,
     }
 }
 
@@ -219,9 +210,9 @@ impl Spaces<'_> {
         }
         match op.output {
             OutputSpace::Fixed(space) => space,
-            OutputSpace::TargetMemory => target_memory(call).unwrap_or(Space::Vec),
+            OutputSpace::TargetMemory => call.target_memory().unwrap_or(Space::Vec),
             OutputSpace::InheritFirstTile => self.inherited(call),
-            OutputSpace::TargetMemoryOrDemand => match (target_memory(call), self.demands.0.get(&var)) {
+            OutputSpace::TargetMemoryOrDemand => match (call.target_memory(), self.demands.0.get(&var)) {
                 (Some(space), _) => space,
                 // Memory outside of the chip reaches these two only; others take a move from there.
                 (None, Some(space @ (Space::Vec | Space::Mat))) => *space,
@@ -421,9 +412,9 @@ impl Moves<'_> {
             return;
         }
         let Some(space) = self.of.get(&var) else { return };
-        match call.attrs.iter_mut().find(|(name, _)| *name == TARGET_MEMORY) {
+        match call.attrs.iter_mut().find(|(name, _)| *name == AttrName::TargetMemory) {
             Some((_, attr)) => *attr = Attr::Space(*space),
-            None => call.attrs.push((TARGET_MEMORY, Attr::Space(*space))),
+            None => call.attrs.push((AttrName::TargetMemory, Attr::Space(*space))),
         }
     }
 
@@ -443,12 +434,12 @@ impl Moves<'_> {
             };
             // The path from the accumulator to Vec delivers rows, whatever the order was in Acc.
             let unpacks = self.of.get(&var) == Some(&Space::Acc) && *space == Space::Vec;
-            let mut attrs = vec![(TARGET_MEMORY, Attr::Space(*space))];
+            let mut attrs = vec![(AttrName::TargetMemory, Attr::Space(*space))];
             if wants_row_major || unpacks {
-                attrs.push(("blayout", Attr::BLayout(BLayout::RowMajor)));
+                attrs.push((AttrName::BLayout, Attr::BLayout(BLayout::RowMajor)));
             }
             if (wants_row_major && *space == Space::Vec) || unpacks {
-                attrs.push(("slayout", Attr::SLayout(SLayout::NoneBox)));
+                attrs.push((AttrName::SLayout, Attr::SLayout(SLayout::NoneBox)));
             }
             let moved = insert_move(self.kernel, var, *space, attrs, stmt, out);
             self.made.insert(key, moved);
@@ -462,7 +453,7 @@ fn insert_move(
     kernel: &mut Kernel,
     source: VarId,
     space: Space,
-    attrs: Vec<(&'static str, Attr)>,
+    attrs: Vec<(AttrName, Attr)>,
     consumer: &Stmt,
     out: &mut Vec<Stmt>,
 ) -> VarId {

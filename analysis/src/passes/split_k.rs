@@ -7,11 +7,10 @@
 use rustc_hash::FxHashMap;
 
 use super::l0_tile::Extents;
-use super::spaces;
 use super::walk::{self, Substitution};
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt, Type,
-    Value, Var, VarId, While,
+    Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
+    Type, Value, Var, VarId, While,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -247,8 +246,8 @@ fn tile(
     resize(kernel, init, [rows, columns]);
     kernel.var_mut(init).inserted = true;
     let attrs = vec![
-        ("dtype", Attr::Dtype(kernel.tile(init).map_or(Dtype::Fp32, |tile| tile.dtype))),
-        (spaces::TARGET_MEMORY, Attr::Space(Space::Acc)),
+        (AttrName::Dtype, Attr::Dtype(kernel.tile(init).map_or(Dtype::Fp32, |tile| tile.dtype))),
+        (AttrName::TargetMemory, Attr::Space(Space::Acc)),
     ];
     let shape = Operand::List(vec![Scalar::Int(rows), Scalar::Int(columns)]);
     let create = Call { op: OpId::CREATE, args: vec![shape], attrs, origin: found.store.origin };

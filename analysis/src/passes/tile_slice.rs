@@ -6,12 +6,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::layout;
-use super::{spaces, walk};
+use super::{layout, walk};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Carry, For, If, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary, Stmt, Type,
-    Value, Var, VarId, While,
+    Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary,
+    Stmt, Type, Value, Var, VarId, While,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -344,7 +343,7 @@ impl Rewrite<'_> {
                 Operand::Scalar(window.col.clone()),
                 Operand::List(shape),
             ],
-            attrs: vec![(spaces::TARGET_MEMORY, Attr::Space(space))],
+            attrs: vec![(AttrName::TargetMemory, Attr::Space(space))],
             origin,
         }
     }

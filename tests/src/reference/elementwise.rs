@@ -1,6 +1,6 @@
 //! Arithmetic, comparison, selection, casts and broadcasts: an element of the result from those at its place.
 
-use tilefit_analysis::ir::Dtype;
+use tilefit_analysis::ir::{AttrName, Dtype};
 
 use super::array::{Array, UNDEFINED, rounded};
 use super::operation::Operation;
@@ -173,7 +173,7 @@ fn cast(operation: &Operation) -> Result<Option<Value>> {
     let source = operation.array(0)?;
     let source = source.borrow();
     let to = operation.made()?.dtype;
-    let mode = operation.attr_int("mode").unwrap_or(2);
+    let mode = operation.call.int(AttrName::Mode).unwrap_or(2);
     // The only way to eight bits.
     let through_half = source.dtype.is_float() && matches!(to, Dtype::Int8 | Dtype::Uint8);
     operation.fill(|index| {
@@ -203,7 +203,7 @@ fn compare(operation: &Operation) -> Result<Option<Value>> {
     let left = operation.array(0)?;
     let left = left.borrow();
     let right = Source::at(operation, 1)?;
-    let mode = operation.attr_int("cmp_type").unwrap_or(0);
+    let mode = operation.call.int(AttrName::CmpType).unwrap_or(0);
     let holds = |index: &[usize]| {
         let (x, y) = (left.broadcast(index), right.element(index));
         let result = match mode {

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use tilefit_analysis::ir::Dtype;
+use tilefit_analysis::ir::{AttrName, Dtype};
 
 use super::array::{Array, UNDEFINED, each_index};
 use super::operation::Operation;
@@ -12,7 +12,7 @@ use super::{Result, Value};
 
 pub(super) fn evaluate(operation: &Operation) -> Result<Option<Value>> {
     match operation.name {
-        "gather" if operation.attr_int("mask_pattern").is_some() => gather_by_pattern(operation),
+        "gather" if operation.call.int(AttrName::MaskPattern).is_some() => gather_by_pattern(operation),
         "gather" if operation.on_tensors => gather_along_rows(operation),
         "gather" => gather(operation),
         "gather_mask" => gather_by_pattern(operation),
@@ -72,7 +72,7 @@ fn selects(pattern: i64, column: usize) -> bool {
 fn gather_by_pattern(operation: &Operation) -> Result<Option<Value>> {
     let source = operation.array(0)?;
     let source = source.borrow();
-    let pattern = operation.attr_int("mask_pattern").ok_or("a pattern that is not known")?;
+    let pattern = operation.call.int(AttrName::MaskPattern).ok_or("a pattern that is not known")?;
     let columns: Vec<usize> = (0..source.matrix()[1]).filter(|column| selects(pattern, *column)).collect();
     let made = operation.made()?.clone();
     let selected = Array::from_fn(source.dtype, &made.shape, |at| match at {
@@ -86,8 +86,9 @@ fn gather_by_pattern(operation: &Operation) -> Result<Option<Value>> {
 fn gather_compare(operation: &Operation) -> Result<Option<Value>> {
     let (source, limits) = (operation.array(0)?, operation.array(1)?);
     let (source, limits) = (source.borrow(), limits.borrow());
-    let columns = operation.attr_int("out_cols").ok_or("`out_cols` is not known")? as usize;
-    let (mode, offset) = (operation.attr_int("cmp_mode").unwrap_or(0), operation.attr_int("offset").unwrap_or(0));
+    let columns = operation.call.int(AttrName::OutCols).ok_or("`out_cols` is not known")? as usize;
+    let (mode, offset) =
+        (operation.call.int(AttrName::CmpMode).unwrap_or(0), operation.call.int(AttrName::Offset).unwrap_or(0));
     let [rows, _] = source.matrix();
     let mut found = Array::undefined(Dtype::Int32, &[rows, columns]);
     let mut counts = Array::undefined(Dtype::Int32, &[1, rows]);
@@ -116,7 +117,7 @@ fn gather_blocks(operation: &Operation) -> Result<Option<Value>> {
 
 /// A part of a tensor, written into a tile.
 fn gather_row(operation: &Operation) -> Result<Option<Value>> {
-    if operation.flag("transpose") {
+    if operation.call.flag(AttrName::Transpose) {
         return Err("a transposed row".to_owned());
     }
     let (target, source) = (operation.array(0)?, operation.array(1)?);
@@ -133,9 +134,9 @@ fn gather_row(operation: &Operation) -> Result<Option<Value>> {
 fn gather_from_memory(operation: &Operation) -> Result<Option<Value>> {
     let (table, indices) = (operation.array(0)?, operation.array(1)?);
     let (table, indices) = (table.borrow(), indices.borrow());
-    let by_rows = operation.attr_int("coalesce").unwrap_or(0) == 0;
+    let by_rows = operation.call.int(AttrName::Coalesce).unwrap_or(0) == 0;
     let capacity = if by_rows { table.matrix()[0] } else { table.data.len() } as f64;
-    let beyond = operation.attr_int("gather_oob").unwrap_or(0);
+    let beyond = operation.call.int(AttrName::GatherOob).unwrap_or(0);
     operation.fill(|at| {
         let asked = if by_rows { indices.data[at[0]] } else { indices.at(at) };
         let asked = match beyond {
@@ -172,7 +173,7 @@ fn scatter(operation: &Operation, target: usize, source: usize, indices: usize) 
 
 fn scatter_by_pattern(operation: &Operation) -> Result<Option<Value>> {
     let (target, source) = (operation.array(0)?, operation.array(1)?);
-    let pattern = operation.attr_int("mask_pattern").ok_or("a pattern that is not known")?;
+    let pattern = operation.call.int(AttrName::MaskPattern).ok_or("a pattern that is not known")?;
     let source = source.borrow().data.clone();
     let mut next = source.iter();
     let mut array = target.borrow_mut();
@@ -256,7 +257,7 @@ fn merge_lists(operation: &Operation) -> Result<Option<Value>> {
     {
         merged.push(lists[list][next[list]]);
         next[list] += 1;
-        if operation.flag("exhausted") && next[list] == lists[list].len() {
+        if operation.call.flag(AttrName::Exhausted) && next[list] == lists[list].len() {
             break;
         }
     }

@@ -2,6 +2,8 @@
 
 use std::cell::Ref;
 
+use tilefit_analysis::ir::AttrName;
+
 use super::array::{Array, UNDEFINED, each_index};
 use super::operation::Operation;
 use super::statements::fresh;
@@ -122,7 +124,7 @@ fn load(operation: &Operation) -> Result<Value> {
     let tensor = operation.array(0)?;
     let (offsets, shape) = (operation.list(1)?, operation.extents(2)?);
     let mut valid = if operation.ints(3)?.is_some() { operation.extents(3)? } else { shape.clone() };
-    if operation.flag("clamp") {
+    if operation.call.flag(AttrName::Clamp) {
         clamp(&mut valid, &tensor.borrow(), &offsets);
     }
     Ok(fresh(window(&tensor.borrow(), &offsets, &shape, &valid)?))
@@ -146,7 +148,7 @@ fn slice(operation: &Operation) -> Result<Value> {
             rest.zip(&shape).map(|(rest, extent)| rest.min(*extent)).collect()
         }
     };
-    if operation.flag("clamp") {
+    if operation.call.flag(AttrName::Clamp) {
         clamp(&mut valid, &source, &offsets);
     }
     let part = window(&source, &offsets, &shape, &valid)?;
@@ -187,7 +189,7 @@ fn write(target: &Shared, source: &Array, extents: Option<Vec<usize>>, offsets: 
 fn store(operation: &Operation) -> Result<Value> {
     let (tile, tensor) = (operation.array(0)?, operation.array(2)?);
     let extents = if operation.ints(3)?.is_some() { Some(operation.extents(3)?) } else { None };
-    let adds = operation.attr_int("atomic").is_some_and(|atomic| atomic != 0);
+    let adds = operation.call.int(AttrName::Atomic).is_some_and(|atomic| atomic != 0);
     let tile = tile.borrow().clone();
     write(&tensor, &tile, extents, &operation.list(1)?, adds)?;
     Ok(Value::Array(tensor))
@@ -196,7 +198,7 @@ fn store(operation: &Operation) -> Result<Value> {
 fn assemble(operation: &Operation) -> Result<Value> {
     let (target, source) = (operation.array(0)?, operation.array(1)?);
     let source = source.borrow().clone();
-    let adds = operation.attr_int("atomic").is_some_and(|atomic| atomic != 0);
+    let adds = operation.call.int(AttrName::Atomic).is_some_and(|atomic| atomic != 0);
     write(&target, &source, None, &operation.list(2)?, adds)?;
     Ok(Value::Array(target))
 }
@@ -213,7 +215,7 @@ fn same(operation: &Operation) -> Result<Value> {
 /// `start`, `start + 1`, …
 fn count(operation: &Operation) -> Result<Option<Value>> {
     let start = operation.int(0)?;
-    let step = if operation.flag("descending") { -1 } else { 1 };
+    let step = if operation.call.flag(AttrName::Descending) { -1 } else { 1 };
     let mut next = start - step;
     operation.fill(|_| {
         next += step;
@@ -222,7 +224,7 @@ fn count(operation: &Operation) -> Result<Option<Value>> {
 }
 
 fn triangle(operation: &Operation) -> Result<Option<Value>> {
-    let (diagonal, upper) = (operation.int(0)?, operation.flag("upper"));
+    let (diagonal, upper) = (operation.int(0)?, operation.call.flag(AttrName::Upper));
     operation.fill(|index| {
         let [.., row, column] = index else { return Err("less than two axes".to_owned()) };
         let distance = *column as i64 - *row as i64;

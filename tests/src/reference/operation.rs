@@ -1,6 +1,6 @@
 //! One operation with its operands, and what the families of operations share.
 
-use tilefit_analysis::ir::{Attr, Call, Dtype, Pad};
+use tilefit_analysis::ir::{Attr, AttrName, Call, Dtype, Pad};
 use tilefit_analysis::ops::{Category, Op, OpId, View};
 
 use super::array::{Array, each_index, rounded};
@@ -16,7 +16,7 @@ pub(super) struct Operation<'a> {
     pub(super) on_scalars: bool,
     /// The row of the operation on tiles, where there is one.
     row: &'static Op,
-    call: &'a Call,
+    pub(super) call: &'a Call,
     args: Vec<Value>,
     made: Option<Made>,
     conditioning: Conditioning,
@@ -103,20 +103,9 @@ impl Operation<'_> {
         extents.collect::<std::result::Result<_, _>>().map_err(|_| format!("operand {index} has a negative extent"))
     }
 
-    pub(super) fn attr_int(&self, name: &str) -> Option<i64> {
-        match self.call.attr(name) {
-            Some(Attr::Int(value)) => Some(*value),
-            _ => None,
-        }
-    }
-
-    pub(super) fn flag(&self, name: &str) -> bool {
-        self.call.attr(name) == Some(&Attr::Bool(true))
-    }
-
     pub(super) fn pad(&self, dtype: Dtype) -> f64 {
         let (least, greatest) = range(dtype);
-        match self.call.attr("pad_value") {
+        match self.call.attr(AttrName::PadValue) {
             Some(Attr::Pad(Pad::Max)) => greatest,
             Some(Attr::Pad(Pad::Min)) => least,
             _ => 0.0,

@@ -1,5 +1,7 @@
 //! Matrix products, page by page where there are more than two axes.
 
+use tilefit_analysis::ir::AttrName;
+
 use super::array::{Array, UNDEFINED};
 use super::operation::Operation;
 use super::{Result, Value};
@@ -13,8 +15,8 @@ pub(super) fn evaluate(operation: &Operation) -> Result<Option<Value>> {
     };
     let first = usize::from(adds);
     let (left, right) = (operation.array(first)?, operation.array(first + 1)?);
-    let left = side(&left.borrow(), operation.flag("a_trans"));
-    let right = side(&right.borrow(), operation.flag("b_trans"));
+    let left = side(&left.borrow(), operation.call.flag(AttrName::ATrans));
+    let right = side(&right.borrow(), operation.call.flag(AttrName::BTrans));
     let starts = adds && operation.number(3).is_ok_and(|starts| starts.as_f64() != 0.0);
     let start = match (adds && !starts, biased) {
         (true, _) => Some(operation.array(0)?),

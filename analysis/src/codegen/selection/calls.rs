@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use crate::diagnostics::Code;
-use crate::ir::{self, Attr, BLayout, Call, Origin, Reason, Scalar, VarId};
+use crate::ir::{self, Attr, AttrName, BLayout, Call, Origin, Reason, Scalar, VarId};
 use crate::ops::{OpId, Shape};
 
 use super::scales;
 use super::tiles::{no_tile, size};
-use super::{Refusal, Selected, Selector, int_attr, list};
+use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;
 use crate::codegen::isa::{self, Alike, Columns, Slot, Template, Unit};
 use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of};
@@ -81,31 +81,26 @@ impl Selector<'_> {
     }
 
     fn author_sync(&mut self, call: &Call, origin: Origin, make: fn(Pipe, Pipe, u8) -> Sync) -> Selected<()> {
-        let pipe = |name: &str| match call.attr(name) {
-            Some(Attr::Str(pipe)) => Pipe::from_name(pipe).ok_or_else(|| Refusal {
+        let pipe = |name: AttrName| match call.text(name) {
+            Some(pipe) => Pipe::from_name(pipe).ok_or_else(|| Refusal {
                 code: Code::WrongPipe,
                 message: format!("`{name}` is one pipe of the core, not `{pipe}`"),
             }),
-            _ => Err(format!("`{name}` is not known").into()),
+            None => Err(format!("`{name}` is not known").into()),
         };
-        let event = match call.attr("event_id") {
-            Some(Attr::Int(event)) => *event,
-            _ => return Err("`event_id` is not known".to_string().into()),
+        let Some(event) = call.int(AttrName::EventId) else {
+            return Err("`event_id` is not known".to_string().into());
         };
         let Some(event) = u8::try_from(event).ok().filter(|event| *event < sequence::EVENTS) else {
             let message = format!("`event_id` is 0 to 7, not {event}: two pipes have eight events between them");
             return Err(Refusal { code: Code::InvalidOperand, message });
         };
-        self.sync(make(pipe("set_pipe")?, pipe("wait_pipe")?, event), origin)
+        self.sync(make(pipe(AttrName::SetPipe)?, pipe(AttrName::WaitPipe)?, event), origin)
     }
 
     /// `SYNCALL<SyncCoreType::Mix>()`: every core waits until all have come so far, each with all of its pipes.
     fn sync_all(&mut self, call: &Call, origin: Origin) -> Selected<()> {
-        let text = |name: &str| match call.attr(name) {
-            Some(Attr::Str(text)) => Some(text.as_str()),
-            _ => None,
-        };
-        let cores = match text("core_type") {
+        let cores = match call.text(AttrName::CoreType) {
             Some("aiv_only") => "AIVOnly",
             Some("aic_only") => "AICOnly",
             Some("mix") => "Mix",
@@ -113,7 +108,7 @@ impl Selector<'_> {
         };
         let mut template = vec![format!("SyncCoreType::{cores}")];
         let (mut operands, mut access) = (Vec::new(), None);
-        match text("mode") {
+        match call.text(AttrName::Mode) {
             Some("hard") => {}
             Some("soft") => {
                 template.insert(0, "SyncAllMode::Soft".to_string());
@@ -147,7 +142,7 @@ impl Selector<'_> {
 
     pub(super) fn instruction(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
         let name = call.op.op().name;
-        let Some(row) = isa::instruction(name).or_else(|| isa::axis_reduction(name, int_attr(call, "axis")?)) else {
+        let Some(row) = isa::instruction(name).or_else(|| isa::axis_reduction(name, call.int(AttrName::Axis)?)) else {
             return Err(no_instruction(call).into());
         };
         let Some(result) = result else {
@@ -405,7 +400,7 @@ impl Selector<'_> {
                 None => "0".to_string(),
                 Some(_) => return Err(format!("`{name}` is not known").into()),
             },
-            Template::Pattern => match int_attr(call, "mask_pattern").and_then(isa::mask_pattern) {
+            Template::Pattern => match call.int(AttrName::MaskPattern).and_then(isa::mask_pattern) {
                 Some(pattern) => format!("MaskPattern::{pattern}"),
                 None => return Err("the mask pattern is not known".to_string().into()),
             },
@@ -456,11 +451,11 @@ impl Selector<'_> {
                     Ok(Operand::Tile(self.scratch(source, result, origin)?))
                 }
             },
-            Slot::Round => match int_attr(call, "mode").and_then(isa::round_mode) {
+            Slot::Round => match call.int(AttrName::Mode).and_then(isa::round_mode) {
                 Some(mode) => Ok(Operand::Text(mode.to_string())),
                 None => Err("the rounding mode is not known".to_string().into()),
             },
-            Slot::Compare => match int_attr(call, "cmp_type").and_then(isa::compare_mode) {
+            Slot::Compare => match call.int(AttrName::CmpType).and_then(isa::compare_mode) {
                 Some(mode) => Ok(Operand::Text(mode.to_string())),
                 None => Err("the kind of comparison is not known".to_string().into()),
             },

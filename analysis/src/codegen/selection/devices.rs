@@ -4,7 +4,7 @@
 //! windows and in their order (`pto_ops_distributed.cpp`, MaterializeDistTensorCtx). What goes through staging tiles, and every
 //! signal, has barriers of all pipes around it, as the compiler puts them.
 
-use crate::ir::{self, Attr, Call, Dtype, Origin, Scalar, VarId};
+use crate::ir::{self, AttrName, Call, Dtype, Origin, Scalar, VarId};
 
 use super::transfers::{Use, adds};
 use super::{Selected, Selector, TensorRef, constant_extent, list};
@@ -118,8 +118,8 @@ impl Selector<'_> {
         let tensor = self.on_device(call.args.first(), call.args.get(1))?;
         let access = self.signal(&tensor, call.args.get(2), Use::Store)?;
         let value = self.signalled(call.args.get(3))?;
-        let how = match call.attr("op") {
-            Some(Attr::Str(op)) if matches!(op.as_str(), "AtomicAdd" | "Set") => op.as_str(),
+        let how = match call.text(AttrName::Op) {
+            Some(op @ ("AtomicAdd" | "Set")) => op,
             _ => return Err("the kind of notification is not known".to_string().into()),
         };
         let how = format!("comm::NotifyOp::{how}");
@@ -134,9 +134,9 @@ impl Selector<'_> {
         let tensor = self.tensor_operand(call.args.first())?;
         let access = self.signal(&tensor, call.args.get(1), Use::Load)?;
         let expected = self.signalled(call.args.get(2))?;
-        let how = match call.attr("cmp") {
-            Some(Attr::Str(cmp)) if cmp == "Eq" => "EQ",
-            Some(Attr::Str(cmp)) if cmp == "Ge" => "GE",
+        let how = match call.text(AttrName::Cmp) {
+            Some("Eq") => "EQ",
+            Some("Ge") => "GE",
             _ => return Err("the comparison is not known".to_string().into()),
         };
         self.on_signal("comm::TWAIT", access, [expected, format!("comm::WaitCmp::{how}")], origin);

@@ -1,10 +1,10 @@
 //! Gathering, scattering, sorting, random numbers, and products with a first step: what needs more than one row of the
 //! instruction table.
 
-use crate::ir::{self, Attr, Call, Origin, Scalar, Stmt, Value, VarId};
+use crate::ir::{self, AttrName, Call, Origin, Scalar, Stmt, Value, VarId};
 
 use super::transfers::Use;
-use super::{Selected, Selector, constant_extent, int_attr, list};
+use super::{Selected, Selector, constant_extent, list};
 use crate::codegen::expr;
 use crate::codegen::isa;
 use crate::codegen::sequence::{
@@ -20,9 +20,9 @@ impl Selector<'_> {
         let [Some(found), Some(count)] = [0, 1].map(|index| element_of(&self.kernel.body, tuple, index)) else {
             return Err("both results of `tile.gather_compare` must have a name".to_string().into());
         };
-        let mode = int_attr(call, "cmp_mode").and_then(isa::compare_mode);
+        let mode = call.int(AttrName::CmpMode).and_then(isa::compare_mode);
         let mode = mode.ok_or_else(|| "the kind of comparison is not known".to_string())?;
-        let offset = int_attr(call, "offset").unwrap_or(0);
+        let offset = call.int(AttrName::Offset).unwrap_or(0);
         let [src, tmp] = [self.tile_operand(call, 0)?, self.tile_operand(call, 2)?];
         let k = self.threshold(call, src, origin)?;
         let (found, count) = (self.tile(found)?, self.tile(count)?);
@@ -133,8 +133,8 @@ impl Selector<'_> {
 
     /// Rows or elements of a tensor by index: `MGATHER<Coalesce::Row>(dst, table, indices)`.
     pub(super) fn mgather(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
-        let by_element = matches!(call.attr("coalesce"), Some(Attr::Int(1))) || is(call, "coalesce", "elem");
-        let out_of_bounds = match int_attr(call, "gather_oob").unwrap_or(0) {
+        let by_element = call.int(AttrName::Coalesce) == Some(1) || call.text(AttrName::Coalesce) == Some("elem");
+        let out_of_bounds = match call.int(AttrName::GatherOob).unwrap_or(0) {
             0 => "Undefined",
             1 => "Clamp",
             2 => "Wrap",
@@ -196,7 +196,7 @@ impl Selector<'_> {
         let mut tiles = given.into_iter().map(|var| self.tile(var)).collect::<Selected<Vec<_>>>()?;
         let tmp = tiles.pop().filter(|_| (2..=4).contains(&tiles.len()));
         let tmp = tmp.ok_or_else(|| "`tile.mrgsort` merges two to four lists, with scratch".to_string())?;
-        let exhausted = matches!(call.attr("exhausted"), Some(Attr::Bool(true)));
+        let exhausted = call.flag(AttrName::Exhausted);
         let result = self.tile(var)?;
         let types = [result, tmp].into_iter().chain(tiles.iter().copied());
         let mut template: Vec<String> = types.map(|tile| self.program.tile(tile).type_name()).collect();
@@ -232,7 +232,7 @@ impl Selector<'_> {
         for (ty, name, values) in locals {
             self.local(ty, name, format!("{{{}}}", values.join(", ")), origin);
         }
-        let template = vec![int_attr(call, "rounds").unwrap_or(10).to_string()];
+        let template = vec![call.int(AttrName::Rounds).unwrap_or(10).to_string()];
         let operands = vec![Operand::Tile(result), Operand::Text(key), Operand::Text(counter)];
         self.push(Instr { template, writes: vec![result], ..Instr::new("TRANDOM", operands, Pipe::V, origin) });
         Ok(())
@@ -288,10 +288,6 @@ fn known(extent: &Option<Elements>) -> Option<u64> {
 
 fn coalesce(by_element: bool) -> String {
     format!("Coalesce::{}", if by_element { "Elem" } else { "Row" })
-}
-
-fn is(call: &Call, attr: &str, value: &str) -> bool {
-    matches!(call.attr(attr), Some(Attr::Str(text)) if &**text == value)
 }
 
 /// The variable that an element of a tuple is bound to.

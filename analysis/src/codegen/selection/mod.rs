@@ -18,7 +18,7 @@ mod views;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::{self, Attr, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
+use crate::ir::{self, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
 use crate::lower::known;
 use crate::memory::{BufferId, Finding, Plan};
 use crate::ops::OpId;
@@ -393,13 +393,6 @@ fn constant_extent(extent: &Scalar) -> Option<u64> {
 fn list(operand: Option<&ir::Operand>) -> Option<&[Scalar]> {
     match operand {
         Some(ir::Operand::List(items)) => Some(items),
-        _ => None,
-    }
-}
-
-fn int_attr(call: &Call, name: &str) -> Option<i64> {
-    match call.attr(name) {
-        Some(Attr::Int(value)) => Some(*value),
         _ => None,
     }
 }

@@ -2,14 +2,14 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Attr, Call, KernelKind, Operand as Argument, Origin, Stmt, Type, Value, VarId};
+use crate::ir::{Attr, AttrName, Call, KernelKind, Operand as Argument, Origin, Stmt, Type, Value, VarId};
 use crate::memory::reservations;
 use crate::ops::OpId;
 use crate::passes::walk;
 use crate::target::{Space, Target};
 
 use super::tiles::size;
-use super::{Refusal, Selected, Selector, int_attr};
+use super::{Refusal, Selected, Selector};
 use crate::codegen::sequence::{
     Action, Declared, Direction, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of,
 };
@@ -95,7 +95,7 @@ impl Selector<'_> {
             let Some(tile) = var.and_then(|var| self.kernel.tile(var)) else { continue };
             let elements: u64 = tile.shape.iter().product();
             // What the vector units share is one tile in the queue.
-            let shared = tile.space == Some(Space::Vec) && int_attr(call, "split").unwrap_or(0) != 0;
+            let shared = tile.space == Some(Space::Vec) && call.int(AttrName::Split).unwrap_or(0) != 0;
             let bytes = (elements * tile.dtype.logical_bits()).div_ceil(8) * if shared { 2 } else { 1 };
             largest = largest.max(bytes);
         }
@@ -119,28 +119,28 @@ impl Selector<'_> {
 
     /// `pl.aiv_initialize_pipe(c2v, v2c, dir_mask=…, slot_size=…)`
     fn written_queue(&self, call: &Call) -> Selected<Queue> {
-        let number = |name: &str| -> Selected<Option<u64>> {
+        let number = |name: AttrName| -> Selected<Option<u64>> {
             match call.attr(name) {
                 Some(Attr::Int(value)) if *value > 0 => Ok(Some(value.unsigned_abs())),
                 None => Ok(None),
                 Some(_) => Err(format!("`{name}` is not known").into()),
             }
         };
-        let direction = match int_attr(call, "dir_mask") {
+        let direction = match call.int(AttrName::DirMask) {
             Some(TO_VECTOR) => Direction::ToVector,
             Some(TO_CUBE) => Direction::ToCube,
             Some(mask) if mask == TO_VECTOR | TO_CUBE => Direction::Both,
             Some(mask) => return Err(format!("there is no direction {mask} of a queue").into()),
             None => return Err("`dir_mask` is not known".to_string().into()),
         };
-        let id = int_attr(call, "id").unwrap_or(0);
+        let id = call.int(AttrName::Id).unwrap_or(0);
         if !(0..QUEUES).contains(&id) {
             return Err(format!("`id` is 0 to 3, not {id}: a core has sixteen flags, and a queue takes four").into());
         }
-        let slot_bytes = number("slot_size")?.ok_or_else(|| "`slot_size` is not known".to_string())?;
+        let slot_bytes = number(AttrName::SlotSize)?.ok_or_else(|| "`slot_size` is not known".to_string())?;
         let usual = if direction == Direction::Both { SLOTS_OF_BOTH } else { SLOTS };
-        let slots = number("slot_num")?.unwrap_or(usual);
-        let local_slots = number("local_slot_num")?.unwrap_or(slots);
+        let slots = number(AttrName::SlotNum)?.unwrap_or(usual);
+        let local_slots = number(AttrName::LocalSlotNum)?.unwrap_or(slots);
         let arrival = [self.arrival(call, 0)?, self.arrival(call, 1)?];
         let (name, buffer) = (String::new(), String::new());
         let origin = call.origin;
@@ -179,7 +179,7 @@ impl Selector<'_> {
     }
 
     fn queue(&self, call: &Call) -> Selected<usize> {
-        let id = int_attr(call, "id").unwrap_or(0);
+        let id = call.int(AttrName::Id).unwrap_or(0);
         let at = self.program.queues.iter().position(|queue| i64::from(queue.id) == id);
         at.ok_or_else(|| format!("no queue {id} is initialized in this kernel").into())
     }
@@ -332,7 +332,7 @@ impl Selector<'_> {
     fn fits(&self, queue: usize, tile: TileId, call: &Call) -> Selected<()> {
         let [rows, cols] = self.own_extents(tile);
         let tile = self.program.tile(tile);
-        let shared = tile.form.space == Space::Vec && int_attr(call, "split").unwrap_or(0) != 0;
+        let shared = tile.form.space == Space::Vec && call.int(AttrName::Split).unwrap_or(0) != 0;
         let bytes = size(TileForm { rows, cols, ..tile.form });
         let (name, slot) = (&tile.name, self.program.queues[queue].slot_bytes);
         match shared {
@@ -361,10 +361,10 @@ pub(super) struct Popped {
 
 /// How the two vector units share a tile.
 fn split(call: &Call) -> Selected<String> {
-    if call.attr("lane_stride").is_some() {
+    if call.attr(AttrName::LaneStride).is_some() {
         return Err(Refusal::from("no instruction for a stride between the vector units".to_string()));
     }
-    let axis = match int_attr(call, "split") {
+    let axis = match call.int(AttrName::Split) {
         Some(0) => "TILE_NO_SPLIT",
         Some(1) => "TILE_UP_DOWN",
         Some(2) => "TILE_LEFT_RIGHT",

@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{self, Attr, BLayout, Call, Origin, SLayout, Scalar, TensorLayout, Type, VarId};
+use crate::ir::{self, Attr, AttrName, BLayout, Call, Origin, SLayout, Scalar, TensorLayout, Type, VarId};
 use crate::target::Space;
 
 use super::{Selected, Selector, TensorRef, constant_extent, list};
@@ -34,7 +34,7 @@ pub(super) enum Use {
 
 impl Use {
     pub(super) fn of_load(call: &Call) -> Use {
-        if matches!(call.attr("transpose"), Some(Attr::Bool(true))) { Use::LoadTransposed } else { Use::Load }
+        if call.flag(AttrName::Transpose) { Use::LoadTransposed } else { Use::Load }
     }
 
     fn stores(self) -> bool {
@@ -382,7 +382,7 @@ impl Selector<'_> {
 
 /// Whether a store adds to what is there.
 pub(super) fn adds(call: &Call) -> Selected<bool> {
-    match call.attr("atomic") {
+    match call.attr(AttrName::Atomic) {
         None | Some(Attr::Int(0) | Attr::Unknown(_)) => Ok(false),
         Some(Attr::Int(1)) => Ok(true),
         Some(_) => Err("no instruction for this kind of atomic store".to_string().into()),

@@ -3,8 +3,8 @@
 use tilefit_syntax::{Document, ast};
 
 use crate::ir::{
-    Attr, Call, Dtype, For, Handover, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt, TensorLayout,
-    TensorType, TileType, TileView, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Dtype, For, Handover, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt,
+    TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::memory::{Plan, PlannedTile};
 use crate::ops::OpId;
@@ -97,7 +97,7 @@ impl Fixture {
         self.tile(name, tile_type(Space::Vec, shape, Dtype::Fp32), Some(address), Role::Def)
     }
 
-    pub(super) fn call(&self, op: &str, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) -> Call {
+    pub(super) fn call(&self, op: &str, args: Vec<Operand>, attrs: Vec<(AttrName, Attr)>) -> Call {
         let op = OpId::from_name(op).unwrap_or_else(|| panic!("no operation {op}"));
         Call { op, args, attrs, origin: self.kernel.origin }
     }
@@ -106,7 +106,7 @@ impl Fixture {
         self.set_with(var, op, args, Vec::new())
     }
 
-    pub(super) fn set_with(&self, var: VarId, op: &str, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) -> Stmt {
+    pub(super) fn set_with(&self, var: VarId, op: &str, args: Vec<Operand>, attrs: Vec<(AttrName, Attr)>) -> Stmt {
         Stmt::Let { var, value: Value::Call(self.call(op, args, attrs)), origin: self.kernel.origin }
     }
 

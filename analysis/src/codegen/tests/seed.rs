@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 
 use super::fixture::{Fixture, sizes, tensor_type, tile_type, zero};
 use crate::codegen::{Insertion, Options, generate, generate_as};
-use crate::ir::{Attr, Carry, Dtype, If, Operand, Role, Scalar, ScalarBinary, Stmt, Type, Value};
+use crate::ir::{Attr, AttrName, Carry, Dtype, If, Operand, Role, Scalar, ScalarBinary, Stmt, Type, Value};
 use crate::target::Space;
 
 fn check(fixture: &Fixture, expected: Expect) {
@@ -129,9 +129,9 @@ fn operations_are_the_text_of_the_seed() {
     let rows = f.vec("rows", &[32, 1], 0x14000);
     let flag = || {
         vec![
-            ("set_pipe", Attr::Str("MTE2".to_string())),
-            ("wait_pipe", Attr::Str("V".to_string())),
-            ("event_id", Attr::Int(0)),
+            (AttrName::SetPipe, Attr::Str("MTE2".to_string())),
+            (AttrName::WaitPipe, Attr::Str("V".to_string())),
+            (AttrName::EventId, Attr::Int(0)),
         ]
     };
     let eval =

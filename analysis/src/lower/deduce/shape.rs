@@ -4,7 +4,7 @@ use super::proof::Proof;
 use super::region::Read;
 use super::view::constant_extents;
 use super::{Deduction, Problem, Result};
-use crate::ir::{Attr, BLayout, Operand, Scalar, Type};
+use crate::ir::{Attr, AttrName, BLayout, Operand, Scalar, Type};
 use crate::lower::notation;
 use crate::ops::{OpId, Shape};
 
@@ -101,10 +101,10 @@ impl Deduction<'_> {
             Shape::Reinterpret => self.reinterpret(),
             Shape::GatherMask => {
                 let mut shape = self.tile(0)?.shape.clone();
-                let divisor = match self.call.attr("mask_pattern") {
-                    Some(Attr::Int(1 | 2)) => 2,
-                    Some(Attr::Int(3..=6)) => 4,
-                    Some(Attr::Int(7)) => 1,
+                let divisor = match self.call.int(AttrName::MaskPattern) {
+                    Some(1 | 2) => 2,
+                    Some(3..=6) => 4,
+                    Some(7) => 1,
                     _ => return Err(Problem::NotModelled("a `mask_pattern` that is not known".to_owned())),
                 };
                 if let Some(last) = shape.last_mut() {
@@ -123,10 +123,10 @@ impl Deduction<'_> {
                     return Err(Problem::NotModelled(format!("`{}` of a partly valid tile", self.op.name)));
                 }
                 let mut shape = source.shape.clone();
-                let axis = match self.call.attr("split") {
-                    Some(Attr::Int(0)) => return Ok(shape),
-                    Some(Attr::Int(1)) => 0,
-                    Some(Attr::Int(2)) => 1,
+                let axis = match self.call.int(AttrName::Split) {
+                    Some(0) => return Ok(shape),
+                    Some(1) => 0,
+                    Some(2) => 1,
                     _ => return Err(Problem::NotModelled(format!("`{}` outside of `pl.split_aiv`", self.op.name))),
                 };
                 match shape.get_mut(axis) {
@@ -310,7 +310,7 @@ impl Deduction<'_> {
             return Err(Problem::NotModelled(format!("`{}` by indices in global memory", self.op.name)));
         }
         let indices = self.tile(1)?.shape.clone();
-        match self.call.attr("coalesce") {
+        match self.call.attr(AttrName::Coalesce) {
             Some(Attr::Int(1)) => return Ok(indices),
             Some(Attr::Str(mode)) if &**mode == "elem" => return Ok(indices),
             None | Some(Attr::Int(0) | Attr::Str(_)) => {}

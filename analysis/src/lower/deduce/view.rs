@@ -5,8 +5,8 @@ use super::region::{Read, Write};
 use super::reshape::Reshaped;
 use super::{Deduction, Result, known, reshape};
 use crate::ir::{
-    Attr, BLayout, Dtype, Layout, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, TensorLayout, TensorType,
-    TileType, TileView, Type,
+    Attr, AttrName, BLayout, Dtype, Layout, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, TensorLayout,
+    TensorType, TileType, TileView, Type,
 };
 use crate::lower::{notation, scalar};
 use crate::ops::View;
@@ -65,7 +65,7 @@ impl Deduction<'_> {
                 (None, stated(layout, valid, source.view.pad))
             }
             View::Padded => {
-                let pad = match self.call.attr("pad_value") {
+                let pad = match self.call.attr(AttrName::PadValue) {
                     Some(Attr::Pad(pad)) => Some(*pad),
                     _ => None,
                 };
@@ -96,19 +96,19 @@ impl Deduction<'_> {
                 (target.space, stated(target.layout(), valid, target.view.pad))
             }
             View::Create => {
-                if self.call.attr("flat_layout") == Some(&Attr::Bool(true)) {
+                if self.call.flag(AttrName::FlatLayout) {
                     return Ok((Some(Space::Mat), stated(row_major, full(), None)));
                 }
-                if self.attr_space() == Some(Space::Acc) {
+                if self.call.target_memory() == Some(Space::Acc) {
                     return Ok((Some(Space::Acc), stated(accumulator, full(), None)));
                 }
-                if self.call.attr("transpose") == Some(&Attr::Bool(true)) {
+                if self.call.flag(AttrName::Transpose) {
                     return Ok(of(Layout { slayout: SLayout::ColMajor, ..row_major }, full()));
                 }
                 of(flat, full())
             }
             View::Extract => {
-                let space = self.attr_space().unwrap_or(Space::Vec);
+                let space = self.call.target_memory().unwrap_or(Space::Vec);
                 let implicit = Layout::implicit(shape, Some(space));
                 let layout = match space {
                     Space::Left => Layout { blayout: BLayout::RowMajor, slayout: SLayout::RowMajor, ..implicit },
@@ -125,7 +125,7 @@ impl Deduction<'_> {
                 let source = self.tile(0)?;
                 let (_, valid) = self.slice()?;
                 let layout = if source.view == TileView::default() { flat } else { source.layout() };
-                let pad = match self.call.attr("pad_value") {
+                let pad = match self.call.attr(AttrName::PadValue) {
                     Some(Attr::Pad(pad)) => Some(*pad),
                     _ => source.view.pad,
                 };
@@ -237,8 +237,8 @@ impl Deduction<'_> {
 
     fn load_view(&self, shape: &[u64]) -> Result<(Option<Space>, TileView)> {
         let tensor = self.tensor(0)?;
-        let space = self.attr_space();
-        let is_dn = tensor.layout == TensorLayout::Dn || self.call.attr("transpose") == Some(&Attr::Bool(true));
+        let space = self.call.target_memory();
+        let is_dn = tensor.layout == TensorLayout::Dn || self.call.flag(AttrName::Transpose);
         let flat = Layout { blayout: BLayout::RowMajor, slayout: SLayout::NoneBox, fractal: 512 };
         let layout = match (space, shape) {
             (Some(Space::Mat), _) if tensor.layout.of_scales().is_some() => tensor.layout.of_scales().unwrap_or(flat),
@@ -259,7 +259,7 @@ impl Deduction<'_> {
         let (offsets, window) = (self.list(1)?, constant_extents(shape));
         let requested = self.list(3).ok().filter(|valid| valid.len() == shape.len()).unwrap_or(&window);
         // Other axes than those of the tensor: no window of it, but its memory read in another way.
-        let is_transposed = self.call.attr("transpose") == Some(&Attr::Bool(true));
+        let is_transposed = self.call.flag(AttrName::Transpose);
         if is_transposed || !tensor.rank_known || tensor.shape.len() != shape.len() || offsets.len() != shape.len() {
             return Ok(requested.to_vec());
         }
@@ -270,7 +270,7 @@ impl Deduction<'_> {
             window: &window,
             requested: Some(requested),
             exact: false,
-            clamp: self.call.attr("clamp") == Some(&Attr::Bool(true)),
+            clamp: self.call.flag(AttrName::Clamp),
             remedy: "give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge",
             vars: self.vars,
         };
@@ -378,7 +378,7 @@ impl Deduction<'_> {
 
     fn move_view(&self, shape: &[u64]) -> Result<(Option<Space>, TileView)> {
         let source = self.tile(0)?;
-        let Some(space) = self.attr_space() else {
+        let Some(space) = self.call.target_memory() else {
             return Err(self.invalid("`target_memory` must be a memory space such as `pl.Mem.Left`".to_owned()));
         };
         let mut layout = Layout::implicit(shape, Some(space));
@@ -389,10 +389,10 @@ impl Deduction<'_> {
         if space == Space::Right {
             layout.blayout = BLayout::RowMajor;
         }
-        if let Some(Attr::BLayout(blayout)) = self.call.attr("blayout") {
+        if let Some(Attr::BLayout(blayout)) = self.call.attr(AttrName::BLayout) {
             layout.blayout = *blayout;
         }
-        if let Some(Attr::SLayout(slayout)) = self.call.attr("slayout") {
+        if let Some(Attr::SLayout(slayout)) = self.call.attr(AttrName::SLayout) {
             layout.slayout = *slayout;
         }
         Ok((Some(space), stated(layout, source.valid_shape(), source.view.pad)))

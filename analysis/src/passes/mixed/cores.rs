@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::{spaces, walk};
-use crate::ir::{Attr, Call, Kernel, Operand, Stmt, Value, VarId};
+use super::super::walk;
+use crate::ir::{AttrName, Call, Kernel, Operand, Stmt, Value, VarId};
 use crate::ops::{OpId, OutputSpace};
 use crate::target::Space;
 
@@ -68,10 +68,10 @@ pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>)
         OpId::TPUSH_TO_AIC | OpId::TPOP_FROM_AIC | OpId::TFREE_TO_AIC | OpId::AIV_INITIALIZE_PIPE => Core::Vector,
         OpId::GET_SUBBLOCK_IDX => Core::Vector,
         op if op.crosses_cores() => Core::Both,
-        OpId::NOTIFY if call.attr("core_placement").is_some() => Core::Vector,
-        OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.attr("core_type") {
-            Some(Attr::Str(core)) if core.starts_with("aic") => Core::Cube,
-            Some(Attr::Str(core)) if core.starts_with("aiv") => Core::Vector,
+        OpId::NOTIFY if call.attr(AttrName::CorePlacement).is_some() => Core::Vector,
+        OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.text(AttrName::CoreType) {
+            Some(core) if core.starts_with("aic") => Core::Cube,
+            Some(core) if core.starts_with("aiv") => Core::Vector,
             _ => Core::Shared,
         },
         OpId::MOVE => {
@@ -85,8 +85,8 @@ pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>)
         _ => {
             let output = match call.op.op().output {
                 OutputSpace::Fixed(space) => Some(space),
-                OutputSpace::TargetMemory => Some(spaces::target_memory(call).unwrap_or(Space::Vec)),
-                OutputSpace::TargetMemoryOrDemand => spaces::target_memory(call),
+                OutputSpace::TargetMemory => Some(call.target_memory().unwrap_or(Space::Vec)),
+                OutputSpace::TargetMemoryOrDemand => call.target_memory(),
                 OutputSpace::InheritFirstTile | OutputSpace::None => None,
             };
             output.or_else(source).map_or(Core::Shared, Core::of_space)
@@ -96,17 +96,13 @@ pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>)
 
 /// The core that has the pipes of a written flag or barrier. It says nothing of the kernel: on its own it makes none mixed.
 pub(super) fn core_of_pipes(call: &Call) -> Core {
-    let pipe = |name| match call.attr(name) {
-        Some(Attr::Str(pipe)) => pipe.as_str(),
-        _ => "",
-    };
-    let core = |pipe| match pipe {
-        "V" | "MTE3" => Core::Vector,
-        "M" | "MTE1" | "FIX" => Core::Cube,
+    let core = |name| match call.text(name) {
+        Some("V" | "MTE3") => Core::Vector,
+        Some("M" | "MTE1" | "FIX") => Core::Cube,
         _ => Core::Shared,
     };
     match call.op {
-        OpId::SYNC_SRC | OpId::SYNC_DST => core(pipe("set_pipe")).and(core(pipe("wait_pipe"))),
+        OpId::SYNC_SRC | OpId::SYNC_DST => core(AttrName::SetPipe).and(core(AttrName::WaitPipe)),
         OpId::BAR_V => Core::Vector,
         OpId::BAR_M => Core::Cube,
         _ => Core::Shared,
@@ -118,6 +114,6 @@ pub(super) fn destination(call: &Call) -> Core {
     match call.op {
         OpId::AIV_SHARD => Core::Vector,
         OpId::AIC_GATHER => Core::Cube,
-        _ => Core::of_space(spaces::target_memory(call).unwrap_or(Space::Vec)),
+        _ => Core::of_space(call.target_memory().unwrap_or(Space::Vec)),
     }
 }

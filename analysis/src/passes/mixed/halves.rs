@@ -9,8 +9,8 @@ use super::cores::{Core, call_core, destination};
 use super::cut::{Cut, Shares, int, reduces_along};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, SplitMode,
-    Stmt, TileType, TileView, Type, Value, Var, VarId, While,
+    Attr, AttrName, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
+    SplitMode, Stmt, TileType, TileView, Type, Value, Var, VarId, While,
 };
 use crate::ops::{Category, OpId};
 use crate::target::Space;
@@ -183,8 +183,8 @@ impl Division<'_> {
                 self.cut.mode.code()
             }
         };
-        let mut attrs = vec![("split", Attr::Int(code))];
-        attrs.extend(self.cut.stride().map(|stride| ("lane_stride", Attr::Int(stride as i64))));
+        let mut attrs = vec![(AttrName::Split, Attr::Int(code))];
+        attrs.extend(self.cut.stride().map(|stride| (AttrName::LaneStride, Attr::Int(stride as i64))));
         self.kernel.var_mut(var).ty = Type::Tile(self.cut.arriving(&pushed));
         self.halves.insert(var, true);
         Stmt::Let { var, value: Value::Call(Call { op: OpId::AIV_SHARD, attrs, ..call }), origin }
@@ -204,7 +204,7 @@ impl Division<'_> {
         let name = format!("{}_mat", self.kernel.var(var).name);
         let at = call.origin;
         let whole = self.kernel.add_var(Var { name, ty: Type::Tile(ty), role: Role::Def, inserted: true, origin: at });
-        let attrs = vec![("split", Attr::Int(self.cut.mode.code()))];
+        let attrs = vec![(AttrName::Split, Attr::Int(self.cut.mode.code()))];
         let gather = Call { op: OpId::AIC_GATHER, args: vec![Operand::Var(half)], attrs, origin: at };
         out.push(Stmt::Let { var: whole, value: Value::Call(gather), origin });
         let place = Call { args: vec![Operand::Var(whole)], ..call };

@@ -3,14 +3,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::given::Given;
-use super::super::{layout, spaces, walk};
+use super::super::{layout, walk};
 use super::cores::{Core, call_core, core_of_pipes, destination, stmt_core};
 use super::repair::{Repaired, Whole, assignments, definitions, repair};
 use super::versions;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, SLayout,
-    Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
+    Attr, AttrName, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role,
+    SLayout, Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
 };
 use crate::lower::deduce;
 use crate::ops::{OpId, Shape, View};
@@ -198,12 +198,12 @@ impl<'a> Lane<'a> {
     }
 
     /// How tiles that cross are divided between the vector units, as the instructions say it.
-    fn division(&self, call: &Call) -> Vec<(&'static str, Attr)> {
+    fn division(&self, call: &Call) -> Vec<(AttrName, Attr)> {
         if call.op.crosses_cores() {
             return call.attrs.clone();
         }
         let code = self.source.cross_core.split.map_or(0, SplitMode::code);
-        vec![("split", Attr::Int(code))]
+        vec![(AttrName::Split, Attr::Int(code))]
     }
 
     /// A tensor that the other core has stored to is the parameter itself here.
@@ -253,7 +253,7 @@ impl<'a> Lane<'a> {
         }
         let size = i64::try_from(slot.saturating_mul(self.source.cross_core.slots)).unwrap_or(i64::MAX);
         let name = format!("{}_{direction}_slot_buffer", self.source.name);
-        let attrs = vec![("name", Attr::Str(name)), ("size", Attr::Int(size))];
+        let attrs = vec![(AttrName::Name, Attr::Str(name)), (AttrName::Size, Attr::Int(size))];
         let origin = self.source.origin;
         vec![Stmt::Eval { call: Call { op: OpId::RESERVE_BUFFER, args: Vec::new(), attrs, origin }, origin }]
     }
@@ -293,9 +293,9 @@ pub(super) fn sets_up_a_queue(call: &Call) -> bool {
 /// On 950 a tile goes to the cube in the order of its boxes: `<name>_nz = tile.move(…)`.
 fn packed(kernel: &mut Kernel, source: VarId, at: Origin, origin: Origin, out: &mut Vec<Stmt>) -> VarId {
     let attrs = vec![
-        (spaces::TARGET_MEMORY, Attr::Space(Space::Vec)),
-        ("blayout", Attr::BLayout(BLayout::ColMajor)),
-        ("slayout", Attr::SLayout(SLayout::RowMajor)),
+        (AttrName::TargetMemory, Attr::Space(Space::Vec)),
+        (AttrName::BLayout, Attr::BLayout(BLayout::ColMajor)),
+        (AttrName::SLayout, Attr::SLayout(SLayout::RowMajor)),
     ];
     let pack = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: at };
     let var = kernel.var(source);
@@ -378,11 +378,11 @@ fn empty(kernel: &mut Kernel, var: VarId, call: Call) -> Call {
         return call;
     }
     if call.op == OpId::LOAD {
-        tile.space = Some(spaces::target_memory(&call).unwrap_or(Space::Vec));
+        tile.space = Some(call.target_memory().unwrap_or(Space::Vec));
     }
     let shape = tile.shape.iter().map(|extent| Scalar::Int(i64::try_from(*extent).unwrap_or(i64::MAX))).collect();
-    let mut attrs = vec![("dtype", Attr::Dtype(tile.dtype))];
-    attrs.extend(tile.space.map(|space| (spaces::TARGET_MEMORY, Attr::Space(space))));
+    let mut attrs = vec![(AttrName::Dtype, Attr::Dtype(tile.dtype))];
+    attrs.extend(tile.space.map(|space| (AttrName::TargetMemory, Attr::Space(space))));
     Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: call.origin }
 }
 

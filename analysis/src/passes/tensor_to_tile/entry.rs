@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Conversion, Site, shaped_operands};
-use crate::ir::{Call, Kernel, Operand, Role, Stmt, Type, Value, Var, VarId};
+use crate::ir::{AttrName, Call, Kernel, Operand, Role, Stmt, Type, Value, Var, VarId};
 use crate::ops::OpId;
 use crate::passes::walk;
 use crate::target::Space;
@@ -69,7 +69,7 @@ pub(super) fn loaded(kernel: &Kernel, body: &[Stmt]) -> Vec<VarId> {
 fn self_sufficient(call: &Call) -> bool {
     match call.op {
         // By mask it is an operation like others.
-        OpId::TENSOR_GATHER => call.attr("mask_pattern").is_none(),
+        OpId::TENSOR_GATHER => call.attr(AttrName::MaskPattern).is_none(),
         op => loads_itself(op),
     }
 }

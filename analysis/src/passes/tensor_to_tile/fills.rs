@@ -3,8 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    Attr, Call, Dtype, For, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt, TensorLayout,
-    TensorType, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Dtype, For, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
+    TensorLayout, TensorType, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 use crate::passes::walk;
@@ -118,7 +118,7 @@ impl Fill {
         let (full, part) = (add("scalar_fill_storage", &row), add("scalar_fill", &logical));
         let call = |op, args, attrs| Call { op, args, attrs, origin: at };
         let filled = vec![Operand::List(row), Operand::Scalar(value)];
-        let filled = call(OpId::TENSOR_FULL, filled, vec![("dtype", Attr::Dtype(dtype))]);
+        let filled = call(OpId::TENSOR_FULL, filled, vec![(AttrName::Dtype, Attr::Dtype(dtype))]);
         let shaped = call(OpId::RESHAPE, vec![Operand::Var(full), Operand::List(logical)], Vec::new());
         let stored = vec![Operand::Var(target), Operand::Var(part), Operand::List(offsets)];
         [

@@ -1,7 +1,9 @@
 //! Gathering along the last axis: 910B takes a row at a time, 950 all at once by flat indices.
 
 use super::{Conversion, Site, extents};
-use crate::ir::{Attr, Call, Carry, Dtype, For, LoopKind, Operand, Role, Scalar, Stmt, Type, Value, Var, VarId};
+use crate::ir::{
+    Attr, AttrName, Call, Carry, Dtype, For, LoopKind, Operand, Role, Scalar, Stmt, Type, Value, Var, VarId,
+};
 use crate::ops::OpId;
 use crate::target::{Space, Target};
 
@@ -20,15 +22,18 @@ struct Gathered {
 
 impl Conversion<'_> {
     pub(super) fn gather(&mut self, site: Site, call: Call) {
-        if call.attr("mask_pattern").is_some() {
-            let attrs = call.attrs.into_iter().filter(|(name, _)| matches!(*name, "mask_pattern" | "output_dtype"));
+        if call.attr(AttrName::MaskPattern).is_some() {
+            let attrs = call
+                .attrs
+                .into_iter()
+                .filter(|(name, _)| matches!(name, AttrName::MaskPattern | AttrName::OutputDtype));
             let (args, attrs) = (call.args.into_iter().take(1).collect(), attrs.collect());
             return self.finish(site, OpId::GATHER_MASK, args, attrs);
         }
         let (Some(source), Some(index)) = (self.gathered(call.args.first()), self.gathered(call.args.get(1))) else {
             return self.not_modelled(site, "`pl.gather` other than by an index of two axes or by a mask".to_owned());
         };
-        if !matches!(call.attr("dim"), Some(Attr::Int(-1 | 1))) || call.args.len() != 2 {
+        if !matches!(call.int(AttrName::Dim), Some(-1 | 1)) || call.args.len() != 2 {
             return self.not_modelled(site, "`pl.gather` along another axis than the last".to_owned());
         }
         match self.target {
@@ -139,7 +144,7 @@ impl Conversion<'_> {
     /// `row * source_columns + index`
     fn flat_indices(&mut self, site: Site, by: VarId, source_columns: u64, [rows, columns]: [u64; 2]) -> VarId {
         let int = |value: u64| Operand::Scalar(Scalar::Int(i64::try_from(value).unwrap_or(i64::MAX)));
-        let attrs = vec![("dtype", Attr::Dtype(Dtype::Int32)), ("descending", Attr::Bool(false))];
+        let attrs = vec![(AttrName::Dtype, Attr::Dtype(Dtype::Int32)), (AttrName::Descending, Attr::Bool(false))];
         if columns % WHOLE_ROWS != 0 {
             let line = self.insert(site, "gather_ci_rows", OpId::CI, vec![int(0), extents(&[1, rows])], attrs);
             let args = vec![Operand::Var(line), extents(&[rows, 1])];

@@ -20,13 +20,11 @@ pub(crate) use typing::{Untyped, result_type};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::resident_operands::OPERAND_LOAD;
-use super::spaces::TARGET_MEMORY;
 use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, Call, Carry, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    Stmt, TensorType, TileType, Type, Value, Var, VarId, While,
+    Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role,
+    Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId, While,
 };
 use crate::lower::{Known, Problem, deduce, unmet};
 use crate::ops::OpId;
@@ -302,14 +300,7 @@ impl<'k> Conversion<'k> {
     // What recipes are made of.
 
     /// Appends a tile that the author does not name, `name = op(args)`.
-    fn insert(
-        &mut self,
-        site: Site,
-        name: &str,
-        op: OpId,
-        args: Vec<Operand>,
-        attrs: Vec<(&'static str, Attr)>,
-    ) -> VarId {
+    fn insert(&mut self, site: Site, name: &str, op: OpId, args: Vec<Operand>, attrs: Vec<(AttrName, Attr)>) -> VarId {
         let call = Call { op, args, attrs, origin: site.at };
         self.check(site, &call);
         let ty = self.deduced(&call);
@@ -320,7 +311,7 @@ impl<'k> Conversion<'k> {
     }
 
     /// Appends the call whose result is the author's value.
-    fn finish(&mut self, site: Site, op: OpId, args: Vec<Operand>, attrs: Vec<(&'static str, Attr)>) {
+    fn finish(&mut self, site: Site, op: OpId, args: Vec<Operand>, attrs: Vec<(AttrName, Attr)>) {
         let call = Call { op, args, attrs, origin: site.at };
         self.check(site, &call);
         if let Some(var) = site.result {
@@ -350,15 +341,15 @@ impl<'k> Conversion<'k> {
     }
 
     fn create(&mut self, site: Site, name: &str, shape: &[u64], dtype: Dtype) -> VarId {
-        let attrs = vec![("dtype", Attr::Dtype(dtype)), (TARGET_MEMORY, Attr::Space(Space::Vec))];
+        let attrs = vec![(AttrName::Dtype, Attr::Dtype(dtype)), (AttrName::TargetMemory, Attr::Space(Space::Vec))];
         self.insert(site, name, OpId::CREATE, vec![extents(shape)], attrs)
     }
 
     fn load(&mut self, tensor: VarId, offsets: Vec<Scalar>, shape: Operand, valid: Operand, space: Space) -> LoadParts {
         let args = vec![Operand::Var(tensor), Operand::List(offsets), shape, valid];
-        let mut attrs = vec![(TARGET_MEMORY, Attr::Space(space))];
+        let mut attrs = vec![(AttrName::TargetMemory, Attr::Space(space))];
         if space == Space::Mat {
-            attrs.push((OPERAND_LOAD, Attr::Bool(true)));
+            attrs.push((AttrName::OperandLoad, Attr::Bool(true)));
         }
         (OpId::LOAD, args, attrs)
     }
@@ -446,7 +437,7 @@ impl<'k> Conversion<'k> {
     }
 }
 
-type LoadParts = (OpId, Vec<Operand>, Vec<(&'static str, Attr)>);
+type LoadParts = (OpId, Vec<Operand>, Vec<(AttrName, Attr)>);
 
 /// A shape as an operand.
 fn extents(shape: &[u64]) -> Operand {

@@ -1,9 +1,8 @@
 //! Matrix products: operands are brought to Mat, transposed by a view, and multiplied.
 
 use super::{Conversion, Site};
-use crate::ir::{Attr, Call, Operand, VarId};
+use crate::ir::{Attr, AttrName, Call, Operand, VarId};
 use crate::ops::OpId;
-use crate::passes::spaces::TARGET_MEMORY;
 use crate::target::Space;
 
 impl Conversion<'_> {
@@ -11,8 +10,8 @@ impl Conversion<'_> {
         let adds = call.op == OpId::TENSOR_MATMUL_ACC;
         let first = usize::from(adds);
         let mut args = call.args.clone();
-        for (index, flag) in [(first, "a_trans"), (first + 1, "b_trans")] {
-            let transposed = call.attr(flag) == Some(&Attr::Bool(true));
+        for (index, flag) in [(first, AttrName::ATrans), (first + 1, AttrName::BTrans)] {
+            let transposed = call.flag(flag);
             let Some(operand) = args.get(index).and_then(Operand::var) else {
                 return self.not_modelled(site, "a product of something that is not known".to_owned());
             };
@@ -51,7 +50,7 @@ impl Conversion<'_> {
         let placed = if self.is_in_mat(placed) {
             placed
         } else {
-            let attrs = vec![(TARGET_MEMORY, Attr::Space(Space::Mat))];
+            let attrs = vec![(AttrName::TargetMemory, Attr::Space(Space::Mat))];
             self.insert(site, &format!("{name}_mat"), OpId::MOVE, vec![Operand::Var(placed)], attrs)
         };
         let name = format!("{}_t", self.kernel.var(placed).name);

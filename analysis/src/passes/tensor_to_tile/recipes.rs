@@ -2,11 +2,10 @@
 
 use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;
-use crate::ir::{Attr, Call, Dtype, Operand, Rejection, Scalar, TileType, Type};
+use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileType, Type};
 use crate::lower::promoted;
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
-use crate::passes::spaces::TARGET_MEMORY;
 use crate::target::Space;
 
 /// Columns of the scratch of a row reduction, at least.
@@ -116,7 +115,7 @@ impl Conversion<'_> {
             let wide = promoted(lhs.dtype, rhs.dtype);
             for (index, (tile, name)) in [(lhs, "div_lhs_cast"), (rhs, "div_rhs_cast")].into_iter().enumerate() {
                 if tile.dtype != wide {
-                    let attrs = vec![("target_type", Attr::Dtype(wide)), ("mode", Attr::Int(2))];
+                    let attrs = vec![(AttrName::TargetType, Attr::Dtype(wide)), (AttrName::Mode, Attr::Int(2))];
                     let cast = self.insert(site, name, OpId::CAST, vec![call.args[index].clone()], attrs);
                     call.args[index] = Operand::Var(cast);
                     tile.dtype = wide;
@@ -160,7 +159,7 @@ impl Conversion<'_> {
     }
 
     fn rsqrt(&mut self, site: Site, call: Call) {
-        let precise = call.attr("high_precision") == Some(&Attr::Bool(true));
+        let precise = call.flag(AttrName::HighPrecision);
         if precise {
             return self.with_scratch(site, OpId::RSQRT, Scratch::Same("rsqrt_tmp"), call);
         }
@@ -204,7 +203,7 @@ impl Conversion<'_> {
                 Scalar::Int(value as i64)
             };
             let args = vec![extents(&shape), Operand::Scalar(value)];
-            self.insert(site, name, OpId::FULL, args, vec![("dtype", Attr::Dtype(dtype))])
+            self.insert(site, name, OpId::FULL, args, vec![(AttrName::Dtype, Attr::Dtype(dtype))])
         });
         let scratch = self.create(site, "cmp_tmp", &[1, 32], Dtype::Uint8);
         let args = [mask, one, zero, scratch].map(Operand::Var).to_vec();
@@ -235,17 +234,17 @@ impl Conversion<'_> {
         }
         let scratch = self.create(site, "mrgsort2_tmp", &shape, first.dtype);
         args.push(Operand::Var(scratch));
-        self.finish(site, OpId::MRGSORT_FORMAT2, args, vec![("exhausted", Attr::Bool(false))]);
+        self.finish(site, OpId::MRGSORT_FORMAT2, args, vec![(AttrName::Exhausted, Attr::Bool(false))]);
     }
 
     /// What rows are gathered into, where a product reads it.
     fn create_in_l1(&mut self, site: Site, call: Call) {
-        let mut attrs = call.attrs;
-        if attrs.contains(&("transpose", Attr::Bool(true))) {
+        if call.flag(AttrName::Transpose) {
             return self.not_modelled(site, "`pl.create_l1` of the transposed layout".to_owned());
         }
-        attrs.retain(|(name, _)| *name == "dtype");
-        attrs.push((TARGET_MEMORY, Attr::Space(Space::Mat)));
+        let mut attrs = call.attrs;
+        attrs.retain(|(name, _)| *name == AttrName::Dtype);
+        attrs.push((AttrName::TargetMemory, Attr::Space(Space::Mat)));
         self.finish(site, OpId::CREATE, call.args, attrs);
     }
 
@@ -259,8 +258,8 @@ impl Conversion<'_> {
 
     /// A tensor that lives in the scope. The compiler measures it against the unified buffer, wherever it ends up.
     fn create_local(&mut self, site: Site, call: Call) {
-        let mut attrs: Vec<_> = call.attrs.iter().filter(|(name, _)| *name == "dtype").cloned().collect();
-        attrs.push((TARGET_MEMORY, Attr::Space(Space::Vec)));
+        let mut attrs: Vec<_> = call.attrs.iter().filter(|(name, _)| *name == AttrName::Dtype).cloned().collect();
+        attrs.push((AttrName::TargetMemory, Attr::Space(Space::Vec)));
         self.finish(site, OpId::CREATE, call.args, attrs);
         let Some((_, tile)) = site.result.and_then(|var| self.tile(Some(&Operand::Var(var)))) else { return };
         let bytes = tile_bytes(&tile, Space::Vec, self.target);

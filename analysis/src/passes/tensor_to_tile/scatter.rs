@@ -5,7 +5,7 @@ use tilefit_syntax::ast::FloatBits;
 
 use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;
-use crate::ir::{Attr, Call, Dtype, Operand, Rejection, Scalar, TileType, VarId};
+use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileType, VarId};
 use crate::ops::OpId;
 
 /// The largest place that an index of 16 bits names.
@@ -40,7 +40,7 @@ impl Conversion<'_> {
         let ones = self.filled(site, "su_ones", [count, columns], marked, 1);
         let mask = self.scatter(site, "su_mask", [unmarked, ones, places]);
         let args = vec![Operand::Var(mask), Operand::Scalar(number(marked, 0))];
-        let hit = self.insert(site, "su_pred", OpId::CMPS, args, vec![("cmp_type", Attr::Int(NOT_EQUAL))]);
+        let hit = self.insert(site, "su_pred", OpId::CMPS, args, vec![(AttrName::CmpType, Attr::Int(NOT_EQUAL))]);
         let scratch = self.create(site, "su_tmp", &[1, 32], Dtype::Uint8);
         let args = [hit, scattered, input.var, scratch].map(Operand::Var).to_vec();
         self.finish(site, OpId::SEL, args, Vec::new());
@@ -63,7 +63,7 @@ impl Conversion<'_> {
     /// For each element of the source its place in the flattened result: `index[row] * columns + column`.
     fn flat_places(&mut self, site: Site, index: &Matrix, [count, columns]: [u64; 2], dtype: Dtype) -> VarId {
         let int = |value: u64| Operand::Scalar(Scalar::Int(i64::try_from(value).unwrap_or(i64::MAX)));
-        let attrs = vec![("dtype", Attr::Dtype(Dtype::Int32)), ("descending", Attr::Bool(false))];
+        let attrs = vec![(AttrName::Dtype, Attr::Dtype(Dtype::Int32)), (AttrName::Descending, Attr::Bool(false))];
         let line = self.insert(site, "su_col", OpId::CI, vec![int(0), extents(&[1, columns])], attrs);
         let template = self.filled(site, "su_tmpl", [count, columns], Dtype::Int32, 0);
         let args = [template, line].map(Operand::Var).to_vec();
@@ -84,13 +84,13 @@ impl Conversion<'_> {
     }
 
     pub(super) fn converted(&mut self, site: Site, name: &str, of: VarId, dtype: Dtype) -> VarId {
-        let attrs = vec![("target_type", Attr::Dtype(dtype)), ("mode", Attr::Int(NOT_ROUNDED))];
+        let attrs = vec![(AttrName::TargetType, Attr::Dtype(dtype)), (AttrName::Mode, Attr::Int(NOT_ROUNDED))];
         self.insert(site, name, OpId::CAST, vec![Operand::Var(of)], attrs)
     }
 
     fn filled(&mut self, site: Site, name: &str, shape: [u64; 2], dtype: Dtype, value: i64) -> VarId {
         let args = vec![extents(&shape), Operand::Scalar(number(dtype, value))];
-        self.insert(site, name, OpId::FULL, args, vec![("dtype", Attr::Dtype(dtype))])
+        self.insert(site, name, OpId::FULL, args, vec![(AttrName::Dtype, Attr::Dtype(dtype))])
     }
 
     fn scatter(&mut self, site: Site, name: &str, operands: [VarId; 3]) -> VarId {

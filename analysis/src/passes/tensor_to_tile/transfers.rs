@@ -2,7 +2,7 @@
 //! author cuts it into chunks (`op_conversion_registry.cpp`, `MakeTputStageShape`).
 
 use super::{Conversion, Site};
-use crate::ir::{Attr, Call, Operand, Scalar};
+use crate::ir::{AttrName, Call, Operand, Scalar};
 use crate::ops::OpId;
 
 impl Conversion<'_> {
@@ -15,19 +15,17 @@ impl Conversion<'_> {
         let (Some((_, target)), true, None) = (self.tensor(call.args.first()), in_memory, site.result) else {
             return self.not_modelled(site, format!("`{}` of what is on chip, or as a value", call.op.op().name));
         };
-        let chunk = |name: &str| match call.attr(name) {
-            Some(Attr::Int(extent)) if *extent > 0 => u64::try_from(*extent).ok(),
-            _ => None,
-        };
+        let chunk = |name| call.int(name).filter(|extent| *extent > 0).and_then(|extent| u64::try_from(extent).ok());
         let window = match call.args.get(5) {
             Some(Operand::List(shape)) if !shape.is_empty() => shape.clone(),
             _ => target.shape.clone(),
         };
-        let (Some(stage), Some(dtype)) = (stage(&window, chunk("chunk_rows"), chunk("chunk_cols")), target.dtype)
+        let (Some(stage), Some(dtype)) =
+            (stage(&window, chunk(AttrName::ChunkRows), chunk(AttrName::ChunkCols)), target.dtype)
         else {
             return self.not_modelled(site, format!("`{}` of extents that are not constant", call.op.op().name));
         };
-        let stages = if call.attr("pipeline") == Some(&Attr::Bool(true)) {
+        let stages = if call.flag(AttrName::Pipeline) {
             [format!("{name}_ping"), format!("{name}_pong")]
                 .map(|name| self.create(site, &name, &stage, dtype))
                 .to_vec()
@@ -39,7 +37,7 @@ impl Conversion<'_> {
         let none = || Operand::List(Vec::new());
         args.extend([stages.next().unwrap_or_else(none), stages.next().unwrap_or_else(none)]);
         args.extend(call.args.into_iter().skip(3));
-        let attrs = call.attrs.into_iter().filter(|(name, _)| *name == "atomic").collect();
+        let attrs = call.attrs.into_iter().filter(|(name, _)| *name == AttrName::Atomic).collect();
         self.finish(site, op, args, attrs);
     }
 

@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Conversion, Site};
 use crate::ir::{
-    Attr, Call, Dtype, Handover, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType, TileType,
-    TileView, Type, Var, VarId,
+    AttrName, Call, Dtype, Handover, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType,
+    TileType, TileView, Type, Var, VarId,
 };
 use crate::lower::{known, promoted};
 use crate::ops::OpId;
@@ -181,8 +181,8 @@ fn authored_dtype(call: &Call, vars: &[Var]) -> Option<Dtype> {
 
 /// What the author's value is, which the tile that holds it need not be.
 fn product_dtype(call: &Call, vars: &[Var]) -> Option<Dtype> {
-    if let Some(Attr::Dtype(dtype)) = call.attr("out_dtype") {
-        return Some(*dtype);
+    if let Some(dtype) = call.dtype(AttrName::OutDtype) {
+        return Some(dtype);
     }
     let dtype = |operand: &Operand| match &vars.get(operand.var()?.0 as usize)?.ty {
         Type::Tensor(tensor) => tensor.dtype,

@@ -1,14 +1,14 @@
 //! Parts of tensors: in global memory a window is loaded and stored, on chip it is a view.
 
 use super::{Conversion, Site};
-use crate::ir::{Attr, Call, Operand, Scalar, Type, VarId};
+use crate::ir::{Attr, AttrName, Call, Operand, Scalar, Type, VarId};
 use crate::ops::OpId;
 use crate::target::Space;
 
 impl Conversion<'_> {
     pub(super) fn slice(&mut self, site: Site, call: Call) {
         if self.tile(call.args.first()).is_some() {
-            let attrs = call.attrs.into_iter().filter(|(name, _)| *name == "pad_value").collect();
+            let attrs = call.attrs.into_iter().filter(|(name, _)| *name == AttrName::PadValue).collect();
             return self.finish(site, OpId::SLICE, call.args, attrs);
         }
         let Some((tensor, _)) = self.tensor(call.args.first()) else {
@@ -25,8 +25,8 @@ impl Conversion<'_> {
         let space = site.result.and_then(|var| self.demands.get(&var)).copied().unwrap_or(Space::Vec);
         let kept = kept_axes(&shape, call.args.get(4));
         let (op, args, mut attrs) = self.load(tensor, offsets, Operand::List(shape), Operand::List(valid), space);
-        if call.attr("clamp") == Some(&Attr::Bool(true)) {
-            attrs.push(("clamp", Attr::Bool(true)));
+        if call.flag(AttrName::Clamp) {
+            attrs.push((AttrName::Clamp, Attr::Bool(true)));
         }
         let Some(kept) = kept else { return self.finish(site, op, args, attrs) };
         let name = match (space, site.result) {
@@ -46,8 +46,8 @@ impl Conversion<'_> {
         let in_memory = (self.tensor(Some(&target)).is_some(), self.tensor(Some(&source)));
         match (on_chip, in_memory) {
             ((false, true), (true, _)) => {
-                let atomic = call.attr("atomic").filter(|attr| **attr != Attr::Int(0)).cloned();
-                let attrs = atomic.into_iter().map(|atomic| ("atomic", atomic)).collect();
+                let atomic = call.attr(AttrName::Atomic).filter(|attr| **attr != Attr::Int(0)).cloned();
+                let attrs = atomic.into_iter().map(|atomic| (AttrName::Atomic, atomic)).collect();
                 self.written.extend(site.result);
                 self.finish(site, OpId::STORE, vec![source, offset, target], attrs);
             }

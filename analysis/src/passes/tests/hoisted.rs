@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::Nowhere;
-use crate::ir::{Kernel, Stmt, Value};
+use crate::ir::{AttrName, Kernel, Stmt, Value};
 use crate::lower;
 use crate::ops::OpId;
 use crate::passes::{prepare, walk};
@@ -43,7 +43,7 @@ fn say(kernel: &Kernel, body: &[Stmt], depth: u32, text: &mut String) {
             Stmt::Let { var, value: Value::Call(call), .. }
                 if matches!(call.op, OpId::LOAD | OpId::MOVE | OpId::EXTRACT) =>
             {
-                assert!(walk::call_of(stmt).is_some_and(|call| call.attr("operand_load").is_none()));
+                assert!(walk::call_of(stmt).is_some_and(|call| call.attr(AttrName::OperandLoad).is_none()));
                 writeln!(text, "{} in {depth} loops", kernel.var(*var).name).unwrap();
             }
             _ => {}

@@ -9,8 +9,8 @@ use crate::codegen::isa::{self, Slot};
 use crate::codegen::tests::fixture::Fixture;
 use crate::codegen::types;
 use crate::ir::{
-    Attr, BLayout, Carry, Dtype, If, Operand, Pad, Role, SLayout, Scalar, ScalarBinary, ScalarUnary, Stmt, TileType,
-    TileView, Type, Value, VarId,
+    Attr, AttrName, BLayout, Carry, Dtype, If, Operand, Pad, Role, SLayout, Scalar, ScalarBinary, ScalarUnary, Stmt,
+    TileType, TileView, Type, Value, VarId,
 };
 use crate::target::Space;
 
@@ -105,7 +105,7 @@ impl Builder {
                 let valid = self.f.kernel.tile(var).and_then(|tile| tile.view.valid_shape.clone());
                 operands.extend(valid.map(Operand::List));
                 let transposed = entry["layout"] == "DN";
-                let attrs = if transposed { vec![("transpose", Attr::Bool(true))] } else { Vec::new() };
+                let attrs = if transposed { vec![(AttrName::Transpose, Attr::Bool(true))] } else { Vec::new() };
                 self.f.set_with(var, "tile.load", operands, attrs)
             }
             "tile.store" => {
@@ -138,8 +138,8 @@ impl Builder {
                     }
                     count = count.max(*index as usize + 1);
                 }
-                Slot::Round => attrs.push(("mode", mode(arg, isa::round_mode))),
-                Slot::Compare => attrs.push(("cmp_type", mode(arg, isa::compare_mode))),
+                Slot::Round => attrs.push((AttrName::Mode, mode(arg, isa::round_mode))),
+                Slot::Compare => attrs.push((AttrName::CmpType, mode(arg, isa::compare_mode))),
             }
         }
         operands.truncate(count);
