@@ -265,9 +265,66 @@ pub struct Var {
     pub name: String,
     pub ty: Type,
     pub role: Role,
-    /// Made by the compiler, not named by the author.
-    pub inserted: bool,
+    /// Why the compiler makes it, where the author does not name it.
+    pub inserted: Option<Why>,
     pub origin: Origin,
+}
+
+/// What the compiler makes a value for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Why {
+    /// The value of a call that is an operand of another one.
+    NestedCall,
+    /// A parameter that an operation reads whole.
+    WholeParameter,
+    /// A window with the axes that the author drops.
+    Window,
+    /// A tensor that is written into a tile.
+    AssembledSource,
+    /// What one matrix of a batch is computed in.
+    BatchPage,
+    /// What an instruction needs beside its operands.
+    Scratch,
+    ReductionScratch,
+    TransposeScratch,
+    ComparisonMask,
+    /// The values that a comparison's bits select.
+    ComparisonValue,
+    Gathering,
+    /// An operand of a division in the common element type.
+    DivisionOperand,
+    /// A conversion on the way to another.
+    CastStep,
+    /// An operand in rows, for an operation on rows.
+    RowOperand,
+    /// A result in rows, of which the author's value is a view.
+    RowResult,
+    /// A slice that starts where an instruction cannot.
+    SliceCopy,
+    /// What the cube reads in Left, in Right and in its table of biases.
+    LeftOperand,
+    RightOperand,
+    Bias,
+    /// An operand of a product in Mat.
+    MatOperand,
+    TransposedView,
+    /// A product that another one reads, in Mat.
+    ProductInMat,
+    /// Blocks of a product: its left operand as a whole, blocks of both operands, and what the products of blocks add up in.
+    StagedLeft,
+    LeftBlock,
+    RightBlock,
+    BlockAccumulator,
+    /// A part of a product that is computed in tiles of its result.
+    ProductTile,
+    CrossesCores,
+    /// Packed in boxes, on its way to the cube.
+    Boxed,
+    /// Out of the queue between the cores.
+    Received,
+    /// A copy to where a loop or branch carries the value.
+    CarriedCopy,
+    Intermediate,
 }
 
 /// How a variable gets its value.
@@ -605,7 +662,7 @@ impl Scalar {
 impl Var {
     /// What the author can do about a tensor whose shape is not known, for the end of a sentence.
     pub(crate) fn way_to_shape(&self) -> String {
-        match self.role == Role::Param && !self.inserted {
+        match self.role == Role::Param && self.inserted.is_none() {
             true => {
                 format!("; annotate it, or write `# tilefit: {}=[rows, columns] bf16` above the function", self.name)
             }

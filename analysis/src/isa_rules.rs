@@ -32,7 +32,7 @@ pub(crate) fn findings(kernel: &Kernel, target: Target) -> Vec<Finding> {
         }
         let Stmt::Let { var, .. } = stmt else { return };
         let authored = kernel.var(*var);
-        if authored.inserted || authored.role != Role::Def || kernel.on_tensors {
+        if authored.inserted.is_some() || authored.role != Role::Def || kernel.on_tensors {
             return;
         }
         let shape = || kernel.tile(*var).filter(|_| touched.contains(var));
@@ -76,7 +76,7 @@ fn touched(kernel: &Kernel) -> FxHashSet<VarId> {
         if let Some(source) = call.op.op().view_of {
             let source = call.args.get(usize::from(source)).and_then(Operand::var);
             // The compiler's own views stand for the author's tile, such as `[1, N]` for a column.
-            let inserted = |var: &VarId| kernel.var(*var).inserted;
+            let inserted = |var: &VarId| kernel.var(*var).inserted.is_some();
             views.extend(source.zip(result).filter(|(source, result)| inserted(source) || inserted(result)));
             return;
         }

@@ -18,7 +18,7 @@ pub(super) fn bind(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRa
     let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
     let (plan, tile) = plans.into_iter().find_map(|plan| {
         let is_it = |tile: &&PlannedTile| {
-            !tile.inserted && tile.role == Role::Def && placed.range(tile.origin).touches(range.start)
+            tile.inserted.is_none() && tile.role == Role::Def && placed.range(tile.origin).touches(range.start)
         };
         Some((plan, plan.tiles.iter().find(is_it)?))
     })?;
@@ -67,7 +67,7 @@ fn is_taken(context: &Context<'_>, placed: &PlacedUnit<'_>, edit: &Edit, tile: &
     let before = Said::of(context, &concerned, Code::CapacityExceeded);
     trial::after(context, std::slice::from_ref(edit), |context| {
         let is_bound = |plan: &Plan| {
-            let mut tiles = plan.tiles.iter().filter(|other| other.name == tile.name && !other.inserted);
+            let mut tiles = plan.tiles.iter().filter(|other| other.name == tile.name && other.inserted.is_none());
             let buffer = tiles.find_map(|tile| tile.buffer.map(|buffer| plan.buffer(buffer)).filter(|it| it.declared));
             plan.status == Status::Exact && buffer.is_some_and(|buffer| buffer.name == name)
         };

@@ -507,7 +507,7 @@ fn binders(ast: &Ast) -> Vec<&str> {
 }
 
 fn type_of<'k>(kernel: &'k Kernel, name: &str) -> Option<&'k Type> {
-    kernel.vars.iter().rev().find(|var| var.name == name && !var.inserted).map(|var| &var.ty)
+    kernel.vars.iter().rev().find(|var| var.name == name && var.inserted.is_none()).map(|var| &var.ty)
 }
 
 /// `Tile [64, 64] FP32, Vec`

@@ -8,7 +8,7 @@ use tilefit_syntax::ast::Expr;
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
 use crate::eval::Constant;
-use crate::ir::{Dtype, Kernel};
+use crate::ir::{Dtype, Kernel, Why};
 use crate::memory::{Crossings, Plan, PlannedTile, Status};
 use crate::target::{COMPILER, Planner, Space};
 
@@ -156,7 +156,7 @@ pub(super) fn sharing(context: &Context<'_>, offset: usize) -> Vec<TextRange> {
         context.plans(placed.unit).iter().find_map(|outcome| {
             let plan = outcome.plan()?;
             let buffer = tile_at(&placed, outcome.kernel(), plan, &name, range)?.buffer?;
-            let members = plan.tiles.iter().filter(|tile| tile.buffer == Some(buffer) && !tile.inserted);
+            let members = plan.tiles.iter().filter(|tile| tile.buffer == Some(buffer) && tile.inserted.is_none());
             Some(members.map(|tile| placed.range(tile.origin)).collect())
         })
     });
@@ -184,7 +184,8 @@ fn tile_at<'p>(
     at: TextRange,
 ) -> Option<&'p PlannedTile> {
     let defined = |tile: &PlannedTile| placed.range(tile.origin).start;
-    let is_named = |tile: &&PlannedTile| tile.name == name && !tile.inserted && made::is_defined(kernel, plan, tile);
+    let is_named =
+        |tile: &&PlannedTile| tile.name == name && tile.inserted.is_none() && made::is_defined(kernel, plan, tile);
     let tiles = plan.tiles.iter().filter(is_named);
     let mut before: Option<&PlannedTile> = None;
     let mut behind: Option<&PlannedTile> = None;
@@ -204,7 +205,7 @@ fn tile_at<'p>(
 
 /// The load of a parameter that an operation reads whole.
 fn loaded_whole<'p>(plan: &'p Plan, name: &str) -> Option<&'p PlannedTile> {
-    let is_load = |tile: &&PlannedTile| tile.inserted && tile.op == "tile.load" && tile.name == name;
+    let is_load = |tile: &&PlannedTile| tile.inserted == Some(Why::WholeParameter) && tile.name == name;
     plan.tiles.iter().find(is_load)
 }
 

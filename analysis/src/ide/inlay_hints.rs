@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use tilefit_syntax::TextRange;
 
 use crate::db::Outcome;
-use crate::ir::Role;
+use crate::ir::{Role, Why};
 use crate::memory::{Plan, PlannedTile};
 
 use super::{Context, PlacedUnit, hover, layout, made, sync_hints, tlx};
@@ -87,8 +87,8 @@ fn of_tiles<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Vec<Hinted
         let kernel = outcome.kernel();
         for tile in plan.tiles.iter().filter(|tile| made::is_defined(kernel, plan, tile)) {
             // The value of `o[...] = pl.exp(x)` has no name; the hint stands behind the expression.
-            let is_unnamed = tile.inserted && tile.name.starts_with("t__tmp") && stored.contains(&tile.var);
-            if tile.inserted && !is_unnamed {
+            let is_unnamed = tile.inserted == Some(Why::NestedCall) && stored.contains(&tile.var);
+            if tile.inserted.is_some() && !is_unnamed {
                 continue;
             }
             // What other code gives to a scope is defined nowhere in it.
@@ -131,7 +131,8 @@ fn before(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> Option<Te
         other.space == tile.space
             && other.address.is_some_and(|at| at < address + tile.bytes && address < at + other.bytes)
     };
-    let earlier = plan.tiles.iter().filter(|other| other.role == Role::Def && !other.inserted && other.var != tile.var);
+    let earlier =
+        plan.tiles.iter().filter(|other| other.role == Role::Def && other.inserted.is_none() && other.var != tile.var);
     let earlier = earlier.filter(|other| other.first < tile.first).filter(overlaps);
     earlier.max_by_key(|other| other.first).map(|other| placed.range(other.origin))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Kernel, Operand, Origin, Role, Tiling, VarId};
+use crate::ir::{Kernel, Operand, Origin, Role, Tiling, VarId, Why};
 use crate::memory::{Plan, PlannedTile};
 use crate::ops::OpId;
 use crate::passes::walk;
@@ -32,25 +32,24 @@ pub(super) fn of_statement(kernel: Option<&Kernel>, plan: &Plan, statement: Orig
 }
 
 fn beside(plan: &Plan, statement: Origin) -> String {
-    let of_statement = |other: &&PlannedTile| {
-        other.inserted && other.role == Role::Def && plan.statements.get(other.first.0 as usize) == Some(&statement)
-    };
-    let made: Vec<&PlannedTile> = plan.tiles.iter().filter(of_statement).collect();
-    if made.is_empty() {
-        return String::new();
-    }
+    let of_statement =
+        |tile: &&PlannedTile| tile.role == Role::Def && plan.statements.get(tile.first.0 as usize) == Some(&statement);
+    let inserted = plan.tiles.iter().filter(of_statement).filter_map(|tile| Some((tile, rule(tile.inserted?))));
     let mut rows: Vec<Row> = Vec::new();
-    for tile in made {
+    for (tile, why) in inserted {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let (ty, place) = (format!("[{shape}] {}", tile.dtype), layout::place(tile));
         let is_like = |row: &&mut Row| {
             let shares = row.names.contains(&tile.name.as_str()) || row.places.contains(&place);
-            shares && row.ty == ty && row.why == why(tile)
+            shares && row.ty == ty && row.why == why
         };
         match rows.iter_mut().find(is_like) {
             Some(row) => row.add(&tile.name, place),
-            None => rows.push(Row { names: vec![&tile.name], ty, places: vec![place], why: why(tile) }),
+            None => rows.push(Row { names: vec![&tile.name], ty, places: vec![place], why }),
         }
+    }
+    if rows.is_empty() {
+        return String::new();
     }
     let mut text = "\nMade by the compiler for this statement:\n\n".to_owned();
     for Row { names, ty, places, why } in rows.iter().take(MOST_ROWS) {
@@ -117,46 +116,43 @@ fn tiling(kernel: &Kernel, statement: Origin) -> String {
     text
 }
 
-/// The rule that a tile follows from, by the name that the compiler gives it.
-fn why(tile: &PlannedTile) -> &'static str {
-    let name = tile.name.as_str();
-    let starts = |prefix: &str| name.starts_with(prefix);
-    let ends = |suffix: &str| name.ends_with(suffix);
-    match tile.op {
-        "tile.tpop_from_aic" | "tile.tpop_from_aiv" => return "received from the other core, in the ring between them",
-        _ => {}
-    }
-    match () {
-        () if ends("_l0_lmat") => "the left operand, moved to Mat, where blocks are taken from",
-        () if ends("_l0_bias") => "the bias, where the cube reads it",
-        () if name.contains("_l0_a") => "a block of the left operand, taken from Mat",
-        () if name.contains("_l0_b") => "a block of the right operand, taken from Mat",
-        () if name.contains("_l0_") => "the accumulator of the blocks",
-        () if starts("tmp_tile") => {
+/// The rule that a tile follows from.
+fn rule(why: Why) -> &'static str {
+    match why {
+        Why::NestedCall => "the value of a nested call",
+        Why::WholeParameter => "an operation reads the parameter whole, so it is loaded at the start",
+        Why::Window => "the window with all of its axes",
+        Why::AssembledSource => "the tensor that is written into a tile, loaded whole",
+        Why::BatchPage => "one matrix of the batch",
+        Why::Scratch => "scratch that the instruction needs",
+        Why::ReductionScratch => {
             "scratch of the reduction; that of a sum, product, minimum or maximum is at least 128 columns wide"
         }
-        () if starts("cmp_mask") => "one bit for each element, rows of whole 32 bytes",
-        () if starts("cmp_one") || starts("cmp_zero") => "what the bits of the comparison select",
-        () if starts("gather") => "gathering goes row by row on 910B, by flat indices on 950",
-        () if starts("slice_load") || ends("_full_rank") => "the window with all of its axes",
-        () if starts("assemble_src") => "the tensor that is written into a tile, loaded whole",
-        () if starts("div_") => "both operands of a division have one element type",
-        () if starts("trans_") || starts("transpose_tmp") => "a transposition needs scratch as large as its source",
-        () if name.contains("_cast_") => "the vector unit has no conversion between these types; this is on the way",
-        () if name.contains("__rm_a") => "the operation wants rows: a view of a column, or a copy",
-        () if name.contains("__row_major_tmp") => "the result in rows; the author's value is a view of it",
-        () if name.contains("_textract") => "a copy, since the slice need not start at a multiple of 32 bytes",
-        () if ends("_Left") => "the left operand, where the cube reads it",
-        () if ends("_Right") => "the right operand, where the cube reads it",
-        () if ends("_Vec") => "crosses from the cube core to the vector core",
-        () if ends("_nz") => "packed in boxes for the cube",
-        () if ends("_mv") => "a copy, since a loop or branch carries the value in other memory",
-        () if ends("_mat") => "loaded to Mat for this product",
-        () if ends("_t") => "the same bytes, read as the transpose",
-        () if starts("t__tmp") => "the value of a nested call",
-        () if ends("tmp") => "scratch that the instruction needs",
-        () if tile.op == "tile.load" => "an operation reads the parameter whole, so it is loaded at the start",
-        () => "an intermediate value",
+        Why::TransposeScratch => "a transposition needs scratch as large as its source",
+        Why::ComparisonMask => "one bit for each element, rows of whole 32 bytes",
+        Why::ComparisonValue => "what the bits of the comparison select",
+        Why::Gathering => "gathering goes row by row on 910B, by flat indices on 950",
+        Why::DivisionOperand => "both operands of a division have one element type",
+        Why::CastStep => "the vector unit has no conversion between these types; this is on the way",
+        Why::RowOperand => "the operation wants rows: a view of a column, or a copy",
+        Why::RowResult => "the result in rows; the author's value is a view of it",
+        Why::SliceCopy => "a copy, since the slice need not start at a multiple of 32 bytes",
+        Why::LeftOperand => "the left operand, where the cube reads it",
+        Why::RightOperand => "the right operand, where the cube reads it",
+        Why::Bias => "the bias, where the cube reads it",
+        Why::MatOperand => "loaded to Mat for this product",
+        Why::TransposedView => "the same bytes, read as the transpose",
+        Why::ProductInMat => "the product, kept in Mat for the next one",
+        Why::StagedLeft => "the left operand, moved to Mat, where blocks are taken from",
+        Why::LeftBlock => "a block of the left operand, taken from Mat",
+        Why::RightBlock => "a block of the right operand, taken from Mat",
+        Why::BlockAccumulator => "the accumulator of the blocks",
+        Why::ProductTile => "for one tile of the product, which is computed tile by tile",
+        Why::CrossesCores => "crosses from the cube core to the vector core",
+        Why::Boxed => "packed in boxes for the cube",
+        Why::Received => "received from the other core, in the ring between them",
+        Why::CarriedCopy => "a copy, since a loop or branch carries the value in other memory",
+        Why::Intermediate => "an intermediate value",
     }
 }
 

@@ -263,7 +263,7 @@ fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: 
         address: tile.address,
         first_line,
         last_line,
-        inserted: tile.inserted,
+        inserted: tile.inserted.is_some(),
         kind: match tile.role {
             Role::Param | Role::Def | Role::LoopIndex | Role::OtherCore => "def",
             Role::IterArg => "iter_arg",

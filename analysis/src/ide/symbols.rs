@@ -63,18 +63,19 @@ pub(crate) fn document_symbols(context: &Context<'_>) -> Vec<Symbol> {
             let Some(plan) = outcome.plan() else { continue };
             let selection = placed.range(plan.name_origin);
             let whole = placed.range(plan.origin);
-            let tiles = plan.tiles.iter().filter(|tile| !tile.inserted && tile.role == Role::Def).map(|tile| {
-                let range = placed.range(tile.origin);
-                let detail = layout::place(tile);
-                Symbol {
-                    name: tile.name.clone(),
-                    detail,
-                    kind: SymbolKind::Tile,
-                    range,
-                    selection: range,
-                    children: vec![],
-                }
-            });
+            let tiles =
+                plan.tiles.iter().filter(|tile| tile.inserted.is_none() && tile.role == Role::Def).map(|tile| {
+                    let range = placed.range(tile.origin);
+                    let detail = layout::place(tile);
+                    Symbol {
+                        name: tile.name.clone(),
+                        detail,
+                        kind: SymbolKind::Tile,
+                        range,
+                        selection: range,
+                        children: vec![],
+                    }
+                });
             symbols.push(Symbol {
                 name: context.qualified_name(placed.unit, &plan.kernel),
                 detail: format!("{} kernel", plan.target),

@@ -130,7 +130,9 @@ impl Agreement<'_> {
         match extent {
             Scalar::Int(_) | Scalar::Dynamic(_) => Some(extent.clone()),
             // A call in an expression has a variable here, the compiler leaves it in its place.
-            Scalar::Var(var) => self.vars.get(var.0 as usize).filter(|var| !var.inserted).map(|_| Scalar::Var(*var)),
+            Scalar::Var(var) => {
+                self.vars.get(var.0 as usize).filter(|var| var.inserted.is_none()).map(|_| Scalar::Var(*var))
+            }
             Scalar::Cast(_, inner) => self.plain(inner),
             Scalar::Binary(op, left, right) => {
                 Some(Scalar::Binary(*op, Box::new(self.plain(left)?), Box::new(self.plain(right)?)))

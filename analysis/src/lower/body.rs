@@ -14,7 +14,7 @@ use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
     Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    SplitMode, Type, Value, Var, VarId, VectorRegion,
+    SplitMode, Type, Value, Var, VarId, VectorRegion, Why,
 };
 use crate::ops::OpId;
 
@@ -214,7 +214,7 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn param(&mut self, name: &str, ty: Type, origin: Origin) -> VarId {
-        let var = self.var(Var { name: name.to_owned(), ty, role: Role::Param, inserted: false, origin });
+        let var = self.var(Var { name: name.to_owned(), ty, role: Role::Param, inserted: None, origin });
         self.state.params.push(var);
         self.bind(name, Term::Var(var));
         var
@@ -322,7 +322,7 @@ impl<'a> Lowering<'a> {
         let origin = call.origin;
         let name = format!("t__tmp_v{}", self.state.temporaries);
         self.state.temporaries += 1;
-        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
+        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: Some(Why::NestedCall), origin });
         let value = Value::Call(call);
         if self.may_be_narrowed(&value) {
             self.state.narrowed.insert(var);
@@ -334,7 +334,7 @@ impl<'a> Lowering<'a> {
     /// A variable for something that host code computes.
     pub(super) fn host_value(&mut self, ty: Type, value: HostValue, origin: Origin) -> VarId {
         let name = "_host".to_owned();
-        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
+        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: Some(Why::Intermediate), origin });
         let value = value.value(origin);
         self.emit(Statement::Let { var, value, ty, origin });
         var
@@ -549,7 +549,7 @@ impl<'a> Lowering<'a> {
                 return known;
             }
         }
-        self.var(Var { name: name.to_owned(), ty: ty.clone(), role: Role::Def, inserted: false, origin })
+        self.var(Var { name: name.to_owned(), ty: ty.clone(), role: Role::Def, inserted: None, origin })
     }
 
     /// The type of a value that a known name is given. The slot of a declared allocation is the one that the name was first
@@ -569,7 +569,7 @@ impl<'a> Lowering<'a> {
     fn scalar_variable(&mut self, name: &str, ty: &Type, origin: Origin) -> VarId {
         let var = match self.lookup(name) {
             Some(&Term::Var(known)) if self.state.vars[known.0 as usize].role != Role::IterArg => known,
-            _ => self.var(Var { name: name.to_owned(), ty: ty.clone(), role: Role::Def, inserted: false, origin }),
+            _ => self.var(Var { name: name.to_owned(), ty: ty.clone(), role: Role::Def, inserted: None, origin }),
         };
         self.state.guessed.insert(var);
         var
@@ -612,7 +612,13 @@ impl<'a> Lowering<'a> {
         let tuple = match rhs {
             Rhs::Call(call, ty) => {
                 let name = "_tuple_tmp".to_owned();
-                let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin: at });
+                let var = self.var(Var {
+                    name,
+                    ty: ty.clone(),
+                    role: Role::Def,
+                    inserted: Some(Why::Intermediate),
+                    origin: at,
+                });
                 self.emit(Statement::Let { var, value: Value::Call(call), ty, origin: at });
                 Term::Var(var)
             }
@@ -769,7 +775,7 @@ impl<'a> Lowering<'a> {
                 Some(Annotation::Type(annotated)) => annotation::merge(annotated, &inferred),
                 _ => inferred,
             };
-            let var = self.var(Var { name: name.clone(), ty, role: Role::IfResult, inserted: false, origin: at });
+            let var = self.var(Var { name: name.clone(), ty, role: Role::IfResult, inserted: None, origin: at });
             results.push(var);
             self.bind(&name, Term::Var(var));
         }

@@ -555,7 +555,7 @@ impl<'a> Site<'a> {
     fn named(&self, arg: u8) -> String {
         let param = self.op.args.get(usize::from(arg)).copied().unwrap_or("operand");
         match self.var(arg) {
-            Some(var) if !var.inserted => format!("`{param}` (`{}`)", var.name),
+            Some(var) if var.inserted.is_none() => format!("`{param}` (`{}`)", var.name),
             _ => format!("`{param}`"),
         }
     }
@@ -595,7 +595,7 @@ impl<'a> Site<'a> {
         match (self.var(arg), self.scalar(arg)) {
             (_, Some(Scalar::Int(value))) => format!("; write `pl.const({value}, pl.{to})`"),
             (_, Some(Scalar::Float(value))) => format!("; write `pl.const({:?}, pl.{to})`", value.get()),
-            (Some(var), _) if !var.inserted => format!("; `pl.cast({}, pl.{to})` converts it", var.name),
+            (Some(var), _) if var.inserted.is_none() => format!("; `pl.cast({}, pl.{to})` converts it", var.name),
             _ => format!("; `pl.cast(..., pl.{to})` converts it"),
         }
     }

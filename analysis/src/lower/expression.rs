@@ -8,6 +8,7 @@ use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, Operand, Reason, Rejection, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId,
+    Why,
 };
 use crate::names;
 use crate::ops::OpId;
@@ -472,7 +473,7 @@ impl Lowering<'_> {
         let origin = self.at_expr(at);
         let ty = types[index as usize].clone();
         let name = format!("{}_{index}", self.state.vars[tuple.0 as usize].name);
-        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: true, origin });
+        let var = self.var(Var { name, ty: ty.clone(), role: Role::Def, inserted: Some(Why::Intermediate), origin });
         self.emit(Statement::Let { var, value: Value::Element { tuple, index }, ty, origin });
         self.of_variable(var)
     }

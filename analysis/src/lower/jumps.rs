@@ -8,6 +8,7 @@ use super::draft::{Draft, ExplicitCarry, Statement};
 use super::look_ahead::collect_assigned;
 use crate::ir::{
     Dtype, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, ScalarUnary, Type, Value, Var, VarId,
+    Why,
 };
 
 /// Rewrites the loops of a kernel. Branches that jump and have results of their own keep their jumps, with a note. Whether there
@@ -348,7 +349,7 @@ impl Jumps<'_> {
     }
 
     fn made(&mut self, name: String, ty: Type, role: Role, origin: Origin) -> VarId {
-        self.vars.push(Var { name, ty, role, inserted: true, origin });
+        self.vars.push(Var { name, ty, role, inserted: Some(Why::Intermediate), origin });
         VarId(self.vars.len() as u32 - 1)
     }
 

@@ -7,7 +7,7 @@ use super::draft::{ExplicitCarry, Statement};
 use super::renaming::Bridge;
 use super::scopes::Launched;
 use crate::diagnostics::Code;
-use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId, VectorRegion};
+use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId, VectorRegion, Why};
 use crate::ops::OpId;
 use crate::passes::walk;
 
@@ -37,7 +37,13 @@ impl Lowering<'_> {
                 Type::Scalar(_) => Value::Scalar(Scalar::Var(source)),
                 _ => Value::Copy(source),
             };
-            let var = self.var(Var { name: to.clone(), ty: ty.clone(), role: Role::Def, inserted: true, origin });
+            let var = self.var(Var {
+                name: to.clone(),
+                ty: ty.clone(),
+                role: Role::Def,
+                inserted: Some(Why::Intermediate),
+                origin,
+            });
             self.emit(Statement::Let { var, value, ty, origin });
             self.bind(to, Term::Var(var));
         }
@@ -98,7 +104,7 @@ impl Lowering<'_> {
             name: name.to_owned(),
             ty: Type::Scalar(Dtype::Index),
             role: Role::LoopIndex,
-            inserted: false,
+            inserted: None,
             origin,
         });
         let runs = walk::trip_count(&bounds[0], &bounds[1], &bounds[2]) != Some(0);
@@ -206,7 +212,7 @@ impl Lowering<'_> {
                 let origin = this.at_expr(name);
                 let Some(name) = this.ast.name(name) else { continue };
                 let name = name.to_owned();
-                let iter = Var { name: name.clone(), ty: ty.clone(), role: Role::IterArg, inserted: false, origin };
+                let iter = Var { name: name.clone(), ty: ty.clone(), role: Role::IterArg, inserted: None, origin };
                 let iter = this.var(iter);
                 if !is_sure {
                     this.state.guessed.insert(iter);
@@ -229,7 +235,7 @@ impl Lowering<'_> {
             let outer = yielded.get(at_carry).map(|yielded| yielded.name.clone());
             let bound = outer.is_some();
             let name = outer.unwrap_or_else(|| format!("{name}_out"));
-            let result = Var { name: name.clone(), ty, role: Role::LoopResult, inserted: false, origin: at };
+            let result = Var { name: name.clone(), ty, role: Role::LoopResult, inserted: None, origin: at };
             let result = self.var(result);
             if bound {
                 self.bind(&name, Term::Var(result));

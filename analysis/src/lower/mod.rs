@@ -34,7 +34,7 @@ use rustc_hash::FxHashSet;
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
-use crate::ir::{Handover, Kernel, KernelKind, Origin, Role};
+use crate::ir::{Handover, Kernel, KernelKind, Origin, Role, Why};
 use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
 pub(crate) use call::ROUNDING;
@@ -220,7 +220,11 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             };
             // What the code around it gives to a scope has no place that stays where it is.
             var.origin = own.unwrap_or(region.origin);
-            var.inserted = own.is_none() && (is_own || var.inserted);
+            var.inserted = match own {
+                Some(_) => None,
+                None if is_own => Some(Why::Intermediate),
+                None => var.inserted,
+            };
         }
         kernels.push(Kernel {
             name,

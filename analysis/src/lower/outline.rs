@@ -5,7 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
     Call, Carry, For, If, Operand, Origin, Reason, Role, Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId,
-    While,
+    While, Why,
 };
 use crate::ops::OpId;
 use crate::passes::walk;
@@ -29,7 +29,7 @@ pub(super) fn outline(body: &[Stmt], outer: &[Var]) -> Outlined {
         // A value of the function around the scope is a parameter that the author did not write; one of its own parameters, also
         // with what an earlier scope wrote into it, is.
         let mut own = outer.iter().take_while(|other| other.role == Role::Param);
-        let inserted = !own.any(|own| own.name == var.name);
+        let inserted = Some(Why::Intermediate).filter(|_| !own.any(|own| own.name == var.name));
         let mut var = Var { role: Role::Param, inserted, ..var.clone() };
         if let Type::Tensor(tensor) = &mut var.ty {
             tensor.is_output = live_in.stored.contains(&param);

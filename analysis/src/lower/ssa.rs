@@ -185,7 +185,7 @@ impl Converter<'_> {
                 let ty = self.ty(ty);
                 let author = self.author(*var).clone();
                 // What the compiler copies in front of a loop is assigned in it by the author.
-                let inserted = author.inserted && author.origin == *origin;
+                let inserted = author.inserted.filter(|_| author.origin == *origin);
                 let version = Var { ty, role: Role::Def, inserted, origin: *origin, ..author };
                 let var = self.define(*var, version);
                 Stmt::Let { var, value, origin: *origin }

@@ -38,7 +38,8 @@ pub(crate) fn take_back_unproved(plan: &mut Plan) {
 
 /// The most bytes that the author's tiles take at one statement; tiles of one buffer count once.
 fn live_by_author(plan: &Plan, space: Space) -> u64 {
-    let is_authors = |tile: &&PlannedTile| tile.space == Some(space) && !tile.inserted && tile.buffer.is_some();
+    let is_authors =
+        |tile: &&PlannedTile| tile.space == Some(space) && tile.inserted.is_none() && tile.buffer.is_some();
     let tiles: Vec<&PlannedTile> = plan.tiles.iter().filter(is_authors).collect();
     let live_at = |at: &PlannedTile| {
         let mut largest = rustc_hash::FxHashMap::default();

@@ -236,7 +236,7 @@ impl Check<'_, '_> {
     fn carry(&self, at: &At, slot: usize, carry: &Carry) -> Option<Finding> {
         let trips = trips(at.node);
         let init = carry.init.var().filter(|init| self.kernel.tile(*init).is_some())?;
-        if trips == Some(0) || self.kernel.var(init).inserted || !self.holds_data(init) {
+        if trips == Some(0) || self.kernel.var(init).inserted.is_some() || !self.holds_data(init) {
             return None;
         }
         let memory = self.bases.get(init)?;

@@ -2,7 +2,7 @@
 
 use crate::coverage::{self, Mark, Setting};
 use crate::diagnostics::{Code, Severity};
-use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId};
+use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId, Why};
 use crate::memory::deeper::OpenSearch;
 use crate::target::{Planner, Space, Target};
 
@@ -82,7 +82,7 @@ pub struct PlannedTile {
     /// The operation that defines it, `tile.load`; empty for carried names.
     pub op: &'static str,
     pub role: Role,
-    pub inserted: bool,
+    pub inserted: Option<Why>,
     pub origin: Origin,
     pub space: Option<Space>,
     pub shape: Vec<u64>,

@@ -3,7 +3,7 @@
 //! Names that loops and branches carry have no lifetime of their own and follow the values that they stand for. Where the
 //! value at the end of a loop body or branch lies elsewhere than the carry, it is copied there before the yield.
 
-use crate::ir::{Attr, AttrName, Call, For, If, Kernel, Operand, Origin, Role, Stmt, Type, Value, Var, VarId};
+use crate::ir::{Attr, AttrName, Call, For, If, Kernel, Operand, Origin, Role, Stmt, Type, Value, Var, VarId, Why};
 use crate::memory::bases::{Bases, MemRef, Offset};
 use crate::memory::lifetimes::Group;
 use crate::memory::plan::Order;
@@ -223,7 +223,8 @@ pub(super) fn written_out(kernel: &Kernel, moves: &[RepairMove], bases: &mut Bas
         if let Type::Tile(tile) = &mut ty {
             (tile.space, tile.binding) = (Some(space), None);
         }
-        let var = written.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: repair.at });
+        let var =
+            written.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::CarriedCopy), origin: repair.at });
         bases.push(repair.to);
         let attrs = vec![(AttrName::TargetMemory, Attr::Space(space))];
         let call = Call { op: OpId::MOVE, args: vec![Operand::Var(repair.source)], attrs, origin: repair.at };

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::{For, Kernel, KernelKind, Note, Operand, Origin, Reason, Role, Stmt, Var, VarId, While};
+use crate::ir::{For, Kernel, KernelKind, Note, Operand, Origin, Reason, Role, Stmt, Var, VarId, While, Why};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, Bases, MemRef, Offset};
 use crate::memory::check::{self, Checked};
@@ -528,7 +528,7 @@ impl Writer<'_, '_> {
             name: format!("{}_mv", source.name),
             op: "tile.move",
             role: Role::Def,
-            inserted: true,
+            inserted: Some(Why::CarriedCopy),
             origin: repair.at,
             space: Some(space),
             shape: tile.shape.clone(),

@@ -8,7 +8,7 @@ use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Kernel, Layout, Operand, Origin, Rejection, Role, Scalar, Stmt, TileType, TileView,
-    Type, Value, Var, VarId,
+    Type, Value, Var, VarId, Why,
 };
 use crate::lower::deduce;
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
@@ -53,7 +53,7 @@ impl Repair<'_> {
         if let [_, 1] = result.shape.as_slice() {
             self.check_restored(&call, &ty, &result);
         }
-        let row_major = self.add(format!("{name}__row_major_tmp_v{}", self.next), ty, at);
+        let row_major = self.add(format!("{name}__row_major_tmp_v{}", self.next), Why::RowResult, ty, at);
         out.push(Stmt::Let { var: row_major, value: Value::Call(call), origin });
         let restore = match result.shape.as_slice() {
             [_, 1] => reshape(row_major, &result.shape, at),
@@ -140,15 +140,15 @@ impl Repair<'_> {
             let layout = layout::of_result(self.kernel, &repair, &ty);
             layout::set(&mut ty, layout);
             let origin = call.origin;
-            let repaired = self.add(format!("{name}__rm_a{index}_tmp_v{}", self.next), ty, origin);
+            let repaired = self.add(format!("{name}__rm_a{index}_tmp_v{}", self.next), Why::RowOperand, ty, origin);
             out.push(Stmt::Let { var: repaired, value: Value::Call(repair), origin });
             call.args[index] = Operand::Var(repaired);
         }
     }
 
-    fn add(&mut self, name: String, ty: TileType, origin: Origin) -> VarId {
+    fn add(&mut self, name: String, why: Why, ty: TileType, origin: Origin) -> VarId {
         self.next += 1;
-        self.kernel.add_var(Var { name, ty: Type::Tile(ty), role: Role::Def, inserted: true, origin })
+        self.kernel.add_var(Var { name, ty: Type::Tile(ty), role: Role::Def, inserted: Some(why), origin })
     }
 }
 

@@ -8,7 +8,7 @@ use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt,
-    TileType, TileView, Type, Value, Var, VarId,
+    TileType, TileView, Type, Value, Var, VarId, Why,
 };
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
@@ -456,7 +456,7 @@ impl Pages<'_> {
     }
 
     fn inserted(&mut self, name: String, ty: Type) -> VarId {
-        self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: self.at })
+        self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::BatchPage), origin: self.at })
     }
 }
 

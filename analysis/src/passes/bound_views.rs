@@ -32,7 +32,7 @@ pub(super) fn check(kernel: &mut Kernel) {
         }
         let Some((source, tile)) = source.zip(kernel.tile(*var)) else { return };
         let Some(binding) = &tile.binding else { return };
-        if kernel.var(source).inserted || for_cube {
+        if kernel.var(source).inserted.is_some() || for_cube {
             let name = &kernel.var(*var).name;
             let what = format!("`{name}`, which is bound to a slot and lies in the memory of another tile");
             return unclear.push(Note { at: call.origin, reason: Reason(what) });

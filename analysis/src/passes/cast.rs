@@ -9,6 +9,7 @@ use super::{layout, walk};
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Stmt, Type, Value, Var, VarId,
+    Why,
 };
 use crate::ops::OpId;
 use crate::target::Target;
@@ -109,7 +110,7 @@ impl Legalize<'_> {
             tile.binding = None;
         }
         self.next += 1;
-        self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin })
+        self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::CastStep), origin })
     }
 
     fn reject(&mut self, from: Dtype, to: Dtype, at: Origin) {

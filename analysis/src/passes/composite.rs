@@ -8,7 +8,9 @@ use tilefit_syntax::ast::FloatBits;
 
 use super::backend_layouts::base_name;
 use super::{layout, walk};
-use crate::ir::{Attr, AttrName, Call, Dtype, Kernel, Operand, Origin, Role, Scalar, Stmt, Type, Value, Var, VarId};
+use crate::ir::{
+    Attr, AttrName, Call, Dtype, Kernel, Operand, Origin, Role, Scalar, Stmt, Type, Value, Var, VarId, Why,
+};
 use crate::ops::OpId;
 
 pub(super) fn run(kernel: &mut Kernel) {
@@ -150,6 +152,7 @@ impl Lowering<'_> {
     }
 
     fn temporary(&mut self, step: &Step, result: VarId, origin: Origin) -> VarId {
+        let why = if matches!(step.work, Work::Cast(..)) { Why::CastStep } else { Why::Intermediate };
         let mut ty = self.kernel.var(result).ty.clone();
         if let Type::Tile(tile) = &mut ty {
             tile.binding = None;
@@ -160,6 +163,6 @@ impl Lowering<'_> {
         }
         let name = format!("{}__{}_tmp_v{}", self.name, step.name, self.next);
         *self.next += 1;
-        self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin })
+        self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(why), origin })
     }
 }

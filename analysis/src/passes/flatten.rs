@@ -9,7 +9,7 @@ use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar,
-    ScalarBinary, Stmt, TileType, TileView, Type, Value, Var, VarId,
+    ScalarBinary, Stmt, TileType, TileView, Type, Value, Var, VarId, Why,
 };
 use crate::ops::{OpId, Shape};
 use crate::target::{Space, Target};
@@ -168,7 +168,7 @@ fn window_of_two_axes(
         name: format!("{}_view2d", kernel.var(tile).name),
         ty: kernel.var(tensor).ty.clone(),
         role: Role::Def,
-        inserted: true,
+        inserted: Some(Why::Intermediate),
         origin: load.origin,
     };
     let view = kernel.add_var(var);
@@ -227,8 +227,13 @@ fn transpose_scratch(
         origin: call.origin,
     };
     let ty = TileType { shape, dtype: source.dtype, space: Some(space), view: TileView::default(), binding: None };
-    let var =
-        Var { name: "transpose_tmp".into(), ty: Type::Tile(ty), role: Role::Def, inserted: true, origin: call.origin };
+    let var = Var {
+        name: "transpose_tmp".into(),
+        ty: Type::Tile(ty),
+        role: Role::Def,
+        inserted: Some(Why::TransposeScratch),
+        origin: call.origin,
+    };
     let scratch = kernel.add_var(var);
     out.push(Stmt::Let { var: scratch, value: Value::Call(create), origin });
     Some(scratch)

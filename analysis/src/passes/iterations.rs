@@ -4,7 +4,7 @@ use super::io_order::{Drain, Drains, is_product};
 use super::strays;
 use super::walk::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, Call, For, If, Kernel, Operand, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, While,
+    Attr, AttrName, Call, For, If, Kernel, Operand, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, While, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -118,7 +118,7 @@ impl<'a> Staging<'a> {
     pub(super) fn named(&mut self, var: VarId, suffix: &str) -> VarId {
         let var = self.kernel.var(var);
         let name = format!("{}{suffix}", var.name);
-        let var = Var { name, inserted: true, ..var.clone() };
+        let var = Var { name, inserted: var.inserted.or(Some(Why::Intermediate)), ..var.clone() };
         self.kernel.add_var(var)
     }
 }

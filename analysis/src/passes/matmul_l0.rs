@@ -16,7 +16,7 @@ use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar,
-    Stmt, TileType, TileView, Type, Value, Var, VarId, While,
+    Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why,
 };
 use crate::memory::sizes;
 use crate::ops::OpId;
@@ -220,14 +220,15 @@ impl Tiling<'_> {
         let attrs = vec![(AttrName::Dtype, Attr::Dtype(ty.dtype)), (AttrName::TargetMemory, Attr::Space(Space::Mat))];
         let create = Call { op: OpId::CREATE, args: vec![Operand::List(shape)], attrs, origin: at };
         let name = format!("{}_mat", self.kernel.var(source).name);
-        let scratch = Var { name, ty: Type::Tile(ty.clone()), role: Role::Def, inserted: true, origin: at };
+        let scratch =
+            Var { name, ty: Type::Tile(ty.clone()), role: Role::Def, inserted: Some(Why::ProductInMat), origin: at };
         let scratch = self.kernel.add_var(scratch);
         layout::refresh(self.kernel, scratch, &create);
         out.push(Stmt::Let { var: scratch, value: Value::Call(create), origin });
         let args = vec![Operand::Var(scratch), Operand::Var(source), Operand::List(vec![Scalar::Int(0); 2])];
         let write = Call { op: OpId::ASSEMBLE, args, attrs: Vec::new(), origin: at };
         let written = self.kernel.var_mut(var);
-        (written.ty, written.inserted) = (Type::Tile(ty), true);
+        (written.ty, written.inserted) = (Type::Tile(ty), Some(Why::ProductInMat));
         layout::refresh(self.kernel, var, &write);
         out.push(Stmt::Let { var, value: Value::Call(write), origin });
     }

@@ -5,7 +5,7 @@ use super::l0_tile::{Choice, Extents};
 use super::{layout, walk};
 use crate::ir::{
     Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    TileType, TileView, Type, Value, Var, VarId,
+    TileType, TileView, Type, Value, Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -160,12 +160,12 @@ impl<'a> Parts<'a> {
     ) -> (Operand, Vec<(VarId, Drain)>) {
         let (tile, rows_outer) = (self.choice.tile, self.choice.rows_outer);
         let index = |parts: &mut Self, name: &str| {
-            parts.add(format!("{base}{name}"), Type::Scalar(Dtype::Index), Role::LoopIndex)
+            parts.add(format!("{base}{name}"), Why::Intermediate, Type::Scalar(Dtype::Index), Role::LoopIndex)
         };
         let (outer, inner) = (index(self, "_o"), index(self, "_i"));
         let tensor = start.var().map_or(Type::Tuple(Vec::new()), |var| self.kernel.var(var).ty.clone());
-        let outer_iter = self.add(format!("{base}_oc"), tensor.clone(), Role::IterArg);
-        let inner_iter = self.add(format!("{base}_ic"), tensor.clone(), Role::IterArg);
+        let outer_iter = self.add(format!("{base}_oc"), Why::Intermediate, tensor.clone(), Role::IterArg);
+        let inner_iter = self.add(format!("{base}_ic"), Why::Intermediate, tensor.clone(), Role::IterArg);
         let (row, col) = if rows_outer { (outer, inner) } else { (inner, outer) };
         let window = Window { row: Scalar::Var(row), col: Scalar::Var(col), rows: tile.m, cols: tile.n };
 
@@ -182,8 +182,8 @@ impl<'a> Parts<'a> {
 
         let (outer_stop, outer_step) = if rows_outer { (full_m, tile.m) } else { (full_n, tile.n) };
         let (inner_stop, inner_step) = if rows_outer { (full_n, tile.n) } else { (full_m, tile.m) };
-        let inner_result = self.add(format!("{base}_irv"), tensor.clone(), Role::LoopResult);
-        let outer_result = self.add(format!("{base}_orv"), tensor, Role::LoopResult);
+        let inner_result = self.add(format!("{base}_irv"), Why::Intermediate, tensor.clone(), Role::LoopResult);
+        let outer_result = self.add(format!("{base}_orv"), Why::Intermediate, tensor, Role::LoopResult);
         let pipeline = LoopKind::Pipeline { stages: STAGES };
         let init = Operand::Var(outer_iter);
         outer_body.push(self.counted(
@@ -255,7 +255,7 @@ impl<'a> Parts<'a> {
         let attrs = vec![(AttrName::TargetMemory, Attr::Space(Space::Mat))];
         let call = Call { op: OpId::MOVE, args: vec![Operand::Var(self.lhs)], attrs, origin: self.at };
         let ty = Type::Tile(TileType { space: Some(Space::Mat), view: TileView::default(), binding: None, ..tile });
-        let moved = self.add(format!("{base}_l0_lmat"), ty, Role::Def);
+        let moved = self.add(format!("{base}_l0_lmat"), Why::StagedLeft, ty, Role::Def);
         layout::refresh(self.kernel, moved, &call);
         self.out.push(Stmt::Let { var: moved, value: Value::Call(call), origin: self.origin });
         self.lhs = moved;
@@ -283,7 +283,7 @@ impl<'a> Parts<'a> {
         let attrs = vec![(AttrName::TargetMemory, Attr::Space(Space::Bias))];
         let call = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin: self.at };
         let ty = Type::Tile(TileType { space: Some(Space::Bias), view: TileView::default(), binding: None, ..tile });
-        let moved = self.add(name, ty, Role::Def);
+        let moved = self.add(name, Why::Bias, ty, Role::Def);
         layout::refresh(self.kernel, moved, &call);
         out.push(Stmt::Let { var: moved, value: Value::Call(call), origin: self.origin });
         self.bias_in_table = Some(moved);
@@ -300,7 +300,7 @@ impl<'a> Parts<'a> {
         }
         let mut tile = TileType { shape: vec![1, window.cols.max(0) as u64], binding: None, ..whole.clone() };
         tile.view.valid_shape = None;
-        let part = self.add(format!("{name}_mat"), Type::Tile(tile.clone()), Role::Def);
+        let part = self.add(format!("{name}_mat"), Why::Bias, Type::Tile(tile.clone()), Role::Def);
         Some((part, tile, load))
     }
 
@@ -311,7 +311,7 @@ impl<'a> Parts<'a> {
         };
         self.block_loads_left_of_vec(base);
         self.bias_of_blocks(base, window);
-        let index = self.add(format!("{base}_l0_ko"), Type::Scalar(Dtype::Index), Role::LoopIndex);
+        let index = self.add(format!("{base}_l0_ko"), Why::Intermediate, Type::Scalar(Dtype::Index), Role::LoopIndex);
         let iter = self.accumulator_var(format!("{base}_l0_c"), window, Role::IterArg);
         let mut body = Vec::new();
         let left = self.left(&format!("{base}_l0_a"), window, Scalar::Var(index), block, &mut body);
@@ -383,7 +383,7 @@ impl<'a> Parts<'a> {
         if let (Some(product), Some(Stmt::Let { var, .. })) = (product, out.last_mut()) {
             *var = product;
             // No tile is the whole product as the author wrote it.
-            self.kernel.var_mut(product).inserted = true;
+            self.kernel.var_mut(product).inserted = Some(Why::BlockAccumulator);
         }
         self.out.extend(out);
         product.unwrap_or(value)
@@ -471,7 +471,7 @@ impl<'a> Parts<'a> {
         }
         let tensor = self.kernel.var(tensor);
         let (name, ty) = (format!("{}_t{step}", tensor.name), tensor.ty.clone());
-        let var = self.add(name, ty, Role::Def);
+        let var = self.add(name, Why::Intermediate, ty, Role::Def);
         out.push(Stmt::Let { var, value: Value::Call(call), origin: self.origin });
         Operand::Var(var)
     }
@@ -520,10 +520,15 @@ impl<'a> Parts<'a> {
     fn tile(&mut self, name: String, shape: [i64; 2], dtype: Dtype, space: Space, role: Role) -> VarId {
         let shape = shape.into_iter().map(|extent| extent.max(0) as u64).collect();
         let ty = TileType { shape, dtype, space: Some(space), view: TileView::default(), binding: None };
-        self.add(name, Type::Tile(ty), role)
+        let why = match space {
+            Space::Left => Why::LeftBlock,
+            Space::Right => Why::RightBlock,
+            _ => Why::BlockAccumulator,
+        };
+        self.add(name, why, Type::Tile(ty), role)
     }
 
-    fn add(&mut self, name: String, ty: Type, role: Role) -> VarId {
-        self.kernel.add_var(Var { name, ty, role, inserted: true, origin: self.at })
+    fn add(&mut self, name: String, why: Why, ty: Type, role: Role) -> VarId {
+        self.kernel.add_var(Var { name, ty, role, inserted: Some(why), origin: self.at })
     }
 }

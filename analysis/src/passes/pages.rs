@@ -1,7 +1,7 @@
 //! Operations on tiles of three axes, which the compiler does page by page on flattened ones.
 
 use crate::ir::{
-    Attr, AttrName, Call, Kernel, Operand, Origin, Role, Scalar, Stmt, TileType, TileView, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Kernel, Operand, Origin, Role, Scalar, Stmt, TileType, TileView, Type, Value, Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -68,7 +68,13 @@ impl Pages<'_> {
 
     fn like(&mut self, name: &str, shape: [u64; 2], model: &TileType) -> VarId {
         let ty = tile_type(shape, model);
-        self.kernel.add_var(Var { name: name.to_owned(), ty, role: Role::Def, inserted: true, origin: self.at })
+        self.kernel.add_var(Var {
+            name: name.to_owned(),
+            ty,
+            role: Role::Def,
+            inserted: Some(Why::TransposeScratch),
+            origin: self.at,
+        })
     }
 
     pub(super) fn create_as(&mut self, var: VarId, shape: [u64; 2]) {

@@ -6,7 +6,7 @@ use super::iterations::{Staging, Tagged, as_value, expand_loops};
 use super::walk;
 use crate::ir::{
     Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PipelineStage, Reason, Role, Scalar, ScalarBinary,
-    Stmt, Type, Value, Var, VarId,
+    Stmt, Type, Value, Var, VarId, Why,
 };
 
 /// The indices of copied loops join `drains`.
@@ -191,6 +191,12 @@ impl Lower<'_> {
 
     fn scalar(&mut self, name: &str, origin: Origin) -> VarId {
         let ty = Type::Scalar(Dtype::Index);
-        self.staging.kernel.add_var(Var { name: name.into(), ty, role: Role::Def, inserted: true, origin })
+        self.staging.kernel.add_var(Var {
+            name: name.into(),
+            ty,
+            role: Role::Def,
+            inserted: Some(Why::Intermediate),
+            origin,
+        })
     }
 }

@@ -171,7 +171,7 @@ struct Fold<'a> {
 /// A truth value that is known where a kernel begins: the compiler would state that it equals that value, and compares no truth values.
 fn refused_flag(var: &Var, at: Origin) -> Rejection {
     const REFUSED: &str = "Operator 'eq' does not accept bool dtype";
-    let message = match var.inserted {
+    let message = match var.inserted.is_some() {
         true => format!(
             "{REFUSED}: a loop with `break` that stands in no other loop or branch is made with a flag that is known to be false \
              at first; bound the loop instead, or let an `if` skip what is left"

@@ -10,7 +10,7 @@ use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt,
-    TileType, Type, Value, Var, VarId, While,
+    TileType, Type, Value, Var, VarId, While, Why,
 };
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
@@ -469,7 +469,15 @@ fn insert_move(
         let layout = layout::of_result(kernel, &call, tile);
         layout::set(tile, layout);
     }
-    let moved = kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin });
+    let why = match space {
+        Space::Left => Why::LeftOperand,
+        Space::Right => Why::RightOperand,
+        Space::Bias => Why::Bias,
+        Space::Mat => Why::MatOperand,
+        Space::Vec => Why::CrossesCores,
+        _ => Why::Intermediate,
+    };
+    let moved = kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(why), origin });
     out.push(Stmt::Let { var: moved, value: Value::Call(call), origin });
     moved
 }

@@ -10,7 +10,7 @@ use super::l0_tile::Extents;
 use super::walk::{self, Substitution};
 use crate::ir::{
     Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    Type, Value, Var, VarId, While,
+    Type, Value, Var, VarId, While, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -244,7 +244,7 @@ fn tile(
 ) -> Operand {
     let init = kernel.add_var(kernel.var(found.init).clone());
     resize(kernel, init, [rows, columns]);
-    kernel.var_mut(init).inserted = true;
+    kernel.var_mut(init).inserted = Some(Why::ProductTile);
     let attrs = vec![
         (AttrName::Dtype, Attr::Dtype(kernel.tile(init).map_or(Dtype::Fp32, |tile| tile.dtype))),
         (AttrName::TargetMemory, Attr::Space(Space::Acc)),
@@ -267,7 +267,9 @@ fn tile(
         resize(kernel, value, [rows, columns]);
     }
     // No tile is one that the author wrote.
-    looped.iter().for_each(|stmt| walk::visit_definitions(stmt, &mut |var| kernel.var_mut(var).inserted = true));
+    looped.iter().for_each(|stmt| {
+        walk::visit_definitions(stmt, &mut |var| kernel.var_mut(var).inserted = Some(Why::ProductTile))
+    });
     out.extend(looped);
 
     let mut store = copies.call(&found.store);
@@ -279,7 +281,7 @@ fn tile(
     }
     let stored = kernel.var(found.stored);
     let (name, ty, at) = (format!("{}_t{step}", stored.name), stored.ty.clone(), stored.origin);
-    let var = kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: at });
+    let var = kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::Intermediate), origin: at });
     out.push(Stmt::Let { var, value: Value::Call(store), origin: found.origin });
     Operand::Var(var)
 }

@@ -10,7 +10,7 @@ use super::{layout, walk};
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary,
-    Stmt, Type, Value, Var, VarId, While,
+    Stmt, Type, Value, Var, VarId, While, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -327,7 +327,7 @@ impl Rewrite<'_> {
             let layout = layout::of_result(self.kernel, &call, tile);
             layout::set(tile, layout);
         }
-        let copy = self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin });
+        let copy = self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::SliceCopy), origin });
         out.push(Stmt::Let { var: copy, value: Value::Call(call), origin });
         copy
     }

@@ -39,7 +39,7 @@ pub(crate) fn compare(ours: &Plan, dump: &Plan, file: &str) -> Match {
 
 fn authored<'p>(plan: &'p Plan, author_name: impl Fn(&'p PlannedTile) -> Option<&'p str>) -> ByName<'p> {
     let mut tiles = ByName::new();
-    for tile in plan.tiles.iter().filter(|tile| tile.role == Role::Def && !tile.inserted) {
+    for tile in plan.tiles.iter().filter(|tile| tile.role == Role::Def && tile.inserted.is_none()) {
         if let Some(name) = author_name(tile) {
             tiles.entry(name).or_default().push(tile);
         }

@@ -94,7 +94,7 @@ fn planned(index: usize, tile: &Tile, bytes: u64, offsets: Offsets, buffers: &[B
         name: tile.name.clone(),
         op: "",
         role: Role::Def,
-        inserted: false,
+        inserted: None,
         origin: tile.origin,
         space: tile.space,
         shape: tile.shape.clone(),

@@ -188,7 +188,7 @@ impl Selector<'_> {
             Unit::ScalarBehindBlocks if self.ends_within_a_block(&reads) => Pipe::S,
             Unit::Nothing | Unit::ScalarBehindBlocks => Pipe::V,
         };
-        let inserted = self.kernel.var(result).inserted;
+        let inserted = self.kernel.var(result).inserted.is_some();
         let instr = Instr { template, reads, writes, inserted, ..Instr::new(row.instruction, operands, pipe, origin) };
         if row.unit == Unit::ScalarBehindBlocks && pipe == Pipe::S {
             self.on_two_units(instr);

@@ -89,7 +89,7 @@ impl Selector<'_> {
         let window = window.ok_or_else(|| "the shape is not a list".to_string())?;
         let limits = self.tile_extents(var, offsets.len());
         let access = self.moved(&tensor, offsets, window, &limits, Use::Load)?;
-        let inserted = self.kernel.var(var).inserted;
+        let inserted = self.kernel.var(var).inserted.is_some();
         self.load_window(tile, access, false, inserted, origin);
         Ok(())
     }

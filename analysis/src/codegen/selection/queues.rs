@@ -172,7 +172,7 @@ impl Selector<'_> {
     fn queue_buffer(&self) -> Option<String> {
         let is_buffer = |var: &&VarId| {
             let var = self.kernel.var(**var);
-            var.inserted && matches!(&var.ty, Type::Tensor(tensor) if !tensor.rank_known)
+            var.inserted.is_some() && matches!(&var.ty, Type::Tensor(tensor) if !tensor.rank_known)
         };
         let param = self.kernel.params.iter().find(is_buffer)?;
         self.context.name(*param).map(str::to_string)

@@ -70,7 +70,7 @@ impl Selector<'_> {
         let in_body = declared == Declared::Prologue && (!fixed || matches!(place, Place::Computed(_)));
         let declared = if in_body { Declared::Body } else { declared };
         let moves = matches!(place, Place::Computed(_) | Place::View);
-        let (inserted, origin) = (source.inserted, source.origin);
+        let (inserted, origin) = (source.inserted.is_some(), source.origin);
         let name = self.context.register_tile(var, &source.name);
         let id =
             self.add_tile(Tile { name, form, valid, address, bytes, lines: None, place, declared, inserted, origin });

@@ -62,7 +62,7 @@ impl Selector<'_> {
         let access = self.access(&tensor, offsets, window, &limits, Use::of_load(call))?;
         self.fill_boxes(tile, access.wrapper)?;
         let at_start = is_start(offsets) && tensor.args.len() == 1;
-        let inserted = self.kernel.var(var).inserted;
+        let inserted = self.kernel.var(var).inserted.is_some();
         self.load_window(tile, access, at_start, inserted, origin);
         Ok(())
     }

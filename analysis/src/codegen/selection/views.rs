@@ -54,7 +54,7 @@ impl Selector<'_> {
     /// A reshape that the compiler put around an instruction: both tiles are declared at one address already.
     fn is_renaming(&self, result: VarId, call: &Call) -> bool {
         let Some(source) = call.args.first().and_then(ir::Operand::var) else { return false };
-        let inserted = self.kernel.var(result).inserted || self.kernel.var(source).inserted;
+        let inserted = [result, source].into_iter().any(|var| self.kernel.var(var).inserted.is_some());
         let fixed = self.tiles.get(&source).is_some_and(|tile| !self.moving.contains(tile));
         let address = |var| self.places.get(&var).and_then(|place| place.address);
         inserted && fixed && address(result).is_some() && address(result) == address(source)

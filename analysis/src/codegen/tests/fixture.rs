@@ -52,7 +52,7 @@ impl Fixture {
     }
 
     pub(super) fn var(&mut self, name: &str, ty: Type, role: Role) -> VarId {
-        let inserted = name.ends_with("_mv");
+        let inserted = name.ends_with("_mv").then_some(crate::ir::Why::CarriedCopy);
         let origin = self.kernel.origin;
         self.kernel.add_var(Var { name: name.to_string(), ty, role, inserted, origin })
     }
@@ -78,7 +78,7 @@ impl Fixture {
             name: name.to_string(),
             op: "",
             role,
-            inserted: false,
+            inserted: None,
             origin,
             space,
             shape,

@@ -121,9 +121,9 @@ fn reshapes(kernel: &Kernel, body: &[Stmt], rows: &mut HashMap<String, String>) 
             Stmt::Let { var, value: Value::Call(call), .. } if call.op == OpId::RESHAPE => {
                 let Some(source) = call.args[0].var() else { continue };
                 let (result, source) = (kernel.var(*var), kernel.var(source));
-                if result.inserted {
+                if result.inserted.is_some() {
                     rows.insert(result.name.clone(), source.name.clone());
-                } else if source.inserted {
+                } else if source.inserted.is_some() {
                     rows.insert(source.name.clone(), result.name.clone());
                 }
             }

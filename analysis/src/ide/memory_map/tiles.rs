@@ -158,7 +158,7 @@ impl Writer<'_, '_> {
             shape: tile.shape.clone(),
             dtype: tile.dtype.name(),
             size: tile.bytes,
-            inserted: tile.inserted,
+            inserted: tile.inserted.is_some(),
         }
     }
 }

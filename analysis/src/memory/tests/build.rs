@@ -88,7 +88,7 @@ impl Build {
 
     fn var(&mut self, name: &str, ty: Type, role: Role) -> VarId {
         let origin = self.origin();
-        self.kernel.add_var(Var { name: name.to_owned(), ty, role, inserted: false, origin })
+        self.kernel.add_var(Var { name: name.to_owned(), ty, role, inserted: None, origin })
     }
 
     fn tensor() -> Type {

@@ -10,7 +10,7 @@ use super::cut::{Cut, Shares, int, reduces_along};
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    SplitMode, Stmt, TileType, TileView, Type, Value, Var, VarId, While,
+    SplitMode, Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why,
 };
 use crate::ops::{Category, OpId};
 use crate::target::Space;
@@ -20,7 +20,13 @@ use crate::target::Space;
 pub(super) fn divide(kernel: &mut Kernel, mode: SplitMode, popped: &FxHashSet<VarId>) -> Undivided {
     let origin = kernel.origin;
     let ty = Type::Scalar(Dtype::Index);
-    let unit = kernel.add_var(Var { name: "subblock_idx".into(), ty, role: Role::Def, inserted: true, origin });
+    let unit = kernel.add_var(Var {
+        name: "subblock_idx".into(),
+        ty,
+        role: Role::Def,
+        inserted: Some(Why::Intermediate),
+        origin,
+    });
     let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
     let body = std::mem::take(&mut kernel.body);
     let cut = Cut::of(kernel, &body, mode, unit, popped);
@@ -203,7 +209,13 @@ impl Division<'_> {
         self.refuse_unhalved(half, &ty, call.origin);
         let name = format!("{}_mat", self.kernel.var(var).name);
         let at = call.origin;
-        let whole = self.kernel.add_var(Var { name, ty: Type::Tile(ty), role: Role::Def, inserted: true, origin: at });
+        let whole = self.kernel.add_var(Var {
+            name,
+            ty: Type::Tile(ty),
+            role: Role::Def,
+            inserted: Some(Why::Intermediate),
+            origin: at,
+        });
         let attrs = vec![(AttrName::Split, Attr::Int(self.cut.mode.code()))];
         let gather = Call { op: OpId::AIC_GATHER, args: vec![Operand::Var(half)], attrs, origin: at };
         out.push(Stmt::Let { var: whole, value: Value::Call(gather), origin });

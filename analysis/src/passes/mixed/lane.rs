@@ -11,6 +11,7 @@ use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role,
     SLayout, Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
+    Why,
 };
 use crate::lower::deduce;
 use crate::ops::{OpId, Shape, View};
@@ -143,8 +144,10 @@ impl<'a> Lane<'a> {
         } else {
             let name = format!("{}_mat", self.kernel.var(var).name);
             let ty = Type::Tile(TileType { space: Some(arrival), binding: None, view: Default::default(), ..tile });
-            self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: call.origin })
+            self.kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::Received), origin: call.origin })
         };
+        let inserted = &mut self.kernel.var_mut(received).inserted;
+        *inserted = inserted.and(Some(Why::Received));
         self.arriving.insert(received);
         out.push(Stmt::Let { var: received, value: Value::Call(pop), origin });
         if received != var {
@@ -264,7 +267,13 @@ impl<'a> Lane<'a> {
 pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<Stmt> {
     let origin = kernel.origin;
     let ty = Type::Scalar(Dtype::Index);
-    let unit = kernel.add_var(Var { name: "subblock_idx".into(), ty, role: Role::Def, inserted: true, origin });
+    let unit = kernel.add_var(Var {
+        name: "subblock_idx".into(),
+        ty,
+        role: Role::Def,
+        inserted: Some(Why::Intermediate),
+        origin,
+    });
     let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
     let shared = setup.iter().take_while(|stmt| walk::call_of(stmt).is_some_and(sets_up_a_queue)).count();
     let body = setup.split_off(shared);
@@ -306,7 +315,7 @@ fn packed(kernel: &mut Kernel, source: VarId, at: Origin, origin: Origin, out: &
         let layout = layout::of_result(kernel, &pack, tile);
         layout::set(tile, layout);
     }
-    let packed = kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin: at });
+    let packed = kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::Boxed), origin: at });
     out.push(Stmt::Let { var: packed, value: Value::Call(pack), origin });
     packed
 }
@@ -339,7 +348,13 @@ pub(super) fn add_queue_parameter(kernel: &mut Kernel) {
         rank_known: false,
     };
     let (origin, name) = (kernel.name_origin, "__gm_pipe_buffer".into());
-    let param = kernel.add_var(Var { name, ty: Type::Tensor(ty), role: Role::Param, inserted: true, origin });
+    let param = kernel.add_var(Var {
+        name,
+        ty: Type::Tensor(ty),
+        role: Role::Param,
+        inserted: Some(Why::Intermediate),
+        origin,
+    });
     kernel.params.push(param);
 }
 

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Conversion, Site, shaped_operands};
-use crate::ir::{AttrName, Call, Kernel, Operand, Role, Stmt, Type, Value, Var, VarId};
+use crate::ir::{AttrName, Call, Kernel, Operand, Role, Stmt, Type, Value, Var, VarId, Why};
 use crate::ops::OpId;
 use crate::passes::walk;
 use crate::target::Space;
@@ -120,18 +120,19 @@ impl Conversion<'_> {
     pub(super) fn entry_loads(&mut self, params: &[VarId]) {
         for &param in params {
             let origin = self.kernel.var(param).origin;
-            let site = Site { result: None, at: origin, origin };
+            let site = Site::of(None, origin, origin);
             let name = self.kernel.var(param).name.clone();
             match self.load_whole(site, &name, param, Space::Vec) {
                 Some(tile) => {
                     // What the author computed in another scope is the author's value here, too.
-                    self.kernel.var_mut(tile).inserted = !self.kernel.var(param).inserted;
+                    let of_author = self.kernel.var(param).inserted.is_some();
+                    self.kernel.var_mut(tile).inserted = Some(Why::WholeParameter).filter(|_| !of_author);
                     self.stands_for.set(param, Operand::Var(tile));
                 }
                 None => {
                     let reason = crate::ir::Reason(self.kernel.var(param).lack_of_shape());
                     let ty = Type::Unknown(reason.clone());
-                    let var = Var { name, ty, role: Role::Def, inserted: true, origin };
+                    let var = Var { name, ty, role: Role::Def, inserted: Some(Why::Intermediate), origin };
                     let unknown = self.kernel.add_var(var);
                     let value = Value::Scalar(crate::ir::Scalar::Unknown(reason));
                     self.out.push(Stmt::Let { var: unknown, value, origin });

@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Conversion, Site, typing};
-use crate::ir::{Call, For, Kernel, Operand, Role, Scalar, Stmt, TensorType, Type, Value, Var, VarId, While};
+use crate::ir::{Call, For, Kernel, Operand, Role, Scalar, Stmt, TensorType, Type, Value, Var, VarId, While, Why};
 use crate::ops::OpId;
 use crate::passes::given::Given;
 use crate::passes::walk;
@@ -35,7 +35,13 @@ impl Conversion<'_> {
                 Some(param) => param,
                 None => {
                     let name = format!("ret{added}__out");
-                    let out = self.kernel.add_var(Var { name, ty, role: Role::Param, inserted: true, origin });
+                    let out = self.kernel.add_var(Var {
+                        name,
+                        ty,
+                        role: Role::Param,
+                        inserted: Some(Why::Intermediate),
+                        origin,
+                    });
                     self.kernel.params.push(out);
                     out
                 }
@@ -43,7 +49,7 @@ impl Conversion<'_> {
             if let Some(result) = self.store_in_the_loop(var, out) {
                 returned.push(Operand::Var(result));
             } else {
-                let site = Site { result: None, at: origin, origin };
+                let site = Site::of(None, origin, origin);
                 let zeros = Operand::List(vec![Scalar::Int(0); tile.shape.len()]);
                 let args = vec![Operand::Var(var), zeros, Operand::Var(out)];
                 let stored = self.insert(site, &format!("ret{added}__store"), OpId::STORE, args, Vec::new());

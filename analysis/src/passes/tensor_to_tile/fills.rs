@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
     Attr, AttrName, Call, Dtype, For, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    TensorLayout, TensorType, Type, Value, Var, VarId,
+    TensorLayout, TensorType, Type, Value, Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::passes::walk;
@@ -113,7 +113,13 @@ impl Fill {
             (0..offsets.len()).map(|axis| Scalar::Int(if axis == varying { count } else { 1 })).collect();
         let mut add = |name: &str, shape: &[Scalar]| {
             let ty = Type::Tensor(TensorType { shape: shape.to_vec(), is_output: false, ..tensor.clone() });
-            kernel.add_var(Var { name: name.to_owned(), ty, role: Role::Def, inserted: true, origin: at })
+            kernel.add_var(Var {
+                name: name.to_owned(),
+                ty,
+                role: Role::Def,
+                inserted: Some(Why::Intermediate),
+                origin: at,
+            })
         };
         let (full, part) = (add("scalar_fill_storage", &row), add("scalar_fill", &logical));
         let call = |op, args, attrs| Call { op, args, attrs, origin: at };

@@ -2,7 +2,7 @@
 
 use super::{Conversion, Site, extents};
 use crate::ir::{
-    Attr, AttrName, Call, Carry, Dtype, For, LoopKind, Operand, Role, Scalar, Stmt, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Carry, Dtype, For, LoopKind, Operand, Role, Scalar, Stmt, Type, Value, Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::{Space, Target};
@@ -22,6 +22,7 @@ struct Gathered {
 
 impl Conversion<'_> {
     pub(super) fn gather(&mut self, site: Site, call: Call) {
+        let site = site.inserting(Why::Gathering);
         if call.attr(AttrName::MaskPattern).is_some() {
             let attrs = call
                 .attrs
@@ -71,7 +72,7 @@ impl Conversion<'_> {
         let at = site.at;
         let tile = self.kernel.var(init).ty.clone();
         let mut add = |name: &str, ty: Type, role: Role| {
-            self.kernel.add_var(Var { name: name.to_owned(), ty, role, inserted: true, origin: at })
+            self.kernel.add_var(Var { name: name.to_owned(), ty, role, inserted: Some(Why::Gathering), origin: at })
         };
         let row = add("gather_lv", Type::Scalar(Dtype::Index), Role::LoopIndex);
         let iter = add("gather_ia", tile.clone(), Role::IterArg);

@@ -24,7 +24,7 @@ use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role,
-    Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId, While,
+    Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId, While, Why,
 };
 use crate::lower::{Known, Problem, deduce, unmet};
 use crate::ops::OpId;
@@ -78,7 +78,7 @@ fn on_tiles(kernel: &mut Kernel, target: Target) {
     let mut conversion = Conversion::new(kernel, target, Vec::new(), FxHashMap::default());
     let body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } if call.op == OpId::SCATTER_UPDATE => {
-            conversion.scatter_update(Site { result: Some(var), at: call.origin, origin }, call);
+            conversion.scatter_update(Site::of(Some(var), call.origin, origin), call);
             out.append(&mut conversion.out);
         }
         other => out.push(other),
@@ -161,6 +161,23 @@ struct Site {
     at: Origin,
     /// The statement.
     origin: Origin,
+    /// What values are inserted for.
+    why: Why,
+}
+
+impl Site {
+    fn of(result: Option<VarId>, at: Origin, origin: Origin) -> Site {
+        Site { result, at, origin, why: Why::Intermediate }
+    }
+
+    fn inserting(self, why: Why) -> Site {
+        Site { why, ..self }
+    }
+
+    /// For `why`, unless it is known better.
+    fn or_inserting(self, why: Why) -> Site {
+        if self.why == Why::Intermediate { self.inserting(why) } else { self }
+    }
 }
 
 impl<'k> Conversion<'k> {
@@ -188,9 +205,9 @@ impl<'k> Conversion<'k> {
     fn stmt(&mut self, stmt: Stmt) {
         match stmt {
             Stmt::Let { var, value: Value::Call(call), origin } => {
-                self.call(Site { result: Some(var), at: call.origin, origin }, call);
+                self.call(Site::of(Some(var), call.origin, origin), call);
             }
-            Stmt::Eval { call, origin } => self.call(Site { result: None, at: call.origin, origin }, call),
+            Stmt::Eval { call, origin } => self.call(Site::of(None, call.origin, origin), call),
             Stmt::Let { var, value: Value::Copy(source), origin } => {
                 let source = self.stands_for.var_of(source).unwrap_or(source);
                 self.retype(var, source);
@@ -304,8 +321,13 @@ impl<'k> Conversion<'k> {
         let call = Call { op, args, attrs, origin: site.at };
         self.check(site, &call);
         let ty = self.deduced(&call);
-        let var =
-            self.kernel.add_var(Var { name: name.to_owned(), ty, role: Role::Def, inserted: true, origin: site.at });
+        let var = self.kernel.add_var(Var {
+            name: name.to_owned(),
+            ty,
+            role: Role::Def,
+            inserted: Some(site.why),
+            origin: site.at,
+        });
         self.out.push(Stmt::Let { var, value: Value::Call(call), origin: site.origin });
         var
     }
@@ -342,7 +364,7 @@ impl<'k> Conversion<'k> {
 
     fn create(&mut self, site: Site, name: &str, shape: &[u64], dtype: Dtype) -> VarId {
         let attrs = vec![(AttrName::Dtype, Attr::Dtype(dtype)), (AttrName::TargetMemory, Attr::Space(Space::Vec))];
-        self.insert(site, name, OpId::CREATE, vec![extents(shape)], attrs)
+        self.insert(site.or_inserting(Why::Scratch), name, OpId::CREATE, vec![extents(shape)], attrs)
     }
 
     fn load(&mut self, tensor: VarId, offsets: Vec<Scalar>, shape: Operand, valid: Operand, space: Space) -> LoadParts {
@@ -359,7 +381,7 @@ impl<'k> Conversion<'k> {
         let shape = self.static_shape(site, tensor)?;
         let zeros = vec![Scalar::Int(0); shape.len()];
         let (op, args, attrs) = self.load(tensor, zeros, extents(&shape), extents(&shape), space);
-        Some(self.insert(site, name, op, args, attrs))
+        Some(self.insert(site.or_inserting(Why::WholeParameter), name, op, args, attrs))
     }
 
     /// An operand that a vector unit takes, loaded as a whole where it is in global memory.

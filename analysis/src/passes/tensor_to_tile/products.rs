@@ -1,7 +1,7 @@
 //! Matrix products: operands are brought to Mat, transposed by a view, and multiplied.
 
 use super::{Conversion, Site};
-use crate::ir::{Attr, AttrName, Call, Operand, VarId};
+use crate::ir::{Attr, AttrName, Call, Operand, VarId, Why};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -34,6 +34,7 @@ impl Conversion<'_> {
     /// An operand where the cube can take it from. A tensor is loaded, once for each product.
     fn product_operand(&mut self, site: Site, operand: VarId, transposed: bool) -> Option<VarId> {
         let name = self.kernel.var(operand).name.clone();
+        let site = site.inserting(Why::MatOperand);
         let in_memory = self.kernel.tensor(operand).is_some();
         let placed = match in_memory {
             true => self.load_whole(site, &format!("{name}_mat"), operand, Space::Mat)?,
@@ -54,6 +55,12 @@ impl Conversion<'_> {
             self.insert(site, &format!("{name}_mat"), OpId::MOVE, vec![Operand::Var(placed)], attrs)
         };
         let name = format!("{}_t", self.kernel.var(placed).name);
-        Some(self.insert(site, &name, OpId::TRANSPOSE_VIEW, vec![Operand::Var(placed)], Vec::new()))
+        Some(self.insert(
+            site.inserting(Why::TransposedView),
+            &name,
+            OpId::TRANSPOSE_VIEW,
+            vec![Operand::Var(placed)],
+            Vec::new(),
+        ))
     }
 }

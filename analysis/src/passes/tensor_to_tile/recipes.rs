@@ -2,7 +2,7 @@
 
 use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;
-use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileType, Type};
+use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileType, Type, Why};
 use crate::lower::promoted;
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
@@ -116,7 +116,13 @@ impl Conversion<'_> {
             for (index, (tile, name)) in [(lhs, "div_lhs_cast"), (rhs, "div_rhs_cast")].into_iter().enumerate() {
                 if tile.dtype != wide {
                     let attrs = vec![(AttrName::TargetType, Attr::Dtype(wide)), (AttrName::Mode, Attr::Int(2))];
-                    let cast = self.insert(site, name, OpId::CAST, vec![call.args[index].clone()], attrs);
+                    let cast = self.insert(
+                        site.inserting(Why::DivisionOperand),
+                        name,
+                        OpId::CAST,
+                        vec![call.args[index].clone()],
+                        attrs,
+                    );
                     call.args[index] = Operand::Var(cast);
                     tile.dtype = wide;
                 }
@@ -144,16 +150,17 @@ impl Conversion<'_> {
         let Some((_, source)) = self.tile(call.args.first()) else {
             return self.not_modelled(site, format!("`{}` of something that is not known", op.op().name));
         };
-        let (name, mut shape) = match scratch {
-            Scratch::Widened => ("tmp_tile", source.shape.clone()),
-            Scratch::Same(name) => (name, source.shape.clone()),
+        let (name, why) = match scratch {
+            Scratch::Widened => ("tmp_tile", Why::ReductionScratch),
+            Scratch::Same(name) => (name, Why::Scratch),
         };
+        let mut shape = source.shape.clone();
         if scratch == Scratch::Widened
             && let [_, .., last] = shape.as_mut_slice()
         {
             *last = (*last).max(REDUCTION_COLUMNS);
         }
-        let scratch = self.create(site, name, &shape, source.dtype);
+        let scratch = self.create(site.inserting(why), name, &shape, source.dtype);
         call.args.push(Operand::Var(scratch));
         self.finish(site, op, call.args, Vec::new());
     }
@@ -195,7 +202,7 @@ impl Conversion<'_> {
             }
             _ => return self.not_modelled(site, "a comparison with something that is not known".to_owned()),
         };
-        let mask = self.insert(site, "cmp_mask", op, call.args, call.attrs);
+        let mask = self.insert(site.inserting(Why::ComparisonMask), "cmp_mask", op, call.args, call.attrs);
         let [one, zero] = [("cmp_one", 1.0), ("cmp_zero", 0.0)].map(|(name, value)| {
             let value = if dtype.is_float() {
                 Scalar::Float(tilefit_syntax::ast::FloatBits::new(value))
@@ -203,7 +210,13 @@ impl Conversion<'_> {
                 Scalar::Int(value as i64)
             };
             let args = vec![extents(&shape), Operand::Scalar(value)];
-            self.insert(site, name, OpId::FULL, args, vec![(AttrName::Dtype, Attr::Dtype(dtype))])
+            self.insert(
+                site.inserting(Why::ComparisonValue),
+                name,
+                OpId::FULL,
+                args,
+                vec![(AttrName::Dtype, Attr::Dtype(dtype))],
+            )
         });
         let scratch = self.create(site, "cmp_tmp", &[1, 32], Dtype::Uint8);
         let args = [mask, one, zero, scratch].map(Operand::Var).to_vec();

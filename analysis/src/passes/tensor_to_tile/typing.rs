@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::{Conversion, Site};
 use crate::ir::{
     AttrName, Call, Dtype, Handover, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType,
-    TileType, TileView, Type, Var, VarId,
+    TileType, TileView, Type, Var, VarId, Why,
 };
 use crate::lower::{known, promoted};
 use crate::ops::OpId;
@@ -100,7 +100,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
                 let ty = Type::Scalar(dtype);
                 let name = String::new();
                 let origin = call.origin;
-                let var = kernel.add_var(Var { name, ty, role: Role::Def, inserted: true, origin });
+                let var = kernel.add_var(Var { name, ty, role: Role::Def, inserted: Some(Why::Intermediate), origin });
                 if scalar.as_int().is_none() {
                     *arg = Operand::Scalar(Scalar::Var(var));
                 }
@@ -109,9 +109,9 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         }
     }
     let unknown = Type::Unknown(Reason(format!("the result of `{}`", call.op.op().name)));
-    let var = Var { name: String::new(), ty: unknown, role: Role::Def, inserted: false, origin: call.origin };
+    let var = Var { name: String::new(), ty: unknown, role: Role::Def, inserted: None, origin: call.origin };
     let result = kernel.add_var(var);
-    let site = Site { result: Some(result), at: call.origin, origin: call.origin };
+    let site = Site::of(Some(result), call.origin, call.origin);
     // What differs by target is how a result is made, not its type.
     let mut conversion = Conversion::new(&mut kernel, Target::Ascend910b, Vec::new(), FxHashMap::default());
     conversion.recipe(site, alone);

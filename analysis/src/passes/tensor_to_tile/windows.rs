@@ -1,7 +1,7 @@
 //! Parts of tensors: in global memory a window is loaded and stored, on chip it is a view.
 
 use super::{Conversion, Site};
-use crate::ir::{Attr, AttrName, Call, Operand, Scalar, Type, VarId};
+use crate::ir::{Attr, AttrName, Call, Operand, Scalar, Type, VarId, Why};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -33,7 +33,7 @@ impl Conversion<'_> {
             (Space::Vec, _) | (_, None) => "slice_load".to_owned(),
             (_, Some(var)) => format!("{}__tile_full_rank", self.kernel.var(var).name),
         };
-        let loaded = self.insert(site, &name, op, args, attrs);
+        let loaded = self.insert(site.inserting(Why::Window), &name, op, args, attrs);
         self.finish(site, OpId::RESHAPE, vec![Operand::Var(loaded), Operand::List(kept)], Vec::new());
     }
 
@@ -53,7 +53,11 @@ impl Conversion<'_> {
             }
             ((true, true), _) => self.write_part(site, target, source, offset),
             ((true, false), (_, Some((tensor, _)))) => {
-                let Some(loaded) = self.load_whole(site, "assemble_src", tensor, Space::Vec) else { return };
+                let Some(loaded) =
+                    self.load_whole(site.inserting(Why::AssembledSource), "assemble_src", tensor, Space::Vec)
+                else {
+                    return;
+                };
                 self.write_part(site, target, Operand::Var(loaded), offset);
             }
             ((false, false), (true, Some(_))) => {
@@ -74,8 +78,9 @@ impl Conversion<'_> {
     fn write_part(&mut self, site: Site, target: Operand, source: Operand, offset: Operand) {
         if let (Some(var), Some(target)) = (site.result, target.var()) {
             let target = self.kernel.var(target);
-            let is_same = target.inserted && target.name == self.kernel.var(var).name;
-            self.kernel.var_mut(var).inserted |= is_same;
+            let inserted = target.inserted.filter(|_| target.name == self.kernel.var(var).name);
+            let result = self.kernel.var_mut(var);
+            result.inserted = result.inserted.or(inserted);
         }
         self.finish(site, OpId::ASSEMBLE, vec![target, source, offset], Vec::new());
     }

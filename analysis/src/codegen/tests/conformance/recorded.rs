@@ -50,7 +50,7 @@ impl Builder {
         for (name, tile) in case.function["tiles"].as_object().unwrap() {
             let role = if tile["kind"] == "if_result" { Role::IfResult } else { Role::Def };
             let var = builder.f.tile(name, tile_type(tile), tile["address"].as_u64(), role);
-            builder.f.kernel.var_mut(var).inserted = tile["source"].is_null();
+            builder.f.kernel.var_mut(var).inserted = tile["source"].is_null().then_some(crate::ir::Why::Intermediate);
             builder.vars.insert(name.clone(), var);
         }
         builder.f.kernel.body = builder.steps(&case.function["sequence"]);
