@@ -132,7 +132,7 @@ fn value_name(value: &Value) -> &'static str {
 
 fn tile(kernel: &Kernel, var: VarId, op: &str, lines: &mut Vec<String>) {
     let (var, Some(tile)) = (kernel.var(var), kernel.tile(var)) else { return };
-    let name = if var.inserted { "+" } else { var.name.as_str() };
+    let name = if var.inserted.is_some() { "+" } else { var.name.as_str() };
     let kind = match var.role {
         Role::IterArg => "iter_arg",
         Role::LoopResult => "loop_result",
