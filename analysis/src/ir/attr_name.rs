@@ -1,3 +1,5 @@
+//! What attributes of operations are called.
+
 use std::fmt;
 
 use crate::ops::same;
