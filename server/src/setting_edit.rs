@@ -4,8 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml_edit::{DocumentMut, Item, TableLike};
 
 /// A change to a file of settings.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,63 +22,51 @@ pub(crate) struct SettingEdit {
 pub(crate) fn set(root: &Path, key: &str, value: &str) -> Option<SettingEdit> {
     let own = root.join("tilefit.toml");
     if let Ok(text) = fs::read_to_string(&own) {
-        let (range, new) = edit_within(DeTable::parse(&text).ok()?.get_ref(), 0, &text, key, value);
-        return Some(SettingEdit { path: own, text: Some(text), range, new });
+        return edit(own, text, &[], key, value);
     }
     let project = root.join("pyproject.toml");
     if let Ok(text) = fs::read_to_string(&project)
-        && let Some(head) = section_head(&text, "[tool.tilefit]")
+        && let Some(edit) = edit(project, text, &["tool", "tilefit"], key, value)
     {
-        let tables = DeTable::parse(&text).ok()?;
-        let section = table(table(tables.get_ref(), "tool")?, "tilefit")?;
-        let (range, new) = edit_within(section, head, &text, key, value);
-        return Some(SettingEdit { path: project, text: Some(text), range, new });
+        return Some(edit);
     }
-    Some(SettingEdit { path: own, text: None, range: 0..0, new: line(key, value) })
+    let (range, new) = changed("", &with_setting("", &[], key, value)?);
+    Some(SettingEdit { path: own, text: None, range, new })
 }
 
-fn table<'a, 'i>(outer: &'a DeTable<'i>, name: &str) -> Option<&'a DeTable<'i>> {
-    outer.iter().find(|(key, _)| key.get_ref() == name).and_then(|(_, value)| value.get_ref().as_table())
+fn edit(path: PathBuf, text: String, section: &[&str], key: &str, value: &str) -> Option<SettingEdit> {
+    let (range, new) = changed(&text, &with_setting(&text, section, key, value)?);
+    Some(SettingEdit { path, text: Some(text), range, new })
 }
 
-fn line(key: &str, value: &str) -> String {
-    format!("{key} = \"{value}\"\n")
-}
-
-/// Where the first line below the head of a section begins.
-fn section_head(text: &str, head: &str) -> Option<usize> {
-    let mut start = 0;
-    for line in text.split_inclusive('\n') {
-        start += line.len();
-        if line.split('#').next().unwrap_or_default().trim() == head {
-            return Some(start);
+/// The text of a file with the setting; `None` where it has no such section.
+fn with_setting(text: &str, section: &[&str], key: &str, value: &str) -> Option<String> {
+    let mut document: DocumentMut = text.parse().ok()?;
+    let mut table: &mut dyn TableLike = document.as_table_mut();
+    for name in section {
+        table = table.get_mut(name)?.as_table_like_mut()?;
+    }
+    match table.get_mut(key).and_then(Item::as_value_mut) {
+        Some(old) => {
+            let comment = old.decor().clone();
+            *old = value.into();
+            *old.decor_mut() = comment;
+        }
+        None => {
+            table.insert(key, toml_edit::value(value));
         }
     }
-    None
+    let new = document.to_string();
+    Some(if text.contains("\r\n") { new.replace('\n', "\r\n") } else { new })
 }
 
-/// Replaces the value, or adds a line behind the last of those that the section has, else where it begins.
-fn edit_within(section: &DeTable<'_>, head: usize, text: &str, key: &str, value: &str) -> (Range<usize>, String) {
-    if let Some((_, old)) = section.iter().find(|(known, _)| known.get_ref() == key) {
-        return (old.span(), format!("\"{value}\""));
-    }
-    let is_line = |value: &&Spanned<DeValue<'_>>| !holds_table(value.get_ref());
-    let last = section.values().filter(is_line).map(|value| value.span().end).max();
-    let at = match last {
-        Some(end) => text[end..].find('\n').map_or(text.len(), |behind| end + behind + 1),
-        None => head,
-    };
-    let missing = if at == 0 || text[..at].ends_with('\n') { "" } else { "\n" };
-    (at..at, format!("{missing}{}", line(key, value)))
-}
-
-/// Whether a value may stand below a head of its own, behind the lines of the section.
-fn holds_table(value: &DeValue<'_>) -> bool {
-    match value {
-        DeValue::Table(_) => true,
-        DeValue::Array(items) => items.iter().any(|item| item.get_ref().is_table()),
-        _ => false,
-    }
+/// The bytes that differ, and what stands there in the new text.
+fn changed(old: &str, new: &str) -> (Range<usize>, String) {
+    let same = |pair: &(char, char)| pair.0 == pair.1;
+    let bytes = |pairs: &mut dyn Iterator<Item = (char, char)>| pairs.take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let start: usize = bytes(&mut old.chars().zip(new.chars()));
+    let end: usize = bytes(&mut old[start..].chars().rev().zip(new[start..].chars().rev()));
+    (start..old.len() - end, new[start..new.len() - end].to_owned())
 }
 
 #[cfg(test)]
@@ -117,9 +104,24 @@ mod tests {
             "target = \"ascend950\" # new\n\n[capacity]\nVec = 4096\n",
             "tilefit.toml\ntarget = \"ascend950\" # new\nplanner = \"dsa-rp\"\n\n[capacity]\nVec = 4096\n",
         );
-        check("tilefit.toml", "[capacity]\nVec = 4096", "tilefit.toml\nplanner = \"dsa-rp\"\n[capacity]\nVec = 4096");
+        check("tilefit.toml", "[capacity]\nVec = 4096", "tilefit.toml\nplanner = \"dsa-rp\"\n[capacity]\nVec = 4096\n");
         check("tilefit.toml", "target = 'x'", "tilefit.toml\ntarget = 'x'\nplanner = \"dsa-rp\"\n");
         check("tilefit.toml", "target = ", "none");
+        check(
+            "tilefit.toml",
+            "# ours\r\nplanner = 'auto' # still\r\ntarget = 'x'\r\n",
+            "tilefit.toml\n# ours\r\nplanner = \"dsa-rp\" # still\r\ntarget = 'x'\r\n",
+        );
+        check(
+            "pyproject.toml",
+            "tool.tilefit.planner = 'auto'\n[project]\n",
+            "pyproject.toml\ntool.tilefit.planner = \"dsa-rp\"\n[project]\n",
+        );
+        check(
+            "pyproject.toml",
+            "[tool]\ntilefit = { target = 'x' } # both\n",
+            "pyproject.toml\n[tool]\ntilefit = { target = 'x' , planner = \"dsa-rp\" } # both\n",
+        );
         check(
             "pyproject.toml",
             "[project]\nname = 'x'\n\n[tool.tilefit] # kernels\n[tool.ruff]\nplanner = 1\n",
