@@ -1,4 +1,4 @@
-//! `cargo xtask install`: the release server and its plugin, into the editors of this user.
+//! `cargo xtask install`: the server, built for speed, and its plugin, into the editors of this user.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -20,7 +20,7 @@ pub(crate) struct Editors {
 }
 
 pub(crate) fn run(workspace: &Workspace, editors: &Editors) -> anyhow::Result<()> {
-    let server = workspace.build_server("release")?;
+    let server = workspace.build_server("dist")?;
     if editors.nvim {
         let binary = install_server(&server)?;
         let plugin = neovim::install_plugin(workspace)?;

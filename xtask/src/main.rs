@@ -27,7 +27,7 @@ use xshell::{Shell, cmd};
 #[derive(Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Task {
-    /// Build the server (release) and install it with its plugin into editors
+    /// Build the server for speed and install it with its plugin into editors
     Install(install::Editors),
     /// Build the book of `docs/`
     Book,
