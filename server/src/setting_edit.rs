@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use toml_edit::{DocumentMut, Item, TableLike};
+use toml_edit::{Document, TableLike, Value};
 
 /// A change to a file of settings.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,42 +22,37 @@ pub(crate) struct SettingEdit {
 pub(crate) fn set(root: &Path, key: &str, value: &str) -> Option<SettingEdit> {
     let own = root.join("tilefit.toml");
     if let Ok(text) = fs::read_to_string(&own) {
-        return edit(own, text, &[], key, value);
+        let (range, new) = edit(&text, &[], key, value)?;
+        return Some(SettingEdit { path: own, text: Some(text), range, new });
     }
     let project = root.join("pyproject.toml");
     if let Ok(text) = fs::read_to_string(&project)
-        && let Some(edit) = edit(project, text, &["tool", "tilefit"], key, value)
+        && let Some((range, new)) = edit(&text, &["tool", "tilefit"], key, value)
     {
-        return Some(edit);
+        return Some(SettingEdit { path: project, text: Some(text), range, new });
     }
-    let (range, new) = changed("", &with_setting("", &[], key, value)?);
+    let (range, new) = edit("", &[], key, value)?;
     Some(SettingEdit { path: own, text: None, range, new })
 }
 
-fn edit(path: PathBuf, text: String, section: &[&str], key: &str, value: &str) -> Option<SettingEdit> {
-    let (range, new) = changed(&text, &with_setting(&text, section, key, value)?);
-    Some(SettingEdit { path, text: Some(text), range, new })
-}
-
-/// The text of a file with the setting; `None` where it has no such section.
-fn with_setting(text: &str, section: &[&str], key: &str, value: &str) -> Option<String> {
-    let mut document: DocumentMut = text.parse().ok()?;
+/// Replaces the value of a setting, or adds a line; `None` where the file has no such section.
+fn edit(text: &str, section: &[&str], key: &str, value: &str) -> Option<(Range<usize>, String)> {
+    let document = Document::parse(text).ok()?;
+    let mut table: &dyn TableLike = document.as_table();
+    for name in section {
+        table = table.get(name)?.as_table_like()?;
+    }
+    if let Some(old) = table.get(key) {
+        return Some((old.span()?, Value::from(value).to_string()));
+    }
+    let mut document = document.into_mut();
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for name in section {
         table = table.get_mut(name)?.as_table_like_mut()?;
     }
-    match table.get_mut(key).and_then(Item::as_value_mut) {
-        Some(old) => {
-            let comment = old.decor().clone();
-            *old = value.into();
-            *old.decor_mut() = comment;
-        }
-        None => {
-            table.insert(key, toml_edit::value(value));
-        }
-    }
+    table.insert(key, toml_edit::value(value));
     let new = document.to_string();
-    Some(if text.contains("\r\n") { new.replace('\n', "\r\n") } else { new })
+    Some(changed(text, &if text.contains("\r\n") { new.replace('\n', "\r\n") } else { new }))
 }
 
 /// The bytes that differ, and what stands there in the new text.
