@@ -99,7 +99,8 @@ async function session() {
   ok(await eventually(() => errors().length > 0), "the overflow is reported", vscode.languages.getDiagnostics(document.uri));
   const [error] = errors();
   ok(error?.source === "tilefit" && error.code?.value === "capacity-exceeded", "the error has its source and code", error);
-  ok(error?.code?.target !== undefined, "the code leads to its page", error);
+  const page = error?.code?.target && (await vscode.workspace.openTextDocument(error.code.target));
+  ok(page?.getText().startsWith("# capacity-exceeded"), "the code leads to its page", page?.getText());
   ok(error?.relatedInformation?.length >= 3, "it names what is live at the peak", error);
 
   const hovers = await vscode.commands.executeCommand("vscode.executeHoverProvider", document.uri, at("value = pl.load"));

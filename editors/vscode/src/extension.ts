@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import { DiagnosticPages } from "./diagnosticPages";
 import { GeneratedCode, cpp, ir, mlir } from "./generatedCode";
 import { MemoryMapPanel } from "./memoryMap";
 import { Session } from "./session";
@@ -16,6 +17,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const map = new MemoryMapPanel(current, context.extensionUri);
   context.subscriptions.push(
     current,
+    new DiagnosticPages(current),
     generated,
     allocated,
     lowered,

@@ -1,6 +1,7 @@
 import * as vscode from "vscode";
 import { DidChangeConfigurationNotification, LanguageClient, State } from "vscode-languageclient/node";
 
+import { linked } from "./diagnosticPages";
 import { memoryMapChanged, settingsInForce } from "./protocol";
 import type { MemoryMapChanged } from "./protocol";
 import { findServer } from "./server";
@@ -28,6 +29,9 @@ export class Session implements vscode.Disposable {
   /** Starts and stops, one after the other: two quick restarts must not leave two servers. */
   private queue = Promise.resolve();
   private current?: LanguageClient;
+
+  /** The program that runs as the server, or ran last. */
+  serverPath?: string;
 
   /** What the server answers about a document may differ now, though no text changed. */
   readonly onDidChangeAnswers = this.didChangeAnswers.event;
@@ -100,6 +104,7 @@ export class Session implements vscode.Disposable {
       this.fail(server);
       return;
     }
+    this.serverPath = server.path;
     const client = new LanguageClient(
       "tilefit",
       "tilefit",
@@ -110,6 +115,16 @@ export class Session implements vscode.Disposable {
         traceOutputChannel: this.trace,
         initializationOptions: section(),
         middleware: {
+          handleDiagnostics: (uri, diagnostics, next) => next(uri, linked(diagnostics)),
+          provideDiagnostics: async (document, previous, token, next) => {
+            const report = await next(document, previous, token);
+            return report?.kind === "full" ? { ...report, items: linked(report.items) } : report;
+          },
+          provideWorkspaceDiagnostics: (ids, token, report, next) =>
+            next(ids, token, (chunk) => {
+              chunk?.items.forEach((item) => item.kind === "full" && linked(item.items));
+              report(chunk);
+            }),
           workspace: {
             configuration: ({ items }) =>
               items.map((item) => section(item.scopeUri ? vscode.Uri.parse(item.scopeUri) : undefined)),

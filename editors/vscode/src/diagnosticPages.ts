@@ -1,0 +1,39 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import * as vscode from "vscode";
+
+import type { Session } from "./session";
+
+const scheme = "tilefit-page";
+
+/** Leads from the code of each diagnostic to its page. */
+export function linked(diagnostics: vscode.Diagnostic[]): vscode.Diagnostic[] {
+  for (const diagnostic of diagnostics) {
+    if (typeof diagnostic.code === "string") {
+      const target = vscode.Uri.from({ scheme, path: `/${diagnostic.code}.md` });
+      diagnostic.code = { value: diagnostic.code, target };
+    }
+  }
+  return diagnostics;
+}
+
+/** The pages, as the server prints them. */
+export class DiagnosticPages implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly registration = vscode.workspace.registerTextDocumentContentProvider(scheme, this);
+
+  constructor(private readonly session: Session) {}
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const code = uri.path.slice(1, -".md".length);
+    const server = this.session.serverPath;
+    if (!server) {
+      return `No server runs that could explain \`${code}\`.`;
+    }
+    const { stdout } = await promisify(execFile)(server, ["explain", code], { timeout: 10_000 });
+    return stdout;
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+  }
+}
