@@ -3,26 +3,12 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
 use tilefit_analysis::ir::Kernel;
+use tilefit_analysis::lower::Module;
 use tilefit_analysis::target::{Planner, Target};
-use tilefit_analysis::{lower, memory, passes};
-use tilefit_syntax::{BlockKind, Document, ast};
+use tilefit_analysis::{memory, passes};
 
 const ROUNDS: usize = 20;
-
-struct Module<'d>(&'d Document);
-
-impl Scope for Module<'_> {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
-        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
-    }
-
-    fn function(&self, _: &str) -> Option<FunctionSource> {
-        None
-    }
-}
 
 fn kernels() -> Vec<Kernel> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/conformance/pypto");
@@ -32,10 +18,7 @@ fn kernels() -> Vec<Kernel> {
     paths.sort();
     let mut kernels = Vec::new();
     for path in paths {
-        let document = Document::new(&std::fs::read_to_string(path).expect("a readable kernel"));
-        for block in document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function) {
-            kernels.extend(lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
-        }
+        kernels.extend(Module::new(&std::fs::read_to_string(path).expect("a readable kernel")).kernels());
     }
     kernels
 }

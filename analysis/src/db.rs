@@ -14,19 +14,19 @@ use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document};
 use crate::codegen::{self, Generated, Sequenced};
 use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
-use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Scope};
+use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
 use crate::ir::{Kernel, Origin, Reason, TensorType};
 use crate::memory::packing::Problem;
 use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::target::Machine;
-use crate::tlx::language::Imports;
-use crate::{imports, isa_rules, lower, passes};
+use crate::{isa_rules, lower, passes};
 
 mod assumed;
 mod calls;
 mod dumps;
+pub(crate) mod imports;
 mod lenders;
 mod made;
 mod names;
@@ -38,7 +38,7 @@ mod tests;
 mod tlx;
 
 pub(crate) use assumed::{assumptions, assumptions_of_name};
-pub(crate) use dumps::{Dumped, Match, dumped};
+pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
@@ -82,6 +82,10 @@ pub(crate) struct SourceFile {
     #[returns(ref)]
     pub(crate) dumps: Vec<SourceFile>,
 }
+
+/// A file, for the lifetime of its host.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileId(pub(crate) SourceFile);
 
 /// The files whose text is known, by path.
 #[salsa::input(singleton)]
@@ -414,6 +418,10 @@ fn module_of_name<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Nam
 }
 
 impl Scope for UnitScope<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        None
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
         let name = Name::new(db, name.to_owned());
@@ -452,16 +460,16 @@ impl Scope for UnitScope<'_> {
         Some((source, Box::new(UnitScope { unit, ..*self })))
     }
 
-    fn triton(&self) -> Option<&Imports> {
+    fn imports(&self) -> Option<&Imports> {
         Some(tlx::imports(self.db, self.unit.file(self.db)))
     }
 
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
-        tlx::dialect_name(self, path)
+    fn language_name(&self, path: &[&str]) -> Option<Constant> {
+        tlx::language_name(self, path).or_else(|| lower::constants::name(path))
     }
 
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        tlx::dialect_call(self, path, arguments)
+    fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        tlx::language_call(self, path, arguments).or_else(|| lower::constants::call(path, arguments))
     }
 }
 

@@ -4,6 +4,7 @@ mod arithmetic;
 mod binding;
 mod builtins;
 mod functions;
+mod imports;
 mod methods;
 mod records;
 #[cfg(test)]
@@ -18,7 +19,6 @@ use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, Flo
 
 use crate::ir::{Dtype, Reason, TensorType};
 use crate::target::Space;
-use crate::tlx::language::Imports;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};
 
@@ -26,6 +26,7 @@ pub use arithmetic::{integers, truth};
 pub use binding::{
     Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, bound_value, is_bound_by_program, too_far,
 };
+pub use imports::Imports;
 pub use records::Record;
 
 /// The value of a Python expression, as far as it can be known without running it.
@@ -97,75 +98,78 @@ impl Constant {
     }
 }
 
-/// What a kernel sees of the code around it.
+/// What a kernel, or another expression, sees of the code around it.
+///
+/// A scope answers what it knows of itself; all else is asked of the scope around it. Only the outermost one forgets.
 pub trait Scope {
+    /// The scope around this one.
+    fn outer(&self) -> Option<&dyn Scope>;
+
     /// The value of a name of the enclosing functions or the module; `None` where no such name is bound.
-    fn constant(&self, name: &str) -> Option<Constant>;
+    fn constant(&self, name: &str) -> Option<Constant> {
+        self.outer()?.constant(name)
+    }
 
     /// The function of that name in the enclosing program (`self.name`) or module, for inlining and signatures.
-    fn function(&self, name: &str) -> Option<FunctionSource>;
+    fn function(&self, name: &str) -> Option<FunctionSource> {
+        self.outer()?.function(name)
+    }
 
     /// What a function of that name sees, if it stands in another file.
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        let _ = function;
-        None
+        self.outer()?.home(function)
     }
 
     /// What a function of that name rests on and nobody defines, for people.
     fn unknown_names(&self, function: &str) -> Vec<String> {
-        let _ = function;
-        Vec::new()
+        self.outer().map_or_else(Vec::new, |outer| outer.unknown_names(function))
     }
 
     /// The tensor that a parameter of the function is called with, where its annotation leaves that open.
     fn argument(&self, param: &str) -> Option<TensorType> {
-        let _ = param;
-        None
+        self.outer()?.argument(param)
     }
 
     /// What `module.member` is, for a module that the file imports.
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
-        let _ = (module, member);
-        None
+        self.outer()?.module_member(module, member)
     }
 
     /// The module that `import module as name` binds.
     fn module(&self, name: &str) -> Option<String> {
-        let _ = name;
-        None
+        self.outer()?.module(name)
     }
 
     /// Whether host code is followed for the calls that it makes: what is not known then ends nothing.
     fn follows(&self) -> bool {
-        false
+        self.outer().is_some_and(Scope::follows)
     }
 
     /// Takes note that a value rests on an assumption.
     fn assume(&self, assumption: Assumption) {
-        let _ = assumption;
+        if let Some(outer) = self.outer() {
+            outer.assume(assumption);
+        }
     }
 
     /// The class of that name, and what its body sees.
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
-        let _ = name;
-        None
+        self.outer()?.class(name)
     }
 
-    /// What the module imports of Triton.
-    fn triton(&self) -> Option<&Imports> {
-        None
+    /// Where the names come from that the module imports.
+    fn imports(&self) -> Option<&Imports> {
+        self.outer()?.imports()
     }
 
-    /// What a dialect makes of a dotted name; `None` where it is none of its names.
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
-        let _ = path;
-        None
+    /// What a name of a language or a library stands for, `pl.FP32` or `tl.constexpr`; `None` where it is none of theirs.
+    fn language_name(&self, path: &[&str]) -> Option<Constant> {
+        self.outer()?.language_name(path)
     }
 
-    /// What a dialect makes of a call; `None` where it is none of its functions, and then nothing asks for `arguments`.
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        let _ = (path, arguments);
-        None
+    /// What a call of one of their functions gives; `None` where it is none, and then nothing asks for `arguments`.
+    fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        self.outer()?.language_call(path, arguments)
     }
 }
 
@@ -413,8 +417,10 @@ impl Evaluator<'_> {
         }
         match self.scope.constant(name) {
             Some(value) => value,
-            None => Dtype::from_name(name)
-                .map_or_else(|| unknown(format!("`{name}` is not defined in this file")), Constant::Dtype),
+            None => self
+                .scope
+                .language_name(&[name])
+                .unwrap_or_else(|| unknown(format!("`{name}` is not defined in this file"))),
         }
     }
 
@@ -424,7 +430,7 @@ impl Evaluator<'_> {
             let member = records::member(self.value(*value), name);
             return member.unwrap_or_else(|| unknown(format!("an attribute `{name}` is not modelled")));
         };
-        if let Some(value) = self.scope.dialect_name(&path) {
+        if let Some(value) = self.scope.language_name(&path) {
             return value;
         }
         self.standard_module(&mut path);
@@ -435,17 +441,6 @@ impl Evaluator<'_> {
             }
             ["math", "inf"] => Constant::Float(FloatBits::new(f64::INFINITY)),
             ["math", "pi"] => Constant::Float(FloatBits::new(std::f64::consts::PI)),
-            ["pl", "Mem" | "MemorySpace", space] => match Space::from_name(space) {
-                Some(space) => Constant::Space(space),
-                None => unknown(format!("there is no memory space `{space}`")),
-            },
-            ["pl", name] if Dtype::from_name(name).is_some() => {
-                Dtype::from_name(name).map_or(Constant::None, Constant::Dtype)
-            }
-            ["pl" | "pld" | "ir", rest @ ..] => Constant::Member(rest.join(".")),
-            [.., name] if path.len() == 2 && Dtype::from_name(name).is_some() && path[0] == "DataType" => {
-                Dtype::from_name(name).map_or(Constant::None, Constant::Dtype)
-            }
             [name, members @ ..] => {
                 let of_module = members
                     .split_first()
@@ -497,36 +492,13 @@ impl Evaluator<'_> {
                 _ => {}
             }
         }
-        if let Some(value) = self.scope.dialect_call(&path, &|| self.arguments(args)) {
+        if let Some(value) = self.scope.language_call(&path, &|| self.arguments(args)) {
             return value;
         }
         self.standard_module(&mut path);
-        let keyword = |name: &str| args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value);
-        let first = args.first().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value);
+        let is_positional = args.first().is_some_and(|arg| arg.keyword.is_none());
         match path.as_slice() {
-            ["pl", "dynamic"] => match first.map(|first| self.value(first)) {
-                Some(Constant::Str(name)) => Constant::Dynamic(name),
-                _ => unknown("`pl.dynamic` without a name"),
-            },
-            ["pl", "const"] => first.map_or_else(|| unknown("`pl.const` without a value"), |first| self.value(first)),
-            ["pl", dtype, "get_byte"] => match Dtype::from_name(dtype) {
-                Some(dtype) => Constant::Int(dtype.get_byte() as i64),
-                None => unknown(format!("there is no element type `pl.{dtype}`")),
-            },
-            ["pl", "MemRef"] => {
-                let name = match first.map(|first| self.value(first)) {
-                    None => None,
-                    Some(Constant::Str(name)) => Some(name),
-                    Some(_) => return unknown("a `pl.MemRef` with an address is printed IR"),
-                };
-                let slots = match keyword("slots").map(|slots| self.value(slots)) {
-                    None => 1,
-                    Some(Constant::Int(slots)) if (1..=1 << 20).contains(&slots) => slots as u32,
-                    Some(_) => return unknown("`slots` of `pl.MemRef` is not a positive constant"),
-                };
-                Constant::Allocation { name, slots }
-            }
-            ["replace"] | ["dataclasses", "replace"] if first.is_some() => records::replace(self, args),
+            ["replace"] | ["dataclasses", "replace"] if is_positional => records::replace(self, args),
             [name] if self.is_argument(name) => unknown(format!("calls `{name}`, a local function")),
             [name] if self.scope.class(name).is_some() => records::construct(self, name, args),
             [name] => match self.positional(args).map(|values| builtin(name, &values)) {
@@ -581,7 +553,7 @@ impl Evaluator<'_> {
         };
         for function in functions {
             if let Constant::Function(name) = function {
-                self.scope.dialect_call(&[&name], &|| self.arguments(args));
+                self.scope.language_call(&[&name], &|| self.arguments(args));
             }
         }
         unknown("calls the result of an expression")

@@ -7,20 +7,17 @@ use rustc_hash::FxHashMap;
 use salsa::Setter;
 use tilefit_syntax::Document;
 
-use crate::db::{Database, Searches, Settings, SourceFile, Workspace};
+use crate::db::imports;
+use crate::db::{Database, FileId, Searches, Settings, SourceFile, Workspace};
+use crate::ide;
 use crate::memory::Searched;
 use crate::project::Config;
-use crate::{ide, imports};
 
 /// An edit came while the query ran; its answer would be stale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
 pub type Cancellable<T> = Result<T, Cancelled>;
-
-/// A file, for the lifetime of its host.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FileId(pub(crate) SourceFile);
 
 /// Answers of deeper searches that are kept, the oldest go first.
 const MOST_SEARCHED: usize = 1024;
@@ -126,11 +123,6 @@ impl AnalysisHost {
     /// Whether what is said of a file depends on the text of another.
     pub fn depends_on(&self, file: FileId, other: FileId) -> bool {
         imports::depends_on(&self.db, file.0, other.0)
-    }
-
-    /// Asks a question of a file without taking a snapshot.
-    pub(crate) fn ask<T>(&self, file: FileId, question: impl FnOnce(&ide::Context<'_>) -> T) -> T {
-        question(&ide::Context::new(&self.db, self.settings, file.0))
     }
 
     pub fn snapshot(&self) -> Analysis {

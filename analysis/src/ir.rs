@@ -4,18 +4,21 @@
 //! compiler's passes do. Nodes point back to the block's syntax tree through [`Origin`], so that text which
 //! moves changes nothing here.
 
-mod attr_name;
 mod display;
+pub(crate) mod fold;
+pub(crate) mod rewrite;
 mod types;
+pub(crate) mod visit;
 
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{ExprId, StmtId};
 
+pub use crate::element::{Dtype, Pad};
+pub use crate::ops::AttrName;
 use crate::ops::OpId;
 use crate::target::Space;
-pub use attr_name::AttrName;
 pub(crate) use display::Allocated;
-pub use types::{BLayout, Dtype, Layout, Pad, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
+pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
 /// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -5,10 +5,9 @@
 use rustc_hash::FxHashSet;
 
 use crate::diagnostics::Code;
-use crate::ir::{BLayout, Call, Dtype, Kernel, Layout, Operand, Origin, Role, SLayout, Stmt, TileType, VarId};
+use crate::ir::{BLayout, Call, Dtype, Kernel, Layout, Operand, Origin, Role, SLayout, Stmt, TileType, VarId, visit};
 use crate::memory::Finding;
 use crate::ops::OpId;
-use crate::passes::walk;
 use crate::target::{Space, Target};
 
 /// Rows and columns of tiles without boxes start at multiples of so many bytes (`reference/memory.md` §3).
@@ -25,8 +24,8 @@ const PRODUCTS: [(OpId, usize); 3] = [(OpId::MATMUL, 0), (OpId::MATMUL_ACC, 1), 
 pub(crate) fn findings(kernel: &Kernel, target: Target) -> Vec<Finding> {
     let touched = touched(kernel);
     let mut found = Found::default();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt) else { return };
         if let Some(message) = narrow_transfer(kernel, target, stmt, call) {
             found.add(Code::NarrowTransfer, call.origin, message);
         }
@@ -64,8 +63,8 @@ fn touched(kernel: &Kernel) -> FxHashSet<VarId> {
     let mut touched = FxHashSet::default();
     let mut slices = FxHashSet::default();
     let mut views = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt) else { return };
         let result = match stmt {
             Stmt::Let { var, .. } => Some(*var),
             _ => None,

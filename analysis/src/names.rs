@@ -13,15 +13,10 @@ mod vocabulary;
 
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
-use crate::project::edit_distance;
+use crate::words;
 
 pub(crate) use bound::{Bound, bound};
 pub(crate) use python::is_builtin;
-
-/// Whether a name is what the language is called in a kernel.
-pub(crate) fn is_language(name: &str) -> bool {
-    vocabulary::is_root(name)
-}
 
 /// A name that is used and that nobody defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +142,7 @@ impl Search<'_> {
     fn decorator(&self, decorator: ExprId) -> Vec<UnknownName> {
         let Expr::Call { func, args } = self.ast.expr(decorator) else { return self.dotted(decorator) };
         let mut unknown = self.dotted(*func);
-        if self.ast.dotted(*func).is_some_and(|path| vocabulary::is_root(path[0])) {
+        if self.ast.dotted(*func).is_some_and(|path| words::is_language(path[0])) {
             unknown.extend(self.keywords(decorator, *func, args));
             unknown.extend(args.iter().flat_map(|arg| self.dotted(arg.value)));
         }
@@ -167,18 +162,18 @@ impl Search<'_> {
 
     fn variable(&self, at: ExprId, name: &str) -> Option<UnknownName> {
         // The functions that `@pl.jit` makes methods of write `self`, too.
-        let is_fixed = vocabulary::is_root(name) || name == "self" || is_builtin(name);
+        let is_fixed = words::is_language(name) || name == "self" || is_builtin(name);
         let is_defined = is_fixed || self.own.has(name) || self.around.defines(name);
         (!is_defined).then(|| {
             let names = self.own.names().map(str::to_owned).chain(self.around.names());
-            let all = names.chain(vocabulary::ROOTS.map(str::to_owned)).chain(python::BUILTINS.map(str::to_owned));
+            let all = names.chain(words::ROOTS.map(str::to_owned)).chain(python::BUILTINS.map(str::to_owned));
             UnknownName { at, usage: Usage::Variable, name: name.to_owned(), suggestion: nearest(name, all) }
         })
     }
 
     /// What the function reads before it binds it, and does not find around it.
     fn early(&self) -> impl Iterator<Item = UnknownName> {
-        let found_around = |name: &str| vocabulary::is_root(name) || is_builtin(name) || self.around.defines(name);
+        let found_around = |name: &str| words::is_language(name) || is_builtin(name) || self.around.defines(name);
         let read = order::read_early(self.ast).into_iter().filter(move |(_, name)| !found_around(name));
         read.map(|(at, name)| UnknownName { at, usage: Usage::Early, name: name.to_owned(), suggestion: None })
     }
@@ -214,7 +209,7 @@ impl Search<'_> {
             return Vec::new();
         }
         let Some(path) = self.ast.dotted(func) else { return Vec::new() };
-        let is_of_language = vocabulary::is_root(path[0]);
+        let is_of_language = words::is_language(path[0]);
         let launch: &[&str] = if is_of_language { &OF_OPERATIONS } else { &LAUNCH };
         let declared = if is_of_language { vocabulary::params(&path) } else { self.around.params(&path) };
         let Some(declared) = declared else { return Vec::new() };
@@ -240,7 +235,8 @@ fn nearest(name: &str, names: impl Iterator<Item = String>) -> Option<String> {
         letters => (letters / 3).clamp(1, 2),
     };
     let near = names.filter(|other| other.len().abs_diff(name.len()) <= most || is_anagram(name, other));
-    let counted = near.map(|other| (if is_anagram(name, &other) { 1 } else { edit_distance(name, &other) }, other));
+    let counted =
+        near.map(|other| (if is_anagram(name, &other) { 1 } else { strsim::levenshtein(name, &other) }, other));
     counted.filter(|(slips, _)| *slips <= most).min().map(|(_, other)| other)
 }
 
@@ -251,5 +247,5 @@ fn is_anagram(one: &str, other: &str) -> bool {
         letters.sort_unstable();
         letters
     };
-    one.len() == other.len() && edit_distance(one, other) <= 2 && sorted(one) == sorted(other)
+    one.len() == other.len() && strsim::levenshtein(one, other) <= 2 && sorted(one) == sorted(other)
 }

@@ -394,23 +394,7 @@ impl Config {
 }
 
 fn nearest(key: &str) -> &'static str {
-    SETTINGS.iter().map(|setting| setting.key).min_by_key(|known| edit_distance(key, known)).unwrap_or("target")
-}
-
-/// Levenshtein's distance.
-pub(crate) fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
+    SETTINGS.iter().map(|setting| setting.key).min_by_key(|known| strsim::levenshtein(key, known)).unwrap_or("target")
 }
 
 #[cfg(test)]

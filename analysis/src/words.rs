@@ -2,6 +2,14 @@
 //! A row each, read by completion, signature help, hover and whoever asks
 //! whether a name exists.
 
+/// What the language is called in a kernel, by a convention that its compiler depends on.
+pub(crate) const ROOTS: [&str; 2] = ["pl", "pld"];
+
+/// Whether a name is what the language is called in a kernel.
+pub(crate) fn is_language(name: &str) -> bool {
+    ROOTS.contains(&name)
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WordKind {
     Module,

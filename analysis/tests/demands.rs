@@ -1,21 +1,7 @@
 //! What the compiler's front end says of a call's operands, one call at a time. The compiler (PyPTO e2d0f78ae) was asked about each.
 
 use expect_test::{Expect, expect};
-use tilefit_analysis::eval::{Constant, FunctionSource, Scope};
-use tilefit_analysis::lower;
-use tilefit_syntax::{BlockKind, Document, ast};
-
-struct Nothing;
-
-impl Scope for Nothing {
-    fn constant(&self, _: &str) -> Option<Constant> {
-        None
-    }
-
-    fn function(&self, _: &str) -> Option<FunctionSource> {
-        None
-    }
-}
+use tilefit_analysis::lower::Module;
 
 /// `calls`: the operands `a`, `b` and `c` by their types, then a call; one a line.
 fn check(on_tiles: bool, calls: &str, expect: Expect) {
@@ -49,10 +35,12 @@ fn refusal(on_tiles: bool, types: &str, call: &str) -> Option<String> {
     };
     let scalars = "n: pl.Scalar[pl.INDEX], i: pl.Scalar[pl.INT32], f: pl.Scalar[pl.FP32]";
     let text = format!("class P:\n    @pl.function{kind}\n    def k(self{params}, {scalars}):\n{scope}{body}");
-    let document = Document::new(&text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Nothing));
-    kernels.flat_map(|kernel| kernel.rejections).next().map(|rejection| rejection.message)
+    Module::new(&text)
+        .kernels()
+        .into_iter()
+        .flat_map(|kernel| kernel.rejections)
+        .next()
+        .map(|rejection| rejection.message)
 }
 
 #[test]

@@ -1,47 +1,15 @@
 //! Lowers every kernel that the PyPTO compiler was run on (`tests/conformance/pypto`).
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
 use tilefit_analysis::ir::Kernel;
+use tilefit_analysis::lower::Module;
 use tilefit_analysis::target::{Planner, Target};
-use tilefit_analysis::{lower, memory, passes};
-use tilefit_syntax::{BlockKind, Document, ast};
-
-/// A module whose functions are all at its top level or in its classes.
-struct Module<'d> {
-    document: &'d Document,
-    /// The names that are being evaluated.
-    asked: RefCell<Vec<String>>,
-}
-
-impl Scope for Module<'_> {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        if self.asked.borrow().iter().any(|asked| asked == name) {
-            return None;
-        }
-        self.asked.borrow_mut().push(name.to_owned());
-        let statements = self.document.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
-        let value =
-            statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self));
-        self.asked.borrow_mut().pop();
-        value
-    }
-
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        let mut functions = self.document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
-        Some(FunctionSource { ast: ast::parse(&found.source).0.into(), key: None })
-    }
-}
+use tilefit_analysis::{memory, passes};
 
 fn kernels(text: &str) -> Vec<Kernel> {
-    let document = Document::new(text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let module = Module { document: &document, asked: RefCell::default() };
-    functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &module)).collect()
+    Module::new(text).kernels()
 }
 
 fn programs() -> Vec<PathBuf> {

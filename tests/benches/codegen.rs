@@ -4,23 +4,10 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use tilefit_analysis::codegen;
-use tilefit_analysis::eval::{Constant, FunctionSource, Scope};
+use tilefit_analysis::lower::Module;
 use tilefit_analysis::memory;
+use tilefit_analysis::passes;
 use tilefit_analysis::target::{Planner, Target};
-use tilefit_analysis::{lower, passes};
-use tilefit_syntax::{BlockKind, Document, ast};
-
-struct Nothing;
-
-impl Scope for Nothing {
-    fn constant(&self, _: &str) -> Option<Constant> {
-        None
-    }
-
-    fn function(&self, _: &str) -> Option<FunctionSource> {
-        None
-    }
-}
 
 const STATEMENTS: usize = 300;
 
@@ -62,9 +49,7 @@ fn main() {
         ("straight line, synchronised by hand", false, true),
         ("one loop, synchronised by hand", true, true),
     ] {
-        let document = Document::new(&source(repeated, by_hand));
-        let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-        let kernel = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Nothing)).next();
+        let kernel = Module::new(&source(repeated, by_hand)).kernels().into_iter().next();
         let Some(kernel) = kernel
             .and_then(|kernel| passes::prepare(kernel, Target::Ascend910b.into(), Planner::Auto).into_iter().next())
         else {

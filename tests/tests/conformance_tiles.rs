@@ -5,11 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
-use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
 use tilefit_analysis::ir::{Kernel, KernelKind, Role, Stmt, Value, VarId};
+use tilefit_analysis::lower::Module;
+use tilefit_analysis::passes;
 use tilefit_analysis::target::{Planner, Target};
-use tilefit_analysis::{lower, passes};
-use tilefit_syntax::{BlockKind, Document, ast};
 
 /// Kernels whose tiles differ from the compiler's, and why. The list only shrinks.
 const DIFFERENT: &[(&str, &str)] = &[];
@@ -56,25 +55,8 @@ fn kernel_files() -> Vec<PathBuf> {
     files
 }
 
-struct Module<'d>(&'d Document);
-
-impl Scope for Module<'_> {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
-        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
-    }
-
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
-        Some(FunctionSource { ast: ast::parse(&found.source).0.into(), key: None })
-    }
-}
-
 fn prepared(text: &str, target: Target) -> Vec<Kernel> {
-    let document = Document::new(text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
+    let kernels = Module::new(text).kernels().into_iter();
     let mut prepared: Vec<Kernel> =
         kernels.flat_map(|kernel| passes::prepare(kernel, target.into(), Planner::Sequential)).collect();
     prepared.sort_by(|a, b| a.name.cmp(&b.name));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::eval::{self, Argument, Assumption, Binding, ClassSource, Constant, FunctionSource, Scope};
+use crate::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
 use crate::ir::TensorType;
 use crate::lower;
 
@@ -149,22 +149,18 @@ impl<'db> Recording<'db> {
 }
 
 impl Scope for Recording<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(&self.scope)
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.scope.db, self.scope.unit);
         self.note(unit.file(db), self.scope.around(), name);
         self.scope.constant(name)
     }
 
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        self.scope.function(name)
-    }
-
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
         Some(Box::new(self.in_unit(self.scope.home_unit(function)?)))
-    }
-
-    fn argument(&self, param: &str) -> Option<TensorType> {
-        self.scope.argument(param)
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
@@ -174,10 +170,6 @@ impl Scope for Recording<'_> {
         self.scope.module_member(module, member)
     }
 
-    fn module(&self, name: &str) -> Option<String> {
-        self.scope.module(name)
-    }
-
     fn assume(&self, assumption: Assumption) {
         self.found.borrow_mut().insert(assumption);
     }
@@ -185,13 +177,5 @@ impl Scope for Recording<'_> {
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
         let (source, header) = self.scope.class_source(name)?;
         Some((source, Box::new(self.in_unit(header))))
-    }
-
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
-        self.scope.dialect_name(path)
-    }
-
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        self.scope.dialect_call(path, arguments)
     }
 }

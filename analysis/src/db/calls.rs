@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Stmt};
 
-use crate::eval::{self, Argument, Assumption, ClassSource, Constant, FunctionSource, Scope, torch};
+use crate::eval::{self, Argument, Constant, Scope, torch};
 use crate::lower;
 
 use super::{Unit, UnitScope, defined, isolated, statements_of, syntax};
@@ -89,6 +89,10 @@ impl<'db, 'o> Following<'db, 'o> {
 }
 
 impl Scope for Following<'_, '_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(&self.scope)
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
         let known = self.scope.constant(name);
         if known.as_ref().is_some_and(|value| !matches!(value, Constant::Unknown(_))) {
@@ -111,43 +115,23 @@ impl Scope for Following<'_, '_> {
         value
     }
 
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        self.scope.function(name)
-    }
-
     fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
         let unit = self.scope.home_unit(function)?;
         Some(Box::new(Following::new(UnitScope { unit, ..self.scope }, Some(self))))
-    }
-
-    fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
-        self.scope.module_member(module, member)
-    }
-
-    fn module(&self, name: &str) -> Option<String> {
-        self.scope.module(name)
     }
 
     fn follows(&self) -> bool {
         true
     }
 
-    fn assume(&self, assumption: Assumption) {
-        self.scope.assume(assumption);
-    }
-
-    fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
-        self.scope.class(name)
-    }
-
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+    fn language_name(&self, path: &[&str]) -> Option<Constant> {
         match path {
             ["torch", name] => torch::dtype(name).map(Constant::Dtype),
-            _ => self.scope.dialect_name(path),
+            _ => self.scope.language_name(path),
         }
     }
 
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+    fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
         if let ["torch", name] = path {
             return Some(torch::call(name, &arguments()));
         }
@@ -163,7 +147,7 @@ impl Scope for Following<'_, '_> {
             None => defined(db, file, callee, BlockKind::FunctionHeader).is_some(),
         };
         if !is_kernel && self.scope.function(callee).is_none() {
-            return self.outer.and_then(|outer| outer.dialect_call(path, arguments));
+            return self.outer.and_then(|outer| outer.language_call(path, arguments));
         }
         // `kernel.lower(x, y)` compiles for these tensors.
         if method.is_some_and(|method| !is_kernel || !(method.starts_with("lower") || method.starts_with("compile"))) {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Outcome, Settings, SourceFile, Unit, plans, units};
-use crate::memory::{Finding, Plan};
-use crate::printed;
+use crate::memory::Plan;
+use crate::printed::{self, Match};
 
 /// A kernel in a dump.
 #[derive(Clone, PartialEq, Eq, salsa::SalsaValue)]
@@ -14,16 +14,6 @@ pub(crate) struct Dumped<'db> {
     /// The block of the dump that it stands in.
     pub(crate) unit: Unit<'db>,
     pub(crate) matches: Match,
-}
-
-/// What a dump says of a plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Match {
-    Same,
-    /// The same tiles at other addresses.
-    Differs(Box<Finding>),
-    /// Other tiles: the text was edited since.
-    Older,
 }
 
 /// The newest dump of each kernel of a unit, in the order of [`plans`].

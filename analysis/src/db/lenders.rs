@@ -5,10 +5,9 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 
 use super::{Unit, may_hold_kernels, syntax, units};
-use crate::ir::{Kernel, KernelKind, Stmt, Storage, Type};
+use crate::ir::{Kernel, KernelKind, Stmt, Storage, Type, visit};
 use crate::lower::{self, Lending};
 use crate::ops::OpId;
-use crate::passes::walk;
 
 #[salsa::tracked(returns(ref))]
 fn lendings<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Lending>> {
@@ -49,12 +48,12 @@ pub(super) fn add_lent<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kerne
 
 fn repeats_products(body: &[Stmt], in_loop: bool) -> bool {
     let mut found = false;
-    walk::visit(body, &mut |stmt| {
+    visit::statements(body, &mut |stmt| {
         found |= match stmt {
             Stmt::For(inner) if !in_loop => repeats_products(&inner.body, true),
             _ => {
                 let is_product = |op| matches!(op, OpId::TENSOR_MATMUL | OpId::TENSOR_MATMUL_ACC);
-                in_loop && walk::call_of(stmt).is_some_and(|call| is_product(call.op))
+                in_loop && visit::call_of(stmt).is_some_and(|call| is_product(call.op))
             }
         };
     });

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, Stmt};
 
+use super::imports;
 use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
 use crate::eval::{self, Scope};
 use crate::ir::{Kernel, Note, Origin, Reason};
 use crate::names::{self, Bound, Surroundings, UnknownName};
-use crate::{imports, lower, printed};
+use crate::{lower, printed};
 
 /// The names of a unit that nobody defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
 /// calls. Of other functions and of classes only what is written behind `@`.

@@ -7,11 +7,12 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr};
 
 use crate::diagnostics::Code;
-use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
+use crate::eval::Imports;
+use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::Reason;
 use crate::memory::Finding;
 use crate::tlx::budgets::requested_columns;
-use crate::tlx::language::{self, Imports};
+use crate::tlx::language;
 use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
 use crate::tlx::{self, front, kernel};
 
@@ -60,7 +61,7 @@ fn is_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
 #[salsa::tracked(returns(ref))]
 fn calls_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Call>> {
     let functions = jit_functions(db, unit.file(db));
-    let scope = FunctionScope { db, unit };
+    let scope = FunctionScope(UnitScope::new(db, unit));
     Arc::new(scenario::calls(syntax(db, unit), &scope, &|name| functions.contains_key(name)))
 }
 
@@ -264,7 +265,7 @@ pub(crate) fn tlx_kernel<'db>(
 ) -> Option<Arc<TlxKernel>> {
     let imports = imports(db, unit.file(db));
     // A function that only calls a kernel is a launcher of it, and has nothing of its own to show.
-    if !imports.has_tlx() || !allocates(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
+    if !language::has_tlx(imports) || !allocates(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
         return None;
     }
     let launch = launch_values(db, unit);
@@ -340,61 +341,38 @@ fn does_not_allocate<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db
 }
 
 /// What the body of a function sees: its own names, then those around it.
-struct FunctionScope<'db> {
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-}
+struct FunctionScope<'db>(UnitScope<'db>);
 
 impl Scope for FunctionScope<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(&self.0)
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
-        let (db, unit) = (self.db, self.unit);
-        if unit.key(db).kind == BlockKind::Function
-            && let Some(value) = eval::bound_value(syntax(db, unit), name, &Locals { function: self, without: name })
-        {
-            return Some(value);
-        }
-        UnitScope::new(db, unit).constant(name)
-    }
-
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        UnitScope::new(self.db, self.unit).function(name)
-    }
-
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
-        UnitScope::new(self.db, self.unit).dialect_name(path)
-    }
-
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        UnitScope::new(self.db, self.unit).dialect_call(path, arguments)
+        let UnitScope { db, unit, .. } = self.0;
+        let of_function = (unit.key(db).kind == BlockKind::Function)
+            .then(|| eval::bound_value(syntax(db, unit), name, &Locals { around: &self.0, without: name }));
+        of_function.flatten().or_else(|| self.0.constant(name))
     }
 }
 
 /// The names of a function while one of them is evaluated, which is one local assignment deep.
 struct Locals<'a, 'db> {
-    function: &'a FunctionScope<'db>,
+    around: &'a UnitScope<'db>,
     without: &'a str,
 }
 
 impl Scope for Locals<'_, '_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(self.around)
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
         if name == self.without {
             return Some(Constant::Unknown(Reason(format!("`{name}` is defined in terms of itself"))));
         }
-        let (db, unit) = (self.function.db, self.function.unit);
-        let scope = UnitScope::new(db, unit);
-        eval::bound_value(syntax(db, unit), name, &scope).or_else(|| scope.constant(name))
-    }
-
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        self.function.function(name)
-    }
-
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
-        self.function.dialect_name(path)
-    }
-
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        self.function.dialect_call(path, arguments)
+        let ast = syntax(self.around.db, self.around.unit);
+        eval::bound_value(ast, name, self.around).or_else(|| self.around.constant(name))
     }
 }
 
@@ -403,16 +381,16 @@ pub(crate) fn module_constant<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
     UnitScope::new(db, unit).constant(name)
 }
 
-pub(super) fn dialect_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {
+pub(super) fn language_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {
     let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
-    language::name(&imports.canonical(path)?)
+    language::name(&language::canonical(imports, path)?)
 }
 
-pub(super) fn dialect_call(
+pub(super) fn language_call(
     unit_scope: &UnitScope<'_>,
     path: &[&str],
     arguments: &dyn Fn() -> Vec<Argument>,
 ) -> Option<Constant> {
     let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
-    language::call(&imports.canonical(path)?, arguments)
+    language::call(&language::canonical(imports, path)?, arguments)
 }

@@ -501,31 +501,13 @@ fn changes_a_list(name: &str) -> Reason {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use expect_test::{Expect, expect};
-    use tilefit_syntax::{Document, ast};
 
     use super::*;
-    use crate::eval::{FunctionSource, bound_value};
-
-    /// The blocks of a module.
-    struct Module(Vec<Arc<Ast>>);
-
-    impl Scope for Module {
-        fn constant(&self, name: &str) -> Option<Constant> {
-            self.0.iter().filter(|ast| function(ast).is_none()).find_map(|ast| bound_value(ast, name, self))
-        }
-
-        fn function(&self, name: &str) -> Option<FunctionSource> {
-            let is_it = |ast: &&Arc<Ast>| function(ast).is_some_and(|function| ast.name(function.name) == Some(name));
-            Some(FunctionSource { ast: self.0.iter().find(is_it)?.clone(), key: None })
-        }
-    }
+    use crate::lower::Module;
 
     fn check(module: &str, expect: Expect) {
-        let document = Document::new(module);
-        let module = Module(document.blocks().iter().map(|block| Arc::new(ast::parse(&block.source).0)).collect());
+        let module = Module::new(module);
         expect.assert_eq(&match module.constant("x") {
             Some(Constant::Unknown(reason)) => format!("unknown: {}", reason.0),
             Some(value) => format!("{value:?}"),
@@ -578,9 +560,7 @@ x = take()
             let text = format!(
                 "def f():\n    items = [1]\n    def add(n):\n        {change}\n        return n\n    return len(items) + add(3)\n\nx = f()"
             );
-            let document = Document::new(&text);
-            let module = Module(document.blocks().iter().map(|block| Arc::new(ast::parse(&block.source).0)).collect());
-            let x = module.constant("x");
+            let x = Module::new(&text).constant("x");
             assert!(
                 matches!(&x, Some(Constant::Unknown(reason)) if reason.0.contains("local function")),
                 "{change}: {x:?}"

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
 
-use super::{Assumption, Constant, Evaluator, FunctionSource, Scope, functions, torch, unknown};
+use super::{Argument, Assumption, Constant, Evaluator, FunctionSource, Scope, functions, torch, unknown};
 use crate::ir::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +122,10 @@ fn on_object(caller: &Evaluator, record: &Record, ast: &Ast, function: &Function
 struct Elsewhere<'s>(&'s dyn Scope);
 
 impl Scope for Elsewhere<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        None
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
         Some(unknown(format!("`{name}` of the file of a data class")))
     }
@@ -132,6 +136,14 @@ impl Scope for Elsewhere<'_> {
 
     fn assume(&self, assumption: Assumption) {
         self.0.assume(assumption);
+    }
+
+    fn language_name(&self, path: &[&str]) -> Option<Constant> {
+        self.0.language_name(path)
+    }
+
+    fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        self.0.language_call(path, arguments)
     }
 }
 

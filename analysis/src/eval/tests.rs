@@ -1,33 +1,11 @@
 use expect_test::{Expect, expect};
-use tilefit_syntax::{Document, ast};
 
 use super::*;
-
-/// The scope of a module in which every name is bound by its statements.
-struct Module(Ast);
-
-impl Scope for Module {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        bound_value(&self.0, name, self)
-    }
-
-    fn function(&self, _: &str) -> Option<FunctionSource> {
-        None
-    }
-
-    fn module(&self, name: &str) -> Option<String> {
-        match binding(&self.0, name) {
-            Binding::ImportModule(path) => Some(path),
-            _ => None,
-        }
-    }
-}
+use crate::lower::Module;
 
 /// The value of `x`.
 fn shown(module: &str) -> String {
-    let document = Document::new(module);
-    let (ast, _) = ast::parse(&document.blocks()[0].source);
-    match Module(ast).constant("x") {
+    match Module::new(module).constant("x") {
         Some(Constant::Unknown(reason)) => format!("unknown: {}", reason.0),
         Some(value) => format!("{value:?}"),
         None => "not bound".to_owned(),

@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::Expr;
 
-use crate::FileId;
 use crate::db;
+use crate::db::FileId;
 
 use super::Context;
 use super::navigation;

@@ -8,7 +8,6 @@ use crate::diagnostics::Code;
 use crate::ir::{Dtype, Kernel, Origin, Rejection, Type};
 use crate::lower;
 use crate::memory::Plan;
-use crate::project::edit_distance;
 use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
@@ -354,8 +353,8 @@ fn nearest_dtypes(wrong: &str) -> Vec<&'static str> {
     if !longer.is_empty() {
         return longer;
     }
-    let fewest = names().map(|name| edit_distance(&wrong, name)).min().filter(|&slips| slips <= MOST_SLIPS);
-    names().filter(|name| Some(edit_distance(&wrong, name)) == fewest).collect()
+    let fewest = names().map(|name| strsim::levenshtein(&wrong, name)).min().filter(|&slips| slips <= MOST_SLIPS);
+    names().filter(|name| Some(strsim::levenshtein(&wrong, name)) == fewest).collect()
 }
 
 #[cfg(test)]

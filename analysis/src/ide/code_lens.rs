@@ -3,8 +3,9 @@
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, Dumped, Match, Outcome};
+use crate::db::{self, Dumped, Outcome};
 use crate::memory::{Plan, SpaceUse, Status};
+use crate::printed::Match;
 
 use super::{Context, PlacedUnit, layout, tlx};
 

@@ -3,11 +3,12 @@
 use tilefit_syntax::TextRange;
 
 use crate::codegen::{Insertion, Sequenced};
-use crate::db::{self, Dumped, Match, Outcome, Planned, Unit};
+use crate::db::{self, Dumped, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Note, Origin, Rejection};
 use crate::memory::{Finding, OpenSearch, Plan};
 use crate::names::{UnknownName, Usage};
+use crate::printed::Match;
 
 use super::{Context, PlacedUnit, tlx};
 

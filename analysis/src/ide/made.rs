@@ -5,10 +5,9 @@ use std::fmt::Write;
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{Kernel, Operand, Origin, Role, Tiling, VarId, Why};
+use crate::ir::{Kernel, Operand, Origin, Role, Tiling, VarId, Why, visit};
 use crate::memory::{Plan, PlannedTile};
 use crate::ops::OpId;
-use crate::passes::walk;
 use crate::target::Space;
 
 use super::layout;
@@ -159,8 +158,8 @@ fn rule(why: Why) -> &'static str {
 /// Nested values that go to memory right away: what statements such as `o[...] = pl.exp(x)` become.
 pub(super) fn stored(kernel: &Kernel) -> FxHashSet<VarId> {
     let mut stored = FxHashSet::default();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt) else { return };
         let source = match call.op {
             OpId::STORE => call.args.first(),
             OpId::ASSEMBLE => call.args.get(1),

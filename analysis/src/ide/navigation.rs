@@ -2,7 +2,7 @@
 
 use tilefit_syntax::TextRange;
 
-use crate::FileId;
+use crate::db::FileId;
 use crate::db::{SourceFile, Workspace};
 
 use super::scopes::{Scopes, Symbol, SymbolKind};

@@ -4,6 +4,7 @@ use tilefit_syntax::cursor::Cursor;
 use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Unit};
+use crate::tlx::language;
 
 use super::Context;
 
@@ -53,7 +54,7 @@ impl<'db> Place<'db> {
     pub(super) fn canonical(&self, path: &[&str]) -> Option<String> {
         match self.dialect {
             Dialect::Pypto => (path.first() == Some(&"pl")).then(|| path.join(".")),
-            Dialect::Tlx => db::tlx_imports(self.db, self.context_file).canonical(path),
+            Dialect::Tlx => language::canonical(db::tlx_imports(self.db, self.context_file), path),
         }
     }
 
@@ -72,7 +73,11 @@ pub(super) fn dialect(db: &dyn salsa::Database, file: db::SourceFile, text: &str
         let path: Vec<&str> = dotted_name(decorator).split('.').collect();
         match path.as_slice() {
             ["pl", "function" | "jit" | "inline", ..] => Some(Dialect::Pypto),
-            path if imports.has_tlx() && imports.canonical(path).as_deref() == Some("triton.jit") => Some(Dialect::Tlx),
+            path if language::has_tlx(imports)
+                && language::canonical(imports, path).as_deref() == Some("triton.jit") =>
+            {
+                Some(Dialect::Tlx)
+            }
             _ => None,
         }
     })

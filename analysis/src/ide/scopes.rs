@@ -6,9 +6,9 @@ use tilefit_syntax::names::{self, Usage};
 use tilefit_syntax::tokens;
 use tilefit_syntax::{BlockKind, TextRange};
 
+use crate::db::imports;
 use crate::db::{self, SourceFile, Unit, Workspace};
 use crate::eval::{self, Binding};
-use crate::imports;
 
 use super::Context;
 use super::place::{self, Dialect};

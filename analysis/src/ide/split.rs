@@ -7,10 +7,9 @@ use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId};
 
 use crate::db;
 use crate::diagnostics::Code;
-use crate::ir::{Attr, AttrName, Call, Kernel, Operand, Origin, Scalar, Stmt, TileType, Type, VarId};
+use crate::ir::{Attr, AttrName, Call, Kernel, Operand, Origin, Scalar, Stmt, TileType, Type, VarId, visit};
 use crate::memory::Finding;
 use crate::ops::{Category, OpId, Shape, Slot};
-use crate::passes::walk;
 
 use super::statements::Statements;
 use super::trial::{self, Concerned, Edit, Said};
@@ -81,7 +80,7 @@ fn list_around<'k>(body: &'k [Stmt], is_it: &impl Fn(&Stmt) -> bool) -> Option<&
         Stmt::If(inner) => list_around(&inner.then, is_it).or_else(|| list_around(&inner.otherwise, is_it)),
         _ => None,
     });
-    inside.or_else(|| body.iter().any(|stmt| walk::call_of(stmt).is_some() && is_it(stmt)).then_some(body))
+    inside.or_else(|| body.iter().any(|stmt| visit::call_of(stmt).is_some() && is_it(stmt)).then_some(body))
 }
 
 /// Statements that belong together.
@@ -114,7 +113,7 @@ impl<'a> Stretch<'a> {
 
     /// Whether each half of the result depends on that half of the operands only.
     fn is_step(&self, stmt: &Stmt) -> bool {
-        let Some(call) = walk::call_of(stmt) else { return false };
+        let Some(call) = visit::call_of(stmt) else { return false };
         let op = call.op.op();
         let is_halved = |tile: &TileType| {
             let is_full =
@@ -148,12 +147,12 @@ impl<'a> Stretch<'a> {
         let made: Vec<VarId> = self.body.iter().filter_map(defined).filter(is_tile).collect();
         let mut closed = true;
         let within = self.body.as_ptr_range();
-        walk::visit(&self.kernel.body, &mut |stmt| {
+        visit::statements(&self.kernel.body, &mut |stmt| {
             let is_within = within.contains(&std::ptr::from_ref(stmt));
             let mut see = |var: VarId| closed &= !is_tile(&var) || is_within == made.contains(&var);
             match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => walk::visit_header_uses(stmt, &mut see),
-                _ => walk::visit_uses(stmt, &mut see),
+                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => visit::header_uses(stmt, &mut see),
+                _ => visit::uses(stmt, &mut see),
             }
         });
         closed
@@ -167,7 +166,7 @@ impl<'a> Stretch<'a> {
             Some(self.kernel.var(var).name.as_str())
         };
         let (mut read, mut written) = (Vec::new(), Vec::new());
-        for call in self.body.iter().filter_map(walk::call_of) {
+        for call in self.body.iter().filter_map(visit::call_of) {
             let (index, list) = match call.op.op().name {
                 "tile.load" => (0, &mut read),
                 "tile.store" => (2, &mut written),
@@ -185,7 +184,7 @@ impl<'a> Stretch<'a> {
         let mut edits: Vec<Edit> = Vec::new();
         let mut windows = Vec::new();
         let mut extents = Vec::new();
-        for call in self.body.iter().filter_map(walk::call_of) {
+        for call in self.body.iter().filter_map(visit::call_of) {
             let Origin::Expr(at) = call.origin else { return None };
             let (window, shape) = match call.op.op().name {
                 "tile.load" => (Some(1), Some(2)),
@@ -270,7 +269,7 @@ fn defined(stmt: &Stmt) -> Option<VarId> {
 /// The tiles that a statement defines and uses.
 fn tiles_of<'k>(kernel: &'k Kernel, stmt: &Stmt) -> impl Iterator<Item = &'k TileType> {
     let mut vars: Vec<VarId> = defined(stmt).into_iter().collect();
-    walk::visit_uses(stmt, &mut |var| vars.push(var));
+    visit::uses(stmt, &mut |var| vars.push(var));
     vars.into_iter().filter_map(|var| kernel.tile(var))
 }
 

@@ -2,10 +2,10 @@
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, Workspace};
+use crate::db::imports;
+use crate::db::{self, Database, Searches, Settings, SourceFile, Workspace};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Type;
-use crate::{AnalysisHost, FileId, imports};
 
 use super::{Context, PlacedUnit, diagnostics};
 
@@ -87,16 +87,17 @@ pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnO
     for (range, new) in edits {
         document.edit(range.start..range.end, new);
     }
-    let mut host = AnalysisHost::new();
-    host.set_config(context.config().clone());
+    document.settle();
+    let trial = Database::default();
+    let file = |of: SourceFile, document| SourceFile::new(&trial, of.path(db).clone(), document, false, Vec::new());
+    let edited = file(context.file, document);
     let known = Workspace::try_get(db).map(|workspace| workspace.files(db));
-    for &other in known.into_iter().flat_map(|files| files.values()) {
-        if other != context.file && imports::depends_on(db, context.file, other) {
-            let file = host.file_id(other.path(db));
-            host.set_document(file, other.document(db).clone());
-        }
-    }
-    let FileId(file) = host.file_id(context.file.path(db));
-    host.set_document(FileId(file), document);
-    host.ask(FileId(file), question)
+    let others = known.into_iter().flat_map(|files| files.values().copied());
+    let needed = others.filter(|other| *other != context.file && imports::depends_on(db, context.file, *other));
+    let needed = needed.map(|other| file(other, other.document(db).clone()));
+    let files = needed.chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
+    let settings = Settings::builder(context.config().clone()).durability(salsa::Durability::HIGH).new(&trial);
+    Workspace::new(&trial, files);
+    Searches::new(&trial, Vec::new());
+    question(&Context::new(&trial, settings, edited))
 }

@@ -1,8 +1,7 @@
 //! Types of values: tiles, tensors, scalars.
 
-use std::fmt;
-
 use super::{Binding, Reason, Scalar};
+use crate::element::{Dtype, Pad};
 use crate::target::Space;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -126,14 +125,6 @@ pub enum SLayout {
     ColMajor,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pad {
-    Null,
-    Zero,
-    Max,
-    Min,
-}
-
 /// A tensor in global memory.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TensorType {
@@ -182,93 +173,5 @@ impl TensorLayout {
             TensorLayout::MxBNn => Some(Layout { blayout: BLayout::ColMajor, slayout: SLayout::ColMajor, fractal: 32 }),
             TensorLayout::Nd | TensorLayout::Dn | TensorLayout::Nz => None,
         }
-    }
-}
-
-macro_rules! dtypes {
-    ($($variant:ident $name:literal $logical:literal $storage:literal $byte:literal;)*) => {
-        /// Element types (`reference/memory.md` §1).
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Dtype { $($variant),* }
-
-        impl Dtype {
-            pub const ALL: &'static [Dtype] = &[$(Dtype::$variant),*];
-
-            pub fn name(self) -> &'static str {
-                match self { $(Dtype::$variant => $name),* }
-            }
-
-            /// Bits that carry information.
-            pub fn logical_bits(self) -> u64 {
-                match self { $(Dtype::$variant => $logical),* }
-            }
-
-            /// Bits that one element takes in memory.
-            pub fn storage_bits(self) -> u64 {
-                match self { $(Dtype::$variant => $storage),* }
-            }
-
-            /// What `pl.X.get_byte()` gives.
-            pub fn get_byte(self) -> u64 {
-                match self { $(Dtype::$variant => $byte),* }
-            }
-        }
-    };
-}
-
-dtypes! {
-    Bool "BOOL" 1 8 1;
-    Int4 "INT4" 4 4 1;
-    Int8 "INT8" 8 8 1;
-    Int16 "INT16" 16 16 2;
-    Int32 "INT32" 32 32 4;
-    Int64 "INT64" 64 64 8;
-    Uint4 "UINT4" 4 4 1;
-    Uint8 "UINT8" 8 8 1;
-    Uint16 "UINT16" 16 16 2;
-    Uint32 "UINT32" 32 32 4;
-    Uint64 "UINT64" 64 64 8;
-    Fp4 "FP4" 4 4 1;
-    Fp8E4M3Fn "FP8E4M3FN" 8 8 1;
-    Fp8E5M2 "FP8E5M2" 8 8 1;
-    Fp8E8M0 "FP8E8M0" 8 8 1;
-    Fp16 "FP16" 16 16 2;
-    Fp32 "FP32" 32 32 4;
-    Bf16 "BF16" 16 16 2;
-    Hf4 "HF4" 4 4 1;
-    Hf8 "HF8" 8 8 1;
-    Index "INDEX" 64 64 8;
-    TaskId "TASK_ID" 64 64 8;
-}
-
-impl Dtype {
-    pub fn from_name(name: &str) -> Option<Dtype> {
-        Dtype::ALL.iter().copied().find(|dtype| dtype.name() == name)
-    }
-
-    pub fn is_float(self) -> bool {
-        use Dtype::*;
-        matches!(self, Fp4 | Fp8E4M3Fn | Fp8E5M2 | Fp8E8M0 | Fp16 | Fp32 | Bf16 | Hf4 | Hf8)
-    }
-
-    /// An integer to the compiler: indices are, Booleans are not.
-    pub fn is_integer(self) -> bool {
-        !self.is_float() && !matches!(self, Dtype::Bool | Dtype::TaskId)
-    }
-
-    /// The type of signed integers as wide as these unsigned ones; others are what they are.
-    pub fn signed(self) -> Dtype {
-        match self {
-            Dtype::Uint8 => Dtype::Int8,
-            Dtype::Uint16 => Dtype::Int16,
-            Dtype::Uint32 => Dtype::Int32,
-            other => other,
-        }
-    }
-}
-
-impl fmt::Display for Dtype {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

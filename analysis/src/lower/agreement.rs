@@ -7,9 +7,9 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use super::deduce::known;
-use super::deduce::proof::{Proof, Prover};
 use crate::ir::{Pad, Scalar, TensorType, TileType, TileView, Type, Var, VarId};
+use crate::typing::known;
+use crate::typing::proof::{Proof, Prover};
 
 /// In what two types differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

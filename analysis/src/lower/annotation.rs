@@ -3,13 +3,13 @@
 use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
 use super::body::{Lowering, Term};
-use super::deduce;
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{
     AllocationId, BLayout, Binding, DeclaredAllocation, Dtype, Pad, Reason, SLayout, Scalar, TensorLayout, TensorType,
     TileType, TileView, Type,
 };
+use crate::typing;
 
 /// What an annotation says; fields of a tile that it leaves out are `None`.
 pub(super) enum Annotation {
@@ -255,7 +255,7 @@ impl Lowering<'_> {
     pub(super) fn constant_shape(&mut self, extents: &[Scalar], at: ExprId) -> Result<Vec<u64>, Reason> {
         let mut shape = Vec::with_capacity(extents.len());
         for extent in extents {
-            match &deduce::known(extent, &self.state.constants) {
+            match &typing::known(extent, &self.state.constants) {
                 Scalar::Int(extent) if *extent > 0 => shape.push(*extent as u64),
                 Scalar::Int(extent) => {
                     let message = format!("an extent of a tile is {extent}; it must be positive");

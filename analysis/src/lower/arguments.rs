@@ -3,11 +3,12 @@
 
 use tilefit_syntax::ast::{Arg, Expr, ExprId, Function, UnaryOp};
 
-use super::body::{Lowering, Term, kind_of};
+use super::body::{Lowering, Term};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{Dtype, Rejection, Scalar, ScalarBinary, TensorType, Type};
 use crate::ops::{self, Signature, Slot};
+use crate::typing::notation;
 
 /// The name that a keyword gets when it has no meaning for the operand that a call is given.
 pub(super) const IGNORED: &str = "";
@@ -70,7 +71,10 @@ impl Lowering<'_> {
                 };
                 let is_taken = name == "cast" || (ON_SCALARS.iter().any(|(of, _)| *of == name) && both_scalars());
                 (!is_taken).then(|| {
-                    format!("`pl.{name}` works on tiles and tensors, but its first operand is {}", kind_of(&first))
+                    format!(
+                        "`pl.{name}` works on tiles and tensors, but its first operand is {}",
+                        notation::kind(&first)
+                    )
                 })
             }
             _ => None,

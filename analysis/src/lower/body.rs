@@ -8,7 +8,6 @@ use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, Stmt
 use super::agreement::{Agreement, Difference};
 use super::annotation::{self, Annotation};
 use super::draft::{Draft, Home, Statement};
-use super::notation::written;
 use super::renaming::Renames;
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
@@ -17,6 +16,7 @@ use crate::ir::{
     SplitMode, Type, Value, Var, VarId, VectorRegion, Why,
 };
 use crate::ops::OpId;
+use crate::typing::notation::{self, written};
 
 /// The value of an expression of a kernel's body.
 #[derive(Debug, Clone)]
@@ -914,18 +914,7 @@ fn conflict(one: &Type, other: &Type) -> Option<(String, String)> {
         (Type::Scalar(_), Type::Tile(_) | Type::Tensor(_)) => true,
         _ => false,
     };
-    differ.then(|| (kind_of(one), kind_of(other)))
-}
-
-pub(super) fn kind_of(ty: &Type) -> String {
-    match ty {
-        Type::Tile(tile) => format!("a tile of {:?} {}", tile.shape, tile.dtype),
-        Type::Tensor(_) => "a tensor".to_owned(),
-        Type::Scalar(dtype) => format!("a scalar of type {dtype}"),
-        Type::Tuple(_) => "a tuple".to_owned(),
-        Type::Array { dtype, extent } => format!("an array of {extent} {dtype}"),
-        Type::Unknown(_) => "something unknown".to_owned(),
-    }
+    differ.then(|| (notation::kind(one), notation::kind(other)))
 }
 
 pub(super) fn sign(op: BinaryOp) -> &'static str {

@@ -7,9 +7,7 @@ use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 
 use super::annotation::{Annotation, blayout, pad, slayout};
 use super::arguments::IGNORED;
-use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword, kind_of};
-use super::deduce::{self, Problem};
-use super::demands;
+use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
 use super::draft::Home;
 use super::earlier::{removed, renamed};
 use super::renaming::Renames;
@@ -23,6 +21,7 @@ use crate::ir::{
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::passes::tensor_to_tile;
 use crate::target::Space;
+use crate::typing::{self, Problem, notation, scalar};
 
 pub(super) fn unknown(reason: impl Into<String>) -> Rhs {
     Rhs::Term(Term::Unknown(Reason(reason.into())))
@@ -53,7 +52,7 @@ impl Lowering<'_> {
                         if let Some(ty) = operands.iter().map(|term| self.term_type(term)).find(is_block) {
                             let message = format!(
                                 "`{sign}` works on scalars, but this operand is {}; write `{sign}imum(a, b)`",
-                                kind_of(&ty)
+                                notation::kind(&ty)
                             );
                             self.reject(expr, Code::Rejected, message.clone());
                             return unknown(message);
@@ -103,9 +102,7 @@ impl Lowering<'_> {
         let term = self.outer(expr);
         let dtype = args.get(1).map(|arg| self.constant(arg.value));
         match (term, dtype) {
-            (Term::Scalar(number), Some(Constant::Dtype(dtype)))
-                if super::scalar::dtype(&number, &[]) != Some(dtype) =>
-            {
+            (Term::Scalar(number), Some(Constant::Dtype(dtype))) if scalar::dtype(&number, &[]) != Some(dtype) => {
                 Term::Scalar(Scalar::Const(dtype, Box::new(number)))
             }
             (term, _) => term,
@@ -614,14 +611,14 @@ impl Lowering<'_> {
     }
 
     fn unmet(&self, call: &Call, on_tensors: bool) -> Option<String> {
-        let known = demands::Known {
+        let known = typing::Known {
             vars: &self.state.vars,
             constants: &self.state.constants,
             untyped: &|var| self.is_untyped(var),
             restated: &|var| self.state.restated.contains(&var),
             literals: true,
         };
-        demands::unmet(call, on_tensors, known)
+        typing::unmet(call, on_tensors, known)
     }
 
     /// Says what the front end does not accept of a call's operands; the type of a result that is not there.
@@ -653,7 +650,7 @@ impl Lowering<'_> {
         if let Some(ty) = self.refused(&call, at, false) {
             return Rhs::Call(call, ty);
         }
-        let ty = match deduce::result(&call, &self.state.vars, &self.state.constants) {
+        let ty = match typing::deduce(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => ty,
             Err(Problem::Unknown(reason)) => Type::Unknown(reason),
             Err(Problem::NotModelled(what)) => {

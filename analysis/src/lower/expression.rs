@@ -2,17 +2,16 @@
 
 use tilefit_syntax::ast::{BinaryOp, BoolOp, CompareOp, Expr, ExprId, StmtId, UnaryOp};
 
-use super::body::{DEEPEST, Lowering, Rhs, Term, kind_of, sign};
-use super::scalar;
+use super::body::{DEEPEST, Lowering, Rhs, Term, sign};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, Operand, Reason, Rejection, Role, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId,
-    Why,
+    Why, visit,
 };
-use crate::names;
 use crate::ops::OpId;
-use crate::passes::walk;
+use crate::typing::{notation, scalar};
+use crate::words;
 
 fn unknown(reason: impl Into<String>) -> Term {
     Term::Unknown(Reason(reason.into()))
@@ -171,7 +170,7 @@ impl Lowering<'_> {
     /// Whether the element type of a scalar is known, and not only taken to be that of an index.
     pub(super) fn is_typed(&self, value: &Scalar) -> bool {
         let mut is_typed = self.scalar_dtype(value).is_some();
-        walk::scalar_uses(value, &mut |var| is_typed &= !self.is_untyped(var));
+        visit::scalar_uses(value, &mut |var| is_typed &= !self.is_untyped(var));
         is_typed
     }
 
@@ -261,7 +260,7 @@ impl Lowering<'_> {
             }),
             Expr::Attribute { .. } => {
                 let path = self.ast.dotted(expr)?;
-                let is_of_file = self.lookup(path[0]).is_none() && !names::is_language(path[0]);
+                let is_of_file = self.lookup(path[0]).is_none() && !words::is_language(path[0]);
                 (is_of_file && !matches!(value, Constant::Unknown(_))).then(|| {
                     let path = path.join(".");
                     let message = format!(
@@ -400,7 +399,8 @@ impl Lowering<'_> {
             "@" => "pl.matmul(a, b)",
             _ => "an operation of `pl`",
         };
-        let message = format!("`{sign}` works on scalars, but this operand is {}; write `{operation}`", kind_of(&ty));
+        let message =
+            format!("`{sign}` works on scalars, but this operand is {}; write `{operation}`", notation::kind(&ty));
         self.reject(at, Code::Rejected, message);
         unknown("an operator on a tile")
     }

@@ -3,8 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Carry, For, Handover, LoopKind, Operand, Scalar, Stmt, VarId, While};
-use crate::passes::walk;
+use crate::ir::{Carry, For, Handover, LoopKind, Operand, Scalar, Stmt, VarId, While, fold, visit};
 
 pub(super) struct Handovers {
     /// What a loop's body reads in the next round in place of a value that it yields.
@@ -16,7 +15,7 @@ pub(super) struct Handovers {
 impl Handovers {
     pub(super) fn of(host: &[Stmt], regions: &[Vec<Stmt>]) -> Handovers {
         let mut handovers = Handovers { carried: FxHashMap::default(), readers: FxHashMap::default() };
-        walk::visit(host, &mut |stmt| handovers.loops(stmt));
+        visit::statements(host, &mut |stmt| handovers.loops(stmt));
         handovers.reader(host);
         for region in regions {
             // What leaves a scope at its end is not read by that.
@@ -37,7 +36,7 @@ impl Handovers {
             Stmt::While(While { carries, body, .. }) => (carries, body),
             _ => return,
         };
-        for (value, carry) in walk::yielded(body).iter().zip(carries) {
+        for (value, carry) in visit::yielded(body).iter().zip(carries) {
             if let Some(value) = value.var() {
                 self.carried.entry(value).or_insert(carry.iter);
             }
@@ -47,7 +46,7 @@ impl Handovers {
     fn reader(&mut self, body: &[Stmt]) {
         let mut read: FxHashSet<VarId> = FxHashSet::default();
         for stmt in body {
-            walk::visit_uses(stmt, &mut |var| {
+            visit::uses(stmt, &mut |var| {
                 read.insert(var);
             });
         }
@@ -93,5 +92,5 @@ pub(super) struct Place<'a> {
 
 /// The compiler's Simplify puts the body of such a loop in its place.
 pub(super) fn runs_once(kind: LoopKind, start: &Scalar, stop: &Scalar, step: &Scalar) -> bool {
-    kind == LoopKind::Range && walk::trip_count(start, stop, step) == Some(1)
+    kind == LoopKind::Range && fold::trip_count(start, stop, step) == Some(1)
 }

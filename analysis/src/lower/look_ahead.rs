@@ -5,8 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::draft::{ExplicitCarry, Statement};
-use crate::ir::{Scalar, VarId};
-use crate::passes::walk;
+use crate::ir::{Scalar, VarId, visit};
 
 /// What the statements behind each one of a list read before they assign it.
 pub(super) struct LookAhead {
@@ -111,20 +110,20 @@ impl LiveIn {
     fn statement(&mut self, statement: &Statement) {
         match statement {
             Statement::Let { var, value, .. } => {
-                self.sees(|used| walk::value_uses(value, used));
+                self.sees(|used| visit::value_uses(value, used));
                 self.assign(*var);
             }
-            Statement::Eval { call, .. } => self.sees(|used| walk::call_uses(call, used)),
+            Statement::Eval { call, .. } => self.sees(|used| visit::call_uses(call, used)),
             Statement::Yield { values, .. } | Statement::Return { values, .. } => {
-                self.sees(|used| values.iter().for_each(|value| walk::operand_uses(value, used)));
+                self.sees(|used| values.iter().for_each(|value| visit::operand_uses(value, used)));
             }
             Statement::For { index, bounds, carries, body, .. } => {
-                self.sees(|used| bounds.iter().for_each(|bound| walk::scalar_uses(bound, used)));
+                self.sees(|used| bounds.iter().for_each(|bound| visit::scalar_uses(bound, used)));
                 self.loop_body(Some(*index), None, carries, body);
             }
             Statement::While { condition, carries, body, .. } => self.loop_body(None, Some(condition), carries, body),
             Statement::If { condition, then, otherwise, results, .. } => {
-                self.sees(|used| walk::scalar_uses(condition, used));
+                self.sees(|used| visit::scalar_uses(condition, used));
                 let mut assigned = self.aside([], |this| then.iter().for_each(|stmt| this.statement(stmt)));
                 let otherwise = otherwise.as_deref().unwrap_or_default();
                 assigned.extend(self.aside([], |this| otherwise.iter().for_each(|stmt| this.statement(stmt))));
@@ -142,10 +141,10 @@ impl LiveIn {
         carries: &[ExplicitCarry],
         body: &[Statement],
     ) {
-        self.sees(|used| carries.iter().for_each(|carry| walk::operand_uses(&carry.init, used)));
+        self.sees(|used| carries.iter().for_each(|carry| visit::operand_uses(&carry.init, used)));
         let inside = index.into_iter().chain(carries.iter().map(|carry| carry.iter));
         let assigned = self.aside(inside, |this| {
-            this.sees(|used| condition.into_iter().for_each(|condition| walk::scalar_uses(condition, used)));
+            this.sees(|used| condition.into_iter().for_each(|condition| visit::scalar_uses(condition, used)));
             body.iter().for_each(|stmt| this.statement(stmt));
         });
         let is_inside = |var: &VarId| Some(*var) == index || carries.iter().any(|carry| carry.iter == *var);

@@ -7,9 +7,10 @@ use super::draft::{ExplicitCarry, Statement};
 use super::renaming::Bridge;
 use super::scopes::Launched;
 use crate::diagnostics::Code;
-use crate::ir::{Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId, VectorRegion, Why};
+use crate::ir::{
+    Dtype, LoopKind, Operand, Origin, Reason, Role, Scalar, Type, Value, Var, VarId, VectorRegion, Why, fold,
+};
 use crate::ops::OpId;
-use crate::passes::walk;
 
 impl Lowering<'_> {
     pub(super) fn loop_control(&mut self, at: Origin, keyword: &str) {
@@ -107,7 +108,7 @@ impl Lowering<'_> {
             inserted: None,
             origin,
         });
-        let runs = walk::trip_count(&bounds[0], &bounds[1], &bounds[2]) != Some(0);
+        let runs = fold::trip_count(&bounds[0], &bounds[1], &bounds[2]) != Some(0);
         let is_unrolled = kind == LoopKind::Unroll && runs;
         self.state.unrolls.extend(is_unrolled.then_some(index));
         let (carries, body) =

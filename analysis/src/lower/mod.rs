@@ -1,6 +1,6 @@
 //! Python trees to kernel IR.
 //!
-//! [`body`] and [`expression`] read a kernel as the compiler's parser does, [`call`] and [`deduce`] by the operation
+//! [`body`] and [`expression`] read a kernel as the compiler's parser does, [`call`] and [`crate::typing`] by the operation
 //! table, [`earlier`] what older kernels write, and [`ssa`] brings the result into SSA form.
 
 mod agreement;
@@ -8,8 +8,7 @@ mod annotation;
 mod arguments;
 mod body;
 mod call;
-mod deduce;
-mod demands;
+pub(crate) mod constants;
 mod draft;
 mod earlier;
 mod expression;
@@ -19,10 +18,9 @@ mod launch;
 mod lending;
 mod look_ahead;
 mod loops;
-mod notation;
+mod module;
 mod outline;
 mod renaming;
-mod scalar;
 mod scopes;
 mod ssa;
 mod storage;
@@ -37,14 +35,13 @@ use crate::eval::{Argument, Scope};
 use crate::ir::{Handover, Kernel, KernelKind, Origin, Role, Why};
 use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
+use crate::typing::scalar;
 pub(crate) use call::ROUNDING;
-pub(crate) use deduce::{Problem, known, result as deduce};
-pub(crate) use demands::{Known, unmet};
 use handover::{Handovers, Place};
 pub(crate) use launch::{launched_together, members, named};
 pub(crate) use lending::{Lending, lendings};
+pub use module::Module;
 use renaming::Renames;
-pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 pub(crate) use scopes::is_of_attributes;
 use storage::Storages;
 

@@ -5,10 +5,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
     Call, Carry, For, If, Operand, Origin, Reason, Role, Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId,
-    While, Why,
+    While, Why, visit,
 };
 use crate::ops::OpId;
-use crate::passes::walk;
 
 pub(super) struct Outlined {
     /// The variables around the scope that its parameters stand for.
@@ -60,7 +59,7 @@ pub(super) fn leaving(host: &[Stmt], regions: &[Vec<Stmt>], vars: &[Var]) -> Vec
     let bodies = regions.iter().enumerate().map(|(region, body)| (Some(region), body.as_slice()));
     for (here, body) in bodies.chain([(None, host)]) {
         body.iter().for_each(|stmt| {
-            walk::visit_uses(stmt, &mut |var| {
+            visit::uses(stmt, &mut |var| {
                 if made_in.get(&var).is_some_and(|region| Some(*region) != here) {
                     read.insert(var);
                 }
@@ -77,7 +76,7 @@ pub(super) fn leaving(host: &[Stmt], regions: &[Vec<Stmt>], vars: &[Var]) -> Vec
 /// The branches whose values something reads.
 pub(super) fn merging(host: &[Stmt]) -> FxHashSet<Origin> {
     let mut merging = FxHashSet::default();
-    walk::visit(host, &mut |stmt| {
+    visit::statements(host, &mut |stmt| {
         if let Stmt::If(branch) = stmt
             && !branch.results.is_empty()
         {

@@ -12,10 +12,10 @@ use super::look_ahead::{LookAhead, collect_assigned};
 use crate::diagnostics::Code;
 use crate::ir::{
     Call, Carry, For, If, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt, TileType, Type,
-    Value, Var, VarId, While,
+    Value, Var, VarId, While, fold,
 };
 use crate::passes::simplify::Around;
-use crate::passes::walk;
+use crate::typing::scalar;
 
 pub(super) struct Converted {
     pub(super) vars: Vec<Var>,
@@ -193,7 +193,7 @@ impl Converter<'_> {
             Statement::Eval { call, origin } => Stmt::Eval { call: self.call(call), origin: *origin },
             Statement::For { kind, index, bounds, carries, body, origin } => {
                 let [start, stop, step] = bounds.each_ref().map(|bound| self.scalar(bound));
-                let is_unrolled = *kind == LoopKind::Unroll && walk::trip_count(&start, &stop, &step) != Some(0);
+                let is_unrolled = *kind == LoopKind::Unroll && fold::trip_count(&start, &stop, &step) != Some(0);
                 let before = self.current.mark();
                 let opened = self.open_loop(is_unrolled, Some(*index), carries, body, *origin);
                 let opened = OpenLoop { runs_once: runs_once(*kind, &start, &stop, &step), ..opened };
@@ -730,9 +730,7 @@ fn forward_operands(operands: &mut [Operand], known: &[Option<Scalar>], vars: &[
 /// A number with the element type of the variable that it was.
 fn typed(number: Scalar, ty: &Type) -> Scalar {
     match ty {
-        Type::Scalar(dtype) if super::scalar::dtype(&number, &[]) != Some(*dtype) => {
-            Scalar::Const(*dtype, Box::new(number))
-        }
+        Type::Scalar(dtype) if scalar::dtype(&number, &[]) != Some(*dtype) => Scalar::Const(*dtype, Box::new(number)),
         _ => number,
     }
 }
@@ -748,7 +746,7 @@ fn forward_scalar(scalar: &mut Scalar, known: &[Option<Scalar>]) {
         Scalar::Binary(op, left, right) => {
             forward_scalar(left, known);
             forward_scalar(right, known);
-            if let Some(folded) = super::scalar::fold(*op, left, right) {
+            if let Some(folded) = scalar::folded(*op, left, right) {
                 *scalar = folded;
             }
         }

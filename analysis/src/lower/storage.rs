@@ -4,9 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::draft;
-use crate::ir::{Carry, For, Operand, Role, Stmt, Storage, Value, Var, VarId, While};
+use crate::ir::{Carry, For, Operand, Role, Stmt, Storage, Value, Var, VarId, While, visit};
 use crate::ops::OpId;
-use crate::passes::walk;
 
 /// How a tensor of the host, or of one of its scopes, comes about.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +55,8 @@ impl<'a> Storages<'a> {
     fn region(&mut self, body: &[Stmt]) {
         let mut written: Vec<VarId> = Vec::new();
         let mut defined = Vec::new();
-        walk::visit(body, &mut |stmt| {
-            let target = walk::call_of(stmt).and_then(|call| match call.op {
+        visit::statements(body, &mut |stmt| {
+            let target = visit::call_of(stmt).and_then(|call| match call.op {
                 OpId::TENSOR_ASSEMBLE => call.args.first(),
                 OpId::STORE | OpId::MSCATTER => call.args.get(2),
                 _ => None,

@@ -4,11 +4,11 @@
 use tilefit_syntax::ast::{Expr, ExprId};
 
 use super::body::{HostValue, Lowering, Rhs, Term};
-use super::scalar;
 use crate::diagnostics::Code;
 use crate::ir::{Call, Operand, Reason, Scalar, ScalarBinary, TensorLayout, TensorType, Type, VarId};
 use crate::ops::OpId;
 use crate::passes::tensor_to_tile::{self, Untyped};
+use crate::typing::scalar;
 
 fn unknown(reason: impl Into<String>) -> Rhs {
     Rhs::Term(Term::Unknown(Reason(reason.into())))

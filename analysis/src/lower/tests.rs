@@ -1,34 +1,15 @@
 //! Kernels as authors write them, and what lowering makes of them.
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::{BlockKind, Document, ast};
 
-use super::kernels;
-use crate::eval::{self, Constant, FunctionSource, Scope};
+use crate::lower::Module;
 
 mod types;
 
-struct Module<'d>(&'d Document);
-
-impl Scope for Module<'_> {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
-        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
-    }
-
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
-        Some(FunctionSource { ast: ast::parse(&found.source).0.into(), key: None })
-    }
-}
-
 /// Lowers the kernels of a module.
 fn check_module(text: &str, expect: Expect) {
-    let document = Document::new(text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| kernels(&ast::parse(&block.source).0, &Module(&document)));
-    expect.assert_eq(&kernels.map(|kernel| kernel.to_string()).collect::<String>());
+    let kernels = Module::new(text).kernels();
+    expect.assert_eq(&kernels.iter().map(|kernel| kernel.to_string()).collect::<String>());
 }
 
 /// Lowers the body of a kernel with two tensors, a scalar and an output.
@@ -36,10 +17,7 @@ fn check(body: &str, expect: Expect) {
     let signature = "    def k(a: pl.Tensor[[512, 512], pl.FP32], b: pl.Tensor[[512, 512], pl.FP16], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):\n";
     let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
     let text = format!("TILE = [64, 128]\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n{signature}{body}");
-    let document = Document::new(&text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| kernels(&ast::parse(&block.source).0, &Module(&document)));
-    let text = kernels.map(|kernel| kernel.to_string()).collect::<String>();
+    let text = Module::new(&text).kernels().iter().map(|kernel| kernel.to_string()).collect::<String>();
     let lines = text.lines().filter(|line| !line.starts_with("InCore") && !line.starts_with("    param"));
     expect.assert_eq(&lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect::<String>());
 }

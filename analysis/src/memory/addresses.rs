@@ -3,11 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Code;
-use crate::ir::{AttrName, Call, Kernel, KernelKind, Origin, Rejection, Scalar, Stmt, Value, VarId};
+use crate::ir::{AttrName, Call, Kernel, KernelKind, Origin, Rejection, Scalar, Stmt, Value, VarId, visit};
 use crate::memory::bases::{BaseId, Bases, MemRef};
 use crate::memory::sizes;
 use crate::ops::OpId;
-use crate::passes::walk;
 use crate::target::Space;
 
 /// Memory at the start of a space that tiles are placed behind: the rings of pipes between the cores.
@@ -57,7 +56,7 @@ pub(crate) struct Reservation {
 pub(crate) fn reservations(kernel: &Kernel) -> Vec<Reservation> {
     let mut found = Vec::new();
     let mut end = 0;
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         let (var, call) = match stmt {
             Stmt::Let { var, value: Value::Call(call), .. } => (Some(*var), call),
             Stmt::Let { var, value: Value::Scalar(Scalar::Call(call)), .. } => (Some(*var), &**call),

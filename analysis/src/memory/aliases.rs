@@ -5,9 +5,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Attr, AttrName, Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Value, VarId};
+use crate::ir::{Attr, AttrName, Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Value, VarId, visit};
 use crate::memory::bases::{self, BaseId, Bases, MemRef};
-use crate::memory::reads::{self, Inits};
+use crate::memory::carried::Inits;
 use crate::ops::{Inplace, OpId, OutputSpace};
 use crate::target::{Space, Target};
 
@@ -141,7 +141,7 @@ impl<'k> Retargeter<'k> {
     }
 
     fn carries(&mut self, each: &'k For) {
-        for (carry, value) in each.carries.iter().zip(reads::yielded(&each.body)) {
+        for (carry, value) in each.carries.iter().zip(visit::yielded(&each.body)) {
             if self.kernel.tile(carry.iter).is_none() {
                 continue;
             }
@@ -227,7 +227,7 @@ impl<'k> Retargeter<'k> {
 
     fn retarget_branches(&mut self, var: VarId, branch: &'k If, slot: usize, memory: MemRef) -> bool {
         let mut sides = |block: &'k [Stmt]| {
-            let value = reads::yielded(block).get(slot).and_then(Operand::var);
+            let value = visit::yielded(block).get(slot).and_then(Operand::var);
             value.is_some_and(|value| self.retarget(value, memory))
         };
         // Both, as the compiler does, even where the first one fails.
@@ -237,7 +237,7 @@ impl<'k> Retargeter<'k> {
     }
 
     fn retarget_loop(&mut self, var: VarId, each: &'k For, slot: usize, memory: MemRef) -> bool {
-        let value = reads::yielded(&each.body).get(slot).and_then(Operand::var);
+        let value = visit::yielded(&each.body).get(slot).and_then(Operand::var);
         if !value.is_some_and(|value| self.retarget(value, memory)) {
             return false;
         }
@@ -305,19 +305,19 @@ impl<'k> Retargeter<'k> {
 
     fn operand_on(&self, operand: &Operand, base: BaseId) -> bool {
         let mut found = false;
-        reads::of_operand(operand, &mut |var| found |= self.on(self.inits.resolve(var), base));
+        visit::operand_uses(operand, &mut |var| found |= self.on(self.inits.resolve(var), base));
         found
     }
 
     fn scalar_on(&self, scalar: &Scalar, base: BaseId) -> bool {
         let mut found = false;
-        reads::of_scalar(scalar, &mut |var| found |= self.on(self.inits.resolve(var), base));
+        visit::scalar_uses(scalar, &mut |var| found |= self.on(self.inits.resolve(var), base));
         found
     }
 
     fn value_on(&self, value: &Value, base: BaseId) -> bool {
         let mut found = false;
-        reads::of_value(value, &mut |var| found |= self.on(self.inits.resolve(var), base));
+        visit::value_uses(value, &mut |var| found |= self.on(self.inits.resolve(var), base));
         found
     }
 
@@ -338,8 +338,8 @@ impl<'k> Retargeter<'k> {
     }
 
     fn coalesce(&mut self, branch: &'k If, slot: usize) -> Option<()> {
-        let then = reads::yielded(&branch.then).get(slot)?.var()?;
-        let otherwise = reads::yielded(&branch.otherwise).get(slot)?.var()?;
+        let then = visit::yielded(&branch.then).get(slot)?.var()?;
+        let otherwise = visit::yielded(&branch.otherwise).get(slot)?.var()?;
         let (accumulated, seed) = match (self.accumulates(then), self.accumulates(otherwise)) {
             (true, false) => (then, otherwise),
             (false, true) => (otherwise, then),

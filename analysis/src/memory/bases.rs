@@ -5,10 +5,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Call, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId};
-use crate::memory::{reads, sizes};
+use crate::ir::{Call, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId, visit};
+use crate::memory::{carried, sizes};
 use crate::ops::OpId;
-use crate::passes::walk;
 use crate::target::{Space, Target};
 
 /// Index of a base in [`Bases::all`].
@@ -142,7 +141,7 @@ impl Assigner<'_> {
     fn measure_declared(&mut self) {
         let mut slots: Vec<Option<(u64, Space)>> = vec![None; self.declared.len()];
         let mut defined = Vec::new();
-        self.kernel.body.iter().for_each(|stmt| walk::visit_definitions(stmt, &mut |var| defined.push(var)));
+        self.kernel.body.iter().for_each(|stmt| visit::definitions(stmt, &mut |var| defined.push(var)));
         for tile in defined.into_iter().filter_map(|var| self.kernel.tile(var)) {
             let (Some(binding), Some(space)) = (&tile.binding, tile.space) else { continue };
             let Some(size) = sizes::tile_bytes(tile, space, self.target) else { continue };
@@ -210,12 +209,12 @@ impl Assigner<'_> {
         for stmt in block {
             match stmt {
                 Stmt::Let { var, value, .. } => {
-                    reads::of_value(value, &mut |read| self.read(read));
+                    visit::value_uses(value, &mut |read| self.read(read));
                     self.define(*var, value);
                 }
                 Stmt::For(each) => {
                     for carry in &each.carries {
-                        reads::of_operand(&carry.init, &mut |read| self.read(read));
+                        visit::operand_uses(&carry.init, &mut |read| self.read(read));
                         self.inherit(carry.iter, carry.init.var());
                     }
                     self.block(&each.body);
@@ -229,7 +228,7 @@ impl Assigner<'_> {
                 }
                 Stmt::While(each) => {
                     for carry in &each.carries {
-                        reads::of_operand(&carry.init, &mut |read| self.read(read));
+                        visit::operand_uses(&carry.init, &mut |read| self.read(read));
                         self.inherit(carry.iter, carry.init.var());
                     }
                     self.block(&each.body);
@@ -238,9 +237,9 @@ impl Assigner<'_> {
                     }
                 }
                 Stmt::If(branch) => self.branch(branch),
-                Stmt::Eval { call, .. } => reads::of_call(call, &mut |read| self.read(read)),
+                Stmt::Eval { call, .. } => visit::call_uses(call, &mut |read| self.read(read)),
                 Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
-                    values.iter().for_each(|value| reads::of_operand(value, &mut |read| self.read(read)));
+                    values.iter().for_each(|value| visit::operand_uses(value, &mut |read| self.read(read)));
                 }
                 Stmt::Break(_) | Stmt::Continue(_) => {}
             }
@@ -260,9 +259,9 @@ impl Assigner<'_> {
         for result in &branch.results {
             self.fresh(*result);
         }
-        let (then, otherwise) = (reads::yielded(&branch.then), reads::yielded(&branch.otherwise));
+        let (then, otherwise) = (visit::yielded(&branch.then), visit::yielded(&branch.otherwise));
         for (index, result) in branch.results.iter().enumerate() {
-            let own = |values: &[Operand]| reads::own_var(self.kernel, values.get(index));
+            let own = |values: &[Operand]| carried::own_var(self.kernel, values.get(index));
             self.share_tile(*result, own(then).or_else(|| own(otherwise)));
         }
     }

@@ -6,10 +6,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{Call, Carry, If, Kernel, Operand, Origin, Stmt, Value, VarId};
+use crate::ir::{Call, Carry, If, Kernel, Operand, Origin, Stmt, Value, VarId, visit};
 use crate::memory::bases::{BaseId, Bases};
+use crate::memory::carried::{self, Inits};
 use crate::memory::plan::Order;
-use crate::memory::reads::{self, Inits};
 
 /// When each tile is live.
 pub(super) struct Lifetimes<'k> {
@@ -200,16 +200,16 @@ impl<'k> Walk<'k, '_> {
                         self.lifetimes.defined.push(*var);
                     }
                     self.mention(*var, order);
-                    reads::of_value(value, &mut |read| self.used(read, order));
+                    visit::value_uses(value, &mut |read| self.used(read, order));
                 }
                 Stmt::Eval { call, origin } => {
                     let order = self.take(*origin);
-                    reads::of_call(call, &mut |read| self.used(read, order));
+                    visit::call_uses(call, &mut |read| self.used(read, order));
                 }
                 Stmt::Yield { values, origin } | Stmt::Return { values, origin } => {
                     let order = self.take(*origin);
                     for value in values {
-                        reads::of_operand(value, &mut |read| self.used(read, order));
+                        visit::operand_uses(value, &mut |read| self.used(read, order));
                     }
                 }
                 Stmt::For(each) => self.looped(&each.carries, &each.body),
@@ -236,7 +236,7 @@ impl<'k> Walk<'k, '_> {
         for carry in carries {
             self.mention(carry.iter, last);
             self.mention(carry.result, last);
-            let Some(init) = reads::own_var(self.kernel, Some(&carry.init)) else { continue };
+            let Some(init) = carried::own_var(self.kernel, Some(&carry.init)) else { continue };
             if self.kernel.tile(carry.result).is_some() && self.is_defined(init) {
                 self.loop_results.insert(carry.result, init);
             }
@@ -245,12 +245,12 @@ impl<'k> Walk<'k, '_> {
 
     fn branch(&mut self, branch: &'k If) {
         let start = self.next();
-        reads::of_scalar(&branch.condition, &mut |read| self.used(read, start));
+        visit::scalar_uses(&branch.condition, &mut |read| self.used(read, start));
         self.block(&branch.then);
         let middle = self.next();
         self.block(&branch.otherwise);
         let end = self.next();
-        let (then, otherwise) = (reads::yielded(&branch.then), reads::yielded(&branch.otherwise));
+        let (then, otherwise) = (visit::yielded(&branch.then), visit::yielded(&branch.otherwise));
         for (slot, result) in branch.results.iter().enumerate() {
             self.mention(*result, Order(end.0.saturating_sub(1)));
             if self.bases.of_tile(self.kernel, *result).is_none() {
@@ -285,7 +285,7 @@ impl<'k> Walk<'k, '_> {
     }
 
     fn operand_used(&mut self, operand: &Operand, at: Order) {
-        reads::of_operand(operand, &mut |read| self.used(read, at));
+        visit::operand_uses(operand, &mut |read| self.used(read, at));
     }
 
     fn used(&mut self, var: VarId, at: Order) {

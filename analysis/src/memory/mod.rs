@@ -7,6 +7,7 @@
 mod addresses;
 mod aliases;
 mod bases;
+mod carried;
 mod check;
 mod declared;
 mod deeper;
@@ -18,7 +19,6 @@ mod overwritten;
 mod packed;
 pub mod packing;
 mod plan;
-mod reads;
 mod repairs;
 mod report;
 mod reuse;
@@ -41,9 +41,9 @@ use crate::target::{Machine, Planner, Target};
 
 use addresses::{Layout, Reserved};
 use bases::{Bases, Unplaced};
+use carried::Inits;
 use lifetimes::{Group, Lifetimes, Live};
 use packed::Packed;
-use reads::Inits;
 use repairs::Repairs;
 use reuse::{Constraints, Degraded};
 
@@ -62,7 +62,7 @@ pub fn plan_for(kernel: &Kernel, machine: Machine, planner: Planner) -> Plan {
 
 pub(crate) fn plan_within(kernel: &Kernel, machine: Machine, planner: Planner, effort: Effort) -> Plan {
     let target = machine.target;
-    if !reads::well_formed(kernel) {
+    if !carried::well_formed(kernel) {
         return report::ill_formed(kernel, target, planner);
     }
     let inits = Inits::of(kernel);

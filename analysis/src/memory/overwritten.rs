@@ -9,17 +9,16 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::{Call, Carry, For, Kernel, Operand, Origin, Scalar, Stmt, Value, VarId};
+use crate::ir::{Call, Carry, For, Kernel, Operand, Origin, Scalar, Stmt, Value, VarId, visit};
 use crate::memory::bases::{Bases, Offset};
+use crate::memory::carried;
 use crate::memory::plan::{Finding, Related};
-use crate::memory::reads;
 use crate::ops::{Effect, OpId};
-use crate::passes::walk;
 use crate::target::Space;
 
 pub(super) fn check(kernel: &Kernel, bases: &Bases, address: &dyn Fn(VarId) -> Option<u64>) -> Vec<Finding> {
     let mut carries_tiles = false;
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         let is_tile = |carry: &Carry| kernel.tile(carry.iter).is_some();
         carries_tiles |= matches!(stmt, Stmt::For(node) if node.carries.iter().any(is_tile));
     });
@@ -131,7 +130,7 @@ impl<'k> Survey<'k> {
                         self.block(stmts, branch);
                     }
                     for (slot, result) in node.results.iter().enumerate() {
-                        let value = |stmts: &[Stmt]| reads::yielded(stmts).get(slot).and_then(Operand::var);
+                        let value = |stmts: &[Stmt]| visit::yielded(stmts).get(slot).and_then(Operand::var);
                         self.homes.insert(*result, block);
                         self.branch_results.insert(*result, [value(&node.then), value(&node.otherwise)]);
                     }
@@ -244,8 +243,8 @@ impl Check<'_, '_> {
             return None;
         }
         let same = self.same_bytes(init);
-        let next = reads::yielded(&at.node.body).get(slot)?.var()?;
-        let is_copied = reads::own_var(self.kernel, Some(&carry.init)).is_some();
+        let next = visit::yielded(&at.node.body).get(slot)?.var()?;
+        let is_copied = carried::own_var(self.kernel, Some(&carry.init)).is_some();
         let is_there = self.bases.get(next).is_some_and(|next| next.base == memory.base);
         if !(is_copied || is_there) || !self.is_new(next, &same, &self.same_bytes(carry.iter)) {
             return None;
@@ -312,7 +311,7 @@ impl Check<'_, '_> {
             } else if let Some(&(inner, slot)) = self.survey.loop_results.get(&var) {
                 let node = self.survey.loops[inner].node;
                 let carry = &node.carries[slot];
-                let next = reads::yielded(&node.body).get(slot).and_then(Operand::var);
+                let next = visit::yielded(&node.body).get(slot).and_then(Operand::var);
                 let Some(next) = next.filter(|_| trips(node) != Some(0)) else { return false };
                 let (init, iter) = (carry.init.var().map(|init| self.same_bytes(init)), self.same_bytes(carry.iter));
                 if !self.is_new(next, &init.unwrap_or_default(), &iter) {

@@ -5,9 +5,9 @@
 
 use crate::ir::{Attr, AttrName, Call, For, If, Kernel, Operand, Origin, Role, Stmt, Type, Value, Var, VarId, Why};
 use crate::memory::bases::{Bases, MemRef, Offset};
+use crate::memory::carried;
 use crate::memory::lifetimes::Group;
 use crate::memory::plan::Order;
-use crate::memory::reads;
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -129,7 +129,7 @@ struct End<'a> {
 
 impl<'a> End<'a> {
     fn value(&self, kernel: &Kernel, slot: usize) -> Option<VarId> {
-        reads::own_var(kernel, self.values.get(slot))
+        carried::own_var(kernel, self.values.get(slot))
     }
 }
 
@@ -171,7 +171,7 @@ impl<'a> Fixer<'a> {
 
     fn fix_loop(&mut self, each: &For, end: End) {
         for (slot, carry) in each.carries.iter().enumerate() {
-            let Some(home) = self.memory(reads::own_var(self.kernel, Some(&carry.init))) else { continue };
+            let Some(home) = self.memory(carried::own_var(self.kernel, Some(&carry.init))) else { continue };
             let value = end.value(self.kernel, slot);
             if let (Some(value), Some(memory)) = (value, self.memory(value)) {
                 if memory.base != home.base {

@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::{For, Kernel, KernelKind, Note, Operand, Origin, Reason, Role, Stmt, Var, VarId, While, Why};
+use crate::ir::{For, Kernel, KernelKind, Note, Operand, Origin, Reason, Role, Stmt, Var, VarId, While, Why, visit};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, Bases, MemRef, Offset};
 use crate::memory::check::{self, Checked};
@@ -14,7 +14,6 @@ use crate::memory::plan::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTi
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Degraded;
 use crate::memory::{Draft, Placement, overwritten, sizes};
-use crate::passes::walk;
 use crate::target::{Planner, Space, Target};
 
 pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Plan {
@@ -255,7 +254,7 @@ fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
     let mut found = Vec::new();
     let mut handed_on: FxHashSet<VarId> = FxHashSet::default();
     let mut carried: FxHashSet<VarId> = FxHashSet::default();
-    walk::visit(&kernel.body, &mut |stmt| match stmt {
+    visit::statements(&kernel.body, &mut |stmt| match stmt {
         Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
             handed_on.extend(carries.iter().filter_map(|carry| carry.init.var()));
             if let Stmt::While(_) = stmt {
@@ -265,9 +264,9 @@ fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
         Stmt::Yield { values, .. } => handed_on.extend(values.iter().filter_map(Operand::var)),
         _ => {}
     });
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         let Stmt::While(each) = stmt else { return };
-        let next = walk::yielded(&each.body);
+        let next = visit::yielded(&each.body);
         for (slot, carry) in each.carries.iter().enumerate().filter(|(_, carry)| kernel.tile(carry.iter).is_some()) {
             let first = carry.init.var().unwrap_or(carry.iter);
             let next = next.get(slot).and_then(Operand::var).unwrap_or(carry.iter);

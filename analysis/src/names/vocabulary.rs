@@ -5,18 +5,12 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Dtype;
-use crate::{lower, ops, words};
-
-/// What the language is called in a kernel, by a convention that its compiler depends on.
-pub(super) const ROOTS: [&str; 2] = ["pl", "pld"];
+use crate::words::{self, is_language};
+use crate::{lower, ops};
 
 /// Words that are gone from the language. What they mean to a kernel is said where it is read.
 const EARLIER: [&str; 1] = ["auto_chunk"];
 const EARLIER_PARAMS: [(&str, &str); 1] = [("pl.parallel", "chunk")];
-
-pub(super) fn is_root(name: &str) -> bool {
-    ROOTS.contains(&name)
-}
 
 /// The modules and enumerations of which every member is known, with the members that neither the operations nor the words have.
 const NAMESPACES: &[(&str, &[&str])] = &[
@@ -478,7 +472,7 @@ fn others(path: &[&str]) -> Option<&'static [&'static str]> {
 
 /// Whether all members of a module or enumeration are known.
 pub(super) fn is_closed(path: &[&str]) -> bool {
-    path.first().is_some_and(|root| is_root(root)) && others(path).is_some()
+    path.first().is_some_and(|root| is_language(root)) && others(path).is_some()
 }
 
 /// Whether a module or enumeration whose members are all known has this one.

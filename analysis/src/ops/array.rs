@@ -1,8 +1,8 @@
 //! Arrays of scalars, in memory of the scalar unit: no tile takes part.
 
+use super::AttrName;
 use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, PipeRule, Shape, View, pos, pos_attr};
 use super::{Preset::*, When::*};
-use crate::ir::AttrName;
 
 const OF_ARRAY: Op = Op {
     category: Category::Query,

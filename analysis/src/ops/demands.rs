@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use super::AttrName;
 use super::Op;
-use crate::ir::AttrName;
-use crate::ir::Dtype::{self, *};
+use crate::element::Dtype::{self, *};
 use crate::target::Space;
 
 /// Numbers are operands.

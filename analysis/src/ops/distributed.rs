@@ -2,7 +2,7 @@
 
 use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, Param, PipeRule, Shape, View, key_attr, pos};
 use super::{Preset::*, When::*};
-use crate::ir::Dtype;
+use crate::element::Dtype;
 use crate::target::Space;
 
 const OF: &[Param] = &[pos("of", 0, Required)];

@@ -1,10 +1,10 @@
 //! Gather, scatter and sort.
 
+use super::AttrName;
 use super::{
     Access, Category, DtypeRule, Effect, Inplace, LayoutNeed, OP, Op, Shape, View, key, key_attr, pos, pos_attr,
 };
 use super::{Preset::*, When::*};
-use crate::ir::AttrName;
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[

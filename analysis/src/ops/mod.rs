@@ -2,6 +2,7 @@
 //! editor features (`reference/ops.csv`).
 
 mod array;
+mod attr_name;
 mod broadcast;
 mod cross_core;
 mod demands;
@@ -22,8 +23,9 @@ mod views;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::ir::{AttrName, Dtype, Pad};
+use crate::element::{Dtype, Pad};
 use crate::target::Space;
+pub use attr_name::AttrName;
 pub use demands::{Axis, Demand, Dtypes, Literals};
 pub use signatures::{Signature, construct, signature};
 

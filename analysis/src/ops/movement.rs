@@ -1,11 +1,12 @@
 //! Between memories, and tiles made from nothing.
 
+use super::AttrName;
 use super::{
     Access, Category, DtypeRule, Effect, Inplace, LayoutNeed, OP, Op, OutputSpace, PipeRule, Shape, View, key,
     key_attr, pos, pos_attr,
 };
 use super::{Preset::*, When::*};
-use crate::ir::{AttrName, Dtype};
+use crate::element::Dtype;
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[

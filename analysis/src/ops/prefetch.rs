@@ -2,7 +2,7 @@
 
 use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, PipeRule, Shape, View, pos};
 use super::{Preset::*, When::*};
-use crate::ir::Dtype;
+use crate::element::Dtype;
 
 /// Yields a handle.
 const HANDLE: Op = Op {

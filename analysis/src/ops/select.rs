@@ -2,7 +2,7 @@
 
 use super::{Access, Category, DtypeRule, LayoutNeed, OP, Op, Shape, View, pos, pos_attr};
 use super::{Preset::*, When::*};
-use crate::ir::Dtype;
+use crate::element::Dtype;
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[

@@ -2,12 +2,12 @@
 //! ([`crate::tensor_to_tile`]). The rest are the rows of tiles, whose operands may be tensors in a scope that the compiler
 //! outlines.
 
+use super::AttrName;
 use super::{
     Access, Category, DtypeRule, Effect, OP, Op, OutputSpace, Param, PipeRule, Shape, View, key, key_attr, pos,
     pos_attr,
 };
 use super::{Preset::*, When::*};
-use crate::ir::AttrName;
 
 /// An operation of the compiler's tensor dialect, which is gone before tiles are placed.
 const TENSOR: Op =
@@ -62,7 +62,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[
             pos("start", 0, Required),
             pos("shape", 1, Required),
-            pos_attr("dtype", Dtype(crate::ir::Dtype::Int32)),
+            pos_attr("dtype", Dtype(crate::element::Dtype::Int32)),
             pos_attr("descending", Bool(false)),
         ],
         args: &["start", "shape"],
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[Op] = &[
             pos("counter2", 4, Required),
             pos("counter3", 5, Required),
             pos("shape", 6, Required),
-            pos_attr("dtype", Dtype(crate::ir::Dtype::Uint32)),
+            pos_attr("dtype", Dtype(crate::element::Dtype::Uint32)),
             pos_attr("rounds", Int(10)),
         ],
         args: &["key0", "key1", "counter0", "counter1", "counter2", "counter3", "shape"],

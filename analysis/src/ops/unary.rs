@@ -1,8 +1,9 @@
 //! Functions of the elements of one tile.
 
+use super::AttrName;
 use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, pos, pos_attr};
 use super::{Preset::*, When::*};
-use crate::ir::{AttrName, Dtype};
+use crate::element::Dtype;
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[

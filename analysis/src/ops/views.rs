@@ -1,11 +1,12 @@
 //! Other views of a tile, and copies that change its layout.
 
+use super::AttrName;
 use super::{
     Access, Category, DtypeRule, Effect, Inplace, OP, Op, OutputSpace, PipeRule, Shape, View, key, key_attr, pos,
     pos_attr,
 };
 use super::{Preset::*, When::*};
-use crate::ir::{AttrName, Pad};
+use crate::element::Pad;
 use crate::target::Space;
 
 pub(super) const ROWS: &[Op] = &[

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use crate::codegen::sequence::Action;
-use crate::ir::{Attr, AttrName, Call, For, Kernel, KernelKind, LoopKind, Note, Origin, Stmt};
+use crate::ir::{Attr, AttrName, Call, For, Kernel, KernelKind, LoopKind, Note, Origin, Stmt, visit};
 use crate::ops::OpId;
-use crate::passes::walk;
 
 /// One direction of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -114,8 +113,8 @@ impl Transfers {
             return None;
         }
         let (mut peers, mut slots) = (Vec::new(), Vec::new());
-        walk::visit(&kernel.body, &mut |stmt| {
-            let Some(call) = walk::call_of(stmt) else { return };
+        visit::statements(&kernel.body, &mut |stmt| {
+            let Some(call) = visit::call_of(stmt) else { return };
             match call.op {
                 OpId::IMPORT_PEER_BUFFER => {
                     peers.extend(call.text(AttrName::PeerFunc).map(str::to_owned));
@@ -199,7 +198,7 @@ fn steps(body: &[Stmt]) -> Option<Vec<Step>> {
             // What stands behind may not happen.
             Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => return None,
             Stmt::Let { .. } | Stmt::Eval { .. } | Stmt::Yield { .. } => {
-                let Some((call, (to_cube, action))) = walk::call_of(stmt).and_then(|it| Some((it, end_of(it.op)?)))
+                let Some((call, (to_cube, action))) = visit::call_of(stmt).and_then(|it| Some((it, end_of(it.op)?)))
                 else {
                     continue;
                 };

@@ -4,20 +4,19 @@
 use rustc_hash::FxHashMap;
 
 use super::layout;
-use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Kernel, Layout, Operand, Origin, Rejection, Role, Scalar, Stmt, TileType, TileView,
-    Type, Value, Var, VarId, Why,
+    Type, Value, Var, VarId, Why, rewrite,
 };
-use crate::lower::deduce;
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
+use crate::typing::deduce;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
     let mut repair = Repair { kernel, next: 0 };
-    kernel.body = walk::expand_leaves(body, &mut |stmt, out| repair.stmt(stmt, out));
+    kernel.body = rewrite::expand_leaves(body, &mut |stmt, out| repair.stmt(stmt, out));
 }
 
 struct Repair<'a> {

@@ -1,9 +1,8 @@
 //! Whether a hard `pl.system.syncall` can complete (`verify_hard_syncall_occupancy.cpp`): it waits for every core of its kind, so that the
 //! launch has to fill them all, at once.
 
-use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{AttrName, Blocks, Call, Kernel, KernelKind, Launch, Rejection};
+use crate::ir::{AttrName, Blocks, Call, Kernel, KernelKind, Launch, Rejection, visit};
 use crate::ops::OpId;
 use crate::target::Target;
 
@@ -14,8 +13,8 @@ pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
     for part in parts.iter_mut().filter(|part| part.kind != KernelKind::InCore) {
         let Some(launch) = part.cross_core.launch else { continue };
         let mut found = Vec::new();
-        walk::visit(&part.body, &mut |stmt| {
-            let barrier = walk::call_of(stmt)
+        visit::statements(&part.body, &mut |stmt| {
+            let barrier = visit::call_of(stmt)
                 .filter(|call| call.op == OpId::SYNCALL && call.text(AttrName::Mode) != Some("soft"));
             found.extend(
                 barrier.and_then(|call| Some((call.origin, refused(call, part.kind, is_mixed, launch, target)?))),

@@ -4,11 +4,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::pages::{Pages, extents, int, tile_type};
-use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt,
-    TileType, TileView, Type, Value, Var, VarId, Why,
+    TileType, TileView, Type, Value, Var, VarId, Why, fold, visit,
 };
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
@@ -131,11 +130,11 @@ impl Batches {
     /// The chains of statements that end in operands of products only, none of which keeps them whole.
     fn drop_unread(&mut self, kernel: &Kernel, body: &[Stmt]) {
         let mut uses: FxHashMap<VarId, usize> = FxHashMap::default();
-        walk::visit(body, &mut |stmt| {
+        visit::statements(body, &mut |stmt| {
             let mut count = |var| *uses.entry(var).or_default() += 1;
             match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => walk::visit_header_uses(stmt, &mut count),
-                leaf => walk::visit_uses(leaf, &mut count),
+                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => visit::header_uses(stmt, &mut count),
+                leaf => visit::uses(leaf, &mut count),
             }
         });
         let mut operands: FxHashMap<VarId, usize> = FxHashMap::default();
@@ -341,7 +340,7 @@ fn unrolled(
             store.args[0] = Operand::Var(one);
             if let (Some(Operand::List(offsets)), Some(tensor)) = (store.args.get_mut(1), stored.take()) {
                 for (offset, index) in offsets.iter_mut().zip(&index) {
-                    *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), int(*index));
+                    *offset = fold::binary(ScalarBinary::Add, offset.clone(), int(*index));
                 }
                 store.args[2] = tensor;
             }
@@ -407,7 +406,7 @@ impl Pages<'_> {
         let place = indices(batch, &of.batch_shape);
         if let Some(Operand::List(offsets)) = load.args.get_mut(1) {
             for (offset, index) in offsets.iter_mut().zip(place) {
-                *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), int(index));
+                *offset = fold::binary(ScalarBinary::Add, offset.clone(), int(index));
             }
         }
         let [rows, columns] = if of.turned { [of.columns, of.rows] } else { [of.rows, of.columns] };

@@ -3,9 +3,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{Call, For, Kernel, Note, Reason, Rejection, Stmt, Type, Value, Var, VarId};
+use crate::ir::{Call, For, Kernel, Note, Reason, Rejection, Stmt, Type, Value, Var, VarId, visit};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -18,7 +17,7 @@ pub(super) fn check(kernel: &mut Kernel) {
     let for_cube = kernel.vars.iter().any(is_of_cube);
     // Tiles in the ring between the cores, and views of them, have no memory that a slot could stand for.
     let mut in_ring: FxHashSet<VarId> = FxHashSet::default();
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         if let Stmt::For(inner) = stmt {
             unclear.extend(begun_in_computed_slots(kernel, inner));
         }

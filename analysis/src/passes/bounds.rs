@@ -3,11 +3,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{Kernel, Rejection};
-use crate::lower::{Problem, deduce};
+use crate::ir::{Kernel, Rejection, visit};
 use crate::ops::OpId;
+use crate::typing::{Problem, deduce};
 
 pub(super) fn check(kernel: &mut Kernel) {
     refuse(kernel, &[OpId::LOAD, OpId::STORE, OpId::SLICE], |problem| match problem {
@@ -29,8 +28,8 @@ pub(super) fn check_extents(kernel: &mut Kernel) {
 fn refuse(kernel: &mut Kernel, ops: &[OpId], refused: impl Fn(Problem) -> Option<String>) {
     let constants = FxHashMap::default();
     let mut found = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt).filter(|call| ops.contains(&call.op)) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt).filter(|call| ops.contains(&call.op)) else { return };
         let problem = deduce(call, &kernel.vars, &constants).err();
         if let Some(message) = problem.and_then(&refused) {
             found.push(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() });

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::backend_layouts::base_name;
-use super::{layout, walk};
+use super::layout;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, Stmt, Type, Value, Var, VarId,
-    Why,
+    Why, rewrite, visit,
 };
 use crate::ops::OpId;
 use crate::target::Target;
@@ -17,7 +17,7 @@ use crate::target::Target;
 pub(super) fn run(kernel: &mut Kernel, target: Target) {
     let body = std::mem::take(&mut kernel.body);
     let mut legalize = Legalize { kernel, target, next: 0 };
-    kernel.body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
+    kernel.body = rewrite::expand_leaves(body, &mut |stmt, out| match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } if call.op == OpId::CAST => {
             legalize.cast(var, call, origin, out);
         }
@@ -29,7 +29,7 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
 /// modelled, so the result takes no memory.
 pub(super) fn note_folded(kernel: &mut Kernel) {
     let mut casts = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
         let source = call.args.first().and_then(Operand::var);
         let is_unknown = |source: VarId| matches!(kernel.var(source).ty, Type::Unknown(_));

@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 use tilefit_syntax::ast::FloatBits;
 
 use super::backend_layouts::base_name;
-use super::{layout, walk};
+use super::layout;
 use crate::ir::{
-    Attr, AttrName, Call, Dtype, Kernel, Operand, Origin, Role, Scalar, Stmt, Type, Value, Var, VarId, Why,
+    Attr, AttrName, Call, Dtype, Kernel, Operand, Origin, Role, Scalar, Stmt, Type, Value, Var, VarId, Why, rewrite,
 };
 use crate::ops::OpId;
 
 pub(super) fn run(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
     let mut next = 0;
-    kernel.body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
+    kernel.body = rewrite::expand_leaves(body, &mut |stmt, out| match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } if matches!(call.op, OpId::SIN | OpId::COS) => {
             let mut lowering =
                 Lowering { kernel, next: &mut next, name: String::new(), origin, steps: FxHashMap::default(), out };

@@ -5,11 +5,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::batches::{self, Batches};
 use super::pages;
-use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar,
-    ScalarBinary, Stmt, TileType, TileView, Type, Value, Var, VarId, Why,
+    ScalarBinary, Stmt, TileType, TileView, Type, Value, Var, VarId, Why, fold, rewrite, visit,
 };
 use crate::ops::{OpId, Shape};
 use crate::target::{Space, Target};
@@ -20,7 +19,7 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
         (0..kernel.vars.len()).map(|var| shape_of_many_axes(kernel, VarId(var as u32))).collect();
     let reshaped = reshaped_to_many_axes(&body, &shapes);
     let mut batches = Batches::of(kernel, &body, target);
-    let body = walk::expand_leaves(body, &mut |stmt, out| {
+    let body = rewrite::expand_leaves(body, &mut |stmt, out| {
         if let Some(stmt) = batches::product(kernel, &mut batches, stmt, out) {
             flatten_stmt(kernel, &shapes, &reshaped, stmt, out);
         }
@@ -37,7 +36,7 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
 /// The view of a flattened tile has its batches side by side.
 fn transposed_views(kernel: &mut Kernel, shapes: &[Option<Vec<u64>>]) {
     let mut views: FxHashMap<VarId, VarId> = FxHashMap::default();
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
             && call.op == OpId::TRANSPOSE_VIEW
             && shapes.get(var.0 as usize).is_some_and(Option::is_some)
@@ -68,7 +67,7 @@ fn flatten_tile(tile: &mut TileType) {
     tile.view.valid_shape = tile.view.valid_shape.take().and_then(|extents| {
         let (last, leading) = extents.split_last()?;
         let product =
-            leading.iter().cloned().reduce(|product, extent| walk::fold_binary(ScalarBinary::Mul, product, extent))?;
+            leading.iter().cloned().reduce(|product, extent| fold::binary(ScalarBinary::Mul, product, extent))?;
         Some(vec![product, last.clone()])
     });
 }
@@ -81,7 +80,7 @@ fn merge(shape: &[u64]) -> Vec<u64> {
 /// The compiler leaves the shape of what is reshaped to more than two axes, until something needs two.
 fn reshaped_to_many_axes(body: &[Stmt], shapes: &[Option<Vec<u64>>]) -> FxHashSet<VarId> {
     let mut reshaped = FxHashSet::default();
-    walk::visit(body, &mut |stmt| {
+    visit::statements(body, &mut |stmt| {
         if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
             && call.op == OpId::RESHAPE
             && shapes.get(var.0 as usize).is_some_and(Option::is_some)
@@ -248,8 +247,8 @@ fn fold_offset(call: &mut Call, shape: &[u64]) {
     let Some((last, leading)) = offset.split_last() else { return };
     let mut row = Scalar::Int(0);
     for (index, extent) in leading.iter().zip(shape) {
-        row = walk::fold_binary(ScalarBinary::Mul, row, int(*extent));
-        row = walk::fold_binary(ScalarBinary::Add, row, index.clone());
+        row = fold::binary(ScalarBinary::Mul, row, int(*extent));
+        row = fold::binary(ScalarBinary::Add, row, index.clone());
     }
     *offset = vec![row, last.clone()];
 }

@@ -2,8 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::walk;
-use crate::ir::{For, Operand, Stmt, Value, VarId, While};
+use crate::ir::{For, Operand, Stmt, Value, VarId, While, visit};
 use crate::ops::OpId;
 
 /// Parameters, by what has become of them through stores, loops and branches. What branches make of two of them is none.
@@ -58,7 +57,7 @@ impl Given {
                 Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
                     carries.iter().for_each(|carry| self.set(carry.iter, self.param(&carry.init)));
                     self.body(body);
-                    for (carry, value) in carries.iter().zip(walk::yielded(body)) {
+                    for (carry, value) in carries.iter().zip(visit::yielded(body)) {
                         let from = if self.by == Lineage::Inits { &carry.init } else { value };
                         self.set(carry.result, self.param(from));
                     }
@@ -69,7 +68,7 @@ impl Given {
                     if self.by == Lineage::Inits {
                         continue;
                     }
-                    let sides = walk::yielded(&inner.then).iter().zip(walk::yielded(&inner.otherwise));
+                    let sides = visit::yielded(&inner.then).iter().zip(visit::yielded(&inner.otherwise));
                     for (result, (then, otherwise)) in inner.results.iter().zip(sides) {
                         let param = self.param(then).filter(|param| self.param(otherwise) == Some(*param));
                         self.set(*result, param);

@@ -5,8 +5,9 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use super::walk;
-use crate::ir::{Attr, AttrName, Call, For, If, Kernel, LoopKind, PipelineStage, Stmt, Type, Value, VarId, While};
+use crate::ir::{
+    Attr, AttrName, Call, For, If, Kernel, LoopKind, PipelineStage, Stmt, Type, Value, VarId, While, visit,
+};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -109,14 +110,14 @@ fn dependencies(body: &[Stmt]) -> (Vec<Vec<usize>>, Vec<usize>) {
     let mut waits = vec![0; body.len()];
     for (index, stmt) in body.iter().enumerate() {
         let mut needs: Vec<usize> = Vec::new();
-        walk::visit_uses(stmt, &mut |var| needs.extend(defined_by.get(&var)));
+        visit::uses(stmt, &mut |var| needs.extend(defined_by.get(&var)));
         needs.sort_unstable();
         needs.dedup();
         waits[index] = needs.len();
         for need in needs {
             successors[need].push(index);
         }
-        walk::visit_definitions(stmt, &mut |var| {
+        visit::definitions(stmt, &mut |var| {
             defined_by.insert(var, index);
         });
     }
@@ -140,7 +141,7 @@ fn keys(kernel: &Kernel, body: &[Stmt], drain: Drain) -> Vec<Key> {
             Drain::InPlace => (tier, spelled(stages), None, false, None, index),
             Drain::InPairs => {
                 let stage = stages.and_then(|stages| stages.first()).map(|innermost| innermost.stage);
-                let drains = is_store || walk::call_of(stmt).is_some_and(|call| call.op == OpId::ASSEMBLE);
+                let drains = is_store || visit::call_of(stmt).is_some_and(|call| call.op == OpId::ASSEMBLE);
                 (tier, String::new(), stage.map(|stage| stage / 2), drains, stage, index)
             }
         }
@@ -167,7 +168,7 @@ fn stages_of<'a>(stmt: &Stmt, stage_of: &FxHashMap<VarId, &'a [PipelineStage]>) 
     {
         return Some(stages);
     }
-    walk::call_of(stmt)?.args.iter().find_map(|arg| stage_of.get(&arg.var()?).copied())
+    visit::call_of(stmt)?.args.iter().find_map(|arg| stage_of.get(&arg.var()?).copied())
 }
 
 /// However many stages load ahead, there are two accumulators.
@@ -195,7 +196,7 @@ pub(super) fn is_product(call: &Call) -> bool {
 
 /// The tier of a statement, and whether it stores.
 fn tier(kernel: &Kernel, stmt: &Stmt) -> (Tier, bool) {
-    let op = walk::call_of(stmt).map(|call| call.op);
+    let op = visit::call_of(stmt).map(|call| call.op);
     let is_store = matches!(op, Some(OpId::STORE | OpId::WRITE));
     let Stmt::Let { var, value, .. } = stmt else { return (Tier::Work, is_store) };
     match value {

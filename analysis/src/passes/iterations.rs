@@ -2,7 +2,7 @@
 
 use super::io_order::{Drain, Drains, is_product};
 use super::strays;
-use super::walk::{self, Substitution};
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
     Attr, AttrName, Call, For, If, Kernel, Operand, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, While, Why,
 };
@@ -32,7 +32,7 @@ pub(super) fn iteration(
         copies.set(carry.iter, value.clone());
     }
     let strays = strays::open(kernel, statements, &mut copies);
-    let mut body = walk::copy(kernel, statements, &mut copies);
+    let mut body = rewrite::copy(kernel, statements, &mut copies);
     strays.close(kernel, inner, &copies);
     let values = match body.pop_if(|last| matches!(last, Stmt::Yield { .. })) {
         Some(Stmt::Yield { values, .. }) => values,

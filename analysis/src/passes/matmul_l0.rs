@@ -12,11 +12,11 @@ use super::layout;
 use super::matmul_parts::{Grid, Parts};
 use super::split_k::{self, Outcome, SplitK};
 use super::two_accumulators;
-use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
+use crate::ir::rewrite::Substitution;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar,
-    Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why,
+    Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why, visit,
 };
 use crate::memory::sizes;
 use crate::ops::OpId;
@@ -106,7 +106,7 @@ enum Decision {
 
 impl Tiling<'_> {
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let has_product = body.iter().filter_map(walk::call_of).any(is_product);
+        let has_product = body.iter().filter_map(visit::call_of).any(is_product);
         let readers = if has_product { Readers::of(&body) } else { Readers::default() };
         let mut grids: FxHashMap<VarId, (VarId, Call, Extents, Choice)> = FxHashMap::default();
         let mut replaced: FxHashSet<VarId> = FxHashSet::default();
@@ -366,9 +366,9 @@ struct Readers {
 impl Readers {
     fn of(body: &[Stmt]) -> Readers {
         let mut readers = Readers::default();
-        body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *readers.reads.entry(var).or_default() += 1));
-        walk::visit(body, &mut |stmt| {
-            let Some(call) = walk::call_of(stmt).filter(|call| is_product(call)) else { return };
+        body.iter().for_each(|stmt| visit::uses(stmt, &mut |var| *readers.reads.entry(var).or_default() += 1));
+        visit::statements(body, &mut |stmt| {
+            let Some(call) = visit::call_of(stmt).filter(|call| is_product(call)) else { return };
             let operands = call.args.iter().skip(usize::from(call.op == OpId::MATMUL_ACC)).take(2);
             for var in operands.filter_map(Operand::var) {
                 *readers.product_reads.entry(var).or_default() += 1;

@@ -2,10 +2,10 @@
 
 use super::io_order::Drain;
 use super::l0_tile::{Choice, Extents};
-use super::{layout, walk};
+use super::layout;
 use crate::ir::{
     Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    TileType, TileView, Type, Value, Var, VarId, Why,
+    TileType, TileView, Type, Value, Var, VarId, Why, fold,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -295,7 +295,7 @@ impl<'a> Parts<'a> {
         load.origin = self.at;
         if let [_, Operand::List(offsets), shapes @ ..] = load.args.as_mut_slice() {
             let offset = offsets.last_mut()?;
-            *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), window.col.clone());
+            *offset = fold::binary(ScalarBinary::Add, offset.clone(), window.col.clone());
             shapes.fill(Operand::List([1, window.cols].map(Scalar::Int).to_vec()));
         }
         let mut tile = TileType { shape: vec![1, window.cols.max(0) as u64], binding: None, ..whole.clone() };
@@ -359,7 +359,7 @@ impl<'a> Parts<'a> {
         let next = self.multiply(format!("{base}_l0_c_acc"), window, before, left, right, &mut otherwise);
         otherwise.push(ends_with(next));
         let result = self.accumulator_var(format!("{base}_l0_c_phi"), window, Role::IfResult);
-        let condition = walk::fold_binary(ScalarBinary::Eq, Scalar::Var(index), Scalar::Int(0));
+        let condition = fold::binary(ScalarBinary::Eq, Scalar::Var(index), Scalar::Int(0));
         body.push(Stmt::If(If { condition, then, otherwise, has_else: true, results: vec![result], origin }));
         result
     }
@@ -464,7 +464,7 @@ impl<'a> Parts<'a> {
             *source = Operand::Var(part);
             if let Operand::List(offsets) = offsets {
                 for (offset, by) in offsets.iter_mut().zip([&window.row, &window.col]) {
-                    *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), by.clone());
+                    *offset = fold::binary(ScalarBinary::Add, offset.clone(), by.clone());
                 }
             }
             *target = into;
@@ -505,9 +505,9 @@ impl<'a> Parts<'a> {
         let [rows, cols] = self.kernel.tile(self.product)?.view.valid_shape.as_deref()? else { return None };
         let part = |valid: &Scalar, offset: &Scalar, extent: i64| {
             let (behind, extent) =
-                (walk::fold_binary(ScalarBinary::Max, valid.clone(), offset.clone()), Scalar::Int(extent));
-            let rest = walk::fold_binary(ScalarBinary::Sub, behind, offset.clone());
-            walk::fold_binary(ScalarBinary::Min, rest, extent)
+                (fold::binary(ScalarBinary::Max, valid.clone(), offset.clone()), Scalar::Int(extent));
+            let rest = fold::binary(ScalarBinary::Sub, behind, offset.clone());
+            fold::binary(ScalarBinary::Min, rest, extent)
         };
         let valid = [part(rows, &window.row, window.rows), part(cols, &window.col, window.cols)];
         (valid != [window.rows, window.cols].map(Scalar::Int)).then_some(valid)

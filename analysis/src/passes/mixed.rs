@@ -14,11 +14,10 @@ mod versions;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Repetition, SplitMode, Stmt,
-    Value, VarId,
+    Value, VarId, visit,
 };
 use crate::ops::{OpId, PipeRule, Shape};
 use crate::target::Target;
@@ -61,7 +60,7 @@ fn for_cores(mut kernel: Kernel, target: Target) -> Vec<Kernel> {
 /// Whether the author wrote one side of a pair of kernels.
 fn sets_up_a_queue(kernel: &Kernel) -> bool {
     let mut found = false;
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         if let Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } = stmt {
             found |= matches!(call.op, OpId::AIC_INITIALIZE_PIPE | OpId::AIV_INITIALIZE_PIPE);
         }
@@ -96,11 +95,11 @@ fn for_vector_units(kernel: &mut Kernel, divided: Option<Origin>, target: Target
 
 /// What sets up a queue, and does not stand in front of all else.
 fn late_setup(body: &[Stmt]) -> Option<Origin> {
-    let is_setup = |stmt: &&Stmt| walk::call_of(stmt).is_some_and(lane::sets_up_a_queue);
+    let is_setup = |stmt: &&Stmt| visit::call_of(stmt).is_some_and(lane::sets_up_a_queue);
     let shared = body.iter().take_while(is_setup).count();
     let mut late = None;
-    walk::visit(&body[shared..], &mut |stmt| {
-        let setup = walk::call_of(stmt).filter(|call| lane::sets_up_a_queue(call));
+    visit::statements(&body[shared..], &mut |stmt| {
+        let setup = visit::call_of(stmt).filter(|call| lane::sets_up_a_queue(call));
         late = late.or(setup.map(|call| call.origin));
     });
     late
@@ -115,8 +114,8 @@ pub(crate) struct Transferred {
 
 pub(crate) fn transfers_of(kernel: &Kernel) -> Transferred {
     let mut transferred = Transferred::default();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt).filter(|call| lane::moves_between_cores(call)) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt).filter(|call| lane::moves_between_cores(call)) else { return };
         match call.attr(AttrName::Split) {
             None | Some(Attr::Int(0)) => transferred.whole = true,
             Some(_) => transferred.in_halves = transferred.in_halves.or(Some(call.origin)),
@@ -155,8 +154,8 @@ fn split(mut kernel: Kernel, target: Target, popped: &FxHashSet<VarId>) -> Vec<K
 fn refuse_transposes(kernel: &mut Kernel, mode: SplitMode) {
     let (axis, name) = (mode.axis(), mode.name());
     let mut swapped = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt).filter(|call| call.op == OpId::TRANSPOSE) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt).filter(|call| call.op == OpId::TRANSPOSE) else { return };
         let [Operand::Var(source), Operand::Scalar(one), Operand::Scalar(other), ..] = call.args.as_slice() else {
             return;
         };
@@ -181,8 +180,8 @@ fn note(kernel: &mut Kernel, at: Origin, what: &str) {
 /// A transfer of halves that is neither `pl.split` nor `pl.split_aiv`.
 fn divided_by_the_author(kernel: &Kernel) -> Option<Origin> {
     let mut found = None;
-    walk::visit(&kernel.body, &mut |stmt| {
-        let call = walk::call_of(stmt).filter(|call| call.op.op().pipe == PipeRule::Fifo);
+    visit::statements(&kernel.body, &mut |stmt| {
+        let call = visit::call_of(stmt).filter(|call| call.op.op().pipe == PipeRule::Fifo);
         let divides = |call: &&Call| {
             matches!(call.op.op().shape, Shape::SplitHalved | Shape::SplitDoubled) && !call.op.crosses_cores()
         };
@@ -197,8 +196,8 @@ fn divided_by_the_author(kernel: &Kernel) -> Option<Origin> {
 fn crosses_through_memory(kernel: &Kernel, popped: &FxHashSet<VarId>) -> Option<Origin> {
     let mut stored: FxHashMap<VarId, Core> = FxHashMap::default();
     let mut found = None;
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt) else { return };
         let core = call_core(kernel, call, popped);
         match (call.op, call.args.as_slice(), stmt) {
             (OpId::STORE, [_, _, tensor, ..], Stmt::Let { var, .. }) => {

@@ -3,10 +3,9 @@
 
 use rustc_hash::FxHashMap;
 
-use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Call, Carry, For, If, Kernel, KernelKind, Operand, Origin, Rejection, Stmt, Type, Value, VarId, While,
+    Call, Carry, For, If, Kernel, KernelKind, Operand, Origin, Rejection, Stmt, Type, Value, VarId, While, visit,
 };
 use crate::ops::OpId;
 
@@ -61,7 +60,7 @@ impl Writes {
                     self.body(then);
                     self.body(otherwise);
                     for (slot, result) in results.iter().enumerate() {
-                        let yielded = |body: &[Stmt]| walk::yielded(body).get(slot).and_then(Operand::var);
+                        let yielded = |body: &[Stmt]| visit::yielded(body).get(slot).and_then(Operand::var);
                         self.follow(*result, yielded(then));
                         self.follow(*result, yielded(otherwise));
                     }

@@ -33,7 +33,6 @@ pub(crate) mod tensor_to_tile;
 mod tile_slice;
 mod two_accumulators;
 mod unroll;
-pub(crate) mod walk;
 
 #[cfg(test)]
 mod tests;

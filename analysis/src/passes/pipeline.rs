@@ -3,10 +3,9 @@
 
 use super::io_order::{Drain, Drains};
 use super::iterations::{Staging, Tagged, as_value, expand_loops};
-use super::walk;
 use crate::ir::{
     Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PipelineStage, Reason, Role, Scalar, ScalarBinary,
-    Stmt, Type, Value, Var, VarId, Why,
+    Stmt, Type, Value, Var, VarId, Why, fold, rewrite,
 };
 
 /// The indices of copied loops join `drains`.
@@ -36,13 +35,13 @@ impl Lower<'_> {
         if stages <= 1 {
             return out.push(Stmt::For(inner));
         }
-        let Some(step) = walk::constant(&inner.step).filter(|step| *step != 0) else {
+        let Some(step) = fold::constant(&inner.step).filter(|step| *step != 0) else {
             return self.keep(inner, "a pipeline with a step that is not constant", out);
         };
-        if !walk::may_copy(self.staging.kernel, &inner.body, stages) {
+        if !rewrite::may_copy(self.staging.kernel, &inner.body, stages) {
             return self.keep(inner, "a pipeline with this many copies of its body", out);
         }
-        match (walk::constant(&inner.start), walk::trip_count(&inner.start, &inner.stop, &inner.step)) {
+        match (fold::constant(&inner.start), fold::trip_count(&inner.start, &inner.stop, &inner.step)) {
             (Some(start), Some(trips)) => self.with_known_trips(inner, stages, start, step, trips, out),
             _ if step > 0 => self.with_unknown_trips(inner, stages, step, out),
             _ => self.keep(inner, "a pipeline that counts down from a bound that is not constant", out),
@@ -84,17 +83,17 @@ impl Lower<'_> {
     fn with_unknown_trips(&mut self, inner: For, stages: i64, step: i64, out: &mut Vec<Stmt>) {
         let origin = inner.origin;
         let int = |value: i64| Scalar::Int(value);
-        let distance = walk::fold_binary(ScalarBinary::Sub, inner.stop.clone(), inner.start.clone());
+        let distance = fold::binary(ScalarBinary::Sub, inner.stop.clone(), inner.start.clone());
         let trips = if step == 1 {
             distance
         } else {
-            let rounded = walk::fold_binary(ScalarBinary::Add, distance, int(step - 1));
-            walk::fold_binary(ScalarBinary::FloorDiv, rounded, int(step))
+            let rounded = fold::binary(ScalarBinary::Add, distance, int(step - 1));
+            fold::binary(ScalarBinary::FloorDiv, rounded, int(step))
         };
-        let main_trips = walk::fold_binary(ScalarBinary::FloorDiv, trips.clone(), int(stages));
-        let covered = walk::fold_binary(ScalarBinary::Mul, main_trips.clone(), int(stages.saturating_mul(step)));
+        let main_trips = fold::binary(ScalarBinary::FloorDiv, trips.clone(), int(stages));
+        let covered = fold::binary(ScalarBinary::Mul, main_trips.clone(), int(stages.saturating_mul(step)));
         let main_end = self.scalar("unroll_main_end", origin);
-        let end = walk::fold_binary(ScalarBinary::Add, inner.start.clone(), covered);
+        let end = fold::binary(ScalarBinary::Add, inner.start.clone(), covered);
         out.push(Stmt::Let { var: main_end, value: Value::Scalar(end), origin });
 
         let main_results = self.fresh_results(&inner, "_main");
@@ -103,10 +102,10 @@ impl Lower<'_> {
 
         let rest = self.scalar("unroll_rem", origin);
         let left = if step == 1 {
-            walk::fold_binary(ScalarBinary::Sub, inner.stop.clone(), Scalar::Var(main_end))
+            fold::binary(ScalarBinary::Sub, inner.stop.clone(), Scalar::Var(main_end))
         } else {
-            let done = walk::fold_binary(ScalarBinary::Mul, main_trips, int(stages));
-            walk::fold_binary(ScalarBinary::Sub, trips, done)
+            let done = fold::binary(ScalarBinary::Mul, main_trips, int(stages));
+            fold::binary(ScalarBinary::Sub, trips, done)
         };
         out.push(Stmt::Let { var: rest, value: Value::Scalar(left), origin });
 
@@ -133,7 +132,7 @@ impl Lower<'_> {
                 1 => inner.carries.iter().map(|carry| carry.result).collect(),
                 _ => self.fresh_results(&inner, &format!("_rem{count}")),
             };
-            let condition = walk::fold_binary(ScalarBinary::Eq, Scalar::Var(rest), int(count));
+            let condition = fold::binary(ScalarBinary::Eq, Scalar::Var(rest), int(count));
             chain = Some(If { condition, then, otherwise, has_else, results, origin });
         }
         out.extend(chain.map(Stmt::If));
@@ -176,7 +175,7 @@ impl Lower<'_> {
         };
         let mut body = Vec::with_capacity(inner.body.len());
         for stage in 0..count {
-            let index = walk::fold_binary(ScalarBinary::Add, base.clone(), Scalar::Int(stage.saturating_mul(step)));
+            let index = fold::binary(ScalarBinary::Add, base.clone(), Scalar::Int(stage.saturating_mul(step)));
             let stage = PipelineStage { group, stage: stage as u32 };
             let copy = self.staging.stage(inner, &inner.body, index, &values, stage, tagged);
             body.extend(copy.body);

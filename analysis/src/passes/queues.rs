@@ -2,9 +2,8 @@
 //! a queue, the buffer that its tiles arrive in, and for each tile taken out that its place is given back. Of kernels that the
 //! compiler divides it writes all that itself.
 
-use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{AttrName, Call, Kernel, KernelKind, Operand, Origin, Rejection, Scalar, Stmt, Value, VarId};
+use crate::ir::{AttrName, Call, Kernel, KernelKind, Operand, Origin, Rejection, Scalar, Stmt, Value, VarId, visit};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -89,7 +88,7 @@ impl Direction {
     }
 
     fn of_transfer(stmt: &Stmt) -> Option<Direction> {
-        match (walk::call_of(stmt)?.op, stmt) {
+        match (visit::call_of(stmt)?.op, stmt) {
             (OpId::TPUSH_TO_AIV, _) | (OpId::TPOP_FROM_AIC, Stmt::Let { .. }) => Some(Direction::ToVector),
             (OpId::TPUSH_TO_AIC, _) | (OpId::TPOP_FROM_AIV, Stmt::Let { .. }) => Some(Direction::ToCube),
             _ => None,
@@ -150,13 +149,13 @@ impl Findings {
     /// What has to stand before the first transfer, and not in a loop or branch.
     fn check_setup(&mut self, body: &[Stmt], side: Side) {
         let mut transfers = Vec::new();
-        walk::visit(body, &mut |stmt| {
-            transfers.extend(Direction::of_transfer(stmt).zip(walk::call_of(stmt)));
+        visit::statements(body, &mut |stmt| {
+            transfers.extend(Direction::of_transfer(stmt).zip(visit::call_of(stmt)));
         });
         let Some((_, first)) = transfers.first() else { return };
         let has_transfer = |stmt: &Stmt| {
             let mut found = false;
-            walk::visit(std::slice::from_ref(stmt), &mut |stmt| found |= Direction::of_transfer(stmt).is_some());
+            visit::statements(std::slice::from_ref(stmt), &mut |stmt| found |= Direction::of_transfer(stmt).is_some());
             found
         };
         let before: Vec<OpId> =
@@ -198,7 +197,7 @@ impl Findings {
     }
 
     fn check_spaces(&mut self, kernel: &Kernel, side: Side) {
-        walk::visit(&kernel.body, &mut |stmt| {
+        visit::statements(&kernel.body, &mut |stmt| {
             if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
                 && call.op == side.take
                 && let Some(tile) = kernel.tile(*var)
@@ -218,7 +217,7 @@ impl Findings {
         let mut taken: Vec<(VarId, Origin)> = Vec::new();
         for stmt in block {
             inner(stmt).for_each(|block| self.check_returned(kernel, block, side));
-            let Some(call) = walk::call_of(stmt) else { continue };
+            let Some(call) = visit::call_of(stmt) else { continue };
             match stmt {
                 Stmt::Let { var, .. } if call.op == side.take => taken.push((*var, call.origin)),
                 _ if matches!(call.op, OpId::TFREE_TO_AIC | OpId::TFREE_TO_AIV) => {
@@ -265,7 +264,7 @@ fn word(op: OpId) -> String {
 
 fn calls(body: &[Stmt]) -> Vec<&Call> {
     let mut found = Vec::new();
-    walk::visit(body, &mut |stmt| found.extend(call_in(stmt)));
+    visit::statements(body, &mut |stmt| found.extend(call_in(stmt)));
     found
 }
 
@@ -273,7 +272,7 @@ fn calls(body: &[Stmt]) -> Vec<&Call> {
 fn call_in(stmt: &Stmt) -> Option<&Call> {
     match stmt {
         Stmt::Let { value: Value::Scalar(Scalar::Call(call)), .. } => Some(call),
-        other => walk::call_of(other),
+        other => visit::call_of(other),
     }
 }
 

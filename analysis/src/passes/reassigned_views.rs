@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::walk::Substitution;
+use crate::ir::rewrite::Substitution;
 use crate::ir::{For, If, Kernel, KernelKind, Operand, Stmt, Value, Var, VarId, While};
 
 pub(super) fn run(kernel: &mut Kernel) {

@@ -6,9 +6,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::walk;
 use crate::ir::{
-    AttrName, Call, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Stmt, Storage, Value, VarId, While,
+    AttrName, Call, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Stmt, Storage, Value, VarId, While, fold,
+    visit,
 };
 use crate::memory::sizes;
 use crate::ops::{Category, OpId};
@@ -16,7 +16,7 @@ use crate::target::{Machine, Space};
 
 pub(super) fn run(kernel: &mut Kernel, machine: Machine) {
     let mut has_loads = false;
-    walk::visit(&kernel.body, &mut |stmt| has_loads |= walk::call_of(stmt).is_some_and(is_operand_load));
+    visit::statements(&kernel.body, &mut |stmt| has_loads |= visit::call_of(stmt).is_some_and(is_operand_load));
     if !has_loads {
         return;
     }
@@ -46,7 +46,7 @@ fn forget_marks(body: &mut [Stmt]) {
                 forget_marks(&mut inner.otherwise);
             }
             leaf => {
-                if let Some(call) = walk::call_of_mut(leaf) {
+                if let Some(call) = visit::call_of_mut(leaf) {
                     call.attrs.retain(|(name, _)| *name != AttrName::OperandLoad);
                 }
             }
@@ -89,10 +89,10 @@ impl Inventory {
             written: written(body),
         };
         for stmt in body {
-            walk::visit_uses(stmt, &mut |var| *inventory.reads.entry(var).or_default() += 1);
+            visit::uses(stmt, &mut |var| *inventory.reads.entry(var).or_default() += 1);
         }
-        walk::visit(body, &mut |stmt| {
-            let Some(call) = walk::call_of(stmt) else { return };
+        visit::statements(body, &mut |stmt| {
+            let Some(call) = visit::call_of(stmt) else { return };
             let result = match stmt {
                 Stmt::Let { var, .. } => Some(*var),
                 _ => None,
@@ -197,7 +197,7 @@ fn is_in_mat(kernel: &Kernel, var: VarId) -> bool {
 fn written(body: &[Stmt]) -> FxHashSet<VarId> {
     let mut same: FxHashMap<VarId, VarId> = FxHashMap::default();
     let mut written = FxHashSet::default();
-    walk::visit(body, &mut |stmt| {
+    visit::statements(body, &mut |stmt| {
         let of = |var: VarId, same: &FxHashMap<VarId, VarId>| same.get(&var).copied().unwrap_or(var);
         match stmt {
             Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
@@ -214,7 +214,7 @@ fn written(body: &[Stmt]) -> FxHashSet<VarId> {
             }
             _ => {}
         }
-        let Some(call) = walk::call_of(stmt) else { return };
+        let Some(call) = visit::call_of(stmt) else { return };
         let target = matches!(call.op, OpId::STORE | OpId::MSCATTER).then(|| call.args.get(2)).flatten();
         if let Some(target) = target.and_then(Operand::var) {
             let target = of(target, &same);
@@ -233,8 +233,8 @@ fn roomy(kernel: &Kernel, machine: Machine, body: &[Stmt]) -> FxHashSet<Space> {
     room.count(body, false);
     let Room { used, crowded, .. } = room;
     let mut reserves = false;
-    walk::visit(body, &mut |stmt| {
-        reserves |= walk::call_of(stmt).is_some_and(|call| call.op == OpId::RESERVE_BUFFER);
+    visit::statements(body, &mut |stmt| {
+        reserves |= visit::call_of(stmt).is_some_and(|call| call.op == OpId::RESERVE_BUFFER);
     });
     let fits = |space: &Space| {
         let used = used.get(space).copied().unwrap_or(0);
@@ -323,8 +323,8 @@ impl Moving<'_> {
         made.insert(inner.index);
         made.extend(inner.carries.iter().map(|carry| carry.iter));
         let mut yielded = FxHashSet::default();
-        walk::visit(&inner.body, &mut |stmt| {
-            walk::visit_definitions(stmt, &mut |var| {
+        visit::statements(&inner.body, &mut |stmt| {
+            visit::definitions(stmt, &mut |var| {
                 made.insert(var);
             });
             if let Stmt::Yield { values, .. } = stmt {
@@ -336,14 +336,14 @@ impl Moving<'_> {
             let Stmt::Let { var, value, .. } = stmt else { break };
             let Inventory { chains, panels, roomy, .. } = self.inventory;
             if !(chains.contains(var) || panels.contains(var)) || yielded.contains(var) {
-                if walk::call_of(stmt).is_some_and(has_effect) {
+                if visit::call_of(stmt).is_some_and(has_effect) {
                     break;
                 }
                 continue;
             }
             let Value::Call(call) = value else { continue };
             let mut is_same = true;
-            walk::visit_uses(stmt, &mut |used| is_same &= leaving.contains(&used) || !made.contains(&used));
+            visit::uses(stmt, &mut |used| is_same &= leaving.contains(&used) || !made.contains(&used));
             let has_room =
                 self.kernel.tile(*var).and_then(|tile| tile.space).is_some_and(|space| roomy.contains(&space));
             let moves = is_same
@@ -391,15 +391,15 @@ impl Moving<'_> {
 }
 
 fn runs_for_sure(inner: &For) -> bool {
-    let is_forward = walk::constant(&inner.step).is_some_and(|step| step > 0);
-    let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step);
+    let is_forward = fold::constant(&inner.step).is_some_and(|step| step > 0);
+    let trips = fold::trip_count(&inner.start, &inner.stop, &inner.step);
     inner.kind == LoopKind::Range && is_forward && trips.is_some_and(|trips| trips > 0)
 }
 
 /// Whether a loop orders what happens on different pipes, cores or devices.
 fn has_order(body: &[Stmt]) -> bool {
     let mut found = false;
-    walk::visit(body, &mut |stmt| found |= walk::call_of(stmt).is_some_and(orders));
+    visit::statements(body, &mut |stmt| found |= visit::call_of(stmt).is_some_and(orders));
     found
 }
 

@@ -1,8 +1,7 @@
 //! Products with block scales exist on one target only.
 
-use super::walk;
 use crate::diagnostics::Code;
-use crate::ir::{Kernel, Rejection};
+use crate::ir::{Kernel, Rejection, visit};
 use crate::target::Target;
 
 const PRODUCTS: [&str; 3] = ["tile.matmul_mx", "tile.matmul_mx_acc", "tile.matmul_mx_bias"];
@@ -12,8 +11,8 @@ pub(super) fn check(kernel: &mut Kernel, target: Target) {
         return;
     }
     let mut refused = None;
-    walk::visit(&kernel.body, &mut |stmt| {
-        let product = walk::call_of(stmt).filter(|call| PRODUCTS.contains(&call.op.op().name));
+    visit::statements(&kernel.body, &mut |stmt| {
+        let product = visit::call_of(stmt).filter(|call| PRODUCTS.contains(&call.op.op().name));
         refused = refused.or(product.map(|call| call.origin));
     });
     kernel.rejections.extend(refused.map(|at| {

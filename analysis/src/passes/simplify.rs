@@ -6,11 +6,11 @@ mod form;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
+use crate::ir::rewrite::Substitution;
 use crate::ir::{
     Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt, Type,
-    Value, Var, VarId, While,
+    Value, Var, VarId, While, fold, visit,
 };
 use facts::Facts;
 
@@ -89,7 +89,7 @@ pub(crate) fn scopes(
 ) -> Substitution {
     let mut results = Substitution::default();
     let mut definitions: FxHashMap<VarId, Scalar> = FxHashMap::default();
-    walk::visit(host, &mut |stmt| {
+    visit::statements(host, &mut |stmt| {
         if let Stmt::Let { var, value: Value::Scalar(value), .. } = stmt {
             definitions.insert(*var, value.clone());
         }
@@ -143,15 +143,15 @@ fn asked(body: &[Stmt], around: &[Around]) -> Vec<VarId> {
     let mut asked: Vec<VarId> = Vec::new();
     for one in around {
         if let Around::Branch(condition, ..) = one {
-            walk::scalar_uses(condition, &mut |var| asked.push(var));
+            visit::scalar_uses(condition, &mut |var| asked.push(var));
         }
     }
-    walk::visit(body, &mut |stmt| match stmt {
-        Stmt::If(inner) => walk::scalar_uses(&inner.condition, &mut |var| asked.push(var)),
+    visit::statements(body, &mut |stmt| match stmt {
+        Stmt::If(inner) => visit::scalar_uses(&inner.condition, &mut |var| asked.push(var)),
         Stmt::For(For { start, stop, step, .. }) => {
-            [start, stop, step].into_iter().for_each(|bound| walk::scalar_uses(bound, &mut |var| asked.push(var)));
+            [start, stop, step].into_iter().for_each(|bound| visit::scalar_uses(bound, &mut |var| asked.push(var)));
         }
-        Stmt::Let { value: Value::Scalar(value), .. } => walk::scalar_uses(value, &mut |var| asked.push(var)),
+        Stmt::Let { value: Value::Scalar(value), .. } => visit::scalar_uses(value, &mut |var| asked.push(var)),
         _ => {}
     });
     asked
@@ -266,7 +266,7 @@ impl Fold<'_> {
         if self.facts.proves(stop, ScalarBinary::Le, start) {
             return Some(Trips::Never);
         }
-        let second = walk::fold_binary(ScalarBinary::Add, start.clone(), step.clone());
+        let second = fold::binary(ScalarBinary::Add, start.clone(), step.clone());
         let is_once =
             self.facts.proves(start, ScalarBinary::Lt, stop) && self.facts.proves(stop, ScalarBinary::Le, &second);
         is_once.then_some(Trips::Once)
@@ -318,7 +318,7 @@ enum Trips {
 fn drop_unread_of_kernel(kernel: &mut Kernel) {
     let mut reads = reads_of(&kernel.body);
     kernel.body.iter().for_each(|stmt| {
-        walk::visit_definitions(stmt, &mut |var| {
+        visit::definitions(stmt, &mut |var| {
             type_uses(&kernel.vars[var.0 as usize].ty, &mut |read| *reads.entry(read).or_default() += 1);
         });
     });
@@ -330,8 +330,8 @@ fn drop_unread_of_kernel(kernel: &mut Kernel) {
 /// Visits the variables that a type mentions.
 fn type_uses(ty: &Type, see: &mut impl FnMut(VarId)) {
     let Type::Tile(tile) = ty else { return };
-    tile.view.valid_shape.iter().flatten().for_each(|extent| walk::scalar_uses(extent, see));
-    tile.binding.iter().for_each(|binding| walk::scalar_uses(&binding.slot, see));
+    tile.view.valid_shape.iter().flatten().for_each(|extent| visit::scalar_uses(extent, see));
+    tile.binding.iter().for_each(|binding| visit::scalar_uses(&binding.slot, see));
 }
 
 /// From the end to the start, since a scalar may be read for another one that nobody reads. What calls something stays.
@@ -345,7 +345,7 @@ fn drop_unread_scalars(body: &mut Vec<Stmt>, reads: &mut FxHashMap<VarId, usize>
                 drop_unread_scalars(&mut inner.then, reads);
             }
             Stmt::Let { var, value: Value::Scalar(scalar), .. } if !is_read(*var, reads) && !calls(scalar) => {
-                walk::scalar_uses(scalar, &mut |var| read_once_less(var, reads));
+                visit::scalar_uses(scalar, &mut |var| read_once_less(var, reads));
                 continue;
             }
             _ => {}
@@ -395,7 +395,7 @@ pub(crate) fn drop_unread_of_host(host: &mut [Stmt], scopes: &mut [Vec<Stmt>], a
 
 fn reads_of<'a>(body: impl IntoIterator<Item = &'a Stmt>) -> FxHashMap<VarId, usize> {
     let mut reads: FxHashMap<VarId, usize> = FxHashMap::default();
-    body.into_iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
+    body.into_iter().for_each(|stmt| visit::uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
     reads
 }
 

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use super::io_order::Drains;
 use super::iterations::{Iteration, Staging, Tagged, as_value, expand_loops};
-use super::walk;
 use crate::ir::{
-    Carry, For, Kernel, LoopKind, Operand, PipelineStage, Role, Scalar, ScalarBinary, Stmt, Type, Value, VarId,
+    Carry, For, Kernel, LoopKind, Operand, PipelineStage, Role, Scalar, ScalarBinary, Stmt, Type, Value, VarId, fold,
+    visit,
 };
 use crate::ops::OpId;
 
@@ -44,8 +44,8 @@ impl Skew<'_> {
         if !(inner.body.iter().any(sends) && inner.body.iter().any(receives)) {
             return out.push(Stmt::For(inner));
         }
-        let bounds = [&inner.start, &inner.step].map(walk::constant);
-        let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step);
+        let bounds = [&inner.start, &inner.step].map(fold::constant);
+        let trips = fold::trip_count(&inner.start, &inner.stop, &inner.step);
         let wanted = (i64::from(stages) - 1).max(DEPTH);
         match (bounds, trips, stages > 1) {
             ([Some(start), Some(step)], Some(trips), true) if trips >= 2 => match self.halves(&inner) {
@@ -79,7 +79,7 @@ impl Skew<'_> {
         }
         let mut made_by: FxHashMap<VarId, usize> = FxHashMap::default();
         for (place, stmt) in statements.iter().enumerate() {
-            walk::visit_definitions(stmt, &mut |var| {
+            visit::definitions(stmt, &mut |var| {
                 made_by.insert(var, place);
             });
         }
@@ -92,10 +92,10 @@ impl Skew<'_> {
         let mut shared: BTreeSet<usize> = BTreeSet::new();
         let mut takes_carried = false;
         for &place in &ahead {
-            walk::visit_uses(&statements[place], &mut |var| takes_carried |= carried.contains(&var));
+            visit::uses(&statements[place], &mut |var| takes_carried |= carried.contains(&var));
         }
         for &place in &behind {
-            walk::visit_uses(&statements[place], &mut |var| {
+            visit::uses(&statements[place], &mut |var| {
                 shared.extend(made_by.get(&var).filter(|place| ahead.contains(place)));
             });
         }
@@ -130,7 +130,7 @@ impl Skew<'_> {
         let numbered = |stage: i64| PipelineStage { group, stage: stage as u32 };
         let at = |iteration: i64| Scalar::Int(start.saturating_add(iteration.saturating_mul(step)));
         let by = |op, index: VarId, iterations: i64| {
-            walk::fold_binary(op, Scalar::Var(index), Scalar::Int(iterations.saturating_mul(step)))
+            fold::binary(op, Scalar::Var(index), Scalar::Int(iterations.saturating_mul(step)))
         };
         let initial: Vec<Operand> = inner.carries.iter().map(|carry| carry.init.clone()).collect();
         for stage in 0..depth {
@@ -222,16 +222,16 @@ fn slice(
     let mut open: Vec<usize> = from.into_iter().collect();
     while let Some(place) = open.pop() {
         if found.insert(place) {
-            walk::visit_uses(&statements[place], &mut |var| open.extend(made_by.get(&var)));
+            visit::uses(&statements[place], &mut |var| open.extend(made_by.get(&var)));
         }
     }
     found
 }
 
 fn sends(stmt: &Stmt) -> bool {
-    walk::call_of(stmt).is_some_and(|call| matches!(call.op, OpId::TPUSH_TO_AIC | OpId::TPUSH_TO_AIV))
+    visit::call_of(stmt).is_some_and(|call| matches!(call.op, OpId::TPUSH_TO_AIC | OpId::TPUSH_TO_AIV))
 }
 
 fn receives(stmt: &Stmt) -> bool {
-    walk::call_of(stmt).is_some_and(|call| matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV))
+    visit::call_of(stmt).is_some_and(|call| matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV))
 }

@@ -6,11 +6,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout;
-use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt,
-    TileType, Type, Value, Var, VarId, While, Why,
+    TileType, Type, Value, Var, VarId, While, Why, visit,
 };
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
@@ -39,7 +38,7 @@ fn declare_body(kernel: &mut Kernel, body: &[Stmt]) {
                 declare_body(kernel, &inner.otherwise);
                 for (slot, result) in inner.results.iter().enumerate() {
                     for branch in [&inner.then, &inner.otherwise] {
-                        let from = walk::yielded(branch).get(slot).and_then(Operand::var);
+                        let from = visit::yielded(branch).get(slot).and_then(Operand::var);
                         declare_as(kernel, *result, from);
                     }
                 }
@@ -134,8 +133,8 @@ impl Demands {
     fn of(kernel: &Kernel, body: &[Stmt]) -> Demands {
         let mut demands = Demands(FxHashMap::default());
         let mut inherited = Vec::new();
-        walk::visit(body, &mut |stmt| {
-            let Some(call) = walk::call_of(stmt) else { return };
+        visit::statements(body, &mut |stmt| {
+            let Some(call) = visit::call_of(stmt) else { return };
             let op = call.op.op();
             for (index, arg) in call.args.iter().enumerate() {
                 if let (Some(space), Some(var)) = (op.input(index).first(), plain_var(kernel, arg)) {
@@ -238,7 +237,7 @@ impl Spaces<'_> {
             }
         }
         self.body(&inner.body);
-        for (carry, value) in inner.carries.iter().zip(walk::yielded(&inner.body)) {
+        for (carry, value) in inner.carries.iter().zip(visit::yielded(&inner.body)) {
             if self.kernel.tile(carry.result).is_none() {
                 continue;
             }
@@ -258,7 +257,7 @@ impl Spaces<'_> {
         for (slot, result) in inner.results.iter().enumerate() {
             let Some(tile) = self.kernel.tile(*result) else { continue };
             let branch =
-                |body: &[Stmt]| walk::yielded(body).get(slot).and_then(Operand::var).and_then(|var| self.known(var));
+                |body: &[Stmt]| visit::yielded(body).get(slot).and_then(Operand::var).and_then(|var| self.known(var));
             let space = match (branch(&inner.then), branch(&inner.otherwise)) {
                 (Some(then), Some(otherwise)) if then != otherwise => continue,
                 (then, otherwise) => then.or(otherwise).or(tile.space),
@@ -277,8 +276,8 @@ impl Spaces<'_> {
 /// Tiles that some operation cannot take from where they are, and where it wants them.
 fn needed_moves(kernel: &Kernel, body: &[Stmt], of: &FxHashMap<VarId, Space>) -> FxHashSet<(VarId, Space)> {
     let mut needed = FxHashSet::default();
-    walk::visit(body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt) else { return };
+    visit::statements(body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt) else { return };
         for (index, arg) in call.args.iter().enumerate() {
             let allowed = call.op.op().input(index);
             let (Some(first), Some(var)) = (allowed.first(), plain_var(kernel, arg)) else { continue };
@@ -325,7 +324,7 @@ impl Moves<'_> {
     }
 
     fn refuse_unmoved(&mut self, stmt: &Stmt) {
-        let Some(call) = walk::call_of(stmt) else { return };
+        let Some(call) = visit::call_of(stmt) else { return };
         for (index, arg) in call.args.iter().enumerate() {
             let (Some(space), Some(var)) = (call.op.op().input(index).first(), plain_var(self.kernel, arg)) else {
                 continue;
@@ -387,7 +386,7 @@ impl Moves<'_> {
             }
             _ => {}
         }
-        if let Some(call) = walk::call_of_mut(&mut stmt) {
+        if let Some(call) = visit::call_of_mut(&mut stmt) {
             let op = call.op.op();
             for (index, arg) in call.args.iter_mut().enumerate() {
                 let (Some(space), Some(var)) = (op.input(index).first(), arg.var()) else { continue };
@@ -419,7 +418,7 @@ impl Moves<'_> {
     }
 
     fn insert_before(&mut self, stmt: &Stmt, made_here: &mut Vec<(VarId, Space)>, out: &mut Vec<Stmt>) {
-        let Some(call) = walk::call_of(stmt) else { return };
+        let Some(call) = visit::call_of(stmt) else { return };
         let op = call.op.op();
         for (index, arg) in call.args.iter().enumerate() {
             let (Some(space), Some(var)) = (op.input(index).first(), plain_var(self.kernel, arg)) else { continue };
@@ -457,7 +456,7 @@ fn insert_move(
     consumer: &Stmt,
     out: &mut Vec<Stmt>,
 ) -> VarId {
-    let Some(call) = walk::call_of(consumer) else { return source };
+    let Some(call) = visit::call_of(consumer) else { return source };
     let origin = call.origin;
     let call = Call { op: OpId::MOVE, args: vec![Operand::Var(source)], attrs, origin };
     let var = kernel.var(source);

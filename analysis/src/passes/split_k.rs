@@ -7,10 +7,10 @@
 use rustc_hash::FxHashMap;
 
 use super::l0_tile::Extents;
-use super::walk::{self, Substitution};
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
     Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    Type, Value, Var, VarId, While, Why,
+    Type, Value, Var, VarId, While, Why, fold, visit,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -65,7 +65,7 @@ pub(super) fn run(kernel: &mut Kernel, mut decide: impl FnMut(&mut Kernel, &Spli
         return;
     }
     let mut reads: FxHashMap<VarId, usize> = FxHashMap::default();
-    body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
+    body.iter().for_each(|stmt| visit::uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
     let mut results = Substitution::default();
     let mut body = in_list(kernel, body, &reads, &mut results, &mut decide);
     results.apply(&mut body);
@@ -74,7 +74,7 @@ pub(super) fn run(kernel: &mut Kernel, mut decide: impl FnMut(&mut Kernel, &Spli
 
 fn has_pipelined_product(body: &[Stmt]) -> bool {
     let mut found = false;
-    walk::visit(body, &mut |stmt| {
+    visit::statements(body, &mut |stmt| {
         if let Stmt::For(For { kind: LoopKind::Pipeline { .. }, body, .. }) = stmt {
             found |= matches!(body.as_slice(), [.., Stmt::If(_), Stmt::Yield { .. }]);
         }
@@ -255,7 +255,7 @@ fn tile(
 
     let mut copies = Substitution::default();
     copies.set(found.init, Operand::Var(init));
-    let mut looped = walk::copy(kernel, &[Stmt::For(found.looped.clone())], &mut copies);
+    let mut looped = rewrite::copy(kernel, &[Stmt::For(found.looped.clone())], &mut copies);
     let copy_of = |var: VarId| copies.var_of(var).unwrap_or(var);
     let (lhs, rhs) = (copy_of(found.lhs), copy_of(found.rhs));
     let k = found.problem.k;
@@ -267,16 +267,16 @@ fn tile(
         resize(kernel, value, [rows, columns]);
     }
     // No tile is one that the author wrote.
-    looped.iter().for_each(|stmt| {
-        walk::visit_definitions(stmt, &mut |var| kernel.var_mut(var).inserted = Some(Why::ProductTile))
-    });
+    looped
+        .iter()
+        .for_each(|stmt| visit::definitions(stmt, &mut |var| kernel.var_mut(var).inserted = Some(Why::ProductTile)));
     out.extend(looped);
 
     let mut store = copies.call(&found.store);
     store.args[2] = target;
     if let Operand::List(offsets) = &mut store.args[1] {
         for (offset, by) in offsets.iter_mut().zip([row, column]) {
-            *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), Scalar::Int(by));
+            *offset = fold::binary(ScalarBinary::Add, offset.clone(), Scalar::Int(by));
         }
     }
     let stored = kernel.var(found.stored);
@@ -304,7 +304,7 @@ fn narrow(body: &mut [Stmt], load: VarId, axis: usize, at: i64, shape: [i64; 2])
                 let extents = Operand::List(shape.map(Scalar::Int).to_vec());
                 if let [_, Operand::List(offsets), window, valid] = call.args.as_mut_slice() {
                     if let Some(offset) = offsets.get_mut(axis) {
-                        *offset = walk::fold_binary(ScalarBinary::Add, offset.clone(), Scalar::Int(at));
+                        *offset = fold::binary(ScalarBinary::Add, offset.clone(), Scalar::Int(at));
                     }
                     (*window, *valid) = (extents.clone(), extents);
                 }

@@ -3,8 +3,8 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::walk::{self, Substitution};
-use crate::ir::{FirstValue, For, Kernel, Operand, Role, Stmt, Stray, Type, Var, VarId, While};
+use crate::ir::rewrite::Substitution;
+use crate::ir::{FirstValue, For, Kernel, Operand, Role, Stmt, Stray, Type, Var, VarId, While, visit};
 
 /// The strays of a copy, before what they stand for is copied.
 pub(super) struct Open {
@@ -17,11 +17,11 @@ pub(super) struct Open {
 pub(super) fn open(kernel: &mut Kernel, statements: &[Stmt], copies: &mut Substitution) -> Open {
     let mut bound = FxHashSet::default();
     for stmt in statements {
-        walk::visit_definitions(stmt, &mut |var| bound.extend([var]));
+        visit::definitions(stmt, &mut |var| bound.extend([var]));
     }
     let mut carried = Vec::new();
     for stmt in statements {
-        walk::visit_uses(stmt, &mut |var| {
+        visit::uses(stmt, &mut |var| {
             let Var { role, ty, .. } = kernel.var(var);
             let is_carried = *role == Role::IterArg && !matches!(ty, Type::Scalar(_));
             if is_carried && copies.var_of(var).is_none() && bound.insert(var) {
@@ -43,7 +43,7 @@ pub(super) fn open(kernel: &mut Kernel, statements: &[Stmt], copies: &mut Substi
 
 fn inits(statements: &[Stmt]) -> FxHashMap<VarId, VarId> {
     let mut inits = FxHashMap::default();
-    walk::visit(statements, &mut |stmt| {
+    visit::statements(statements, &mut |stmt| {
         let (Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. })) = stmt else { return };
         inits.extend(carries.iter().filter_map(|carry| Some((carry.iter, carry.init.var()?))));
     });

@@ -15,25 +15,11 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use expect_test::Expect;
-use tilefit_syntax::{BlockKind, Document, ast};
 
-use super::{prepare, walk};
-use crate::eval::{Constant, FunctionSource, Scope};
-use crate::ir::{Kernel, Operand, Role, Stmt, VarId};
-use crate::lower;
+use super::prepare;
+use crate::ir::{Kernel, Operand, Role, Stmt, VarId, visit};
+use crate::lower::Module;
 use crate::target::{Planner, Target};
-
-struct Nowhere;
-
-impl Scope for Nowhere {
-    fn constant(&self, _: &str) -> Option<Constant> {
-        None
-    }
-
-    fn function(&self, _: &str) -> Option<FunctionSource> {
-        None
-    }
-}
 
 const TENSORS: &str = "a: pl.Tensor[[512, 512], pl.FP32], b: pl.Tensor[[512, 512], pl.FP16], q: pl.Tensor[[512, 512], pl.INT8], \
     n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]";
@@ -49,9 +35,7 @@ fn kernels_for(body: &str, target: Target, planner: Planner) -> Vec<Kernel> {
 fn kernels_declared(as_what: &str, body: &str, target: Target, planner: Planner) -> Vec<Kernel> {
     let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
     let text = format!("class P:\n    @pl.function({as_what})\n    def k({TENSORS}):\n{body}        return out\n");
-    let document = Document::new(&text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(block.source.as_ref()).0, &Nowhere));
+    let kernels = Module::new(&text).kernels().into_iter();
     kernels.flat_map(|kernel| prepare(kernel, target.into(), planner)).collect()
 }
 
@@ -93,12 +77,12 @@ fn assert_body(kernel: &Kernel, body: &[Stmt], defined: &mut HashSet<VarId>) {
         };
         match stmt {
             Stmt::For(inner) => {
-                walk::visit_header_uses(stmt, &mut { check });
+                visit::header_uses(stmt, &mut { check });
                 let mut inside = defined.clone();
                 inside.insert(inner.index);
                 inside.extend(inner.carries.iter().map(|carry| carry.iter));
                 assert_body(kernel, &inner.body, &mut inside);
-                assert_eq!(walk::yielded(&inner.body).len(), inner.carries.len(), "{kernel}");
+                assert_eq!(visit::yielded(&inner.body).len(), inner.carries.len(), "{kernel}");
                 defined.extend(inner.carries.iter().map(|carry| carry.result));
             }
             Stmt::While(inner) => {
@@ -109,16 +93,16 @@ fn assert_body(kernel: &Kernel, body: &[Stmt], defined: &mut HashSet<VarId>) {
                 defined.extend(inner.carries.iter().map(|carry| carry.result));
             }
             Stmt::If(inner) => {
-                walk::visit_header_uses(stmt, &mut { check });
+                visit::header_uses(stmt, &mut { check });
                 for branch in [&inner.then, &inner.otherwise] {
                     assert_body(kernel, branch, &mut defined.clone());
-                    let ends: &[Operand] = walk::yielded(branch);
+                    let ends: &[Operand] = visit::yielded(branch);
                     assert!(inner.results.is_empty() || ends.len() == inner.results.len(), "{kernel}");
                 }
                 defined.extend(&inner.results);
             }
             leaf => {
-                walk::visit_uses(leaf, &mut { check });
+                visit::uses(leaf, &mut { check });
                 if let Stmt::Let { var, .. } = leaf {
                     // A split assigns the first values of loops again.
                     let is_new = defined.insert(*var) || kernel.name.ends_with("_aic") || kernel.name.ends_with("_aiv");

@@ -6,11 +6,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{layout, walk};
+use super::layout;
 use crate::diagnostics::Code;
+use crate::ir::rewrite::Substitution;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary,
-    Stmt, Type, Value, Var, VarId, While, Why,
+    Stmt, Type, Value, Var, VarId, While, Why, fold, visit,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -54,7 +55,7 @@ struct Windows {
 impl Windows {
     fn of(kernel: &Kernel, body: &[Stmt]) -> Windows {
         let mut windows = Windows::default();
-        walk::visit(body, &mut |stmt| {
+        visit::statements(body, &mut |stmt| {
             let Stmt::Let { var, value, .. } = stmt else { return };
             match value {
                 Value::Scalar(scalar) => {
@@ -88,8 +89,8 @@ impl Windows {
             None => Window { base: source, row, col, space },
             Some(outer) => Window {
                 base: outer.base,
-                row: walk::fold_binary(ScalarBinary::Add, outer.row.clone(), row),
-                col: walk::fold_binary(ScalarBinary::Add, outer.col.clone(), col),
+                row: fold::binary(ScalarBinary::Add, outer.row.clone(), row),
+                col: fold::binary(ScalarBinary::Add, outer.col.clone(), col),
                 space,
             },
         })
@@ -221,8 +222,8 @@ impl Rewrite<'_> {
         }
     }
 
-    fn loop_inits(&mut self, carries: &mut [Carry], origin: Origin, out: &mut Vec<Stmt>) -> walk::Substitution {
-        let mut remapped = walk::Substitution::default();
+    fn loop_inits(&mut self, carries: &mut [Carry], origin: Origin, out: &mut Vec<Stmt>) -> Substitution {
+        let mut remapped = Substitution::default();
         for carry in carries {
             let Some(var) = carry.init.var() else { continue };
             if let Some(window) = self.windows.unaligned(self.kernel, var) {
@@ -268,7 +269,7 @@ impl Rewrite<'_> {
         *source = Operand::Var(window.base);
         for (index, offset) in [(row, &window.row), (col, &window.col)] {
             if let Some(scalar) = as_scalar(index) {
-                *index = Operand::Scalar(walk::fold_binary(ScalarBinary::Add, scalar, offset.clone()));
+                *index = Operand::Scalar(fold::binary(ScalarBinary::Add, scalar, offset.clone()));
             }
         }
         call
@@ -367,7 +368,7 @@ fn drop_unread(mut body: Vec<Stmt>, windows: &FxHashMap<VarId, Window>) -> Vec<S
     loop {
         let mut read: FxHashSet<VarId> = FxHashSet::default();
         body.iter().for_each(|stmt| {
-            walk::visit_uses(stmt, &mut |var| {
+            visit::uses(stmt, &mut |var| {
                 read.insert(var);
             })
         });
@@ -402,7 +403,7 @@ fn drop_inside(body: &mut Vec<Stmt>, is_dead: &impl Fn(&VarId) -> bool) -> bool 
 /// The cube writes a product without gaps; a window of the accumulator that has gaps cannot receive it.
 fn reject_strided_accumulators(kernel: &mut Kernel, body: &[Stmt], windows: &FxHashMap<VarId, Window>) {
     let mut rejections = Vec::new();
-    walk::visit(body, &mut |stmt| {
+    visit::statements(body, &mut |stmt| {
         let Stmt::Let { value: Value::Call(call), .. } = stmt else { return };
         rejections.extend(strided_accumulator(kernel, call, windows));
     });

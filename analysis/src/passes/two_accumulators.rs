@@ -5,8 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::io_order::{Drain, Drains, is_product};
-use super::walk;
-use crate::ir::{Call, For, Kernel, LoopKind, Operand, Stmt, Value, VarId};
+use crate::ir::{Call, For, Kernel, LoopKind, Operand, Stmt, Value, VarId, fold, visit};
 use crate::memory::sizes;
 use crate::ops::OpId;
 use crate::target::{Machine, Planner, Space};
@@ -22,7 +21,7 @@ pub(super) fn find(kernel: &Kernel, machine: Machine, planner: Planner) -> Drain
     let Some(capacity) = machine.capacity(Space::Acc).filter(|_| planner != Planner::DsaRp) else { return drains };
     let search = Search { kernel, machine, capacity };
     let mut more: u64 = 0;
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         if let Stmt::For(each) = stmt
             && let Some(bytes) = search.accumulator(each)
         {
@@ -56,7 +55,7 @@ impl Search<'_> {
     /// Bytes of the accumulator of a loop that is worth a second one.
     fn accumulator(&self, each: &For) -> Option<u64> {
         let LoopKind::Pipeline { stages } = each.kind else { return None };
-        let (stages, trips) = (i64::from(stages), walk::trip_count(&each.start, &each.stop, &each.step)?);
+        let (stages, trips) = (i64::from(stages), fold::trip_count(&each.start, &each.stop, &each.step)?);
         if stages < 2 || trips < stages || trips % stages != 0 {
             return None;
         }
@@ -114,21 +113,21 @@ impl Search<'_> {
     /// The store or assembly that is the only reader of the accumulator, onto what the loop carries.
     fn drain(&self, each: &For, accumulator: VarId) -> Option<OpId> {
         let mut reads: FxHashMap<VarId, usize> = FxHashMap::default();
-        each.body.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
+        each.body.iter().for_each(|stmt| visit::uses(stmt, &mut |var| *reads.entry(var).or_default() += 1));
         let reads_of = |var: VarId| reads.get(&var).copied().unwrap_or(0);
         let reads_other = reads.keys().any(|var| *var != accumulator && self.is_in(*var, Space::Acc));
         if reads_of(accumulator) != 1 || reads_other {
             return None;
         }
         let drains = |call: &Call| matches!(call.op, OpId::STORE | OpId::ASSEMBLE | OpId::WRITE);
-        let mut stores = each.body.iter().filter(|stmt| walk::call_of(stmt).is_some_and(drains));
+        let mut stores = each.body.iter().filter(|stmt| visit::call_of(stmt).is_some_and(drains));
         let (Some(Stmt::Let { var: stored, value: Value::Call(call), .. }), None) = (stores.next(), stores.next())
         else {
             return None;
         };
         let [first, second, third] = call.args.as_slice() else { return None };
         let (source, onto) = if call.op == OpId::ASSEMBLE { (second, first) } else { (first, third) };
-        let slot = walk::yielded(&each.body).iter().position(|value| value.var() == Some(*stored))?;
+        let slot = visit::yielded(&each.body).iter().position(|value| value.var() == Some(*stored))?;
         let carried = each.carries.get(slot)?.iter;
         let in_place =
             call.op != OpId::ASSEMBLE || (self.is_in(carried, Space::Mat) && self.is_in(*stored, Space::Mat));
@@ -150,8 +149,8 @@ impl Search<'_> {
     fn count(&self, body: &[Stmt], depth: u64, copies: &mut FxHashMap<VarId, u64>) {
         let mut named: FxHashSet<VarId> = FxHashSet::default();
         for stmt in body {
-            walk::visit_uses(stmt, &mut |var| named.extend([var]));
-            walk::visit_definitions(stmt, &mut |var| named.extend([var]));
+            visit::uses(stmt, &mut |var| named.extend([var]));
+            visit::definitions(stmt, &mut |var| named.extend([var]));
             match stmt {
                 Stmt::For(each) => {
                     let stages = if let LoopKind::Pipeline { stages } = each.kind { u64::from(stages) } else { 1 };

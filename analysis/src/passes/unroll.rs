@@ -1,7 +1,7 @@
 //! UnrollLoops: `pl.unroll` becomes one copy of its body for each iteration.
 
-use super::walk::{self, Substitution};
-use crate::ir::{For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Scalar, Stmt, While};
+use crate::ir::rewrite::{self, Substitution};
+use crate::ir::{For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Scalar, Stmt, While, fold};
 
 /// Above this the compiler refuses the loop.
 const MAX_ITERATIONS: i64 = 1024;
@@ -54,12 +54,12 @@ impl Unroll<'_> {
 
     fn for_loop(&mut self, mut inner: For, out: &mut Vec<Stmt>) {
         self.results.apply_to_header(&mut inner);
-        let trips = walk::trip_count(&inner.start, &inner.stop, &inner.step);
-        let (Some(start), Some(step), Some(trips)) = (walk::constant(&inner.start), walk::constant(&inner.step), trips)
+        let trips = fold::trip_count(&inner.start, &inner.stop, &inner.step);
+        let (Some(start), Some(step), Some(trips)) = (fold::constant(&inner.start), fold::constant(&inner.step), trips)
         else {
             return self.keep(inner, "bounds of `pl.unroll` that are not constant", out);
         };
-        if trips > MAX_ITERATIONS || !walk::may_copy(self.kernel, &inner.body, trips) {
+        if trips > MAX_ITERATIONS || !rewrite::may_copy(self.kernel, &inner.body, trips) {
             return self.keep(inner, "`pl.unroll` over this many iterations", out);
         }
         let mut values: Vec<Operand> = inner.carries.iter().map(|carry| carry.init.clone()).collect();
@@ -70,7 +70,7 @@ impl Unroll<'_> {
             for (carry, value) in inner.carries.iter().zip(&values) {
                 substitution.set(carry.iter, value.clone());
             }
-            let copy = walk::copy(self.kernel, &inner.body, &mut substitution);
+            let copy = rewrite::copy(self.kernel, &inner.body, &mut substitution);
             let mut copy = self.body(copy);
             if let Some(Stmt::Yield { values: yielded, .. }) = copy.last() {
                 values = yielded.clone();

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::db::Match;
 use crate::diagnostics::Code;
 use crate::ir::{Dtype, Role};
 use crate::memory::{Finding, Plan, PlannedTile, Related};
@@ -10,6 +9,16 @@ use crate::target::Space;
 
 /// Tiles that are compared with those of the same name.
 type ByName<'p> = BTreeMap<&'p str, Vec<&'p PlannedTile>>;
+
+/// What a dump says of a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Match {
+    Same,
+    /// The same tiles at other addresses.
+    Differs(Box<Finding>),
+    /// Other tiles: the text was edited since.
+    Older,
+}
 
 /// Between the author's name and the number of the definition.
 const DEFINITION: &str = "__ssa_v";

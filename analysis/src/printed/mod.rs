@@ -8,7 +8,7 @@ mod reader;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use compare::compare;
+pub(crate) use compare::{Match, compare};
 pub(crate) use plan::plan;
 pub(crate) use reader::{is_printed, kernels};
 

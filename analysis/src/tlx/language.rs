@@ -1,85 +1,31 @@
 //! The names of Triton and TLX: modules under any import name, element types, storage kinds, and functions of constants.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use tilefit_syntax::ast::{Ast, Stmt, StmtId};
-
-use crate::eval::{Argument, Constant};
+use crate::eval::{Argument, Constant, Imports};
 use crate::ir::Reason;
-
-/// Where the names of a module come from: `tlx` → `triton.language.extra.tlx`. Only those of Triton are kept.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Imports(BTreeMap<String, String>);
 
 /// The modules of Triton by the prefix that this crate writes for them; longer paths first.
 const MODULES: [(&str, &str); 3] =
     [("triton.language.extra.tlx", "tlx"), ("triton.language", "tl"), ("triton", "triton")];
 
-impl Imports {
-    /// Adds what the statements of a block import.
-    pub fn add(&mut self, ast: &Ast) {
-        self.add_body(ast, &ast.body);
-    }
+/// False for files that no TLX kernel can be in.
+pub fn has_tlx(imports: &Imports) -> bool {
+    imports.modules().any(|path| path.starts_with("triton.language.extra.tlx"))
+}
 
-    fn add_body(&mut self, ast: &Ast, body: &[StmtId]) {
-        for &stmt in body {
-            match ast.stmt(stmt) {
-                Stmt::Import(modules) => {
-                    for module in modules {
-                        match &module.alias {
-                            Some(alias) => self.bind(alias, &module.module),
-                            None => {
-                                let root = module.module.split('.').next().unwrap_or_default();
-                                self.bind(root, root);
-                            }
-                        }
-                    }
-                }
-                Stmt::ImportFrom { level: 0, module, names } => {
-                    for name in names {
-                        self.bind(name.bound(), &format!("{module}.{}", name.name));
-                    }
-                }
-                Stmt::If { body, or_else, .. } => {
-                    self.add_body(ast, body);
-                    self.add_body(ast, or_else);
-                }
-                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.add_body(ast, body),
-                _ => {}
-            }
-        }
+/// `tlx.local_alloc`, `tl.cdiv`, `triton.jit`: a dotted name under the usual names of its modules.
+pub fn canonical(imports: &Imports, path: &[&str]) -> Option<String> {
+    let (first, rest) = path.split_first()?;
+    let mut full = imports.module_of(first).filter(|path| path.starts_with("triton"))?.to_owned();
+    for part in rest {
+        full.push('.');
+        full.push_str(part);
     }
-
-    fn bind(&mut self, name: &str, path: &str) {
-        if path == "triton" || path.starts_with("triton.") {
-            self.0.insert(name.to_owned(), path.to_owned());
-        }
-    }
-
-    /// The name under which a module is known: `tlx` for `triton.language.extra.tlx`.
-    pub fn name_of(&self, module: &str) -> Option<&str> {
-        self.0.iter().find(|(_, path)| *path == module).map(|(name, _)| name.as_str())
-    }
-
-    /// False for files that no TLX kernel can be in.
-    pub fn has_tlx(&self) -> bool {
-        self.0.values().any(|path| path.starts_with("triton.language.extra.tlx"))
-    }
-
-    /// `tlx.local_alloc`, `tl.cdiv`, `triton.jit`: a dotted name under the usual names of its modules.
-    pub fn canonical(&self, path: &[&str]) -> Option<String> {
-        let (first, rest) = path.split_first()?;
-        let mut full = self.0.get(*first)?.clone();
-        for part in rest {
-            full.push('.');
-            full.push_str(part);
-        }
-        MODULES.iter().find_map(|(module, short)| {
-            let inner = full.strip_prefix(module)?;
-            (inner.is_empty() || inner.starts_with('.')).then(|| format!("{short}{inner}"))
-        })
-    }
+    MODULES.iter().find_map(|(module, short)| {
+        let inner = full.strip_prefix(module)?;
+        (inner.is_empty() || inner.starts_with('.')).then(|| format!("{short}{inner}"))
+    })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -384,7 +330,7 @@ mod tests {
         let (ast, _) = ast::parse(&document.blocks()[0].source);
         let mut imports = Imports::default();
         imports.add(&ast);
-        imports.canonical(&path.split('.').collect::<Vec<_>>())
+        super::canonical(&imports, &path.split('.').collect::<Vec<_>>())
     }
 
     #[test]

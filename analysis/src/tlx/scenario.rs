@@ -8,7 +8,8 @@ use crate::eval::{self, Constant, Scope};
 use crate::ir::Reason;
 
 use super::budgets::Arch;
-use super::language::{Dtype, Imports};
+use super::language::{self, Dtype};
+use crate::eval::Imports;
 
 /// One set of values under which a kernel may be compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -170,7 +171,7 @@ fn decorator<'a>(ast: &'a Ast, imports: &Imports, function: &Function, name: &st
             Expr::Call { func, args } => (*func, args),
             _ => (decorator, &[]),
         };
-        (imports.canonical(&ast.dotted(path)?)? == name).then_some(args)
+        (language::canonical(imports, &ast.dotted(path)?)? == name).then_some(args)
     })
 }
 
@@ -270,23 +271,15 @@ pub struct ScenarioScope<'a> {
 }
 
 impl Scope for ScenarioScope<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(self.outer)
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
         match self.scenario.values.get(name) {
             Some((value, _)) => Some(value.clone()),
             None => self.outer.constant(name),
         }
-    }
-
-    fn function(&self, name: &str) -> Option<eval::FunctionSource> {
-        self.outer.function(name)
-    }
-
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
-        self.outer.dialect_name(path)
-    }
-
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<eval::Argument>) -> Option<Constant> {
-        self.outer.dialect_call(path, arguments)
     }
 }
 

@@ -6,38 +6,20 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value as Json, json};
 use tilefit_analysis::codegen::{self, Options};
-use tilefit_analysis::eval::{self, Constant, FunctionSource, Scope};
 use tilefit_analysis::ir::{Dtype, Kernel, Scalar, Type};
+use tilefit_analysis::lower::Module;
 use tilefit_analysis::memory::{self, Plan};
+use tilefit_analysis::passes;
 use tilefit_analysis::target::{Planner, Target};
-use tilefit_analysis::{lower, passes};
-use tilefit_syntax::{BlockKind, Document, ast};
 
 use crate::array::Array;
 use crate::library::{Source, namespace, unexplained};
 
 pub(crate) type Inputs<'a> = &'a BTreeMap<String, Array>;
 
-struct Module<'d>(&'d Document);
-
-impl Scope for Module<'_> {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
-        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
-    }
-
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
-        Some(FunctionSource { ast: ast::parse(&found.source).0.into(), key: None })
-    }
-}
-
 /// The kernels of a text as their authors wrote them.
 pub(crate) fn written(text: &str) -> Vec<Kernel> {
-    let document = Document::new(text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document))).collect()
+    Module::new(text).kernels()
 }
 
 /// What is compiled of a kernel, with its plan: one kernel, or one for each core.

@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::eval::{Argument, Constant, Imports, Scope};
 use tilefit_analysis::ide::{Diagnostic, KernelPlan};
 use tilefit_analysis::tlx::kernel::{GroupId, Pair};
-use tilefit_analysis::tlx::language::{Dtype, Storage};
+use tilefit_analysis::tlx::language::{self, Dtype, Storage};
 use tilefit_analysis::tlx::rewriting::Rewriting;
 use tilefit_analysis::tlx::sizes::{self, Sized};
 use tilefit_analysis::tlx::tree::Tree;
@@ -183,7 +184,6 @@ fn placeholders(case: &Value) {
 
 fn read(text: &str) -> tilefit_analysis::tlx::Kernel {
     use tilefit_analysis::tlx::front;
-    use tilefit_analysis::tlx::language::Imports;
     use tilefit_analysis::tlx::scenario::Scenario;
 
     let parse = |text: &str| tilefit_syntax::ast::parse(&Document::new(text).blocks()[0].source).0;
@@ -194,27 +194,19 @@ fn read(text: &str) -> tilefit_analysis::tlx::Kernel {
 }
 
 /// The names of Triton, and no others.
-struct Names<'a>(&'a tilefit_analysis::tlx::language::Imports);
+struct Names<'a>(&'a Imports);
 
-impl tilefit_analysis::eval::Scope for Names<'_> {
-    fn constant(&self, _: &str) -> Option<tilefit_analysis::eval::Constant> {
+impl Scope for Names<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
         None
     }
 
-    fn function(&self, _: &str) -> Option<tilefit_analysis::eval::FunctionSource> {
-        None
+    fn language_name(&self, path: &[&str]) -> Option<Constant> {
+        language::name(&language::canonical(self.0, path)?)
     }
 
-    fn dialect_name(&self, path: &[&str]) -> Option<tilefit_analysis::eval::Constant> {
-        tilefit_analysis::tlx::language::name(&self.0.canonical(path)?)
-    }
-
-    fn dialect_call(
-        &self,
-        path: &[&str],
-        arguments: &dyn Fn() -> Vec<tilefit_analysis::eval::Argument>,
-    ) -> Option<tilefit_analysis::eval::Constant> {
-        tilefit_analysis::tlx::language::call(&self.0.canonical(path)?, arguments)
+    fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        language::call(&language::canonical(self.0, path)?, arguments)
     }
 }
 

@@ -19,10 +19,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
 use crate::ir::{self, Call, Kernel, Origin, Scalar, Stmt, Type, Value, VarId};
-use crate::lower::known;
 use crate::memory::{BufferId, Finding, Plan};
 use crate::ops::OpId;
 use crate::target::{Space, Target};
+use crate::typing::known;
 
 use super::context::{self, Context};
 use super::expr;

@@ -2,10 +2,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Attr, AttrName, Call, KernelKind, Operand as Argument, Origin, Stmt, Type, Value, VarId};
+use crate::ir::{Attr, AttrName, Call, KernelKind, Operand as Argument, Origin, Stmt, Type, Value, VarId, visit};
 use crate::memory::reservations;
 use crate::ops::OpId;
-use crate::passes::walk;
 use crate::target::{Space, Target};
 
 use super::tiles::size;
@@ -32,8 +31,8 @@ impl Selector<'_> {
         let mut written = Vec::new();
         let mut transfers = Vec::new();
         let mut gives_back = false;
-        walk::visit(&self.kernel.body, &mut |stmt| {
-            let Some(call) = walk::call_of(stmt) else { return };
+        visit::statements(&self.kernel.body, &mut |stmt| {
+            let Some(call) = visit::call_of(stmt) else { return };
             match call.op {
                 OpId::AIC_INITIALIZE_PIPE | OpId::AIV_INITIALIZE_PIPE => written.push(call),
                 OpId::TFREE_TO_AIC | OpId::TFREE_TO_AIV => gives_back = true,
@@ -282,7 +281,7 @@ impl Selector<'_> {
         let mut last = from;
         for (at, stmt) in stmts.iter().enumerate().skip(from + 1) {
             let mut reads = false;
-            walk::visit_uses(stmt, &mut |used| reads |= views.contains(&used));
+            visit::uses(stmt, &mut |used| reads |= views.contains(&used));
             if !reads || matches!(stmt, Stmt::Yield { .. }) {
                 continue;
             }

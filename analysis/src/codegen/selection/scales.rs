@@ -4,10 +4,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Placed, Refusal, Selected, Selector};
 use crate::diagnostics::Code;
-use crate::ir::{BLayout, Call, Dtype, Kernel, Operand, Origin, SLayout, VarId};
+use crate::ir::{BLayout, Call, Dtype, Kernel, Operand, Origin, SLayout, VarId, visit};
 use crate::memory::{Finding, Plan, PlannedTile};
 use crate::ops::OpId;
-use crate::passes::walk;
 use crate::target::Space;
 
 /// The scale of 16 bytes of a left or right operand is at a sixteenth of their address (`GetScaleAddr` of pto-isa).
@@ -29,8 +28,8 @@ pub(super) fn is_product(op: OpId) -> bool {
 /// needed, there is a finding.
 pub(super) fn place(kernel: &Kernel, plan: &Plan, places: &mut FxHashMap<VarId, Placed>) -> Vec<Finding> {
     let mut bound: Vec<(VarId, u64)> = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt).filter(|call| is_product(call.op)) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt).filter(|call| is_product(call.op)) else { return };
         for (data, scale) in scaled(call.op) {
             let [data, scale] = [data, scale].map(|arg| call.args.get(arg).and_then(Operand::var));
             let (Some(data), Some(scale)) = (data, scale) else { continue };

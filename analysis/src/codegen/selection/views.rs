@@ -1,9 +1,9 @@
 //! Views: other shapes of bytes that are there already.
 
 use crate::ir::{self, BLayout, Call, Origin, SLayout, Scalar, VarId};
-use crate::lower::known;
 use crate::ops::OpId;
 use crate::target::Space;
+use crate::typing::known;
 
 use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;

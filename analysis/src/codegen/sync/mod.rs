@@ -25,10 +25,9 @@ use self::written::Written;
 use super::model;
 use super::sequence::{EVENTS, Instr, Order, OrderedBy, Pipe, Program, Sync};
 use crate::diagnostics::{Code, Severity};
-use crate::ir::{Kernel, Origin};
+use crate::ir::{Kernel, Origin, visit};
 use crate::memory::{Finding, Related};
 use crate::ops::Category;
-use crate::passes::walk;
 
 /// Whether a program gets the flags and barriers that it lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,8 +43,8 @@ pub enum Insertion {
 /// Whether the author wrote flags or barriers.
 pub(crate) fn is_written(kernel: &Kernel) -> bool {
     let mut found = false;
-    walk::visit(&kernel.body, &mut |stmt| {
-        found |= walk::call_of(stmt).is_some_and(|call| call.op.op().category == Category::Sync);
+    visit::statements(&kernel.body, &mut |stmt| {
+        found |= visit::call_of(stmt).is_some_and(|call| call.op.op().category == Category::Sync);
     });
     found
 }

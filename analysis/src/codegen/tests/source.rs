@@ -5,38 +5,20 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
-use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::conformance::{Renaming, cases, generated, recorded, with_pipe_of_march, without};
 use crate::codegen::sequence::{Action, Instr, Program, Step};
 use crate::codegen::{Insertion, Sequenced, model, program, sequence};
 use crate::diagnostics::Code;
-use crate::eval::{self, Constant, FunctionSource, Scope};
 use crate::ir::{Kernel, Stmt, Value};
+use crate::lower::Module;
 use crate::memory::{self, Plan};
 use crate::ops::OpId;
+use crate::passes;
 use crate::target::{Planner, Target};
-use crate::{lower, passes};
-
-struct Module<'d>(&'d Document);
-
-impl Scope for Module<'_> {
-    fn constant(&self, name: &str) -> Option<Constant> {
-        let statements = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Statements);
-        statements.map(|block| ast::parse(&block.source).0).find_map(|ast| eval::bound_value(&ast, name, self))
-    }
-
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        let mut functions = self.0.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-        let found = functions.find(|block| block.key.path.rsplit('.').next() == Some(name))?;
-        Some(FunctionSource { ast: ast::parse(&found.source).0.into(), key: None })
-    }
-}
 
 pub(super) fn planned(text: &str, target: Target) -> Vec<(Kernel, Plan)> {
-    let document = Document::new(text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(&block.source).0, &Module(&document)));
+    let kernels = Module::new(text).kernels().into_iter();
     let prepared = kernels
         .filter(|kernel| kernel.rejections.is_empty())
         .flat_map(|kernel| passes::prepare(kernel, target.into(), Planner::Auto));

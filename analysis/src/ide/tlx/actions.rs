@@ -7,13 +7,14 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 use crate::db::{self, TlxKernel};
 use crate::diagnostics::{Code, Severity};
 use crate::eval::Constant;
+use crate::eval::Imports;
 use crate::ide::code_actions::{CodeAction, Effect, Mend};
 use crate::ide::diagnostics::{Diagnostic, found};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
 use crate::memory::Finding;
 use crate::tlx::kernel::{Buffer, BufferKind, Element, GroupId, GroupKind, Kernel, Layout, Pair};
-use crate::tlx::language::{Dtype, Imports, Storage};
+use crate::tlx::language::{self, Dtype, Storage};
 use crate::tlx::tree::{Node, Tree};
 use crate::tlx::{self, Backing, BufferId, SpecId};
 
@@ -107,7 +108,7 @@ impl<'a> Site<'a> {
     fn call(&self, at: Origin, name: &str) -> Option<Call<'a>> {
         let Origin::Expr(at) = at else { return None };
         let Expr::Call { func, args } = self.ast.expr(at) else { return None };
-        (self.imports.canonical(&self.ast.dotted(*func)?)? == name).then_some(Call { at, args })
+        (language::canonical(self.imports, &self.ast.dotted(*func)?)? == name).then_some(Call { at, args })
     }
 
     fn allocation(&self, id: BufferId) -> Option<Call<'a>> {

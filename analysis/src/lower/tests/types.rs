@@ -1,19 +1,15 @@
 //! What the compiler's front end refuses by the types of values.
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::{BlockKind, Document, ast};
 
 use super::Module;
-use crate::lower::kernels;
 
 /// Lowers the body of a kernel and shows what is refused, with what is said of other places.
 fn check(body: &str, expect: Expect) {
     let signature = "    def k(a: pl.Tensor[[512, 512], pl.FP32], n: pl.Scalar[pl.INT64], i: pl.Scalar[pl.INT32], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):\n";
     let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
     let text = format!("class P:\n    @pl.function(type=pl.FunctionType.InCore)\n{signature}{body}");
-    let document = Document::new(&text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| kernels(&ast::parse(&block.source).0, &Module(&document)));
+    let kernels = Module::new(&text).kernels().into_iter();
     let mut said = String::new();
     for rejection in kernels.flat_map(|kernel| kernel.rejections) {
         said += &format!("{}: {}\n", rejection.code, rejection.message);

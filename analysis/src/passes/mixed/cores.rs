@@ -2,8 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::walk;
-use crate::ir::{AttrName, Call, Kernel, Operand, Stmt, Value, VarId};
+use crate::ir::{AttrName, Call, Kernel, Operand, Stmt, Value, VarId, visit};
 use crate::ops::{OpId, OutputSpace};
 use crate::target::Space;
 
@@ -37,7 +36,7 @@ impl Core {
 /// Tiles that the author takes from a queue: moving them does not cross again.
 pub(super) fn popped(kernel: &Kernel) -> FxHashSet<VarId> {
     let mut popped = FxHashSet::default();
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         if let Stmt::Let { var, value: Value::Call(call), .. } = stmt
             && matches!(call.op, OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV)
         {
@@ -56,7 +55,7 @@ pub(super) fn stmt_core(kernel: &Kernel, stmt: &Stmt, popped: &FxHashSet<VarId>)
         Stmt::For(inner) => body_core(kernel, &inner.body, popped),
         Stmt::While(inner) => body_core(kernel, &inner.body, popped),
         Stmt::If(inner) => body_core(kernel, &inner.then, popped).and(body_core(kernel, &inner.otherwise, popped)),
-        leaf => walk::call_of(leaf).map_or(Core::Shared, |call| call_core(kernel, call, popped)),
+        leaf => visit::call_of(leaf).map_or(Core::Shared, |call| call_core(kernel, call, popped)),
     }
 }
 

@@ -2,9 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::walk;
 use super::cores::{Core, call_core, destination};
-use crate::ir::{Call, Kernel, Operand, Scalar, ScalarBinary, SplitMode, Stmt, TileType, TileView, VarId};
+use crate::ir::{Call, Kernel, Operand, Scalar, ScalarBinary, SplitMode, Stmt, TileType, TileView, VarId, fold, visit};
 use crate::ops::{Category, OpId, Shape};
 use crate::target::Space;
 
@@ -75,10 +74,10 @@ impl Cut {
         if valid.as_int() == int(whole).as_int() && 2 * step == whole {
             return int(step);
         }
-        let first = walk::fold_binary(ScalarBinary::Mul, Scalar::Var(self.unit), int(step));
-        let reached = walk::fold_binary(ScalarBinary::Max, valid, first.clone());
-        let rest = walk::fold_binary(ScalarBinary::Sub, reached, first);
-        walk::fold_binary(ScalarBinary::Min, rest, int(step))
+        let first = fold::binary(ScalarBinary::Mul, Scalar::Var(self.unit), int(step));
+        let reached = fold::binary(ScalarBinary::Max, valid, first.clone());
+        let rest = fold::binary(ScalarBinary::Sub, reached, first);
+        fold::binary(ScalarBinary::Min, rest, int(step))
     }
 
     /// Elements between the first of one unit and the first of the other, of a tile that was halved to `half`.
@@ -89,8 +88,8 @@ impl Cut {
     /// `offset` of a whole tile, for the part of the unit; `half` is the extent of the halved tile.
     pub(super) fn first(self, offset: &Scalar, half: u64) -> Scalar {
         let step = int(self.step(half));
-        let by = walk::fold_binary(ScalarBinary::Mul, Scalar::Var(self.unit), step);
-        walk::fold_binary(ScalarBinary::Add, offset.clone(), by)
+        let by = fold::binary(ScalarBinary::Mul, Scalar::Var(self.unit), step);
+        fold::binary(ScalarBinary::Add, offset.clone(), by)
     }
 
     /// Extents that are known only at run time pass for even.
@@ -138,7 +137,7 @@ impl Balance<'_> {
     fn of(kernel: &Kernel, body: &[Stmt], cut: Cut, popped: &FxHashSet<VarId>) -> Option<u64> {
         let mut balance = Balance { kernel, cut, popped, extents: None, derived: FxHashSet::default() };
         let mut is_one = true;
-        walk::visit(body, &mut |stmt| is_one = is_one && balance.follow(stmt).is_some());
+        visit::statements(body, &mut |stmt| is_one = is_one && balance.follow(stmt).is_some());
         let (whole, valid) = balance.extents.filter(|_| is_one)?;
         let middle = valid.div_ceil(2);
         (valid < whole && 0 < middle && middle != whole.div_ceil(2)).then_some(middle)
@@ -146,7 +145,7 @@ impl Balance<'_> {
 
     /// `None` where something else is divided, too.
     fn follow(&mut self, stmt: &Stmt) -> Option<()> {
-        let Some(call) = walk::call_of(stmt) else { return Some(()) };
+        let Some(call) = visit::call_of(stmt) else { return Some(()) };
         let result = if let Stmt::Let { var, .. } = stmt { Some(*var) } else { None };
         match call_core(self.kernel, call, self.popped) {
             Core::Cube => Some(()),

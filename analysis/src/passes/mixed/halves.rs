@@ -4,13 +4,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::walk;
 use super::cores::{Core, call_core, destination};
 use super::cut::{Cut, Shares, int, reduces_along};
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    SplitMode, Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why,
+    SplitMode, Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why, rewrite, visit,
 };
 use crate::ops::{Category, OpId};
 use crate::target::Space;
@@ -32,7 +31,7 @@ pub(super) fn divide(kernel: &mut Kernel, mode: SplitMode, popped: &FxHashSet<Va
     let cut = Cut::of(kernel, &body, mode, unit, popped);
     let mut division = Division { kernel, popped, cut, halves: FxHashMap::default(), undivided: Undivided::default() };
     division.leave_handed_on(&body);
-    let body = walk::expand_leaves(body, &mut |stmt, out| division.stmt(stmt, out));
+    let body = rewrite::expand_leaves(body, &mut |stmt, out| division.stmt(stmt, out));
     let undivided = division.undivided;
     kernel.body = vec![Stmt::Let { var: unit, value: Value::Call(query), origin }];
     kernel.body.extend(body);
@@ -51,7 +50,7 @@ impl Undivided {
     pub(super) fn note(&self, kernel: &mut Kernel) {
         let mut first = self.effect.as_ref().filter(|_| kernel.kind == KernelKind::Aiv);
         for stmt in &kernel.body {
-            walk::visit_definitions(stmt, &mut |var| first = first.or_else(|| self.results.get(&var)));
+            visit::definitions(stmt, &mut |var| first = first.or_else(|| self.results.get(&var)));
         }
         kernel.notes.extend(first.cloned());
     }
@@ -69,7 +68,7 @@ struct Division<'k> {
 impl Division<'_> {
     /// The compiler leaves whole what loops carry and branches choose.
     fn leave_handed_on(&mut self, body: &[Stmt]) {
-        walk::visit(body, &mut |stmt| match stmt {
+        visit::statements(body, &mut |stmt| match stmt {
             Stmt::For(For { carries, origin, .. }) | Stmt::While(While { carries, origin, .. }) => {
                 let carried = carries.iter().flat_map(|carry| [carry.iter, carry.result]);
                 carried.for_each(|var| self.leave(var, *origin, "a tile that a loop carries"));
@@ -93,7 +92,7 @@ impl Division<'_> {
     }
 
     fn stmt(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
-        let core = walk::call_of(&stmt).map_or(Core::Shared, |call| call_core(self.kernel, call, self.popped));
+        let core = visit::call_of(&stmt).map_or(Core::Shared, |call| call_core(self.kernel, call, self.popped));
         match (core, stmt) {
             (Core::Both, Stmt::Let { var, value: Value::Call(call), origin }) => match destination(&call) {
                 Core::Cube => self.gather(var, call, origin, out),
@@ -110,7 +109,7 @@ impl Division<'_> {
     /// One statement of the vector units.
     fn halve(&mut self, stmt: &mut Stmt) {
         let result = if let Stmt::Let { var, .. } = stmt { Some(*var) } else { None };
-        let Some(call) = walk::call_of_mut(stmt) else { return };
+        let Some(call) = visit::call_of_mut(stmt) else { return };
         let is_sure = self.is_sure(call);
         if is_sure {
             self.refuse_partial_reduction(call);

@@ -3,19 +3,20 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::given::Given;
-use super::super::{layout, walk};
+use super::super::layout;
 use super::cores::{Core, call_core, core_of_pipes, destination, stmt_core};
 use super::repair::{Repaired, Whole, assignments, definitions, repair};
 use super::versions;
 use crate::diagnostics::Code;
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role,
     SLayout, Scalar, ScalarBinary, SplitMode, Stmt, TensorLayout, TensorType, TileType, Type, Value, Var, VarId, While,
-    Why,
+    Why, fold, visit,
 };
-use crate::lower::deduce;
 use crate::ops::{OpId, Shape, View};
 use crate::target::{Space, Target};
+use crate::typing::deduce;
 /// The part of a kernel that one core runs.
 pub(super) struct Lane<'a> {
     source: &'a Kernel,
@@ -23,7 +24,7 @@ pub(super) struct Lane<'a> {
     core: Core,
     popped: &'a FxHashSet<VarId>,
     /// What takes the place of variables of the other core here.
-    stands_for: walk::Substitution,
+    stands_for: Substitution,
     /// What is taken from the queue, under all names that it has had.
     arriving: FxHashSet<VarId>,
 }
@@ -88,7 +89,7 @@ impl<'a> Lane<'a> {
     }
 
     fn stmt(&mut self, stmt: &Stmt, target: Target, out: &mut Vec<Stmt>) {
-        let core = match walk::call_of(stmt).map_or(Core::Shared, core_of_pipes) {
+        let core = match visit::call_of(stmt).map_or(Core::Shared, core_of_pipes) {
             Core::Shared => stmt_core(self.source, stmt, self.popped),
             core => core,
         };
@@ -164,7 +165,7 @@ impl<'a> Lane<'a> {
     /// What is put together or divided between the vector units is not computed again in front of a loop.
     fn refuse_crossings(&mut self, body: &[Stmt]) {
         let mut again = None;
-        walk::visit(body, &mut |stmt| {
+        visit::statements(body, &mut |stmt| {
             let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
             again = again.or(Some((*var, call.origin)).filter(|_| call.op.crosses_cores()));
         });
@@ -183,7 +184,7 @@ impl<'a> Lane<'a> {
             return;
         }
         let mut carried = None;
-        walk::visit(body, &mut |stmt| {
+        visit::statements(body, &mut |stmt| {
             let (Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. })) = stmt else { return };
             carried = carried.or(carries.iter().map(|carry| carry.iter).find(|iter| self.is_replaced(*iter)));
         });
@@ -213,7 +214,7 @@ impl<'a> Lane<'a> {
     fn tensors_as_given(&self, body: &mut [Stmt]) {
         let given = Given::of(&self.source.params, &self.source.body);
         let defined = definitions(&self.source.params, body);
-        let mut as_given = walk::Substitution::default();
+        let mut as_given = Substitution::default();
         for (var, param) in given.iter().filter(|(var, _)| !defined.contains(var)) {
             as_given.set(var, Operand::Var(param));
         }
@@ -222,7 +223,7 @@ impl<'a> Lane<'a> {
 
     fn traffic(&self) -> Traffic {
         let mut traffic = Traffic::default();
-        walk::visit(&self.source.body, &mut |stmt| {
+        visit::statements(&self.source.body, &mut |stmt| {
             let Stmt::Let { var, value: Value::Call(call), .. } = stmt else { return };
             if call_core(self.source, call, self.popped) != Core::Both {
                 return;
@@ -275,13 +276,13 @@ pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<S
         origin,
     });
     let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
-    let shared = setup.iter().take_while(|stmt| walk::call_of(stmt).is_some_and(sets_up_a_queue)).count();
+    let shared = setup.iter().take_while(|stmt| visit::call_of(stmt).is_some_and(sets_up_a_queue)).count();
     let body = setup.split_off(shared);
-    let mut substitution = walk::Substitution::with_blocks_apart();
-    let replay = walk::copy(kernel, &body, &mut substitution);
-    let mut passed_through = walk::Substitution::default();
-    let replay = walk::expand_leaves(replay, &mut |stmt, out| replay_leaf(kernel, &mut passed_through, stmt, out));
-    let condition = walk::fold_binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
+    let mut substitution = Substitution::with_blocks_apart();
+    let replay = rewrite::copy(kernel, &body, &mut substitution);
+    let mut passed_through = Substitution::default();
+    let replay = rewrite::expand_leaves(replay, &mut |stmt, out| replay_leaf(kernel, &mut passed_through, stmt, out));
+    let condition = fold::binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
     let mut whole = vec![Stmt::Let { var: unit, value: Value::Call(query), origin }];
     whole.append(&mut setup);
     whole.push(Stmt::If(If { condition, then: body, otherwise: replay, has_else: true, results: Vec::new(), origin }));
@@ -323,7 +324,7 @@ fn packed(kernel: &mut Kernel, source: VarId, at: Origin, origin: Origin, out: &
 /// Packs what the author pushes to the cube, where it does not lie so yet.
 pub(super) fn pack_pushes(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = walk::expand_leaves(body, &mut |mut stmt, out| {
+    kernel.body = rewrite::expand_leaves(body, &mut |mut stmt, out| {
         if let Stmt::Eval { call, origin } = &mut stmt
             && call.op == OpId::TPUSH_TO_AIC
             && let Some(source) = call.args.first().and_then(Operand::var)
@@ -359,7 +360,7 @@ pub(super) fn add_queue_parameter(kernel: &mut Kernel) {
 }
 
 /// One statement of the second unit's empty run.
-fn replay_leaf(kernel: &mut Kernel, passed_through: &mut walk::Substitution, mut stmt: Stmt, out: &mut Vec<Stmt>) {
+fn replay_leaf(kernel: &mut Kernel, passed_through: &mut Substitution, mut stmt: Stmt, out: &mut Vec<Stmt>) {
     passed_through.apply(std::slice::from_mut(&mut stmt));
     match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } => {

@@ -3,11 +3,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::walk;
 use super::cores::{Core, call_core, destination, popped};
 use super::cut::reduces_along;
 use crate::diagnostics::Code;
-use crate::ir::{Call, Kernel, Operand, Origin, Rejection, SplitMode, Stmt, Value, VarId};
+use crate::ir::{Call, Kernel, Operand, Origin, Rejection, SplitMode, Stmt, Value, VarId, visit};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -25,14 +24,14 @@ pub(crate) fn check(kernel: &mut Kernel) {
     }
     let popped = popped(kernel);
     let mut definitions: FxHashMap<VarId, (&Call, bool)> = FxHashMap::default();
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         if let Stmt::Let { var, value: Value::Call(call), origin } = stmt {
             definitions.insert(*var, (call, regions.contains_key(origin)));
         }
     });
     let checks = Checks { kernel, popped, definitions };
     let mut refused: Vec<(Origin, String)> = Vec::new();
-    walk::visit(&kernel.body, &mut |stmt| {
+    visit::statements(&kernel.body, &mut |stmt| {
         let (Stmt::Let { value: Value::Call(call), origin, .. } | Stmt::Eval { call, origin }) = stmt else { return };
         let message = match regions.get(origin) {
             Some(split) => checks.inside(call, *split),

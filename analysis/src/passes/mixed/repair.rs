@@ -2,14 +2,13 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::walk;
-use crate::ir::{Call, For, If, Kernel, Operand, Role, Stmt, VarId, While};
+use crate::ir::{Call, For, If, Kernel, Operand, Role, Stmt, VarId, While, rewrite, visit};
 use crate::ops::OpId;
 
 pub(super) fn definitions(params: &[VarId], body: &[Stmt]) -> FxHashSet<VarId> {
     let mut defined: FxHashSet<VarId> = params.iter().copied().collect();
     body.iter().for_each(|stmt| {
-        walk::visit_definitions(stmt, &mut |var| {
+        visit::definitions(stmt, &mut |var| {
             defined.insert(var);
         })
     });
@@ -27,7 +26,7 @@ pub(super) struct Whole<'a> {
 impl Whole<'_> {
     /// To the compiler, what is taken from the queue is another variable than the one that is read, until all of this is done.
     fn visit_definitions(&self, stmt: &Stmt, see: &mut impl FnMut(VarId)) {
-        walk::visit_definitions(stmt, &mut |var| {
+        visit::definitions(stmt, &mut |var| {
             if !self.arriving.contains(&var) {
                 see(var);
             }
@@ -38,7 +37,7 @@ impl Whole<'_> {
 /// The assignments of a kernel, by variable.
 pub(super) fn assignments(body: &[Stmt]) -> FxHashMap<VarId, &Stmt> {
     let mut assigned = FxHashMap::default();
-    walk::visit(body, &mut |stmt| {
+    visit::statements(body, &mut |stmt| {
         if let Stmt::Let { var, .. } = stmt {
             assigned.insert(*var, stmt);
         }
@@ -112,7 +111,7 @@ impl FirstValues<'_> {
             }
             open.push((var, true));
             let mut uses: Vec<VarId> = Vec::new();
-            walk::visit_uses(stmt, &mut |used| {
+            visit::uses(stmt, &mut |used| {
                 if !uses.contains(&used) {
                     uses.push(used);
                 }
@@ -133,13 +132,13 @@ fn drop_unread_carries(body: &mut [Stmt]) {
     let mut read_later: FxHashSet<VarId> = FxHashSet::default();
     for stmt in body.iter_mut().rev() {
         let mut read_here = Vec::new();
-        walk::visit_uses(stmt, &mut |var| read_here.push(var));
+        visit::uses(stmt, &mut |var| read_here.push(var));
         match stmt {
             Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
                 drop_unread_carries(body);
                 let mut read_inside = FxHashSet::default();
                 body.iter().filter(|stmt| !matches!(stmt, Stmt::Yield { .. })).for_each(|stmt| {
-                    walk::visit_uses(stmt, &mut |var| {
+                    visit::uses(stmt, &mut |var| {
                         read_inside.insert(var);
                     })
                 });
@@ -225,7 +224,7 @@ fn yield_carried(kernel: &Kernel, body: &mut [Stmt], carried: &[Option<VarId>], 
 /// By result of a branch: what a loop carries that one side hands on, unless the other hands on what another one carries.
 fn carried_by_branches(kernel: &Kernel, branch: &If) -> Vec<Option<VarId>> {
     let is_carried = |var: &VarId| kernel.var(*var).role == Role::IterArg;
-    let side = |body: &[Stmt], slot: usize| walk::yielded(body).get(slot).and_then(Operand::var).filter(is_carried);
+    let side = |body: &[Stmt], slot: usize| visit::yielded(body).get(slot).and_then(Operand::var).filter(is_carried);
     (0..branch.results.len())
         .map(|slot| match (side(&branch.then, slot), side(&branch.otherwise, slot)) {
             (Some(one), Some(other)) if one != other => None,
@@ -271,7 +270,7 @@ fn drop_undefined_results(body: &mut [Stmt], defined: &mut Defined) {
                     drop_undefined_results(side, defined);
                     defined.back_to(before);
                     side.iter().for_each(|stmt| visit_results(stmt, &mut |var| defined.insert(var)));
-                    for (keep, value) in keep.iter_mut().zip(walk::yielded(side)) {
+                    for (keep, value) in keep.iter_mut().zip(visit::yielded(side)) {
                         *keep &= value.var().is_none_or(|var| defined.vars.contains(&var));
                     }
                     defined.back_to(before);
@@ -284,7 +283,7 @@ fn drop_undefined_results(body: &mut [Stmt], defined: &mut Defined) {
             _ => {}
         }
         defined.back_to(before);
-        walk::visit_definitions(stmt, &mut |var| defined.insert(var));
+        visit::definitions(stmt, &mut |var| defined.insert(var));
     }
 }
 
@@ -304,15 +303,15 @@ fn visit_results(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
 fn drop_dead(body: Vec<Stmt>) -> Vec<Stmt> {
     let mut live: FxHashSet<VarId> = FxHashSet::default();
     let mut needs: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
-    walk::visit(&body, &mut |stmt| match stmt {
+    visit::statements(&body, &mut |stmt| match stmt {
         Stmt::Let { var, .. } if !has_effect(stmt) => {
             let uses = needs.entry(*var).or_default();
-            walk::visit_uses(stmt, &mut |used| uses.push(used));
+            visit::uses(stmt, &mut |used| uses.push(used));
         }
-        Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => walk::visit_header_uses(stmt, &mut |used| {
+        Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => visit::header_uses(stmt, &mut |used| {
             live.insert(used);
         }),
-        _ => walk::visit_uses(stmt, &mut |used| {
+        _ => visit::uses(stmt, &mut |used| {
             live.insert(used);
         }),
     });
@@ -324,7 +323,7 @@ fn drop_dead(body: Vec<Stmt>) -> Vec<Stmt> {
             }
         }
     }
-    walk::expand_leaves(body, &mut |stmt, out| match &stmt {
+    rewrite::expand_leaves(body, &mut |stmt, out| match &stmt {
         Stmt::Let { var, .. } if !has_effect(&stmt) && !live.contains(var) => {}
         _ => out.push(stmt),
     })
@@ -337,5 +336,5 @@ fn has_effect(stmt: &Stmt) -> bool {
             OpId::STORE | OpId::ASSEMBLE | OpId::TPOP_FROM_AIC | OpId::TPOP_FROM_AIV | OpId::RESERVE_BUFFER
         )
     };
-    walk::call_of(stmt).is_some_and(effect)
+    visit::call_of(stmt).is_some_and(effect)
 }

@@ -3,9 +3,9 @@
 
 use rustc_hash::FxHashSet;
 
-use super::super::walk::{self, Substitution};
 use super::repair::definitions;
-use crate::ir::{For, If, Kernel, Note, Operand, Reason, Role, Stmt, Value, Var, VarId, While};
+use crate::ir::rewrite::Substitution;
+use crate::ir::{For, If, Kernel, Note, Operand, Reason, Role, Stmt, Value, Var, VarId, While, visit};
 use crate::ops::OpId;
 
 /// Replaces definitions of what comes out of a queue here, tells apart what is assigned again elsewhere, and marks what only the other
@@ -79,8 +79,8 @@ impl Versions<'_> {
         match stmt {
             // The condition reads what the loop carries, too.
             Stmt::While(inner) => inner.carries.iter().filter_map(|carry| carry.init.var()).for_each(see),
-            Stmt::For(_) | Stmt::If(_) => walk::visit_header_uses(stmt, &mut see),
-            leaf => walk::visit_uses(leaf, &mut see),
+            Stmt::For(_) | Stmt::If(_) => visit::header_uses(stmt, &mut see),
+            leaf => visit::uses(leaf, &mut see),
         }
         undefined.into_iter().for_each(|var| self.leave_undefined(var));
     }

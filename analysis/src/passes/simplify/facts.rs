@@ -7,10 +7,9 @@ use std::borrow::Cow;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::walk;
 use super::form;
-use crate::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
-use crate::lower::scalar_dtype;
+use crate::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId, fold, visit};
+use crate::typing::scalar;
 
 /// Least and greatest value; the extremes of `i64` mean that there is no bound.
 type Range = (i64, i64);
@@ -141,7 +140,7 @@ impl<'k> Facts<'k> {
         while let Some(var) = rest.pop() {
             if let Some(value) = definitions.get(&var).filter(|_| seen.insert(var)) {
                 order.push((var, value));
-                walk::scalar_uses(value, &mut |var| rest.push(var));
+                visit::scalar_uses(value, &mut |var| rest.push(var));
             }
         }
         // A definition has a smaller number than what is computed from it.
@@ -151,7 +150,7 @@ impl<'k> Facts<'k> {
 
     /// The index of a loop with constant bounds.
     pub(super) fn index(&mut self, var: VarId, start: &Scalar, stop: &Scalar) {
-        let (Some(start), Some(stop)) = (walk::constant(start), walk::constant(stop)) else { return };
+        let (Some(start), Some(stop)) = (fold::constant(start), fold::constant(stop)) else { return };
         if stop <= start {
             return;
         }
@@ -308,7 +307,7 @@ impl<'k> Facts<'k> {
             }
             _ => match (self.without_remainders(left), self.without_remainders(right)) {
                 (Cow::Borrowed(_), Cow::Borrowed(_)) => Cow::Borrowed(scalar),
-                (left, right) => Cow::Owned(walk::fold_binary(*op, left.into_owned(), right.into_owned())),
+                (left, right) => Cow::Owned(fold::binary(*op, left.into_owned(), right.into_owned())),
             },
         }
     }
@@ -372,14 +371,14 @@ impl<'k> Facts<'k> {
         if !one.is_cast && !other.is_cast {
             return;
         }
-        walk::scalar_uses(left, &mut |left| {
-            walk::scalar_uses(right, &mut |right| see([left.min(right), left.max(right)]))
+        visit::scalar_uses(left, &mut |left| {
+            visit::scalar_uses(right, &mut |right| see([left.min(right), left.max(right)]))
         });
     }
 
     /// Both sides of a comparison, which the compiler brings to the wider type of the two.
     fn sides<'s>(&self, left: &'s Scalar, right: &'s Scalar) -> (Side<'s>, Side<'s>) {
-        let dtypes = (scalar_dtype(left, self.vars), scalar_dtype(right, self.vars));
+        let dtypes = (scalar::dtype(left, self.vars), scalar::dtype(right, self.vars));
         let (Some(of_left), Some(of_right)) = dtypes else {
             return (Side { scalar: left, is_cast: false }, Side { scalar: right, is_cast: false });
         };
@@ -388,7 +387,7 @@ impl<'k> Facts<'k> {
         // In a sum with a number it is what the number is added to that goes through a cast.
         let side = |scalar, dtype| Side {
             scalar,
-            is_cast: is_cast(dtype) || scalar_dtype(addend(scalar).0, self.vars).is_some_and(is_cast),
+            is_cast: is_cast(dtype) || scalar::dtype(addend(scalar).0, self.vars).is_some_and(is_cast),
         };
         (side(left, of_left), side(right, of_right))
     }

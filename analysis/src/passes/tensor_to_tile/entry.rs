@@ -3,9 +3,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Conversion, Site, shaped_operands};
-use crate::ir::{AttrName, Call, Kernel, Operand, Role, Stmt, Type, Value, Var, VarId, Why};
+use crate::ir::{AttrName, Call, Kernel, Operand, Role, Stmt, Type, Value, Var, VarId, Why, visit};
 use crate::ops::OpId;
-use crate::passes::walk;
 use crate::target::Space;
 
 /// Operations that load for themselves what they need.
@@ -37,7 +36,7 @@ fn is_tensor(kernel: &Kernel, var: VarId) -> bool {
 pub(super) fn loaded(kernel: &Kernel, body: &[Stmt]) -> Vec<VarId> {
     let mut used: FxHashSet<VarId> = FxHashSet::default();
     let mut inits: Vec<(VarId, VarId)> = Vec::new();
-    walk::visit(body, &mut |stmt| match stmt {
+    visit::statements(body, &mut |stmt| match stmt {
         Stmt::Let { value: Value::Call(call), .. } if !self_sufficient(call) => {
             let brought = brought_to(call);
             let whole = shaped_operands(call).filter(|(index, _)| !brought.iter().any(|(other, _)| other == index));
@@ -85,7 +84,7 @@ pub(super) fn demands(kernel: &Kernel, body: &[Stmt]) -> FxHashMap<VarId, Space>
         }
     };
     let is_shaped = |var: &VarId| matches!(kernel.var(*var).ty, Type::Tensor(_) | Type::Tile(_));
-    walk::visit(body, &mut |stmt| {
+    visit::statements(body, &mut |stmt| {
         let Stmt::Let { var, value, .. } = stmt else { return };
         match value {
             Value::Copy(source) => edges.push((*var, *source)),

@@ -4,10 +4,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Conversion, Site, typing};
-use crate::ir::{Call, For, Kernel, Operand, Role, Scalar, Stmt, TensorType, Type, Value, Var, VarId, While, Why};
+use crate::ir::{
+    Call, For, Kernel, Operand, Role, Scalar, Stmt, TensorType, Type, Value, Var, VarId, While, Why, visit,
+};
 use crate::ops::OpId;
 use crate::passes::given::Given;
-use crate::passes::walk;
 
 impl Conversion<'_> {
     /// Gives every value on chip that the kernel returns a parameter to be stored to, behind those that it has.
@@ -129,7 +130,7 @@ impl Conversion<'_> {
     fn drop_unread_init(&mut self, init: Option<VarId>) {
         let Some(init) = init else { return };
         let mut read = false;
-        self.out.iter().for_each(|stmt| walk::visit_uses(stmt, &mut |var| read |= var == init));
+        self.out.iter().for_each(|stmt| visit::uses(stmt, &mut |var| read |= var == init));
         if !read {
             self.out.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if *var == init));
         }
@@ -161,7 +162,7 @@ impl Merging {
             return merging;
         }
         let mut same: FxHashMap<VarId, VarId> = FxHashMap::default();
-        walk::visit(body, &mut |stmt| merging.see(kernel, stmt, &mut same));
+        visit::statements(body, &mut |stmt| merging.see(kernel, stmt, &mut same));
         merging
     }
 
@@ -180,7 +181,7 @@ impl Merging {
             let name = first(*source, same);
             same.insert(*var, name);
         }
-        let Some(call) = walk::call_of(stmt) else { return };
+        let Some(call) = visit::call_of(stmt) else { return };
         if let Some(target) = written_by(call) {
             let target = first(target, same);
             self.written.insert(target);
@@ -255,7 +256,7 @@ fn only_assembled(kernel: &Kernel, inner: &For) -> Option<usize> {
             }
             other => {
                 let mut read = false;
-                walk::visit_uses(other, &mut |var| read |= var == carried);
+                visit::uses(other, &mut |var| read |= var == carried);
                 if read {
                     return None;
                 }

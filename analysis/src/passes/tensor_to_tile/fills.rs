@@ -4,10 +4,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
     Attr, AttrName, Call, Dtype, For, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    TensorLayout, TensorType, Type, Value, Var, VarId, Why,
+    TensorLayout, TensorType, Type, Value, Var, VarId, Why, visit,
 };
 use crate::ops::OpId;
-use crate::passes::walk;
 
 /// Bits that a row of the filled part must be a multiple of.
 const ROW_BITS: u64 = 256;
@@ -201,7 +200,7 @@ impl StagedUses {
     }
 
     fn see(&mut self, stmt: &Stmt) {
-        walk::visit(std::slice::from_ref(stmt), &mut |stmt| {
+        visit::statements(std::slice::from_ref(stmt), &mut |stmt| {
             if matches!(stmt, Stmt::Let { var, .. } if self.stores.contains(var)) {
                 return;
             }
@@ -212,20 +211,20 @@ impl StagedUses {
             };
             match stmt {
                 Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {
-                    walk::visit_header_uses(stmt, &mut |var| used(var, false));
+                    visit::header_uses(stmt, &mut |var| used(var, false));
                 }
                 // To return the tensor reads nothing of it.
                 Stmt::Return { values, .. } => {
                     let read = values.iter().filter_map(Operand::var).filter(|var| !self.stores.contains(var));
                     read.for_each(|var| used(var, false));
                 }
-                _ => match walk::call_of(stmt).filter(|call| call.op == OpId::TENSOR_WRITE) {
+                _ => match visit::call_of(stmt).filter(|call| call.op == OpId::TENSOR_WRITE) {
                     Some(call) => {
                         call.args.first().and_then(Operand::var).into_iter().for_each(|var| used(var, true));
                         let others = call.args.iter().skip(1);
-                        others.for_each(|arg| walk::operand_uses(arg, &mut |var| used(var, false)));
+                        others.for_each(|arg| visit::operand_uses(arg, &mut |var| used(var, false)));
                     }
-                    None => walk::visit_uses(stmt, &mut |var| used(var, false)),
+                    None => visit::uses(stmt, &mut |var| used(var, false)),
                 },
             }
         });
@@ -247,7 +246,9 @@ fn write_to_tiles(body: &mut [Stmt], tile_of: &FxHashMap<VarId, VarId>) {
                 write_to_tiles(&mut inner.otherwise, tile_of);
             }
             leaf => {
-                let Some(call) = walk::call_of_mut(leaf).filter(|call| call.op == OpId::TENSOR_WRITE) else { continue };
+                let Some(call) = visit::call_of_mut(leaf).filter(|call| call.op == OpId::TENSOR_WRITE) else {
+                    continue;
+                };
                 let tile = call.args.first().and_then(Operand::var).and_then(|target| tile_of.get(&target));
                 if let Some(tile) = tile {
                     call.args[0] = Operand::Var(*tile);
@@ -292,6 +293,6 @@ fn filled_from(tensor: &TensorType, indices: &[Scalar], index: VarId) -> Option<
 
 fn mentions(scalar: &Scalar, index: VarId) -> bool {
     let mut found = false;
-    walk::scalar_uses(scalar, &mut |var| found |= var == index);
+    visit::scalar_uses(scalar, &mut |var| found |= var == index);
     found
 }

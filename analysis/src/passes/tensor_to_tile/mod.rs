@@ -20,15 +20,15 @@ pub(crate) use typing::{Untyped, result_type};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::walk::{self, Substitution};
 use crate::diagnostics::Code;
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
     Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role,
-    Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId, While, Why,
+    Scalar, Stmt, TensorType, TileType, Type, Value, Var, VarId, While, Why, visit,
 };
-use crate::lower::{Known, Problem, deduce, unmet};
 use crate::ops::OpId;
 use crate::target::{Space, Target};
+use crate::typing::{Known, Problem, deduce, unmet};
 
 pub(super) fn run(kernel: &mut Kernel, target: Target) {
     if !is_tensor_level(kernel) {
@@ -68,15 +68,15 @@ fn on_tiles(kernel: &mut Kernel, target: Target) {
     }
     // Kernels that are written for one core are left alone.
     let mut found = false;
-    walk::visit(&kernel.body, &mut |stmt| {
-        found |= walk::call_of(stmt).is_some_and(|call| call.op == OpId::SCATTER_UPDATE);
+    visit::statements(&kernel.body, &mut |stmt| {
+        found |= visit::call_of(stmt).is_some_and(|call| call.op == OpId::SCATTER_UPDATE);
     });
     if !found || kernel.kind != KernelKind::InCore {
         return;
     }
     let body = std::mem::take(&mut kernel.body);
     let mut conversion = Conversion::new(kernel, target, Vec::new(), FxHashMap::default());
-    let body = walk::expand_leaves(body, &mut |stmt, out| match stmt {
+    let body = rewrite::expand_leaves(body, &mut |stmt, out| match stmt {
         Stmt::Let { var, value: Value::Call(call), origin } if call.op == OpId::SCATTER_UPDATE => {
             conversion.scatter_update(Site::of(Some(var), call.origin, origin), call);
             out.append(&mut conversion.out);
@@ -90,8 +90,8 @@ fn on_tiles(kernel: &mut Kernel, target: Target) {
 fn computes(kernel: &Kernel) -> Option<Origin> {
     let is_tensor = |var: VarId| matches!(kernel.var(var).ty, Type::Tensor(_));
     let mut found = None;
-    walk::visit(&kernel.body, &mut |stmt| {
-        let Some(call) = walk::call_of(stmt) else { return };
+    visit::statements(&kernel.body, &mut |stmt| {
+        let Some(call) = visit::call_of(stmt) else { return };
         let computes = call.op.op().name.starts_with("tile.") && shaped_operands(call).any(|(_, var)| is_tensor(var));
         found = found.or(computes.then_some(call.origin));
     });
@@ -110,8 +110,8 @@ fn returns_tile(kernel: &Kernel) -> bool {
 fn is_tensor_level(kernel: &Kernel) -> bool {
     let mut found = false;
     let is_tensor = |var: VarId| matches!(kernel.var(var).ty, Type::Tensor(_));
-    walk::visit(&kernel.body, &mut |stmt| {
-        found |= walk::call_of(stmt).is_some_and(|call| {
+    visit::statements(&kernel.body, &mut |stmt| {
+        found |= visit::call_of(stmt).is_some_and(|call| {
             call.op.op().name.starts_with("tensor.")
                 || matches!(call.op, OpId::TENSOR_PUT | OpId::TENSOR_GET)
                 || shaped_operands(call).any(|(_, var)| is_tensor(var))
@@ -245,7 +245,7 @@ impl<'k> Conversion<'k> {
         inner.then = self.body(inner.then);
         inner.otherwise = self.body(inner.otherwise);
         for (slot, result) in inner.results.iter().enumerate() {
-            let value = |branch: &[Stmt]| walk::yielded(branch).get(slot).and_then(Operand::var);
+            let value = |branch: &[Stmt]| visit::yielded(branch).get(slot).and_then(Operand::var);
             let (then, otherwise) = (value(&inner.then), value(&inner.otherwise));
             if let Some(source) = then.or(otherwise) {
                 self.retype(*result, source);

@@ -3,10 +3,10 @@
 use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;
 use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileType, Type, Why};
-use crate::lower::promoted;
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
 use crate::target::Space;
+use crate::typing::scalar;
 
 /// Columns of the scratch of a row reduction, at least.
 const REDUCTION_COLUMNS: u64 = 128;
@@ -112,7 +112,7 @@ impl Conversion<'_> {
         if call.op == OpId::DIV
             && let [lhs, rhs] = operands.as_mut_slice()
         {
-            let wide = promoted(lhs.dtype, rhs.dtype);
+            let wide = scalar::promoted(lhs.dtype, rhs.dtype);
             for (index, (tile, name)) in [(lhs, "div_lhs_cast"), (rhs, "div_rhs_cast")].into_iter().enumerate() {
                 if tile.dtype != wide {
                     let attrs = vec![(AttrName::TargetType, Attr::Dtype(wide)), (AttrName::Mode, Attr::Int(2))];
@@ -187,15 +187,15 @@ impl Conversion<'_> {
         let (op, shape, dtype) = match (self.tile(Some(rhs)), rhs) {
             (Some((_, rhs)), _) => {
                 let shape = lhs.shape.iter().zip(&rhs.shape).map(|(one, other)| *one.max(other)).collect();
-                (OpId::CMP, shape, promoted(lhs.dtype, rhs.dtype))
+                (OpId::CMP, shape, scalar::promoted(lhs.dtype, rhs.dtype))
             }
             (None, Operand::Scalar(value)) => {
                 // A written integer takes the type of what it is compared with.
                 let scalar = match value {
                     Scalar::Int(_) => lhs.dtype,
-                    value => crate::lower::scalar_dtype(value, &self.kernel.vars).unwrap_or(lhs.dtype),
+                    value => scalar::dtype(value, &self.kernel.vars).unwrap_or(lhs.dtype),
                 };
-                (OpId::CMPS, lhs.shape.clone(), promoted(lhs.dtype, scalar))
+                (OpId::CMPS, lhs.shape.clone(), scalar::promoted(lhs.dtype, scalar))
             }
             (None, Operand::Var(var)) if matches!(self.kernel.var(*var).ty, Type::Scalar(_)) => {
                 (OpId::CMPS, lhs.shape.clone(), lhs.dtype)

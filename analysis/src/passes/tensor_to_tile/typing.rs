@@ -8,9 +8,9 @@ use crate::ir::{
     AttrName, Call, Dtype, Handover, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType,
     TileType, TileView, Type, Var, VarId, Why,
 };
-use crate::lower::{known, promoted};
 use crate::ops::OpId;
 use crate::target::Target;
+use crate::typing::{known, scalar};
 
 /// Why an operation has no type.
 pub(crate) enum Untyped {
@@ -96,7 +96,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
             }
             Operand::List(list) => list.iter_mut().for_each(|scalar| *scalar = known(scalar, constants)),
             Operand::Scalar(scalar) => {
-                let dtype = crate::lower::scalar_dtype(scalar, vars).unwrap_or(Dtype::Index);
+                let dtype = scalar::dtype(scalar, vars).unwrap_or(Dtype::Index);
                 let ty = Type::Scalar(dtype);
                 let name = String::new();
                 let origin = call.origin;
@@ -172,8 +172,8 @@ fn authored_dtype(call: &Call, vars: &[Var]) -> Option<Dtype> {
         Operand::Scalar(Scalar::Int(_)) => Some(dtype),
         // An index is refused, or its type is not known.
         Operand::Scalar(scalar) => {
-            let scalar = crate::lower::scalar_dtype(scalar, vars).filter(|scalar| *scalar != Dtype::Index)?;
-            Some(promoted(dtype, scalar))
+            let scalar = scalar::dtype(scalar, vars).filter(|scalar| *scalar != Dtype::Index)?;
+            Some(scalar::promoted(dtype, scalar))
         }
         _ => None,
     }
@@ -189,5 +189,5 @@ fn product_dtype(call: &Call, vars: &[Var]) -> Option<Dtype> {
         Type::Tile(tile) => Some(tile.dtype),
         _ => None,
     };
-    Some(promoted(dtype(call.args.first()?)?, dtype(call.args.get(1)?)?))
+    Some(scalar::promoted(dtype(call.args.first()?)?, dtype(call.args.get(1)?)?))
 }

@@ -3,13 +3,11 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::{BlockKind, Document, ast};
 
-use super::Nowhere;
-use crate::ir::Operand;
-use crate::lower;
+use crate::ir::{Operand, visit};
+use crate::lower::Module;
 use crate::ops::OpId;
-use crate::passes::{prepare, walk};
+use crate::passes::prepare;
 use crate::target::{Planner, Target};
 
 /// The parameters of the scope `part`, and those that it stores to.
@@ -18,16 +16,14 @@ fn check(host: &str, expect: Expect) {
     let text = format!(
         "@pl.jit\ndef main(x: pl.Tensor[[64, 128], pl.FP32], n: pl.Scalar[pl.INDEX], o: pl.Out[pl.Tensor[[64, 128], pl.FP32]]):\n{host}"
     );
-    let document = Document::new(&text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(block.source.as_ref()).0, &Nowhere));
+    let kernels = Module::new(&text).kernels().into_iter();
     let kernels = kernels.filter(|kernel| kernel.name == "part");
     let mut text = String::new();
     for kernel in kernels.flat_map(|kernel| prepare(kernel, Target::Ascend910b.into(), Planner::Sequential)) {
         let params: Vec<&str> = kernel.params.iter().map(|param| kernel.var(*param).name.as_str()).collect();
         writeln!(text, "takes {}", params.join(", ")).unwrap();
-        walk::visit(&kernel.body, &mut |stmt| {
-            let store = walk::call_of(stmt).filter(|call| call.op == OpId::STORE);
+        visit::statements(&kernel.body, &mut |stmt| {
+            let store = visit::call_of(stmt).filter(|call| call.op == OpId::STORE);
             if let Some(target) = store.and_then(|call| call.args.get(2)).and_then(Operand::var) {
                 writeln!(text, "stores to {}", kernel.var(target).name).unwrap();
             }

@@ -3,13 +3,11 @@
 use std::fmt::Write;
 
 use expect_test::{Expect, expect};
-use tilefit_syntax::{BlockKind, Document, ast};
 
-use super::Nowhere;
-use crate::ir::{AttrName, Kernel, Stmt, Value};
-use crate::lower;
+use crate::ir::{AttrName, Kernel, Stmt, Value, visit};
+use crate::lower::Module;
 use crate::ops::OpId;
-use crate::passes::{prepare, walk};
+use crate::passes::prepare;
 use crate::target::{Planner, Target};
 
 /// Where each operand of the scope `product` is loaded and brought to the cube: the loops around it.
@@ -18,9 +16,7 @@ fn check(host: &str, expect: Expect) {
     let text = format!(
         "@pl.jit\ndef main(x: pl.Tensor[[16, 128], pl.BF16], w: pl.Tensor[[128, 256], pl.BF16], n: pl.Scalar[pl.INDEX], o: pl.Out[pl.Tensor[[16, 256], pl.FP32]]):\n{host}    return o\n"
     );
-    let document = Document::new(&text);
-    let functions = document.blocks().iter().filter(|block| block.key.kind == BlockKind::Function);
-    let kernels = functions.flat_map(|block| lower::kernels(&ast::parse(block.source.as_ref()).0, &Nowhere));
+    let kernels = Module::new(&text).kernels().into_iter();
     let kernels = kernels.filter(|kernel| kernel.name == "product");
     let mut text = String::new();
     for kernel in kernels.flat_map(|kernel| prepare(kernel, Target::Ascend910b.into(), Planner::Sequential)) {
@@ -43,7 +39,7 @@ fn say(kernel: &Kernel, body: &[Stmt], depth: u32, text: &mut String) {
             Stmt::Let { var, value: Value::Call(call), .. }
                 if matches!(call.op, OpId::LOAD | OpId::MOVE | OpId::EXTRACT) =>
             {
-                assert!(walk::call_of(stmt).is_some_and(|call| call.attr(AttrName::OperandLoad).is_none()));
+                assert!(visit::call_of(stmt).is_some_and(|call| call.attr(AttrName::OperandLoad).is_none()));
                 writeln!(text, "{} in {depth} loops", kernel.var(*var).name).unwrap();
             }
             _ => {}

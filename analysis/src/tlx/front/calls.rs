@@ -2,7 +2,7 @@
 
 use tilefit_syntax::ast::{Arg, Expr, ExprId, Function};
 
-use crate::eval::{self, Constant, Scope};
+use crate::eval::{self, Constant};
 use crate::ir::{Origin, Reason};
 
 use super::super::kernel::Pair;
@@ -33,7 +33,7 @@ impl Front {
         {
             let elsewhere = frame.scope.home(name);
             let scope = elsewhere.as_deref().unwrap_or(frame.scope);
-            let imports = elsewhere.as_deref().and_then(Scope::triton).unwrap_or(frame.imports);
+            let imports = elsewhere.as_deref().and_then(|scope| scope.imports()).unwrap_or(frame.imports);
             if scenario::is_jit(&source.ast, imports, helper)
                 && (values.iter().any(Value::holds_memory) || mentions_tlx(&source.ast, imports))
             {

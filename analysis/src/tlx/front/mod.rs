@@ -14,13 +14,14 @@ use std::collections::BTreeMap;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
 use crate::diagnostics::Code;
-use crate::eval::{self, Argument, Constant, FunctionSource, Scope};
+use crate::eval::{self, Constant, Scope};
 use crate::ir::{Note, Origin, Reason};
 use crate::memory::Finding;
 
 use super::kernel::{BufferId, GroupId, Kernel, SpecId};
-use super::language::Imports;
+use super::language;
 use super::scenario::{self, Scenario};
+use crate::eval::Imports;
 
 /// Statements that are followed in one kernel, those of helpers included.
 const MOST_STATEMENTS: u32 = 200_000;
@@ -168,7 +169,7 @@ pub fn mentions_allocation(ast: &Ast, imports: &Imports) -> bool {
 /// The names of Triton in a block.
 fn names<'a>(ast: &'a Ast, imports: &'a Imports) -> impl Iterator<Item = String> + 'a {
     let names = ast.exprs().filter(|(_, expr)| matches!(expr, Expr::Attribute { .. } | Expr::Name(_)));
-    names.filter_map(|(id, _)| imports.canonical(&ast.dotted(id)?))
+    names.filter_map(|(id, _)| language::canonical(imports, &ast.dotted(id)?))
 }
 
 /// Constants of a frame, over those of the module.
@@ -178,6 +179,10 @@ struct FrameScope<'a> {
 }
 
 impl Scope for FrameScope<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(self.outer)
+    }
+
     fn constant(&self, name: &str) -> Option<Constant> {
         match self.names.get(name) {
             Some(Bound { value: Value::Constant(constant), .. }) => Some(constant.clone()),
@@ -186,11 +191,7 @@ impl Scope for FrameScope<'_> {
         }
     }
 
-    fn function(&self, name: &str) -> Option<FunctionSource> {
-        self.outer.function(name)
-    }
-
-    fn dialect_name(&self, path: &[&str]) -> Option<Constant> {
+    fn language_name(&self, path: &[&str]) -> Option<Constant> {
         // `desc.dtype`, `ptr.dtype.element_ty`, `BLOCK.value`: a parameter stands for its element type or its number.
         if let [name, attributes @ ..] = path
             && let Some(Bound { value: Value::Constant(constant), .. }) = self.names.get(*name)
@@ -198,11 +199,7 @@ impl Scope for FrameScope<'_> {
         {
             return Some(constant.clone());
         }
-        self.outer.dialect_name(path)
-    }
-
-    fn dialect_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        self.outer.dialect_call(path, arguments)
+        self.outer.language_name(path)
     }
 }
 
@@ -213,7 +210,7 @@ impl Front {
     }
 
     fn canonical(&self, frame: &Frame<'_>, expr: ExprId) -> Option<String> {
-        frame.imports.canonical(&frame.ast.dotted(expr)?)
+        language::canonical(frame.imports, &frame.ast.dotted(expr)?)
     }
 
     /// Where something in this frame is shown: in a helper, at the call of it.

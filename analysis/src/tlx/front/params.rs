@@ -8,8 +8,9 @@ use crate::eval::{self, Constant, Scope};
 use crate::ir::{Origin, Reason};
 
 use super::super::kernel::Param;
-use super::super::language::Imports;
+use super::super::language;
 use super::super::scenario::Scenario;
+use crate::eval::Imports;
 
 /// Values of the parameters: the scenario, the default, what a `static_assert` says, the launches.
 pub(super) fn params(
@@ -24,7 +25,8 @@ pub(super) fn params(
     for &stmt in &function.body {
         if let Stmt::Expr(call) = ast.stmt(stmt)
             && let Expr::Call { func, args } = ast.expr(*call)
-            && ast.dotted(*func).and_then(|path| imports.canonical(&path)).as_deref() == Some("tl.static_assert")
+            && ast.dotted(*func).and_then(|path| language::canonical(imports, &path)).as_deref()
+                == Some("tl.static_assert")
             && let Some(condition) = args.first()
         {
             equalities(ast, condition.value, scope, &mut asserted);
@@ -33,7 +35,8 @@ pub(super) fn params(
     let param = |param: &tilefit_syntax::ast::Param| {
         let name = ast.name(param.name)?.to_owned();
         let annotation = param.annotation.and_then(|annotation| ast.dotted(annotation));
-        let is_constexpr = annotation.and_then(|path| imports.canonical(&path)).as_deref() == Some("tl.constexpr");
+        let is_constexpr =
+            annotation.and_then(|path| language::canonical(imports, &path)).as_deref() == Some("tl.constexpr");
         let default = param
             .default
             .filter(|_| is_constexpr)

@@ -4,10 +4,9 @@ use std::cmp::Ordering;
 
 use tilefit_syntax::ast::{BinaryOp, CompareOp};
 
-use crate::eval;
-use crate::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary, Type, Var};
+use crate::ir::{Dtype, Scalar, ScalarBinary, ScalarUnary, Type, Var, fold};
 
-pub(super) fn operator(op: BinaryOp) -> Option<ScalarBinary> {
+pub(crate) fn operator(op: BinaryOp) -> Option<ScalarBinary> {
     Some(match op {
         BinaryOp::Add => ScalarBinary::Add,
         BinaryOp::Sub => ScalarBinary::Sub,
@@ -21,7 +20,7 @@ pub(super) fn operator(op: BinaryOp) -> Option<ScalarBinary> {
     })
 }
 
-pub(super) fn comparison(op: CompareOp) -> Option<ScalarBinary> {
+pub(crate) fn comparison(op: CompareOp) -> Option<ScalarBinary> {
     Some(match op {
         CompareOp::Eq => ScalarBinary::Eq,
         CompareOp::Ne => ScalarBinary::Ne,
@@ -34,39 +33,20 @@ pub(super) fn comparison(op: CompareOp) -> Option<ScalarBinary> {
 }
 
 /// The expression, folded where both operands are integers.
-pub(super) fn binary(op: ScalarBinary, left: Scalar, right: Scalar) -> Scalar {
-    match fold(op, &left, &right) {
+pub(crate) fn binary(op: ScalarBinary, left: Scalar, right: Scalar) -> Scalar {
+    match folded(op, &left, &right) {
         Some(folded) => folded,
         None => Scalar::Binary(op, Box::new(left), Box::new(right)),
     }
 }
 
-pub(super) fn fold(op: ScalarBinary, left: &Scalar, right: &Scalar) -> Option<Scalar> {
+pub(crate) fn folded(op: ScalarBinary, left: &Scalar, right: &Scalar) -> Option<Scalar> {
     let (Scalar::Int(left), Scalar::Int(right)) = (left, right) else { return None };
-    let (left, right) = (*left, *right);
-    let arithmetic = |op| eval::integers(op, left, right).map(Scalar::Int);
-    match op {
-        ScalarBinary::Add => arithmetic(BinaryOp::Add),
-        ScalarBinary::Sub => arithmetic(BinaryOp::Sub),
-        ScalarBinary::Mul => arithmetic(BinaryOp::Mul),
-        ScalarBinary::FloorDiv => arithmetic(BinaryOp::FloorDiv),
-        ScalarBinary::FloorMod => arithmetic(BinaryOp::Mod),
-        ScalarBinary::Shl => arithmetic(BinaryOp::Shl),
-        ScalarBinary::Shr => arithmetic(BinaryOp::Shr),
-        ScalarBinary::Min => Some(Scalar::Int(left.min(right))),
-        ScalarBinary::Max => Some(Scalar::Int(left.max(right))),
-        ScalarBinary::Eq => Some(Scalar::Bool(left == right)),
-        ScalarBinary::Ne => Some(Scalar::Bool(left != right)),
-        ScalarBinary::Lt => Some(Scalar::Bool(left < right)),
-        ScalarBinary::Le => Some(Scalar::Bool(left <= right)),
-        ScalarBinary::Gt => Some(Scalar::Bool(left > right)),
-        ScalarBinary::Ge => Some(Scalar::Bool(left >= right)),
-        ScalarBinary::Div | ScalarBinary::And | ScalarBinary::Or => None,
-    }
+    fold::ints(op, *left, *right)
 }
 
 /// What keeps the compiler from combining scalars of two types, if something does.
-pub(super) fn conflict(op: ScalarBinary, left: Dtype, right: Dtype) -> Option<&'static str> {
+pub(crate) fn conflict(op: ScalarBinary, left: Dtype, right: Dtype) -> Option<&'static str> {
     if matches!(op, ScalarBinary::And | ScalarBinary::Or) {
         return None;
     }

@@ -4,14 +4,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::deduce::known;
-use super::scalar;
+use super::{known, notation, scalar};
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Dtype, Layout, Operand, Pad, Role, SLayout, Scalar, TensorType, TileType, Type, Var,
-    VarId,
+    VarId, visit,
 };
 use crate::ops::{Axis, Demand, Dtypes, Literals, Op};
-use crate::passes::walk;
 
 /// What is wrong with a call, in the compiler's words and with a way out.
 pub(crate) fn unmet(call: &Call, on_tensors: bool, known: Known) -> Option<String> {
@@ -110,7 +108,7 @@ impl<'a> Site<'a> {
             Demand::SignedLike(scalar, operand) => {
                 let value = self.scalar(scalar)?;
                 let mut is_constant = true;
-                walk::scalar_uses(value, &mut |_| is_constant = false);
+                visit::scalar_uses(value, &mut |_| is_constant = false);
                 let (has, of) = (self.typed(value)?, self.dtype(operand)?);
                 let wanted = of.signed();
                 (!is_constant && has != Dtype::Index && has != wanted).then(|| {
@@ -523,7 +521,7 @@ impl<'a> Site<'a> {
     /// The element type of a scalar, unless some part of it has none.
     fn typed(&self, value: &Scalar) -> Option<Dtype> {
         let mut is_typed = true;
-        walk::scalar_uses(value, &mut |var| is_typed &= !(self.known.untyped)(var));
+        visit::scalar_uses(value, &mut |var| is_typed &= !(self.known.untyped)(var));
         if is_typed { scalar::dtype(value, self.known.vars) } else { None }
     }
 
@@ -535,7 +533,7 @@ impl<'a> Site<'a> {
     /// An index that is no written number, which no instruction takes.
     fn index(&self, arg: u8) -> Option<String> {
         if let Some(var) = self.var(arg).filter(|var| matches!(var.ty, Type::Tile(_) | Type::Tensor(_))) {
-            return Some(format!("{} to be a scalar, but got {}", self.named(arg), super::body::kind_of(&var.ty)));
+            return Some(format!("{} to be a scalar, but got {}", self.named(arg), notation::kind(&var.ty)));
         }
         let value = self.scalar(arg)?;
         if matches!(value, Scalar::Int(_)) || self.typed(value) != Some(Dtype::Index) {

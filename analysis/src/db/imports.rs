@@ -3,7 +3,7 @@
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::Stmt;
 
-use crate::db::{self, SourceFile, Workspace};
+use super::{SourceFile, Workspace, syntax, units};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
@@ -86,9 +86,9 @@ fn imported_by(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
 /// The candidates of each import at the top level of a file.
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
-    let statements = db::units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
+    let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
     for &unit in statements {
-        for (_, stmt) in db::syntax(db, unit).stmts() {
+        for (_, stmt) in syntax(db, unit).stmts() {
             match stmt {
                 Stmt::ImportFrom { level, module, .. } => imports.push(candidates(file.path(db), *level, module)),
                 // Packages (`import pypto.language as pl`) are libraries.

@@ -3,9 +3,8 @@
 use super::proof::Proof;
 use super::region::Read;
 use super::view::constant_extents;
-use super::{Deduction, Problem, Result};
+use super::{Deduction, Problem, Result, notation};
 use crate::ir::{Attr, AttrName, BLayout, Operand, Scalar, Type};
-use crate::lower::notation;
 use crate::ops::{OpId, Shape};
 
 impl Deduction<'_> {

@@ -1,8 +1,11 @@
 //! The type of an operation's result, by the rules of its row in the operation table.
 
-pub(super) mod proof;
+mod demands;
+pub(crate) mod notation;
+pub(crate) mod proof;
 mod region;
 mod reshape;
+pub(crate) mod scalar;
 mod shape;
 mod view;
 
@@ -13,6 +16,7 @@ use crate::ir::{
 };
 use crate::ops::{DtypeRule, Op, OpId, OutputSpace, Shape, View};
 use crate::target::Space;
+pub(crate) use demands::{Known, unmet};
 
 pub(crate) enum Problem {
     /// Follows from something unknown that was said before.
@@ -33,7 +37,7 @@ pub(crate) enum Problem {
 type Result<T> = std::result::Result<T, Problem>;
 
 /// `constants` are the values of scalar variables that are assigned once.
-pub(crate) fn result(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type> {
+pub(crate) fn deduce(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type> {
     let deduction = Deduction { call, op: call.op.op(), vars, constants };
     deduction.result()
 }
@@ -251,7 +255,7 @@ impl Deduction<'_> {
                 let is_number = |arg: &&u8| matches!(self.operand(**arg), Some(Operand::Scalar(Scalar::Int(_))));
                 for &arg in args.iter().filter(|arg| !is_number(arg)) {
                     let dtype = self.dtype_of(arg)?;
-                    result = Some(result.map_or(dtype, |known| super::scalar::promoted(known, dtype)));
+                    result = Some(result.map_or(dtype, |known| scalar::promoted(known, dtype)));
                 }
                 result.ok_or_else(|| Problem::NotModelled(format!("`{}`", self.op.name)))
             }
@@ -290,7 +294,7 @@ impl Deduction<'_> {
             (Some(Type::Unknown(reason)), _) | (_, Some(Operand::Unknown(reason))) => {
                 Err(Problem::Unknown(reason.clone()))
             }
-            (_, Some(Operand::Scalar(scalar))) => super::scalar::dtype(scalar, self.vars)
+            (_, Some(Operand::Scalar(scalar))) => scalar::dtype(scalar, self.vars)
                 .ok_or_else(|| Problem::NotModelled("the type of a scalar is not known".to_owned())),
             (_, None) => Err(self.invalid(format!("operand `{}` is missing", self.arg_name(arg)))),
             _ => Err(self.invalid(format!("operand `{}` must be a tile", self.arg_name(arg)))),
@@ -302,7 +306,7 @@ impl Deduction<'_> {
 pub(crate) fn known(scalar: &Scalar, constants: &FxHashMap<VarId, i64>) -> Scalar {
     match scalar {
         Scalar::Var(var) => constants.get(var).map_or_else(|| scalar.clone(), |&value| Scalar::Int(value)),
-        Scalar::Binary(op, left, right) => super::scalar::binary(*op, known(left, constants), known(right, constants)),
+        Scalar::Binary(op, left, right) => scalar::binary(*op, known(left, constants), known(right, constants)),
         _ => scalar.clone(),
     }
 }

@@ -3,7 +3,7 @@
 use crate::ir::{BLayout, Layout, Pad, SLayout, Scalar, ScalarBinary, ScalarUnary, TensorLayout, TensorType, TileType};
 use crate::ir::{Type, Var};
 
-pub(super) fn written(ty: &Type, vars: &[Var]) -> String {
+pub(crate) fn written(ty: &Type, vars: &[Var]) -> String {
     match ty {
         Type::Tile(tile) => self::tile(tile, vars),
         Type::Tensor(tensor) => self::tensor(tensor, vars),
@@ -73,11 +73,11 @@ fn tensor(tensor: &TensorType, vars: &[Var]) -> String {
     format!("pl.Tensor[{}]", parts.join(", "))
 }
 
-pub(super) fn extents(extents: &[Scalar], vars: &[Var]) -> String {
+pub(crate) fn extents(extents: &[Scalar], vars: &[Var]) -> String {
     format!("[{}]", extents.iter().map(|extent| scalar(extent, vars)).collect::<Vec<_>>().join(", "))
 }
 
-pub(super) fn scalar(value: &Scalar, vars: &[Var]) -> String {
+pub(crate) fn scalar(value: &Scalar, vars: &[Var]) -> String {
     let name = |var: crate::ir::VarId| vars.get(var.0 as usize).map_or("?", |var| var.name.as_str());
     match value {
         Scalar::Int(value) => value.to_string(),
@@ -108,5 +108,17 @@ pub(super) fn scalar(value: &Scalar, vars: &[Var]) -> String {
         Scalar::Dynamic(name) => name.clone(),
         Scalar::Call(call) => format!("pl.{}(...)", call.op.op().name),
         Scalar::Unknown(_) => "?".to_owned(),
+    }
+}
+
+/// What an operand is, in a sentence: "a tile of [64, 64] FP32".
+pub(crate) fn kind(ty: &Type) -> String {
+    match ty {
+        Type::Tile(tile) => format!("a tile of {:?} {}", tile.shape, tile.dtype),
+        Type::Tensor(_) => "a tensor".to_owned(),
+        Type::Scalar(dtype) => format!("a scalar of type {dtype}"),
+        Type::Tuple(_) => "a tuple".to_owned(),
+        Type::Array { dtype, extent } => format!("an array of {extent} {dtype}"),
+        Type::Unknown(_) => "something unknown".to_owned(),
     }
 }

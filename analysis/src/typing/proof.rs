@@ -6,7 +6,7 @@ use crate::ir::{Dtype, Scalar, ScalarBinary, Type, Var, VarId};
 
 /// Whether something holds for every value of the variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::lower) enum Proof {
+pub(crate) enum Proof {
     Yes,
     No,
     /// For some values it does, for others it does not: no analyzer proves it.
@@ -17,13 +17,13 @@ pub(in crate::lower) enum Proof {
 
 /// What is proved of variables: those that are indices are not negative, of others nothing is known when a kernel is read.
 #[derive(Clone, Copy)]
-pub(in crate::lower) struct Prover<'a> {
-    pub(in crate::lower) vars: &'a [Var],
+pub(crate) struct Prover<'a> {
+    pub(crate) vars: &'a [Var],
 }
 
 impl Prover<'_> {
     /// `one <= other`
-    pub(in crate::lower) fn less_equal(self, one: &Scalar, other: &Scalar) -> Proof {
+    pub(crate) fn less_equal(self, one: &Scalar, other: &Scalar) -> Proof {
         if one == other {
             return Proof::Yes;
         }
@@ -53,7 +53,7 @@ impl Prover<'_> {
     }
 
     /// `one == other`
-    pub(in crate::lower) fn equal(self, one: &Scalar, other: &Scalar) -> Proof {
+    pub(crate) fn equal(self, one: &Scalar, other: &Scalar) -> Proof {
         if one == other {
             return Proof::Yes;
         }

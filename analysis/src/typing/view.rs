@@ -3,12 +3,11 @@
 use super::proof::{Proof, Prover};
 use super::region::{Read, Write};
 use super::reshape::Reshaped;
-use super::{Deduction, Result, known, reshape};
+use super::{Deduction, Result, known, notation, reshape, scalar};
 use crate::ir::{
     Attr, AttrName, BLayout, Dtype, Layout, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, TensorLayout,
     TensorType, TileType, TileView, Type,
 };
-use crate::lower::{notation, scalar};
 use crate::ops::View;
 use crate::target::Space;
 

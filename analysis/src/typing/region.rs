@@ -2,8 +2,8 @@
 //! InferWriteValidShapeUnion).
 
 use super::proof::{Proof, Prover};
+use super::{notation, scalar};
 use crate::ir::{Reason, Scalar, ScalarBinary, Var};
-use crate::lower::{notation, scalar};
 
 /// A window that is read.
 pub(super) struct Read<'a> {

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use crate::ops::same;
+use super::same;
 
 macro_rules! attr_names {
     ($($(#[$doc:meta])* $variant:ident $name:literal;)*) => {
-        /// The name of an attribute of a [`Call`](super::Call): a keyword that the author writes, or a mark that the compiler sets.
+        /// The name of an attribute of a [`Call`](crate::ir::Call): a keyword that the author writes, or a mark that the compiler sets.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum AttrName { $($(#[$doc])* $variant),* }
 
