@@ -1,6 +1,8 @@
 //! Scalar expressions in C++ (`reference/codegen.md` §6).
 
 use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
+use crate::ops::Selection;
+use crate::ops::selection::Index;
 
 use super::context::Context;
 use super::sequence::Affine;
@@ -71,11 +73,11 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
             Some(extent) => extent.to_string(),
             None => return Err(format!("the extent `{name}` is known at run time only")),
         },
-        Scalar::Call(call) => match call.op.op().name {
-            "tile.get_block_idx" => "get_block_idx()".to_string(),
-            "tile.get_block_num" => "get_block_num()".to_string(),
-            "tile.get_subblock_idx" => "get_subblockid()".to_string(),
-            other => return Err(format!("`{other}` has no C++ expression")),
+        Scalar::Call(call) => match call.op.op().selection {
+            Selection::Index(Index::Block) => "get_block_idx()".to_string(),
+            Selection::Index(Index::BlockCount) => "get_block_num()".to_string(),
+            Selection::Index(Index::VectorUnit) => "get_subblockid()".to_string(),
+            _ => return Err(format!("`{}` has no C++ expression", call.op.op().name)),
         },
         Scalar::Unknown(Reason(reason)) => return Err(reason.clone()),
     })
@@ -151,7 +153,7 @@ fn is_natural(scalar: &Scalar, context: &Context) -> bool {
         Scalar::Int(value) => *value >= 0,
         Scalar::Var(var) => context.is_natural(*var),
         Scalar::Dim { .. } | Scalar::Dynamic(_) => true,
-        Scalar::Call(call) => call.op.op().name.starts_with("tile.get_"),
+        Scalar::Call(call) => matches!(call.op.op().selection, Selection::Index(_)),
         Scalar::Binary(op, left, right) => {
             use ScalarBinary::*;
             matches!(op, Add | Mul | FloorDiv | FloorMod | Shl | Shr | Min | Max)

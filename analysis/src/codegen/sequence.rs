@@ -546,19 +546,25 @@ impl Program {
 }
 
 /// The unit that an instruction with these operands runs on (`reference/memory.md` §4).
-pub(super) fn pipe_of(op: &str, result: Option<Space>, sources: &[Space]) -> Pipe {
-    let source = sources.first().copied();
-    match op {
-        "tile.load" => return Pipe::Mte2,
-        "tile.store" => return if source == Some(Space::Acc) { Pipe::Fix } else { Pipe::Mte3 },
-        _ => {}
-    }
-    match (source, result) {
-        (_, Some(Space::Vec)) if sources.iter().all(|space| *space == Space::Vec) => Pipe::V,
-        (None, Some(Space::Mat)) => Pipe::Mte2,
+pub(super) fn pipe_of(result: Space, sources: &[Space]) -> Pipe {
+    match (sources.first(), result) {
+        (_, Space::Vec) if sources.iter().all(|space| *space == Space::Vec) => Pipe::V,
+        (None, Space::Mat) => Pipe::Mte2,
         (Some(Space::Mat), _) => Pipe::Mte1,
-        (Some(Space::Acc), _) if op == "tile.move" || op == "tile.extract" || op == "tile.assemble" => Pipe::Fix,
         (Some(Space::Left | Space::Right | Space::Acc | Space::Bias), _) => Pipe::M,
         _ => Pipe::V,
     }
+}
+
+/// The unit that moves a tile, or a part of one, to another place on chip.
+pub(super) fn pipe_of_move(result: Space, sources: &[Space]) -> Pipe {
+    match sources.first() {
+        Some(Space::Acc) => Pipe::Fix,
+        _ => pipe_of(result, sources),
+    }
+}
+
+/// The unit that brings a tile to global memory.
+pub(super) fn pipe_of_store(source: Space) -> Pipe {
+    if source == Space::Acc { Pipe::Fix } else { Pipe::Mte3 }
 }

@@ -1,5 +1,7 @@
 //! Functions of the elements of one tile.
 
+use super::selection::Printed::{Arg, Round};
+use super::selection::{Alike, Selection, UNARY, instruction};
 use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, pos, pos_attr};
 use super::{Preset::*, When::*};
 use crate::ir::{AttrName, Dtype};
@@ -15,6 +17,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tabs",
+        selection: Selection::One(instruction("TABS", UNARY).alike(Alike::Simulated).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -29,6 +32,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::UnlessWidening,
         pto: "pto.tcvt",
+        selection: Selection::One(instruction("TCVT", &[Arg(0), Round])),
         layout: LayoutNeed::AllRowMajor,
         constraints: "target_type != dtype(0); mode int 0..6 none,rint,round,floor,ceil,trunc,odd (DSL default round=2)",
         ..OP
@@ -53,6 +57,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.texp",
+        selection: Selection::One(instruction("TEXP", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -65,6 +70,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tlog",
+        selection: Selection::One(instruction("TLOG", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "FP16,FP32",
         ..OP
@@ -78,6 +84,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tneg",
+        selection: Selection::One(instruction("TNEG", UNARY).each()),
         ..OP
     },
     Op {
@@ -89,6 +96,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tnot",
+        selection: Selection::One(instruction("TNOT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "INT16,UINT16",
         ..OP
@@ -103,6 +111,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.trecip",
+        selection: Selection::One(instruction("TRECIP", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "high_precision only FP16/FP32",
         ..OP
@@ -116,6 +125,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.trelu",
+        selection: Selection::One(instruction("TRELU", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -130,6 +140,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trsqrt",
+        selection: Selection::One(instruction("TRSQRT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -154,6 +165,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tsqrt",
+        selection: Selection::One(instruction("TSQRT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },

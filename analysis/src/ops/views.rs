@@ -1,5 +1,7 @@
 //! Other views of a tile, and copies that change its layout.
 
+use super::selection::Printed::{Arg, Item, Tmp};
+use super::selection::{BINARY, Selection, TERNARY, UNARY, Unit, instruction};
 use super::{
     Access, Category, DtypeRule, Effect, Inplace, OP, Op, OutputSpace, PipeRule, Shape, View, key, key_attr, pos,
     pos_attr,
@@ -20,6 +22,7 @@ pub(super) const ROWS: &[Op] = &[
         view_of: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tinsert",
+        selection: Selection::One(instruction("TINSERT", &[Arg(1), Item(2, 0), Item(2, 1)]).on(Unit::OfMove)),
         pipe: PipeRule::Route,
         access: Access::Unknown,
         constraints: "offset literal tuple; source box must fit",
@@ -37,6 +40,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tconcat",
+        selection: Selection::One(instruction("TCONCAT", BINARY).on(Unit::ScalarBehindBlocks)),
         ..OP
     },
     Op {
@@ -56,6 +60,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::TargetMemory,
         inplace: Inplace::Never,
         pto: "pto.textract",
+        selection: Selection::One(instruction("TEXTRACT", TERNARY).on(Unit::OfMove)),
         pipe: PipeRule::Route,
         access: Access::Unknown,
         constraints: "src 2D; window must fit",
@@ -71,6 +76,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Padded,
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tfillpad",
+        selection: Selection::One(instruction("TFILLPAD", UNARY)),
         access: Access::Unknown,
         constraints: "pad_value in zero,max,min (not null)",
         ..OP
@@ -86,6 +92,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tfillpad_expand",
+        selection: Selection::One(instruction("TFILLPAD_EXPAND", UNARY)),
         ..OP
     },
     Op {
@@ -99,6 +106,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tfillpad",
+        selection: Selection::One(instruction("TFILLPAD_INPLACE", UNARY)),
         access: Access::Unknown,
         constraints: "pad_value in zero,max,min (not null)",
         ..OP
@@ -114,6 +122,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Reinterpret,
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
+        selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
         constraints: "source flat (none_box), packed, zero start offset; equal byte size",
@@ -131,6 +140,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
         pto: "alloc_tile@same addr",
+        selection: Selection::Reshape(instruction("TRESHAPE", UNARY).on(Unit::Nothing)),
         pipe: PipeRule::None,
         access: Access::None,
         ..OP
@@ -145,6 +155,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
         pto: "pto.set_validshape",
+        selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
         constraints: "0<=valid<=dim when constant",
@@ -169,6 +180,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
         pto: "pto.subview",
+        selection: Selection::Slice(instruction("TEXTRACT", &[Arg(0), Item(2, 0), Item(2, 1)])),
         pipe: PipeRule::None,
         access: Access::None,
         constraints: "window must lie inside source; offset dynamic allowed",
@@ -192,6 +204,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[3],
         pto: "pto.ttrans",
+        selection: Selection::One(instruction("TTRANS", &[Arg(0), Tmp(3)]).row_major(&[1])),
         access: Access::Unknown,
         constraints: "tmp (if given) same dtype and rank",
         ..OP
@@ -206,6 +219,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::LayoutsSwapped,
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
+        selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
         ..OP

@@ -3,9 +3,10 @@
 use super::walk;
 use crate::diagnostics::Code;
 use crate::ir::{Kernel, Rejection};
+use crate::ops::OpId;
 use crate::target::Target;
 
-const PRODUCTS: [&str; 3] = ["tile.matmul_mx", "tile.matmul_mx_acc", "tile.matmul_mx_bias"];
+const PRODUCTS: [OpId; 3] = [OpId::MATMUL_MX, OpId::MATMUL_MX_ACC, OpId::MATMUL_MX_BIAS];
 
 pub(super) fn check(kernel: &mut Kernel, target: Target) {
     if target == Target::Ascend950 {
@@ -13,7 +14,7 @@ pub(super) fn check(kernel: &mut Kernel, target: Target) {
     }
     let mut refused = None;
     walk::visit(&kernel.body, &mut |stmt| {
-        let product = walk::call_of(stmt).filter(|call| PRODUCTS.contains(&call.op.op().name));
+        let product = walk::call_of(stmt).filter(|call| PRODUCTS.contains(&call.op));
         refused = refused.or(product.map(|call| call.origin));
     });
     kernel.rejections.extend(refused.map(|at| {

@@ -6,11 +6,12 @@ use crate::ir::{self, AttrName, Call, Origin, Scalar, Stmt, Value, VarId};
 use super::transfers::Use;
 use super::{Selected, Selector, constant_extent, list};
 use crate::codegen::expr;
-use crate::codegen::isa;
+use crate::codegen::modes;
 use crate::codegen::sequence::{
     Access, ArgKind, Branches, Declared, Elements, Instr, Offset, Operand, Pipe, Place, Step, Tile, TileId,
 };
 use crate::codegen::types;
+use crate::ops::selection::Instruction;
 use crate::target::Target;
 
 impl Selector<'_> {
@@ -20,7 +21,7 @@ impl Selector<'_> {
         let [Some(found), Some(count)] = [0, 1].map(|index| element_of(&self.kernel.body, tuple, index)) else {
             return Err("both results of `tile.gather_compare` must have a name".to_string().into());
         };
-        let mode = call.int(AttrName::CmpMode).and_then(isa::compare_mode);
+        let mode = call.int(AttrName::CmpMode).and_then(modes::compare_mode);
         let mode = mode.ok_or_else(|| "the kind of comparison is not known".to_string())?;
         let offset = call.int(AttrName::Offset).unwrap_or(0);
         let [src, tmp] = [self.tile_operand(call, 0)?, self.tile_operand(call, 2)?];
@@ -63,7 +64,13 @@ impl Selector<'_> {
     }
 
     /// Elements by index: 910B reads indices of 32 bits only.
-    pub(super) fn gather(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+    pub(super) fn gather(
+        &mut self,
+        instruction: &'static Instruction,
+        result: Option<VarId>,
+        call: &Call,
+        origin: Origin,
+    ) -> Selected<()> {
         let indices = call.args.get(1).and_then(ir::Operand::var);
         if let Some((var, tile)) = indices.and_then(|var| Some((var, self.kernel.tile(var)?)))
             && self.target == Target::Ascend910b
@@ -74,7 +81,7 @@ impl Selector<'_> {
                 format!("the indices `{name}` are {}, and ascend910b gathers by those of 32 bits", tile.dtype).into()
             );
         }
-        self.instruction(result, call, origin)
+        self.instruction(instruction, result, call, origin)
     }
 
     /// A row of a tensor into a part of a tile: a view of that part, and a load.

@@ -254,7 +254,7 @@ impl<'a> Selector<'a> {
                 Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => call,
                 _ => continue,
             };
-            if !matches!(call.op.op().name, "tile.load" | "tile.store") {
+            if !matches!(call.op, OpId::LOAD | OpId::STORE) {
                 continue;
             }
             for offset in list(call.args.get(1)).unwrap_or_default() {
@@ -305,9 +305,6 @@ impl<'a> Selector<'a> {
 
     fn assignment(&mut self, var: VarId, value: &Value, origin: Origin) {
         match value {
-            Value::Call(Call { op: OpId::TENSOR_VIEW, args, .. }) => {
-                args.first().and_then(ir::Operand::var).into_iter().for_each(|source| self.copy(var, source));
-            }
             Value::Call(call) => self.call_or_report(Some(var), call, origin),
             Value::Scalar(Scalar::Call(call)) => self.call_or_report(Some(var), call, origin),
             Value::Copy(source) => self.copy(var, *source),
@@ -333,6 +330,14 @@ impl<'a> Selector<'a> {
                 self.missing(&self.kernel.var(var).name.clone(), origin, message.into());
             }
         }
+    }
+
+    /// The tensor is the one that it is a view of.
+    fn same_tensor(&mut self, result: Option<VarId>, call: &Call) -> Selected<()> {
+        if let Some((var, source)) = result.zip(call.args.first().and_then(ir::Operand::var)) {
+            self.copy(var, source);
+        }
+        Ok(())
     }
 
     fn copy(&mut self, var: VarId, source: VarId) {

@@ -11,7 +11,7 @@ use crate::target::{Space, Target};
 use super::tiles::size;
 use super::{Refusal, Selected, Selector};
 use crate::codegen::sequence::{
-    Action, Declared, Direction, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of,
+    Action, Declared, Direction, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of_store,
 };
 use crate::codegen::types::TileForm;
 
@@ -197,7 +197,7 @@ impl Selector<'_> {
             self.point("TRESHAPE", vec![Operand::Tile(whole), Operand::Tile(tile)], origin);
         }
         self.fits(queue, whole, call)?;
-        let pipe = pipe_of("tile.store", None, &[space]);
+        let pipe = pipe_of_store(space);
         let template = vec![self.queue_type(queue), self.program.tile(whole).type_name(), split];
         let operands = vec![Operand::Text(self.program.queues[queue].name.clone()), Operand::Tile(whole)];
         let transfer = Some(Transfer { queue, action: Action::Push });

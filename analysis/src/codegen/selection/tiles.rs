@@ -5,7 +5,7 @@ use crate::ir::{self, Origin, Scalar, TileType, Type, VarId};
 
 use super::{Placed, Refusal, Selected, Selector};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Instr, Operand, Pipe, Place, Step, Tile, TileId, pipe_of};
+use crate::codegen::sequence::{Declared, Instr, Operand, Pipe, Place, Step, Tile, TileId, pipe_of_move};
 use crate::codegen::types::{self, TileForm};
 use crate::target::Target;
 
@@ -182,7 +182,7 @@ impl Selector<'_> {
             ..Instr::new(
                 "TMOV",
                 vec![Operand::Tile(copy), Operand::Tile(source)],
-                pipe_of("tile.move", Some(space), &[space]),
+                pipe_of_move(space, &[space]),
                 origin,
             )
         });

@@ -8,7 +8,7 @@ use crate::target::Space;
 use super::{Selected, Selector, TensorRef, constant_extent, list};
 use crate::codegen::expr;
 use crate::codegen::sequence::{
-    Access, Arg, ArgKind, Elements, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of,
+    Access, Arg, ArgKind, Elements, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of_store,
 };
 use crate::codegen::types;
 
@@ -106,12 +106,7 @@ impl Selector<'_> {
             template,
             reads: vec![tile],
             access: Some(access),
-            ..Instr::new(
-                "TSTORE",
-                vec![Operand::Wrapper(wrapper), Operand::Tile(tile)],
-                pipe_of("tile.store", None, &[space]),
-                origin,
-            )
+            ..Instr::new("TSTORE", vec![Operand::Wrapper(wrapper), Operand::Tile(tile)], pipe_of_store(space), origin)
         });
         self.site(id, wrapper, at_start);
         Ok(())
