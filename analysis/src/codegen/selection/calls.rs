@@ -11,7 +11,9 @@ use super::tiles::{no_tile, size};
 use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;
 use crate::codegen::modes;
-use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of, pipe_of_move};
+use crate::codegen::sequence::{
+    self, By, Elements, Instr, Missing, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of, pipe_of_move,
+};
 use crate::codegen::types::{self, TileForm};
 use crate::target::Target;
 
@@ -21,7 +23,7 @@ const LAST_FLAG_OF_CORES: i64 = 13;
 impl Selector<'_> {
     pub(super) fn call_or_report(&mut self, result: Option<VarId>, call: &Call, origin: Origin) {
         if let Err(refusal) = self.call(result, call, origin) {
-            self.missing(call.op.op().name, origin, refusal);
+            self.missing(Missing::Operation(call.op.op().name), origin, refusal);
         }
     }
 
@@ -223,8 +225,8 @@ impl Selector<'_> {
     fn ends_within_a_block(&self, operands: &[TileId]) -> bool {
         let whole_blocks = |tile: &TileId| {
             let Tile { form, valid, .. } = self.program.tile(*tile);
-            let cols = valid.1.parse::<u64>().ok();
-            cols.is_some_and(|cols| cols.saturating_mul(form.dtype.storage_bits()).is_multiple_of(256))
+            let bits = form.dtype.storage_bits();
+            matches!(valid.1, Elements::Known(cols) if cols.saturating_mul(bits).is_multiple_of(256))
         };
         self.target == Target::Ascend910b && !operands.first().is_some_and(whole_blocks)
     }
@@ -266,7 +268,7 @@ impl Selector<'_> {
     /// Whether a tile that lies row by row has data in its first column only: of such a row the library takes a block of 32 bytes.
     fn is_column_of_rows(&self, tile: TileId) -> bool {
         let Tile { form, valid, .. } = self.program.tile(tile);
-        form.blayout == BLayout::RowMajor && form.cols > 1 && valid.1 == "1"
+        form.blayout == BLayout::RowMajor && form.cols > 1 && valid.1 == Elements::Known(1)
     }
 
     /// Instructions on two tiles do not broadcast: one row or one column for all of the other tile has instructions of its own.
@@ -392,9 +394,8 @@ impl Selector<'_> {
 
     /// A mask has one bit for each element that was compared: its valid columns are their bytes.
     fn count_bits(&mut self, mask: TileId, compared: TileId) {
-        let (rows, cols) = self.program.tile(compared).valid.clone();
-        if let (Ok(_), Ok(cols)) = (rows.parse::<u64>(), cols.parse::<u64>()) {
-            self.program.tiles[mask.0 as usize].valid = (rows, cols.div_ceil(8).to_string());
+        if let (Elements::Known(rows), Elements::Known(cols)) = self.program.tile(compared).valid {
+            self.program.tiles[mask.0 as usize].valid = (Elements::Known(rows), Elements::Known(cols.div_ceil(8)));
         }
     }
 

@@ -11,7 +11,7 @@ use crate::target::{Space, Target};
 use super::tiles::size;
 use super::{Refusal, Selected, Selector};
 use crate::codegen::sequence::{
-    Action, Declared, Direction, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of_store,
+    Action, Declared, Direction, Elements, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of_store,
 };
 use crate::codegen::types::TileForm;
 
@@ -303,9 +303,9 @@ impl Selector<'_> {
     /// empty.
     fn whole_box(&mut self, tile: TileId, origin: Origin) -> TileId {
         let part = self.program.tile(tile).clone();
-        let all = self.own_extents(tile).map(|extent| extent.to_string());
-        let is_empty = part.valid.0 == "0" || part.valid.1 == "0";
-        if is_empty || [&part.valid.0, &part.valid.1] == [&all[0], &all[1]] {
+        let all = self.own_extents(tile).map(Elements::Known).into();
+        let is_empty = part.valid.0 == Elements::Known(0) || part.valid.1 == Elements::Known(0);
+        if is_empty || part.valid == all {
             return tile;
         }
         let whole = self.own_tile(&format!("{}_whole", part.name), part.form, part.address, origin);
@@ -313,8 +313,7 @@ impl Selector<'_> {
             self.windows.insert(whole, *own);
         }
         let own = &mut self.program.tiles[whole.0 as usize];
-        let [rows, cols] = all;
-        own.valid = (rows, cols);
+        own.valid = all;
         own.bytes = part.bytes;
         if self.moving.contains(&tile) {
             own.place = Place::View;

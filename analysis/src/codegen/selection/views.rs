@@ -8,7 +8,7 @@ use crate::target::Space;
 
 use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Lines, Operand, Place, Tile, TileId};
+use crate::codegen::sequence::{Declared, Elements, Lines, Operand, Place, Tile, TileId};
 use crate::codegen::types::TileForm;
 
 /// A part of a tile: rows and columns from its start.
@@ -151,8 +151,10 @@ impl Selector<'_> {
             Some([row, col]) => number(row).zip(number(col)),
             _ => None,
         };
-        let (rows, cols) = &self.program.tile(source).valid;
-        let extents = rows.parse().ok().zip(cols.parse().ok());
+        let extents = match self.program.tile(source).valid {
+            (Elements::Known(rows), Elements::Known(cols)) => Some((rows, cols)),
+            _ => None,
+        };
         let (Some((row, col)), Some((rows, cols)), Some(address)) = (start, extents, address) else { return whole };
         let part = TileForm { rows, cols, ..form };
         let plain = form.space == Space::Vec && form.slayout == SLayout::NoneBox && !self.moving.contains(&whole);
