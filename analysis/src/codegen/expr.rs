@@ -1,9 +1,11 @@
 //! Scalar expressions in C++ (`reference/codegen.md` §6).
 
-use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
+use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId, visit};
+use crate::ops::Selection;
+use crate::ops::selection::Index;
 
 use super::context::Context;
-use super::sequence::Affine;
+use super::sequence::{Affine, Elements};
 use super::types;
 
 /// Why an expression has no C++ text.
@@ -19,24 +21,66 @@ fn without_value(var: VarId, kernel: &Kernel) -> Refusal {
     }
 }
 
-/// The expression; operators always have parentheses around them.
+/// C++ of an expression, and what there is to know of it besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Expression {
+    /// Operators always have parentheses around them.
+    pub(super) text: String,
+    /// Of a number.
+    pub(super) value: Option<i64>,
+    /// It is an operator: parentheses stand around all of the text.
+    pub(super) enclosed: bool,
+}
+
+impl Expression {
+    fn plain(text: String) -> Expression {
+        Expression { text, value: None, enclosed: false }
+    }
+
+    fn enclosed(text: &str) -> Expression {
+        Expression { text: format!("({text})"), value: None, enclosed: true }
+    }
+}
+
+/// The text of an expression; operators always have parentheses around them.
 pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Result<String, Refusal> {
+    Ok(expression(scalar, kernel, context)?.text)
+}
+
+/// A number of elements: rows, columns.
+pub(super) fn elements(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Result<Elements, Refusal> {
+    let Expression { text, value, .. } = expression(scalar, kernel, context)?;
+    Ok(match value.and_then(|value| u64::try_from(value).ok()) {
+        Some(number) => Elements::Known(number),
+        None => Elements::RunTime(text),
+    })
+}
+
+/// The variables by their names in C++, but for those in extents: these are made of what the kernel is given.
+pub(super) fn names(scalar: &Scalar, context: &Context) -> Vec<String> {
+    let mut names = Vec::new();
+    visit::scalar_uses(scalar, &mut |var| names.extend(context.name(var).map(str::to_string)));
+    names
+}
+
+pub(super) fn expression(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Result<Expression, Refusal> {
     let print = |scalar: &Scalar| text(scalar, kernel, context);
+    let (plain, enclosed) = (Expression::plain, |text: String| Expression::enclosed(&text));
     Ok(match scalar {
-        Scalar::Int(value) => value.to_string(),
-        Scalar::Float(value) => float(value.get()),
-        Scalar::Bool(value) => value.to_string(),
+        Scalar::Int(value) => Expression { value: Some(*value), ..plain(value.to_string()) },
+        Scalar::Float(value) => plain(float(value.get())),
+        Scalar::Bool(value) => plain(value.to_string()),
         Scalar::Var(var) => match context.name(*var) {
-            Some(name) => name.to_string(),
+            Some(name) => plain(name.to_string()),
             None => return Err(without_value(*var, kernel)),
         },
         Scalar::Unary(op, operand) => {
             let operand = print(operand)?;
             match op {
-                ScalarUnary::Neg => format!("(-{operand})"),
-                ScalarUnary::Not => format!("(!{operand})"),
-                ScalarUnary::BitNot => format!("(~{operand})"),
-                ScalarUnary::Abs => format!("abs({operand})"),
+                ScalarUnary::Neg => enclosed(format!("-{operand}")),
+                ScalarUnary::Not => enclosed(format!("!{operand}")),
+                ScalarUnary::BitNot => enclosed(format!("~{operand}")),
+                ScalarUnary::Abs => plain(format!("abs({operand})")),
             }
         }
         Scalar::Binary(op, left, right) => {
@@ -44,23 +88,23 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
             let floats = is_float(left, kernel) || is_float(right, kernel);
             let (l, r) = (print(left)?, print(right)?);
             match op {
-                ScalarBinary::Min => format!("min({l}, {r})"),
-                ScalarBinary::Max => format!("max({l}, {r})"),
-                ScalarBinary::FloorDiv if floor => format!("floor_div({l}, {r})"),
-                ScalarBinary::FloorMod if floor => format!("floor_mod({l}, {r})"),
-                ScalarBinary::Div if !floats => format!("true_div({l}, {r})"),
-                _ => format!("({l} {} {r})", operator(*op)),
+                ScalarBinary::Min => plain(format!("min({l}, {r})")),
+                ScalarBinary::Max => plain(format!("max({l}, {r})")),
+                ScalarBinary::FloorDiv if floor => plain(format!("floor_div({l}, {r})")),
+                ScalarBinary::FloorMod if floor => plain(format!("floor_mod({l}, {r})")),
+                ScalarBinary::Div if !floats => plain(format!("true_div({l}, {r})")),
+                _ => enclosed(format!("{l} {} {r}", operator(*op))),
             }
         }
         Scalar::Cast(dtype, operand) => {
             let ty = types::dtype(*dtype).ok_or_else(|| format!("{dtype} has no C++ type"))?;
-            format!("(({ty}){})", print(operand)?)
+            enclosed(format!("({ty}){}", print(operand)?))
         }
-        Scalar::Const(_, number) => print(number)?,
+        Scalar::Const(_, number) => expression(number, kernel, context)?,
         Scalar::Dim { tensor, axis } => {
             let extent = kernel.tensor(*tensor).and_then(|ty| ty.shape.get(*axis as usize));
             match extent {
-                Some(extent) if is_given(extent, kernel) => print(extent)?,
+                Some(extent) if is_given(extent, kernel) => expression(extent, kernel, context)?,
                 _ => {
                     let name = &kernel.var(*tensor).name;
                     return Err(format!("axis {axis} of `{name}` is known at run time only"));
@@ -68,14 +112,14 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
             }
         }
         Scalar::Dynamic(name) => match context.extent(name) {
-            Some(extent) => extent.to_string(),
+            Some(extent) => plain(extent.to_string()),
             None => return Err(format!("the extent `{name}` is known at run time only")),
         },
-        Scalar::Call(call) => match call.op.op().name {
-            "tile.get_block_idx" => "get_block_idx()".to_string(),
-            "tile.get_block_num" => "get_block_num()".to_string(),
-            "tile.get_subblock_idx" => "get_subblockid()".to_string(),
-            other => return Err(format!("`{other}` has no C++ expression")),
+        Scalar::Call(call) => match call.op.op().selection {
+            Selection::Index(Index::Block) => plain("get_block_idx()".to_string()),
+            Selection::Index(Index::BlockCount) => plain("get_block_num()".to_string()),
+            Selection::Index(Index::VectorUnit) => plain("get_subblockid()".to_string()),
+            _ => return Err(format!("`{}` has no C++ expression", call.op.op().name)),
         },
         Scalar::Unknown(Reason(reason)) => return Err(reason.clone()),
     })
@@ -151,7 +195,7 @@ fn is_natural(scalar: &Scalar, context: &Context) -> bool {
         Scalar::Int(value) => *value >= 0,
         Scalar::Var(var) => context.is_natural(*var),
         Scalar::Dim { .. } | Scalar::Dynamic(_) => true,
-        Scalar::Call(call) => call.op.op().name.starts_with("tile.get_"),
+        Scalar::Call(call) => matches!(call.op.op().selection, Selection::Index(_)),
         Scalar::Binary(op, left, right) => {
             use ScalarBinary::*;
             matches!(op, Add | Mul | FloorDiv | FloorMod | Shl | Shr | Min | Max)

@@ -1,12 +1,14 @@
 //! The text of a kernel: prologue, body, epilogue (`seeds/003`, `reference/codegen.md` §2, §6).
 
+use std::borrow::Cow;
+
 use crate::ir::{Origin, TensorLayout};
 
 use super::Options;
 use super::emitter::Emitter;
 use super::sequence::{
-    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Declare, Declared, Direction, Elements, Head, Instr, Loop,
-    Operand, Place, Program, Queue, Step, Sync, Tile, Wrapper,
+    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Condition, Declare, Declared, Direction, Elements, Head,
+    Instr, Loop, Operand, Place, Program, Queue, Step, Sync, Tile, Wrapper,
 };
 use super::types;
 
@@ -242,7 +244,7 @@ impl Printer<'_> {
             Head::For { name, start, stop, step, .. } => {
                 format!("for (int64_t {name} = {}; {name} < {}; {name} += {}) {{", start.text, stop.text, step.text)
             }
-            Head::While { condition } => format!("while ({}) {{", bare(condition)),
+            Head::While { condition } => format!("while {} {{", in_parentheses(condition)),
         };
         self.out.line_from(origin, &head);
         self.out.indent();
@@ -259,12 +261,12 @@ impl Printer<'_> {
         let mut assigned: Vec<&str> = Vec::new();
         for carry in carries {
             let Some(next) = &carry.next else { continue };
-            if assigned.iter().any(|name| mentions(next, name)) {
+            if next.names.iter().any(|name| assigned.contains(&name.as_str())) {
                 let temporary = format!("{}_next", carry.name);
-                self.out.line_from(carry.yielded, &format!("auto {temporary} = {next};"));
+                self.out.line_from(carry.yielded, &format!("auto {temporary} = {};", next.text));
                 values.push((carry, temporary));
             } else {
-                values.push((carry, next.clone()));
+                values.push((carry, next.text.clone()));
             }
             assigned.push(&carry.name);
         }
@@ -283,7 +285,7 @@ impl Printer<'_> {
         if !node.results.is_empty() {
             self.out.line("");
         }
-        self.out.line_from(node.origin, &format!("if ({}) {{", bare(&node.condition)));
+        self.out.line_from(node.origin, &format!("if {} {{", in_parentheses(&node.condition)));
         self.branch(&node.then, &node.results, |result| result.then.as_deref(), node.origin);
         if let Some(otherwise) = &node.otherwise {
             self.out.line("} else {");
@@ -353,8 +355,7 @@ pub(super) fn pointer(access: &Access, wrapper: &Wrapper) -> String {
         pointer.push_str(&offset.text);
         match stride {
             Elements::Known(1) => {}
-            Elements::Known(stride) => pointer.push_str(&format!(" * {stride}")),
-            Elements::RunTime(stride) => pointer.push_str(&format!(" * {stride}")),
+            stride => pointer.push_str(&format!(" * {stride}")),
         }
     }
     pointer
@@ -369,20 +370,10 @@ fn sync_line(sync: Sync) -> String {
     }
 }
 
-/// A condition without the parentheses that go around every operator.
-fn bare(condition: &str) -> &str {
-    let Some(inner) = condition.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return condition };
-    let mut depth = 0i32;
-    for c in inner.chars() {
-        depth += i32::from(c == '(') - i32::from(c == ')');
-        if depth < 0 {
-            return condition;
-        }
+/// A condition as `if` and `while` want it. Operators have their parentheses already.
+fn in_parentheses(condition: &Condition) -> Cow<'_, str> {
+    match condition.enclosed {
+        true => Cow::Borrowed(&condition.text),
+        false => Cow::Owned(format!("({})", condition.text)),
     }
-    inner
-}
-
-/// Whether the identifier occurs in the text.
-fn mentions(text: &str, name: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
 }

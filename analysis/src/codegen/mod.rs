@@ -7,9 +7,9 @@
 mod context;
 mod emitter;
 mod expr;
-mod isa;
 mod kernel;
 pub mod model;
+mod modes;
 mod selection;
 pub mod sequence;
 pub mod sync;

@@ -1,6 +1,8 @@
 //! A kernel as instructions: what instruction selection makes, synchronisation completes, and the printer prints.
 
-use crate::ir::{Dtype, Origin, TensorLayout, VarId};
+use std::fmt;
+
+use crate::ir::{Dtype, Origin, ScalarBinary, TensorLayout, VarId};
 use crate::target::Space;
 
 use super::types::TileForm;
@@ -41,11 +43,19 @@ impl Pipe {
 
     /// The name without its prefix, as authors write it: `MTE2`.
     pub fn short_name(self) -> &'static str {
-        self.name().trim_start_matches("PIPE_")
+        match self {
+            Pipe::S => "S",
+            Pipe::V => "V",
+            Pipe::M => "M",
+            Pipe::Mte1 => "MTE1",
+            Pipe::Mte2 => "MTE2",
+            Pipe::Mte3 => "MTE3",
+            Pipe::Fix => "FIX",
+        }
     }
 
     pub fn from_name(name: &str) -> Option<Pipe> {
-        Pipe::ALL.into_iter().find(|pipe| pipe.name() == name || pipe.name().strip_prefix("PIPE_") == Some(name))
+        Pipe::ALL.into_iter().find(|pipe| pipe.name() == name || pipe.short_name() == name)
     }
 
     /// Whether an instruction starts only when the one before it has finished. On the two compute units they overlap.
@@ -171,7 +181,7 @@ pub struct Tile {
     pub name: String,
     pub form: TileForm,
     /// Rows and columns that hold data.
-    pub valid: (String, String),
+    pub valid: (Elements, Elements),
     /// Bytes from the start of the space that the tile can touch; where its place is known at run time only, all that it
     /// may be.
     pub address: Option<u64>,
@@ -236,9 +246,21 @@ pub enum Step {
     Sync(Sync, By),
     /// Stands for what could not be generated.
     Missing {
-        what: String,
+        what: Missing,
         origin: Origin,
     },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// Out of the innermost loop, or to its next iteration.
+    Jump,
+    Loop(&'static str),
+    Branches,
+    /// An operation, by its name in the IR.
+    Operation(&'static str),
+    /// The value of a variable.
+    Value(String),
 }
 
 /// Whose a flag or barrier is.
@@ -394,7 +416,7 @@ pub struct Loop {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Head {
     For { var: VarId, name: String, start: Bound, stop: Bound, step: Bound },
-    While { condition: String },
+    While { condition: Condition },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -423,10 +445,24 @@ pub struct Carry {
     pub ty: String,
     pub init: String,
     /// `None`: the same value, or another view of the same bytes.
-    pub next: Option<String>,
+    pub next: Option<Next>,
     pub tile: Option<CarriedTile>,
     /// Node of the `yield`.
     pub yielded: Origin,
+}
+
+/// What a carried value is in the next iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Next {
+    pub text: String,
+    /// The names that it reads.
+    pub names: Vec<String>,
+}
+
+impl Next {
+    pub fn named(name: String) -> Next {
+        Next { names: vec![name.clone()], text: name }
+    }
 }
 
 /// A tile handle that the loop re-points; no data moves.
@@ -439,11 +475,65 @@ pub struct CarriedTile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branches {
-    pub condition: String,
+    pub condition: Condition,
     pub results: Vec<BranchResult>,
     pub then: Vec<Step>,
     pub otherwise: Option<Vec<Step>>,
     pub origin: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Condition {
+    /// Conditions of equal text are equal: a name in generated code has one meaning.
+    pub text: String,
+    /// Parentheses stand around all of the text.
+    pub enclosed: bool,
+    /// What it asks of the number of the vector unit, if it asks for that alone.
+    pub unit: Option<UnitTest>,
+}
+
+/// `subblock_idx == 0`: a comparison of the number of the vector unit with a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnitTest {
+    relation: Relation,
+    number: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Relation {
+    Equal,
+    Unequal,
+    Less,
+    AtMost,
+    Greater,
+    AtLeast,
+}
+
+impl UnitTest {
+    /// `None` for operators that are no comparison.
+    pub(super) fn new(operator: ScalarBinary, number: i64) -> Option<UnitTest> {
+        let relation = match operator {
+            ScalarBinary::Eq => Relation::Equal,
+            ScalarBinary::Ne => Relation::Unequal,
+            ScalarBinary::Lt => Relation::Less,
+            ScalarBinary::Le => Relation::AtMost,
+            ScalarBinary::Gt => Relation::Greater,
+            ScalarBinary::Ge => Relation::AtLeast,
+            _ => return None,
+        };
+        Some(UnitTest { relation, number })
+    }
+
+    pub fn holds_on(self, unit: i64) -> bool {
+        match self.relation {
+            Relation::Equal => unit == self.number,
+            Relation::Unequal => unit != self.number,
+            Relation::Less => unit < self.number,
+            Relation::AtMost => unit <= self.number,
+            Relation::Greater => unit > self.number,
+            Relation::AtLeast => unit >= self.number,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -497,6 +587,27 @@ pub enum OrderedBy {
     Barrier(Pipe),
 }
 
+/// As it stands in generated code.
+impl fmt::Display for Elements {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Elements::Known(number) => write!(f, "{number}"),
+            Elements::RunTime(text) => f.write_str(text),
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Missing::Jump => "break",
+            Missing::Branches => "if",
+            Missing::Loop(word) | Missing::Operation(word) => word,
+            Missing::Value(name) => name,
+        })
+    }
+}
+
 impl Tile {
     /// The name of its C++ type.
     pub fn type_name(&self) -> String {
@@ -546,19 +657,25 @@ impl Program {
 }
 
 /// The unit that an instruction with these operands runs on (`reference/memory.md` §4).
-pub(super) fn pipe_of(op: &str, result: Option<Space>, sources: &[Space]) -> Pipe {
-    let source = sources.first().copied();
-    match op {
-        "tile.load" => return Pipe::Mte2,
-        "tile.store" => return if source == Some(Space::Acc) { Pipe::Fix } else { Pipe::Mte3 },
-        _ => {}
-    }
-    match (source, result) {
-        (_, Some(Space::Vec)) if sources.iter().all(|space| *space == Space::Vec) => Pipe::V,
-        (None, Some(Space::Mat)) => Pipe::Mte2,
+pub(super) fn pipe_of(result: Space, sources: &[Space]) -> Pipe {
+    match (sources.first(), result) {
+        (_, Space::Vec) if sources.iter().all(|space| *space == Space::Vec) => Pipe::V,
+        (None, Space::Mat) => Pipe::Mte2,
         (Some(Space::Mat), _) => Pipe::Mte1,
-        (Some(Space::Acc), _) if op == "tile.move" || op == "tile.extract" || op == "tile.assemble" => Pipe::Fix,
         (Some(Space::Left | Space::Right | Space::Acc | Space::Bias), _) => Pipe::M,
         _ => Pipe::V,
     }
+}
+
+/// The unit that moves a tile, or a part of one, to another place on chip.
+pub(super) fn pipe_of_move(result: Space, sources: &[Space]) -> Pipe {
+    match sources.first() {
+        Some(Space::Acc) => Pipe::Fix,
+        _ => pipe_of(result, sources),
+    }
+}
+
+/// The unit that brings a tile to global memory.
+pub(super) fn pipe_of_store(source: Space) -> Pipe {
+    if source == Space::Acc { Pipe::Fix } else { Pipe::Mte3 }
 }

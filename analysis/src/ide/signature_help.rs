@@ -236,7 +236,7 @@ fn category(category: Category) -> &'static str {
         Category::Elementwise => "element by element",
         Category::CompareSelect => "comparison and selection",
         Category::Unary => "element by element",
-        Category::Broadcast => "with a row or a column spread over a tile",
+        Category::Broadcast(_) => "with a row or a column spread over a tile",
         Category::Reduction => "reduction",
         Category::Sort => "sorting",
         Category::GatherScatter => "gather and scatter",

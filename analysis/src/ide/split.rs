@@ -9,7 +9,7 @@ use crate::db;
 use crate::diagnostics::Code;
 use crate::ir::{Attr, AttrName, Call, Kernel, Operand, Origin, Scalar, Stmt, TileType, Type, VarId, visit};
 use crate::memory::Finding;
-use crate::ops::{Category, OpId, Shape, Slot};
+use crate::ops::{Category, OpId, Shape, Slot, Spread};
 
 use super::statements::Statements;
 use super::trial::{self, Concerned, Edit, Said};
@@ -123,14 +123,14 @@ impl<'a> Stretch<'a> {
         let has_windows = |index: usize| matches!(call.args.get(index), Some(Operand::List(list)) if list.len() == 2);
         let is_off = |attr: AttrName| matches!(call.attr(attr), None | Some(Attr::Bool(false) | Attr::Int(0)));
         let by_row = self.axis == Axis::Rows;
-        let is_local = match op.name {
-            "tile.load" => has_windows(1) && has_windows(2) && is_off(AttrName::Clamp),
-            "tile.store" => has_windows(1) && is_off(AttrName::Atomic),
-            "tile.create" | "tile.full" => has_windows(0) && is_off(AttrName::Transpose),
-            name => match op.category {
+        let is_local = match call.op {
+            OpId::LOAD => has_windows(1) && has_windows(2) && is_off(AttrName::Clamp),
+            OpId::STORE => has_windows(1) && is_off(AttrName::Atomic),
+            OpId::CREATE | OpId::FULL => has_windows(0) && is_off(AttrName::Transpose),
+            _ => match op.category {
                 Category::Elementwise | Category::Unary => true,
                 Category::Reduction => by_row && op.shape == Shape::RowReduced,
-                Category::Broadcast => by_row && name.starts_with("tile.row_expand"),
+                Category::Broadcast(spread) => by_row && spread == Spread::Column,
                 _ => false,
             },
         };
@@ -167,9 +167,9 @@ impl<'a> Stretch<'a> {
         };
         let (mut read, mut written) = (Vec::new(), Vec::new());
         for call in self.body.iter().filter_map(visit::call_of) {
-            let (index, list) = match call.op.op().name {
-                "tile.load" => (0, &mut read),
-                "tile.store" => (2, &mut written),
+            let (index, list) = match call.op {
+                OpId::LOAD => (0, &mut read),
+                OpId::STORE => (2, &mut written),
                 _ => continue,
             };
             let Some(name) = tensor(call, index) else { return false };
@@ -186,10 +186,10 @@ impl<'a> Stretch<'a> {
         let mut extents = Vec::new();
         for call in self.body.iter().filter_map(visit::call_of) {
             let Origin::Expr(at) = call.origin else { return None };
-            let (window, shape) = match call.op.op().name {
-                "tile.load" => (Some(1), Some(2)),
-                "tile.store" => (Some(1), None),
-                "tile.create" | "tile.full" => (None, Some(0)),
+            let (window, shape) = match call.op {
+                OpId::LOAD => (Some(1), Some(2)),
+                OpId::STORE => (Some(1), None),
+                OpId::CREATE | OpId::FULL => (None, Some(0)),
                 _ => continue,
             };
             // The extents that are valid, or stored, are those of the tile unless they are written.

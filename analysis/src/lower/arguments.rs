@@ -195,9 +195,7 @@ impl Lowering<'_> {
         let first =
             argument(signature, &positional, &keywords, signature.positional[0]).map(|term| self.term_type(term));
         let row = match first {
-            Some(Type::Tile(_)) => {
-                ops::candidates(name).iter().map(|(_, op)| op.op()).find(|op| op.name.starts_with("tile."))
-            }
+            Some(Type::Tile(_)) => ops::candidates(name).iter().map(|(_, op)| op.op()).find(|op| op.is_on_tiles()),
             _ => ops::candidates(name).first().map(|(_, op)| op.op()),
         };
         let Some(row) = row else { return (positional, keywords) };

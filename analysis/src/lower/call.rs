@@ -395,7 +395,7 @@ impl Lowering<'_> {
                 first => self.tensor_level_of(expr, &what, first, args),
             };
         };
-        let is_of_tensors = op.op().name.starts_with("tensor.");
+        let is_of_tensors = op.op().is_on_tensors();
         if is_of_tensors && self.state.host {
             return self.tensor_level_of(expr, &format!("pl.{name}"), first, args);
         }
@@ -558,7 +558,7 @@ impl Lowering<'_> {
                         let known: Vec<_> = row.params.iter().map(|param| param.name).collect();
                         let message = format!("`{}` has no parameter `{name}`; it has {}", row.name, known.join(", "));
                         // Of other dialects not every parameter is known.
-                        match row.name.starts_with("tile.") || row.name.starts_with("tensor.") {
+                        match row.is_on_tiles() || row.is_on_tensors() {
                             true => self.reject(value, Code::InvalidOperand, message),
                             false => self.note(value, message),
                         }

@@ -654,7 +654,7 @@ fn has_new_type(value: &Value) -> bool {
     use crate::ops::Category::{Broadcast, CompareSelect, Elementwise, Reduction, Unary};
     match value {
         Value::Call(call) => {
-            matches!(call.op.op().category, Elementwise | CompareSelect | Unary | Broadcast | Reduction)
+            matches!(call.op.op().category, Elementwise | CompareSelect | Unary | Broadcast(_) | Reduction)
         }
         _ => false,
     }

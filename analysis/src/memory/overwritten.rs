@@ -214,7 +214,7 @@ fn name_of(value: &Value) -> Option<VarId> {
 /// What a call only repeats: the larger or smaller of a tile and itself.
 fn unchanged(call: &Call) -> Option<VarId> {
     let [one, other] = call.args.as_slice() else { return None };
-    let is_choice = matches!(call.op.op().name, "tile.maximum" | "tile.minimum");
+    let is_choice = matches!(call.op, OpId::MAXIMUM | OpId::MINIMUM);
     one.var().filter(|var| is_choice && other.var() == Some(*var))
 }
 

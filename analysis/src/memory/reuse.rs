@@ -218,8 +218,7 @@ fn trace_hazard(block: &[Stmt], received: &mut Received, hazard: &mut Hazard) {
             Stmt::Let { var, value: Value::Call(call), .. } => {
                 let mut inputs = call.args.iter().filter_map(Operand::var);
                 let derives = call.op.op().view_of.is_some()
-                    || matches!(call.op, OpId::EXTRACT | OpId::FILLPAD)
-                    || call.op.op().name == "tile.fillpad_inplace";
+                    || matches!(call.op, OpId::EXTRACT | OpId::FILLPAD | OpId::FILLPAD_INPLACE);
                 if call.op == OpId::LOAD || (derives && inputs.clone().any(|input| hazard.loaded.contains(&input))) {
                     hazard.loaded.insert(*var);
                 }

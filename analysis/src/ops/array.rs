@@ -1,10 +1,12 @@
 //! Arrays of scalars, in memory of the scalar unit: no tile takes part.
 
 use super::AttrName;
-use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, PipeRule, Shape, View, pos, pos_attr};
+use super::selection::Selection;
+use super::{Access, Category, DtypeRule, Namespace, OP, Op, OutputSpace, PipeRule, Shape, View, pos, pos_attr};
 use super::{Preset::*, When::*};
 
 const OF_ARRAY: Op = Op {
+    namespace: Namespace::Array,
     category: Category::Query,
     view: View::Nothing,
     output: OutputSpace::None,
@@ -21,6 +23,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["extent"],
         shape: Shape::Array,
         dtype: DtypeRule::Attr(AttrName::Dtype),
+        selection: Selection::MakeArray,
         ..OF_ARRAY
     },
     Op {
@@ -29,6 +32,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("array", 0, Required), pos("index", 1, Required)],
         args: &["array", "index"],
         shape: Shape::ArrayElement,
+        selection: Selection::ReadArray,
         ..OF_ARRAY
     },
     Op {
@@ -37,6 +41,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("array", 0, Required), pos("index", 1, Required), pos("value", 2, Required)],
         args: &["array", "index", "value"],
         shape: Shape::ArrayWritten,
+        selection: Selection::WriteArray,
         ..OF_ARRAY
     },
 ];

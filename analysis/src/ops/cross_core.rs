@@ -1,6 +1,7 @@
 //! Between cores: pipes, indices of blocks.
 
-use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, PipeRule, Shape, View, key_attr, pos};
+use super::selection::{Index, Selection};
+use super::{Access, Category, DtypeRule, Namespace, OP, Op, OutputSpace, PipeRule, Shape, View, key_attr, pos};
 use super::{Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
@@ -43,6 +44,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Fixed(Dtype::Index),
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Index(Index::Block),
         pipe: PipeRule::None,
         access: Access::None,
         ..OP
@@ -55,6 +57,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Fixed(Dtype::Index),
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Index(Index::BlockCount),
         pipe: PipeRule::None,
         access: Access::None,
         ..OP
@@ -67,6 +70,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Fixed(Dtype::Index),
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Index(Index::VectorUnit),
         pipe: PipeRule::None,
         access: Access::None,
         ..OP
@@ -87,6 +91,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Annotation,
         output: OutputSpace::None,
         pto: "pto.tpop_from_aic",
+        selection: Selection::PopTile,
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
         ..OP
@@ -106,6 +111,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Annotation,
         output: OutputSpace::None,
         pto: "pto.tpop_from_aiv",
+        selection: Selection::PopTile,
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
         ..OP
@@ -121,6 +127,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Nothing,
         output: OutputSpace::None,
         pto: "pto.tpush_to_aic",
+        selection: Selection::PushTile,
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
         ..OP
@@ -141,12 +148,14 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Nothing,
         output: OutputSpace::None,
         pto: "pto.tpush_to_aiv",
+        selection: Selection::PushTile,
         pipe: PipeRule::Fifo,
         access: Access::Unknown,
         ..OP
     },
     Op {
         name: "system.tfree_to_aic",
+        namespace: Namespace::System,
         names: &[("tfree_to_aic", Always), ("system.tfree_to_aic", Always)],
         category: Category::CrossCoreSystem,
         params: &[pos("tile", 0, Required), key_attr("split", Absent), key_attr("id", Absent)],
@@ -155,6 +164,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::FreeTile,
         pipe: PipeRule::None,
         access: Access::Unknown,
         constraints: "releases a popped slot",
@@ -162,6 +172,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "system.tfree_to_aiv",
+        namespace: Namespace::System,
         names: &[("tfree_to_aiv", Always), ("system.tfree_to_aiv", Always)],
         category: Category::CrossCoreSystem,
         params: &[pos("tile", 0, Required), key_attr("split", Absent), key_attr("id", Absent)],
@@ -170,6 +181,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::FreeTile,
         pipe: PipeRule::None,
         access: Access::Unknown,
         constraints: "releases a popped slot",
@@ -177,6 +189,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "system.reserve_buffer",
+        namespace: Namespace::System,
         names: &[("reserve_buffer", Always), ("system.reserve_buffer", Always)],
         category: Category::CrossCoreSystem,
         params: &[key_attr("name", Required), key_attr("size", Required), key_attr("base", Absent)],
@@ -184,6 +197,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Declaration,
         pipe: PipeRule::None,
         access: Access::Unknown,
         constraints: "reserves a leading window: Mat in AIC, Vec in AIV/InCore",
@@ -191,6 +205,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "system.import_peer_buffer",
+        namespace: Namespace::System,
         names: &[("import_peer_buffer", Always), ("system.import_peer_buffer", Always)],
         category: Category::CrossCoreSystem,
         params: &[key_attr("name", Required), key_attr("peer_func", Required)],
@@ -198,6 +213,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Declaration,
         pipe: PipeRule::None,
         access: Access::Unknown,
         constraints: "peer slot address",
@@ -205,6 +221,7 @@ pub(super) const ROWS: &[Op] = &[
     },
     Op {
         name: "system.aic_initialize_pipe",
+        namespace: Namespace::System,
         names: &[("aic_initialize_pipe", Always), ("system.aic_initialize_pipe", Always)],
         category: Category::CrossCoreSystem,
         params: &[
@@ -221,12 +238,14 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Declaration,
         pipe: PipeRule::None,
         access: Access::Unknown,
         ..OP
     },
     Op {
         name: "system.aiv_initialize_pipe",
+        namespace: Namespace::System,
         names: &[("aiv_initialize_pipe", Always), ("system.aiv_initialize_pipe", Always)],
         category: Category::CrossCoreSystem,
         params: &[
@@ -243,6 +262,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Declaration,
         pipe: PipeRule::None,
         access: Access::Unknown,
         ..OP

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::AttrName;
-use super::Op;
+use super::{Namespace, Op};
 use crate::element::Dtype::{self, *};
 use crate::target::Space;
 
@@ -465,18 +465,21 @@ impl Op {
     /// What the front end demands of a call, in the order in which it looks. An operation on tensors has rules of its own.
     pub fn demands(&self, on_tensors: bool) -> &'static [Demand] {
         let of = if on_tensors { Tensors } else { Tiles };
-        INDEX.get(&(of as u8, short(self.name))).map_or(&[], Vec::as_slice)
+        INDEX.get(&(of as u8, short(self))).map_or(&[], Vec::as_slice)
     }
 
     pub fn literals(&self) -> Literals {
-        let name = short(self.name);
+        let name = short(self);
         LITERALS.iter().find(|(ops, _)| ops.contains(&name)).map_or(Literals::TakeDtype, |(_, literals)| *literals)
     }
 }
 
 /// The name without its dialect. Those of other dialects have no rows.
-fn short(name: &'static str) -> &'static str {
-    name.strip_prefix("tile.").or_else(|| name.strip_prefix("tensor.")).unwrap_or_default()
+fn short(op: &Op) -> &'static str {
+    match op.namespace {
+        Namespace::Tile | Namespace::Tensor => op.word(),
+        _ => "",
+    }
 }
 
 static INDEX: LazyLock<HashMap<(u8, &'static str), Vec<Demand>>> = LazyLock::new(|| {
@@ -500,7 +503,7 @@ mod tests {
     fn rows_name_operations_and_their_operands() {
         for row in ROWS {
             for name in row.ops {
-                assert!(OPS.iter().any(|op| short(op.name) == *name), "no operation {name}");
+                assert!(OPS.iter().any(|op| short(op) == *name), "no operation {name}");
             }
         }
     }

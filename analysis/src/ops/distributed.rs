@@ -1,6 +1,7 @@
 //! Between devices: who they are, signals, and transfers through global memory.
 
-use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, Param, PipeRule, Shape, View, key_attr, pos};
+use super::selection::Selection;
+use super::{Access, Category, DtypeRule, Namespace, OP, Op, OutputSpace, Param, PipeRule, Shape, View, key_attr, pos};
 use super::{Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
@@ -8,9 +9,15 @@ use crate::target::Space;
 const OF: &[Param] = &[pos("of", 0, Required)];
 
 /// Holds no memory.
-const fn query(name: &'static str, names: &'static [(&'static str, super::When)], dtype: Dtype) -> Op {
+const fn query(
+    name: &'static str,
+    names: &'static [(&'static str, super::When)],
+    dtype: Dtype,
+    selection: Selection,
+) -> Op {
     Op {
         name,
+        namespace: Namespace::DistributedSystem,
         names,
         category: Category::Query,
         params: OF,
@@ -19,6 +26,7 @@ const fn query(name: &'static str, names: &'static [(&'static str, super::When)]
         dtype: DtypeRule::Fixed(dtype),
         view: View::Nothing,
         output: OutputSpace::None,
+        selection,
         pipe: PipeRule::None,
         access: Access::Unknown,
         ..OP
@@ -33,6 +41,7 @@ const fn signal(
 ) -> Op {
     Op {
         name,
+        namespace: Namespace::DistributedSystem,
         names,
         category: Category::Distributed,
         params,
@@ -61,7 +70,8 @@ const fn transfer(name: &'static str, names: &'static [(&'static str, super::Whe
         key_attr("chunk_cols", Absent),
         key_attr("pipeline", Absent),
     ];
-    signal(name, names, PARAMS, &["dst", "peer", "src", "dst_offsets", "src_offsets", "shape"])
+    const ARGS: &[&str] = &["dst", "peer", "src", "dst_offsets", "src_offsets", "shape"];
+    Op { namespace: Namespace::DistributedTensor, ..signal(name, names, PARAMS, ARGS) }
 }
 
 pub(super) const ROWS: &[Op] = &[
@@ -69,42 +79,58 @@ pub(super) const ROWS: &[Op] = &[
         "pld.system.get_comm_ctx",
         &[("pld.system.get_comm_ctx", Always), ("pld.get_comm_ctx", Always)],
         Dtype::TaskId,
+        Selection::CommContext,
     ),
-    query("pld.system.rank", &[("pld.system.rank", Always), ("pld.rank", Always)], Dtype::Int32),
-    query("pld.system.nranks", &[("pld.system.nranks", Always), ("pld.nranks", Always)], Dtype::Int32),
-    signal(
-        "pld.system.notify",
-        &[("pld.system.notify", Always), ("pld.notify", Always)],
-        &[
-            pos("target", 0, Required),
-            pos("peer", 1, Required),
-            pos("offsets", 2, Required),
-            pos("value", 3, Required),
-            key_attr("op", Absent),
-        ],
-        &["target", "peer", "offsets", "value"],
+    query("pld.system.rank", &[("pld.system.rank", Always), ("pld.rank", Always)], Dtype::Int32, Selection::Rank),
+    query(
+        "pld.system.nranks",
+        &[("pld.system.nranks", Always), ("pld.nranks", Always)],
+        Dtype::Int32,
+        Selection::RankCount,
     ),
-    signal(
-        "pld.system.wait",
-        &[("pld.system.wait", Always), ("pld.wait", Always)],
-        &[
-            pos("signal", 0, Required),
-            pos("offsets", 1, Required),
-            pos("expected", 2, Required),
-            key_attr("cmp", Absent),
-        ],
-        &["signal", "offsets", "expected"],
-    ),
-    signal(
-        "pld.tensor.barrier",
-        &[("pld.tensor.barrier", Always), ("pld.barrier", Always)],
-        &[pos("signal", 0, Required)],
-        &["signal"],
-    ),
+    Op {
+        selection: Selection::Notify,
+        ..signal(
+            "pld.system.notify",
+            &[("pld.system.notify", Always), ("pld.notify", Always)],
+            &[
+                pos("target", 0, Required),
+                pos("peer", 1, Required),
+                pos("offsets", 2, Required),
+                pos("value", 3, Required),
+                key_attr("op", Absent),
+            ],
+            &["target", "peer", "offsets", "value"],
+        )
+    },
+    Op {
+        selection: Selection::WaitFor,
+        ..signal(
+            "pld.system.wait",
+            &[("pld.system.wait", Always), ("pld.wait", Always)],
+            &[
+                pos("signal", 0, Required),
+                pos("offsets", 1, Required),
+                pos("expected", 2, Required),
+                key_attr("cmp", Absent),
+            ],
+            &["signal", "offsets", "expected"],
+        )
+    },
+    Op {
+        namespace: Namespace::DistributedTensor,
+        ..signal(
+            "pld.tensor.barrier",
+            &[("pld.tensor.barrier", Always), ("pld.barrier", Always)],
+            &[pos("signal", 0, Required)],
+            &["signal"],
+        )
+    },
     transfer("pld.tensor.put", &[("pld.tensor.put", Always), ("pld.put", Always)]),
     transfer("pld.tensor.get", &[("pld.tensor.get", Always), ("pld.get", Always)]),
     Op {
         name: "pld.tile.remote_load",
+        namespace: Namespace::DistributedTile,
         names: &[("pld.tile.remote_load", Always)],
         category: Category::Distributed,
         params: &[
@@ -119,12 +145,14 @@ pub(super) const ROWS: &[Op] = &[
         shape: Shape::Literal(3),
         view: View::LoadRemote,
         output: OutputSpace::None,
+        selection: Selection::RemoteLoad,
         pipe: PipeRule::None,
         access: Access::Unknown,
         ..OP
     },
     Op {
         name: "pld.tile.remote_store",
+        namespace: Namespace::DistributedTile,
         names: &[("pld.tile.remote_store", Always), ("pld.tensor.remote_store", Always), ("pld.remote_store", Always)],
         category: Category::Distributed,
         params: &[
@@ -140,12 +168,14 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Nothing,
         inputs: &[(0, &[Space::Vec, Space::Acc])],
         output: OutputSpace::None,
+        selection: Selection::RemoteStore,
         pipe: PipeRule::None,
         access: Access::Unknown,
         ..OP
     },
     Op {
         name: "pld.tile.get",
+        namespace: Namespace::DistributedTile,
         names: &[("pld.tile.get", Always)],
         category: Category::Distributed,
         params: &[
@@ -163,12 +193,14 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Staged,
         pipe: PipeRule::None,
         access: Access::Unknown,
         ..OP
     },
     Op {
         name: "pld.tile.put",
+        namespace: Namespace::DistributedTile,
         names: &[("pld.tile.put", Always)],
         category: Category::Distributed,
         params: &[
@@ -187,6 +219,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Staged,
         pipe: PipeRule::None,
         access: Access::Unknown,
         ..OP

@@ -1,8 +1,21 @@
 //! Arithmetic on the elements of two tiles, or of a tile and a scalar.
 
+use super::selection::Printed::{Arg, Tmp};
+use super::selection::{Alike, BINARY, Broadcast, Expansion, Selection, TERNARY, instruction, of_column, of_row};
 use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, Shape, pos, pos_attr};
 use super::{Preset::*, When::*};
 use crate::target::Space;
+
+const EXPANDED_ADD: Expansion =
+    Expansion { of_row: of_row("TCOLEXPANDADD"), of_column: of_column("TROWEXPANDADD"), commutes: true };
+const EXPANDED_SUB: Expansion =
+    Expansion { of_row: of_row("TCOLEXPANDSUB"), of_column: of_column("TROWEXPANDSUB"), commutes: false };
+const EXPANDED_MUL: Expansion =
+    Expansion { of_row: of_row("TCOLEXPANDMUL"), of_column: of_column("TROWEXPANDMUL"), commutes: true };
+const EXPANDED_MAX: Expansion =
+    Expansion { of_row: of_row("TCOLEXPANDMAX"), of_column: of_column("TROWEXPANDMAX"), commutes: true };
+const EXPANDED_MIN: Expansion =
+    Expansion { of_row: of_row("TCOLEXPANDMIN"), of_column: of_column("TROWEXPANDMIN"), commutes: true };
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -16,6 +29,9 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tadd",
+        selection: Selection::One(
+            instruction("TADD", BINARY).alike(Alike::Simulated).each().broadcast(Broadcast::Expanded(&EXPANDED_ADD)),
+        ),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -30,6 +46,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1, 2]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec])],
         pto: "pto.taddc",
+        selection: Selection::One(instruction("TADDC", TERNARY).alike(Alike::Type).each()),
         ..OP
     },
     Op {
@@ -41,6 +58,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tadds",
+        selection: Selection::One(instruction("TADDS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -55,6 +73,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1, 2]),
         inputs: &[(0, &[Space::Vec]), (2, &[Space::Vec])],
         pto: "pto.taddsc",
+        selection: Selection::One(instruction("TADDSC", TERNARY).alike(Alike::Type).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -69,6 +88,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tand",
+        selection: Selection::One(instruction("TAND", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "both int",
         ..OP
@@ -83,6 +103,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tands",
+        selection: Selection::One(instruction("TANDS", BINARY).each()),
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -97,6 +118,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Equal(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tdiv",
+        selection: Selection::One(instruction("TDIV", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "INT16,INT32,FP16,FP32; high_precision only float",
         ..OP
@@ -110,6 +132,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tdivs",
+        selection: Selection::One(instruction("TDIVS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -124,6 +147,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tfmod",
+        selection: Selection::One(instruction("TFMOD", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -136,6 +160,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tfmods",
+        selection: Selection::One(instruction("TFMODS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -148,6 +173,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile", "slope"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tlrelu",
+        selection: Selection::One(instruction("TLRELU", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -162,6 +188,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tmax",
+        selection: Selection::One(instruction("TMAX", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_MAX))),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -174,6 +201,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tmaxs",
+        selection: Selection::One(instruction("TMAXS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -188,6 +216,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tmin",
+        selection: Selection::One(instruction("TMIN", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_MIN))),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -200,6 +229,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tmins",
+        selection: Selection::One(instruction("TMINS", BINARY).each()),
         ..OP
     },
     Op {
@@ -213,6 +243,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tmul",
+        selection: Selection::One(instruction("TMUL", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_MUL))),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -225,6 +256,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tmuls",
+        selection: Selection::One(instruction("TMULS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -239,6 +271,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tor",
+        selection: Selection::One(instruction("TOR", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "both int",
         ..OP
@@ -253,6 +286,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tors",
+        selection: Selection::One(instruction("TORS", BINARY).each()),
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -266,6 +300,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tpartadd",
+        selection: Selection::One(instruction("TPARTADD", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -280,6 +315,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tpartmax",
+        selection: Selection::One(instruction("TPARTMAX", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -294,6 +330,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tpartmin",
+        selection: Selection::One(instruction("TPARTMIN", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -308,6 +345,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tpartmul",
+        selection: Selection::One(instruction("TPARTMUL", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -323,6 +361,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::NeverOn910b,
         scratch: &[2],
         pto: "pto.tprelu",
+        selection: Selection::One(instruction("TPRELU", &[Arg(0), Arg(1), Tmp(2)]).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         constraints: "FP16,FP32; slope same dtype; tmp rank 2",
@@ -340,6 +379,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec])],
         scratch: &[2],
         pto: "pto.trem",
+        selection: Selection::One(instruction("TREM", &[Arg(0), Arg(1), Tmp(2)]).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -356,6 +396,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (2, &[Space::Vec])],
         scratch: &[2],
         pto: "pto.trems",
+        selection: Selection::One(instruction("TREMS", &[Arg(0), Arg(1), Tmp(2)])),
         access: Access::Unknown,
         ..OP
     },
@@ -369,6 +410,7 @@ pub(super) const ROWS: &[Op] = &[
         shape: Shape::Broadcast(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tshl",
+        selection: Selection::One(instruction("TSHL", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "both int",
         ..OP
@@ -382,6 +424,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tshls",
+        selection: Selection::One(instruction("TSHLS", BINARY).each()),
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -395,6 +438,7 @@ pub(super) const ROWS: &[Op] = &[
         shape: Shape::Broadcast(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tshr",
+        selection: Selection::One(instruction("TSHR", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "both int",
         ..OP
@@ -408,6 +452,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tshrs",
+        selection: Selection::One(instruction("TSHRS", BINARY).each()),
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -422,6 +467,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tsub",
+        selection: Selection::One(instruction("TSUB", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_SUB))),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -436,6 +482,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1, 2]),
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec])],
         pto: "pto.tsubc",
+        selection: Selection::One(instruction("TSUBC", TERNARY).alike(Alike::Type).each()),
         ..OP
     },
     Op {
@@ -447,6 +494,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tsubs",
+        selection: Selection::One(instruction("TSUBS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "tile and scalar in INT8,INT16,INT32,FP16,FP32,BF16",
         ..OP
@@ -462,6 +510,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Promote(&[0, 1, 2]),
         inputs: &[(0, &[Space::Vec]), (2, &[Space::Vec])],
         pto: "pto.tsubsc",
+        selection: Selection::One(instruction("TSUBSC", TERNARY).alike(Alike::Type).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -477,6 +526,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec]), (2, &[Space::Vec])],
         scratch: &[2],
         pto: "pto.txor",
+        selection: Selection::One(instruction("TXOR", &[Arg(0), Arg(1), Tmp(2)]).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         constraints: "0,1 int",
@@ -493,6 +543,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[2],
         pto: "pto.txors",
+        selection: Selection::One(instruction("TXORS", &[Arg(0), Arg(1), Tmp(2)])),
         access: Access::Unknown,
         constraints: "tile int; scalar int",
         ..OP

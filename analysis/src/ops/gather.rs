@@ -1,6 +1,8 @@
 //! Gather, scatter and sort.
 
 use super::AttrName;
+use super::selection::Printed::{Arg, Tmp};
+use super::selection::{BINARY, Selection, Template, UNARY, instruction};
 use super::{
     Access, Category, DtypeRule, Effect, Inplace, LayoutNeed, OP, Op, Shape, View, key, key_attr, pos, pos_attr,
 };
@@ -20,6 +22,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[2],
         pto: "pto.tgather",
+        selection: Selection::Gather(instruction("TGATHER", &[Arg(0), Arg(1), Tmp(2)])),
         access: Access::Unknown,
         constraints: "src FP16,FP32,INT16,INT32; idx INT32 (INT16 allowed with 16-bit src)",
         ..OP
@@ -45,6 +48,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[2],
         pto: "pto.tgather",
+        selection: Selection::GatherCompare,
         access: Access::Unknown,
         constraints: "kwargs cmp_mode, out_cols required; kvalue dtype == src dtype; tmp UINT8",
         ..OP
@@ -61,6 +65,11 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tgather",
+        selection: Selection::One(instruction("TGATHER", UNARY).template(&[
+            Template::Result,
+            Template::Type(0),
+            Template::Pattern,
+        ])),
         access: Access::Unknown,
         constraints: "FP16,FP32,INT16,INT32; mask_pattern 1..7",
         ..OP
@@ -77,6 +86,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tgatherb",
+        selection: Selection::One(instruction("TGATHERB", BINARY)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         constraints: "offset UINT32 2D, cols%8==0",
@@ -92,6 +102,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tmrgsort",
+        selection: Selection::One(instruction("TMRGSORT", BINARY)),
         layout: LayoutNeed::AllRowMajor,
         constraints: "FP16,FP32; block_len multiple of 64",
         ..OP
@@ -115,6 +126,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[2, 3, 4],
         pto: "pto.tmrgsort",
+        selection: Selection::MergeSorted,
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         constraints: "FP16,FP32; 2..4 sources, tmp last",
@@ -130,6 +142,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tscatter",
+        selection: Selection::One(instruction("TSCATTER", &[Arg(1), Arg(2)])),
         access: Access::Unknown,
         constraints: "dst,src same dtype in INT8,INT16,INT32,FP16,FP32,BF16; index width = data width (1-byte data uses 2-byte index); idx shape == src shape",
         ..OP
@@ -144,6 +157,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tscatter",
+        selection: Selection::One(instruction("TSCATTER", &[Arg(1)]).template(&[Template::Pattern])),
         access: Access::Unknown,
         constraints: "dst cols = src cols * (2|4|1) by pattern",
         ..OP
@@ -177,6 +191,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tsort32",
+        selection: Selection::One(instruction("TSORT32", BINARY).row_major(&[0, 1, 2])),
         layout: LayoutNeed::AllRowMajor,
         constraints: "FP16,FP32",
         ..OP

@@ -1,5 +1,7 @@
 //! The cube unit.
 
+use super::selection::Printed::Arg;
+use super::selection::{BINARY, Selection, TERNARY, instruction};
 use super::{Access, Category, DtypeRule, Effect, OP, Op, OutputSpace, PipeRule, Shape, View, pos, pos_attr};
 use super::{Preset::*, When::*};
 use crate::element::Dtype;
@@ -50,6 +52,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Left]), (1, &[Space::Right])],
         output: OutputSpace::Fixed(Space::Acc),
         pto: "pto.tgemv",
+        selection: Selection::One(instruction("TGEMV", BINARY)),
         pipe: PipeRule::M,
         constraints: "INT8,FP16,BF16,FP32 equal dtypes; acc_phase unspecified|partial|final",
         ..OP
@@ -73,6 +76,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tgemv.acc",
+        selection: Selection::One(instruction("TGEMV_ACC", TERNARY)),
         pipe: PipeRule::M,
         ..OP
     },
@@ -94,6 +98,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Left]), (1, &[Space::Right]), (2, &[Space::Bias])],
         output: OutputSpace::Fixed(Space::Acc),
         pto: "pto.tgemv.bias",
+        selection: Selection::One(instruction("TGEMV_BIAS", TERNARY)),
         pipe: PipeRule::M,
         ..OP
     },
@@ -110,6 +115,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Left]), (1, &[Space::Right])],
         output: OutputSpace::Fixed(Space::Acc),
         pto: "pto.tmatmul",
+        selection: Selection::One(instruction("TMATMUL", BINARY)),
         pipe: PipeRule::M,
         constraints: "dtype(0)==dtype(1)",
         ..OP
@@ -133,6 +139,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tmatmul.acc",
+        selection: Selection::Accumulation(instruction("TMATMUL_ACC", TERNARY)),
         pipe: PipeRule::M,
         constraints: "lhs/rhs same dtype; init_cond BOOL scalar",
         ..OP
@@ -150,6 +157,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Left]), (1, &[Space::Right]), (2, &[Space::Bias])],
         output: OutputSpace::Fixed(Space::Acc),
         pto: "pto.tmatmul.bias",
+        selection: Selection::One(instruction("TMATMUL_BIAS", TERNARY)),
         pipe: PipeRule::M,
         ..OP
     },
@@ -170,6 +178,10 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Left]), (1, &[Space::LeftScale]), (2, &[Space::Right]), (3, &[Space::RightScale])],
         output: OutputSpace::Fixed(Space::Acc),
         pto: "pto.tmatmul.mx",
+        selection: Selection::ScaledProduct(
+            instruction("TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3)]),
+            [(0, 1), (2, 3)],
+        ),
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,
@@ -201,6 +213,10 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tmatmul.mx.acc",
+        selection: Selection::ScaledProduct(
+            instruction("TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3), Arg(4)]),
+            [(1, 2), (3, 4)],
+        ),
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,
@@ -231,6 +247,10 @@ pub(super) const ROWS: &[Op] = &[
         ],
         output: OutputSpace::Fixed(Space::Acc),
         pto: "pto.tmatmul.mx.bias",
+        selection: Selection::ScaledProduct(
+            instruction("TMATMUL_MX", &[Arg(0), Arg(1), Arg(2), Arg(3), Arg(4)]),
+            [(0, 1), (2, 3)],
+        ),
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,
@@ -247,6 +267,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::Write)],
         pto: "pto.tget_scale_addr",
+        selection: Selection::One(instruction("TGET_SCALE_ADDR", &[Arg(1)])),
         pipe: PipeRule::None,
         access: Access::Unknown,
         on_910b: false,

@@ -14,6 +14,7 @@ mod movement;
 mod prefetch;
 mod reduction;
 mod select;
+pub mod selection;
 mod signatures;
 mod sync;
 mod tensor;
@@ -27,6 +28,7 @@ use crate::element::{Dtype, Pad};
 use crate::target::Space;
 pub use attr_name::AttrName;
 pub use demands::{Axis, Demand, Dtypes, Literals};
+pub use selection::Selection;
 pub use signatures::{Signature, construct, signature};
 
 /// An operation of the IR, by its row.
@@ -38,6 +40,7 @@ pub struct OpId(pub u16);
 pub struct Op {
     /// In the IR and in dumps: `tile.add`.
     pub name: &'static str,
+    pub namespace: Namespace,
     /// How authors write it, behind `pl.`, and which calls of that name it is.
     pub names: &'static [(&'static str, When)],
     /// Its name before 2026-03-06.
@@ -66,6 +69,8 @@ pub struct Op {
     pub effects: &'static [(u8, Effect)],
     /// The PTO instruction; empty where it is lowered before, or depends on more than the operation.
     pub pto: &'static str,
+    /// How the code generator makes instructions of it.
+    pub selection: Selection,
     pub pipe: PipeRule,
     pub layout: LayoutNeed,
     /// What planner DSA_RP may assume about accesses to whole tiles.
@@ -80,7 +85,7 @@ pub enum Category {
     Elementwise,
     CompareSelect,
     Unary,
-    Broadcast,
+    Broadcast(Spread),
     Reduction,
     Sort,
     GatherScatter,
@@ -94,6 +99,48 @@ pub enum Category {
     Sync,
     Distributed,
     Query,
+}
+
+/// What a broadcast spreads over a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spread {
+    /// One row for all of its rows: `tile.col_expand`.
+    Row,
+    /// One value for each of its rows: `tile.row_expand`.
+    Column,
+    Scalar,
+}
+
+/// What an operation works on, as its name says in front: `tile.add`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Namespace {
+    Tile,
+    /// The compiler's tensor dialect, which is gone before tiles are placed.
+    Tensor,
+    Array,
+    /// Pipes and cores.
+    System,
+    Prefetch,
+    /// Between devices.
+    DistributedTile,
+    DistributedTensor,
+    DistributedSystem,
+}
+
+impl Namespace {
+    /// As names of the IR begin with it, without the dot behind.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Namespace::Tile => "tile",
+            Namespace::Tensor => "tensor",
+            Namespace::Array => "array",
+            Namespace::System => "system",
+            Namespace::Prefetch => "prefetch",
+            Namespace::DistributedTile => "pld.tile",
+            Namespace::DistributedTensor => "pld.tensor",
+            Namespace::DistributedSystem => "pld.system",
+        }
+    }
 }
 
 /// Which calls of a name are this operation.
@@ -337,6 +384,7 @@ pub enum Access {
 /// A vector operation with one result like its first operand; rows say where they differ.
 const OP: Op = Op {
     name: "",
+    namespace: Namespace::Tile,
     names: &[],
     legacy: None,
     category: Category::Elementwise,
@@ -354,6 +402,7 @@ const OP: Op = Op {
     scratch: &[],
     effects: &[],
     pto: "",
+    selection: Selection::None,
     pipe: PipeRule::V,
     layout: LayoutNeed::Any,
     access: Access::Functional,
@@ -418,11 +467,12 @@ ids! {
     ALLOC "tile.alloc", LOAD "tile.load", STORE "tile.store", MOVE "tile.move", CREATE "tile.create", FULL "tile.full",
     READ "tile.read", WRITE "tile.write", SLICE "tile.slice", RESHAPE "tile.reshape", EXTRACT "tile.extract",
     ASSEMBLE "tile.assemble", CONCAT "tile.concat", TRANSPOSE "tile.transpose", TRANSPOSE_VIEW "tile.transpose_view",
-    SET_VALIDSHAPE "tile.set_validshape", REINTERPRET_VIEW "tile.reinterpret_view", FILLPAD "tile.fillpad",
+    SET_VALIDSHAPE "tile.set_validshape", REINTERPRET_VIEW "tile.reinterpret_view", FILLPAD "tile.fillpad", FILLPAD_INPLACE "tile.fillpad_inplace",
     CAST "tile.cast", ADD "tile.add", ADDS "tile.adds", SUB "tile.sub", SUBS "tile.subs", MUL "tile.mul", MULS "tile.muls",
     DIV "tile.div", DIVS "tile.divs", FMODS "tile.fmods", NEG "tile.neg", EXP "tile.exp", SQRT "tile.sqrt", RECIP "tile.recip", SIN "tile.sin", COS "tile.cos",
     EXPANDS "tile.expands", CMP "tile.cmp", CMPS "tile.cmps", SEL "tile.sel", SELS "tile.sels",
     MAXIMUM "tile.maximum", MINIMUM "tile.minimum", MAXIMUMS "tile.maximums", MINIMUMS "tile.minimums",
+    MATMUL_MX "tile.matmul_mx", MATMUL_MX_ACC "tile.matmul_mx_acc", MATMUL_MX_BIAS "tile.matmul_mx_bias",
     MATMUL "tile.matmul", MATMUL_ACC "tile.matmul_acc", MATMUL_BIAS "tile.matmul_bias",
     BATCH_MATMUL "tile.batch_matmul", BATCH_MATMUL_ACC "tile.batch_matmul_acc",
     SCATTER "tile.scatter", SCATTER_UPDATE "tile.scatter_update", GATHER_COMPARE "tile.gather_compare",
@@ -460,6 +510,19 @@ impl OpId {
     /// Hands a tile to the other core under the author's own words.
     pub fn crosses_cores(self) -> bool {
         matches!(self, OpId::AIV_SHARD | OpId::AIC_GATHER)
+    }
+
+    /// A product of matrices in the cube, on whole tiles.
+    pub fn is_matmul(self) -> bool {
+        matches!(
+            self,
+            OpId::MATMUL
+                | OpId::MATMUL_ACC
+                | OpId::MATMUL_BIAS
+                | OpId::MATMUL_MX
+                | OpId::MATMUL_MX_ACC
+                | OpId::MATMUL_MX_BIAS
+        )
     }
 
     /// The operation of an IR name (`tile.add`), or of the name it had before 2026-03-06 (`block.add`).
@@ -542,6 +605,19 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
 });
 
 impl Op {
+    pub fn is_on_tiles(&self) -> bool {
+        self.namespace == Namespace::Tile
+    }
+
+    pub fn is_on_tensors(&self) -> bool {
+        self.namespace == Namespace::Tensor
+    }
+
+    /// The name without its namespace: `add`.
+    pub fn word(&self) -> &'static str {
+        self.name.get(self.namespace.name().len() + 1..).unwrap_or_default()
+    }
+
     /// The spaces that an operand may be in; empty where any will do.
     pub fn input(&self, arg: usize) -> &'static [Space] {
         self.inputs.iter().find(|(index, _)| *index as usize == arg).map_or(&[], |(_, spaces)| spaces)
@@ -559,6 +635,8 @@ impl Op {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -574,6 +652,36 @@ mod tests {
             for &index in indices.chain(&op.view_of).chain(&op.reuses) {
                 assert!((index as usize) < op.args.len(), "{}: no operand {index}", op.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_name_begins_with_its_namespace() {
+        for op in &OPS {
+            assert_eq!(op.name, format!("{}.{}", op.namespace.name(), op.word()));
+            assert!(!op.word().contains('.'), "{}", op.name);
+        }
+    }
+
+    #[test]
+    fn a_name_means_one_operation() {
+        let mut known = HashSet::new();
+        for op in &OPS {
+            for name in [Some(op.name), op.legacy].into_iter().flatten() {
+                assert!(known.insert(name), "{name} is in two rows");
+            }
+        }
+        let mut written = HashSet::new();
+        for (name, when) in OPS.iter().flat_map(|op| op.names) {
+            assert!(written.insert(format!("{name} {when:?}")), "calls of {name} are two operations");
+        }
+    }
+
+    /// A row that names the compiler's instruction and forgets the generator's would be refused as one that nobody has written.
+    #[test]
+    fn an_operation_with_an_instruction_has_a_selection() {
+        for op in OPS.iter().filter(|op| !op.pto.is_empty()) {
+            assert_ne!(op.selection, Selection::None, "{}: {}", op.name, op.pto);
         }
     }
 

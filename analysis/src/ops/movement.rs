@@ -1,6 +1,8 @@
 //! Between memories, and tiles made from nothing.
 
 use super::AttrName;
+use super::selection::Printed::Arg;
+use super::selection::{Selection, Template, UNARY, Unit, instruction};
 use super::{
     Access, Category, DtypeRule, Effect, Inplace, LayoutNeed, OP, Op, OutputSpace, PipeRule, Shape, View, key,
     key_attr, pos, pos_attr,
@@ -21,6 +23,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Nothing,
         view: View::Nothing,
         output: OutputSpace::None,
+        selection: Selection::Declaration,
         pipe: PipeRule::None,
         access: Access::None,
         constraints: "printed IR only: (pl.Mem.<space>, bytes[, pinned=True])",
@@ -41,6 +44,11 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::RowMajor,
         pto: "pto.tci",
+        selection: Selection::One(
+            instruction("TCI", &[Arg(0)])
+                .template(&[Template::Result, Template::Element, Template::Flag(AttrName::Descending)])
+                .on(Unit::Scalar),
+        ),
         constraints: "INT16,INT32,UINT16,UINT32; start same dtype",
         ..OP
     },
@@ -61,6 +69,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::Create,
         output: OutputSpace::TargetMemoryOrDemand,
+        selection: Selection::Declaration,
         pipe: PipeRule::None,
         access: Access::None,
         ..OP
@@ -76,6 +85,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::RowMajor,
         pto: "pto.texpands",
+        selection: Selection::One(instruction("TEXPANDS", &[Arg(1)])),
         layout: LayoutNeed::ResultRowMajor,
         constraints: "value must be a constant",
         ..OP
@@ -99,6 +109,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.subview+pto.tload",
+        selection: Selection::GatherRow,
         pipe: PipeRule::Mte2,
         access: Access::Unknown,
         constraints: "shapes static; dst is an accumulator tile in Mat or Vec",
@@ -122,6 +133,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Load,
         output: OutputSpace::TargetMemoryOrDemand,
         pto: "pto.tload",
+        selection: Selection::Load,
         pipe: PipeRule::Mte2,
         constraints: "target_memory Vec or Mat only",
         ..OP
@@ -147,6 +159,7 @@ pub(super) const ROWS: &[Op] = &[
         scratch: &[2],
         effects: &[(2, Effect::ByAttr)],
         pto: "pto.mgather",
+        selection: Selection::GatherFromTensor,
         pipe: PipeRule::Mte2,
         access: Access::Unknown,
         constraints: "idx INT32 ([1,R]/[R,1] for row); Mat rows%16, cols%(32/bytes)",
@@ -168,6 +181,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::TargetMemory,
         inplace: Inplace::Never,
         pto: "pto.tmov",
+        selection: Selection::One(instruction("TMOV", UNARY).on(Unit::OfMove)),
         pipe: PipeRule::Route,
         ..OP
     },
@@ -185,6 +199,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(2),
         effects: &[(2, Effect::Write)],
         pto: "pto.mscatter",
+        selection: Selection::ScatterToTensor,
         pipe: PipeRule::Mte3,
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
@@ -212,6 +227,7 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::Literal(7),
         pto: "pto.trandom",
+        selection: Selection::Random,
         layout: LayoutNeed::ResultRowMajor,
         constraints: "INT32/UINT32; rounds 7 or 10; six INT32 seeds",
         ..OP
@@ -227,6 +243,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         output: OutputSpace::None,
         pto: "pto.tgetval",
+        selection: Selection::ReadElement,
         pipe: PipeRule::S,
         access: Access::Unknown,
         constraints: "indices one per dim, integer",
@@ -253,6 +270,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(2),
         effects: &[(2, Effect::ByAttr)],
         pto: "pto.tstore",
+        selection: Selection::Store,
         pipe: PipeRule::Route,
         access: Access::Unknown,
         constraints: "atomic Add: FP32,BF16,FP16,INT32,INT16,INT8",
@@ -274,6 +292,9 @@ pub(super) const ROWS: &[Op] = &[
         dtype: DtypeRule::Attr(AttrName::Dtype),
         view: View::Literal(2),
         pto: "pto.ttri",
+        selection: Selection::One(
+            instruction("TTRI", &[Arg(0)]).template(&[Template::Result, Template::Flag(AttrName::Upper)]),
+        ),
         layout: LayoutNeed::ResultRowMajor,
         access: Access::Unknown,
         constraints: "diagonal INT32",
@@ -288,6 +309,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tsetval",
+        selection: Selection::WriteElement,
         access: Access::Unknown,
         constraints: "value dtype == dtype(0)",
         ..OP

@@ -1,11 +1,12 @@
 //! Fetching global memory into the L2 cache ahead of its use: no tile takes part.
 
-use super::{Access, Category, DtypeRule, OP, Op, OutputSpace, PipeRule, Shape, View, pos};
+use super::{Access, Category, DtypeRule, Namespace, OP, Op, OutputSpace, PipeRule, Shape, View, pos};
 use super::{Preset::*, When::*};
 use crate::element::Dtype;
 
 /// Yields a handle.
 const HANDLE: Op = Op {
+    namespace: Namespace::Prefetch,
     category: Category::Query,
     shape: Shape::Scalar,
     dtype: DtypeRule::Fixed(Dtype::TaskId),

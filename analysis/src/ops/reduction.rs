@@ -1,9 +1,14 @@
 //! Rows and columns reduced to one.
 
+use super::selection::Printed::{self, Arg, Tmp};
+use super::selection::{Alike, Selection, UNARY, instruction};
 use super::{Access, Category, DtypeRule, Inplace, OP, Op, Shape, View, pos};
 use super::{Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
+
+/// A tile and scratch.
+const REDUCTION: &[Printed] = &[Arg(0), Tmp(1)];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -19,6 +24,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.tcolargmax",
+        selection: Selection::One(instruction("TCOLARGMAX", REDUCTION).row_major(&[0, 1])),
         access: Access::Unknown,
         ..OP
     },
@@ -35,6 +41,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.tcolargmin",
+        selection: Selection::One(instruction("TCOLARGMIN", REDUCTION).row_major(&[0, 1])),
         access: Access::Unknown,
         ..OP
     },
@@ -48,6 +55,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::ColReduced,
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tcolmax",
+        selection: Selection::One(instruction("TCOLMAX", UNARY).alike(Alike::SimulatedColumns).row_major(&[0, 1])),
         ..OP
     },
     Op {
@@ -60,6 +68,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::ColReduced,
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tcolmin",
+        selection: Selection::One(instruction("TCOLMIN", UNARY).row_major(&[0, 1])),
         ..OP
     },
     Op {
@@ -72,6 +81,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::ColReduced,
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tcolprod",
+        selection: Selection::One(instruction("TCOLPROD", UNARY).row_major(&[0, 1])),
         ..OP
     },
     Op {
@@ -85,6 +95,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         scratch: &[1],
         pto: "pto.tcolsum",
+        selection: Selection::One(instruction("TCOLSUM", UNARY).alike(Alike::SimulatedColumns).row_major(&[0, 1])),
         access: Access::Unknown,
         constraints: "optional tmp same dtype (binary tree form)",
         ..OP
@@ -102,6 +113,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trowargmax",
+        selection: Selection::One(instruction("TROWARGMAX", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         constraints: "tmp exactly same shape and dtype as input",
         ..OP
@@ -119,6 +131,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trowargmin",
+        selection: Selection::One(instruction("TROWARGMIN", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         constraints: "tmp exactly same shape and dtype as input",
         ..OP
@@ -136,6 +149,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trowmax",
+        selection: Selection::One(instruction("TROWMAX", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
         ..OP
@@ -153,6 +167,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trowmin",
+        selection: Selection::One(instruction("TROWMIN", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         constraints: "as row_max plus INT16,INT32,FP16,FP32 and input row_major/none_box",
         ..OP
@@ -169,6 +184,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trowprod",
+        selection: Selection::One(instruction("TROWPROD", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
         ..OP
@@ -186,6 +202,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trowsum",
+        selection: Selection::One(instruction("TROWSUM", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
         constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
         ..OP

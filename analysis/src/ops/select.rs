@@ -1,5 +1,7 @@
 //! Comparison, and selection by its result.
 
+use super::selection::Printed::{Arg, Compare, Tmp};
+use super::selection::{Alike, Selection, instruction};
 use super::{Access, Category, DtypeRule, LayoutNeed, OP, Op, Shape, View, pos, pos_attr};
 use super::{Preset::*, When::*};
 use crate::element::Dtype;
@@ -18,6 +20,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::CompareBits,
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tcmp",
+        selection: Selection::One(instruction("TCMP", &[Arg(0), Arg(1), Compare])),
         constraints: "attr cmp_type required (EQ0 NE1 LT2 LE3 GT4 GE5)",
         ..OP
     },
@@ -33,6 +36,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::CompareBits,
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tcmps",
+        selection: Selection::One(instruction("TCMPS", &[Arg(0), Arg(1), Compare])),
         layout: LayoutNeed::Arg0AndResultRowMajor,
         constraints: "attr cmp_type required",
         ..OP
@@ -51,6 +55,9 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[0, 3],
         scratch: &[3],
         pto: "pto.tsel",
+        selection: Selection::One(
+            instruction("TSEL", &[Arg(0), Arg(1), Arg(2), Tmp(3)]).alike(Alike::Type).row_major(&[0, 2]),
+        ),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -74,6 +81,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[0],
         scratch: &[2],
         pto: "pto.tsels",
+        selection: Selection::One(instruction("TSELS", &[Arg(0), Arg(1), Tmp(2), Arg(3)]).row_major(&[0, 2])),
         layout: LayoutNeed::AllRowMajor,
         constraints: "src INT8,UINT8,INT16,UINT16,INT32,UINT32,FP16,FP32; scalar dtype = src dtype (unsigned->signed same width); mask 8/16/32-bit int rank 2; mask rows cover src valid rows; mask row bytes >= ceil(src valid cols/8)",
         ..OP

@@ -3,15 +3,22 @@
 //! outlines.
 
 use super::AttrName;
+use super::selection::Selection;
 use super::{
-    Access, Category, DtypeRule, Effect, OP, Op, OutputSpace, Param, PipeRule, Shape, View, key, key_attr, pos,
-    pos_attr,
+    Access, Category, DtypeRule, Effect, Namespace, OP, Op, OutputSpace, Param, PipeRule, Shape, View, key, key_attr,
+    pos, pos_attr,
 };
 use super::{Preset::*, When::*};
 
 /// An operation of the compiler's tensor dialect, which is gone before tiles are placed.
-const TENSOR: Op =
-    Op { output: OutputSpace::None, view: View::Nothing, pipe: PipeRule::None, access: Access::Unknown, ..OP };
+const TENSOR: Op = Op {
+    namespace: Namespace::Tensor,
+    output: OutputSpace::None,
+    view: View::Nothing,
+    pipe: PipeRule::None,
+    access: Access::Unknown,
+    ..OP
+};
 
 const SHAPED: &[Param] = &[pos("input", 0, Required)];
 
@@ -111,6 +118,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tensor"],
         shape: Shape::Tensor(0),
         view_of: Some(0),
+        selection: Selection::SameTensor,
         constraints: "made by the compiler: the same memory as a tensor of two axes, which a load into boxes reads",
         ..TENSOR
     },
@@ -137,6 +145,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("src", 0, Required), pos("offset", 1, Required)],
         args: &["src", "offset"],
         shape: Shape::Scalar,
+        selection: Selection::ReadTensor,
         pipe: PipeRule::S,
         ..TENSOR
     },
@@ -148,6 +157,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["dst", "offset", "value"],
         shape: Shape::Tensor(0),
         effects: &[(0, Effect::ReadWrite)],
+        selection: Selection::WriteTensor,
         pipe: PipeRule::S,
         ..TENSOR
     },

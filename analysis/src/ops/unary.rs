@@ -1,6 +1,8 @@
 //! Functions of the elements of one tile.
 
 use super::AttrName;
+use super::selection::Printed::{Arg, Round};
+use super::selection::{Alike, Selection, UNARY, instruction};
 use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, pos, pos_attr};
 use super::{Preset::*, When::*};
 use crate::element::Dtype;
@@ -16,6 +18,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tabs",
+        selection: Selection::One(instruction("TABS", UNARY).alike(Alike::Simulated).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -30,6 +33,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::UnlessWidening,
         pto: "pto.tcvt",
+        selection: Selection::One(instruction("TCVT", &[Arg(0), Round])),
         layout: LayoutNeed::AllRowMajor,
         constraints: "target_type != dtype(0); mode int 0..6 none,rint,round,floor,ceil,trunc,odd (DSL default round=2)",
         ..OP
@@ -54,6 +58,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.texp",
+        selection: Selection::One(instruction("TEXP", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -66,6 +71,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tlog",
+        selection: Selection::One(instruction("TLOG", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "FP16,FP32",
         ..OP
@@ -79,6 +85,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tneg",
+        selection: Selection::One(instruction("TNEG", UNARY).each()),
         ..OP
     },
     Op {
@@ -90,6 +97,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tnot",
+        selection: Selection::One(instruction("TNOT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "INT16,UINT16",
         ..OP
@@ -104,6 +112,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.trecip",
+        selection: Selection::One(instruction("TRECIP", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         constraints: "high_precision only FP16/FP32",
         ..OP
@@ -117,6 +126,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.trelu",
+        selection: Selection::One(instruction("TRELU", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },
@@ -131,6 +141,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[1],
         pto: "pto.trsqrt",
+        selection: Selection::One(instruction("TRSQRT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
         ..OP
@@ -155,6 +166,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tsqrt",
+        selection: Selection::One(instruction("TSQRT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         ..OP
     },

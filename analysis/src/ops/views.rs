@@ -1,6 +1,8 @@
 //! Other views of a tile, and copies that change its layout.
 
 use super::AttrName;
+use super::selection::Printed::{Arg, Item, Tmp};
+use super::selection::{BINARY, Selection, TERNARY, UNARY, Unit, instruction};
 use super::{
     Access, Category, DtypeRule, Effect, Inplace, OP, Op, OutputSpace, PipeRule, Shape, View, key, key_attr, pos,
     pos_attr,
@@ -21,6 +23,7 @@ pub(super) const ROWS: &[Op] = &[
         view_of: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tinsert",
+        selection: Selection::One(instruction("TINSERT", &[Arg(1), Item(2, 0), Item(2, 1)]).on(Unit::OfMove)),
         pipe: PipeRule::Route,
         access: Access::Unknown,
         constraints: "offset literal tuple; source box must fit",
@@ -38,6 +41,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tconcat",
+        selection: Selection::One(instruction("TCONCAT", BINARY).on(Unit::ScalarBehindBlocks)),
         ..OP
     },
     Op {
@@ -57,6 +61,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::TargetMemory,
         inplace: Inplace::Never,
         pto: "pto.textract",
+        selection: Selection::One(instruction("TEXTRACT", TERNARY).on(Unit::OfMove)),
         pipe: PipeRule::Route,
         access: Access::Unknown,
         constraints: "src 2D; window must fit",
@@ -72,6 +77,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Padded,
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tfillpad",
+        selection: Selection::One(instruction("TFILLPAD", UNARY)),
         access: Access::Unknown,
         constraints: "pad_value in zero,max,min (not null)",
         ..OP
@@ -87,6 +93,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         inplace: Inplace::Never,
         pto: "pto.tfillpad_expand",
+        selection: Selection::One(instruction("TFILLPAD_EXPAND", UNARY)),
         ..OP
     },
     Op {
@@ -100,6 +107,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pto: "pto.tfillpad",
+        selection: Selection::One(instruction("TFILLPAD_INPLACE", UNARY)),
         access: Access::Unknown,
         constraints: "pad_value in zero,max,min (not null)",
         ..OP
@@ -115,6 +123,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::Reinterpret,
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
+        selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
         constraints: "source flat (none_box), packed, zero start offset; equal byte size",
@@ -132,6 +141,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
         pto: "alloc_tile@same addr",
+        selection: Selection::Reshape(instruction("TRESHAPE", UNARY).on(Unit::Nothing)),
         pipe: PipeRule::None,
         access: Access::None,
         ..OP
@@ -146,6 +156,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
         pto: "pto.set_validshape",
+        selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
         constraints: "0<=valid<=dim when constant",
@@ -170,6 +181,7 @@ pub(super) const ROWS: &[Op] = &[
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
         pto: "pto.subview",
+        selection: Selection::Slice(instruction("TEXTRACT", &[Arg(0), Item(2, 0), Item(2, 1)])),
         pipe: PipeRule::None,
         access: Access::None,
         constraints: "window must lie inside source; offset dynamic allowed",
@@ -193,6 +205,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         scratch: &[3],
         pto: "pto.ttrans",
+        selection: Selection::One(instruction("TTRANS", &[Arg(0), Tmp(3)]).row_major(&[1])),
         access: Access::Unknown,
         constraints: "tmp (if given) same dtype and rank",
         ..OP
@@ -207,6 +220,7 @@ pub(super) const ROWS: &[Op] = &[
         view: View::LayoutsSwapped,
         output: OutputSpace::InheritFirstTile,
         view_of: Some(0),
+        selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
         ..OP

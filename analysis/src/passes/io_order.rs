@@ -191,7 +191,7 @@ fn rotate_accumulators(kernel: &Kernel, body: &mut [Stmt]) {
 
 /// A product of matrices in the cube, of whatever kind.
 pub(super) fn is_product(call: &Call) -> bool {
-    call.op.op().name.starts_with("tile.matmul")
+    call.op.is_matmul()
 }
 
 /// The tier of a statement, and whether it stores.

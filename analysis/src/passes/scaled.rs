@@ -2,9 +2,10 @@
 
 use crate::diagnostics::Code;
 use crate::ir::{Kernel, Rejection, visit};
+use crate::ops::OpId;
 use crate::target::Target;
 
-const PRODUCTS: [&str; 3] = ["tile.matmul_mx", "tile.matmul_mx_acc", "tile.matmul_mx_bias"];
+const PRODUCTS: [OpId; 3] = [OpId::MATMUL_MX, OpId::MATMUL_MX_ACC, OpId::MATMUL_MX_BIAS];
 
 pub(super) fn check(kernel: &mut Kernel, target: Target) {
     if target == Target::Ascend950 {
@@ -12,7 +13,7 @@ pub(super) fn check(kernel: &mut Kernel, target: Target) {
     }
     let mut refused = None;
     visit::statements(&kernel.body, &mut |stmt| {
-        let product = visit::call_of(stmt).filter(|call| PRODUCTS.contains(&call.op.op().name));
+        let product = visit::call_of(stmt).filter(|call| PRODUCTS.contains(&call.op));
         refused = refused.or(product.map(|call| call.origin));
     });
     kernel.rejections.extend(refused.map(|at| {

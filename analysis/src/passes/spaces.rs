@@ -204,7 +204,7 @@ impl Spaces<'_> {
 
     fn result(&self, var: VarId, tile: &TileType, call: &Call) -> Space {
         let op = call.op.op();
-        if !op.name.starts_with("tile.") {
+        if !op.is_on_tiles() {
             return Space::Vec;
         }
         match op.output {

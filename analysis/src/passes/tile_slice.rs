@@ -13,7 +13,7 @@ use crate::ir::{
     Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary,
     Stmt, Type, Value, Var, VarId, While, Why, fold, visit,
 };
-use crate::ops::OpId;
+use crate::ops::{Category, OpId, Spread};
 use crate::target::Space;
 
 /// Vector operands start at multiples of this many bits.
@@ -359,8 +359,8 @@ fn as_scalar(operand: &Operand) -> Option<Scalar> {
 }
 
 fn spreads_a_row(call: &Call) -> bool {
-    let name = call.op.op().name;
-    name.starts_with("tile.col_expand_") && call.args.len() == 2
+    let spreads = call.op.op().category == Category::Broadcast(Spread::Row);
+    spreads && call.op != OpId::COL_EXPAND && call.args.len() == 2
 }
 
 /// Removes slices that nobody reads any more, and then those that only these have read, one after the other.

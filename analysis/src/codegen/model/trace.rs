@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Kernel, Scenario, Suspects};
-use crate::codegen::sequence::{Branches, Head, Instr, Lines, Loop, Pipe, Program, Step, Sync, TileId};
+use crate::codegen::sequence::{Branches, Condition, Head, Instr, Lines, Loop, Pipe, Program, Step, Sync, TileId};
 use crate::ir::VarId;
 use crate::target::Space;
 
@@ -48,7 +48,6 @@ pub(super) fn traces<'a>(kernels: &[Kernel<'a>], scenario: Scenario, suspects: &
             depth: 0,
             choices: &mut choices,
             reached: FxHashMap::default(),
-            units: Vec::new(),
             // A kernel by itself is the first unit's.
             variables: program.units.iter().map(|var| (*var, kernel.unit.unwrap_or(0))).collect(),
             handles: (0..program.tiles.len() as u32).map(TileId).collect(),
@@ -75,8 +74,6 @@ struct Trace<'a, 'c> {
     choices: &'c mut Choices<'a>,
     /// How often each condition was reached.
     reached: FxHashMap<&'a str, u32>,
-    /// Scalars that hold the number of the vector unit.
-    units: Vec<&'a str>,
     handles: Vec<TileId>,
     variables: FxHashMap<VarId, i64>,
     events: Vec<Event<'a>>,
@@ -90,7 +87,6 @@ impl<'a> Trace<'a, '_> {
                 Step::Loop(node) => self.repeat(node),
                 Step::If(node) => self.branch(node),
                 Step::Sync(sync, _) => self.events.push(Event::Sync(*sync)),
-                Step::Local { name, value, .. } if value == "get_subblockid()" => self.units.push(name),
                 Step::Local { .. } | Step::Declare(_) | Step::Missing { .. } => {}
             }
         }
@@ -122,27 +118,16 @@ impl<'a> Trace<'a, '_> {
     }
 
     fn branch(&mut self, node: &'a Branches) {
-        let then = self.decided(&node.condition).unwrap_or_else(|| self.chosen(&node.condition));
+        let then = self.decided(&node.condition).unwrap_or_else(|| self.chosen(&node.condition.text));
         self.steps(if then { &node.then } else { node.otherwise.as_deref().unwrap_or_default() });
         for (result, of_then, of_otherwise) in node.results.iter().filter_map(|result| result.tiles) {
             self.point(result, if then { of_then } else { of_otherwise });
         }
     }
 
-    /// What a condition on the number of the vector unit is: `(subblock_idx == 0)`.
-    fn decided(&self, condition: &str) -> Option<bool> {
-        let mut words = condition.trim_matches(['(', ')']).split(' ');
-        let (name, operator, number) = (words.next()?, words.next()?, words.next()?.parse::<i64>().ok()?);
-        let unit = self.unit.filter(|_| self.units.contains(&name) && words.next().is_none())?;
-        match operator {
-            "==" => Some(unit == number),
-            "!=" => Some(unit != number),
-            "<" => Some(unit < number),
-            ">" => Some(unit > number),
-            "<=" => Some(unit <= number),
-            ">=" => Some(unit >= number),
-            _ => None,
-        }
+    /// What a condition on the number of the vector unit is, where that is known.
+    fn decided(&self, condition: &Condition) -> Option<bool> {
+        Some(condition.unit?.holds_on(self.unit?))
     }
 
     fn chosen(&mut self, condition: &'a str) -> bool {

@@ -1,17 +1,19 @@
 //! Branches, and their results.
 
-use crate::ir::{self, If, Origin, Type, VarId};
+use crate::ir::{self, If, Origin, Scalar, Type, VarId};
 
 use super::{Selected, Selector, TensorRef};
-use crate::codegen::expr;
-use crate::codegen::sequence::{BranchResult, Branches, Declare, Declared, Operand, Step};
+use crate::codegen::expr::{self, Expression};
+use crate::codegen::sequence::{
+    BranchResult, Branches, Condition, Declare, Declared, Missing, Operand, Step, UnitTest,
+};
 use crate::codegen::types;
 
 impl Selector<'_> {
     pub(super) fn branches(&mut self, node: &If) {
-        let condition = match expr::text(&node.condition, self.kernel, &self.context) {
+        let condition = match self.condition(&node.condition) {
             Ok(condition) => condition,
-            Err(reason) => return self.missing("if", node.origin, format!("condition: {reason}").into()),
+            Err(reason) => return self.missing(Missing::Branches, node.origin, format!("condition: {reason}").into()),
         };
         let (then, then_values) = self.block(&node.then);
         let (otherwise, otherwise_values) = self.block(&node.otherwise);
@@ -36,6 +38,19 @@ impl Selector<'_> {
         let [then, otherwise] = bodies;
         let otherwise = (node.has_else || !otherwise.is_empty() || !results.is_empty()).then_some(otherwise);
         self.steps.push(Step::If(Box::new(Branches { condition, results, then, otherwise, origin: node.origin })));
+    }
+
+    pub(super) fn condition(&self, condition: &Scalar) -> Result<Condition, String> {
+        let Expression { text, enclosed, .. } = expr::expression(condition, self.kernel, &self.context)?;
+        Ok(Condition { text, enclosed, unit: self.unit_test(condition) })
+    }
+
+    /// `subblock_idx == 0`, with a number as it is written.
+    fn unit_test(&self, condition: &Scalar) -> Option<UnitTest> {
+        let Scalar::Binary(operator, left, right) = condition else { return None };
+        let Scalar::Var(unit) = **left else { return None };
+        let number = expr::expression(right, self.kernel, &self.context).ok()?.value?;
+        self.program.units.contains(&unit).then(|| UnitTest::new(*operator, number))?
     }
 
     pub(super) fn branch_result(

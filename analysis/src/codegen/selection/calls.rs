@@ -1,17 +1,19 @@
-//! Calls: which room selects an operation, and the operations that are one row of the instruction table.
+//! Calls: which room selects an operation, and the operations that are one instruction.
 
 use std::borrow::Cow;
 
 use crate::diagnostics::Code;
 use crate::ir::{self, Attr, AttrName, BLayout, Call, Origin, Reason, Scalar, VarId};
-use crate::ops::{OpId, Shape};
+use crate::ops::selection::{Alike, Broadcast, Columns, Index, Instruction, Printed, Template, Unit};
+use crate::ops::{OpId, Selection, Shape};
 
-use super::scales;
 use super::tiles::{no_tile, size};
 use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;
-use crate::codegen::isa::{self, Alike, Columns, Slot, Template, Unit};
-use crate::codegen::sequence::{self, By, Instr, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of};
+use crate::codegen::modes;
+use crate::codegen::sequence::{
+    self, By, Elements, Instr, Missing, Operand, Pipe, Step, Sync, Tile, TileId, pipe_of, pipe_of_move,
+};
 use crate::codegen::types::{self, TileForm};
 use crate::target::Target;
 
@@ -21,57 +23,60 @@ const LAST_FLAG_OF_CORES: i64 = 13;
 impl Selector<'_> {
     pub(super) fn call_or_report(&mut self, result: Option<VarId>, call: &Call, origin: Origin) {
         if let Err(refusal) = self.call(result, call, origin) {
-            self.missing(call.op.op().name, origin, refusal);
+            self.missing(Missing::Operation(call.op.op().name), origin, refusal);
         }
     }
 
     pub(super) fn call(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
-        match call.op.op().name {
-            "tile.load" => self.load(result, call, origin),
-            "tile.store" => self.store(result, call, origin),
-            "tile.alloc" | "tile.create" => Ok(()),
-            "tile.set_validshape" | "tile.reinterpret_view" | "tile.transpose_view" => self.view(result, call, origin),
-            "tile.gather_compare" => self.gather_compare(result, call, origin),
-            "tile.gather" => self.gather(result, call, origin),
-            "tile.gather_row" => self.gather_row(result, call, origin),
-            "tile.mgather" => self.mgather(result, call, origin),
-            "tile.mscatter" => self.mscatter(result, call, origin),
-            "tile.mrgsort_format2" => self.merge_sorted(result, call, origin),
-            "tile.random" => self.random(result, call, origin),
-            "tile.matmul_acc" if call.args.len() > 3 => self.matmul_from_first_step(result, call, origin),
-            _ if scales::is_product(call.op) => self.scaled_product(result, call, origin),
-            "tile.slice" => self.slice(result, call, origin),
-            "tile.reshape" => self.reshape(result, call, origin),
-            "tile.read" => self.read_element(result, call, origin),
-            "tensor.read" => self.read_tensor(result, call, origin),
-            "tensor.write" => self.write_tensor(result, call, origin),
-            "array.create" => self.make_array(result, origin),
-            "array.get_element" => self.read_array(result, call, origin),
-            "array.update_element" => self.write_array(result, call, origin),
-            "tile.write" => self.write_element(result, call, origin),
-            "tile.get_block_idx" | "tile.get_block_num" | "tile.get_subblock_idx" => self.index(result, call, origin),
-            "pld.system.get_comm_ctx" => self.comm_context(result, call),
-            "pld.system.rank" => self.comm_number("comm_rank", result, call, origin),
-            "pld.system.nranks" => self.comm_number("comm_nranks", result, call, origin),
-            "pld.system.notify" => self.notify(call, origin),
-            "pld.system.wait" => self.wait_for(call, origin),
-            "pld.tile.remote_load" => self.remote_load(result, call, origin),
-            "pld.tile.remote_store" => self.remote_store(call, origin),
-            "pld.tile.put" | "pld.tile.get" => self.staged(call, origin),
-            "tile.tpush_to_aic" | "tile.tpush_to_aiv" => self.push_tile(call, origin),
-            "tile.tpop_from_aic" | "tile.tpop_from_aiv" => self.pop_tile(result, call, origin),
-            "system.tfree_to_aic" | "system.tfree_to_aiv" => self.free_tile(call, origin),
-            // All that there is to them is in the declaration of the queue.
-            "system.reserve_buffer" | "system.import_peer_buffer" => Ok(()),
-            "system.aic_initialize_pipe" | "system.aiv_initialize_pipe" => Ok(()),
-            "system.sync_src" => self.author_sync(call, origin, |src, dst, event| Sync::Set { src, dst, event }),
-            "system.sync_dst" => self.author_sync(call, origin, |src, dst, event| Sync::Wait { src, dst, event }),
-            "system.syncall" => self.sync_all(call, origin),
-            "system.set_ffts" | "system.sync_set" | "system.sync_wait" => Err(between_cores(call)),
-            "system.bar_v" => self.sync(Sync::Barrier(Some(Pipe::V)), origin),
-            "system.bar_m" => self.sync(Sync::Barrier(Some(Pipe::M)), origin),
-            "system.bar_all" => self.sync(Sync::Barrier(None), origin),
-            _ => self.instruction(result, call, origin),
+        match &call.op.op().selection {
+            Selection::None => Err(no_instruction(call).into()),
+            Selection::One(instruction) => self.instruction(instruction, result, call, origin),
+            Selection::Declaration => Ok(()),
+            Selection::SameTensor => self.same_tensor(result, call),
+            Selection::Load => self.load(result, call, origin),
+            Selection::Store => self.store(result, call, origin),
+            Selection::View => self.view(result, call, origin),
+            Selection::Slice(copy) => self.slice(copy, result, call, origin),
+            Selection::Reshape(instruction) => self.reshape(instruction, result, call, origin),
+            Selection::Gather(instruction) => self.gather(instruction, result, call, origin),
+            Selection::GatherCompare => self.gather_compare(result, call, origin),
+            Selection::GatherRow => self.gather_row(result, call, origin),
+            Selection::GatherFromTensor => self.mgather(result, call, origin),
+            Selection::ScatterToTensor => self.mscatter(result, call, origin),
+            Selection::MergeSorted => self.merge_sorted(result, call, origin),
+            Selection::Random => self.random(result, call, origin),
+            Selection::Accumulation(_) if call.args.len() > 3 => self.matmul_from_first_step(result, call, origin),
+            Selection::Accumulation(instruction) => self.instruction(instruction, result, call, origin),
+            Selection::ScaledProduct(instruction, scaled) => {
+                self.scaled_product(instruction, *scaled, result, call, origin)
+            }
+            Selection::ReadElement => self.read_element(result, call, origin),
+            Selection::WriteElement => self.write_element(result, call, origin),
+            Selection::ReadTensor => self.read_tensor(result, call, origin),
+            Selection::WriteTensor => self.write_tensor(result, call, origin),
+            Selection::MakeArray => self.make_array(result, origin),
+            Selection::ReadArray => self.read_array(result, call, origin),
+            Selection::WriteArray => self.write_array(result, call, origin),
+            Selection::Index(index) => self.index(*index, result, call, origin),
+            Selection::CommContext => self.comm_context(result, call),
+            Selection::Rank => self.comm_number("comm_rank", result, call, origin),
+            Selection::RankCount => self.comm_number("comm_nranks", result, call, origin),
+            Selection::Notify => self.notify(call, origin),
+            Selection::WaitFor => self.wait_for(call, origin),
+            Selection::RemoteLoad => self.remote_load(result, call, origin),
+            Selection::RemoteStore => self.remote_store(call, origin),
+            Selection::Staged => self.staged(call, origin),
+            Selection::PushTile => self.push_tile(call, origin),
+            Selection::PopTile => self.pop_tile(result, call, origin),
+            Selection::FreeTile => self.free_tile(call, origin),
+            Selection::SetFlag => self.author_sync(call, origin, |src, dst, event| Sync::Set { src, dst, event }),
+            Selection::WaitFlag => self.author_sync(call, origin, |src, dst, event| Sync::Wait { src, dst, event }),
+            Selection::FlagBetweenCores => Err(between_cores(call, call.args.first())),
+            Selection::FlagsBetweenCores => Err(between_cores(call, None)),
+            Selection::VectorBarrier => self.sync(Sync::Barrier(Some(Pipe::V)), origin),
+            Selection::CubeBarrier => self.sync(Sync::Barrier(Some(Pipe::M)), origin),
+            Selection::BarrierOfAll => self.sync(Sync::Barrier(None), origin),
+            Selection::SyncAll => self.sync_all(call, origin),
         }
     }
 
@@ -126,12 +131,12 @@ impl Selector<'_> {
         Ok(())
     }
 
-    pub(super) fn index(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+    pub(super) fn index(&mut self, index: Index, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
         let Some(var) = result else { return Ok(()) };
         let value = expr::text(&Scalar::Call(Box::new(call.clone())), self.kernel, &self.context)?;
         let name = self.context.register_scalar(var, &self.kernel.var(var).name);
         self.context.mark_natural(var);
-        if call.op.op().name == "tile.get_subblock_idx" {
+        if index == Index::VectorUnit {
             // The same number wherever it is used, so that offsets count with it.
             self.loop_variables.insert(var);
             self.program.units.push(var);
@@ -140,31 +145,34 @@ impl Selector<'_> {
         Ok(())
     }
 
-    pub(super) fn instruction(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
-        let name = call.op.op().name;
-        let Some(row) = isa::instruction(name).or_else(|| isa::axis_reduction(name, call.int(AttrName::Axis)?)) else {
-            return Err(no_instruction(call).into());
-        };
+    /// One instruction on the operands of the call, as its row prints them.
+    pub(super) fn instruction(
+        &mut self,
+        instruction: &'static Instruction,
+        result: Option<VarId>,
+        call: &Call,
+        origin: Origin,
+    ) -> Selected<()> {
         let Some(result) = result else {
-            return Err(format!("the result of `{name}` is not bound to a name").into());
+            return Err(format!("the result of `{}` is not bound to a name", call.op.op().name).into());
         };
-        let (row, call) = self.of_equal_shapes(row, call, result)?;
+        let (row, call) = self.of_equal_shapes(instruction, call, result)?;
         let call = &*call;
-        let mut operands = Vec::with_capacity(row.slots.len() + 1);
+        let mut operands = Vec::with_capacity(row.operands.len() + 1);
         let (mut reads, mut writes, mut sources) = (Vec::new(), Vec::new(), Vec::new());
-        for slot in row.slots {
-            let operand = self.slot(*slot, call, result, origin)?;
+        for printed in row.operands {
+            let operand = self.printed(*printed, call, result, origin)?;
             if let Operand::Tile(tile) = operand {
                 sources.push(self.program.tile(tile).form.space);
                 reads.push(tile);
-                if matches!(slot, Slot::Tmp(_)) {
+                if matches!(printed, Printed::Tmp(_)) {
                     writes.push(tile);
                 }
             }
             operands.push(operand);
         }
         let destination = self.tile(result)?;
-        if row.slots.contains(&Slot::Compare) {
+        if row.operands.contains(&Printed::Compare) {
             self.count_bits(destination, reads[0]);
         }
         let changed = match (call.op, reads.first()) {
@@ -179,17 +187,18 @@ impl Selector<'_> {
         self.lay_out(row, &mut operands, origin)?;
         let template = row.template.iter().map(|of| self.template(*of, call, destination)).collect::<Selected<_>>()?;
         let pipe = match row.unit {
-            Unit::OfSpaces => pipe_of(name, Some(self.program.tile(destination).form.space), &sources),
+            Unit::OfSpaces => pipe_of(self.program.tile(destination).form.space, &sources),
+            Unit::OfMove => pipe_of_move(self.program.tile(destination).form.space, &sources),
             Unit::Scalar => Pipe::S,
             Unit::Nothing if self.is_same_place(destination, &reads) => {
-                self.point(row.instruction, operands, origin);
+                self.point(row.name, operands, origin);
                 return Ok(());
             }
             Unit::ScalarBehindBlocks if self.ends_within_a_block(&reads) => Pipe::S,
             Unit::Nothing | Unit::ScalarBehindBlocks => Pipe::V,
         };
         let inserted = self.kernel.var(result).inserted.is_some();
-        let instr = Instr { template, reads, writes, inserted, ..Instr::new(row.instruction, operands, pipe, origin) };
+        let instr = Instr { template, reads, writes, inserted, ..Instr::new(row.name, operands, pipe, origin) };
         if row.unit == Unit::ScalarBehindBlocks && pipe == Pipe::S {
             self.on_two_units(instr);
         } else {
@@ -216,14 +225,14 @@ impl Selector<'_> {
     fn ends_within_a_block(&self, operands: &[TileId]) -> bool {
         let whole_blocks = |tile: &TileId| {
             let Tile { form, valid, .. } = self.program.tile(*tile);
-            let cols = valid.1.parse::<u64>().ok();
-            cols.is_some_and(|cols| cols.saturating_mul(form.dtype.storage_bits()).is_multiple_of(256))
+            let bits = form.dtype.storage_bits();
+            matches!(valid.1, Elements::Known(cols) if cols.saturating_mul(bits).is_multiple_of(256))
         };
         self.target == Target::Ascend910b && !operands.first().is_some_and(whole_blocks)
     }
 
     /// Columns are passed as rows, or refused.
-    fn lay_out(&mut self, row: &isa::Row, operands: &mut [Operand], origin: Origin) -> Selected<()> {
+    fn lay_out(&mut self, row: &Instruction, operands: &mut [Operand], origin: Origin) -> Selected<()> {
         match row.columns {
             Columns::Taken => Ok(()),
             Columns::AsRows => {
@@ -237,7 +246,7 @@ impl Selector<'_> {
                 Ok(())
             }
             Columns::Refused { row_major, column } => {
-                let instruction = row.instruction;
+                let instruction = row.name;
                 let one = row_major.iter().filter_map(|at| operands.get(*at)).find(|it| self.is_column(it));
                 if let Some(Operand::Tile(one)) = one {
                     let Tile { name, form, .. } = self.program.tile(*one);
@@ -259,16 +268,16 @@ impl Selector<'_> {
     /// Whether a tile that lies row by row has data in its first column only: of such a row the library takes a block of 32 bytes.
     fn is_column_of_rows(&self, tile: TileId) -> bool {
         let Tile { form, valid, .. } = self.program.tile(tile);
-        form.blayout == BLayout::RowMajor && form.cols > 1 && valid.1 == "1"
+        form.blayout == BLayout::RowMajor && form.cols > 1 && valid.1 == Elements::Known(1)
     }
 
     /// Instructions on two tiles do not broadcast: one row or one column for all of the other tile has instructions of its own.
     fn of_equal_shapes<'c>(
         &self,
-        row: &'static isa::Row,
+        row: &'static Instruction,
         call: &'c Call,
         result: VarId,
-    ) -> Selected<(&'static isa::Row, Cow<'c, Call>)> {
+    ) -> Selected<(&'static Instruction, Cow<'c, Call>)> {
         let op = call.op.op();
         let (Shape::Broadcast(operands), Some(whole)) = (op.shape, self.kernel.tile(result)) else {
             return Ok((row, Cow::Borrowed(call)));
@@ -277,8 +286,8 @@ impl Selector<'_> {
         let is_smaller = |arg: &usize| {
             call.args.get(*arg).and_then(shape_of).is_some_and(|shape| shape.as_slice() != whole.shape.as_slice())
         };
-        let of_parts = op.name.starts_with("tile.part_");
-        let Some(smaller) = operands.iter().map(|arg| *arg as usize).find(is_smaller).filter(|_| !of_parts) else {
+        let takes_parts = row.broadcast == Broadcast::Parts;
+        let Some(smaller) = operands.iter().map(|arg| *arg as usize).find(is_smaller).filter(|_| !takes_parts) else {
             return Ok((row, Cow::Borrowed(call)));
         };
         let refused = || {
@@ -296,9 +305,16 @@ impl Selector<'_> {
         };
         let one_row = *rows == 1 && cols == all_cols;
         let one_column = *cols == 1 && rows == all_rows;
-        let commutes = !matches!(op.name, "tile.sub" | "tile.div");
-        let expanding = isa::expanding(op.name, one_row).filter(|_| (one_row || one_column) && call.args.len() == 2);
-        let Some(row) = expanding.filter(|_| smaller == 1 || commutes) else { return Err(refused()) };
+        let row = match row.broadcast {
+            Broadcast::Expanded(expansion) if call.args.len() == 2 && (smaller == 1 || expansion.commutes) => {
+                match (one_row, one_column) {
+                    (true, _) => &expansion.of_row,
+                    (false, true) => &expansion.of_column,
+                    (false, false) => return Err(refused()),
+                }
+            }
+            _ => return Err(refused()),
+        };
         let mut call = call.clone();
         if smaller == 0 {
             call.args.swap(0, 1);
@@ -378,9 +394,8 @@ impl Selector<'_> {
 
     /// A mask has one bit for each element that was compared: its valid columns are their bytes.
     fn count_bits(&mut self, mask: TileId, compared: TileId) {
-        let (rows, cols) = self.program.tile(compared).valid.clone();
-        if let (Ok(_), Ok(cols)) = (rows.parse::<u64>(), cols.parse::<u64>()) {
-            self.program.tiles[mask.0 as usize].valid = (rows, cols.div_ceil(8).to_string());
+        if let (Elements::Known(rows), Elements::Known(cols)) = self.program.tile(compared).valid {
+            self.program.tiles[mask.0 as usize].valid = (Elements::Known(rows), Elements::Known(cols.div_ceil(8)));
         }
     }
 
@@ -400,7 +415,7 @@ impl Selector<'_> {
                 None => "0".to_string(),
                 Some(_) => return Err(format!("`{name}` is not known").into()),
             },
-            Template::Pattern => match call.int(AttrName::MaskPattern).and_then(isa::mask_pattern) {
+            Template::Pattern => match call.int(AttrName::MaskPattern).and_then(modes::mask_pattern) {
                 Some(pattern) => format!("MaskPattern::{pattern}"),
                 None => return Err("the mask pattern is not known".to_string().into()),
             },
@@ -430,32 +445,32 @@ impl Selector<'_> {
         matches!(operand, Operand::Tile(tile) if self.program.tile(*tile).form.is_column())
     }
 
-    fn slot(&mut self, slot: Slot, call: &Call, result: VarId, origin: Origin) -> Selected<Operand> {
+    fn printed(&mut self, printed: Printed, call: &Call, result: VarId, origin: Origin) -> Selected<Operand> {
         let name = call.op.op().name;
         let argument = |index: u8| {
             call.args.get(index as usize).ok_or_else(|| Refusal::from(format!("`{name}` has no operand {index}")))
         };
-        match slot {
-            Slot::Arg(index) => self.operand(argument(index)?),
-            Slot::Item(index, item) => match argument(index)? {
+        match printed {
+            Printed::Arg(index) => self.operand(argument(index)?),
+            Printed::Item(index, item) => match argument(index)? {
                 ir::Operand::List(items) => match items.get(item as usize) {
                     Some(scalar) => Ok(Operand::Text(expr::text(scalar, self.kernel, &self.context)?)),
                     None => Err(format!("`{name}` needs an offset of two dimensions").into()),
                 },
                 _ => Err(format!("the offset of `{name}` is not a list").into()),
             },
-            Slot::Tmp(index) => match call.args.get(index as usize) {
+            Printed::Tmp(index) => match call.args.get(index as usize) {
                 Some(argument) => self.operand(argument),
                 None => {
                     let source = self.operand(argument(0)?)?;
                     Ok(Operand::Tile(self.scratch(source, result, origin)?))
                 }
             },
-            Slot::Round => match call.int(AttrName::Mode).and_then(isa::round_mode) {
+            Printed::Round => match call.int(AttrName::Mode).and_then(modes::round_mode) {
                 Some(mode) => Ok(Operand::Text(mode.to_string())),
                 None => Err("the rounding mode is not known".to_string().into()),
             },
-            Slot::Compare => match call.int(AttrName::CmpType).and_then(isa::compare_mode) {
+            Printed::Compare => match call.int(AttrName::CmpType).and_then(modes::compare_mode) {
                 Some(mode) => Ok(Operand::Text(mode.to_string())),
                 None => Err("the kind of comparison is not known".to_string().into()),
             },
@@ -483,9 +498,9 @@ impl Selector<'_> {
 }
 
 /// Flags between the cores: the instruction library raises them for its queues and barriers, and has no instruction for them alone.
-fn between_cores(call: &Call) -> Refusal {
+fn between_cores(call: &Call, event: Option<&ir::Operand>) -> Refusal {
     let name = call.op.op().name;
-    let event = call.args.first().filter(|_| name != "system.set_ffts").and_then(|event| match event {
+    let event = event.and_then(|event| match event {
         ir::Operand::Scalar(event) => event.as_int(),
         _ => None,
     });

@@ -5,12 +5,13 @@
 //! signal, has barriers of all pipes around it, as the compiler puts them.
 
 use crate::ir::{self, AttrName, Call, Dtype, Origin, Scalar, VarId};
+use crate::ops::OpId;
 
 use super::transfers::{Use, adds};
 use super::{Selected, Selector, TensorRef, constant_extent, list};
 use crate::codegen::expr;
 use crate::codegen::kernel::pointer;
-use crate::codegen::sequence::{Access, Arg, ArgKind, By, Instr, Operand, Pipe, Step, Sync, TileId, pipe_of};
+use crate::codegen::sequence::{Access, Arg, ArgKind, By, Instr, Operand, Pipe, Step, Sync, TileId, pipe_of_store};
 
 impl Selector<'_> {
     /// The context of a tensor's windows under another name.
@@ -105,7 +106,7 @@ impl Selector<'_> {
         let access = self.moved(&tensor, offsets, &window, &limits, Use::Store)?;
         let wrapper = access.wrapper;
         let template = if adds(call)? { self.atomic(tile, wrapper) } else { Vec::new() };
-        let pipe = pipe_of("tile.store", None, &[self.program.tile(tile).form.space]);
+        let pipe = pipe_of_store(self.program.tile(tile).form.space);
         let operands = vec![Operand::Wrapper(wrapper), Operand::Tile(tile)];
         let (reads, access) = (vec![tile], Some(access));
         let id = self.push(Instr { template, reads, access, ..Instr::new("TSTORE", operands, pipe, origin) });
@@ -167,7 +168,7 @@ impl Selector<'_> {
 
     /// `comm::TPUT(dstGlobal, srcGlobal, stage);`, `comm::TGET(…)`
     pub(super) fn staged(&mut self, call: &Call, origin: Origin) -> Selected<()> {
-        let puts = call.op.op().name == "pld.tile.put";
+        let puts = call.op == OpId::TILE_PUT;
         let (target, source) = (call.args.first(), call.args.get(2));
         let (target, source) = match puts {
             true => (self.on_device(target, call.args.get(1))?, self.tensor_operand(source)?),

@@ -6,11 +6,12 @@ use crate::ir::{self, AttrName, Call, Origin, Scalar, Stmt, Value, VarId};
 use super::transfers::Use;
 use super::{Selected, Selector, constant_extent, list};
 use crate::codegen::expr;
-use crate::codegen::isa;
+use crate::codegen::modes;
 use crate::codegen::sequence::{
     Access, ArgKind, Branches, Declared, Elements, Instr, Offset, Operand, Pipe, Place, Step, Tile, TileId,
 };
 use crate::codegen::types;
+use crate::ops::selection::Instruction;
 use crate::target::Target;
 
 impl Selector<'_> {
@@ -20,7 +21,7 @@ impl Selector<'_> {
         let [Some(found), Some(count)] = [0, 1].map(|index| element_of(&self.kernel.body, tuple, index)) else {
             return Err("both results of `tile.gather_compare` must have a name".to_string().into());
         };
-        let mode = call.int(AttrName::CmpMode).and_then(isa::compare_mode);
+        let mode = call.int(AttrName::CmpMode).and_then(modes::compare_mode);
         let mode = mode.ok_or_else(|| "the kind of comparison is not known".to_string())?;
         let offset = call.int(AttrName::Offset).unwrap_or(0);
         let [src, tmp] = [self.tile_operand(call, 0)?, self.tile_operand(call, 2)?];
@@ -56,14 +57,20 @@ impl Selector<'_> {
             types::TileForm { rows: 1, cols: form.rows.checked_next_multiple_of(unit).unwrap_or(form.rows), ..form };
         let address = self.scratch_address(row)?;
         let spread = self.own_tile(&format!("{name}_k"), row, Some(address), origin);
-        self.program.tiles[spread.0 as usize].valid = ("1".to_string(), valid.0);
+        self.program.tiles[spread.0 as usize].valid = (Elements::Known(1), valid.0);
         let operands = vec![Operand::Tile(spread), value];
         self.push(Instr { writes: vec![spread], inserted: true, ..Instr::new("TEXPANDS", operands, Pipe::V, origin) });
         Ok(spread)
     }
 
     /// Elements by index: 910B reads indices of 32 bits only.
-    pub(super) fn gather(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+    pub(super) fn gather(
+        &mut self,
+        instruction: &'static Instruction,
+        result: Option<VarId>,
+        call: &Call,
+        origin: Origin,
+    ) -> Selected<()> {
         let indices = call.args.get(1).and_then(ir::Operand::var);
         if let Some((var, tile)) = indices.and_then(|var| Some((var, self.kernel.tile(var)?)))
             && self.target == Target::Ascend910b
@@ -74,7 +81,7 @@ impl Selector<'_> {
                 format!("the indices `{name}` are {}, and ascend910b gathers by those of 32 bits", tile.dtype).into()
             );
         }
-        self.instruction(result, call, origin)
+        self.instruction(instruction, result, call, origin)
     }
 
     /// A row of a tensor into a part of a tile: a view of that part, and a load.
@@ -90,8 +97,8 @@ impl Selector<'_> {
         let Some(limits) = constants(shape).filter(|limits| limits.len() == 2) else {
             return Err("the extents of `tile.gather_row` are known at run time only".to_string().into());
         };
-        let extents = valid.iter().map(|extent| expr::text(extent, self.kernel, &self.context));
-        let extents = extents.collect::<Result<Vec<String>, String>>()?;
+        let extents = valid.iter().map(|extent| expr::elements(extent, self.kernel, &self.context));
+        let extents = extents.collect::<Result<Vec<Elements>, String>>()?;
         let [rows, cols] = extents.as_slice() else {
             return Err("the valid part of what `tile.gather_row` loads has two extents".to_string().into());
         };
@@ -135,10 +142,10 @@ impl Selector<'_> {
     pub(super) fn mgather(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
         let by_element = call.int(AttrName::Coalesce) == Some(1) || call.text(AttrName::Coalesce) == Some("elem");
         let out_of_bounds = match call.int(AttrName::GatherOob).unwrap_or(0) {
-            0 => "Undefined",
-            1 => "Clamp",
-            2 => "Wrap",
-            3 => "Zero",
+            0 => None,
+            1 => Some("Clamp"),
+            2 => Some("Wrap"),
+            3 => Some("Zero"),
             other => return Err(format!("there is no mode {other} for indices out of bounds").into()),
         };
         let indices = self.tile_operand(call, 1)?;
@@ -146,9 +153,7 @@ impl Selector<'_> {
         let result = result.ok_or_else(|| "the result has no name".to_string())?;
         let result = self.tile(result)?;
         let mut template = vec![coalesce(by_element)];
-        if out_of_bounds != "Undefined" {
-            template.push(format!("GatherOOB::{out_of_bounds}"));
-        }
+        template.extend(out_of_bounds.map(|mode| format!("GatherOOB::{mode}")));
         let operands = vec![Operand::Tile(result), Operand::Wrapper(access.wrapper), Operand::Tile(indices)];
         let (reads, writes, access) = (vec![indices], vec![result], Some(access));
         self.push(Instr { template, reads, writes, access, ..Instr::new("MGATHER", operands, Pipe::Mte2, origin) });
@@ -246,9 +251,13 @@ impl Selector<'_> {
         origin: Origin,
     ) -> Selected<()> {
         let var = result.ok_or_else(|| "the result has no name".to_string())?;
-        let condition = match self.operand(&call.args[3])? {
-            Operand::Text(text) => text,
-            _ => return Err("the condition of the first step is no scalar".to_string().into()),
+        let condition = match &call.args[3] {
+            ir::Operand::Scalar(condition) => self.condition(condition)?,
+            ir::Operand::Var(var) if self.kernel.tile(*var).is_none() => self.condition(&Scalar::Var(*var))?,
+            other => {
+                self.operand(other)?;
+                return Err("the condition of the first step is no scalar".to_string().into());
+            }
         };
         let [acc, left, right] =
             [self.tile_operand(call, 0)?, self.tile_operand(call, 1)?, self.tile_operand(call, 2)?];

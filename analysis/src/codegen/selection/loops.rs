@@ -8,7 +8,7 @@ use super::branches::without_form;
 use super::{Selected, Selector, TensorRef};
 use crate::codegen::expr;
 use crate::codegen::sequence::{
-    Bound, CarriedTile, Carry, Declared, Head, Loop, Operand, Place, Program, Step, Tile, TileId,
+    Bound, CarriedTile, Carry, Declared, Head, Loop, Missing, Next, Operand, Place, Program, Step, Tile, TileId,
 };
 
 impl Selector<'_> {
@@ -19,7 +19,7 @@ impl Selector<'_> {
         });
         let [Ok(start), Ok(stop), Ok(step)] = bounds else {
             let reason = bounds.into_iter().find_map(|bound: Result<Bound, String>| bound.err()).unwrap_or_default();
-            return self.missing("for", node.origin, format!("bounds of the loop: {reason}").into());
+            return self.missing(Missing::Loop("for"), node.origin, format!("bounds of the loop: {reason}").into());
         };
         let var = node.index;
         let name = self.context.register_scalar(var, &self.kernel.var(var).name);
@@ -34,10 +34,10 @@ impl Selector<'_> {
 
     pub(super) fn while_loop(&mut self, node: &While) {
         let carries = self.carries(&node.carries, node.origin);
-        match expr::text(&node.condition, self.kernel, &self.context) {
+        match self.condition(&node.condition) {
             Ok(condition) => self.loop_body(Head::While { condition }, carries, &node.carries, &node.body, node.origin),
             Err(reason) => {
-                self.missing("while", node.origin, format!("condition of the loop: {reason}").into());
+                self.missing(Missing::Loop("while"), node.origin, format!("condition of the loop: {reason}").into());
             }
         }
     }
@@ -204,18 +204,29 @@ impl Selector<'_> {
                 continue;
             }
             if self.kernel.tensor(carries[index].iter).is_some() {
-                carry.next = value.var().and_then(|var| self.tensors.get(&var)).map(|next| next.pointer.clone());
-                carry.next.take_if(|next| *next == carry.name);
+                let next = value.var().and_then(|var| self.tensors.get(&var)).map(|next| next.pointer.clone());
+                carry.next = next.filter(|next| *next != carry.name).map(Next::named);
                 continue;
             }
             match self.operand(value) {
-                Ok(Operand::Text(text)) if text != carry.name => carry.next = Some(text),
+                Ok(Operand::Text(text)) if text != carry.name => {
+                    carry.next = Some(Next { text, names: self.names(value) });
+                }
                 Ok(_) => {}
                 Err(refusal) => self.report(at, refusal),
             }
         }
         self.yielded_tiles(&mut carried, &tiles, at);
         carried.into_iter().flatten().collect()
+    }
+
+    /// What an operand that is a scalar reads, by the names in C++.
+    fn names(&self, operand: &ir::Operand) -> Vec<String> {
+        match operand {
+            ir::Operand::Var(var) => expr::names(&Scalar::Var(*var), &self.context),
+            ir::Operand::Scalar(scalar) => expr::names(scalar, &self.context),
+            ir::Operand::List(_) | ir::Operand::Unknown(_) => Vec::new(),
+        }
     }
 
     fn check_arrays(&mut self, carries: &[ir::Carry], values: &[ir::Operand], at: Origin) {
@@ -308,7 +319,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 
 pub(super) fn set_next(carry: &mut Option<Carry>, tile: TileId, program: &Program) {
     if let Some(carry) = carry {
-        carry.next = Some(program.tile(tile).name.clone());
+        carry.next = Some(Next::named(program.tile(tile).name.clone()));
         if let Some(carried) = &mut carry.tile {
             carried.next = tile;
         }

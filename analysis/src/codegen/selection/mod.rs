@@ -26,7 +26,7 @@ use crate::typing::known;
 
 use super::context::{self, Context};
 use super::expr;
-use super::sequence::{Arg, ArgKind, Elements, Program, Step, TileId};
+use super::sequence::{Arg, ArgKind, Elements, Missing, Program, Step, TileId};
 use queues::Popped;
 use transfers::AccessSite;
 
@@ -254,7 +254,7 @@ impl<'a> Selector<'a> {
                 Stmt::Let { value: Value::Call(call), .. } | Stmt::Eval { call, .. } => call,
                 _ => continue,
             };
-            if !matches!(call.op.op().name, "tile.load" | "tile.store") {
+            if !matches!(call.op, OpId::LOAD | OpId::STORE) {
                 continue;
             }
             for offset in list(call.args.get(1)).unwrap_or_default() {
@@ -292,22 +292,23 @@ impl<'a> Selector<'a> {
             Stmt::Yield { .. } | Stmt::Return { .. } => {}
             Stmt::Break(origin) | Stmt::Continue(origin) => {
                 let message = "a jump out of a loop that cannot be written with branches";
-                self.missing("break", *origin, message.to_string().into());
+                self.missing(Missing::Jump, *origin, message.to_string().into());
             }
         }
     }
 
     /// Reports what could not be selected, and leaves a mark in the text.
-    fn missing(&mut self, what: &str, origin: Origin, refusal: Refusal) {
+    fn missing(&mut self, what: Missing, origin: Origin, refusal: Refusal) {
         self.report(origin, refusal);
-        self.steps.push(Step::Missing { what: what.to_string(), origin });
+        self.steps.push(Step::Missing { what, origin });
+    }
+
+    fn value(&self, var: VarId) -> Missing {
+        Missing::Value(self.kernel.var(var).name.clone())
     }
 
     fn assignment(&mut self, var: VarId, value: &Value, origin: Origin) {
         match value {
-            Value::Call(Call { op: OpId::TENSOR_VIEW, args, .. }) => {
-                args.first().and_then(ir::Operand::var).into_iter().for_each(|source| self.copy(var, source));
-            }
             Value::Call(call) => self.call_or_report(Some(var), call, origin),
             Value::Scalar(Scalar::Call(call)) => self.call_or_report(Some(var), call, origin),
             Value::Copy(source) => self.copy(var, *source),
@@ -324,15 +325,23 @@ impl<'a> Selector<'a> {
                     };
                     self.steps.push(Step::Local { name, ty: ty.to_string(), value: text, origin });
                 }
-                Err(reason) => self.missing(&self.kernel.var(var).name.clone(), origin, reason.into()),
+                Err(reason) => self.missing(self.value(var), origin, reason.into()),
             },
             // The operation that makes the tuple has written it.
             Value::Element { .. } if self.tiles.contains_key(&var) => {}
             Value::Element { .. } => {
                 let message = "generated code has no tuples".to_string();
-                self.missing(&self.kernel.var(var).name.clone(), origin, message.into());
+                self.missing(self.value(var), origin, message.into());
             }
         }
+    }
+
+    /// The tensor is the one that it is a view of.
+    fn same_tensor(&mut self, result: Option<VarId>, call: &Call) -> Selected<()> {
+        if let Some((var, source)) = result.zip(call.args.first().and_then(ir::Operand::var)) {
+            self.copy(var, source);
+        }
+        Ok(())
     }
 
     fn copy(&mut self, var: VarId, source: VarId) {
@@ -342,6 +351,9 @@ impl<'a> Selector<'a> {
             self.tensors.insert(var, tensor);
         } else if let Some(name) = self.context.name(source).map(str::to_string) {
             self.context.alias(var, name);
+            if self.program.units.contains(&source) {
+                self.program.units.push(var);
+            }
         }
     }
 }

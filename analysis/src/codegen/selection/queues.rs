@@ -10,7 +10,7 @@ use crate::target::{Space, Target};
 use super::tiles::size;
 use super::{Refusal, Selected, Selector};
 use crate::codegen::sequence::{
-    Action, Declared, Direction, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of,
+    Action, Declared, Direction, Elements, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of_store,
 };
 use crate::codegen::types::TileForm;
 
@@ -196,7 +196,7 @@ impl Selector<'_> {
             self.point("TRESHAPE", vec![Operand::Tile(whole), Operand::Tile(tile)], origin);
         }
         self.fits(queue, whole, call)?;
-        let pipe = pipe_of("tile.store", None, &[space]);
+        let pipe = pipe_of_store(space);
         let template = vec![self.queue_type(queue), self.program.tile(whole).type_name(), split];
         let operands = vec![Operand::Text(self.program.queues[queue].name.clone()), Operand::Tile(whole)];
         let transfer = Some(Transfer { queue, action: Action::Push });
@@ -302,9 +302,9 @@ impl Selector<'_> {
     /// empty.
     fn whole_box(&mut self, tile: TileId, origin: Origin) -> TileId {
         let part = self.program.tile(tile).clone();
-        let all = self.own_extents(tile).map(|extent| extent.to_string());
-        let is_empty = part.valid.0 == "0" || part.valid.1 == "0";
-        if is_empty || [&part.valid.0, &part.valid.1] == [&all[0], &all[1]] {
+        let all = self.own_extents(tile).map(Elements::Known).into();
+        let is_empty = part.valid.0 == Elements::Known(0) || part.valid.1 == Elements::Known(0);
+        if is_empty || part.valid == all {
             return tile;
         }
         let whole = self.own_tile(&format!("{}_whole", part.name), part.form, part.address, origin);
@@ -312,8 +312,7 @@ impl Selector<'_> {
             self.windows.insert(whole, *own);
         }
         let own = &mut self.program.tiles[whole.0 as usize];
-        let [rows, cols] = all;
-        own.valid = (rows, cols);
+        own.valid = all;
         own.bytes = part.bytes;
         if self.moving.contains(&tile) {
             own.place = Place::View;

@@ -6,32 +6,22 @@ use super::{Placed, Refusal, Selected, Selector};
 use crate::diagnostics::Code;
 use crate::ir::{BLayout, Call, Dtype, Kernel, Operand, Origin, SLayout, VarId, visit};
 use crate::memory::{Finding, Plan, PlannedTile};
-use crate::ops::OpId;
+use crate::ops::Selection;
+use crate::ops::selection::Instruction;
 use crate::target::Space;
 
 /// The scale of 16 bytes of a left or right operand is at a sixteenth of their address (`GetScaleAddr` of pto-isa).
 const BYTES_TO_A_SCALE: u64 = 16;
-
-/// Operands of the products with scales: the positions of a tile and of its scales.
-fn scaled(op: OpId) -> [(usize, usize); 2] {
-    match op.op().name {
-        "tile.matmul_mx_acc" => [(1, 2), (3, 4)],
-        _ => [(0, 1), (2, 3)],
-    }
-}
-
-pub(super) fn is_product(op: OpId) -> bool {
-    matches!(op.op().name, "tile.matmul_mx" | "tile.matmul_mx_acc" | "tile.matmul_mx_bias")
-}
 
 /// Puts scales where the unit looks for them, which the plan does not know. Of those that come to lie on others that are still
 /// needed, there is a finding.
 pub(super) fn place(kernel: &Kernel, plan: &Plan, places: &mut FxHashMap<VarId, Placed>) -> Vec<Finding> {
     let mut bound: Vec<(VarId, u64)> = Vec::new();
     visit::statements(&kernel.body, &mut |stmt| {
-        let Some(call) = visit::call_of(stmt).filter(|call| is_product(call.op)) else { return };
-        for (data, scale) in scaled(call.op) {
-            let [data, scale] = [data, scale].map(|arg| call.args.get(arg).and_then(Operand::var));
+        let Some(call) = visit::call_of(stmt) else { return };
+        let Selection::ScaledProduct(_, scaled) = call.op.op().selection else { return };
+        for (data, scale) in scaled {
+            let [data, scale] = [data, scale].map(|arg| call.args.get(usize::from(arg)).and_then(Operand::var));
             let (Some(data), Some(scale)) = (data, scale) else { continue };
             let address = places.get(&data).and_then(|place| place.address);
             bound.extend(address.map(|address| (scale, address / BYTES_TO_A_SCALE)));
@@ -66,9 +56,16 @@ pub(super) fn place(kernel: &Kernel, plan: &Plan, places: &mut FxHashMap<VarId, 
 
 impl Selector<'_> {
     /// `TMATMUL_MX(c, a, a_scale, b, b_scale)`
-    pub(super) fn scaled_product(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
-        for (data, scale) in scaled(call.op) {
-            let [data, scale] = [self.tile_operand(call, data as u8)?, self.tile_operand(call, scale as u8)?];
+    pub(super) fn scaled_product(
+        &mut self,
+        instruction: &'static Instruction,
+        scaled: [(u8, u8); 2],
+        result: Option<VarId>,
+        call: &Call,
+        origin: Origin,
+    ) -> Selected<()> {
+        for (data, scale) in scaled {
+            let [data, scale] = [self.tile_operand(call, data)?, self.tile_operand(call, scale)?];
             let [data, scale] = [self.program.tile(data), self.program.tile(scale)];
             let inner = if data.form.space == Space::Left { data.form.cols } else { data.form.rows };
             let floats = matches!(data.form.dtype, Dtype::Fp8E4M3Fn | Dtype::Fp8E5M2);
@@ -101,6 +98,6 @@ impl Selector<'_> {
                 return Err(Refusal { code: Code::NoInstruction, message });
             }
         }
-        self.instruction(result, call, origin)
+        self.instruction(instruction, result, call, origin)
     }
 }

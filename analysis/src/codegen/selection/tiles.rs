@@ -5,7 +5,7 @@ use crate::ir::{self, Origin, Scalar, TileType, Type, VarId};
 
 use super::{Placed, Refusal, Selected, Selector};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Instr, Operand, Pipe, Place, Step, Tile, TileId, pipe_of};
+use crate::codegen::sequence::{Declared, Elements, Instr, Operand, Pipe, Place, Step, Tile, TileId, pipe_of_move};
 use crate::codegen::types::{self, TileForm};
 use crate::target::Target;
 
@@ -109,14 +109,14 @@ impl Selector<'_> {
 
     /// Arguments of the constructor: valid rows and columns.
     /// Whether they are known before the body starts.
-    fn valid(&self, ty: &TileType) -> Result<((String, String), bool), String> {
+    fn valid(&self, ty: &TileType) -> Result<((Elements, Elements), bool), String> {
         let whole: Vec<Scalar> = ty.shape.iter().map(|extent| Scalar::Int(*extent as i64)).collect();
         let extents = ty.view.valid_shape.as_ref().filter(|valid| !valid.is_empty()).unwrap_or(&whole);
         let fixed = extents.iter().all(|extent| self.is_fixed(extent));
-        let text = |extent: &Scalar| expr::text(extent, self.kernel, &self.context);
+        let elements = |extent: &Scalar| expr::elements(extent, self.kernel, &self.context);
         match extents.as_slice() {
-            [cols] => Ok((("1".to_string(), text(cols)?), fixed)),
-            [rows, cols] => Ok(((text(rows)?, text(cols)?), fixed)),
+            [cols] => Ok(((Elements::Known(1), elements(cols)?), fixed)),
+            [rows, cols] => Ok(((elements(rows)?, elements(cols)?), fixed)),
             _ => Err(format!("it has {} dimensions", extents.len())),
         }
     }
@@ -135,7 +135,7 @@ impl Selector<'_> {
     /// A tile of the compiler's own at a given place.
     pub(super) fn own_tile(&mut self, name: &str, form: TileForm, address: Option<u64>, origin: Origin) -> TileId {
         let name = self.context.fresh_tile(name);
-        let valid = (form.rows.to_string(), form.cols.to_string());
+        let valid = (Elements::Known(form.rows), Elements::Known(form.cols));
         let bytes = size(form);
         let (place, declared) = (Place::Planned, Declared::Prologue);
         self.add_tile(Tile { name, form, valid, address, bytes, lines: None, place, declared, inserted: true, origin })
@@ -182,7 +182,7 @@ impl Selector<'_> {
             ..Instr::new(
                 "TMOV",
                 vec![Operand::Tile(copy), Operand::Tile(source)],
-                pipe_of("tile.move", Some(space), &[space]),
+                pipe_of_move(space, &[space]),
                 origin,
             )
         });

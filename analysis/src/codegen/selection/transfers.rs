@@ -8,7 +8,7 @@ use crate::target::Space;
 use super::{Selected, Selector, TensorRef, constant_extent, list};
 use crate::codegen::expr;
 use crate::codegen::sequence::{
-    Access, Arg, ArgKind, Elements, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of,
+    Access, Arg, ArgKind, Elements, Instr, Offset, Operand, Pipe, Step, TileId, Wrapper, pipe_of_store,
 };
 use crate::codegen::types;
 
@@ -106,12 +106,7 @@ impl Selector<'_> {
             template,
             reads: vec![tile],
             access: Some(access),
-            ..Instr::new(
-                "TSTORE",
-                vec![Operand::Wrapper(wrapper), Operand::Tile(tile)],
-                pipe_of("tile.store", None, &[space]),
-                origin,
-            )
+            ..Instr::new("TSTORE", vec![Operand::Wrapper(wrapper), Operand::Tile(tile)], pipe_of_store(space), origin)
         });
         self.site(id, wrapper, at_start);
         Ok(())
@@ -127,9 +122,8 @@ impl Selector<'_> {
     /// The valid part of a tile as a window of a tensor of that rank.
     pub(super) fn stored_window(&self, var: VarId, tile: TileId, rank: usize) -> Vec<Scalar> {
         let Some(ty) = self.kernel.tile(var) else { return Vec::new() };
-        let (rows, cols) = &self.program.tile(tile).valid;
-        if let (Ok(rows), Ok(cols), 2..) = (rows.parse(), cols.parse(), rank) {
-            return of_rank(rank, &[Scalar::Int(rows), Scalar::Int(cols)], Scalar::Int(1));
+        if let ((Elements::Known(rows), Elements::Known(cols)), 2..) = (&self.program.tile(tile).valid, rank) {
+            return of_rank(rank, &[rows, cols].map(|extent| Scalar::Int(*extent as i64)), Scalar::Int(1));
         }
         match &ty.view.valid_shape {
             Some(valid) if !valid.is_empty() => of_rank(rank, valid, Scalar::Int(1)),

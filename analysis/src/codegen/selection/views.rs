@@ -2,12 +2,13 @@
 
 use crate::ir::{self, BLayout, Call, Origin, SLayout, Scalar, VarId};
 use crate::ops::OpId;
+use crate::ops::selection::Instruction;
 use crate::target::Space;
 use crate::typing::known;
 
 use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Lines, Operand, Place, Tile, TileId};
+use crate::codegen::sequence::{Declared, Elements, Lines, Operand, Place, Tile, TileId};
 use crate::codegen::types::TileForm;
 
 /// A part of a tile: rows and columns from its start.
@@ -38,7 +39,13 @@ impl Selector<'_> {
         Ok(())
     }
 
-    pub(super) fn reshape(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+    pub(super) fn reshape(
+        &mut self,
+        instruction: &'static Instruction,
+        result: Option<VarId>,
+        call: &Call,
+        origin: Origin,
+    ) -> Selected<()> {
         let source = self.viewed(call)?;
         if self.windows.contains_key(&source) {
             return Err(self.strided(source, call));
@@ -47,7 +54,7 @@ impl Selector<'_> {
             Some(var) if self.is_renaming(var, call) => self.tile(var).map(drop),
             // Of a tile out of a queue between the cores.
             Some(var) if self.moving.contains(&source) && !self.is_planned(var) => self.view(result, call, origin),
-            _ => self.instruction(result, call, origin),
+            _ => self.instruction(instruction, result, call, origin),
         }
     }
 
@@ -66,10 +73,16 @@ impl Selector<'_> {
 
     /// A slice keeps the rows of its source: it is a window of the same bytes. Only a plan that gives it memory of its own
     /// makes it a copy.
-    pub(super) fn slice(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
+    pub(super) fn slice(
+        &mut self,
+        instruction: &'static Instruction,
+        result: Option<VarId>,
+        call: &Call,
+        origin: Origin,
+    ) -> Selected<()> {
         let Some(var) = result else { return Ok(()) };
         if self.has_own_memory(var, call) {
-            return self.instruction(result, call, origin);
+            return self.instruction(instruction, result, call, origin);
         }
         let source = self.viewed(call)?;
         let start = match list(call.args.get(2)) {
@@ -138,8 +151,10 @@ impl Selector<'_> {
             Some([row, col]) => number(row).zip(number(col)),
             _ => None,
         };
-        let (rows, cols) = &self.program.tile(source).valid;
-        let extents = rows.parse().ok().zip(cols.parse().ok());
+        let extents = match self.program.tile(source).valid {
+            (Elements::Known(rows), Elements::Known(cols)) => Some((rows, cols)),
+            _ => None,
+        };
         let (Some((row, col)), Some((rows, cols)), Some(address)) = (start, extents, address) else { return whole };
         let part = TileForm { rows, cols, ..form };
         let plain = form.space == Space::Vec && form.slayout == SLayout::NoneBox && !self.moving.contains(&whole);

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::state::{Flag, PIPES};
 use super::{Change, Repair};
-use crate::codegen::sequence::{By, Order, OrderedBy, Pipe, Program, Step, Sync};
+use crate::codegen::sequence::{By, Missing, Order, OrderedBy, Pipe, Program, Step, Sync};
 use crate::diagnostics::Code;
 use crate::ir::Origin;
 use crate::memory::{Finding, Related};
@@ -80,7 +80,7 @@ impl Written {
                 Step::Sync(_, By::Stage(_)) | Step::Local { .. } | Step::Declare(_) => {}
                 Step::Missing { what, .. } => {
                     self.incomplete = true;
-                    self.jumps |= what == "break";
+                    self.jumps |= *what == Missing::Jump;
                 }
                 Step::Loop(node) => {
                     around.push(node.origin);
@@ -92,8 +92,8 @@ impl Written {
                     self.collect(&node.then, around, uncertain || in_loop);
                     self.collect(node.otherwise.as_deref().unwrap_or_default(), around, uncertain || in_loop);
                     let holds_flags = self.sets.len() + self.waits.len() > before;
-                    if holds_flags && !in_loop && !self.conditions.contains(&node.condition) {
-                        self.conditions.push(node.condition.clone());
+                    if holds_flags && !in_loop && !self.conditions.contains(&node.condition.text) {
+                        self.conditions.push(node.condition.text.clone());
                     }
                 }
             }
@@ -315,7 +315,8 @@ impl Run<'_> {
                 }
                 Step::If(node) => {
                     // One that is not among the conditions holds no flag, or only such as are not tried.
-                    let condition = self.written.conditions.iter().position(|condition| *condition == node.condition);
+                    let condition =
+                        self.written.conditions.iter().position(|condition| *condition == node.condition.text);
                     if condition.is_none_or(|bit| self.choices >> bit & 1 == 0) {
                         self.steps(&node.then);
                     } else {

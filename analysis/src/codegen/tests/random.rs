@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::fixture::origin;
 use crate::codegen::sequence::{
-    Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, By, CarriedTile, Carry, Declare, Declared, Elements,
-    Head, Instr, Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
+    Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, By, CarriedTile, Carry, Condition, Declare, Declared,
+    Elements, Head, Instr, Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
 };
 use crate::codegen::types::TileForm;
 use crate::codegen::{Insertion, model, sync};
@@ -142,7 +142,7 @@ impl Decoder<'_> {
                 BranchResult { name: String::new(), declare: Declare::Tile(result), then: None, otherwise: None, tiles }
             })
             .collect();
-        Step::If(Box::new(Branches { condition: String::new(), results, then, otherwise, origin: self.origin }))
+        Step::If(Box::new(Branches { condition: Condition::default(), results, then, otherwise, origin: self.origin }))
     }
 
     fn handle(&mut self, declared: Declared) -> TileId {
@@ -167,7 +167,7 @@ pub(super) fn tile(place: u32, origin: Origin, declared: Declared) -> Tile {
     Tile {
         name: String::new(),
         form,
-        valid: Default::default(),
+        valid: (Elements::Known(0), Elements::Known(0)),
         address,
         bytes: 64,
         lines: None,

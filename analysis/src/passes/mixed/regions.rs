@@ -7,7 +7,7 @@ use super::cores::{Core, call_core, destination, popped};
 use super::cut::reduces_along;
 use crate::diagnostics::Code;
 use crate::ir::{Call, Kernel, Operand, Origin, Rejection, SplitMode, Stmt, Value, VarId, visit};
-use crate::ops::OpId;
+use crate::ops::{Namespace, OpId};
 use crate::target::Space;
 
 pub(crate) fn check(kernel: &mut Kernel) {
@@ -163,5 +163,5 @@ fn has_stated_core(call: &Call) -> bool {
             | OpId::SYNC_SET
             | OpId::SYNC_WAIT
             | OpId::SYNCALL
-    ) || call.op.op().name.starts_with("prefetch")
+    ) || call.op.op().namespace == Namespace::Prefetch
 }

@@ -92,7 +92,7 @@ fn computes(kernel: &Kernel) -> Option<Origin> {
     let mut found = None;
     visit::statements(&kernel.body, &mut |stmt| {
         let Some(call) = visit::call_of(stmt) else { return };
-        let computes = call.op.op().name.starts_with("tile.") && shaped_operands(call).any(|(_, var)| is_tensor(var));
+        let computes = call.op.op().is_on_tiles() && shaped_operands(call).any(|(_, var)| is_tensor(var));
         found = found.or(computes.then_some(call.origin));
     });
     found
@@ -112,7 +112,7 @@ fn is_tensor_level(kernel: &Kernel) -> bool {
     let is_tensor = |var: VarId| matches!(kernel.var(var).ty, Type::Tensor(_));
     visit::statements(&kernel.body, &mut |stmt| {
         found |= visit::call_of(stmt).is_some_and(|call| {
-            call.op.op().name.starts_with("tensor.")
+            call.op.op().is_on_tensors()
                 || matches!(call.op, OpId::TENSOR_PUT | OpId::TENSOR_GET)
                 || shaped_operands(call).any(|(_, var)| is_tensor(var))
         });
@@ -132,7 +132,7 @@ fn takes_tensor(op: OpId, index: usize) -> bool {
         OpId::STORE => index == 2,
         OpId::GATHER_ROW => index == 1,
         OpId::MGATHER | OpId::MSCATTER => true,
-        _ => !op.op().name.starts_with("tile.") && !op.op().name.starts_with("tensor."),
+        _ => !op.op().is_on_tiles() && !op.op().is_on_tensors(),
     }
 }
 
@@ -287,7 +287,7 @@ impl<'k> Conversion<'k> {
     /// Whether an operand is a tensor in the author's terms, where the operation works on what it holds.
     fn computes_on_tensors(&self, call: &Call) -> bool {
         let was_tensor = |var: VarId| matches!(self.types.get(var.0 as usize), Some(Type::Tensor(_)));
-        call.op.op().name.starts_with("tensor.") || shaped_operands(call).any(|(_, var)| was_tensor(var))
+        call.op.op().is_on_tensors() || shaped_operands(call).any(|(_, var)| was_tensor(var))
     }
 
     fn call(&mut self, site: Site, call: Call) {

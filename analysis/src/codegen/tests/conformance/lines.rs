@@ -129,14 +129,14 @@ fn generated_steps(program: &Program, steps: &[Step], depth: usize, lines: &mut 
                 for carry in &node.carries {
                     let next = match carry.tile {
                         Some(carried) => tile(carried.next),
-                        None => carry.next.clone().unwrap_or_default(),
+                        None => carry.next.as_ref().map(|next| next.text.clone()).unwrap_or_default(),
                     };
                     lines.push(format!("{indent}  carry {} {} {next}", carry.name, carry.init));
                 }
                 generated_steps(program, &node.body, depth + 1, lines);
             }
             Step::If(node) => {
-                lines.push(format!("{indent}if {}", node.condition));
+                lines.push(format!("{indent}if {}", node.condition.text));
                 generated_steps(program, &node.then, depth + 1, lines);
                 if let Some(otherwise) = &node.otherwise {
                     lines.push(format!("{indent}else"));

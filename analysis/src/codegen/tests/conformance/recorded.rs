@@ -5,13 +5,15 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use super::Case;
-use crate::codegen::isa::{self, Slot};
+use crate::codegen::modes;
 use crate::codegen::tests::fixture::Fixture;
 use crate::codegen::types;
 use crate::ir::{
     Attr, AttrName, BLayout, Carry, Dtype, If, Operand, Pad, Role, SLayout, Scalar, ScalarBinary, ScalarUnary, Stmt,
     TileType, TileView, Type, Value, VarId,
 };
+use crate::ops::OpId;
+use crate::ops::selection::Printed;
 use crate::target::Space;
 
 pub(super) struct Builder {
@@ -122,24 +124,25 @@ impl Builder {
             ("tile.sum", "TCOLSUM") => "tile.col_sum",
             _ => op,
         };
-        let row = isa::instruction(op).unwrap_or_else(|| panic!("no instruction for {op}"));
+        let row = OpId::from_name(op).and_then(|op| op.op().selection.instruction());
+        let row = row.unwrap_or_else(|| panic!("no instruction for {op}"));
         let mut operands = vec![Operand::List(Vec::new()); 4];
         let mut attrs = Vec::new();
         let mut count = 0;
-        for (slot, arg) in row.slots.iter().zip(&args[1..]) {
-            match slot {
-                Slot::Arg(index) | Slot::Tmp(index) => {
+        for (printed, arg) in row.operands.iter().zip(&args[1..]) {
+            match printed {
+                Printed::Arg(index) | Printed::Tmp(index) => {
                     operands[*index as usize] = self.operand(arg);
                     count = count.max(*index as usize + 1);
                 }
-                Slot::Item(index, _) => {
+                Printed::Item(index, _) => {
                     if let Operand::List(items) = &mut operands[*index as usize] {
                         items.push(self.scalar(arg));
                     }
                     count = count.max(*index as usize + 1);
                 }
-                Slot::Round => attrs.push((AttrName::Mode, mode(arg, isa::round_mode))),
-                Slot::Compare => attrs.push((AttrName::CmpType, mode(arg, isa::compare_mode))),
+                Printed::Round => attrs.push((AttrName::Mode, mode(arg, modes::round_mode))),
+                Printed::Compare => attrs.push((AttrName::CmpType, mode(arg, modes::compare_mode))),
             }
         }
         operands.truncate(count);
