@@ -8,30 +8,31 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tilefit_analysis::Cancellable;
+use tilefit_answers::ext::{
+    FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, TextDocumentContent,
+    TextDocumentContentParams, ViewFileTextParams,
+};
+use tilefit_answers::{
+    self as answers, Abilities, Command, Shows, UntoldHint, UntoldLens, View, capabilities, text_document_content,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
 use tower_lsp::{Client, LanguageServer};
 
-use super::capabilities;
-use super::client::{self, Abilities, Outbox, Shows, ToClient};
-use super::ext::{
-    FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, TextDocumentContent,
-    TextDocumentContentParams, ViewFileTextParams,
-};
+use super::client::{self, Outbox, ToClient};
 use super::guard::{Session, internal_error};
-use super::handlers;
 use super::main_loop::Event;
 use super::preview::{self, Place};
-use super::query::{OnEdit, View, content_modified, question};
+use super::query::{OnEdit, content_modified, question};
 use super::search;
 use super::survey::{self, Bar, Findings, StopOnDrop};
 use super::symbols::{self, KernelNames};
 use super::workspace::Workspace;
+use crate::setting_edit;
 use crate::settings::{SECTION, Settings};
 
 pub(super) struct Backend {
@@ -138,12 +139,12 @@ impl Backend {
     }
 
     pub(super) async fn view_file_text(&self, params: ViewFileTextParams) -> Result<FileText> {
-        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::view_file_text).await
+        self.ask(params.text_document.uri, OnEdit::AskAgain, answers::view_file_text).await
     }
 
     pub(super) async fn generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<GeneratedCode>> {
         let position = params.position;
-        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::generated_code(view, position)).await
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::generated_code(view, position)).await
     }
 
     /// The C++ of the kernel at a position as a document that follows the edits of its source.
@@ -151,7 +152,7 @@ impl Backend {
         let source = params.text_document.uri.clone();
         let Some(GeneratedCode { kernel, text, .. }) = self.generated_code(params).await? else { return Ok(None) };
         let (uri, place) = if self.session.asks_for_content() {
-            let Some(uri) = preview::content_uri(&source, &kernel) else { return Ok(None) };
+            let Some(uri) = text_document_content::uri_of(&source, &kernel) else { return Ok(None) };
             (uri.clone(), Place::Content(uri))
         } else {
             let path = preview::file_of(&source, &kernel);
@@ -166,12 +167,12 @@ impl Backend {
     }
 
     pub(super) async fn text_document_content(&self, params: TextDocumentContentParams) -> Result<TextDocumentContent> {
-        let Some((source, kernel)) = preview::source_of(&params.uri) else {
+        let Some((source, kernel)) = text_document_content::source_of(&params.uri) else {
             return Err(Error::invalid_params(format!("{} is no document of tilefit", params.uri.as_str())));
         };
         let name = kernel.clone();
         let code =
-            self.ask(source.clone(), OnEdit::AskAgain, move |view| handlers::generated_code_of(view, &name)).await?;
+            self.ask(source.clone(), OnEdit::AskAgain, move |view| answers::generated_code_of(view, &name)).await?;
         let text = code.map_or_else(|| format!("// tilefit: there is no kernel {kernel}\n"), |code| code.text);
         self.post(Event::Previewed { source, kernel, place: Place::Content(params.uri), text: text.clone() });
         Ok(TextDocumentContent { text })
@@ -179,13 +180,13 @@ impl Backend {
 
     pub(super) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
         let position = params.position;
-        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::allocated_ir(view, position)).await
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::allocated_ir(view, position)).await
     }
 
     pub(super) async fn memory_map(&self, params: MemoryMapParams) -> Result<Option<MemoryMapAnswer>> {
-        let wish = params.wish()?;
+        let wish = params.wish().map_err(Error::invalid_params)?;
         let position = params.position.ok_or_else(|| Error::invalid_params("a memory map needs a position"))?;
-        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::memory_map(view, position, wish)).await
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::memory_map(view, position, wish)).await
     }
 
     pub(super) async fn watch_memory_map(&self, params: MemoryMapParams) {
@@ -193,13 +194,13 @@ impl Backend {
             Ok(wish) => {
                 self.post(Event::WatchMemoryMap { uri: params.text_document.uri, position: params.position, wish });
             }
-            Err(error) => self.outbox.send(ToClient::error(error.message.into_owned())),
+            Err(error) => self.outbox.send(ToClient::error(error)),
         }
     }
 
     pub(super) async fn lowered_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
         let position = params.position;
-        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| handlers::lowered_ir(view, position)).await
+        self.ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::lowered_ir(view, position)).await
     }
 }
 
@@ -221,7 +222,7 @@ impl LanguageServer for Backend {
         tokio::spawn(client::deliver(self.client.clone(), abilities, unsent, self.events.clone()));
         self.outbox.send(ToClient::WatchFiles);
         if self.session.asks_for_content() {
-            self.outbox.send(ToClient::OfferContent(preview::SCHEME));
+            self.outbox.send(ToClient::OfferContent(text_document_content::SCHEME));
         }
         self.outbox.send(ToClient::PullSettings);
     }
@@ -262,7 +263,7 @@ impl LanguageServer for Backend {
 
     async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReportResult> {
         let known = params.previous_result_id;
-        let compute = move |view: &View| handlers::diagnostic(view, known.as_deref());
+        let compute = move |view: &View| answers::diagnostic(view, known.as_deref());
         self.ask(params.text_document.uri, OnEdit::AskAgain, compute).await
     }
 
@@ -273,56 +274,56 @@ impl LanguageServer for Backend {
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
         let shows = self.shows();
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::hover(view, position, shows)).await
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::hover(view, position, shows)).await
     }
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let shows = self.shows();
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::completion(view, position, shows)).await
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::completion(view, position, shows)).await
     }
 
     async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
-        Ok(handlers::resolve_completion(item, self.shows()))
+        Ok(answers::resolve_completion(item, self.shows()))
     }
 
     async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
         let shows = self.shows();
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::signature_help(view, position, shows)).await
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::signature_help(view, position, shows)).await
     }
 
     async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::definition(view, position)).await
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::definition(view, position)).await
     }
 
     async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let all = params.context.include_declaration;
-        let sought = move |view: &View| handlers::exported(view, position);
+        let sought = move |view: &View| answers::exported(view, position);
         match self.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
             Some(sought) => self.search(move |workspace| search::references(workspace, &sought, all)).await,
             None => {
-                self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::references(view, position, all)).await
+                self.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::references(view, position, all)).await
             }
         }
     }
 
     async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        self.ask(text_document.uri, OnEdit::GiveUp, move |view| handlers::highlights(view, position)).await
+        self.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::highlights(view, position)).await
     }
 
     async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResponse>> {
         let TextDocumentPositionParams { text_document, position } = params;
-        let prepare = move |view: &View| handlers::prepare_rename(view, position);
+        let prepare = move |view: &View| answers::prepare_rename(view, position);
         let prepared = self.ask(text_document.uri.clone(), OnEdit::GiveUp, prepare).await?;
         if prepared.is_some() {
             return Ok(prepared);
         }
         // Kernels in files that are not open may use it.
-        let sought = move |view: &View| handlers::exported(view, position);
+        let sought = move |view: &View| answers::exported(view, position);
         match self.ask(text_document.uri, OnEdit::GiveUp, sought).await? {
             Some(sought) => self.search(move |workspace| search::prepare_rename(workspace, &sought)).await,
             None => Ok(None),
@@ -333,7 +334,7 @@ impl LanguageServer for Backend {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position;
         let new = params.new_name;
         let with_versions = self.abilities.get().is_some_and(|abilities| abilities.document_changes);
-        let sought = move |view: &View| handlers::exported(view, position);
+        let sought = move |view: &View| answers::exported(view, position);
         let renamed = match self.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
             Some(sought) => {
                 self.search(move |workspace| search::rename(workspace, &sought, &new, with_versions)).await?
@@ -341,7 +342,7 @@ impl LanguageServer for Backend {
             None => {
                 let rename = move |view: &View| {
                     let versions = HashMap::from([(view.uri.clone(), view.version)]);
-                    handlers::rename(view, position, &new, with_versions.then_some(&versions))
+                    answers::rename(view, position, &new, with_versions.then_some(&versions))
                 };
                 self.ask(text_document.uri, OnEdit::GiveUp, rename).await?
             }
@@ -350,12 +351,12 @@ impl LanguageServer for Backend {
     }
 
     async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
-        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::folding_ranges).await
+        self.ask(params.text_document.uri, OnEdit::AskAgain, answers::folding_ranges).await
     }
 
     async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
         let positions = params.positions;
-        let compute = move |view: &View| handlers::selection_ranges(view, &positions);
+        let compute = move |view: &View| answers::selection_ranges(view, &positions);
         self.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
     }
 
@@ -364,7 +365,7 @@ impl LanguageServer for Backend {
         params: CallHierarchyPrepareParams,
     ) -> Result<Option<Vec<CallHierarchyItem>>> {
         let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-        let compute = move |view: &View| handlers::prepare_call_hierarchy(view, position);
+        let compute = move |view: &View| answers::prepare_call_hierarchy(view, position);
         self.ask(text_document.uri, OnEdit::GiveUp, compute).await
     }
 
@@ -375,7 +376,7 @@ impl LanguageServer for Backend {
         let item = params.item;
         self.search(move |workspace| {
             let view = search::view_of_item(workspace, &item);
-            handlers::incoming_calls(&view, item.selection_range.start).map_err(|_| content_modified())
+            answers::incoming_calls(&view, item.selection_range.start).map_err(|_| content_modified())
         })
         .await
     }
@@ -387,7 +388,7 @@ impl LanguageServer for Backend {
         let item = params.item;
         self.search(move |workspace| {
             let view = search::view_of_item(workspace, &item);
-            handlers::outgoing_calls(&view, item.selection_range.start).map_err(|_| content_modified())
+            answers::outgoing_calls(&view, item.selection_range.start).map_err(|_| content_modified())
         })
         .await
     }
@@ -400,64 +401,55 @@ impl LanguageServer for Backend {
 
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let (range, shows) = (params.range, self.shows());
-        self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| handlers::inlay_hints(view, range, shows))
-            .await
+        self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| answers::inlay_hints(view, range, shows)).await
     }
 
     async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
-        let Some(untold) = untold::<handlers::UntoldHint>(hint.data.as_ref()) else { return Ok(hint) };
-        let uri = untold.uri.clone();
-        let compute = move |view: &View| handlers::resolve_inlay_hint(view, hint.clone(), &untold);
+        let Some(untold) = UntoldHint::of(&hint) else { return Ok(hint) };
+        let uri = untold.uri().clone();
+        let compute = move |view: &View| answers::resolve_inlay_hint(view, hint.clone(), &untold);
         self.ask(uri, OnEdit::GiveUp, compute).await
     }
 
     async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
-        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::code_lenses).await
+        self.ask(params.text_document.uri, OnEdit::AskAgain, answers::code_lenses).await
     }
 
     async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
-        let Some(untold) = untold::<handlers::UntoldLens>(lens.data.as_ref()) else { return Ok(lens) };
-        let (uri, range) = (untold.0.clone(), lens.range);
-        let compute = move |view: &View| handlers::resolve_code_lens(view, range, &untold);
+        let Some(untold) = UntoldLens::of(&lens) else { return Ok(lens) };
+        let (uri, range) = (untold.uri().clone(), lens.range);
+        let compute = move |view: &View| answers::resolve_code_lens(view, range, &untold);
         Ok(self.ask(uri, OnEdit::GiveUp, compute).await?.unwrap_or(lens))
     }
 
     async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
         let (range, only) = (params.range, params.context.only);
         let creates_files = self.abilities.get().is_some_and(|abilities| abilities.creates_files);
-        let compute = move |view: &View| handlers::code_actions(view, range, only.as_deref(), creates_files);
+        let compute =
+            move |view: &View| answers::code_actions(view, range, only.as_deref(), creates_files, &setting_edit::set);
         self.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
     }
 
     async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
-        self.ask(params.text_document.uri, OnEdit::AskAgain, handlers::document_symbols).await
+        self.ask(params.text_document.uri, OnEdit::AskAgain, answers::document_symbols).await
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
-        let ExecuteCommandParams { command, arguments, .. } = params;
-        if !capabilities::COMMANDS.contains(&command.as_str()) {
-            return Err(Error::invalid_params(format!("tilefit has no command `{command}`")));
-        }
-        let (uri, position): (Uri, Position) = serde_json::from_value(Value::Array(arguments))
-            .map_err(|error| Error::invalid_params(format!("`{command}` takes [uri, position]: {error}")))?;
-        if command == capabilities::OPEN_DUMP {
-            let range = Range::new(position, position);
-            self.outbox.send(ToClient::Show(Location::new(uri.clone(), range)));
-            return to_value(Some(Location::new(uri, range)));
-        }
-        let params = TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position };
-        match command.as_str() {
-            capabilities::OPEN_GENERATED_CODE => to_value(self.open_generated_code(params).await?),
-            capabilities::ALLOCATED_IR => to_value(self.allocated_ir(params).await?),
-            capabilities::LOWERED_IR => to_value(self.lowered_ir(params).await?),
-            _ => to_value(self.generated_code(params).await?),
+        let (command, uri, position) = Command::of(params).map_err(Error::invalid_params)?;
+        let params =
+            TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri: uri.clone() }, position };
+        match command {
+            Command::OpenGeneratedCode => to_value(self.open_generated_code(params).await?),
+            Command::GeneratedCode => to_value(self.generated_code(params).await?),
+            Command::AllocatedIr => to_value(self.allocated_ir(params).await?),
+            Command::LoweredIr => to_value(self.lowered_ir(params).await?),
+            Command::OpenDump => {
+                let place = Location::new(uri, Range::new(position, position));
+                self.outbox.send(ToClient::Show(place.clone()));
+                to_value(Some(place))
+            }
         }
     }
-}
-
-/// What was left out of an item, if anything was.
-fn untold<T: DeserializeOwned>(data: Option<&Value>) -> Option<T> {
-    T::deserialize(data?).ok()
 }
 
 fn to_value(answer: Option<impl Serialize>) -> Result<Option<Value>> {

@@ -12,6 +12,9 @@ use serde_json::Value;
 use tilefit_analysis::memory::Searched;
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_answers::convert::path_of;
+use tilefit_answers::ext::SettingsInForce;
+use tilefit_answers::{self as answers, View, Wish};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
 use tokio::sync::{oneshot, watch};
@@ -22,11 +25,10 @@ use super::client::{Outbox, ToClient};
 use super::deeper::Deeper;
 use super::diagnostics::{self, Diagnosed, Outcome};
 use super::documents::{self, Documents, OpenDocument, Pending, Revision};
-use super::ext::SettingsInForce;
 use super::guard::panic_message;
-use super::memory_map::{self, Watches, Wish};
+use super::memory_map::{self, Watches};
 use super::preview::{self, Place, Previews};
-use super::query::{Query, View};
+use super::query::Query;
 use super::workspace::{OpenFile, Workspace};
 use crate::selection::Selection;
 use crate::settings::Settings;
@@ -219,7 +221,7 @@ impl MainLoop {
     }
 
     fn open(&mut self, uri: Uri, version: i32, text: &str) {
-        let path = diagnostics::path_of(&uri);
+        let path = path_of(&uri);
         let file = self.host.file_id(&path);
         self.host.set_excluded(file, excludes(&self.selection, &path));
         let revision = self.next_revision();
@@ -238,7 +240,7 @@ impl MainLoop {
         };
         let watches = &mut self.watches;
         let follow = |replaced: &_, inserted| watches.follow(uri, replaced, inserted);
-        documents::apply(&mut open.document, changes, self.encoding, follow);
+        answers::apply_changes(&mut open.document, changes, self.encoding, follow);
         open.version = version;
         open.revision = revision;
         open.pending = Pending::Text;
@@ -276,7 +278,7 @@ impl MainLoop {
         self.config = Some(config);
         self.selection = Arc::new(selection);
         for (uri, open) in &self.documents {
-            self.host.set_excluded(open.file, excludes(&self.selection, &diagnostics::path_of(uri)));
+            self.host.set_excluded(open.file, excludes(&self.selection, &path_of(uri)));
         }
         self.documents.values_mut().for_each(|open| open.is_new = true);
         self.diagnose_all();
@@ -353,7 +355,7 @@ impl MainLoop {
         self.hand_texts_to_analysis(); // settled documents are cheap to copy
         let open = self.documents.iter().map(|(uri, open)| OpenFile {
             uri: uri.clone(),
-            path: diagnostics::path_of(uri),
+            path: path_of(uri),
             version: open.version,
             revision: open.revision,
             document: open.document.clone(),
@@ -441,8 +443,7 @@ impl MainLoop {
 
     /// What may be read for a document: its workspace, or its folder if it was opened without one.
     fn root_of(&self, uri: &Uri) -> Option<PathBuf> {
-        let folder =
-            || PathBuf::from(diagnostics::path_of(uri)).parent().filter(|path| path.is_absolute()).map(Path::to_owned);
+        let folder = || PathBuf::from(path_of(uri)).parent().filter(|path| path.is_absolute()).map(Path::to_owned);
         self.settings.root.clone().or_else(folder)
     }
 
@@ -492,7 +493,7 @@ impl MainLoop {
         let (Some(open), Some(root)) = (self.documents.get(uri), self.root_of(uri)) else { return };
         let (uri, document, events) = (uri.clone(), open.document.clone(), self.events.clone());
         self.runtime.spawn_blocking(move || {
-            let path = diagnostics::path_of(&uri);
+            let path = path_of(&uri);
             let dumps = dumps::find(Path::new(&path), &document.text(), &root);
             let _ = events.send(Event::Dumps { uri, dumps }); // fails at the end of the session only
         });

@@ -4,21 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range as Bytes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tilefit_analysis::ide::memory_map::Trial;
+use tilefit_answers::{self as answers, View, Wish};
 use tower_lsp::ls_types::Uri;
 
 use super::client::{Outbox, ToClient};
-use super::ext::{MemoryMapChanged, Picture};
 use super::guard::panic_message;
-use super::handlers;
-use super::query::View;
-
-/// What a client wants to see of a kernel.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Wish {
-    pub(super) trial: Trial,
-    pub(super) picture: Option<Picture>,
-}
 
 /// A kernel that a client looks at.
 #[derive(Clone, Copy)]
@@ -58,19 +48,13 @@ impl Watches {
 
 /// Draws the map and sends it, on a worker. Answers with the document whose map an edit interrupted.
 pub(super) fn send(view: View, watch: Watch, outbox: &Outbox) -> Option<Uri> {
-    let drawn = catch_unwind(AssertUnwindSafe(|| handlers::memory_map_at(&view, watch.offset, watch.wish)));
+    let drawn = catch_unwind(AssertUnwindSafe(|| answers::memory_map_changed(&view, watch.offset, watch.wish)));
     // Before the view is dropped: until then no newer version is analysed, and so maps arrive in order.
     match drawn {
-        Ok(Ok(map)) => {
-            let version = view.version;
-            let parts = map.map(|map| (map.maps, map.settings, map.changes));
-            let (maps, settings, changes) = parts.unwrap_or_default();
-            let changed = MemoryMapChanged { uri: view.uri.clone(), version, maps, settings, changes };
-            outbox.send(match serde_json::to_value(changed) {
-                Ok(changed) => ToClient::MemoryMap(changed),
-                Err(error) => ToClient::error(format!("a memory map was lost: {error}")),
-            });
-        }
+        Ok(Ok(changed)) => outbox.send(match serde_json::to_value(changed) {
+            Ok(changed) => ToClient::MemoryMap(changed),
+            Err(error) => ToClient::error(format!("a memory map was lost: {error}")),
+        }),
         Ok(Err(_)) => return Some(view.uri.clone()),
         Err(panic) => {
             outbox.send(ToClient::error(format!("a memory map was lost: {}", panic_message(panic.as_ref()))));

@@ -9,16 +9,12 @@
 //! [`tilefit_analysis::AnalysisHost`]; nothing here knows what a tile is.
 
 mod backend;
-mod capabilities;
 mod client;
-mod convert;
 mod deeper;
 mod diagnostics;
 mod documents;
-mod ext;
 mod frames;
 mod guard;
-mod handlers;
 mod main_loop;
 mod memory_map;
 mod preview;
@@ -26,6 +22,7 @@ mod query;
 mod search;
 mod survey;
 mod symbols;
+mod test_hooks;
 mod workspace;
 
 use std::io;
@@ -33,6 +30,7 @@ use std::pin::pin;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use tilefit_answers::ext;
 use tower_lsp::{LspService, Server};
 
 use backend::Backend;
@@ -93,7 +91,7 @@ pub(crate) fn serve() -> io::Result<()> {
         .custom_method(ext::LOWERED_IR, Backend::lowered_ir)
         .custom_method(ext::TEXT_DOCUMENT_CONTENT, Backend::text_document_content)
         .custom_method(ext::CANCEL_PROGRESS, Backend::cancel_progress);
-    let (service, socket) = handlers::test_hooks::register(service).finish();
+    let (service, socket) = test_hooks::register(service).finish();
     let guard = Guard::new(service, Arc::clone(&session));
     runtime.block_on(async {
         let server = Server::new(stdin, tokio::io::stdout(), socket).concurrency_level(WAITING_REQUESTS);

@@ -8,29 +8,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tilefit_analysis::Cancelled;
+use tilefit_answers::{self as answers, View};
 use tower_lsp::ls_types::Uri;
 
 use super::client::{Outbox, ToClient};
-use super::handlers;
-use super::query::View;
-
-/// Of documents that the client asks for: `tilefit-cpp:///Program.kernel.cpp?source`.
-pub(super) const SCHEME: &str = "tilefit-cpp";
-
-/// The document with the C++ of a kernel.
-pub(super) fn content_uri(source: &Uri, kernel: &str) -> Option<Uri> {
-    let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
-    format!("{SCHEME}:///{}.cpp?{}", encode(kernel), encode(source.as_str())).parse().ok()
-}
-
-/// The source and the kernel of such a document.
-pub(super) fn source_of(uri: &Uri) -> Option<(Uri, String)> {
-    let (path, source) = uri.as_str().strip_prefix(SCHEME)?.strip_prefix(":///")?.split_once('?')?;
-    let decode = |text| percent_decode_str(text).decode_utf8().ok();
-    Some((decode(source)?.parse().ok()?, decode(path.strip_suffix(".cpp")?)?.into_owned()))
-}
 
 /// A kernel whose C++ the client shows.
 #[derive(Clone)]
@@ -109,7 +92,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
 /// Brings the previews of a document up to date, on a worker. Answers with the document if an edit interrupted it.
 pub(super) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Option<Uri> {
     for preview in previews {
-        let code = catch_unwind(AssertUnwindSafe(|| handlers::generated_code_of(&view, &preview.kernel)));
+        let code = catch_unwind(AssertUnwindSafe(|| answers::generated_code_of(&view, &preview.kernel)));
         let text = match code {
             Ok(Ok(Some(code))) => code.text,
             Ok(Ok(None)) => format!("// tilefit: there is no kernel {} any more\n", preview.kernel),
@@ -129,20 +112,4 @@ pub(super) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Opti
         }
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_content_uri_names_its_source_and_kernel() {
-        for (source, kernel) in [("file:///a/b%20c.py", "Gate.gate"), ("untitled:Untitled-1", "κ.f#1?x")] {
-            let source: Uri = source.parse().expect("a URI");
-            let content = content_uri(&source, kernel).expect("a URI");
-            assert_eq!(source_of(&content), Some((source, kernel.to_owned())));
-        }
-        let other: Uri = "file:///Gate.gate.cpp?x".parse().expect("a URI");
-        assert_eq!(source_of(&other), None);
-    }
 }

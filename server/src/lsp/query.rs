@@ -1,60 +1,14 @@
 //! A request on its way: from the handler that received it, over the main loop, to a worker and back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 
-use tilefit_analysis::{Analysis, Cancellable, FileId};
-use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
+use tilefit_analysis::Cancellable;
+use tilefit_answers::View;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
-use tower_lsp::ls_types::{Location, Position, Range, Uri};
+use tower_lsp::ls_types::Uri;
 
-use super::convert;
 use super::guard::internal_error;
-
-/// One version of one open document, with the analysis of exactly that version.
-pub(super) struct View {
-    pub(super) analysis: Analysis,
-    pub(super) file: FileId,
-    pub(super) uri: Uri,
-    pub(super) version: i32,
-    pub(super) document: Document,
-    pub(super) encoding: PositionEncoding,
-    /// Where a setting of the project can be written; `None` where there is no such place, or the editor's own settings decide.
-    pub(super) settings_folder: Option<PathBuf>,
-}
-
-impl View {
-    /// Byte offset of a client's position, clamped to the document.
-    pub(super) fn offset(&self, position: Position) -> usize {
-        self.document.offset(LineCol { line: position.line, col: position.character }, self.encoding)
-    }
-
-    /// Byte range of a client's range, clamped to the document.
-    pub(super) fn text_range(&self, range: Range) -> TextRange {
-        let start = self.offset(range.start);
-        TextRange { start, end: self.offset(range.end).max(start) }
-    }
-
-    pub(super) fn position(&self, offset: usize) -> Position {
-        convert::position(&self.document, offset, self.encoding)
-    }
-
-    pub(super) fn range(&self, range: TextRange) -> Range {
-        convert::range(&self.document, range, self.encoding)
-    }
-}
-
-impl View {
-    /// A place in this or another file of the analysis.
-    pub(super) fn location(&self, file: FileId, range: TextRange) -> Option<Location> {
-        if file == self.file {
-            return Some(Location::new(self.uri.clone(), self.range(range)));
-        }
-        let uri = convert::uri_of(self.analysis.path(file))?;
-        Some(Location::new(uri, convert::range(self.analysis.document(file), range, self.encoding)))
-    }
-}
 
 /// What becomes of a request when an edit of its document overtakes it. Whatever else interrupts one, such as a setting or a file
 /// that it imports, it is asked again.

@@ -5,24 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tilefit_analysis::ide::Exported;
+use tilefit_answers::convert::path_of;
+use tilefit_answers::{self as answers, Sought, View};
 use tilefit_syntax::Document;
 use tower_lsp::jsonrpc::Result;
-use tower_lsp::ls_types::{CallHierarchyItem, Location, Position, PrepareRenameResponse, Uri, WorkspaceEdit};
+use tower_lsp::ls_types::{CallHierarchyItem, Location, PrepareRenameResponse, Uri, WorkspaceEdit};
 
-use super::diagnostics::path_of;
-use super::handlers;
-use super::query::{View, content_modified};
+use super::query::content_modified;
 use super::workspace::{self, Workspace};
 use crate::imports;
 use crate::selection::Selection;
-
-/// A name that a module offers to others, as it was met in a version of a document.
-pub(super) struct Sought {
-    pub(super) uri: Uri,
-    pub(super) version: i32,
-    pub(super) position: Position,
-    pub(super) name: Exported,
-}
 
 pub(super) fn references(
     workspace: &Workspace,
@@ -30,7 +22,7 @@ pub(super) fn references(
     with_definitions: bool,
 ) -> Result<Option<Vec<Location>>> {
     let view = view(workspace, sought)?;
-    let locations = handlers::references(&view, sought.position, with_definitions).ok().flatten();
+    let locations = answers::references(&view, sought.position, with_definitions).ok().flatten();
     // A file that is open may have been opened under another spelling of its URI.
     let respelt = |mut location: Location| {
         let path = path_of(&location.uri);
@@ -41,7 +33,7 @@ pub(super) fn references(
 }
 
 pub(super) fn prepare_rename(workspace: &Workspace, sought: &Sought) -> Result<Option<PrepareRenameResponse>> {
-    handlers::prepare_rename(&view(workspace, sought)?, sought.position).map_err(|_| content_modified())
+    answers::prepare_rename(&view(workspace, sought)?, sought.position).map_err(|_| content_modified())
 }
 
 pub(super) fn rename(
@@ -52,7 +44,7 @@ pub(super) fn rename(
 ) -> Result<std::result::Result<Option<WorkspaceEdit>, String>> {
     let view = view(workspace, sought)?;
     let versions: HashMap<Uri, i32> = workspace.open.iter().map(|open| (open.uri.clone(), open.version)).collect();
-    let renamed = handlers::rename(&view, sought.position, new, with_versions.then_some(&versions));
+    let renamed = answers::rename(&view, sought.position, new, with_versions.then_some(&versions));
     renamed.map_err(|_| content_modified())
 }
 

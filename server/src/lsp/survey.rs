@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use serde_json::json;
 use tilefit_analysis::project::Config;
+use tilefit_answers::ext::PartialResult;
+use tilefit_answers::{self as answers, Report, View};
 use tilefit_syntax::Document;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -16,9 +18,6 @@ use tower_lsp::ls_types::*;
 use tower_lsp::{Bounded, Cancellable, Client, OngoingProgress};
 
 use super::backend::Backend;
-use super::ext::PartialResult;
-use super::handlers;
-use super::query::View;
 use super::workspace::{self, Stamp, Workspace};
 use crate::imports;
 
@@ -43,14 +42,6 @@ struct Found {
     /// Of the file and of what it imports.
     stamps: Vec<(String, Stamp)>,
     report: Report,
-}
-
-#[derive(Clone)]
-struct Report {
-    id: String,
-    items: Arc<Vec<Diagnostic>>,
-    /// Files without kernels and findings are not told of.
-    is_kernel_file: bool,
 }
 
 /// What a survey says while it runs.
@@ -199,6 +190,10 @@ fn survey(
     if sender.send(Message::Begin { files: new.len() }).is_err() {
         return;
     }
+    let say = |uri: Uri, report: Report| {
+        let (version, known) = (workspace.version_of(&uri), known.get(&uri).map(String::as_str));
+        report.of_document(uri, version, known)
+    };
     let mut told = HashSet::new();
     for (report, path) in current.into_iter().chain(new) {
         if stopped.load(Ordering::Relaxed) {
@@ -210,35 +205,17 @@ fn survey(
         let look = || catch_unwind(AssertUnwindSafe(|| look(workspace, &path, &uri, findings))).ok().flatten();
         let Some(report) = report.or_else(look) else { continue };
         told.insert(uri.clone());
-        let said = (report.is_kernel_file || known.contains_key(&uri)).then(|| said(workspace, uri, report, known));
+        let said = (report.is_kernel_file() || known.contains_key(&uri)).then(|| say(uri, report));
         if (is_new || said.is_some()) && sender.send(Message::File(said)).is_err() {
             return;
         }
     }
     for (uri, id) in known.iter().filter(|(uri, _)| !told.contains(uri)) {
-        let gone = Report { id: handlers::diagnostics_id(&[]), items: Arc::default(), is_kernel_file: false };
-        if *id != gone.id {
-            let _ = sender.send(Message::File(Some(said(workspace, uri.clone(), gone, known)))); // fails when nobody waits
+        let gone = Report::empty();
+        if id != gone.id() {
+            let _ = sender.send(Message::File(Some(say(uri.clone(), gone)))); // fails when nobody waits
         }
     }
-}
-
-fn said(
-    workspace: &Workspace,
-    uri: Uri,
-    Report { id, items, .. }: Report,
-    known: &HashMap<Uri, String>,
-) -> WorkspaceDocumentDiagnosticReport {
-    let version = workspace.version_of(&uri).map(i64::from);
-    if known.get(&uri) == Some(&id) {
-        let unchanged_document_diagnostic_report = UnchangedDocumentDiagnosticReport { result_id: id };
-        let report = WorkspaceUnchangedDocumentDiagnosticReport { uri, version, unchanged_document_diagnostic_report };
-        return WorkspaceDocumentDiagnosticReport::Unchanged(report);
-    }
-    let full_document_diagnostic_report =
-        FullDocumentDiagnosticReport { result_id: Some(id), items: items.as_ref().clone() };
-    let report = WorkspaceFullDocumentDiagnosticReport { uri, version, full_document_diagnostic_report };
-    WorkspaceDocumentDiagnosticReport::Full(report)
 }
 
 /// Analyses a file. `None` where it cannot be read.
@@ -268,13 +245,7 @@ fn look(workspace: &Workspace, path: &str, uri: &Uri, findings: &Mutex<Findings>
         encoding: workspace.encoding,
         settings_folder: None,
     };
-    let items = handlers::diagnostics(&view).ok()?;
-    let has_kernels = view.analysis.document_symbols(file).is_ok_and(|symbols| !symbols.is_empty());
-    let report = Report {
-        id: handlers::diagnostics_id(&items),
-        is_kernel_file: has_kernels || !items.is_empty(),
-        items: Arc::new(items),
-    };
+    let report = answers::report(&view).ok()?;
     let mut findings = findings.lock().unwrap_or_else(PoisonError::into_inner);
     findings.by_path.insert(path.to_owned(), Found { stamps, report: report.clone() });
     Some(report)

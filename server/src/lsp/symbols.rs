@@ -5,12 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tilefit_analysis::ide::symbols::is_meant;
+use tilefit_answers::{KernelName, kernel_names, workspace_symbols};
 use tilefit_syntax::Document;
 use tower_lsp::jsonrpc::Result;
-use tower_lsp::ls_types::{Location, OneOf, Range, SymbolKind, WorkspaceSymbol, WorkspaceSymbolResponse};
+use tower_lsp::ls_types::WorkspaceSymbolResponse;
 
-use super::convert;
 use super::query::content_modified;
 use super::workspace::{self, Stamp, Workspace};
 
@@ -18,13 +17,7 @@ use super::workspace::{self, Stamp, Workspace};
 const MOST: usize = 1000;
 
 /// The kernels of each file, as it was when they were looked for.
-pub(super) type KernelNames = HashMap<String, (Stamp, Arc<Vec<Named>>)>;
-
-#[derive(Clone)]
-pub(super) struct Named {
-    name: String,
-    range: Range,
-}
+pub(super) type KernelNames = HashMap<String, (Stamp, Arc<Vec<KernelName>>)>;
 
 pub(super) fn find(
     workspace: &Workspace,
@@ -39,15 +32,7 @@ pub(super) fn find(
         }
         let Some(uri) = workspace.uri_of(&path) else { continue };
         let named = names(workspace, &path, known);
-        let meant = named.iter().filter(|named| is_meant(&named.name, query)).take(MOST - found.len());
-        found.extend(meant.map(|named| WorkspaceSymbol {
-            name: named.name.clone(),
-            kind: SymbolKind::FUNCTION,
-            tags: None,
-            container_name: None,
-            location: OneOf::Left(Location::new(uri.clone(), named.range)),
-            data: None,
-        }));
+        found.extend(workspace_symbols(&uri, &named, query).take(MOST - found.len()));
         if found.len() == MOST {
             break;
         }
@@ -55,7 +40,7 @@ pub(super) fn find(
     Ok(WorkspaceSymbolResponse::Nested(found))
 }
 
-fn names(workspace: &Workspace, path: &str, known: &Mutex<KernelNames>) -> Arc<Vec<Named>> {
+fn names(workspace: &Workspace, path: &str, known: &Mutex<KernelNames>) -> Arc<Vec<KernelName>> {
     let stamp = workspace.stamp(path);
     let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, named)) = known().get(path).filter(|(then, _)| *then == stamp) {
@@ -69,15 +54,11 @@ fn names(workspace: &Workspace, path: &str, known: &Mutex<KernelNames>) -> Arc<V
 }
 
 /// `None` where the file cannot be read.
-fn look(workspace: &Workspace, path: &str) -> Option<Vec<Named>> {
+fn look(workspace: &Workspace, path: &str) -> Option<Vec<KernelName>> {
     let mut host = workspace.empty_host();
     let file = match workspace.open_file(path) {
         Some(open) => workspace::hand_in(&mut host, path, open.document.clone()),
         None => workspace::hand_in(&mut host, path, Document::new(&workspace::read(path.as_ref())?)),
     };
-    let analysis = host.snapshot();
-    let document = analysis.document(file);
-    let named = analysis.kernel_names(file).ok()?.into_iter();
-    let named = named.map(|(name, at)| Named { name, range: convert::range(document, at, workspace.encoding) });
-    Some(named.collect())
+    kernel_names(&host.snapshot(), file, workspace.encoding).ok()
 }

@@ -8,11 +8,11 @@ use std::time::SystemTime;
 
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_answers::convert;
 use tilefit_syntax::{Document, PositionEncoding};
 use tokio::sync::watch;
 use tower_lsp::ls_types::Uri;
 
-use super::convert;
 use super::documents::Revision;
 use super::main_loop::excludes;
 use crate::files;

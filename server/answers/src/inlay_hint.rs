@@ -1,23 +1,36 @@
+//! `textDocument/inlayHint` and `inlayHint/resolve`: where tiles lie, beside their names.
+
+use ls_types::{
+    InlayHint, InlayHintKind, InlayHintLabel, InlayHintLabelPart, InlayHintTooltip, Location, MarkupContent,
+    MarkupKind, Range, Uri,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tilefit_analysis::ide::{HintDetails, HintLink};
 use tilefit_analysis::{Cancellable, Cancelled};
-use tower_lsp::ls_types::{
-    InlayHint, InlayHintKind, InlayHintLabel, InlayHintLabelPart, InlayHintTooltip, Location, MarkupContent,
-    MarkupKind, Range, Uri,
-};
 
-use crate::lsp::client::Shows;
-use crate::lsp::query::View;
+use crate::abilities::Shows;
+use crate::view::View;
 
 /// The `data` of a hint that has more to it.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::lsp) struct Untold {
-    pub(in crate::lsp) uri: Uri,
+pub struct Untold {
+    uri: Uri,
     version: i32,
 }
 
-pub(in crate::lsp) fn inlay_hints(view: &View, range: Range, shows: Shows) -> Cancellable<Option<Vec<InlayHint>>> {
+impl Untold {
+    /// What was left out of a hint, if anything was.
+    pub fn of(hint: &InlayHint) -> Option<Untold> {
+        Untold::deserialize(hint.data.as_ref()?).ok()
+    }
+
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+}
+
+pub fn inlay_hints(view: &View, range: Range, shows: Shows) -> Cancellable<Option<Vec<InlayHint>>> {
     let hints = view.analysis.inlay_hints(view.file, view.text_range(range))?;
     let data = shows.resolves_hints.then(|| json!(Untold { uri: view.uri.clone(), version: view.version }));
     let hints = hints.into_iter().map(|hint| InlayHint {
@@ -34,7 +47,7 @@ pub(in crate::lsp) fn inlay_hints(view: &View, range: Range, shows: Shows) -> Ca
 }
 
 /// Adds what there is to a hint. One of an older version of the document has been overtaken.
-pub(in crate::lsp) fn resolve_inlay_hint(view: &View, mut hint: InlayHint, untold: &Untold) -> Cancellable<InlayHint> {
+pub fn resolve_inlay_hint(view: &View, mut hint: InlayHint, untold: &Untold) -> Cancellable<InlayHint> {
     if untold.version != view.version {
         return Err(Cancelled);
     }

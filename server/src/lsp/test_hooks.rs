@@ -10,15 +10,16 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use tilefit_analysis::Cancellable;
+use tilefit_answers::View;
+use tilefit_answers::ext::ViewFileTextParams;
 use tower_lsp::LspServiceBuilder;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::TextDocumentIdentifier;
 
-use crate::lsp::backend::Backend;
-use crate::lsp::ext::ViewFileTextParams;
-use crate::lsp::query::{OnEdit, View};
+use super::backend::Backend;
+use super::query::OnEdit;
 
-pub(in crate::lsp) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
+pub(super) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
     if std::env::var_os("TILEFIT_TEST_HOOKS").is_none_or(|value| value != "1") {
         return service;
     }

@@ -1,12 +1,14 @@
+//! `textDocument/codeLens` and `codeLens/resolve`: what stands above a kernel.
+
+use ls_types::{CodeLens, Command, Position, Range, Uri};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tilefit_analysis::ide::{self, LensCommand, LensKind};
 use tilefit_analysis::{Cancellable, Cancelled};
 use tilefit_syntax::TextRange;
-use tower_lsp::ls_types::{CodeLens, Command, Position, Range, Uri};
 
-use crate::lsp::capabilities::{OPEN_DUMP, SHOW_GENERATED_CODE, SHOW_MEMORY_MAP};
-use crate::lsp::query::View;
+use crate::capabilities::{OPEN_DUMP, SHOW_GENERATED_CODE, SHOW_MEMORY_MAP};
+use crate::view::View;
 
 /// Of more lenses than this only the places are told; what they say, the client asks for when it shows them.
 const AT_ONCE: usize = 64;
@@ -17,9 +19,20 @@ const KINDS: [LensKind; 3] = [LensKind::MemoryMap, LensKind::GeneratedCode, Lens
 /// The `data` of a lens without a command: the document and its version, the kind, and which of those of its kind at its place. A tuple, since
 /// a large file has many.
 #[derive(Debug, Serialize, Deserialize)]
-pub(in crate::lsp) struct Untold(pub(in crate::lsp) Uri, i32, usize, usize);
+pub struct Untold(Uri, i32, usize, usize);
 
-pub(in crate::lsp) fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
+impl Untold {
+    /// What was left out of a lens, if anything was.
+    pub fn of(lens: &CodeLens) -> Option<Untold> {
+        Untold::deserialize(lens.data.as_ref()?).ok()
+    }
+
+    pub fn uri(&self) -> &Uri {
+        &self.0
+    }
+}
+
+pub fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLens>>> {
     let lenses = view.analysis.code_lenses(view.file)?;
     let is_told = lenses.len() <= AT_ONCE;
     // Those of one kernel stand at one place.
@@ -40,7 +53,7 @@ pub(in crate::lsp) fn code_lenses(view: &View) -> Cancellable<Option<Vec<CodeLen
 }
 
 /// What a lens says. One of an older version of the document has been overtaken; one that is gone stays as it is.
-pub(in crate::lsp) fn resolve_code_lens(view: &View, range: Range, untold: &Untold) -> Cancellable<Option<CodeLens>> {
+pub fn resolve_code_lens(view: &View, range: Range, untold: &Untold) -> Cancellable<Option<CodeLens>> {
     let &Untold(_, version, kind, nth) = untold;
     if version != view.version {
         return Err(Cancelled);

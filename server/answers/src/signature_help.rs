@@ -1,18 +1,14 @@
+//! `textDocument/signatureHelp`.
+
+use ls_types::{Documentation, ParameterInformation, ParameterLabel, Position, SignatureHelp, SignatureInformation};
 use tilefit_analysis::Cancellable;
 use tilefit_analysis::ide::Signature;
-use tower_lsp::ls_types::{
-    Documentation, ParameterInformation, ParameterLabel, Position, SignatureHelp, SignatureInformation,
-};
 
-use crate::lsp::client::Shows;
-use crate::lsp::convert;
-use crate::lsp::query::View;
+use crate::abilities::Shows;
+use crate::convert;
+use crate::view::View;
 
-pub(in crate::lsp) fn signature_help(
-    view: &View,
-    position: Position,
-    shows: Shows,
-) -> Cancellable<Option<SignatureHelp>> {
+pub fn signature_help(view: &View, position: Position, shows: Shows) -> Cancellable<Option<SignatureHelp>> {
     let help = view.analysis.signature_help(view.file, view.offset(position))?;
     Ok(help.map(|help| {
         // Behind the last parameter: the first one outside of the list, which highlights none.

@@ -2,27 +2,30 @@
 
 use std::collections::HashMap;
 
-use tilefit_analysis::Cancellable;
-use tilefit_analysis::ide::Mention;
-use tower_lsp::ls_types::{
+use ls_types::{
     DocumentChanges, DocumentHighlight, DocumentHighlightKind, GotoDefinitionResponse, Location, OneOf,
     OptionalVersionedTextDocumentIdentifier, Position, PrepareRenameResponse, TextDocumentEdit, TextEdit, Uri,
     WorkspaceEdit,
 };
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::{Exported, Mention};
 
-use crate::lsp::query::View;
-use crate::lsp::search::Sought;
+use crate::view::View;
 
-pub(in crate::lsp) fn definition(view: &View, position: Position) -> Cancellable<Option<GotoDefinitionResponse>> {
+/// A name that a module offers to others, as it was met in a version of a document.
+pub struct Sought {
+    pub uri: Uri,
+    pub version: i32,
+    pub position: Position,
+    pub name: Exported,
+}
+
+pub fn definition(view: &View, position: Position) -> Cancellable<Option<GotoDefinitionResponse>> {
     let definition = view.analysis.definition(view.file, view.offset(position))?;
     Ok(definition.and_then(|mention| location(view, mention)).map(GotoDefinitionResponse::Scalar))
 }
 
-pub(in crate::lsp) fn references(
-    view: &View,
-    position: Position,
-    with_definitions: bool,
-) -> Cancellable<Option<Vec<Location>>> {
+pub fn references(view: &View, position: Position, with_definitions: bool) -> Cancellable<Option<Vec<Location>>> {
     let references = view.analysis.references(view.file, view.offset(position))?;
     Ok(references.map(|references| {
         let wanted = references.into_iter().filter(|mention| with_definitions || !mention.writes);
@@ -30,7 +33,7 @@ pub(in crate::lsp) fn references(
     }))
 }
 
-pub(in crate::lsp) fn highlights(view: &View, position: Position) -> Cancellable<Option<Vec<DocumentHighlight>>> {
+pub fn highlights(view: &View, position: Position) -> Cancellable<Option<Vec<DocumentHighlight>>> {
     let mentions = view.analysis.highlights(view.file, view.offset(position))?;
     let highlight = |mention: Mention| DocumentHighlight {
         range: view.range(mention.range),
@@ -39,7 +42,7 @@ pub(in crate::lsp) fn highlights(view: &View, position: Position) -> Cancellable
     Ok((!mentions.is_empty()).then(|| mentions.into_iter().map(highlight).collect()))
 }
 
-pub(in crate::lsp) fn prepare_rename(view: &View, position: Position) -> Cancellable<Option<PrepareRenameResponse>> {
+pub fn prepare_rename(view: &View, position: Position) -> Cancellable<Option<PrepareRenameResponse>> {
     let name = view.analysis.prepare_rename(view.file, view.offset(position))?;
     Ok(name.map(|name| PrepareRenameResponse::RangeWithPlaceholder {
         range: view.range(name.range),
@@ -48,13 +51,13 @@ pub(in crate::lsp) fn prepare_rename(view: &View, position: Position) -> Cancell
 }
 
 /// The name at a position, if other files can import it.
-pub(in crate::lsp) fn exported(view: &View, position: Position) -> Cancellable<Option<Sought>> {
+pub fn exported(view: &View, position: Position) -> Cancellable<Option<Sought>> {
     let name = view.analysis.exported(view.file, view.offset(position))?;
     Ok(name.map(|name| Sought { uri: view.uri.clone(), version: view.version, position, name }))
 }
 
 /// The edits, or why there are none. With `versions` of the open documents for clients that check them.
-pub(in crate::lsp) fn rename(
+pub fn rename(
     view: &View,
     position: Position,
     new: &str,

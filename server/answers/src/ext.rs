@@ -1,78 +1,77 @@
 //! Requests and answers that LSP does not have.
 
+use ls_types::notification::Notification;
+use ls_types::request::Request;
+use ls_types::{Position, Range, TextDocumentIdentifier, Uri};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tilefit_analysis::ide::MemoryMap;
 use tilefit_analysis::ide::memory_map::{Totals, Trial};
 use tilefit_analysis::target::{Planner, Target};
-use tower_lsp::jsonrpc::Error;
-use tower_lsp::ls_types::notification::Notification;
-use tower_lsp::ls_types::request::Request;
-use tower_lsp::ls_types::{Position, Range, TextDocumentIdentifier, Uri};
 
-use super::memory_map::Wish;
+use crate::memory_map::Wish;
 
-pub(super) const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
+pub const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ViewFileTextParams {
-    pub(super) text_document: TextDocumentIdentifier,
+pub struct ViewFileTextParams {
+    pub text_document: TextDocumentIdentifier,
 }
 
 /// The server's own copy of a document.
 #[derive(Serialize)]
-pub(super) struct FileText {
-    pub(super) text: String,
-    pub(super) version: i32,
+pub struct FileText {
+    pub text: String,
+    pub version: i32,
 }
 
 /// Takes `{textDocument, position}`.
-pub(super) const GENERATED_CODE: &str = "tilefit/generatedCode";
+pub const GENERATED_CODE: &str = "tilefit/generatedCode";
 
 /// The C++ of one kernel.
 #[derive(Serialize)]
-pub(super) struct GeneratedCode {
-    pub(super) kernel: String,
-    pub(super) language: &'static str,
-    pub(super) text: String,
+pub struct GeneratedCode {
+    pub kernel: String,
+    pub language: &'static str,
+    pub text: String,
     /// The version of the document that it was generated from.
-    pub(super) version: i32,
-    pub(super) map: Vec<MappedLine>,
-    pub(super) gaps: Vec<Gap>,
+    pub version: i32,
+    pub map: Vec<MappedLine>,
+    pub gaps: Vec<Gap>,
 }
 
 /// What the C++ lacks, where nothing is said of it in the source.
 #[derive(Serialize)]
-pub(super) struct Gap {
-    pub(super) range: Range,
-    pub(super) code: &'static str,
-    pub(super) message: String,
+pub struct Gap {
+    pub range: Range,
+    pub code: &'static str,
+    pub message: String,
 }
 
 /// A line of the generated text, counted from 0, and the source that it comes from.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct MappedLine {
-    pub(super) generated_line: u32,
-    pub(super) range: Range,
+pub struct MappedLine {
+    pub generated_line: u32,
+    pub range: Range,
 }
 
 /// LSP 3.18: the text of a document that has no file.
-pub(super) const TEXT_DOCUMENT_CONTENT: &str = "workspace/textDocumentContent";
+pub const TEXT_DOCUMENT_CONTENT: &str = "workspace/textDocumentContent";
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct TextDocumentContentParams {
-    pub(super) uri: Uri,
+pub struct TextDocumentContentParams {
+    pub uri: Uri,
 }
 
 #[derive(Serialize)]
-pub(super) struct TextDocumentContent {
-    pub(super) text: String,
+pub struct TextDocumentContent {
+    pub text: String,
 }
 
 /// Asks the client to ask again.
-pub(super) enum RefreshTextDocumentContent {}
+pub enum RefreshTextDocumentContent {}
 
 impl Request for RefreshTextDocumentContent {
     type Params = TextDocumentContentParams;
@@ -81,10 +80,10 @@ impl Request for RefreshTextDocumentContent {
 }
 
 /// The user has pressed the button of a progress that the server began; takes `WorkDoneProgressCancelParams`.
-pub(super) const CANCEL_PROGRESS: &str = "window/workDoneProgress/cancel";
+pub const CANCEL_PROGRESS: &str = "window/workDoneProgress/cancel";
 
 /// A part of an answer that is still being made (LSP 3.17, `$/progress`).
-pub(super) enum PartialResult {}
+pub enum PartialResult {}
 
 impl Notification for PartialResult {
     /// `{ token, value }`
@@ -93,33 +92,33 @@ impl Notification for PartialResult {
 }
 
 /// Takes `{textDocument, position}`.
-pub(super) const ALLOCATED_IR: &str = "tilefit/allocatedIr";
+pub const ALLOCATED_IR: &str = "tilefit/allocatedIr";
 
 /// Takes `{textDocument, position}`.
-pub(super) const LOWERED_IR: &str = "tilefit/loweredIr";
+pub const LOWERED_IR: &str = "tilefit/loweredIr";
 
 /// The IR of one kernel after memory is allocated, or after each step of the compiler.
 #[derive(Serialize)]
-pub(super) struct KernelIr {
-    pub(super) kernel: String,
-    pub(super) language: &'static str,
-    pub(super) text: String,
+pub struct KernelIr {
+    pub kernel: String,
+    pub language: &'static str,
+    pub text: String,
     /// The version of the document that it belongs to.
-    pub(super) version: i32,
-    pub(super) map: Vec<MappedLine>,
+    pub version: i32,
+    pub map: Vec<MappedLine>,
 }
 
 /// The map once.
-pub(super) const MEMORY_MAP: &str = "tilefit/memoryMap";
+pub const MEMORY_MAP: &str = "tilefit/memoryMap";
 
 /// The map now and after every edit, until it is sent without a position.
-pub(super) const WATCH_MEMORY_MAP: &str = "tilefit/watchMemoryMap";
+pub const WATCH_MEMORY_MAP: &str = "tilefit/watchMemoryMap";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct MemoryMapParams {
-    pub(super) text_document: TextDocumentIdentifier,
-    pub(super) position: Option<Position>,
+pub struct MemoryMapParams {
+    pub text_document: TextDocumentIdentifier,
+    pub position: Option<Position>,
     /// Instead of what the settings say.
     target: Option<String>,
     planner: Option<String>,
@@ -129,7 +128,7 @@ pub(super) struct MemoryMapParams {
 /// How the map is drawn, beside its data.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
-pub(super) enum Picture {
+pub enum Picture {
     /// A part of a page; pixels.
     Html { width: u16 },
     /// The picture of it alone.
@@ -140,11 +139,9 @@ pub(super) enum Picture {
 
 impl MemoryMapParams {
     /// The error names what is not known.
-    pub(super) fn wish(&self) -> Result<Wish, Error> {
-        fn named<T>(kind: &str, name: Option<&String>, from_name: fn(&str) -> Option<T>) -> Result<Option<T>, Error> {
-            let known = |name: &String| {
-                from_name(name).ok_or_else(|| Error::invalid_params(format!("there is no {kind} `{name}`")))
-            };
+    pub fn wish(&self) -> Result<Wish, String> {
+        fn named<T>(kind: &str, name: Option<&String>, from_name: fn(&str) -> Option<T>) -> Result<Option<T>, String> {
+            let known = |name: &String| from_name(name).ok_or_else(|| format!("there is no {kind} `{name}`"));
             name.map(known).transpose()
         }
         let target = named("target", self.target.as_ref(), Target::from_name)?;
@@ -154,45 +151,45 @@ impl MemoryMapParams {
 }
 
 #[derive(Serialize)]
-pub(super) struct MemoryMapAnswer {
+pub struct MemoryMapAnswer {
     /// Of the document.
-    pub(super) version: i32,
+    pub version: i32,
     /// One, or one for each core that the kernel is split between.
-    pub(super) maps: Vec<DrawnMap>,
+    pub maps: Vec<DrawnMap>,
     /// What the settings come to.
-    pub(super) settings: Vec<Totals>,
-    pub(super) changes: Vec<String>,
+    pub settings: Vec<Totals>,
+    pub changes: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct DrawnMap {
+pub struct DrawnMap {
     #[serde(flatten)]
-    pub(super) map: MemoryMap<Range>,
+    pub map: MemoryMap<Range>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) html: Option<String>,
+    pub html: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) text: Option<Text>,
+    pub text: Option<Text>,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Text {
-    pub(super) lines: Vec<String>,
-    pub(super) marks: Vec<Mark>,
+pub struct Text {
+    pub lines: Vec<String>,
+    pub marks: Vec<Mark>,
 }
 
 /// What a part of a line shows; lines and bytes from 0.
 #[derive(Debug, Serialize)]
-pub(super) struct Mark {
-    pub(super) line: usize,
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) kind: String,
+pub struct Mark {
+    pub line: usize,
+    pub start: usize,
+    pub end: usize,
+    pub kind: String,
     /// Number of the box, counted over all spaces from 0.
     #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
-    pub(super) number: Option<usize>,
+    pub number: Option<usize>,
 }
 
-pub(super) enum MemoryMapNotification {}
+pub enum MemoryMapNotification {}
 
 impl Notification for MemoryMapNotification {
     /// A [`MemoryMapChanged`]. The trait wants what can be read as well, and names are borrowed there.
@@ -202,17 +199,17 @@ impl Notification for MemoryMapNotification {
 
 /// The map of a version of a document that is watched.
 #[derive(Debug, Serialize)]
-pub(super) struct MemoryMapChanged {
-    pub(super) uri: Uri,
-    pub(super) version: i32,
+pub struct MemoryMapChanged {
+    pub uri: Uri,
+    pub version: i32,
     /// None in a file without kernels.
-    pub(super) maps: Vec<DrawnMap>,
-    pub(super) settings: Vec<Totals>,
-    pub(super) changes: Vec<String>,
+    pub maps: Vec<DrawnMap>,
+    pub settings: Vec<Totals>,
+    pub changes: Vec<String>,
 }
 
 /// Sent to clients with the experimental capability `tilefitSettings`, at the start and after every change.
-pub(super) enum SettingsNotification {}
+pub enum SettingsNotification {}
 
 impl Notification for SettingsNotification {
     type Params = SettingsInForce;
@@ -221,9 +218,9 @@ impl Notification for SettingsNotification {
 
 /// Of the client, the project and the defaults together.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct SettingsInForce {
-    pub(super) target: String,
-    pub(super) planner: String,
+pub struct SettingsInForce {
+    pub target: String,
+    pub planner: String,
     /// The GPU of TLX kernels whose scenario names none.
-    pub(super) arch: String,
+    pub arch: String,
 }

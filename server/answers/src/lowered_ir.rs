@@ -1,10 +1,12 @@
+//! `tilefit/loweredIr`: the MLIR of a TLX kernel after each step of its compiler.
+
+use ls_types::Position;
 use tilefit_analysis::Cancellable;
-use tower_lsp::ls_types::Position;
 
-use crate::lsp::ext::KernelIr;
-use crate::lsp::query::View;
+use crate::ext::KernelIr;
+use crate::view::View;
 
-pub(in crate::lsp) fn lowered_ir(view: &View, position: Position) -> Cancellable<Option<KernelIr>> {
+pub fn lowered_ir(view: &View, position: Position) -> Cancellable<Option<KernelIr>> {
     let ir = view.analysis.lowered_ir_at(view.file, view.offset(position))?;
     let version = view.version;
     Ok(ir.map(|ir| KernelIr { kernel: ir.kernel, language: "mlir", text: ir.text, version, map: Vec::new() }))

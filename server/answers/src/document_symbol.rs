@@ -1,10 +1,12 @@
+//! `textDocument/documentSymbol`: kernels and their tiles.
+
+use ls_types as lsp;
 use tilefit_analysis::Cancellable;
 use tilefit_analysis::ide::{Symbol, SymbolKind};
-use tower_lsp::ls_types as lsp;
 
-use crate::lsp::query::View;
+use crate::view::View;
 
-pub(in crate::lsp) fn document_symbols(view: &View) -> Cancellable<Option<lsp::DocumentSymbolResponse>> {
+pub fn document_symbols(view: &View) -> Cancellable<Option<lsp::DocumentSymbolResponse>> {
     let symbols = view.analysis.document_symbols(view.file)?;
     let symbols = symbols.into_iter().map(|symbol| document_symbol(view, symbol)).collect();
     Ok(Some(lsp::DocumentSymbolResponse::Nested(symbols)))

@@ -1,19 +1,35 @@
+//! `tilefit/memoryMap` and what a client that watches one is sent: who has which bytes of each memory space.
+
+use ls_types::Position;
 use tilefit_analysis::Cancellable;
 use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::Trial;
 use tilefit_analysis::ide::memory_map::text::{self, Line};
 use tilefit_analysis::ide::memory_map::{html, svg};
-use tower_lsp::ls_types::Position;
 
-use crate::lsp::ext::{DrawnMap, Mark, MemoryMapAnswer, Picture, Text};
-use crate::lsp::memory_map::Wish;
-use crate::lsp::query::View;
+use crate::ext::{DrawnMap, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, Text};
+use crate::view::View;
 
-pub(in crate::lsp) fn memory_map(view: &View, position: Position, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
+/// What a client wants to see of a kernel.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish {
+    pub trial: Trial,
+    pub picture: Option<Picture>,
+}
+
+pub fn memory_map(view: &View, position: Position, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
     memory_map_at(view, view.offset(position), wish)
 }
 
+/// What a client that watches the kernel around a byte offset is sent of this version.
+pub fn memory_map_changed(view: &View, offset: usize, wish: Wish) -> Cancellable<MemoryMapChanged> {
+    let parts = memory_map_at(view, offset, wish)?.map(|map| (map.maps, map.settings, map.changes));
+    let (maps, settings, changes) = parts.unwrap_or_default();
+    Ok(MemoryMapChanged { uri: view.uri.clone(), version: view.version, maps, settings, changes })
+}
+
 /// The maps of the kernel around a byte offset.
-pub(in crate::lsp) fn memory_map_at(view: &View, offset: usize, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
+fn memory_map_at(view: &View, offset: usize, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
     let maps = view.analysis.memory_map(view.file, offset, wish.trial)?;
     Ok(maps.map(|found| MemoryMapAnswer {
         version: view.version,

@@ -1,16 +1,18 @@
+//! `tilefit/generatedCode`: the C++ of a kernel.
+
+use ls_types::Position;
 use tilefit_analysis::{Cancellable, ide};
-use tower_lsp::ls_types::Position;
 
-use crate::lsp::ext::{Gap, GeneratedCode, MappedLine};
-use crate::lsp::query::View;
+use crate::ext::{Gap, GeneratedCode, MappedLine};
+use crate::view::View;
 
-pub(in crate::lsp) fn generated_code(view: &View, position: Position) -> Cancellable<Option<GeneratedCode>> {
+pub fn generated_code(view: &View, position: Position) -> Cancellable<Option<GeneratedCode>> {
     let code = view.analysis.generated_code(view.file, view.offset(position))?;
     Ok(code.map(|code| answer(view, code)))
 }
 
 /// By the name of the kernel, `Program.kernel`.
-pub(in crate::lsp) fn generated_code_of(view: &View, kernel: &str) -> Cancellable<Option<GeneratedCode>> {
+pub fn generated_code_of(view: &View, kernel: &str) -> Cancellable<Option<GeneratedCode>> {
     let codes = view.analysis.generated_codes(view.file)?;
     Ok(codes.into_iter().find(|code| code.kernel == kernel).map(|code| answer(view, code)))
 }

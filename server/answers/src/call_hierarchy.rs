@@ -1,25 +1,19 @@
+//! `textDocument/prepareCallHierarchy`, `callHierarchy/incomingCalls` and `outgoingCalls`: who calls whom, across files.
+
+use ls_types::{CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Position, Range, SymbolKind};
 use tilefit_analysis::Cancellable;
 use tilefit_analysis::ide::CallItem;
 use tilefit_syntax::TextRange;
-use tower_lsp::ls_types::{
-    CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Position, Range, SymbolKind,
-};
 
-use crate::lsp::query::View;
+use crate::view::View;
 
-pub(in crate::lsp) fn prepare_call_hierarchy(
-    view: &View,
-    position: Position,
-) -> Cancellable<Option<Vec<CallHierarchyItem>>> {
+pub fn prepare_call_hierarchy(view: &View, position: Position) -> Cancellable<Option<Vec<CallHierarchyItem>>> {
     let found = view.analysis.call_item(view.file, view.offset(position))?;
     Ok(found.and_then(|found| item(view, &found)).map(|item| vec![item]))
 }
 
 /// `name`: where the name of the item stands.
-pub(in crate::lsp) fn incoming_calls(
-    view: &View,
-    name: Position,
-) -> Cancellable<Option<Vec<CallHierarchyIncomingCall>>> {
+pub fn incoming_calls(view: &View, name: Position) -> Cancellable<Option<Vec<CallHierarchyIncomingCall>>> {
     let calls = view.analysis.incoming_calls(view.file, view.offset(name))?;
     let calls = calls.into_iter().filter_map(|calls| {
         let from = item(view, &calls.item)?;
@@ -29,10 +23,7 @@ pub(in crate::lsp) fn incoming_calls(
     Ok(Some(calls.collect()))
 }
 
-pub(in crate::lsp) fn outgoing_calls(
-    view: &View,
-    name: Position,
-) -> Cancellable<Option<Vec<CallHierarchyOutgoingCall>>> {
+pub fn outgoing_calls(view: &View, name: Position) -> Cancellable<Option<Vec<CallHierarchyOutgoingCall>>> {
     let calls = view.analysis.outgoing_calls(view.file, view.offset(name))?;
     let calls = calls.into_iter().filter_map(|calls| {
         let to = item(view, &calls.item)?;

@@ -1,10 +1,12 @@
+//! `textDocument/foldingRange` and `textDocument/selectionRange`.
+
+use ls_types::{FoldingRange, Position, Range, SelectionRange};
 use tilefit_analysis::Cancellable;
 use tilefit_syntax::TextRange;
-use tower_lsp::ls_types::{FoldingRange, Position, Range, SelectionRange};
 
-use crate::lsp::query::View;
+use crate::view::View;
 
-pub(in crate::lsp) fn folding_ranges(view: &View) -> Cancellable<Option<Vec<FoldingRange>>> {
+pub fn folding_ranges(view: &View) -> Cancellable<Option<Vec<FoldingRange>>> {
     let folds = view.analysis.folding_ranges(view.file)?.into_iter().map(|fold| view.range(fold));
     let folds = folds.filter(|range| range.start.line < range.end.line).map(|range| FoldingRange {
         start_line: range.start.line,
@@ -15,10 +17,7 @@ pub(in crate::lsp) fn folding_ranges(view: &View) -> Cancellable<Option<Vec<Fold
 }
 
 /// One for each position; outside of kernels the empty range there, as the protocol asks for.
-pub(in crate::lsp) fn selection_ranges(
-    view: &View,
-    positions: &[Position],
-) -> Cancellable<Option<Vec<SelectionRange>>> {
+pub fn selection_ranges(view: &View, positions: &[Position]) -> Cancellable<Option<Vec<SelectionRange>>> {
     let at = |&position: &Position| -> Cancellable<SelectionRange> {
         let ranges = view.analysis.selection_ranges(view.file, view.offset(position))?;
         let outwards = ranges.into_iter().rev();

@@ -1,10 +1,12 @@
+//! `tilefit/allocatedIr`: the IR of a kernel after memory is allocated.
+
+use ls_types::Position;
 use tilefit_analysis::Cancellable;
-use tower_lsp::ls_types::Position;
 
-use crate::lsp::ext::{KernelIr, MappedLine};
-use crate::lsp::query::View;
+use crate::ext::{KernelIr, MappedLine};
+use crate::view::View;
 
-pub(in crate::lsp) fn allocated_ir(view: &View, position: Position) -> Cancellable<Option<KernelIr>> {
+pub fn allocated_ir(view: &View, position: Position) -> Cancellable<Option<KernelIr>> {
     let ir = view.analysis.allocated_ir_at(view.file, view.offset(position))?;
     Ok(ir.map(|ir| {
         let lines = ir.map.into_iter();

@@ -1,7 +1,6 @@
 //! What this server offers.
 
-use tilefit_syntax::PositionEncoding;
-use tower_lsp::ls_types::{
+use ls_types::{
     CallHierarchyServerCapability, ClientCapabilities, CodeActionKind, CodeActionOptions, CodeActionProviderCapability,
     CodeLensOptions, CompletionOptions, DiagnosticOptions, DiagnosticServerCapabilities, ExecuteCommandOptions,
     FoldingRangeProviderCapability, HoverProviderCapability, InitializeResult, InlayHintOptions,
@@ -9,42 +8,43 @@ use tower_lsp::ls_types::{
     SelectionRangeProviderCapability, ServerCapabilities, ServerInfo, SignatureHelpOptions, TextDocumentSyncCapability,
     TextDocumentSyncKind, TextDocumentSyncOptions, TextDocumentSyncSaveOptions, WorkDoneProgressOptions,
 };
+use tilefit_syntax::PositionEncoding;
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilefit/generatedCode`.
-pub(super) const GENERATED_CODE: &str = "tilefit.generatedCode";
+pub const GENERATED_CODE: &str = "tilefit.generatedCode";
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilefit/allocatedIr`.
-pub(super) const ALLOCATED_IR: &str = "tilefit.allocatedIr";
+pub const ALLOCATED_IR: &str = "tilefit.allocatedIr";
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show that place; also answers it, as a `Location`.
-pub(super) const OPEN_DUMP: &str = "tilefit.openDump";
+pub const OPEN_DUMP: &str = "tilefit.openDump";
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilefit/loweredIr`.
-pub(super) const LOWERED_IR: &str = "tilefit.loweredIr";
+pub const LOWERED_IR: &str = "tilefit.loweredIr";
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show the C++ as a document of its own that follows
 /// every edit; also answers the URI of that document.
-pub(super) const OPEN_GENERATED_CODE: &str = "tilefit.openGeneratedCode";
+pub const OPEN_GENERATED_CODE: &str = "tilefit.openGeneratedCode";
 
 /// What `workspace/executeCommand` takes.
-pub(super) const COMMANDS: [&str; 5] = [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP];
+pub const COMMANDS: [&str; 5] = [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP];
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
-pub(super) const SHOW_MEMORY_MAP: &str = "tilefit.showMemoryMap";
+pub const SHOW_MEMORY_MAP: &str = "tilefit.showMemoryMap";
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
-pub(super) const SHOW_GENERATED_CODE: &str = "tilefit.showGeneratedCode";
+pub const SHOW_GENERATED_CODE: &str = "tilefit.showGeneratedCode";
 
 /// A command that the editor's extension provides; a code action runs it with `[uri, position]`.
-pub(super) const SHOW_ALLOCATED_IR: &str = "tilefit.showAllocatedIr";
+pub const SHOW_ALLOCATED_IR: &str = "tilefit.showAllocatedIr";
 
 /// The same for the MLIR of TLX kernels.
-pub(super) const SHOW_LOWERED_IR: &str = "tilefit.showLoweredIr";
+pub const SHOW_LOWERED_IR: &str = "tilefit.showLoweredIr";
 
 /// The kind of the code action that mends a whole file, for `editor.codeActionsOnSave`.
-pub(super) const FIX_ALL: &str = "source.fixAll.tilefit";
+pub const FIX_ALL: &str = "source.fixAll.tilefit";
 
 /// UTF-8 when the client offers it, since that is how the text is kept; else the client's first choice.
-pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionEncoding {
+pub fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionEncoding {
     let offered = capabilities.general.as_ref().and_then(|general| general.position_encodings.as_deref());
     let mut known = offered.unwrap_or_default().iter().filter_map(|kind| match kind.as_str() {
         "utf-8" => Some(PositionEncoding::Utf8),
@@ -57,7 +57,7 @@ pub(super) fn negotiate_encoding(capabilities: &ClientCapabilities) -> PositionE
 }
 
 /// `pulls`: the client asks for diagnostics, and takes none otherwise.
-pub(super) fn initialize_result(encoding: PositionEncoding, pulls: bool) -> InitializeResult {
+pub fn initialize_result(encoding: PositionEncoding, pulls: bool) -> InitializeResult {
     InitializeResult {
         capabilities: ServerCapabilities {
             position_encoding: Some(match encoding {
@@ -132,7 +132,7 @@ pub(super) fn initialize_result(encoding: PositionEncoding, pulls: bool) -> Init
 
 #[cfg(test)]
 mod tests {
-    use tower_lsp::ls_types::GeneralClientCapabilities;
+    use ls_types::GeneralClientCapabilities;
 
     use super::*;
 

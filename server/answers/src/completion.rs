@@ -1,20 +1,18 @@
-use serde_json::Value;
-use tilefit_analysis::Cancellable;
-use tilefit_analysis::ide::{self, CompletionKind};
-use tower_lsp::ls_types::{
+//! `textDocument/completion` and `completionItem/resolve`.
+
+use ls_types::{
     CompletionItem, CompletionItemKind, CompletionList, CompletionResponse, CompletionTextEdit, Documentation,
     InsertReplaceEdit, InsertTextFormat, Position, Range, TextEdit,
 };
+use serde_json::Value;
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::{self, CompletionKind};
 
-use crate::lsp::client::Shows;
-use crate::lsp::convert;
-use crate::lsp::query::View;
+use crate::abilities::Shows;
+use crate::convert;
+use crate::view::View;
 
-pub(in crate::lsp) fn completion(
-    view: &View,
-    position: Position,
-    shows: Shows,
-) -> Cancellable<Option<CompletionResponse>> {
+pub fn completion(view: &View, position: Position, shows: Shows) -> Cancellable<Option<CompletionResponse>> {
     let completions = view.analysis.completions(view.file, view.offset(position))?;
     Ok(completions.map(|completions| {
         let ranges = [view.range(completions.replaces), view.range(completions.overwrites)];
@@ -60,7 +58,7 @@ fn kind(kind: CompletionKind) -> CompletionItemKind {
 }
 
 /// Adds the documentation; it is the same in every document.
-pub(in crate::lsp) fn resolve_completion(mut item: CompletionItem, shows: Shows) -> CompletionItem {
+pub fn resolve_completion(mut item: CompletionItem, shows: Shows) -> CompletionItem {
     let key = item.data.as_ref().and_then(Value::as_str);
     if let Some(markdown) = key.and_then(ide::documentation) {
         let content = convert::markup(markdown, shows.markdown_in_completion);

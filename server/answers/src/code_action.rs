@@ -1,29 +1,49 @@
-use std::collections::HashMap;
+//! `textDocument/codeAction`: mends, refactorings and views of a kernel.
 
-use serde_json::json;
-use tilefit_analysis::Cancellable;
-use tilefit_analysis::ide::{self, Effect, Mend};
-use tilefit_syntax::{Document, TextRange};
-use tower_lsp::ls_types::{
+use std::collections::HashMap;
+use std::ops::Range as Bytes;
+use std::path::{Path, PathBuf};
+
+use ls_types::{
     CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, CreateFile, DocumentChangeOperation,
     DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit,
     Uri, WorkspaceEdit,
 };
+use serde_json::json;
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::{self, Effect, Mend};
+use tilefit_syntax::{Document, TextRange};
 
-use crate::lsp::capabilities::{FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
-use crate::lsp::convert;
-use crate::lsp::query::View;
-use crate::setting_edit::{self, SettingEdit};
+use crate::capabilities::{FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
+use crate::convert;
+use crate::diagnostic::lsp_diagnostic;
+use crate::view::View;
 
-/// Those of the kinds in `only`, or all without it.
-pub(in crate::lsp) fn code_actions(
+/// A change to a file of settings.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SettingEdit {
+    pub path: PathBuf,
+    /// `None` where there is no such file yet.
+    pub text: Option<String>,
+    /// Bytes of the text.
+    pub range: Bytes<usize>,
+    pub new: String,
+}
+
+/// How the files of settings in a folder have to change for a setting, by its key, to have a value; `None` where they are not
+/// understood. Whoever owns the files says it: they are read only when an action needs them.
+type WriteSetting<'a> = &'a dyn Fn(&Path, &str, &str) -> Option<SettingEdit>;
+
+/// Those of the kinds in `only`, or all without it. `write_setting` is asked only for actions that write one.
+pub fn code_actions(
     view: &View,
     range: Range,
     only: Option<&[CodeActionKind]>,
     creates_files: bool,
+    write_setting: WriteSetting<'_>,
 ) -> Cancellable<Option<CodeActionResponse>> {
     let actions = view.analysis.code_actions(view.file, view.text_range(range))?;
-    let actions = actions.into_iter().filter_map(|action| code_action(view, action, creates_files));
+    let actions = actions.into_iter().filter_map(|action| code_action(view, action, creates_files, write_setting));
     let fix_all = match only {
         // It looks at the whole file, so only for those who ask for it.
         Some(kinds) if kinds.iter().any(|kind| kind.as_str().starts_with("source")) => fix_all(view)?,
@@ -54,7 +74,12 @@ fn is_within(action: &CodeAction, kind: &CodeActionKind) -> bool {
 }
 
 /// `None` where the client cannot do it.
-fn code_action(view: &View, action: ide::CodeAction, creates_files: bool) -> Option<CodeAction> {
+fn code_action(
+    view: &View,
+    action: ide::CodeAction,
+    creates_files: bool,
+    write_setting: WriteSetting<'_>,
+) -> Option<CodeAction> {
     let title = action.title;
     Some(match action.effect {
         Effect::ShowAllocatedIr(offset) => show(view, title, SHOW_ALLOCATED_IR, offset),
@@ -68,7 +93,7 @@ fn code_action(view: &View, action: ide::CodeAction, creates_files: bool) -> Opt
         Effect::Mend(Mend { edits, mends, preferred }) => CodeAction {
             title,
             kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![convert::diagnostic(view, mends)]),
+            diagnostics: Some(vec![lsp_diagnostic(view, mends)]),
             edit: Some(edit(view, edits)),
             is_preferred: Some(preferred),
             ..CodeAction::default()
@@ -76,8 +101,8 @@ fn code_action(view: &View, action: ide::CodeAction, creates_files: bool) -> Opt
         Effect::SetPlanner { planner, mends } => CodeAction {
             title,
             kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![convert::diagnostic(view, mends)]),
-            edit: Some(setting(view, "planner", planner.name(), creates_files)?),
+            diagnostics: Some(vec![lsp_diagnostic(view, mends)]),
+            edit: Some(setting(view, write_setting, "planner", planner.name(), creates_files)?),
             is_preferred: Some(false),
             ..CodeAction::default()
         },
@@ -85,8 +110,14 @@ fn code_action(view: &View, action: ide::CodeAction, creates_files: bool) -> Opt
 }
 
 /// Writes a setting of the workspace.
-fn setting(view: &View, key: &str, value: &str, creates_files: bool) -> Option<WorkspaceEdit> {
-    let SettingEdit { path, text, range, new } = setting_edit::set(view.settings_folder.as_ref()?, key, value)?;
+fn setting(
+    view: &View,
+    write_setting: WriteSetting<'_>,
+    key: &str,
+    value: &str,
+    creates_files: bool,
+) -> Option<WorkspaceEdit> {
+    let SettingEdit { path, text, range, new } = write_setting(view.settings_folder.as_ref()?, key, value)?;
     let uri = Uri::from_file_path(path)?;
     if let Some(text) = text {
         let range = convert::range(&Document::new(&text), TextRange::new(range.start, range.end), view.encoding);
