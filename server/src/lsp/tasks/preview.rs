@@ -13,28 +13,28 @@ use tilefit_analysis::Cancelled;
 use tilefit_answers::{self as answers, View};
 use tower_lsp::ls_types::Uri;
 
-use super::client::{Outbox, ToClient};
+use crate::lsp::outbox::{Outbox, ToClient};
 
 /// A kernel whose C++ the client shows.
 #[derive(Clone)]
-pub(super) struct Preview {
+pub(crate) struct Preview {
     kernel: String,
     place: Place,
     shown: Arc<Mutex<String>>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Content(Uri),
     File(PathBuf),
 }
 
 /// Those of each source.
 #[derive(Default)]
-pub(super) struct Previews(HashMap<Uri, Vec<Preview>>);
+pub(crate) struct Previews(HashMap<Uri, Vec<Preview>>);
 
 impl Previews {
-    pub(super) fn add(&mut self, source: Uri, kernel: String, place: Place, text: String) {
+    pub(crate) fn add(&mut self, source: Uri, kernel: String, place: Place, text: String) {
         let of_source = self.0.entry(source).or_default();
         if let Some(preview) = of_source.iter().find(|preview| preview.place == place) {
             preview.note(text);
@@ -43,12 +43,12 @@ impl Previews {
         }
     }
 
-    pub(super) fn of(&self, source: &Uri) -> &[Preview] {
+    pub(crate) fn of(&self, source: &Uri) -> &[Preview] {
         self.0.get(source).map_or(&[], Vec::as_slice)
     }
 
     /// The source is closed: its files go with it.
-    pub(super) fn close(&mut self, source: &Uri) {
+    pub(crate) fn close(&mut self, source: &Uri) {
         for preview in self.0.remove(source).unwrap_or_default() {
             if let Place::File(path) = preview.place {
                 let _ = fs::remove_file(path); // somebody may have been faster
@@ -68,7 +68,7 @@ impl Preview {
 }
 
 /// A file for the C++ of a kernel, one for each kernel of each source of this session.
-pub(super) fn file_of(source: &Uri, kernel: &str) -> PathBuf {
+pub(crate) fn file_of(source: &Uri, kernel: &str) -> PathBuf {
     let source = utf8_percent_encode(source.as_str(), NON_ALPHANUMERIC).to_string();
     // Names of files have a limit; the end of a path says most.
     let source: String = source.chars().skip(source.chars().count().saturating_sub(120)).collect();
@@ -77,7 +77,7 @@ pub(super) fn file_of(source: &Uri, kernel: &str) -> PathBuf {
 }
 
 /// Puts a read-only file with this text into the place of the one that is there.
-pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
+pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let new = path.with_extension("new");
@@ -90,7 +90,7 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Brings the previews of a document up to date, on a worker. Answers with the document if an edit interrupted it.
-pub(super) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Option<Uri> {
+pub(crate) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Option<Uri> {
     for preview in previews {
         let code = catch_unwind(AssertUnwindSafe(|| answers::generated_code_of(&view, &preview.kernel)));
         let text = match code {

@@ -17,9 +17,9 @@ use super::workspace::{self, Stamp, Workspace};
 const MOST: usize = 1000;
 
 /// The kernels of each file, as it was when they were looked for.
-pub(super) type KernelNames = HashMap<String, (Stamp, Arc<Vec<KernelName>>)>;
+pub(crate) type KernelNames = HashMap<String, (Stamp, Arc<Vec<KernelName>>)>;
 
-pub(super) fn find(
+pub(crate) fn find(
     workspace: &Workspace,
     query: &str,
     known: &Mutex<KernelNames>,

@@ -16,7 +16,7 @@ use super::workspace::{self, Workspace};
 use crate::imports;
 use crate::selection::Selection;
 
-pub(super) fn references(
+pub(crate) fn references(
     workspace: &Workspace,
     sought: &Sought,
     with_definitions: bool,
@@ -32,11 +32,11 @@ pub(super) fn references(
     Ok(locations.map(|locations| locations.into_iter().map(respelt).collect()))
 }
 
-pub(super) fn prepare_rename(workspace: &Workspace, sought: &Sought) -> Result<Option<PrepareRenameResponse>> {
+pub(crate) fn prepare_rename(workspace: &Workspace, sought: &Sought) -> Result<Option<PrepareRenameResponse>> {
     answers::prepare_rename(&view(workspace, sought)?, sought.position).map_err(|_| content_modified())
 }
 
-pub(super) fn rename(
+pub(crate) fn rename(
     workspace: &Workspace,
     sought: &Sought,
     new: &str,
@@ -56,7 +56,7 @@ fn view(workspace: &Workspace, sought: &Sought) -> Result<View> {
 }
 
 /// A function that the client has been told of, in a file that it need not have opened.
-pub(super) fn view_of_item(workspace: &Workspace, item: &CallHierarchyItem) -> View {
+pub(crate) fn view_of_item(workspace: &Workspace, item: &CallHierarchyItem) -> View {
     let path = path_of(&item.uri);
     let version = workspace.version_of(&item.uri).unwrap_or_default();
     let name = item.name.rsplit('.').next().unwrap_or(&item.name).to_owned();

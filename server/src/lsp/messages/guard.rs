@@ -15,13 +15,14 @@ use tower::Service;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
 use super::frames::MALFORMED;
+use crate::lsp::panics::internal_error;
 
 /// Where a client says that `workspace/textDocumentContent` can be registered.
 const CONTENT: &str = "/capabilities/workspace/textDocumentContent/dynamicRegistration";
 
 /// How far the session is on its way to the end.
 #[derive(Default)]
-pub(super) struct Session {
+pub(crate) struct Session {
     shut_down: AtomicBool,
     exited: AtomicBool,
     exit: Notify,
@@ -30,18 +31,18 @@ pub(super) struct Session {
 
 impl Session {
     /// Waits for the `exit` notification.
-    pub(super) async fn exit(&self) {
+    pub(crate) async fn exit(&self) {
         self.exit.notified().await;
     }
 
     /// Whether the client asks for the text of documents that have no file (LSP 3.18). What `initialize` says of it gets lost
     /// where messages become values of LSP 3.17.
-    pub(super) fn asks_for_content(&self) -> bool {
+    pub(crate) fn asks_for_content(&self) -> bool {
         self.asks_for_content.load(Ordering::Acquire)
     }
 
     /// 0 after `shutdown`, else 1 (LSP 3.17, `exit`).
-    pub(super) fn exit_code(&self) -> i32 {
+    pub(crate) fn exit_code(&self) -> i32 {
         let code = i32::from(!self.shut_down.load(Ordering::Acquire));
         if code != 0 && !self.exited.load(Ordering::Acquire) {
             eprintln!("tilefit: the input ended without `shutdown` and `exit`");
@@ -51,13 +52,13 @@ impl Session {
 }
 
 /// Wraps the tower-lsp service.
-pub(super) struct Guard<S> {
+pub(crate) struct Guard<S> {
     inner: S,
     session: Arc<Session>,
 }
 
 impl<S> Guard<S> {
-    pub(super) fn new(inner: S, session: Arc<Session>) -> Self {
+    pub(crate) fn new(inner: S, session: Arc<Session>) -> Self {
         Guard { inner, session }
     }
 }
@@ -129,17 +130,6 @@ where
 
 fn answer_panic(id: Option<Id>, panic: &(dyn Any + Send)) -> Option<Response> {
     id.map(|id| Response::from_error(id, internal_error(panic)))
-}
-
-/// The JSON-RPC error that stands for a caught panic.
-pub(super) fn internal_error(panic: &(dyn Any + Send)) -> Error {
-    let message = format!("tilefit failed on this request, which is a bug: {}", panic_message(panic));
-    Error { code: ErrorCode::InternalError, message: message.into(), data: None }
-}
-
-pub(super) fn panic_message(panic: &(dyn Any + Send)) -> &str {
-    let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
 fn malformed(request: Request) -> Response {

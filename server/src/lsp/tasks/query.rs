@@ -8,12 +8,12 @@ use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::Uri;
 
-use super::guard::internal_error;
+use crate::lsp::panics::internal_error;
 
 /// What becomes of a request when an edit of its document overtakes it. Whatever else interrupts one, such as a setting or a file
 /// that it imports, it is asked again.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum OnEdit {
+pub(crate) enum OnEdit {
     /// Ask again: the answer belongs to the document as a whole.
     AskAgain,
     /// Give up with `ContentModified`: the client's position means another place now.
@@ -21,7 +21,7 @@ pub(super) enum OnEdit {
 }
 
 /// A request without its types, as it waits on the queue.
-pub(super) trait Query: Send {
+pub(crate) trait Query: Send {
     fn uri(&self) -> &Uri;
 
     /// True when nobody waits for the answer any longer.
@@ -47,7 +47,7 @@ struct Question<T, F> {
 const ATTEMPTS: u32 = 16;
 
 /// A query, and the channel on which its answer arrives.
-pub(super) fn question<T, F>(uri: Uri, on_edit: OnEdit, compute: F) -> (Box<dyn Query>, oneshot::Receiver<Result<T>>)
+pub(crate) fn question<T, F>(uri: Uri, on_edit: OnEdit, compute: F) -> (Box<dyn Query>, oneshot::Receiver<Result<T>>)
 where
     T: Send + 'static,
     F: Fn(&View) -> Cancellable<T> + Send + 'static,
@@ -96,6 +96,6 @@ where
     }
 }
 
-pub(super) fn content_modified() -> Error {
+pub(crate) fn content_modified() -> Error {
     Error { code: ErrorCode::ContentModified, message: "the document was edited meanwhile".into(), data: None }
 }

@@ -7,28 +7,28 @@ use tilefit_answers::{self as answers, View};
 use tilefit_syntax::TextRange;
 use tower_lsp::ls_types::{Diagnostic, Uri};
 
-use super::documents::Revision;
-use super::guard::panic_message;
+use crate::lsp::panics::panic_message;
+use crate::lsp::revision::Revision;
 
-pub(super) struct Diagnosed {
-    pub(super) uri: Uri,
-    pub(super) version: i32,
-    pub(super) revision: Revision,
-    pub(super) outcome: Outcome,
+pub(crate) struct Diagnosed {
+    pub(crate) uri: Uri,
+    pub(crate) version: i32,
+    pub(crate) revision: Revision,
+    pub(crate) outcome: Outcome,
     /// Candidates of each import that is not known yet.
-    pub(super) imports: Vec<Vec<String>>,
+    pub(crate) imports: Vec<Vec<String>>,
     /// What its plans leave open.
-    pub(super) open: Vec<OpenSearch>,
+    pub(crate) open: Vec<OpenSearch>,
     /// Functions that an edit in one that they call concerns.
-    pub(super) callers: usize,
+    pub(crate) callers: usize,
 }
 
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Done(Vec<Diagnostic>),
     Cancelled,
 }
 
-pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
+pub(crate) fn diagnose(view: View, revision: Revision) -> Diagnosed {
     let (mut open, mut callers) = (Vec::new(), 0);
     let outcome = match catch_unwind(AssertUnwindSafe(|| view.analysis.diagnosis(view.file))) {
         Ok(Ok(found)) => {
@@ -45,11 +45,11 @@ pub(super) fn diagnose(view: View, revision: Revision) -> Diagnosed {
 }
 
 /// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.
-pub(super) fn prepare(view: &View, range: TextRange) {
+pub(crate) fn prepare(view: &View, range: TextRange) {
     let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare(view.file, range)));
 }
 
 /// As [`prepare`], for the functions that an edit may concern.
-pub(super) fn prepare_callers(view: &View) {
+pub(crate) fn prepare_callers(view: &View) {
     let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare_callers(view.file)));
 }

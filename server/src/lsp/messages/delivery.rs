@@ -1,82 +1,29 @@
-//! What the server says unasked, in the order in which it is said.
-
-use std::sync::mpsc::Sender;
+//! Delivers what the server says unasked, in the order in which it is said.
 
 use serde_json::{Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tower_lsp::Client;
-use tower_lsp::ls_types::{
-    ConfigurationItem, Diagnostic, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, Location,
-    MessageType, Registration, ShowDocumentParams, Uri,
-};
-
-use super::main_loop::Event;
-use crate::settings::{self, SECTION};
 use tilefit_answers::Abilities;
 use tilefit_answers::ext::{
-    MemoryMapNotification, RefreshTextDocumentContent, SettingsInForce, SettingsNotification, TEXT_DOCUMENT_CONTENT,
+    MemoryMapNotification, RefreshTextDocumentContent, SettingsNotification, TEXT_DOCUMENT_CONTENT,
     TextDocumentContentParams,
 };
+use tokio::sync::mpsc::UnboundedReceiver;
+use tower_lsp::Client;
+use tower_lsp::ls_types::{
+    ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, Location, MessageType,
+    Registration, ShowDocumentParams,
+};
 
-pub(super) enum ToClient {
-    Diagnostics {
-        uri: Uri,
-        /// `None` when the document is closed.
-        version: Option<i32>,
-        diagnostics: Vec<Diagnostic>,
-    },
-    /// A memory map that it watches.
-    MemoryMap(Value),
-    /// The settings that are in force now.
-    Settings(SettingsInForce),
-    /// Shown to the user: something they wrote is not understood.
-    Warning(String),
-    /// Logged: something is wrong with the client or with tilefit.
-    Error(String),
-    /// Something that diagnostics of open documents depend on has changed, but not their text.
-    DiagnosticsChanged,
-    /// Hints and lenses that the client shows depend on settings that have changed.
-    Refresh,
-    /// Opens a place in an editor, where the client can.
-    Show(Location),
-    /// The text of a document that has no file has changed.
-    RefreshContent(Uri),
-    /// Asks for the section `tilefit` of the client's settings.
-    PullSettings,
-    WatchFiles,
-    /// Offers the text of documents with this scheme.
-    OfferContent(&'static str),
-}
-
-impl ToClient {
-    /// Says it on standard error as well, where it survives a client without a log.
-    pub(super) fn error(message: String) -> Self {
-        eprintln!("tilefit: {message}");
-        ToClient::Error(message)
-    }
-}
-
-/// The sending end; sending never waits.
-#[derive(Clone)]
-pub(super) struct Outbox(UnboundedSender<ToClient>);
-
-impl Outbox {
-    pub(super) fn new() -> (Outbox, UnboundedReceiver<ToClient>) {
-        let (sender, receiver) = unbounded_channel();
-        (Outbox(sender), receiver)
-    }
-
-    pub(super) fn send(&self, message: ToClient) {
-        let _ = self.0.send(message); // fails at the end of the session only
-    }
-}
+use crate::lsp::main_loop::event::Event;
+use crate::lsp::main_loop::queue::Queue;
+use crate::lsp::outbox::ToClient;
+use crate::settings::{self, SECTION};
 
 /// Delivers what is in the outbox. A request to the client runs beside, so that a slow answer holds up nothing.
-pub(super) async fn deliver(
+pub(crate) async fn deliver(
     client: Client,
     abilities: Abilities,
     mut messages: UnboundedReceiver<ToClient>,
-    events: Sender<Event>,
+    queue: Queue,
 ) {
     while let Some(message) = messages.recv().await {
         match message {
@@ -112,7 +59,7 @@ pub(super) async fn deliver(
                 tokio::spawn(offer_content(client.clone(), scheme));
             }
             ToClient::PullSettings if abilities.configuration => {
-                tokio::spawn(pull_settings(client.clone(), events.clone()));
+                tokio::spawn(pull_settings(client.clone(), queue.clone()));
             }
             ToClient::WatchFiles if abilities.watched_files => {
                 tokio::spawn(watch_files(client.clone()));
@@ -139,12 +86,12 @@ async fn show(client: Client, Location { uri, range }: Location) {
     }
 }
 
-async fn pull_settings(client: Client, events: Sender<Event>) {
+async fn pull_settings(client: Client, queue: Queue) {
     let section = ConfigurationItem { scope_uri: None, section: Some(SECTION.to_owned()) };
     match client.configuration(vec![section]).await {
         Ok(mut values) => {
             let settings = values.pop().filter(|value| !value.is_null());
-            let _ = events.send(Event::EditorSettings(settings.unwrap_or_else(|| Value::Object(Default::default()))));
+            queue.post(Event::EditorSettings(settings.unwrap_or_else(|| Value::Object(Default::default()))));
         }
         Err(error) => eprintln!("tilefit: the client did not tell its settings: {error}"),
     }

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::{Request, Response};
 
 /// Method of the message that stands for a frame which is not a JSON-RPC message; its parameter is the reason.
-pub(super) const MALFORMED: &str = "tilefit/malformedFrame";
+pub(crate) const MALFORMED: &str = "tilefit/malformedFrame";
 
 /// No document comes near this; a larger length is garbage in a header, not a message to wait for.
 const MAX_FRAME_BYTES: usize = 1 << 30;
@@ -20,7 +20,7 @@ const MAX_FRAME_BYTES: usize = 1 << 30;
 const PIPE_BYTES: usize = 1 << 16;
 
 /// Starts the thread that reads standard input; the returned stream carries the checked frames.
-pub(super) fn read_stdin(runtime: Handle) -> io::Result<DuplexStream> {
+pub(crate) fn read_stdin(runtime: Handle) -> io::Result<DuplexStream> {
     let (mut checked, stream) = tokio::io::duplex(PIPE_BYTES);
     std::thread::Builder::new().name("stdin".into()).spawn(move || {
         let mut input = io::stdin().lock();

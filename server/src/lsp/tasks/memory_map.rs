@@ -7,12 +7,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use tilefit_answers::{self as answers, View, Wish};
 use tower_lsp::ls_types::Uri;
 
-use super::client::{Outbox, ToClient};
-use super::guard::panic_message;
+use crate::lsp::outbox::{Outbox, ToClient};
+use crate::lsp::panics::panic_message;
 
 /// A kernel that a client looks at.
 #[derive(Clone, Copy)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// Byte offset of a place in the kernel; moves with the text.
     offset: usize,
     wish: Wish,
@@ -20,23 +20,23 @@ pub(super) struct Watch {
 
 /// One a document.
 #[derive(Default)]
-pub(super) struct Watches(HashMap<Uri, Watch>);
+pub(crate) struct Watches(HashMap<Uri, Watch>);
 
 impl Watches {
-    pub(super) fn start(&mut self, uri: Uri, offset: usize, wish: Wish) {
+    pub(crate) fn start(&mut self, uri: Uri, offset: usize, wish: Wish) {
         self.0.insert(uri, Watch { offset, wish });
     }
 
-    pub(super) fn stop(&mut self, uri: &Uri) {
+    pub(crate) fn stop(&mut self, uri: &Uri) {
         self.0.remove(uri);
     }
 
-    pub(super) fn of(&self, uri: &Uri) -> Option<Watch> {
+    pub(crate) fn of(&self, uri: &Uri) -> Option<Watch> {
         self.0.get(uri).copied()
     }
 
     /// Keeps the watch on its kernel when `replaced` becomes `inserted` bytes.
-    pub(super) fn follow(&mut self, uri: &Uri, replaced: &Bytes<usize>, inserted: usize) {
+    pub(crate) fn follow(&mut self, uri: &Uri, replaced: &Bytes<usize>, inserted: usize) {
         let Some(watch) = self.0.get_mut(uri) else { return };
         if replaced.end <= watch.offset {
             watch.offset = watch.offset - replaced.len() + inserted;
@@ -47,7 +47,7 @@ impl Watches {
 }
 
 /// Draws the map and sends it, on a worker. Answers with the document whose map an edit interrupted.
-pub(super) fn send(view: View, watch: Watch, outbox: &Outbox) -> Option<Uri> {
+pub(crate) fn send(view: View, watch: Watch, outbox: &Outbox) -> Option<Uri> {
     let drawn = catch_unwind(AssertUnwindSafe(|| answers::memory_map_changed(&view, watch.offset, watch.wish)));
     // Before the view is dropped: until then no newer version is analysed, and so maps arrive in order.
     match drawn {

@@ -1,15 +1,17 @@
 //! The single writer. One thread owns the documents and the analysis and takes messages in wire order; everything that
 //! computes runs on snapshots elsewhere.
 
+mod documents;
+pub(crate) mod event;
+pub(crate) mod queue;
+
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use tilefit_analysis::memory::Searched;
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
@@ -17,83 +19,25 @@ use tilefit_answers::ext::SettingsInForce;
 use tilefit_answers::{self as answers, View, Wish};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tower_lsp::jsonrpc::Error;
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
-use super::client::{Outbox, ToClient};
-use super::deeper::Deeper;
-use super::diagnostics::{self, Diagnosed, Outcome};
-use super::documents::{self, Documents, OpenDocument, Pending, Revision};
-use super::guard::panic_message;
-use super::memory_map::{self, Watches};
-use super::preview::{self, Place, Previews};
-use super::query::Query;
-use super::workspace::{OpenFile, Workspace};
+use self::documents::{Documents, OpenDocument, Pending};
+use self::event::Event;
+use self::queue::Queue;
+use super::outbox::{Outbox, ToClient};
+use super::panics::panic_message;
+use super::revision::Revision;
+use super::tasks::deeper::{self, Deeper};
+use super::tasks::diagnostics::{self, Diagnosed, Outcome};
+use super::tasks::memory_map::{self, Watches};
+use super::tasks::preview::{self, Previews};
+use super::tasks::query::Query;
+use super::tasks::workspace::{OpenFile, Workspace};
 use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::{dumps, imports};
-
-/// Everything that reaches the main loop.
-pub(super) enum Event {
-    Initialized {
-        encoding: PositionEncoding,
-        settings: Settings,
-    },
-    Opened {
-        uri: Uri,
-        version: i32,
-        text: String,
-    },
-    Changed {
-        uri: Uri,
-        version: i32,
-        changes: Vec<TextDocumentContentChangeEvent>,
-    },
-    Closed {
-        uri: Uri,
-    },
-    EditorSettings(Value),
-    /// One that may hold settings.
-    FilesChanged,
-    Query(Box<dyn Query>),
-    /// For what goes beyond the open documents.
-    Workspace(oneshot::Sender<Workspace>),
-    /// Without a position: no longer.
-    WatchMemoryMap {
-        uri: Uri,
-        position: Option<Position>,
-        wish: Wish,
-    },
-    /// The client shows the C++ of a kernel of a source.
-    Previewed {
-        source: Uri,
-        kernel: String,
-        place: Place,
-        text: String,
-    },
-    /// By an edit, perhaps of another document.
-    PreviewInterrupted {
-        uri: Uri,
-    },
-    /// By an edit, perhaps of another document.
-    MemoryMapInterrupted {
-        uri: Uri,
-    },
-    Diagnosed(Diagnosed),
-    /// The text of a file that is not open, for its constants.
-    Imported {
-        path: String,
-        text: String,
-    },
-    /// A deeper search is over; `None` if it was cancelled.
-    Searched(Option<Box<Searched>>),
-    /// The dumps of a document, newest first.
-    Dumps {
-        uri: Uri,
-        dumps: Vec<(String, String)>,
-    },
-}
 
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
 const LONGEST_TURN: Duration = Duration::from_millis(50);
@@ -101,7 +45,7 @@ const LONGEST_TURN: Duration = Duration::from_millis(50);
 /// Threads that share the work of a document that is new: as many as there are arenas to allocate from (`share_arenas`).
 const MOST_PARTS: usize = 2;
 
-pub(super) struct MainLoop {
+pub(crate) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
     watches: Watches,
@@ -122,12 +66,12 @@ pub(super) struct MainLoop {
     imported: Vec<FileId>,
     deeper: Deeper,
     runtime: Handle,
-    events: Sender<Event>,
+    queue: Queue,
     outbox: Outbox,
 }
 
 impl MainLoop {
-    pub(super) fn new(runtime: Handle, events: Sender<Event>, outbox: Outbox) -> Self {
+    pub(crate) fn new(runtime: Handle, queue: Queue, outbox: Outbox) -> Self {
         MainLoop {
             host: AnalysisHost::new(),
             documents: Documents::new(),
@@ -142,14 +86,14 @@ impl MainLoop {
             changes: watch::Sender::new(Revision::default()),
             sought: HashSet::new(),
             imported: Vec::new(),
-            deeper: Deeper::new(runtime.clone(), events.clone()),
+            deeper: Deeper::default(),
             runtime,
-            events,
+            queue,
             outbox,
         }
     }
 
-    pub(super) fn run(mut self, inbox: &Receiver<Event>) {
+    pub(crate) fn run(mut self, inbox: &Receiver<Event>) {
         while let Ok(event) = inbox.recv() {
             let turn = Instant::now();
             self.guarded(|this| this.handle(event));
@@ -213,7 +157,8 @@ impl MainLoop {
                     self.diagnose_all();
                     self.outbox.send(ToClient::Refresh);
                 }
-                self.deeper.ended();
+                let next = self.deeper.ended();
+                self.search_deeper(next);
             }
             Event::Imported { path, text } => self.import(&path, &text),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
@@ -223,7 +168,7 @@ impl MainLoop {
     fn open(&mut self, uri: Uri, version: i32, text: &str) {
         let path = path_of(&uri);
         let file = self.host.file_id(&path);
-        self.host.set_excluded(file, excludes(&self.selection, &path));
+        self.host.set_excluded(file, self.selection.excludes(&path));
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
@@ -251,7 +196,8 @@ impl MainLoop {
         self.watches.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
-        self.deeper.wanted(uri.clone(), Vec::new());
+        let next = self.deeper.wanted(uri.clone(), Vec::new());
+        self.search_deeper(next);
         self.forget_imports(); // it may be one, read from disk now
         self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
         self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
@@ -278,10 +224,16 @@ impl MainLoop {
         self.config = Some(config);
         self.selection = Arc::new(selection);
         for (uri, open) in &self.documents {
-            self.host.set_excluded(open.file, excludes(&self.selection, &path_of(uri)));
+            self.host.set_excluded(open.file, self.selection.excludes(&path_of(uri)));
         }
         self.documents.values_mut().for_each(|open| open.is_new = true);
         self.diagnose_all();
+    }
+
+    fn search_deeper(&self, next: Option<deeper::Task>) {
+        if let Some(task) = next {
+            self.start(move || Some(Event::Searched(task.run().map(Box::new))));
+        }
     }
 
     /// Something that every document depends on has changed.
@@ -343,12 +295,13 @@ impl MainLoop {
             return;
         };
         let view = self.view(query.uri().clone(), open);
-        let events = self.events.clone();
-        self.runtime.spawn_blocking(move || {
-            if let Some(query) = query.run(view) {
-                let _ = events.send(Event::Query(query)); // fails at the end of the session only
-            }
-        });
+        self.start(move || query.run(view).map(Event::Query));
+    }
+
+    /// Runs a task on a worker. What it comes to is the next message, if anything.
+    fn start(&self, task: impl FnOnce() -> Option<Event> + Send + 'static) {
+        let queue = self.queue.clone();
+        self.runtime.spawn_blocking(move || task().map(|event| queue.post(event)));
     }
 
     fn workspace(&mut self) -> Workspace {
@@ -389,12 +342,8 @@ impl MainLoop {
         if open.pending != Pending::Nothing {
             return;
         }
-        let (view, outbox, events) = (self.view(uri.clone(), open), self.outbox.clone(), self.events.clone());
-        self.runtime.spawn_blocking(move || {
-            if let Some(uri) = memory_map::send(view, watch, &outbox) {
-                let _ = events.send(Event::MemoryMapInterrupted { uri }); // fails at the end of the session only
-            }
-        });
+        let (view, outbox) = (self.view(uri.clone(), open), self.outbox.clone());
+        self.start(move || memory_map::send(view, watch, &outbox).map(|uri| Event::MemoryMapInterrupted { uri }));
     }
 
     fn view(&self, uri: Uri, open: &OpenDocument) -> View {
@@ -420,10 +369,7 @@ impl MainLoop {
                 self.runtime.spawn_blocking(move || diagnostics::prepare_callers(&view));
             }
             let (view, revision) = (self.view(uri.clone(), open), open.revision);
-            let events = self.events.clone();
-            self.runtime.spawn_blocking(move || {
-                let _ = events.send(Event::Diagnosed(diagnostics::diagnose(view, revision)));
-            });
+            self.start(move || Some(Event::Diagnosed(diagnostics::diagnose(view, revision))));
             if let Some(open) = self.documents.get_mut(&uri) {
                 open.pending = Pending::Nothing;
                 open.is_new = false;
@@ -454,12 +400,9 @@ impl MainLoop {
             if !self.sought.insert(candidates.clone()) {
                 continue;
             }
-            let root = root.clone();
-            let (candidates, events) = (candidates.clone(), self.events.clone());
-            self.runtime.spawn_blocking(move || {
-                if let Some((path, text)) = imports::read_first(&candidates, &root) {
-                    let _ = events.send(Event::Imported { path, text }); // fails at the end of the session only
-                }
+            let (candidates, root) = (candidates.clone(), root.clone());
+            self.start(move || {
+                imports::read_first(&candidates, &root).map(|(path, text)| Event::Imported { path, text })
             });
         }
     }
@@ -480,22 +423,18 @@ impl MainLoop {
         if previews.is_empty() || open.pending != Pending::Nothing {
             return;
         }
-        let (view, outbox, events) = (self.view(uri.clone(), open), self.outbox.clone(), self.events.clone());
-        self.runtime.spawn_blocking(move || {
-            if let Some(uri) = preview::refresh(view, &previews, &outbox) {
-                let _ = events.send(Event::PreviewInterrupted { uri }); // fails at the end of the session only
-            }
-        });
+        let (view, outbox) = (self.view(uri.clone(), open), self.outbox.clone());
+        self.start(move || preview::refresh(view, &previews, &outbox).map(|uri| Event::PreviewInterrupted { uri }));
     }
 
     /// On a worker; most files have none.
     fn look_for_dumps(&self, uri: &Uri) {
         let (Some(open), Some(root)) = (self.documents.get(uri), self.root_of(uri)) else { return };
-        let (uri, document, events) = (uri.clone(), open.document.clone(), self.events.clone());
-        self.runtime.spawn_blocking(move || {
+        let (uri, document) = (uri.clone(), open.document.clone());
+        self.start(move || {
             let path = path_of(&uri);
             let dumps = dumps::find(Path::new(&path), &document.text(), &root);
-            let _ = events.send(Event::Dumps { uri, dumps }); // fails at the end of the session only
+            Some(Event::Dumps { uri, dumps })
         });
     }
 
@@ -541,16 +480,11 @@ impl MainLoop {
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
                 self.refresh_previews(&uri);
-                self.deeper.wanted(uri, searches);
+                let next = self.deeper.wanted(uri, searches);
+                self.search_deeper(next);
             }
             // An edit of another document interrupted this one.
             Outcome::Cancelled => open.pending = Pending::Diagnostics,
         }
     }
-}
-
-/// Documents without a file are nobody's to exclude.
-pub(super) fn excludes(selection: &Selection, path: &str) -> bool {
-    let path = Path::new(path);
-    path.is_absolute() && !selection.selects(path)
 }

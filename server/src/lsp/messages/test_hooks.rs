@@ -17,9 +17,9 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::TextDocumentIdentifier;
 
 use super::backend::Backend;
-use super::query::OnEdit;
+use crate::lsp::tasks::query::OnEdit;
 
-pub(super) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
+pub(crate) fn register(service: LspServiceBuilder<Backend>) -> LspServiceBuilder<Backend> {
     if std::env::var_os("TILEFIT_TEST_HOOKS").is_none_or(|value| value != "1") {
         return service;
     }
@@ -38,7 +38,7 @@ struct SleepParams {
 
 impl Backend {
     async fn test_panic(&self, params: ViewFileTextParams) -> Result<()> {
-        self.ask(params.text_document.uri, OnEdit::AskAgain, |_| panic!("on request")).await
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, |_| panic!("on request")).await
     }
 
     async fn test_panic_in_handler(&self, _: ViewFileTextParams) -> Result<()> {
@@ -47,7 +47,7 @@ impl Backend {
 
     async fn test_sleep(&self, params: SleepParams) -> Result<i32> {
         let time = Duration::from_millis(params.milliseconds);
-        self.ask(params.text_document.uri, OnEdit::AskAgain, move |view| be_slow(view, time)).await
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, move |view| be_slow(view, time)).await
     }
 }
 

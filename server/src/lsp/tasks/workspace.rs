@@ -13,60 +13,59 @@ use tilefit_syntax::{Document, PositionEncoding};
 use tokio::sync::watch;
 use tower_lsp::ls_types::Uri;
 
-use super::documents::Revision;
-use super::main_loop::excludes;
 use crate::files;
+use crate::lsp::revision::Revision;
 use crate::selection::Selection;
 
 /// No kernel that somebody wrote by hand comes near this.
 const MOST_BYTES: u64 = 4 << 20;
 
-pub(super) struct Workspace {
-    pub(super) root: Option<PathBuf>,
-    pub(super) selection: Arc<Selection>,
-    pub(super) config: Config,
-    pub(super) open: Vec<OpenFile>,
-    pub(super) encoding: PositionEncoding,
+pub(crate) struct Workspace {
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) selection: Arc<Selection>,
+    pub(crate) config: Config,
+    pub(crate) open: Vec<OpenFile>,
+    pub(crate) encoding: PositionEncoding,
     /// Counts what the client has told of changed files.
-    pub(super) files: u64,
+    pub(crate) files: u64,
     /// Of everything that answers depend on.
-    pub(super) changes: watch::Receiver<Revision>,
+    pub(crate) changes: watch::Receiver<Revision>,
 }
 
-pub(super) struct OpenFile {
-    pub(super) uri: Uri,
+pub(crate) struct OpenFile {
+    pub(crate) uri: Uri,
     /// The name under which the analysis knows it.
-    pub(super) path: String,
-    pub(super) version: i32,
+    pub(crate) path: String,
+    pub(crate) version: i32,
     /// Versions are the client's, who may use one twice.
-    pub(super) revision: Revision,
-    pub(super) document: Document,
+    pub(crate) revision: Revision,
+    pub(crate) document: Document,
 }
 
 /// What tells one state of a file from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stamp {
+pub(crate) enum Stamp {
     Open(Revision),
     OnDisk(Option<SystemTime>, u64),
     Gone,
 }
 
 impl Workspace {
-    pub(super) fn open_file(&self, path: &str) -> Option<&OpenFile> {
+    pub(crate) fn open_file(&self, path: &str) -> Option<&OpenFile> {
         self.open.iter().find(|open| open.path == path)
     }
 
-    pub(super) fn version_of(&self, uri: &Uri) -> Option<i32> {
+    pub(crate) fn version_of(&self, uri: &Uri) -> Option<i32> {
         self.open.iter().find(|open| open.uri == *uri).map(|open| open.version)
     }
 
     /// The Python files below the root that `selection` leaves, without those that git ignores.
-    pub(super) fn files(&self, selection: &Arc<Selection>) -> Vec<PathBuf> {
+    pub(crate) fn files(&self, selection: &Arc<Selection>) -> Vec<PathBuf> {
         let Some(root) = &self.root else { return Vec::new() };
         files::find(std::slice::from_ref(root), selection).0
     }
 
-    pub(super) fn stamp(&self, path: &str) -> Stamp {
+    pub(crate) fn stamp(&self, path: &str) -> Stamp {
         match (self.open_file(path), fs::metadata(path)) {
             (Some(open), _) => Stamp::Open(open.revision),
             (None, Ok(metadata)) => Stamp::OnDisk(metadata.modified().ok(), metadata.len()),
@@ -75,24 +74,24 @@ impl Workspace {
     }
 
     /// The Python files that anything is shown of: those below the root, and open ones elsewhere.
-    pub(super) fn shown_paths(&self) -> Vec<String> {
+    pub(crate) fn shown_paths(&self) -> Vec<String> {
         let below_root = self.files(&self.selection);
         let mut paths: Vec<String> = below_root.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-        let shown = self.open.iter().filter(|open| !excludes(&self.selection, &open.path));
+        let shown = self.open.iter().filter(|open| !self.selection.excludes(&open.path));
         let elsewhere: Vec<_> = shown.filter(|open| !paths.contains(&open.path)).collect();
         paths.extend(elsewhere.into_iter().map(|open| open.path.clone()));
         paths
     }
 
     /// A database without files.
-    pub(super) fn empty_host(&self) -> AnalysisHost {
+    pub(crate) fn empty_host(&self) -> AnalysisHost {
         let mut host = AnalysisHost::new();
         host.set_config(self.config.clone());
         host
     }
 
     /// The open files in a database, ready for others.
-    pub(super) fn host(&self) -> AnalysisHost {
+    pub(crate) fn host(&self) -> AnalysisHost {
         let mut host = self.empty_host();
         for open in &self.open {
             let file = host.file_id(&open.path);
@@ -102,19 +101,19 @@ impl Workspace {
     }
 
     /// The URI of a file, as the client writes it where the file is open.
-    pub(super) fn uri_of(&self, path: &str) -> Option<Uri> {
+    pub(crate) fn uri_of(&self, path: &str) -> Option<Uri> {
         self.open_file(path).map(|open| open.uri.clone()).or_else(|| convert::uri_of(path))
     }
 }
 
 /// The text of a file on disk, unless it is no text or too large for one that somebody wrote.
-pub(super) fn read(path: &Path) -> Option<String> {
+pub(crate) fn read(path: &Path) -> Option<String> {
     let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
     metadata.and_then(|_| fs::read_to_string(path).ok())
 }
 
 /// Hands in a file.
-pub(super) fn hand_in(host: &mut AnalysisHost, path: &str, document: Document) -> FileId {
+pub(crate) fn hand_in(host: &mut AnalysisHost, path: &str, document: Document) -> FileId {
     let file = host.file_id(path);
     host.set_document(file, document);
     file
