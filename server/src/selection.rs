@@ -31,6 +31,12 @@ impl Selection {
         })
     }
 
+    /// Whether nothing is to be shown of a document, by the name that the analysis knows it by. One without a file is nobody's to exclude.
+    pub(crate) fn excludes(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        path.is_absolute() && !self.selects(path)
+    }
+
     /// Whether there may be selected files in a directory.
     pub(crate) fn enters(&self, directory: &Path) -> bool {
         let excluded = |patterns: &Gitignore| {

@@ -2,20 +2,10 @@
 
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use tilefit_answers::SettingEdit;
 use toml_edit::{Document, TableLike, Value};
-
-/// A change to a file of settings.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SettingEdit {
-    pub(crate) path: PathBuf,
-    /// `None` where there is no such file yet.
-    pub(crate) text: Option<String>,
-    /// Bytes of the text.
-    pub(crate) range: Range<usize>,
-    pub(crate) new: String,
-}
 
 /// Gives a setting of the workspace a string as its value: in `tilefit.toml`, else in `pyproject.toml` if that has settings of tilefit,
 /// else in a new `tilefit.toml`. `None` where the file is not understood.

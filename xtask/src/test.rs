@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use clap::ValueEnum;
-use xshell::cmd;
+use xshell::{Shell, cmd};
 
 use crate::{Workspace, book, browser, emacs, helix, neovim, vscode};
 
@@ -12,6 +12,7 @@ pub(crate) enum Step {
     Format,
     Clippy,
     Rust,
+    Wasm,
     Neovim,
     Vscode,
     Browser,
@@ -33,6 +34,7 @@ impl Step {
             Step::Format => "formatting",
             Step::Clippy => "clippy",
             Step::Rust => "Rust tests",
+            Step::Wasm => "answers for WebAssembly",
             Step::Neovim => "Neovim end to end",
             Step::Vscode => "VS Code extension",
             Step::Browser => "VS Code in a browser",
@@ -48,6 +50,7 @@ impl Step {
             Step::Format => cmd!(shell, "cargo fmt --all --check").run()?,
             Step::Clippy => cmd!(shell, "cargo clippy --workspace --all-targets -- -D warnings").run()?,
             Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
+            Step::Wasm => return check_answers_for_wasm(shell),
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,
             Step::Browser => return browser::end_to_end(workspace),
@@ -57,6 +60,17 @@ impl Step {
         }
         Ok(Outcome::Passed)
     }
+}
+
+/// What a page in a browser runs. The compiler of the host makes the C in it, since nothing is linked.
+fn check_answers_for_wasm(shell: &Shell) -> anyhow::Result<Outcome> {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    let installed = cmd!(shell, "rustup target list --installed").read().unwrap_or_default();
+    if !installed.lines().any(|target| target == TARGET) {
+        return Ok(Outcome::Skipped(format!("`rustup target add {TARGET}` installs what it needs")));
+    }
+    cmd!(shell, "cargo check -p tilefit-answers --target {TARGET}").env("CC_wasm32_unknown_unknown", "cc").run()?;
+    Ok(Outcome::Passed)
 }
 
 /// Runs the steps that are asked for, or all; true when every one passed.

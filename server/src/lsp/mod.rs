@@ -1,44 +1,37 @@
 //! The language server.
 //!
 //! ```text
-//! stdin thread ── frames ──> tower-lsp ── guard ──> backend ── queue ──> main loop ── snapshots ──> workers
-//!                                <───────────── client (outbox) <────────────┘ <─────── answers ───────┘
+//! stdin thread ── frames ──> tower-lsp ── guard ──> backend ── queue ──> main loop ── snapshots ──> tasks
+//!                                <───────────── delivery (outbox) <──────────┘ <────── events ───────┘
 //! ```
 //!
+//! Three rooms, each of which knows those behind it and none before it: [`messages`] → [`main_loop`] → [`tasks`]. What a task comes to
+//! is an event that the loop posts for it.
+//!
 //! Invariants: the main loop is the only writer and takes messages in wire order; nothing but the main loop touches
-//! [`tilefit_analysis::AnalysisHost`]; nothing here knows what a tile is.
+//! its [`tilefit_analysis::AnalysisHost`]; nothing here knows what a tile is.
 
-mod backend;
-mod capabilities;
-mod client;
-mod convert;
-mod deeper;
-mod diagnostics;
-mod documents;
-mod ext;
-mod frames;
-mod guard;
-mod handlers;
 mod main_loop;
-mod memory_map;
-mod preview;
-mod query;
-mod search;
-mod survey;
-mod symbols;
-mod workspace;
+mod messages;
+mod outbox;
+mod panics;
+mod revision;
+mod tasks;
 
 use std::io;
 use std::pin::pin;
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use tilefit_answers::ext;
 use tower_lsp::{LspService, Server};
 
-use backend::Backend;
-use client::Outbox;
-use guard::{Guard, Session};
 use main_loop::MainLoop;
+use main_loop::queue::Queue;
+use messages::backend::Backend;
+use messages::guard::{Guard, Session};
+use messages::{frames, test_hooks};
+use outbox::Outbox;
 
 use crate::STACK_BYTES;
 
@@ -74,9 +67,10 @@ pub(crate) fn serve() -> io::Result<()> {
         .enable_time()
         .build()?;
     let stdin = frames::read_stdin(runtime.handle().clone())?;
-    let (events, inbox) = mpsc::channel();
+    let (sender, inbox) = mpsc::channel();
+    let queue = Queue::new(sender);
     let (outbox, unsent) = Outbox::new();
-    let main_loop = MainLoop::new(runtime.handle().clone(), events.clone(), outbox.clone());
+    let main_loop = MainLoop::new(runtime.handle().clone(), queue.clone(), outbox.clone());
     std::thread::Builder::new()
         .name("main-loop".into())
         .stack_size(STACK_BYTES)
@@ -84,7 +78,7 @@ pub(crate) fn serve() -> io::Result<()> {
 
     let session = Arc::new(Session::default());
     let told = Arc::clone(&session);
-    let service = LspService::build(|client| Backend::new(client, events, outbox, unsent, told))
+    let service = LspService::build(|client| Backend::new(client, queue, outbox, unsent, told))
         .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
         .custom_method(ext::GENERATED_CODE, Backend::generated_code)
         .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)
@@ -93,7 +87,7 @@ pub(crate) fn serve() -> io::Result<()> {
         .custom_method(ext::LOWERED_IR, Backend::lowered_ir)
         .custom_method(ext::TEXT_DOCUMENT_CONTENT, Backend::text_document_content)
         .custom_method(ext::CANCEL_PROGRESS, Backend::cancel_progress);
-    let (service, socket) = handlers::test_hooks::register(service).finish();
+    let (service, socket) = test_hooks::register(service).finish();
     let guard = Guard::new(service, Arc::clone(&session));
     runtime.block_on(async {
         let server = Server::new(stdin, tokio::io::stdout(), socket).concurrency_level(WAITING_REQUESTS);

@@ -239,6 +239,22 @@ fn a_survey_of_many_files_comes_in_parts_and_shows_how_far_it_is() {
 }
 
 #[test]
+fn many_files_that_are_not_open_follow_what_all_of_them_import() {
+    let names: Vec<String> = (0..20).map(|i| format!("k{i:02}.py")).collect();
+    let mut files = vec![("sizes.py", SIZES)];
+    files.extend(names.iter().map(|name| (name.as_str(), KERNEL)));
+    let root = workspace("shared", &files);
+    let mut client = start(&root, pulling());
+    let all = |said: &str| names.iter().map(|name| format!("{name} full {said}").trim().to_owned()).collect::<Vec<_>>();
+    let answer = client.request("workspace/diagnostic", json!({ "previousResultIds": [] })).expect("a report");
+    assert_eq!(reports(&answer), all("capacity-exceeded"));
+
+    let waiting = client.ask("workspace/diagnostic", json!({ "previousResultIds": ids(&answer) }));
+    client.open(&uri(&root, "sizes.py"), 1, "COLS = 64\n");
+    assert_eq!(reports(&client.answer(waiting).expect("a report")), all(""));
+}
+
+#[test]
 fn a_file_without_a_workspace_imports_what_lies_beside_it() {
     let root = workspace("no-workspace", &[("sizes.py", SIZES), ("k.py", KERNEL)]);
     let mut client = LspClient::spawn();

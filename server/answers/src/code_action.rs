@@ -1,0 +1,144 @@
+//! `textDocument/codeAction`: mends, refactorings and views of a kernel.
+
+use std::collections::HashMap;
+use std::ops::Range as Bytes;
+use std::path::{Path, PathBuf};
+
+use ls_types::{
+    CodeAction, CodeActionKind, CodeActionOrCommand, CodeActionResponse, Command, CreateFile, DocumentChangeOperation,
+    DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, Range, ResourceOp, TextDocumentEdit, TextEdit,
+    Uri, WorkspaceEdit,
+};
+use serde_json::json;
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::{self, Effect, Mend};
+use tilefit_syntax::{Document, TextRange};
+
+use crate::capabilities::{FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
+use crate::convert;
+use crate::diagnostic::lsp_diagnostic;
+use crate::view::View;
+
+/// A change to a file of settings.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SettingEdit {
+    pub path: PathBuf,
+    /// `None` where there is no such file yet.
+    pub text: Option<String>,
+    /// Bytes of the text.
+    pub range: Bytes<usize>,
+    pub new: String,
+}
+
+/// How the files of settings in a folder have to change for a setting, by its key, to have a value; `None` where they are not
+/// understood. Whoever owns the files says it: they are read only when an action needs them.
+type WriteSetting<'a> = &'a dyn Fn(&Path, &str, &str) -> Option<SettingEdit>;
+
+/// Those of the kinds in `only`, or all without it. `write_setting` is asked only for actions that write one.
+pub fn code_actions(
+    view: &View,
+    range: Range,
+    only: Option<&[CodeActionKind]>,
+    creates_files: bool,
+    write_setting: WriteSetting<'_>,
+) -> Cancellable<Option<CodeActionResponse>> {
+    let actions = view.analysis.code_actions(view.file, view.text_range(range))?;
+    let actions = actions.into_iter().filter_map(|action| code_action(view, action, creates_files, write_setting));
+    let fix_all = match only {
+        // It looks at the whole file, so only for those who ask for it.
+        Some(kinds) if kinds.iter().any(|kind| kind.as_str().starts_with("source")) => fix_all(view)?,
+        _ => None,
+    };
+    let actions = actions.chain(fix_all);
+    let wanted = |action: &CodeAction| only.is_none_or(|only| only.iter().any(|kind| is_within(action, kind)));
+    Ok(Some(actions.filter(wanted).map(CodeActionOrCommand::CodeAction).collect()))
+}
+
+/// All that has one obvious mend, at once.
+fn fix_all(view: &View) -> Cancellable<Option<CodeAction>> {
+    let edits = view.analysis.fix_all(view.file)?;
+    Ok((!edits.is_empty()).then(|| CodeAction {
+        title: "Mend all that tilefit can".to_owned(),
+        kind: Some(CodeActionKind::new(FIX_ALL)),
+        edit: Some(edit(view, edits)),
+        ..CodeAction::default()
+    }))
+}
+
+/// Kinds are a hierarchy; the empty one is its root.
+fn is_within(action: &CodeAction, kind: &CodeActionKind) -> bool {
+    let Some(rest) = action.kind.as_ref().and_then(|own| own.as_str().strip_prefix(kind.as_str())) else {
+        return false;
+    };
+    kind.as_str().is_empty() || rest.is_empty() || rest.starts_with('.')
+}
+
+/// `None` where the client cannot do it.
+fn code_action(
+    view: &View,
+    action: ide::CodeAction,
+    creates_files: bool,
+    write_setting: WriteSetting<'_>,
+) -> Option<CodeAction> {
+    let title = action.title;
+    Some(match action.effect {
+        Effect::ShowAllocatedIr(offset) => show(view, title, SHOW_ALLOCATED_IR, offset),
+        Effect::ShowLoweredIr(offset) => show(view, title, SHOW_LOWERED_IR, offset),
+        Effect::Refactor(edits) => CodeAction {
+            title,
+            kind: Some(CodeActionKind::REFACTOR_REWRITE),
+            edit: Some(edit(view, edits)),
+            ..CodeAction::default()
+        },
+        Effect::Mend(Mend { edits, mends, preferred }) => CodeAction {
+            title,
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![lsp_diagnostic(view, mends)]),
+            edit: Some(edit(view, edits)),
+            is_preferred: Some(preferred),
+            ..CodeAction::default()
+        },
+        Effect::SetPlanner { planner, mends } => CodeAction {
+            title,
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![lsp_diagnostic(view, mends)]),
+            edit: Some(setting(view, write_setting, "planner", planner.name(), creates_files)?),
+            is_preferred: Some(false),
+            ..CodeAction::default()
+        },
+    })
+}
+
+/// Writes a setting of the workspace.
+fn setting(
+    view: &View,
+    write_setting: WriteSetting<'_>,
+    key: &str,
+    value: &str,
+    creates_files: bool,
+) -> Option<WorkspaceEdit> {
+    let SettingEdit { path, text, range, new } = write_setting(view.settings_folder.as_ref()?, key, value)?;
+    let uri = Uri::from_file_path(path)?;
+    if let Some(text) = text {
+        let range = convert::range(&Document::new(&text), TextRange::new(range.start, range.end), view.encoding);
+        return Some(WorkspaceEdit::new(HashMap::from([(uri, vec![TextEdit::new(range, new)])])));
+    }
+    let create = ResourceOp::Create(CreateFile { uri: uri.clone(), options: None, annotation_id: None });
+    let text_document = OptionalVersionedTextDocumentIdentifier { uri, version: None };
+    let edits = vec![OneOf::Left(TextEdit::new(Range::default(), new))];
+    let write = TextDocumentEdit { text_document, edits };
+    let operations = vec![DocumentChangeOperation::Op(create), DocumentChangeOperation::Edit(write)];
+    let document_changes = Some(DocumentChanges::Operations(operations));
+    creates_files.then(|| WorkspaceEdit { document_changes, ..WorkspaceEdit::default() })
+}
+
+fn edit(view: &View, edits: Vec<(TextRange, String)>) -> WorkspaceEdit {
+    let edits = edits.into_iter().map(|(range, new)| TextEdit::new(view.range(range), new)).collect();
+    WorkspaceEdit::new(HashMap::from([(view.uri.clone(), edits)]))
+}
+
+fn show(view: &View, title: String, command: &str, offset: usize) -> CodeAction {
+    let arguments = Some(vec![json!(view.uri), json!(view.position(offset))]);
+    let command = Some(Command { title: title.clone(), command: command.to_owned(), arguments });
+    CodeAction { title, kind: Some(CodeActionKind::SOURCE), command, ..CodeAction::default() }
+}

@@ -1,0 +1,93 @@
+//! `textDocument/diagnostic`, and what is published without being asked for.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use ls_types::{
+    Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, DocumentDiagnosticReport,
+    DocumentDiagnosticReportResult, FullDocumentDiagnosticReport, Location, NumberOrString,
+    RelatedFullDocumentDiagnosticReport, RelatedUnchangedDocumentDiagnosticReport, UnchangedDocumentDiagnosticReport,
+};
+use tilefit_analysis::diagnostics::{Code, Severity};
+use tilefit_analysis::{Cancellable, ide};
+
+use crate::view::View;
+
+/// `known`: what the client has, by the id of an earlier report.
+pub fn diagnostic(view: &View, known: Option<&str>) -> Cancellable<DocumentDiagnosticReportResult> {
+    let items = diagnostics(view)?;
+    let result_id = diagnostics_id(&items);
+    let report = if known == Some(result_id.as_str()) {
+        DocumentDiagnosticReport::Unchanged(RelatedUnchangedDocumentDiagnosticReport {
+            related_documents: None,
+            unchanged_document_diagnostic_report: UnchangedDocumentDiagnosticReport { result_id },
+        })
+    } else {
+        DocumentDiagnosticReport::Full(RelatedFullDocumentDiagnosticReport {
+            related_documents: None,
+            full_document_diagnostic_report: FullDocumentDiagnosticReport { result_id: Some(result_id), items },
+        })
+    };
+    Ok(DocumentDiagnosticReportResult::Report(report))
+}
+
+pub fn diagnostics(view: &View) -> Cancellable<Vec<Diagnostic>> {
+    let found = view.analysis.diagnostics(view.file)?;
+    Ok(found.into_iter().map(|diagnostic| lsp_diagnostic(view, diagnostic)).collect())
+}
+
+/// The same for the same diagnostics.
+pub(crate) fn diagnostics_id(items: &[Diagnostic]) -> String {
+    let mut hasher = DefaultHasher::new();
+    for item in items {
+        // Strings and numbers only: always representable.
+        serde_json::to_string(item).unwrap_or_default().hash(&mut hasher);
+    }
+    format!("{:016x}", hasher.finish())
+}
+
+/// As editors show it.
+pub fn lsp_diagnostic(view: &View, diagnostic: ide::Diagnostic) -> Diagnostic {
+    let related = diagnostic.related.into_iter().map(|related| DiagnosticRelatedInformation {
+        location: Location::new(view.uri.clone(), view.range(related.range)),
+        message: related.message,
+    });
+    Diagnostic {
+        range: view.range(diagnostic.range),
+        severity: Some(severity(diagnostic.severity)),
+        code: Some(NumberOrString::String(diagnostic.code.name().to_owned())),
+        source: Some("tilefit".to_owned()),
+        message: diagnostic.message,
+        related_information: Some(related.collect()),
+        tags: tag(diagnostic.code).map(|tag| vec![tag]),
+        ..Diagnostic::default()
+    }
+}
+
+/// How editors show what is not needed, or not to be used any longer.
+fn tag(code: Code) -> Option<DiagnosticTag> {
+    match code {
+        Code::UnusedSpec => Some(DiagnosticTag::UNNECESSARY),
+        Code::LegacyReuse => Some(DiagnosticTag::DEPRECATED),
+        _ => None,
+    }
+}
+
+fn severity(severity: Severity) -> DiagnosticSeverity {
+    match severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+        Severity::Info => DiagnosticSeverity::INFORMATION,
+        Severity::Hint => DiagnosticSeverity::HINT,
+    }
+}
+
+/// Said at the top of the file: an empty list would read as "no problem".
+pub fn failed_diagnosis(panic: &str) -> Diagnostic {
+    Diagnostic {
+        severity: Some(DiagnosticSeverity::INFORMATION),
+        code: Some(NumberOrString::String("internal-error".to_owned())),
+        source: Some("tilefit".to_owned()),
+        message: format!("tilefit could not analyse this version of the file, which is a bug: {panic}"),
+        ..Diagnostic::default()
+    }
+}

@@ -1,0 +1,226 @@
+//! Requests and answers that LSP does not have.
+
+use ls_types::notification::Notification;
+use ls_types::request::Request;
+use ls_types::{Position, Range, TextDocumentIdentifier, Uri};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::{Totals, Trial};
+use tilefit_analysis::target::{Planner, Target};
+
+use crate::memory_map::Wish;
+
+pub const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ViewFileTextParams {
+    pub text_document: TextDocumentIdentifier,
+}
+
+/// The server's own copy of a document.
+#[derive(Serialize)]
+pub struct FileText {
+    pub text: String,
+    pub version: i32,
+}
+
+/// Takes `{textDocument, position}`.
+pub const GENERATED_CODE: &str = "tilefit/generatedCode";
+
+/// The C++ of one kernel.
+#[derive(Serialize)]
+pub struct GeneratedCode {
+    pub kernel: String,
+    pub language: &'static str,
+    pub text: String,
+    /// The version of the document that it was generated from.
+    pub version: i32,
+    pub map: Vec<MappedLine>,
+    pub gaps: Vec<Gap>,
+}
+
+/// What the C++ lacks, where nothing is said of it in the source.
+#[derive(Serialize)]
+pub struct Gap {
+    pub range: Range,
+    pub code: &'static str,
+    pub message: String,
+}
+
+/// A line of the generated text, counted from 0, and the source that it comes from.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MappedLine {
+    pub generated_line: u32,
+    pub range: Range,
+}
+
+/// LSP 3.18: the text of a document that has no file.
+pub const TEXT_DOCUMENT_CONTENT: &str = "workspace/textDocumentContent";
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TextDocumentContentParams {
+    pub uri: Uri,
+}
+
+#[derive(Serialize)]
+pub struct TextDocumentContent {
+    pub text: String,
+}
+
+/// Asks the client to ask again.
+pub enum RefreshTextDocumentContent {}
+
+impl Request for RefreshTextDocumentContent {
+    type Params = TextDocumentContentParams;
+    type Result = ();
+    const METHOD: &'static str = "workspace/textDocumentContent/refresh";
+}
+
+/// The user has pressed the button of a progress that the server began; takes `WorkDoneProgressCancelParams`.
+pub const CANCEL_PROGRESS: &str = "window/workDoneProgress/cancel";
+
+/// A part of an answer that is still being made (LSP 3.17, `$/progress`).
+pub enum PartialResult {}
+
+impl Notification for PartialResult {
+    /// `{ token, value }`
+    type Params = Value;
+    const METHOD: &'static str = "$/progress";
+}
+
+/// Takes `{textDocument, position}`.
+pub const ALLOCATED_IR: &str = "tilefit/allocatedIr";
+
+/// Takes `{textDocument, position}`.
+pub const LOWERED_IR: &str = "tilefit/loweredIr";
+
+/// The IR of one kernel after memory is allocated, or after each step of the compiler.
+#[derive(Serialize)]
+pub struct KernelIr {
+    pub kernel: String,
+    pub language: &'static str,
+    pub text: String,
+    /// The version of the document that it belongs to.
+    pub version: i32,
+    pub map: Vec<MappedLine>,
+}
+
+/// The map once.
+pub const MEMORY_MAP: &str = "tilefit/memoryMap";
+
+/// The map now and after every edit, until it is sent without a position.
+pub const WATCH_MEMORY_MAP: &str = "tilefit/watchMemoryMap";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemoryMapParams {
+    pub text_document: TextDocumentIdentifier,
+    pub position: Option<Position>,
+    /// Instead of what the settings say.
+    target: Option<String>,
+    planner: Option<String>,
+    picture: Option<Picture>,
+}
+
+/// How the map is drawn, beside its data.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Picture {
+    /// A part of a page; pixels.
+    Html { width: u16 },
+    /// The picture of it alone.
+    Svg { width: u16 },
+    /// Characters.
+    Text { width: u16 },
+}
+
+impl MemoryMapParams {
+    /// The error names what is not known.
+    pub fn wish(&self) -> Result<Wish, String> {
+        fn named<T>(kind: &str, name: Option<&String>, from_name: fn(&str) -> Option<T>) -> Result<Option<T>, String> {
+            let known = |name: &String| from_name(name).ok_or_else(|| format!("there is no {kind} `{name}`"));
+            name.map(known).transpose()
+        }
+        let target = named("target", self.target.as_ref(), Target::from_name)?;
+        let planner = named("planner", self.planner.as_ref(), Planner::from_name)?;
+        Ok(Wish { trial: Trial { target, planner }, picture: self.picture })
+    }
+}
+
+#[derive(Serialize)]
+pub struct MemoryMapAnswer {
+    /// Of the document.
+    pub version: i32,
+    /// One, or one for each core that the kernel is split between.
+    pub maps: Vec<DrawnMap>,
+    /// What the settings come to.
+    pub settings: Vec<Totals>,
+    pub changes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct DrawnMap {
+    #[serde(flatten)]
+    pub map: MemoryMap<Range>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<Text>,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Text {
+    pub lines: Vec<String>,
+    pub marks: Vec<Mark>,
+}
+
+/// What a part of a line shows; lines and bytes from 0.
+#[derive(Debug, Serialize)]
+pub struct Mark {
+    pub line: usize,
+    pub start: usize,
+    pub end: usize,
+    pub kind: String,
+    /// Number of the box, counted over all spaces from 0.
+    #[serde(rename = "box", skip_serializing_if = "Option::is_none")]
+    pub number: Option<usize>,
+}
+
+pub enum MemoryMapNotification {}
+
+impl Notification for MemoryMapNotification {
+    /// A [`MemoryMapChanged`]. The trait wants what can be read as well, and names are borrowed there.
+    type Params = Value;
+    const METHOD: &'static str = "tilefit/memoryMapChanged";
+}
+
+/// The map of a version of a document that is watched.
+#[derive(Debug, Serialize)]
+pub struct MemoryMapChanged {
+    pub uri: Uri,
+    pub version: i32,
+    /// None in a file without kernels.
+    pub maps: Vec<DrawnMap>,
+    pub settings: Vec<Totals>,
+    pub changes: Vec<String>,
+}
+
+/// Sent to clients with the experimental capability `tilefitSettings`, at the start and after every change.
+pub enum SettingsNotification {}
+
+impl Notification for SettingsNotification {
+    type Params = SettingsInForce;
+    const METHOD: &'static str = "tilefit/settings";
+}
+
+/// Of the client, the project and the defaults together.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct SettingsInForce {
+    pub target: String,
+    pub planner: String,
+    /// The GPU of TLX kernels whose scenario names none.
+    pub arch: String,
+}

@@ -1,0 +1,55 @@
+//! What tilefit answers to an editor: one function a request, from a [`View`] and the request's parameters to LSP types. Each turns
+//! positions into byte offsets, calls the feature and turns what it says into LSP types.
+//!
+//! Nothing here reads a file, knows a clock or a thread, or waits for a message: the same answers serve an editor over stdio and a
+//! page in a browser.
+
+mod abilities;
+mod allocated_ir;
+mod call_hierarchy;
+pub mod capabilities;
+mod code_action;
+mod code_lens;
+mod completion;
+mod content_change;
+pub mod convert;
+mod diagnostic;
+mod document_symbol;
+mod execute_command;
+pub mod ext;
+mod generated_code;
+mod hover;
+mod inlay_hint;
+mod lowered_ir;
+mod memory_map;
+mod navigation;
+mod signature_help;
+mod structure;
+pub mod text_document_content;
+mod view;
+mod view_file_text;
+mod workspace_diagnostic;
+mod workspace_symbol;
+
+pub use abilities::{Abilities, Shows};
+pub use allocated_ir::allocated_ir;
+pub use call_hierarchy::{incoming_calls, outgoing_calls, prepare_call_hierarchy};
+pub use code_action::{SettingEdit, code_actions};
+pub use code_lens::{Untold as UntoldLens, code_lenses, resolve_code_lens};
+pub use completion::{completion, resolve_completion};
+pub use content_change::apply as apply_changes;
+pub use diagnostic::{diagnostic, diagnostics, failed_diagnosis, lsp_diagnostic};
+pub use document_symbol::document_symbols;
+pub use execute_command::Command;
+pub use generated_code::{generated_code, generated_code_of};
+pub use hover::hover;
+pub use inlay_hint::{Untold as UntoldHint, inlay_hints, resolve_inlay_hint};
+pub use lowered_ir::lowered_ir;
+pub use memory_map::{Wish, memory_map, memory_map_changed};
+pub use navigation::{Sought, definition, exported, highlights, prepare_rename, references, rename};
+pub use signature_help::signature_help;
+pub use structure::{folding_ranges, selection_ranges};
+pub use view::View;
+pub use view_file_text::view_file_text;
+pub use workspace_diagnostic::{Report, report};
+pub use workspace_symbol::{KernelName, kernel_names, workspace_symbols};

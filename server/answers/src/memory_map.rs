@@ -1,0 +1,68 @@
+//! `tilefit/memoryMap` and what a client that watches one is sent: who has which bytes of each memory space.
+
+use ls_types::Position;
+use tilefit_analysis::Cancellable;
+use tilefit_analysis::ide::MemoryMap;
+use tilefit_analysis::ide::memory_map::Trial;
+use tilefit_analysis::ide::memory_map::text::{self, Line};
+use tilefit_analysis::ide::memory_map::{html, svg};
+
+use crate::ext::{DrawnMap, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, Text};
+use crate::view::View;
+
+/// What a client wants to see of a kernel.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish {
+    pub trial: Trial,
+    pub picture: Option<Picture>,
+}
+
+pub fn memory_map(view: &View, position: Position, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
+    memory_map_at(view, view.offset(position), wish)
+}
+
+/// What a client that watches the kernel around a byte offset is sent of this version.
+pub fn memory_map_changed(view: &View, offset: usize, wish: Wish) -> Cancellable<MemoryMapChanged> {
+    let parts = memory_map_at(view, offset, wish)?.map(|map| (map.maps, map.settings, map.changes));
+    let (maps, settings, changes) = parts.unwrap_or_default();
+    Ok(MemoryMapChanged { uri: view.uri.clone(), version: view.version, maps, settings, changes })
+}
+
+/// The maps of the kernel around a byte offset.
+fn memory_map_at(view: &View, offset: usize, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
+    let maps = view.analysis.memory_map(view.file, offset, wish.trial)?;
+    Ok(maps.map(|found| MemoryMapAnswer {
+        version: view.version,
+        changes: found.changes(wish.trial),
+        maps: found.maps.into_iter().map(|map| drawn(view, map, wish.picture)).collect(),
+        settings: found.settings,
+    }))
+}
+
+fn drawn(view: &View, map: MemoryMap, picture: Option<Picture>) -> DrawnMap {
+    let (mut html, mut text) = (None, None);
+    match picture {
+        Some(Picture::Html { width }) => html = Some(html::part(&map, width.into())),
+        Some(Picture::Svg { width }) => html = Some(svg::part(&map, width.into())),
+        Some(Picture::Text { width }) => text = Some(with_marks(&text::draw(&map, width.into()))),
+        None => {}
+    }
+    DrawnMap { map: map.located(&|range| view.range(range)), html, text }
+}
+
+fn with_marks(drawing: &[Line]) -> Text {
+    let (mut lines, mut marks) = (Vec::new(), Vec::new());
+    for (number, line) in drawing.iter().enumerate() {
+        let text = line.text();
+        let mut start = 0;
+        for span in &line.spans {
+            let end = (start + span.text.len()).min(text.len());
+            if start < end {
+                marks.push(Mark { line: number, start, end, kind: span.kind.name(), number: span.number });
+            }
+            start = end;
+        }
+        lines.push(text);
+    }
+    Text { lines, marks }
+}

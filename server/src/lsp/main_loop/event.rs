@@ -1,0 +1,75 @@
+//! What happens to the server, as messages on one queue.
+
+use serde_json::Value;
+use tilefit_analysis::memory::Searched;
+use tilefit_answers::Wish;
+use tilefit_syntax::PositionEncoding;
+use tokio::sync::oneshot;
+use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
+
+use crate::lsp::tasks::diagnostics::Diagnosed;
+use crate::lsp::tasks::preview::Place;
+use crate::lsp::tasks::query::Query;
+use crate::lsp::tasks::workspace::Workspace;
+use crate::settings::Settings;
+
+/// Everything that reaches the main loop.
+pub(crate) enum Event {
+    Initialized {
+        encoding: PositionEncoding,
+        settings: Settings,
+    },
+    Opened {
+        uri: Uri,
+        version: i32,
+        text: String,
+    },
+    Changed {
+        uri: Uri,
+        version: i32,
+        changes: Vec<TextDocumentContentChangeEvent>,
+    },
+    Closed {
+        uri: Uri,
+    },
+    EditorSettings(Value),
+    /// One that may hold settings.
+    FilesChanged,
+    Query(Box<dyn Query>),
+    /// For what goes beyond the open documents.
+    Workspace(oneshot::Sender<Workspace>),
+    /// Without a position: no longer.
+    WatchMemoryMap {
+        uri: Uri,
+        position: Option<Position>,
+        wish: Wish,
+    },
+    /// The client shows the C++ of a kernel of a source.
+    Previewed {
+        source: Uri,
+        kernel: String,
+        place: Place,
+        text: String,
+    },
+    /// By an edit, perhaps of another document.
+    PreviewInterrupted {
+        uri: Uri,
+    },
+    /// By an edit, perhaps of another document.
+    MemoryMapInterrupted {
+        uri: Uri,
+    },
+    Diagnosed(Diagnosed),
+    /// The text of a file that is not open, for its constants.
+    Imported {
+        path: String,
+        text: String,
+    },
+    /// A deeper search is over; `None` if it was cancelled.
+    Searched(Option<Box<Searched>>),
+    /// The dumps of a document, newest first.
+    Dumps {
+        uri: Uri,
+        dumps: Vec<(String, String)>,
+    },
+}

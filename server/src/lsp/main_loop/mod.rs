@@ -1,0 +1,490 @@
+//! The single writer. One thread owns the documents and the analysis and takes messages in wire order; everything that
+//! computes runs on snapshots elsewhere.
+
+mod documents;
+pub(crate) mod event;
+pub(crate) mod queue;
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_answers::convert::path_of;
+use tilefit_answers::ext::SettingsInForce;
+use tilefit_answers::{self as answers, View, Wish};
+use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tower_lsp::jsonrpc::Error;
+use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
+
+use self::documents::{Documents, OpenDocument, Pending};
+use self::event::Event;
+use self::queue::Queue;
+use super::outbox::{Outbox, ToClient};
+use super::panics::panic_message;
+use super::revision::Revision;
+use super::tasks::deeper::{self, Deeper};
+use super::tasks::diagnostics::{self, Diagnosed, Outcome};
+use super::tasks::memory_map::{self, Watches};
+use super::tasks::preview::{self, Previews};
+use super::tasks::query::Query;
+use super::tasks::workspace::{OpenFile, Workspace};
+use crate::selection::Selection;
+use crate::settings::Settings;
+use crate::{dumps, imports};
+
+/// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
+const LONGEST_TURN: Duration = Duration::from_millis(50);
+
+/// Threads that share the work of a document that is new: as many as there are arenas to allocate from (`share_arenas`).
+const MOST_PARTS: usize = 2;
+
+pub(crate) struct MainLoop {
+    host: AnalysisHost,
+    documents: Documents,
+    watches: Watches,
+    previews: Previews,
+    revision: Revision,
+    encoding: PositionEncoding,
+    settings: Settings,
+    /// What the settings came to; `None` before the first time.
+    config: Option<Config>,
+    selection: Arc<Selection>,
+    /// Counts what the client told of changed files.
+    files_changed: u64,
+    /// Tells the revision to those that wait for a change.
+    changes: watch::Sender<Revision>,
+    /// Candidates of imports that were looked for, found or not.
+    sought: HashSet<Vec<String>>,
+    /// Files that are known because others import them.
+    imported: Vec<FileId>,
+    deeper: Deeper,
+    runtime: Handle,
+    queue: Queue,
+    outbox: Outbox,
+}
+
+impl MainLoop {
+    pub(crate) fn new(runtime: Handle, queue: Queue, outbox: Outbox) -> Self {
+        MainLoop {
+            host: AnalysisHost::new(),
+            documents: Documents::new(),
+            watches: Watches::default(),
+            previews: Previews::default(),
+            revision: Revision::default(),
+            encoding: PositionEncoding::Utf16,
+            settings: Settings::default(),
+            config: None,
+            selection: Arc::default(),
+            files_changed: 0,
+            changes: watch::Sender::new(Revision::default()),
+            sought: HashSet::new(),
+            imported: Vec::new(),
+            deeper: Deeper::default(),
+            runtime,
+            queue,
+            outbox,
+        }
+    }
+
+    pub(crate) fn run(mut self, inbox: &Receiver<Event>) {
+        while let Ok(event) = inbox.recv() {
+            let turn = Instant::now();
+            self.guarded(|this| this.handle(event));
+            while turn.elapsed() < LONGEST_TURN
+                && let Ok(event) = inbox.try_recv()
+            {
+                self.guarded(|this| this.handle(event));
+            }
+            self.guarded(Self::hand_texts_to_analysis);
+            self.guarded(Self::start_diagnostics);
+        }
+    }
+
+    /// The session outlives a bug in the handling of one message.
+    fn guarded(&mut self, step: impl FnOnce(&mut Self)) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| step(self))) {
+            self.outbox.send(ToClient::error(format!("a message was lost: {}", panic_message(panic.as_ref()))));
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        match event {
+            Event::Initialized { encoding, settings } => {
+                self.encoding = encoding;
+                self.settings = settings;
+                self.apply_settings();
+            }
+            Event::Opened { uri, version, text } => self.open(uri, version, &text),
+            Event::Changed { uri, version, changes } => self.change(&uri, version, changes),
+            Event::Closed { uri } => self.close(uri),
+            Event::EditorSettings(editor) => {
+                self.settings.editor = editor;
+                self.apply_settings();
+            }
+            Event::FilesChanged => {
+                self.files_changed += 1;
+                self.apply_settings();
+                self.forget_imports();
+                self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
+            }
+            Event::Query(query) => self.ask(query),
+            Event::Workspace(answer) => {
+                let _ = answer.send(self.workspace()); // fails when nobody waits any longer
+            }
+            Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
+            Event::Previewed { source, kernel, place, text } => {
+                if self.documents.contains_key(&source) {
+                    self.previews.add(source.clone(), kernel, place, text);
+                    self.refresh_previews(&source); // an edit may have been faster
+                }
+            }
+            Event::PreviewInterrupted { uri } => self.refresh_previews(&uri),
+            Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
+            Event::Diagnosed(diagnosed) => {
+                self.look_for(&diagnosed.imports, &diagnosed.uri);
+                self.publish(diagnosed);
+            }
+            Event::Searched(searched) => {
+                if let Some(searched) = searched {
+                    self.host.set_searched(*searched);
+                    self.diagnose_all();
+                    self.outbox.send(ToClient::Refresh);
+                }
+                let next = self.deeper.ended();
+                self.search_deeper(next);
+            }
+            Event::Imported { path, text } => self.import(&path, &text),
+            Event::Dumps { uri, dumps } => self.link(&uri, dumps),
+        }
+    }
+
+    fn open(&mut self, uri: Uri, version: i32, text: &str) {
+        let path = path_of(&uri);
+        let file = self.host.file_id(&path);
+        self.host.set_excluded(file, self.selection.excludes(&path));
+        let revision = self.next_revision();
+        let document = Document::new(text);
+        let pending = Pending::Text;
+        let open = OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0 };
+        self.documents.insert(uri.clone(), open);
+        self.look_for_dumps(&uri);
+    }
+
+    fn change(&mut self, uri: &Uri, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
+        let revision = self.next_revision();
+        let Some(open) = self.documents.get_mut(uri) else {
+            self.outbox.send(ToClient::error(format!("an edit of a document that is not open: {}", uri.as_str())));
+            return;
+        };
+        let watches = &mut self.watches;
+        let follow = |replaced: &_, inserted| watches.follow(uri, replaced, inserted);
+        answers::apply_changes(&mut open.document, changes, self.encoding, follow);
+        open.version = version;
+        open.revision = revision;
+        open.pending = Pending::Text;
+    }
+
+    fn close(&mut self, uri: Uri) {
+        let Some(open) = self.documents.remove(&uri) else { return };
+        self.watches.stop(&uri);
+        self.previews.close(&uri);
+        self.host.remove_file(open.file);
+        let next = self.deeper.wanted(uri.clone(), Vec::new());
+        self.search_deeper(next);
+        self.forget_imports(); // it may be one, read from disk now
+        self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
+        self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
+    }
+
+    fn apply_settings(&mut self) {
+        let (config, problems) = self.settings.resolve();
+        let (selection, unreadable) = Selection::new(self.settings.root.as_deref(), &config);
+        for problem in problems.into_iter().chain(unreadable) {
+            self.outbox.send(ToClient::Warning(problem));
+        }
+        if self.config.as_ref() == Some(&config) {
+            return;
+        }
+        if self.config.is_some() {
+            self.outbox.send(ToClient::Refresh);
+        }
+        self.outbox.send(ToClient::Settings(SettingsInForce {
+            target: config.target.name().to_owned(),
+            planner: config.planner.name().to_owned(),
+            arch: config.tlx_arch.name().to_owned(),
+        }));
+        self.host.set_config(config.clone());
+        self.config = Some(config);
+        self.selection = Arc::new(selection);
+        for (uri, open) in &self.documents {
+            self.host.set_excluded(open.file, self.selection.excludes(&path_of(uri)));
+        }
+        self.documents.values_mut().for_each(|open| open.is_new = true);
+        self.diagnose_all();
+    }
+
+    fn search_deeper(&self, next: Option<deeper::Task>) {
+        if let Some(task) = next {
+            self.start(move || Some(Event::Searched(task.run().map(Box::new))));
+        }
+    }
+
+    /// Something that every document depends on has changed.
+    fn diagnose_all(&mut self) {
+        self.outbox.send(ToClient::DiagnosticsChanged);
+        let revision = self.next_revision();
+        for open in self.documents.values_mut() {
+            open.revision = revision;
+            if open.pending == Pending::Nothing {
+                open.pending = Pending::Diagnostics;
+            }
+        }
+    }
+
+    fn next_revision(&mut self) -> Revision {
+        self.revision = self.revision.next();
+        self.changes.send_replace(self.revision);
+        self.revision
+    }
+
+    /// A write: waits until every snapshot is dropped, after it has cancelled what runs on them.
+    fn hand_texts_to_analysis(&mut self) {
+        let mut changed = Vec::new();
+        for open in self.documents.values_mut().filter(|open| open.pending == Pending::Text) {
+            documents::settle(&mut open.document);
+            self.host.set_document(open.file, open.document.clone());
+            open.pending = Pending::Diagnostics;
+            changed.push(open.file);
+        }
+        if !changed.is_empty() && self.documents.len() > 1 {
+            self.diagnose_importers(&changed);
+        }
+    }
+
+    /// The open documents that take constants out of `changed`.
+    fn diagnose_importers(&mut self, changed: &[FileId]) {
+        let revision = self.next_revision();
+        let mut found = false;
+        for open in self.documents.values_mut().filter(|open| open.pending == Pending::Nothing) {
+            if changed.iter().any(|&file| self.host.depends_on(open.file, file)) {
+                open.revision = revision;
+                open.pending = Pending::Diagnostics;
+                found = true;
+            }
+        }
+        if found {
+            self.outbox.send(ToClient::DiagnosticsChanged);
+        }
+    }
+
+    fn ask(&mut self, query: Box<dyn Query>) {
+        if query.is_abandoned() {
+            return;
+        }
+        self.hand_texts_to_analysis();
+        let Some(open) = self.documents.get(query.uri()) else {
+            let message = format!("{} is not open", query.uri().as_str());
+            query.refuse(Error::invalid_params(message));
+            return;
+        };
+        let view = self.view(query.uri().clone(), open);
+        self.start(move || query.run(view).map(Event::Query));
+    }
+
+    /// Runs a task on a worker. What it comes to is the next message, if anything.
+    fn start(&self, task: impl FnOnce() -> Option<Event> + Send + 'static) {
+        let queue = self.queue.clone();
+        self.runtime.spawn_blocking(move || task().map(|event| queue.post(event)));
+    }
+
+    fn workspace(&mut self) -> Workspace {
+        self.hand_texts_to_analysis(); // settled documents are cheap to copy
+        let open = self.documents.iter().map(|(uri, open)| OpenFile {
+            uri: uri.clone(),
+            path: path_of(uri),
+            version: open.version,
+            revision: open.revision,
+            document: open.document.clone(),
+        });
+        let mut open: Vec<OpenFile> = open.collect();
+        open.sort_by(|a, b| a.path.cmp(&b.path));
+        Workspace {
+            root: self.settings.root.clone(),
+            selection: Arc::clone(&self.selection),
+            config: self.config.clone().unwrap_or_default(),
+            open,
+            encoding: self.encoding,
+            files: self.files_changed,
+            changes: self.changes.subscribe(),
+        }
+    }
+
+    fn watch(&mut self, uri: Uri, position: Option<Position>, wish: Wish) {
+        let (Some(open), Some(position)) = (self.documents.get(&uri), position) else {
+            self.watches.stop(&uri);
+            return;
+        };
+        let offset = open.document.offset(LineCol { line: position.line, col: position.character }, self.encoding);
+        self.watches.start(uri.clone(), offset, wish);
+        self.draw_memory_map(&uri);
+    }
+
+    /// Unless diagnostics are still to come, which a map follows.
+    fn draw_memory_map(&self, uri: &Uri) {
+        let (Some(watch), Some(open)) = (self.watches.of(uri), self.documents.get(uri)) else { return };
+        if open.pending != Pending::Nothing {
+            return;
+        }
+        let (view, outbox) = (self.view(uri.clone(), open), self.outbox.clone());
+        self.start(move || memory_map::send(view, watch, &outbox).map(|uri| Event::MemoryMapInterrupted { uri }));
+    }
+
+    fn view(&self, uri: Uri, open: &OpenDocument) -> View {
+        View {
+            analysis: self.host.snapshot(),
+            file: open.file,
+            uri,
+            version: open.version,
+            document: open.document.clone(),
+            encoding: self.encoding,
+            settings_folder: self.settings.folder_that_counts("planner"),
+        }
+    }
+
+    fn start_diagnostics(&mut self) {
+        let waiting = self.documents.iter().filter(|(_, open)| open.pending == Pending::Diagnostics);
+        for uri in waiting.map(|(uri, _)| uri.clone()).collect::<Vec<_>>() {
+            let Some(open) = self.documents.get(&uri) else { continue };
+            if open.is_new {
+                self.share_work(&uri, open);
+            } else if open.callers > 1 {
+                let view = self.view(uri.clone(), open);
+                self.runtime.spawn_blocking(move || diagnostics::prepare_callers(&view));
+            }
+            let (view, revision) = (self.view(uri.clone(), open), open.revision);
+            self.start(move || Some(Event::Diagnosed(diagnostics::diagnose(view, revision))));
+            if let Some(open) = self.documents.get_mut(&uri) {
+                open.pending = Pending::Nothing;
+                open.is_new = false;
+            }
+        }
+    }
+
+    /// Diagnostics go through a document from its start; meanwhile others plan the later parts of it.
+    fn share_work(&self, uri: &Uri, open: &OpenDocument) {
+        let parts = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_PARTS));
+        let offset = |part| open.document.len() * part / parts;
+        for part in 1..parts {
+            let (view, range) = (self.view(uri.clone(), open), TextRange::new(offset(part), offset(part + 1)));
+            self.runtime.spawn_blocking(move || diagnostics::prepare(&view, range));
+        }
+    }
+
+    /// What may be read for a document: its workspace, or its folder if it was opened without one.
+    fn root_of(&self, uri: &Uri) -> Option<PathBuf> {
+        let folder = || PathBuf::from(path_of(uri)).parent().filter(|path| path.is_absolute()).map(Path::to_owned);
+        self.settings.root.clone().or_else(folder)
+    }
+
+    /// Reads imports that are new, on a worker.
+    fn look_for(&mut self, imports: &[Vec<String>], importer: &Uri) {
+        let Some(root) = self.root_of(importer) else { return };
+        for candidates in imports {
+            if !self.sought.insert(candidates.clone()) {
+                continue;
+            }
+            let (candidates, root) = (candidates.clone(), root.clone());
+            self.start(move || {
+                imports::read_first(&candidates, &root).map(|(path, text)| Event::Imported { path, text })
+            });
+        }
+    }
+
+    fn import(&mut self, path: &str, text: &str) {
+        let file = self.host.file_id(path);
+        if self.documents.values().any(|open| open.file == file) {
+            return;
+        }
+        self.host.set_document(file, Document::new(text));
+        self.imported.push(file);
+        self.diagnose_all();
+    }
+
+    /// Unless diagnostics are still to come, which previews follow.
+    fn refresh_previews(&self, uri: &Uri) {
+        let (previews, Some(open)) = (self.previews.of(uri).to_vec(), self.documents.get(uri)) else { return };
+        if previews.is_empty() || open.pending != Pending::Nothing {
+            return;
+        }
+        let (view, outbox) = (self.view(uri.clone(), open), self.outbox.clone());
+        self.start(move || preview::refresh(view, &previews, &outbox).map(|uri| Event::PreviewInterrupted { uri }));
+    }
+
+    /// On a worker; most files have none.
+    fn look_for_dumps(&self, uri: &Uri) {
+        let (Some(open), Some(root)) = (self.documents.get(uri), self.root_of(uri)) else { return };
+        let (uri, document) = (uri.clone(), open.document.clone());
+        self.start(move || {
+            let path = path_of(&uri);
+            let dumps = dumps::find(Path::new(&path), &document.text(), &root);
+            Some(Event::Dumps { uri, dumps })
+        });
+    }
+
+    fn link(&mut self, uri: &Uri, dumps: Vec<(String, String)>) {
+        let mut files = Vec::new();
+        let mut changed = false;
+        for (path, text) in dumps {
+            let file = self.host.file_id(&path);
+            files.push(file);
+            // The text of an open document is the editor's.
+            if !self.documents.values().any(|open| open.file == file) {
+                changed |= self.host.set_text(file, &text);
+            }
+        }
+        let Some(open) = self.documents.get(uri) else { return };
+        changed |= self.host.set_dumps(open.file, &files);
+        if changed {
+            self.diagnose_all();
+            self.outbox.send(ToClient::Refresh);
+        }
+    }
+
+    /// They are read again by the next diagnostics.
+    fn forget_imports(&mut self) {
+        for file in std::mem::take(&mut self.imported) {
+            if !self.documents.values().any(|open| open.file == file) {
+                self.host.remove_file(file);
+            }
+        }
+        self.sought.clear();
+        self.diagnose_all();
+    }
+
+    /// Passes diagnostics on, unless they are older than the document.
+    fn publish(
+        &mut self,
+        Diagnosed { uri, version, revision, outcome, imports: _, open: searches, callers }: Diagnosed,
+    ) {
+        let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
+        match outcome {
+            Outcome::Done(diagnostics) => {
+                open.callers = callers;
+                self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
+                self.draw_memory_map(&uri);
+                self.refresh_previews(&uri);
+                let next = self.deeper.wanted(uri, searches);
+                self.search_deeper(next);
+            }
+            // An edit of another document interrupted this one.
+            Outcome::Cancelled => open.pending = Pending::Diagnostics,
+        }
+    }
+}

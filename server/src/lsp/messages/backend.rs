@@ -1,0 +1,429 @@
+//! One method per message. A method puts a message on the queue before it first waits, and computes nothing.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use serde::Serialize;
+use serde_json::Value;
+use tilefit_answers::ext::{
+    FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, TextDocumentContent,
+    TextDocumentContentParams, ViewFileTextParams,
+};
+use tilefit_answers::{
+    self as answers, Abilities, Command, UntoldHint, UntoldLens, View, capabilities, text_document_content,
+};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
+use tower_lsp::ls_types::*;
+use tower_lsp::{Client, LanguageServer};
+
+use super::delivery::deliver;
+use super::guard::Session;
+use super::stop_on_drop::StopOnDrop;
+use super::workspace_diagnostic::WorkspaceDiagnostics;
+use crate::lsp::main_loop::event::Event;
+use crate::lsp::main_loop::queue::Queue;
+use crate::lsp::outbox::{Outbox, ToClient};
+use crate::lsp::tasks::preview::{self, Place};
+use crate::lsp::tasks::query::{OnEdit, content_modified};
+use crate::lsp::tasks::search;
+use crate::lsp::tasks::symbols::{self, KernelNames};
+use crate::setting_edit;
+use crate::settings::{SECTION, Settings};
+
+pub(crate) struct Backend {
+    client: Client,
+    pub(crate) queue: Queue,
+    outbox: Outbox,
+    /// Taken by `initialized`, from when on the client may be spoken to.
+    unsent: Mutex<Option<UnboundedReceiver<ToClient>>>,
+    /// Told by `initialize`.
+    abilities: OnceLock<Abilities>,
+    session: Arc<Session>,
+    workspace_diagnostics: WorkspaceDiagnostics,
+    /// Of the files of the workspace, for searches.
+    kernels: Arc<Mutex<KernelNames>>,
+}
+
+impl Backend {
+    pub(crate) fn new(
+        client: Client,
+        queue: Queue,
+        outbox: Outbox,
+        unsent: UnboundedReceiver<ToClient>,
+        session: Arc<Session>,
+    ) -> Self {
+        Backend {
+            workspace_diagnostics: WorkspaceDiagnostics::new(client.clone(), queue.clone()),
+            client,
+            queue,
+            outbox,
+            unsent: Mutex::new(Some(unsent)),
+            abilities: OnceLock::new(),
+            session,
+            kernels: Arc::default(),
+        }
+    }
+
+    fn abilities(&self) -> Abilities {
+        self.abilities.get().copied().unwrap_or_default()
+    }
+
+    pub(crate) async fn cancel_progress(&self, params: WorkDoneProgressCancelParams) {
+        self.workspace_diagnostics.cancel_progress(params.token);
+    }
+
+    pub(crate) async fn view_file_text(&self, params: ViewFileTextParams) -> Result<FileText> {
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::view_file_text).await
+    }
+
+    pub(crate) async fn generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<GeneratedCode>> {
+        let position = params.position;
+        self.queue
+            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::generated_code(view, position))
+            .await
+    }
+
+    /// The C++ of the kernel at a position as a document that follows the edits of its source.
+    async fn open_generated_code(&self, params: TextDocumentPositionParams) -> Result<Option<Uri>> {
+        let source = params.text_document.uri.clone();
+        let Some(GeneratedCode { kernel, text, .. }) = self.generated_code(params).await? else { return Ok(None) };
+        let (uri, place) = if self.session.asks_for_content() {
+            let Some(uri) = text_document_content::uri_of(&source, &kernel) else { return Ok(None) };
+            (uri.clone(), Place::Content(uri))
+        } else {
+            let path = preview::file_of(&source, &kernel);
+            let failed = |error| Error::invalid_params(format!("{}: {error}", path.display()));
+            preview::write(&path, &text).map_err(failed)?;
+            let Some(uri) = Uri::from_file_path(&path) else { return Ok(None) };
+            (uri, Place::File(path))
+        };
+        self.queue.post(Event::Previewed { source, kernel, place, text });
+        self.outbox.send(ToClient::Show(Location::new(uri.clone(), Range::default())));
+        Ok(Some(uri))
+    }
+
+    pub(crate) async fn text_document_content(&self, params: TextDocumentContentParams) -> Result<TextDocumentContent> {
+        let Some((source, kernel)) = text_document_content::source_of(&params.uri) else {
+            return Err(Error::invalid_params(format!("{} is no document of tilefit", params.uri.as_str())));
+        };
+        let name = kernel.clone();
+        let code = self
+            .queue
+            .ask(source.clone(), OnEdit::AskAgain, move |view| answers::generated_code_of(view, &name))
+            .await?;
+        let text = code.map_or_else(|| format!("// tilefit: there is no kernel {kernel}\n"), |code| code.text);
+        self.queue.post(Event::Previewed { source, kernel, place: Place::Content(params.uri), text: text.clone() });
+        Ok(TextDocumentContent { text })
+    }
+
+    pub(crate) async fn allocated_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
+        let position = params.position;
+        self.queue
+            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::allocated_ir(view, position))
+            .await
+    }
+
+    pub(crate) async fn memory_map(&self, params: MemoryMapParams) -> Result<Option<MemoryMapAnswer>> {
+        let wish = params.wish().map_err(Error::invalid_params)?;
+        let position = params.position.ok_or_else(|| Error::invalid_params("a memory map needs a position"))?;
+        self.queue
+            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::memory_map(view, position, wish))
+            .await
+    }
+
+    pub(crate) async fn watch_memory_map(&self, params: MemoryMapParams) {
+        match params.wish() {
+            Ok(wish) => {
+                self.queue.post(Event::WatchMemoryMap {
+                    uri: params.text_document.uri,
+                    position: params.position,
+                    wish,
+                });
+            }
+            Err(error) => self.outbox.send(ToClient::error(error)),
+        }
+    }
+
+    pub(crate) async fn lowered_ir(&self, params: TextDocumentPositionParams) -> Result<Option<KernelIr>> {
+        let position = params.position;
+        self.queue.ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::lowered_ir(view, position)).await
+    }
+}
+
+impl LanguageServer for Backend {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let encoding = capabilities::negotiate_encoding(&params.capabilities);
+        // tower-lsp lets only one `initialize` through.
+        let abilities = Abilities::of(&params.capabilities);
+        let _ = self.abilities.set(abilities);
+        let root = workspace_root(&params);
+        let editor = section(params.initialization_options.unwrap_or_default());
+        self.queue.post(Event::Initialized { encoding, settings: Settings { root, editor } });
+        Ok(capabilities::initialize_result(encoding, abilities.pulls_diagnostics))
+    }
+
+    async fn initialized(&self, _: InitializedParams) {
+        let unsent = self.unsent.lock().ok().and_then(|mut unsent| unsent.take());
+        let (Some(unsent), Some(&abilities)) = (unsent, self.abilities.get()) else { return };
+        tokio::spawn(deliver(self.client.clone(), abilities, unsent, self.queue.clone()));
+        self.outbox.send(ToClient::WatchFiles);
+        if self.session.asks_for_content() {
+            self.outbox.send(ToClient::OfferContent(text_document_content::SCHEME));
+        }
+        self.outbox.send(ToClient::PullSettings);
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        Ok(())
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        let TextDocumentItem { uri, version, text, .. } = params.text_document;
+        self.queue.post(Event::Opened { uri, version, text });
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        let VersionedTextDocumentIdentifier { uri, version } = params.text_document;
+        self.queue.post(Event::Changed { uri, version, changes: params.content_changes });
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        self.queue.post(Event::Closed { uri: params.text_document.uri });
+    }
+
+    async fn did_save(&self, _: DidSaveTextDocumentParams) {
+        // The text is known already; what is on disk is not read.
+    }
+
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        if self.abilities().configuration {
+            self.outbox.send(ToClient::PullSettings);
+        } else {
+            self.queue.post(Event::EditorSettings(section(params.settings)));
+        }
+    }
+
+    async fn did_change_watched_files(&self, _: DidChangeWatchedFilesParams) {
+        self.queue.post(Event::FilesChanged);
+    }
+
+    async fn diagnostic(&self, params: DocumentDiagnosticParams) -> Result<DocumentDiagnosticReportResult> {
+        let known = params.previous_result_id;
+        let compute = move |view: &View| answers::diagnostic(view, known.as_deref());
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, compute).await
+    }
+
+    async fn workspace_diagnostic(&self, params: WorkspaceDiagnosticParams) -> Result<WorkspaceDiagnosticReportResult> {
+        self.workspace_diagnostics.answer(params, self.abilities().progress).await
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let shows = self.abilities().shows;
+        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::hover(view, position, shows)).await
+    }
+
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let shows = self.abilities().shows;
+        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::completion(view, position, shows)).await
+    }
+
+    async fn completion_resolve(&self, item: CompletionItem) -> Result<CompletionItem> {
+        Ok(answers::resolve_completion(item, self.abilities().shows))
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let shows = self.abilities().shows;
+        self.queue
+            .ask(text_document.uri, OnEdit::GiveUp, move |view| answers::signature_help(view, position, shows))
+            .await
+    }
+
+    async fn goto_definition(&self, params: GotoDefinitionParams) -> Result<Option<GotoDefinitionResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::definition(view, position)).await
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let all = params.context.include_declaration;
+        let sought = move |view: &View| answers::exported(view, position);
+        match self.queue.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
+            Some(sought) => self.queue.search(move |workspace| search::references(workspace, &sought, all)).await,
+            None => {
+                self.queue
+                    .ask(text_document.uri, OnEdit::GiveUp, move |view| answers::references(view, position, all))
+                    .await
+            }
+        }
+    }
+
+    async fn document_highlight(&self, params: DocumentHighlightParams) -> Result<Option<Vec<DocumentHighlight>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        self.queue.ask(text_document.uri, OnEdit::GiveUp, move |view| answers::highlights(view, position)).await
+    }
+
+    async fn prepare_rename(&self, params: TextDocumentPositionParams) -> Result<Option<PrepareRenameResponse>> {
+        let TextDocumentPositionParams { text_document, position } = params;
+        let prepare = move |view: &View| answers::prepare_rename(view, position);
+        let prepared = self.queue.ask(text_document.uri.clone(), OnEdit::GiveUp, prepare).await?;
+        if prepared.is_some() {
+            return Ok(prepared);
+        }
+        // Kernels in files that are not open may use it.
+        let sought = move |view: &View| answers::exported(view, position);
+        match self.queue.ask(text_document.uri, OnEdit::GiveUp, sought).await? {
+            Some(sought) => self.queue.search(move |workspace| search::prepare_rename(workspace, &sought)).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let new = params.new_name;
+        let with_versions = self.abilities().document_changes;
+        let sought = move |view: &View| answers::exported(view, position);
+        let renamed = match self.queue.ask(text_document.uri.clone(), OnEdit::GiveUp, sought).await? {
+            Some(sought) => {
+                self.queue.search(move |workspace| search::rename(workspace, &sought, &new, with_versions)).await?
+            }
+            None => {
+                let rename = move |view: &View| {
+                    let versions = HashMap::from([(view.uri.clone(), view.version)]);
+                    answers::rename(view, position, &new, with_versions.then_some(&versions))
+                };
+                self.queue.ask(text_document.uri, OnEdit::GiveUp, rename).await?
+            }
+        };
+        renamed.map_err(request_failed)
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::folding_ranges).await
+    }
+
+    async fn selection_range(&self, params: SelectionRangeParams) -> Result<Option<Vec<SelectionRange>>> {
+        let positions = params.positions;
+        let compute = move |view: &View| answers::selection_ranges(view, &positions);
+        self.queue.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
+        let compute = move |view: &View| answers::prepare_call_hierarchy(view, position);
+        self.queue.ask(text_document.uri, OnEdit::GiveUp, compute).await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        let item = params.item;
+        self.queue
+            .search(move |workspace| {
+                let view = search::view_of_item(workspace, &item);
+                answers::incoming_calls(&view, item.selection_range.start).map_err(|_| content_modified())
+            })
+            .await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        let item = params.item;
+        self.queue
+            .search(move |workspace| {
+                let view = search::view_of_item(workspace, &item);
+                answers::outgoing_calls(&view, item.selection_range.start).map_err(|_| content_modified())
+            })
+            .await
+    }
+
+    async fn symbol(&self, params: WorkspaceSymbolParams) -> Result<Option<WorkspaceSymbolResponse>> {
+        let (kernels, stop) = (Arc::clone(&self.kernels), StopOnDrop(Arc::default()));
+        let stopped = Arc::clone(&stop.0);
+        self.queue.search(move |workspace| symbols::find(workspace, &params.query, &kernels, &stopped)).await.map(Some)
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let (range, shows) = (params.range, self.abilities().shows);
+        self.queue
+            .ask(params.text_document.uri, OnEdit::AskAgain, move |view| answers::inlay_hints(view, range, shows))
+            .await
+    }
+
+    async fn inlay_hint_resolve(&self, hint: InlayHint) -> Result<InlayHint> {
+        let Some(untold) = UntoldHint::of(&hint) else { return Ok(hint) };
+        let uri = untold.uri().clone();
+        let compute = move |view: &View| answers::resolve_inlay_hint(view, hint.clone(), &untold);
+        self.queue.ask(uri, OnEdit::GiveUp, compute).await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::code_lenses).await
+    }
+
+    async fn code_lens_resolve(&self, lens: CodeLens) -> Result<CodeLens> {
+        let Some(untold) = UntoldLens::of(&lens) else { return Ok(lens) };
+        let (uri, range) = (untold.uri().clone(), lens.range);
+        let compute = move |view: &View| answers::resolve_code_lens(view, range, &untold);
+        Ok(self.queue.ask(uri, OnEdit::GiveUp, compute).await?.unwrap_or(lens))
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let (range, only) = (params.range, params.context.only);
+        let creates_files = self.abilities().creates_files;
+        let compute =
+            move |view: &View| answers::code_actions(view, range, only.as_deref(), creates_files, &setting_edit::set);
+        self.queue.ask(params.text_document.uri, OnEdit::GiveUp, compute).await
+    }
+
+    async fn document_symbol(&self, params: DocumentSymbolParams) -> Result<Option<DocumentSymbolResponse>> {
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::document_symbols).await
+    }
+
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<Value>> {
+        let (command, uri, position) = Command::of(params).map_err(Error::invalid_params)?;
+        let params =
+            TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri: uri.clone() }, position };
+        match command {
+            Command::OpenGeneratedCode => to_value(self.open_generated_code(params).await?),
+            Command::GeneratedCode => to_value(self.generated_code(params).await?),
+            Command::AllocatedIr => to_value(self.allocated_ir(params).await?),
+            Command::LoweredIr => to_value(self.lowered_ir(params).await?),
+            Command::OpenDump => {
+                let place = Location::new(uri, Range::new(position, position));
+                self.outbox.send(ToClient::Show(place.clone()));
+                to_value(Some(place))
+            }
+        }
+    }
+}
+
+fn to_value(answer: Option<impl Serialize>) -> Result<Option<Value>> {
+    answer.map(serde_json::to_value).transpose().map_err(|error| Error::invalid_params(error.to_string()))
+}
+
+/// For people: why what they asked for is not done (LSP 3.17, `RequestFailed`).
+fn request_failed(why: String) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
+}
+
+/// The section `tilefit` of `settings`, or all of it for a client that sends the section alone.
+fn section(mut settings: Value) -> Value {
+    settings.get_mut(SECTION).map(Value::take).unwrap_or(settings)
+}
+
+#[expect(deprecated, reason = "clients older than LSP 3.6 know no workspace folders")]
+fn workspace_root(params: &InitializeParams) -> Option<PathBuf> {
+    let folder = params.workspace_folders.as_ref().and_then(|folders| folders.first()).map(|folder| &folder.uri);
+    folder.or(params.root_uri.as_ref())?.to_file_path().map(|path| path.into_owned())
+}

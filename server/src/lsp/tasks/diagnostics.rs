@@ -1,0 +1,55 @@
+//! Diagnostics of one version of one document, computed on a worker.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tilefit_analysis::memory::OpenSearch;
+use tilefit_answers::{self as answers, View};
+use tilefit_syntax::TextRange;
+use tower_lsp::ls_types::{Diagnostic, Uri};
+
+use crate::lsp::panics::panic_message;
+use crate::lsp::revision::Revision;
+
+pub(crate) struct Diagnosed {
+    pub(crate) uri: Uri,
+    pub(crate) version: i32,
+    pub(crate) revision: Revision,
+    pub(crate) outcome: Outcome,
+    /// Candidates of each import that is not known yet.
+    pub(crate) imports: Vec<Vec<String>>,
+    /// What its plans leave open.
+    pub(crate) open: Vec<OpenSearch>,
+    /// Functions that an edit in one that they call concerns.
+    pub(crate) callers: usize,
+}
+
+pub(crate) enum Outcome {
+    Done(Vec<Diagnostic>),
+    Cancelled,
+}
+
+pub(crate) fn diagnose(view: View, revision: Revision) -> Diagnosed {
+    let (mut open, mut callers) = (Vec::new(), 0);
+    let outcome = match catch_unwind(AssertUnwindSafe(|| view.analysis.diagnosis(view.file))) {
+        Ok(Ok(found)) => {
+            (open, callers) = (found.open, found.callers);
+            let found = found.diagnostics.into_iter();
+            Outcome::Done(found.map(|diagnostic| answers::lsp_diagnostic(&view, diagnostic)).collect())
+        }
+        Ok(Err(_)) => Outcome::Cancelled,
+        Err(panic) => Outcome::Done(vec![answers::failed_diagnosis(panic_message(panic.as_ref()))]),
+    };
+    let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
+    let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
+    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, open, callers }
+}
+
+/// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.
+pub(crate) fn prepare(view: &View, range: TextRange) {
+    let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare(view.file, range)));
+}
+
+/// As [`prepare`], for the functions that an edit may concern.
+pub(crate) fn prepare_callers(view: &View) {
+    let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare_callers(view.file)));
+}

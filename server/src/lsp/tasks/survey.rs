@@ -1,0 +1,163 @@
+//! What is wrong in every file of the workspace, open or not.
+
+use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_answers::{self as answers, Report, View};
+use tokio::sync::mpsc::UnboundedSender;
+use tower_lsp::ls_types::{Uri, WorkspaceDocumentDiagnosticReport};
+
+use super::workspace::{self, Stamp, Workspace};
+use crate::imports;
+
+/// 106 files of models that share their parts take half as long with so many in a database as with one, and a third of the memory
+/// that they take with all in one.
+const FILES_A_DATABASE: usize = 16;
+
+/// What was found in files that are not open.
+#[derive(Default)]
+pub(crate) struct Findings {
+    /// All were found under this configuration, and when so many changes of files had been told.
+    under: Option<(Config, u64)>,
+    by_path: HashMap<String, Found>,
+}
+
+struct Found {
+    /// Of the file and of what it imports.
+    stamps: Vec<(String, Stamp)>,
+    report: Report,
+}
+
+/// What a survey says while it runs.
+pub(crate) enum Message {
+    /// So many files have changed since they were last looked at.
+    Begin { files: usize },
+    /// Of one file; nothing where there is nothing to say.
+    File(Option<WorkspaceDocumentDiagnosticReport>),
+}
+
+/// Says what the client is to hear of each file; `known`: what it has, by the ids of earlier reports.
+pub(crate) fn survey(
+    workspace: &Workspace,
+    known: &HashMap<Uri, String>,
+    findings: &Mutex<Findings>,
+    stopped: &AtomicBool,
+    sender: &UnboundedSender<Message>,
+) {
+    let old = |path: &String| {
+        let mut findings = findings.lock().unwrap_or_else(PoisonError::into_inner);
+        let under = (workspace.config.clone(), workspace.files);
+        if findings.under.as_ref() != Some(&under) {
+            *findings = Findings { under: Some(under), by_path: HashMap::new() };
+        }
+        let found = findings.by_path.get(path)?;
+        let is_current = found.stamps.iter().all(|(path, stamp)| workspace.stamp(path) == *stamp);
+        is_current.then(|| found.report.clone())
+    };
+    let (current, new): (Vec<_>, Vec<_>) =
+        workspace.shown_paths().into_iter().map(|path| (old(&path), path)).partition(|it| it.0.is_some());
+    if sender.send(Message::Begin { files: new.len() }).is_err() {
+        return;
+    }
+    let say = |uri: Uri, report: Report| {
+        let (version, known) = (workspace.version_of(&uri), known.get(&uri).map(String::as_str));
+        report.of_document(uri, version, known)
+    };
+    let mut looks = Looks::new(workspace);
+    let mut told = HashSet::new();
+    for (report, path) in current.into_iter().chain(new) {
+        if stopped.load(Ordering::Relaxed) {
+            return;
+        }
+        let is_new = report.is_none();
+        let Some(uri) = workspace.uri_of(&path) else { continue };
+        let look = || {
+            let found = looks.found(&path, &uri)?;
+            let report = found.report.clone();
+            findings.lock().unwrap_or_else(PoisonError::into_inner).by_path.insert(path, found);
+            Some(report)
+        };
+        let Some(report) = report.or_else(look) else { continue };
+        told.insert(uri.clone());
+        let said = (report.is_kernel_file() || known.contains_key(&uri)).then(|| say(uri, report));
+        if (is_new || said.is_some()) && sender.send(Message::File(said)).is_err() {
+            return;
+        }
+    }
+    for (uri, id) in known.iter().filter(|(uri, _)| !told.contains(uri)) {
+        let gone = Report::empty();
+        if id != gone.id() {
+            let _ = sender.send(Message::File(Some(say(uri.clone(), gone)))); // fails when nobody waits
+        }
+    }
+}
+
+/// Looks at files one after the other, a few in a database.
+///
+/// Neighbours import the same files, which are then read and evaluated once. A database frees little of what it was ever asked, so that
+/// one for all would grow with the workspace; in the main loop's it would stay for the session, and every file would interrupt what
+/// runs for the user.
+struct Looks<'a> {
+    workspace: &'a Workspace,
+    host: AnalysisHost,
+    /// Of the files whose texts it has, from when they were read.
+    stamps: HashMap<String, Stamp>,
+    files: usize,
+}
+
+impl<'a> Looks<'a> {
+    fn new(workspace: &'a Workspace) -> Looks<'a> {
+        Looks { workspace, host: workspace.host(), stamps: HashMap::new(), files: 0 }
+    }
+
+    /// `None` where the file cannot be read, or tilefit fails on it, which costs no others.
+    fn found(&mut self, path: &str, uri: &Uri) -> Option<Found> {
+        if self.files == FILES_A_DATABASE {
+            *self = Looks::new(self.workspace);
+        }
+        self.files += 1;
+        let found = catch_unwind(AssertUnwindSafe(|| self.look(path, uri)));
+        found.unwrap_or_else(|_| {
+            *self = Looks::new(self.workspace);
+            None
+        })
+    }
+
+    fn look(&mut self, path: &str, uri: &Uri) -> Option<Found> {
+        let file = self.hand_in(path)?;
+        if let Some(root) = &self.workspace.root {
+            imports::load(&mut self.host, file, root);
+        }
+        let analysis = self.host.snapshot();
+        let files = analysis.files().into_iter();
+        let others: Vec<_> = files.filter(|&other| self.host.depends_on(file, other)).collect();
+        let paths = others.into_iter().map(|other| analysis.path(other)).chain([path]);
+        let stamps = paths.map(|path| (path.to_owned(), self.stamp(path))).collect();
+        let document = analysis.document(file).clone();
+        let version = self.workspace.open_file(path).map_or(0, |open| open.version);
+        let encoding = self.workspace.encoding;
+        let view = View { analysis, file, uri: uri.clone(), version, document, encoding, settings_folder: None };
+        let report = answers::report(&view).ok()?;
+        Some(Found { stamps, report })
+    }
+
+    /// Reads a file anew even where another one has imported it.
+    fn hand_in(&mut self, path: &str) -> Option<FileId> {
+        let stamp = self.workspace.stamp(path);
+        let file = self.host.file_id(path);
+        if self.workspace.open_file(path).is_none() {
+            self.host.set_text(file, &workspace::read(path.as_ref())?);
+        }
+        self.stamps.insert(path.to_owned(), stamp);
+        Some(file)
+    }
+
+    fn stamp(&mut self, path: &str) -> Stamp {
+        let read = || self.workspace.stamp(path);
+        *self.stamps.entry(path.to_owned()).or_insert_with(read)
+    }
+}

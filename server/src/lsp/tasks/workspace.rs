@@ -1,0 +1,120 @@
+//! All files of the workspace at one moment: the open ones as the client has them, the others as they are on disk. They are looked at
+//! in databases of their own, so that no edit waits for a file to be read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tilefit_analysis::project::Config;
+use tilefit_analysis::{AnalysisHost, FileId};
+use tilefit_answers::convert;
+use tilefit_syntax::{Document, PositionEncoding};
+use tokio::sync::watch;
+use tower_lsp::ls_types::Uri;
+
+use crate::files;
+use crate::lsp::revision::Revision;
+use crate::selection::Selection;
+
+/// No kernel that somebody wrote by hand comes near this.
+const MOST_BYTES: u64 = 4 << 20;
+
+pub(crate) struct Workspace {
+    pub(crate) root: Option<PathBuf>,
+    pub(crate) selection: Arc<Selection>,
+    pub(crate) config: Config,
+    pub(crate) open: Vec<OpenFile>,
+    pub(crate) encoding: PositionEncoding,
+    /// Counts what the client has told of changed files.
+    pub(crate) files: u64,
+    /// Of everything that answers depend on.
+    pub(crate) changes: watch::Receiver<Revision>,
+}
+
+pub(crate) struct OpenFile {
+    pub(crate) uri: Uri,
+    /// The name under which the analysis knows it.
+    pub(crate) path: String,
+    pub(crate) version: i32,
+    /// Versions are the client's, who may use one twice.
+    pub(crate) revision: Revision,
+    pub(crate) document: Document,
+}
+
+/// What tells one state of a file from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stamp {
+    Open(Revision),
+    OnDisk(Option<SystemTime>, u64),
+    Gone,
+}
+
+impl Workspace {
+    pub(crate) fn open_file(&self, path: &str) -> Option<&OpenFile> {
+        self.open.iter().find(|open| open.path == path)
+    }
+
+    pub(crate) fn version_of(&self, uri: &Uri) -> Option<i32> {
+        self.open.iter().find(|open| open.uri == *uri).map(|open| open.version)
+    }
+
+    /// The Python files below the root that `selection` leaves, without those that git ignores.
+    pub(crate) fn files(&self, selection: &Arc<Selection>) -> Vec<PathBuf> {
+        let Some(root) = &self.root else { return Vec::new() };
+        files::find(std::slice::from_ref(root), selection).0
+    }
+
+    pub(crate) fn stamp(&self, path: &str) -> Stamp {
+        match (self.open_file(path), fs::metadata(path)) {
+            (Some(open), _) => Stamp::Open(open.revision),
+            (None, Ok(metadata)) => Stamp::OnDisk(metadata.modified().ok(), metadata.len()),
+            (None, Err(_)) => Stamp::Gone,
+        }
+    }
+
+    /// The Python files that anything is shown of: those below the root, and open ones elsewhere.
+    pub(crate) fn shown_paths(&self) -> Vec<String> {
+        let below_root = self.files(&self.selection);
+        let mut paths: Vec<String> = below_root.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        let shown = self.open.iter().filter(|open| !self.selection.excludes(&open.path));
+        let elsewhere: Vec<_> = shown.filter(|open| !paths.contains(&open.path)).collect();
+        paths.extend(elsewhere.into_iter().map(|open| open.path.clone()));
+        paths
+    }
+
+    /// A database without files.
+    pub(crate) fn empty_host(&self) -> AnalysisHost {
+        let mut host = AnalysisHost::new();
+        host.set_config(self.config.clone());
+        host
+    }
+
+    /// The open files in a database, ready for others.
+    pub(crate) fn host(&self) -> AnalysisHost {
+        let mut host = self.empty_host();
+        for open in &self.open {
+            let file = host.file_id(&open.path);
+            host.set_document(file, open.document.clone());
+        }
+        host
+    }
+
+    /// The URI of a file, as the client writes it where the file is open.
+    pub(crate) fn uri_of(&self, path: &str) -> Option<Uri> {
+        self.open_file(path).map(|open| open.uri.clone()).or_else(|| convert::uri_of(path))
+    }
+}
+
+/// The text of a file on disk, unless it is no text or too large for one that somebody wrote.
+pub(crate) fn read(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
+    metadata.and_then(|_| fs::read_to_string(path).ok())
+}
+
+/// Hands in a file.
+pub(crate) fn hand_in(host: &mut AnalysisHost, path: &str, document: Document) -> FileId {
+    let file = host.file_id(path);
+    host.set_document(file, document);
+    file
+}
