@@ -1,4 +1,4 @@
-//! The C++ names of IR variables (`reference/codegen.md` §1.1).
+//! The C++ names of IR variables (`docs/reference/codegen.md`, "Names").
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

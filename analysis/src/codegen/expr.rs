@@ -1,4 +1,4 @@
-//! Scalar expressions in C++ (`reference/codegen.md` §6).
+//! Scalar expressions in C++ (`docs/reference/codegen.md`, "Expressions").
 
 use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId};
 

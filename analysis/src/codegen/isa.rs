@@ -1,4 +1,4 @@
-//! Which instruction an operation is, and in which order its operands are printed (`reference/codegen.md` §4).
+//! Which instruction an operation is, and in which order its operands are printed (`docs/reference/codegen.md`, "Operations").
 
 use Slot::*;
 

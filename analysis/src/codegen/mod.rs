@@ -1,4 +1,4 @@
-//! The C++ of a kernel, in the form of `seeds/003` as `reference/codegen.md` completes it.
+//! The C++ of a kernel, in the form of PyPTO's design as `docs/reference/codegen.md` completes it.
 //!
 //! Stages: instruction selection ([`selection`]) turns the IR into a sequence of instructions on tiles at addresses
 //! ([`sequence`]); [`sync`] orders the instructions of different pipes; [`kernel`] prints. Nothing is guessed: what has no
@@ -35,7 +35,7 @@ pub struct Generated {
     pub findings: Vec<Finding>,
 }
 
-/// The form of the text. The default is that of `seeds/003`.
+/// The form of the text. The default is that of PyPTO's design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
     /// Includes and definitions in front, so that the text is a file of its own.

@@ -545,7 +545,7 @@ impl Program {
     }
 }
 
-/// The unit that an instruction with these operands runs on (`reference/memory.md` §4).
+/// The unit that an instruction with these operands runs on (`docs/reference/memory.md`, "Pipes").
 pub(super) fn pipe_of(op: &str, result: Option<Space>, sources: &[Space]) -> Pipe {
     let source = sources.first().copied();
     match op {

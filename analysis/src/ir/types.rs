@@ -32,7 +32,7 @@ pub struct TileType {
     pub binding: Option<Binding>,
 }
 
-/// How the elements lie; a field that is `None` has the implicit value of (shape, space), `reference/memory.md` §3.
+/// How the elements lie; a field that is `None` has the implicit value of (shape, space): `docs/reference/memory.md`, "Layout".
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct TileView {
     /// The part that holds data, where narrower than the shape.
@@ -53,7 +53,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a tile that states none (`reference/memory.md` §3).
+    /// The layout of a tile that states none (`docs/reference/memory.md`, "Layout").
     pub fn implicit(shape: &[u64], space: Option<Space>) -> Layout {
         let flat = match shape {
             [rows, 1] if *rows > 1 => BLayout::ColMajor,
@@ -187,7 +187,7 @@ impl TensorLayout {
 
 macro_rules! dtypes {
     ($($variant:ident $name:literal $logical:literal $storage:literal $byte:literal;)*) => {
-        /// Element types (`reference/memory.md` §1).
+        /// Element types (`docs/reference/memory.md`, "Element types").
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Dtype { $($variant),* }
 

@@ -48,7 +48,7 @@ pub(crate) use scalar::{dtype as scalar_dtype, promoted};
 pub(crate) use scopes::is_of_attributes;
 use storage::Storages;
 
-/// What a function is to the compiler, by its decorators (`reference/language.md` §3).
+/// What a function is to the compiler, by its decorators (`docs/reference/syntax.md`, "Functions").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Kernel(KernelKind),

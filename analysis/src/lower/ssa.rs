@@ -1,6 +1,6 @@
 //! SSA form, as the compiler's ConvertToSSA makes it: carries of a loop in the order explicit, rebound, escaping, each sorted
 //! by name; one result of an `if` per name that its branches bind differently. The numbering of buffers depends on this order
-//! (`reference/memory.md` §7).
+//! (`docs/reference/memory.md`, "Buffers").
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! One address range after the other (`reference/memory.md` §10, the compiler's AllocateMemoryAddr).
+//! One address range after the other (`docs/reference/memory.md`, "Addresses").
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,4 @@
-//! Makes loops write their carries in place (`reference/memory.md` §8, the compiler's MaterializeSemanticAliases).
+//! Makes loops write their carries in place (`docs/reference/memory.md`, "Loop carries").
 //!
 //! The tile that a loop body yields becomes the carry of the next round, so its producer is moved onto the carry's memory,
 //! through branches, inner loops and results written in place, unless something there still needs what the carry holds.

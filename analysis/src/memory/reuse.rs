@@ -1,4 +1,4 @@
-//! Which groups share a buffer (`reference/memory.md` §9, the compiler's MemoryReuse).
+//! Which groups share a buffer (`docs/reference/memory.md`, "Reuse").
 //!
 //! First-fit decreasing: the largest group first, each into the first buffer all of whose members it can share with. A buffer
 //! is as large as its first member and is never divided.

@@ -1,5 +1,5 @@
 //! The operation catalogue: one row per operation, read by lowering, the passes, the memory pipeline, code generation and the
-//! editor features (`reference/ops.csv`).
+//! editor features (`docs/reference/operations.md`).
 
 mod array;
 mod broadcast;
@@ -307,7 +307,7 @@ pub enum PipeRule {
     S,
     Mte2,
     Mte3,
-    /// By the spaces of operand and result (`reference/memory.md` §4).
+    /// By the spaces of operand and result (`docs/reference/memory.md`, "Pipes").
     Route,
     /// A queue between cores.
     Fifo,

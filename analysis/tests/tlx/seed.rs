@@ -1,4 +1,4 @@
-//! The examples of the design document (`seeds/004`), phase by phase: under its own rules, and under those of the compiler.
+//! The examples of the design document (`docs/reference/tlx.md`), phase by phase: under its own rules, and under those of the compiler.
 
 use expect_test::{Expect, expect};
 

@@ -1,5 +1,5 @@
 //! Tensors that a loop carries: which of them are another tensor from one iteration to the next, and so need a pointer of
-//! their own (`reference/codegen.md` §3, "Inheritance" and "Branch hazard").
+//! their own (`docs/reference/codegen.md`, "Loads, stores, pointers").
 
 use rustc_hash::FxHashMap;
 

@@ -1,5 +1,5 @@
 //! Synchronisation: flags between pipes and barriers within one, so that no instruction overtakes another one whose
-//! bytes it touches (`reference/codegen.md` §5).
+//! bytes it touches (`docs/reference/codegen.md`, "Synchronisation").
 //!
 //! Steps: [`ordering`] finds the pairs and barriers that are missing, [`events`] numbers the pairs, [`insertion`] puts them into the
 //! program. [`written`] checks what the author wrote, which stays where it is and counts: insertion goes on around it.

@@ -1,4 +1,4 @@
-//! The listings of `seeds/003`.
+//! The listings of PyPTO's design of its generator (`docs/reference/codegen.md`).
 
 use expect_test::{Expect, expect};
 
