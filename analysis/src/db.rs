@@ -104,6 +104,7 @@ pub(crate) struct Unit<'db> {
     pub(crate) file: SourceFile,
     #[returns(ref)]
     pub(crate) key: BlockKey,
+    // File and key are what a unit is. What is tracked may change, and only the queries that read it run again.
     #[tracked]
     #[returns(ref)]
     source: Arc<BlockSource>,
@@ -165,6 +166,7 @@ pub(crate) fn constant<'db>(
     let bound = |&unit: &Unit<'db>| Some((unit, bound_value(db, unit, name.text(db), links + 1, root)?));
     let mut values: Vec<(Unit<'db>, Constant)> = statements_of(db, file, scope).iter().filter_map(bound).collect();
     if values.len() > 1 {
+        // Kernels are compiled from an importing program, too, which does not run what is under `__name__ == "__main__"`.
         values.retain(|(unit, _)| eval::binding(syntax(db, *unit), name.text(db)) != Binding::Program);
     }
     match (values.as_slice(), scope) {
@@ -495,6 +497,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     }
     let scope = UnitScope::new(db, unit);
     let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
+    // Equal kernels are planned once, whatever makes them: all that a plan depends on has to be part of the kernel by here.
     let called = |mut kernel: Kernel| {
         pairs::add_repetition(db, unit, &mut kernel);
         lenders::add_lent(db, unit, &mut kernel);
@@ -675,6 +678,7 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
 
 /// The plans of one kernel.
 fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<Outcome> {
+    // Asked only for a problem that the plan leaves open: the answer to one question plans no other kernel anew.
     let known =
         |problem: &Problem| Searches::try_get(db)?.done(db).iter().find(|searched| searched.answers(problem)).cloned();
     let effort = Effort { known: &known, ..Effort::INTERACTIVE };
@@ -725,6 +729,7 @@ pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sett
 
 /// Runs a stage so that its panic spoils one kernel only. salsa's own unwinding goes on.
 fn isolated<T>(stage: impl FnOnce() -> T) -> Option<T> {
+    // A stage builds what it returns and changes nothing else, so a panic leaves nothing half done.
     match catch_unwind(AssertUnwindSafe(stage)) {
         Ok(value) => Some(value),
         Err(payload) if payload.is::<salsa::Cancelled>() => resume_unwind(payload),

@@ -109,6 +109,7 @@ fn binds<'db>(
     stars: u32,
 ) -> bool {
     let names = names_of(db, file, scope);
+    // In doubt a name is bound: to call one unknown that is defined would be a false error.
     names.has(name)
         || names.is_open
         || names.stars.iter().any(|(level, module)| {

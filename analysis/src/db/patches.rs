@@ -104,6 +104,7 @@ struct Running<'db> {
 
 impl<'db> Running<'db> {
     fn module(&mut self, file: SourceFile) {
+        // A module runs once, within the statement that imports it first.
         if self.depth >= DEEPEST || !self.seen.insert(file) {
             return;
         }
@@ -145,6 +146,7 @@ impl<'db> Running<'db> {
                     }
                 }
             }
+            // Of a statement under a condition it is not known whether it runs, so it has no moment.
             if surely {
                 self.start.moments.insert((unit, place), self.now);
             }

@@ -23,6 +23,7 @@ pub(super) fn check(kernel: &Kernel, bases: &Bases, address: &dyn Fn(VarId) -> O
         let is_tile = |carry: &Carry| kernel.tile(carry.iter).is_some();
         carries_tiles |= matches!(stmt, Stmt::For(node) if node.carries.iter().any(is_tile));
     });
+    // This is an error: a statement that is not modelled may copy the first value, and then nothing is wrong.
     if !carries_tiles || !kernel.notes.is_empty() {
         return Vec::new();
     }
@@ -86,6 +87,7 @@ struct Survey<'k> {
     /// The loop, or the values of the branches, that a result is of.
     loop_results: FxHashMap<VarId, (usize, usize)>,
     branch_results: FxHashMap<VarId, [Option<VarId>; 2]>,
+    /// Numbers grow in the order of the text, so those of a loop's body lie between its `start` and its `end`.
     next: usize,
 }
 
@@ -117,6 +119,7 @@ impl<'k> Survey<'k> {
                 }
                 Stmt::Eval { call, .. } => self.call(call, block, number),
                 Stmt::For(node) => self.repeat(node, block, number),
+                // Nothing writes the carries of a `while` in place, so it is no loop to look at; reads in its body count.
                 Stmt::While(node) => {
                     let body = self.enter(block, Kind::Loop(None));
                     node.carries.iter().for_each(|carry| {
@@ -176,6 +179,7 @@ impl<'k> Survey<'k> {
     fn is_certain(&self, mut block: usize, around: usize) -> bool {
         while block != around {
             match (self.blocks[block].kind, self.blocks[block].parent) {
+                // A loop whose count is not known passes: what is found is certain where the loop runs.
                 (Kind::Branch | Kind::Loop(Some(0)), _) | (_, None) => return false,
                 (_, Some(parent)) => block = parent,
             }
@@ -207,6 +211,7 @@ impl<'k> Survey<'k> {
 fn name_of(value: &Value) -> Option<VarId> {
     match value {
         Value::Copy(var) => Some(*var),
+        // `assemble` writes a part: its result is other data in the same bytes.
         Value::Call(call) if call.op != OpId::ASSEMBLE => call.args.get(call.op.op().view_of? as usize)?.var(),
         _ => None,
     }
@@ -245,6 +250,7 @@ impl Check<'_, '_> {
         }
         let same = self.same_bytes(init);
         let next = reads::yielded(&at.node.body).get(slot)?.var()?;
+        // The next value reaches these bytes by a copy before the `yield`, or is made there.
         let is_copied = reads::own_var(self.kernel, Some(&carry.init)).is_some();
         let is_there = self.bases.get(next).is_some_and(|next| next.base == memory.base);
         if !(is_copied || is_there) || !self.is_new(next, &same, &self.same_bytes(carry.iter)) {
@@ -252,6 +258,7 @@ impl Check<'_, '_> {
         }
         let mut found: Vec<Read> = same.iter().flat_map(|var| self.reads_of(*var)).collect();
         found.retain(|read| self.comes_too_late(at, trips, init, read));
+        // A read after the loop first: there the mistake is plainest.
         found.sort_by_key(|read| (read.number < at.end, read.number));
         self.finding(at, carry, init, found.first()?)
     }
@@ -335,6 +342,7 @@ impl Check<'_, '_> {
         for &(index, slot) in self.survey.begins.get(&var).into_iter().flatten() {
             let at = &self.survey.loops[index];
             let iter = at.node.carries[slot].iter;
+            // What begins with `iter` is a loop further inside, so this ends.
             let names = self.same_bytes(iter);
             if trips(at.node) == Some(0) {
                 continue;
@@ -355,6 +363,7 @@ impl Check<'_, '_> {
         }
         let around = survey.common(at.block, read.block);
         if read.number >= at.end {
+            // If both depend on conditions, these may exclude each other.
             return survey.is_certain(at.block, around) || survey.is_certain(read.block, around);
         }
         // In front of the loop, or by the loop itself: in the next iteration of a loop around both.
