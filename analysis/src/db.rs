@@ -294,7 +294,7 @@ struct UnitScope<'db> {
     links: u32,
     /// The file that the program starts from, where that makes a difference.
     root: Option<SourceFile>,
-    /// When the statement runs that is looked at; functions run behind all imports.
+    /// When the statement runs that is looked at; functions run after all imports.
     now: Option<patches::Moment>,
 }
 
@@ -481,7 +481,7 @@ pub(crate) fn may_be_program(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
     unit.key(db).kind == BlockKind::ClassHeader && unit.source(db).text.contains('@')
 }
 
-/// A kernel by what it is, whoever it is made for.
+/// A kernel by what it is, whatever it is made for.
 #[salsa::interned]
 pub(crate) struct Lowered<'db> {
     #[returns(ref)]
@@ -561,7 +561,7 @@ struct CalledKernel<'db> {
 }
 
 /// The kernels whose text a unit is, each as the unit that it is made for and its number there. The scopes of a function that is put in place of
-/// its calls are kernels of whoever calls it, once for each call.
+/// its calls are kernels of its callers, once for each call.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn standing<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit<'db>, usize)>> {
     if kind(db, unit) == lower::Kind::Inline {

@@ -1,5 +1,5 @@
 //! What the compiler accepts and the instruction library refuses later, and transfers that are slower than they could be.
-//! Looks at a kernel behind [`crate::passes`], whose tiles all have a space and a layout. The tiles of a kernel on tensors are
+//! Looks at a kernel after [`crate::passes`], whose tiles all have a space and a layout. The tiles of a kernel on tensors are
 //! the compiler's own: their shapes are no advice to the author.
 
 use rustc_hash::FxHashSet;

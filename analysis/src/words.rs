@@ -1,5 +1,5 @@
 //! The words of both languages that are no tile operation: types, loops, scopes, enumerations of PyPTO; the API of TLX.
-//! A row each, read by completion, signature help, hover and whoever asks
+//! A row each, read by completion, signature help, hover and the check
 //! whether a name exists.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -238,7 +238,7 @@ pub(crate) const PYPTO: &[Word] = &[
     member("pl.TensorLayout.NZ", "In boxes, as the cube core reads them."),
 ];
 
-/// Behind the `@` of a function or class (`docs/reference/syntax.md`, "Functions").
+/// After the `@` of a function or class (`docs/reference/syntax.md`, "Functions").
 pub(crate) const DECORATORS: &[Word] = &[
     function(
         "pl.program",

@@ -82,7 +82,7 @@ pub(super) fn text(scalar: &Scalar, kernel: &Kernel, context: &Context) -> Resul
 }
 
 /// Whether the extent of a tensor is made of numbers and of what the kernel is given: its scalar parameters, and what stands
-/// behind them.
+/// after them.
 pub(super) fn is_given(extent: &Scalar, kernel: &Kernel) -> bool {
     match extent {
         Scalar::Int(_) | Scalar::Dynamic(_) => true,

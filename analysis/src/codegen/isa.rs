@@ -4,7 +4,7 @@ use Slot::*;
 
 use crate::ir::AttrName;
 
-/// One printed operand behind the destination.
+/// One printed operand after the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     /// Operand of the IR call.
@@ -68,7 +68,7 @@ pub(super) enum Unit {
     Scalar,
     /// None: it points its result to the bytes of its operand.
     Nothing,
-    /// On 910B elements behind columns that fill no whole block of 32 bytes are copied by the scalar unit, for which nothing waits.
+    /// On 910B elements after columns that fill no whole block of 32 bytes are copied by the scalar unit, for which nothing waits.
     ScalarBehindBlocks,
 }
 

@@ -56,7 +56,7 @@ pub(super) fn boxes(layout: TensorLayout, dtype: Dtype) -> Option<[u64; 2]> {
 /// Elements from a row to the next and from a column to the next, where both begin boxes, of a tensor in boxes.
 pub(super) fn strides_of_boxes(layout: TensorLayout, [rows, cols]: [u64; 2], unit: [u64; 2]) -> [u64; 2] {
     match layout {
-        // The boxes of one column of them lie one behind the other.
+        // The boxes of one column of them lie one after the other.
         TensorLayout::Nz => [unit[1], rows],
         TensorLayout::MxAZz => [cols, 16],
         TensorLayout::MxBNn | TensorLayout::Nd | TensorLayout::Dn => [16, rows],

@@ -1,4 +1,4 @@
-//! What the kernels of a unit rest on that their own text does not say. Computed when somebody asks: the same evaluation as
+//! What the kernels of a unit rest on that their own text does not say. Computed when it is asked for: the same evaluation as
 //! that of the kernels, with a scope that takes notes.
 
 use std::cell::RefCell;

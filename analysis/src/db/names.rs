@@ -1,4 +1,4 @@
-//! Which names of a unit nobody defines, and what the code around it defines.
+//! Which names of a unit nothing defines, and what the code around it defines.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::ir::{Kernel, Note, Origin, Reason};
 use crate::names::{self, Bound, Surroundings, UnknownName};
 use crate::{imports, lower, printed};
 
-/// The names of a unit that nobody defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
-/// calls. Of other functions and of classes only what is written behind `@`.
+/// The names of a unit that nothing defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
+/// calls. Of other functions and of classes only what is written after `@`.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<UnknownName>> {
     let around = Around { db, unit };
@@ -53,7 +53,7 @@ fn is_of_language<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     kind(db, unit) != lower::Kind::Python && !printed::is_printed(ast) && !lower::is_undecorated(ast)
 }
 
-/// A kernel that rests on a name that nobody defines is not known.
+/// A kernel that rests on a name that nothing defines is not known.
 pub(super) fn add_notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
     let is_here = kernel.home.is_none();
     kernel.notes.extend(unknown_names(db, unit).iter().map(|unknown| Note {

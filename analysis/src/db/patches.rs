@@ -48,7 +48,7 @@ pub(super) fn root(db: &dyn salsa::Database, file: SourceFile) -> Option<SourceF
     (!start(db, file).patches.is_empty()).then_some(file)
 }
 
-/// When the statement of a unit runs that binds a name; `None` where that is not known, which means behind all others.
+/// When the statement of a unit runs that binds a name; `None` where that is not known, which means after all others.
 pub(super) fn moment<'db>(
     db: &'db dyn salsa::Database,
     root: SourceFile,

@@ -184,7 +184,7 @@ pub(crate) struct TlxKernel {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Survey {
     pub(crate) rows: Vec<SurveyRow>,
-    /// Scenarios behind those that were looked at.
+    /// Scenarios after those that were looked at.
     pub(crate) more: usize,
     /// A function of the author's drops some of them before any is compiled.
     pub(crate) pruned: bool,

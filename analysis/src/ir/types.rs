@@ -164,7 +164,7 @@ impl TensorLayout {
     pub const ALL: [TensorLayout; 5] =
         [TensorLayout::Nd, TensorLayout::Dn, TensorLayout::Nz, TensorLayout::MxAZz, TensorLayout::MxBNn];
 
-    /// The name behind `pl.`, which is that of the instruction library too.
+    /// The name after `pl.`, which is that of the instruction library too.
     pub fn name(self) -> &'static str {
         match self {
             TensorLayout::Nd => "ND",

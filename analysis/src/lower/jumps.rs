@@ -85,7 +85,7 @@ impl Jump<'_> {
         if self.flag.is_some() { found.breaks } else { found.continues }
     }
 
-    /// What is carried on when the jump is behind `before`: what has its value by then, else the value as it came. What a
+    /// What is carried on when the jump comes after `before`: what has its value by then, else the value as it came. What a
     /// `break` would have to compute first is left as it came.
     fn values(self, values: &[Operand], before: &[Statement]) -> Vec<Operand> {
         self.set_in(values, &[before])
@@ -102,7 +102,7 @@ impl Jump<'_> {
         self.carried.get(at).map_or(value, |carried| Operand::Var(*carried))
     }
 
-    /// The values, where they have one behind these statements; else as they came.
+    /// The values, where they have one after these statements; else as they came.
     fn set_in(self, values: &[Operand], before: &[&[Statement]]) -> Vec<Operand> {
         let is_set = |var: VarId| {
             self.carried.contains(&var) || !self.assigned.contains(&var) || before.iter().any(|list| sets(list, var))
@@ -325,7 +325,7 @@ impl Jumps<'_> {
         Part { body, values }
     }
 
-    /// An `if`, behind which each value is that of the branch which was taken.
+    /// An `if`, after which each value is that of the branch which was taken.
     fn join(
         &mut self,
         condition: Scalar,
@@ -363,7 +363,7 @@ impl Jumps<'_> {
     }
 }
 
-/// Whether a variable has a value behind these statements, however they run.
+/// Whether a variable has a value after these statements, however they run.
 fn sets(body: &[Statement], var: VarId) -> bool {
     body.iter().any(|statement| match statement {
         Statement::Let { var: set, .. } => *set == var,

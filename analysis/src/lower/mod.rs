@@ -257,7 +257,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     kernels
 }
 
-/// The statements behind which nothing stands, be it in a loop or branch at the end.
+/// The statements after which nothing stands, be it in a loop or branch at the end.
 fn last_statements(ast: &Ast, body: &[StmtId], last: &mut Vec<StmtId>) {
     let says_something = |stmt: &&StmtId| !matches!(ast.stmt(**stmt), Stmt::Return(None) | Stmt::Pass);
     let Some(&stmt) = body.iter().rev().find(says_something) else { return };

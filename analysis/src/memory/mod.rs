@@ -2,7 +2,7 @@
 //!
 //! [`bases`] says which memory each tile has before any sharing, [`aliases`] makes loops write in place, [`lifetimes`] says when
 //! each must-alias group is live. Then [`reuse`], [`repairs`] and [`addresses`] do what the compiler's allocator does, or [`packed`]
-//! places by lifetime. [`check`] looks at every plan before anybody else does.
+//! places by lifetime. [`check`] looks at every plan first.
 
 mod addresses;
 mod aliases;

@@ -1,7 +1,7 @@
 //! First values of loops that are read after the loop has overwritten them.
 //!
 //! The compiler puts what a loop carries where its first value is, and writes each next value there: in place where it can, else by a
-//! copy in front of the `yield`. It keeps the bytes for as long as either is read, but never asks whether the first value is needed once
+//! copy before the `yield`. It keeps the bytes for as long as either is read, but never asks whether the first value is needed once
 //! the next one stands there (MaterializeSemanticAliases looks for readers only up to the end of the loop's body). No planner mends that.
 //!
 //! What is found is certain where the loop runs: of two things that depend on conditions nothing is said.
@@ -54,7 +54,7 @@ struct At<'k> {
     /// The list that it stands in.
     block: usize,
     body: usize,
-    /// Numbers of the first statement and behind the last one.
+    /// Numbers of the first statement and after the last one.
     start: usize,
     end: usize,
 }
@@ -366,7 +366,7 @@ impl Check<'_, '_> {
             // If both depend on conditions, these may exclude each other.
             return survey.is_certain(at.block, around) || survey.is_certain(read.block, around);
         }
-        // In front of the loop, or by the loop itself: in the next iteration of a loop around both.
+        // Before the loop, or by the loop itself: in the next iteration of a loop around both.
         let home = survey.homes.get(&init).copied().unwrap_or(0);
         let mut outer = around;
         while outer != home {

@@ -50,7 +50,7 @@ pub enum Status {
     Predicted,
     /// Some statements are not modelled; sizes are right, addresses may differ.
     Partial,
-    /// The compiler refuses the kernel for what it says, not for its size: nobody assigns these addresses.
+    /// The compiler refuses the kernel for what it says, not for its size: no planner assigns these addresses.
     Rejected,
     NotModelled,
 }

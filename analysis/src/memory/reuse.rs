@@ -167,7 +167,7 @@ fn forbidden_operands<'k>(
     call.args.iter().take(leading.max(widened)).chain(listed)
 }
 
-/// Each element is written behind where the next ones are still to be read.
+/// A wider element is written over where the next ones are still to be read.
 fn widens(kernel: &Kernel, result: VarId, call: &Call) -> bool {
     let input = call.args.first().and_then(Operand::var).and_then(|input| kernel.tile(input));
     match (kernel.tile(result), input) {

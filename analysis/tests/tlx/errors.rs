@@ -15,7 +15,7 @@ struct Row {
     /// The body of a kernel, with « » around what the message is about; without them it is about the kernel's name.
     body: &'static str,
     settings: &'static str,
-    /// In front of the kernel.
+    /// Before the kernel.
     before: &'static str,
 }
 

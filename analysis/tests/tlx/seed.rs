@@ -527,7 +527,7 @@ def kernel():
     );
 }
 
-/// 64-byte buffers at a distance of 128 bytes, the second of them behind the first.
+/// 64-byte buffers at a distance of 128 bytes, the second of them after the first.
 #[test]
 fn phase_6_padding_with_an_offset() {
     both(

@@ -30,7 +30,7 @@ impl Deeper {
         Deeper { open: HashMap::new(), running: None, runtime, events }
     }
 
-    /// The newest plans of a document leave this open. A search that nobody asks for any longer is cancelled: an edit has changed
+    /// The newest plans of a document leave this open. A search that nothing asks for any longer is cancelled: an edit has changed
     /// its kernel.
     pub(super) fn wanted(&mut self, uri: Uri, open: Vec<OpenSearch>) {
         if open.is_empty() {

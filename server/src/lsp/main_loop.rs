@@ -190,7 +190,7 @@ impl MainLoop {
             }
             Event::Query(query) => self.ask(query),
             Event::Workspace(answer) => {
-                let _ = answer.send(self.workspace()); // fails when nobody waits any longer
+                let _ = answer.send(self.workspace()); // fails when nothing waits any longer
             }
             Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
             Event::Previewed { source, kernel, place, text } => {
@@ -548,7 +548,7 @@ impl MainLoop {
     }
 }
 
-/// Documents without a file are nobody's to exclude.
+/// Documents without a file cannot be excluded.
 pub(super) fn excludes(selection: &Selection, path: &str) -> bool {
     let path = Path::new(path);
     path.is_absolute() && !selection.selects(path)

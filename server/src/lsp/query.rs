@@ -70,7 +70,7 @@ pub(super) enum OnEdit {
 pub(super) trait Query: Send {
     fn uri(&self) -> &Uri;
 
-    /// True when nobody waits for the answer any longer.
+    /// True when no client waits for the answer any longer.
     fn is_abandoned(&self) -> bool;
 
     /// Computes and sends the answer. Returns the query when it was interrupted and is to be asked again.

@@ -218,7 +218,7 @@ fn survey(
     for (uri, id) in known.iter().filter(|(uri, _)| !told.contains(uri)) {
         let gone = Report { id: handlers::diagnostics_id(&[]), items: Arc::default(), is_kernel_file: false };
         if *id != gone.id {
-            let _ = sender.send(Message::File(Some(said(workspace, uri.clone(), gone, known)))); // fails when nobody waits
+            let _ = sender.send(Message::File(Some(said(workspace, uri.clone(), gone, known)))); // fails when nothing waits
         }
     }
 }

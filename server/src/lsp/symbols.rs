@@ -14,7 +14,7 @@ use super::convert;
 use super::query::content_modified;
 use super::workspace::{self, Stamp, Workspace};
 
-/// Kernels that an answer names; whoever looks for one among more types another letter.
+/// Kernels that an answer names; to find one among more takes another letter.
 const MOST: usize = 1000;
 
 /// The kernels of each file, as it was when they were looked for.
@@ -35,7 +35,7 @@ pub(super) fn find(
     let mut found = Vec::new();
     for path in workspace.shown_paths() {
         if stopped.load(Ordering::Relaxed) {
-            return Err(content_modified()); // nobody waits any longer
+            return Err(content_modified()); // no client waits any longer
         }
         let Some(uri) = workspace.uri_of(&path) else { continue };
         let named = names(workspace, &path, known);

@@ -18,7 +18,7 @@ use super::main_loop::excludes;
 use crate::files;
 use crate::selection::Selection;
 
-/// No kernel that somebody wrote by hand comes near this.
+/// No kernel written by hand comes near this.
 const MOST_BYTES: u64 = 4 << 20;
 
 pub(super) struct Workspace {
@@ -107,7 +107,7 @@ impl Workspace {
     }
 }
 
-/// The text of a file on disk, unless it is no text or too large for one that somebody wrote.
+/// The text of a file on disk, unless it is no text or too large for one that is written by hand.
 pub(super) fn read(path: &Path) -> Option<String> {
     let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
     metadata.and_then(|_| fs::read_to_string(path).ok())

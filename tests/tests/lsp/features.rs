@@ -12,7 +12,7 @@ enum Mark {
     Yes,
     Partly,
     No,
-    /// Nobody has looked.
+    /// Not looked at.
     Unknown,
 }
 use Mark::{No, Partly, Unknown, Yes};

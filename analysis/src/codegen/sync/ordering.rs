@@ -13,7 +13,7 @@ use super::state::{Bits, PIPES, State};
 use crate::codegen::sequence::{Pipe, Program, Sync, TileId};
 use crate::ir::VarId;
 
-/// Set behind item `item`, waited for in front of item `gap` of one list (or at its end).
+/// Set after item `item`, waited for before item `gap` of one list (or at its end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) src: Pipe,
@@ -51,7 +51,7 @@ struct Place {
     earlier: u32,
 }
 
-/// The state behind an item, and how many instructions had been issued by then.
+/// The state after an item, and how many instructions had been issued by then.
 #[derive(Clone)]
 struct Saved {
     state: State,
@@ -177,8 +177,8 @@ impl<'a> Ordering<'a> {
         });
     }
 
-    /// The places of which that can be true. What stands together in front of a loop or branch was made for one statement within
-    /// after the other; so was a flag that a later one within repeats. And behind a barrier that the second iteration asked for, the
+    /// The places of which that can be true. What stands together before a loop or branch was made for one statement within
+    /// after the other; so was a flag that a later one within repeats. And after a barrier that the second iteration asked for, the
     /// next one was there before.
     fn suspects(&self) -> Vec<(BlockId, usize)> {
         let mut places = Vec::new();
@@ -200,7 +200,7 @@ impl<'a> Ordering<'a> {
         places
     }
 
-    /// Whether a flag in front of a loop or branch has a later one between the same pipes in it.
+    /// Whether a flag before a loop or branch has a later one between the same pipes in it.
     fn is_repeated_within(&self, place: (BlockId, usize)) -> bool {
         self.arrivals[place.0][place.1].iter().any(|arrival| {
             let Arrival::Flag(flag) = *arrival else { return false };
@@ -244,7 +244,7 @@ impl<'a> Ordering<'a> {
         state
     }
 
-    /// A loop or branch, until no more flag is needed in front of it.
+    /// A loop or branch, until no more flag is needed before it.
     fn compound(&mut self, block: BlockId, item: usize, mut state: State) -> State {
         loop {
             let known = self.arrivals[block][item].len();
@@ -323,7 +323,7 @@ impl<'a> Ordering<'a> {
         self.issued.push(id);
     }
 
-    /// The flags and barriers in front of an item, from number `from` on.
+    /// The flags and barriers before an item, from number `from` on.
     fn arrive(&self, block: BlockId, gap: usize, from: usize, state: &mut State) {
         for arrival in &self.arrivals[block][gap][from..] {
             match arrival {
@@ -368,7 +368,7 @@ impl<'a> Ordering<'a> {
 
     // ---- what an instruction needs
 
-    /// Orders an instruction behind everything that it conflicts with.
+    /// Orders an instruction after everything that it conflicts with.
     fn require(&mut self, id: u32, state: &mut State) {
         let pipe = self.nodes[id as usize].instr.pipe;
         let mut unknown = self.conflicts[id as usize].without(&state.known[pipe as usize]);
@@ -452,7 +452,7 @@ impl<'a> Ordering<'a> {
         }
     }
 
-    /// Where `later` can be ordered behind `earlier`, if they conflict in the iterations that are being executed.
+    /// Where `later` can be ordered after `earlier`, if they conflict in the iterations that are being executed.
     fn place(&self, earlier: u32, later: u32) -> Option<Place> {
         let (a, b) = (&self.nodes[earlier as usize], &self.nodes[later as usize]);
         let common = a.path.iter().zip(&b.path).take_while(|(a, b)| a.0 == b.0).count();

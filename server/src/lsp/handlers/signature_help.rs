@@ -15,7 +15,7 @@ pub(in crate::lsp) fn signature_help(
 ) -> Cancellable<Option<SignatureHelp>> {
     let help = view.analysis.signature_help(view.file, view.offset(position))?;
     Ok(help.map(|help| {
-        // Behind the last parameter: the first one outside of the list, which highlights none.
+        // After the last parameter: the first one outside of the list, which highlights none.
         let index = |signature: &Signature, active: Option<usize>| active.unwrap_or(signature.params.len()) as u32;
         let all = help.signatures.into_iter().zip(help.active);
         let signatures: Vec<_> = all.map(|(it, active)| (index(&it, active), it)).collect();
