@@ -119,7 +119,7 @@ fn kernels() {
     println!();
 }
 
-/// First-fit heights, to compare with `reference/packing.md` section 1.
+/// First-fit heights (`docs/packing.md`, "MiniMalloc's instances").
 fn orders() {
     println!("first-fit on MiniMalloc's instances, heights in bytes at capacity {CAPACITY}");
     println!(

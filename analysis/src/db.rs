@@ -108,6 +108,7 @@ pub(crate) struct Unit<'db> {
     pub(crate) file: SourceFile,
     #[returns(ref)]
     pub(crate) key: BlockKey,
+    // File and key are what a unit is. What is tracked may change, and only the queries that read it run again.
     #[tracked]
     #[returns(ref)]
     source: Arc<BlockSource>,
@@ -169,6 +170,7 @@ pub(crate) fn constant<'db>(
     let bound = |&unit: &Unit<'db>| Some((unit, bound_value(db, unit, name.text(db), links + 1, root)?));
     let mut values: Vec<(Unit<'db>, Constant)> = statements_of(db, file, scope).iter().filter_map(bound).collect();
     if values.len() > 1 {
+        // Kernels are compiled from an importing program, too, which does not run what is under `__name__ == "__main__"`.
         values.retain(|(unit, _)| eval::binding(syntax(db, *unit), name.text(db)) != Binding::Program);
     }
     match (values.as_slice(), scope) {
@@ -296,7 +298,7 @@ struct UnitScope<'db> {
     links: u32,
     /// The file that the program starts from, where that makes a difference.
     root: Option<SourceFile>,
-    /// When the statement runs that is looked at; functions run behind all imports.
+    /// When the statement runs that is looked at; functions run after all imports.
     now: Option<patches::Moment>,
 }
 
@@ -487,7 +489,7 @@ pub(crate) fn may_be_program(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
     unit.key(db).kind == BlockKind::ClassHeader && unit.source(db).text.contains('@')
 }
 
-/// A kernel by what it is, whoever it is made for.
+/// A kernel by what it is, whatever it is made for.
 #[salsa::interned]
 pub(crate) struct Lowered<'db> {
     #[returns(ref)]
@@ -503,6 +505,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     }
     let scope = UnitScope::new(db, unit);
     let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
+    // Equal kernels are planned once, whatever makes them: all that a plan depends on has to be part of the kernel by here.
     let called = |mut kernel: Kernel| {
         pairs::add_repetition(db, unit, &mut kernel);
         lenders::add_lent(db, unit, &mut kernel);
@@ -566,7 +569,7 @@ struct CalledKernel<'db> {
 }
 
 /// The kernels whose text a unit is, each as the unit that it is made for and its number there. The scopes of a function that is put in place of
-/// its calls are kernels of whoever calls it, once for each call.
+/// its calls are kernels of its callers, once for each call.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn standing<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit<'db>, usize)>> {
     if kind(db, unit) == lower::Kind::Inline {
@@ -683,6 +686,7 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
 
 /// The plans of one kernel.
 fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<Outcome> {
+    // Asked only for a problem that the plan leaves open: the answer to one question plans no other kernel anew.
     let known =
         |problem: &Problem| Searches::try_get(db)?.done(db).iter().find(|searched| searched.answers(problem)).cloned();
     let effort = Effort { known: &known, ..Effort::INTERACTIVE };
@@ -733,6 +737,7 @@ pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sett
 
 /// Runs a stage so that its panic spoils one kernel only. salsa's own unwinding goes on.
 fn isolated<T>(stage: impl FnOnce() -> T) -> Option<T> {
+    // A stage builds what it returns and changes nothing else, so a panic leaves nothing half done.
     match catch_unwind(AssertUnwindSafe(stage)) {
         Ok(value) => Some(value),
         Err(payload) if payload.is::<salsa::Cancelled>() => resume_unwind(payload),

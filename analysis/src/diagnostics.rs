@@ -110,7 +110,7 @@ impl Code {
             self,
             // True of most kernels that are correct and small: advice for those who look for speed.
             Code::NarrowTransfer
-            // Of generated C++ only. Whoever looks at it sees them there.
+            // Of generated C++ only. They are shown there.
             | Code::NoInstruction | Code::NoAddress
         )
     }

@@ -120,7 +120,7 @@ pub trait Scope {
         self.outer()?.home(function)
     }
 
-    /// What a function of that name rests on and nobody defines, for people.
+    /// What a function of that name rests on and nothing defines, for people.
     fn unknown_names(&self, function: &str) -> Vec<String> {
         self.outer().map_or_else(Vec::new, |outer| outer.unknown_names(function))
     }
@@ -229,7 +229,7 @@ struct Evaluator<'a> {
     /// Values of parameters, inside of a function that is called.
     arguments: &'a [(String, Constant)],
     depth: u32,
-    /// Elements of a comprehension behind these are left out.
+    /// Elements of a comprehension after these are left out.
     cut_at: Option<usize>,
     /// Statements that called functions have run so far.
     steps: &'a Cell<u32>,

@@ -70,7 +70,7 @@ impl AnalysisHost {
         }
     }
 
-    /// Takes the text of a file that nobody edits. Returns whether it is another one.
+    /// Takes the text of a file that is not open in an editor. Returns whether it is another one.
     pub fn set_text(&mut self, file: FileId, text: &str) -> bool {
         let is_other = file.0.document(&self.db).rope() != text;
         if is_other {
@@ -180,7 +180,7 @@ features! {
     /// Plans the scopes of all functions for the host but the first, the last ones first. Where several call the same functions, an
     /// edit in one of those concerns them all.
     prepare_callers() -> () = ide::prepare_callers;
-    /// The diagnostics of a file, and what somebody with time may find out for them.
+    /// The diagnostics of a file, and what a longer search may find out for them.
     diagnosis() -> ide::Diagnosis = ide::diagnostics::diagnosis;
     /// What is wrong in a file, and what is not modelled, by position.
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
@@ -212,7 +212,7 @@ features! {
     incoming_calls(offset: usize) -> Vec<ide::Calls> = ide::call_hierarchy::incoming_calls;
     /// The functions that the one whose name is at a byte offset calls.
     outgoing_calls(offset: usize) -> Vec<ide::Calls> = ide::call_hierarchy::outgoing_calls;
-    /// Space, address and size behind each tile that is defined within a range.
+    /// Space, address and size after each tile that is defined within a range.
     inlay_hints(range: tilefit_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
     /// What there is to the hint with this label at a byte offset.
     hint_details(offset: usize, label: &str) -> Option<ide::HintDetails> = ide::inlay_hints::hint_details;

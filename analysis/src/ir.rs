@@ -59,7 +59,7 @@ pub struct Kernel {
     pub on_tensors: bool,
     /// How the cube and the vector core work together, where the kernel becomes one for each.
     pub cross_core: CrossCore,
-    /// An inner one stands in front of those around it.
+    /// An inner one stands before those around it.
     pub vector_regions: Vec<VectorRegion>,
     /// The author's `pl.MemRef` declarations that the kernel's tiles are bound to.
     pub allocations: Vec<DeclaredAllocation>,
@@ -434,7 +434,7 @@ pub struct Carry {
     pub init: Operand,
     /// The name inside of the loop.
     pub iter: VarId,
-    /// The name behind the loop.
+    /// The name after the loop.
     pub result: VarId,
     /// Written with `init_values`, not by rebinding a name.
     pub explicit: bool,

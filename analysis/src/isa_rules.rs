@@ -1,5 +1,5 @@
 //! What the compiler accepts and the instruction library refuses later, and transfers that are slower than they could be.
-//! Looks at a kernel behind [`crate::passes`], whose tiles all have a space and a layout. The tiles of a kernel on tensors are
+//! Looks at a kernel after [`crate::passes`], whose tiles all have a space and a layout. The tiles of a kernel on tensors are
 //! the compiler's own: their shapes are no advice to the author.
 
 use rustc_hash::FxHashSet;
@@ -10,9 +10,11 @@ use crate::memory::Finding;
 use crate::ops::OpId;
 use crate::target::{Space, Target};
 
-/// Rows and columns of tiles without boxes start at multiples of so many bytes (`reference/memory.md` §3).
+/// Rows and columns of tiles without boxes start at multiples of so many bytes
+/// (`docs/reference/memory.md`, "Shapes that the instruction library refuses").
 const ROW_BYTES: u64 = 32;
-/// The unit of a matrix product, in elements along each of M, N and K (`reference/memory.md` §3).
+/// The unit of a matrix product, in elements along each of M, N and K
+/// (`docs/reference/memory.md`, "Shapes that the instruction library refuses").
 const PRODUCT_UNIT: u64 = 16;
 
 /// Tiles with more rows or columns fit into no memory, and need no advice on their shape.
@@ -112,7 +114,8 @@ pub(crate) struct Refused {
     pub(crate) fine: (u64, u64),
 }
 
-/// Whether the instruction library's static assertions refuse a shape (`reference/memory.md` §3).
+/// Whether the instruction library's static assertions refuse a shape
+/// (`docs/reference/memory.md`, "Shapes that the instruction library refuses").
 pub(crate) fn refused(rows: u64, cols: u64, dtype: Dtype, space: Space, layout: Layout) -> Option<Refused> {
     let bytes = dtype.storage_bits() / 8;
     if bytes == 0 || !(1..=LARGEST_EXTENT).contains(&rows) || !(1..=LARGEST_EXTENT).contains(&cols) {
@@ -181,7 +184,7 @@ fn uneven_product(kernel: &Kernel, call: &Call) -> Option<String> {
     })
 }
 
-/// Bytes along the innermost axis from which on a transfer has full speed (`reference/memory.md` §12, PH001).
+/// Bytes along the innermost axis from which on a transfer has full speed (`docs/reference/memory.md`, "Hints": PH001).
 fn full_width(target: Target) -> u64 {
     match target {
         Target::Ascend910b => 512,

@@ -1,4 +1,4 @@
-//! Which names of a function nobody defines: a kernel may rest on none of them, and each is most likely a slip of the fingers.
+//! Which names of a function nothing defines: a kernel may rest on none of them, and each is most likely a slip of the fingers.
 //!
 //! A name counts as defined wherever Python could find it: what is bound under a condition, in a place that does not parse or behind a star
 //! import that cannot be followed is there. What the function itself binds further down only is not ([`order`]). Of the language itself ([`vocabulary`]), of
@@ -18,7 +18,7 @@ use crate::words;
 pub(crate) use bound::{Bound, bound};
 pub(crate) use python::is_builtin;
 
-/// A name that is used and that nobody defines.
+/// A name that is used and that nothing defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnknownName {
     /// The name, the whole `a.name`, or for a keyword its value.
@@ -34,7 +34,7 @@ pub(crate) enum Usage {
     Variable,
     /// Only further down.
     Early,
-    /// Behind a dot: of what.
+    /// After a dot: of what.
     Attribute(String),
     /// Of a call.
     Keyword(Callee),
@@ -107,7 +107,7 @@ const OF_OPERATIONS: [&str; 2] = ["attrs", "span"];
 /// Attributes of what a kernel computes with.
 const OF_VALUES: [&str; 3] = ["shape", "dtype", "bind_dynamic"];
 
-/// The names of a kernel, or of a function with scopes that become kernels, that nobody defines.
+/// The names of a kernel, or of a function with scopes that become kernels, that nothing defines.
 pub(crate) fn unknown(ast: &Ast, around: &dyn Surroundings) -> Vec<UnknownName> {
     let search = Search { ast, own: bound(ast), around };
     let unknown = ast.exprs().flat_map(|(id, _)| search.expression(id));

@@ -25,7 +25,7 @@ pub struct Config {
     /// The files among them that are not.
     pub exclude: Vec<String>,
     pub inlay_hints: bool,
-    /// Flags and barriers of generated C++ behind the statements that they order.
+    /// Flags and barriers of generated C++ after the statements that they order.
     pub sync_hints: bool,
     pub code_lens: bool,
     pub completion: bool,

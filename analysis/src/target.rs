@@ -1,4 +1,4 @@
-//! Targets: which on-chip memories there are and how large they are (`reference/memory.md` §4).
+//! Targets: which on-chip memories there are and how large they are (`docs/reference/memory.md`, "Memory spaces").
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -187,7 +187,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// How tiles get their addresses (`design.md` §4).
+/// How tiles get their addresses (`docs/packing.md`, "Planners").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Planner {
     /// `Sequential` while it fits, else `Packed`.

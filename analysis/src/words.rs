@@ -1,5 +1,5 @@
 //! The words of both languages that are no tile operation: types, loops, scopes, enumerations of PyPTO; the API of TLX.
-//! A row each, read by completion, signature help, hover and whoever asks
+//! A row each, read by completion, signature help, hover and the check
 //! whether a name exists.
 
 /// What the language is called in a kernel, by a convention that its compiler depends on.
@@ -57,7 +57,7 @@ const fn member(path: &'static str, about: &'static str) -> Word {
     Word { path, kind: WordKind::Member, params: &[], about }
 }
 
-/// `reference/language.md` §2–§7.
+/// `docs/reference/syntax.md`.
 pub(crate) const PYPTO: &[Word] = &[
     module("pl.tile", "Operations on tiles, by their full names."),
     module("pl.tensor", "Operations on tensors in global memory."),
@@ -246,7 +246,7 @@ pub(crate) const PYPTO: &[Word] = &[
     member("pl.TensorLayout.NZ", "In boxes, as the cube core reads them."),
 ];
 
-/// Behind the `@` of a function or class (`reference/language.md` §3).
+/// After the `@` of a function or class (`docs/reference/syntax.md`, "Functions").
 pub(crate) const DECORATORS: &[Word] = &[
     function(
         "pl.program",
@@ -276,7 +276,7 @@ pub(crate) const DECORATORS: &[Word] = &[
     function("pl.jit.extern", &[], "A kernel that is written in C++."),
 ];
 
-/// `reference/tlx.md` §1.
+/// `docs/reference/tlx.md`, "Names".
 pub(crate) const TLX: &[Word] = &[
     enumeration("tlx.storage_kind", "The memories that a buffer may be in."),
     member("tlx.storage_kind.smem", "Shared memory, counted in bytes."),

@@ -150,7 +150,7 @@ fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure:
 }
 
 /// `None` for what the compiler adds. It calls a name that is assigned again in a `@pl.jit` function `x_v1`, which is also the name of
-/// a copy in front of a loop.
+/// a copy before a loop.
 fn authored(tile: &Value, ours: &[Row]) -> Option<Row> {
     let (name, space, bytes, address) = row(tile);
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -114,7 +114,7 @@ fn a_module_is_patched_before_another_reads_it() {
         fill: 4096 []
     "#]],
     );
-    // Whoever reads it first has what it was.
+    // What reads it first has what it was.
     let late = with("from part import part\nconfig.ROWS = 128\n").replace("config.ROWS, 64", "8, 64");
     check(
         &[("entry.py", &late), part, config],

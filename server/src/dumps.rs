@@ -11,7 +11,7 @@ const ALLOCATED: &str = "_after_AllocateMemoryAddr.py";
 /// Every compilation adds a folder to `build_output`; only the newest dumps are read.
 const MOST_DUMPS: usize = 32;
 
-/// No dump of kernels that somebody wrote by hand comes near this.
+/// No dump of kernels written by hand comes near this.
 const MOST_BYTES: u64 = 4 << 20;
 
 /// Path and text of the dumps that may show what became of the file at `path`, newest first. Nothing outside of `root` is read.

@@ -11,7 +11,7 @@ mod nodes;
 use nodes::Nodes;
 
 /// An expression of an [`Ast`]. Ids grow in the order of the text's tree, and those of a `with` or a loop do not depend on how many there are
-/// in front of it.
+/// before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExprId(u32);
 

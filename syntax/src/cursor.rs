@@ -7,7 +7,7 @@ use crate::{TextRange, outline};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor<'t> {
     /// The dotted name that ends at the position; its last part may be empty (`pl.` is `["pl", ""]`). The first is empty
-    /// where something else than a name is in front of the dot.
+    /// where something else than a name is before the dot.
     pub path: Vec<&'t str>,
     /// Bytes of the last part, up to the position.
     pub word: TextRange,
@@ -15,7 +15,7 @@ pub struct Cursor<'t> {
     pub open: Vec<Open<'t>>,
     /// Where the logical line starts.
     pub line: usize,
-    /// An expression may start here. False behind one (`x |`), and where a name is being made up (`def |`).
+    /// An expression may start here. False after one (`x |`), and where a name is being made up (`def |`).
     pub expects_operand: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Open<'t> {
     /// `(`, `[` or `{`.
     pub bracket: u8,
     pub at: usize,
-    /// The dotted name in front of it; empty for lists, tuples and parentheses.
+    /// The dotted name before it; empty for lists, tuples and parentheses.
     pub callee: Vec<&'t str>,
     /// Arguments that are finished.
     pub commas: usize,
@@ -35,7 +35,7 @@ pub struct Open<'t> {
     pub keywords: Vec<&'t str>,
 }
 
-/// Keywords behind which a name is made up or a module is named.
+/// Keywords after which a name is made up or a module is named.
 const BINDERS: [&str; 7] = ["as", "class", "def", "for", "from", "import", "lambda"];
 
 impl<'t> Cursor<'t> {

@@ -91,7 +91,7 @@ impl BlockSource {
         let mut ranges: Vec<TextRange> = Vec::new();
         let root = self.tree().map(|tree| tree.root_node());
         let mut node = root.and_then(|root| root.descendant_for_byte_range(offset, offset));
-        // Behind a name is on the name.
+        // After a name is on the name.
         let before =
             root.filter(|_| offset > 0).and_then(|root| root.descendant_for_byte_range(offset - 1, offset - 1));
         if let (Some(here), Some(before)) = (node, before)

@@ -42,7 +42,7 @@ impl TextRange {
         self.len() == 0
     }
 
-    /// True at both ends, so that a cursor behind a name is still on it.
+    /// True at both ends, so that a cursor after a name is still on it.
     pub fn touches(self, offset: usize) -> bool {
         self.start <= offset && offset <= self.end
     }

@@ -14,7 +14,7 @@ pub struct Mention<'t> {
 pub enum Usage<'t> {
     /// A variable.
     Name,
-    /// Behind a dot; the names in front of it, as in [`crate::cursor::Cursor::path`].
+    /// After a dot; the names before it, as in [`crate::cursor::Cursor::path`].
     Attribute(Vec<&'t str>),
     /// `name=` in a call of this function.
     Keyword(Vec<&'t str>),
@@ -58,7 +58,7 @@ pub fn mentions<'t>(text: &'t str, name: &str) -> Vec<Mention<'t>> {
     found
 }
 
-/// The name at an offset of a block, a cursor behind it included.
+/// The name at an offset of a block, a cursor after it included.
 pub fn name_at(text: &str, offset: usize) -> Option<&str> {
     let is_part = |c: char| c == '_' || c.is_alphanumeric();
     let before = text.get(..offset)?;
@@ -75,7 +75,7 @@ enum Import {
     Modules,
     /// `from a` up to `import`
     From,
-    /// Behind `from a import`
+    /// After `from a import`
     Names,
 }
 
@@ -84,7 +84,7 @@ struct Walk<'t, 'k> {
     tokens: &'k [Token],
     path: Vec<&'t str>,
     open: Vec<(u8, Vec<&'t str>)>,
-    /// What stands in front of the brackets that were just closed: `kernel[grid]` is called as `kernel`.
+    /// What stands before the brackets that were just closed: `kernel[grid]` is called as `kernel`.
     called: Vec<&'t str>,
     import: Option<Import>,
     /// Inside the parameters of a lambda, with the brackets that were open at its start.

@@ -338,7 +338,7 @@ fn next_line_start(bytes: &[u8], line_break: usize) -> usize {
     }
 }
 
-/// The offset behind the string literal that starts at `from`. A one-line string that is not closed ends with its line.
+/// The offset after the string literal that starts at `from`. A one-line string that is not closed ends with its line.
 fn end_of_string(bytes: &[u8], from: usize) -> usize {
     let quote = bytes[from];
     let triple = bytes.len() >= from + 3 && bytes[from + 1] == quote && bytes[from + 2] == quote;

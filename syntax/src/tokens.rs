@@ -154,7 +154,7 @@ impl Lexer<'_> {
         let end = at.min(bytes.len());
         self.at = if closed { end + width } else { end };
         while !self.text.is_char_boundary(self.at) {
-            self.at += 1; // behind a backslash
+            self.at += 1; // after a backslash
         }
         self.push(TokenKind::String { closed }, start);
         if is_format && content < end {

@@ -183,7 +183,7 @@ impl Driver {
         [self.edit(digit.clone(), "32"), self.edit(digit, "64")]
     }
 
-    /// From an edit to the C++ of the edited kernel, as a view beside the source asks for it: right behind the edit.
+    /// From an edit to the C++ of the edited kernel, as a view beside the source asks for it: right after the edit.
     fn preview(&mut self) -> Duration {
         let line = self.shape_line();
         let end = self.lines[line as usize].len() as u32 - 2;
@@ -274,7 +274,7 @@ impl Driver {
         let line = self.shapes[self.shapes.len() / 2];
         let view = range(line.saturating_sub(30), 0, line + 30, 0);
         let position = json!({ "line": line, "character": 9 });
-        // Behind the bracket of the call on that line.
+        // After the bracket of the call on that line.
         let bracket = self.lines[line as usize].find('(').map_or(0, |at| at + 1);
         let argument = json!({ "line": line, "character": bracket });
         [

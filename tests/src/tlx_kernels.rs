@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 const IMPORTS: &str = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n";
 
-/// 74 lines with the blank ones in front. `NAME` stands for the name.
+/// 74 lines with the blank ones before it. `NAME` stands for the name.
 const KERNEL: &str = r#"
 
 @triton.autotune(

@@ -25,7 +25,7 @@ fn pages(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
-/// What `[…](…)` and pictures lead to within the checkout, without the part behind `#`.
+/// What `[…](…)` and pictures lead to within the checkout, without the part after `#`.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let marked = |start: &'static str, end: char| {
         text.split(start).skip(1).filter_map(move |rest| rest.split_once(end)).map(|(target, _)| target)

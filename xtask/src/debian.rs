@@ -34,7 +34,7 @@ pub(crate) fn on_path(binary: &str) -> Option<PathBuf> {
     env::split_paths(&folders).map(|folder| folder.join(binary)).find(|path| path.is_file())
 }
 
-/// As root on a machine with apt; nobody else's machine is changed.
+/// As root on a machine with apt; no other machine is changed.
 fn install(workspace: &Workspace, packages: &[&str]) -> anyhow::Result<()> {
     let shell = &workspace.shell;
     let is_root = || cmd!(shell, "id -u").quiet().read().is_ok_and(|id| id == "0");

@@ -1,4 +1,4 @@
-//! `cargo xtask stranger`: the way of somebody who has never seen the project, timed: a clean checkout, the README's commands, a squiggle in
+//! `cargo xtask stranger`: the way of a person who has never seen the project, timed: a clean checkout, the README's commands, a squiggle in
 //! VS Code and in Neovim. Nothing that is built, downloaded or set up here is used, but Rust, Node, Python and the editors.
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A terminal that nobody sits at: tmux.
+//! A terminal without a person: tmux.
 
 use std::path::{Path, PathBuf};
 use std::thread;

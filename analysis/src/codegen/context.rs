@@ -1,4 +1,4 @@
-//! The C++ names of IR variables (`reference/codegen.md` §1.1).
+//! The C++ names of IR variables (`docs/reference/codegen.md`, "Names").
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -132,7 +132,7 @@ fn is_reserved(name: &str) -> bool {
     instruction || RESERVED.binary_search(&name).is_ok()
 }
 
-/// No number behind such a name makes it free.
+/// No number after such a name makes it free.
 const RESERVED_PREFIXES: &[&str] = &["PIPE_", "EVENT_ID", "__"];
 
 const RESERVED: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Scalar expressions in C++ (`reference/codegen.md` §6).
+//! Scalar expressions in C++ (`docs/reference/codegen.md`, "Expressions").
 
 use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId, visit};
 use crate::ops::Selection;
@@ -126,7 +126,7 @@ pub(super) fn expression(scalar: &Scalar, kernel: &Kernel, context: &Context) ->
 }
 
 /// Whether the extent of a tensor is made of numbers and of what the kernel is given: its scalar parameters, and what stands
-/// behind them.
+/// after them.
 pub(super) fn is_given(extent: &Scalar, kernel: &Kernel) -> bool {
     match extent {
         Scalar::Int(_) | Scalar::Dynamic(_) => true,

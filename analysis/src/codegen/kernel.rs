@@ -1,4 +1,4 @@
-//! The text of a kernel: prologue, body, epilogue (`seeds/003`, `reference/codegen.md` §2, §6).
+//! The text of a kernel: prologue, body, epilogue (`docs/reference/codegen.md`, "File and function", "Control flow").
 
 use std::borrow::Cow;
 

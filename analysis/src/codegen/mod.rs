@@ -1,4 +1,4 @@
-//! The C++ of a kernel, in the form of `seeds/003` as `reference/codegen.md` completes it.
+//! The C++ of a kernel, in the form of PyPTO's design as `docs/reference/codegen.md` completes it.
 //!
 //! Stages: instruction selection ([`selection`]) turns the IR into a sequence of instructions on tiles at addresses
 //! ([`sequence`]); [`sync`] orders the instructions of different pipes; [`kernel`] prints. Nothing is guessed: what has no
@@ -35,10 +35,10 @@ pub struct Generated {
     pub findings: Vec<Finding>,
 }
 
-/// The form of the text. The default is that of `seeds/003`.
+/// The form of the text. The default is that of PyPTO's design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Includes and definitions in front, so that the text is a file of its own.
+    /// Includes and definitions at the start, so that the text is a file of its own.
     pub prelude: bool,
     pub extern_c: bool,
     /// Wait for the last store before the kernel ends.
@@ -48,7 +48,7 @@ pub struct Options {
     pub insertion: Insertion,
 }
 
-/// What stands in front of kernels in a file of their own.
+/// What stands before kernels in a file of their own.
 pub fn prelude() -> &'static str {
     kernel::PRELUDE
 }
@@ -84,7 +84,7 @@ pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced
     let bound = (!kernel.strays.is_empty()).then(|| strays::bound(kernel));
     let (mut program, mut findings) = selection::select(bound.as_ref().unwrap_or(kernel), plan);
     let (mut repairs, mut candidates) = (Vec::new(), Vec::new());
-    // Nobody can write flags between what the compiler makes of a statement on tensors.
+    // An author cannot write flags between what the compiler makes of a statement on tensors.
     let insertion = if kernel.on_tensors { Insertion::Unasked } else { insertion };
     for (finding, repair) in sync::synchronise(&mut program, insertion) {
         match repair {

@@ -218,9 +218,9 @@ pub enum Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Declared {
     Prologue,
-    /// In front of its definition, since its valid part or its place depends on what the body computes.
+    /// Before its definition, since its valid part or its place depends on what the body computes.
     Body,
-    /// In front of the branches whose result it is.
+    /// Before the branches whose result it is.
     BeforeIf,
     /// With a loop, as a copy of its first value.
     ByLoop,
@@ -571,11 +571,11 @@ pub struct Order {
     /// Instructions by number.
     pub earlier: u32,
     pub later: u32,
-    /// A flag is set behind this statement,
+    /// A flag is set after this statement,
     pub behind: Origin,
-    /// and waited for in front of this one.
+    /// and waited for before this one.
     pub front: Origin,
-    /// From one iteration of a loop to the next: waited for at the end of the body, behind `front`.
+    /// From one iteration of a loop to the next: waited for at the end of the body, after `front`.
     pub carried: bool,
     /// The author can write it: it is between statements, not inside of one.
     pub by_hand: bool,
@@ -656,7 +656,7 @@ impl Program {
     }
 }
 
-/// The unit that an instruction with these operands runs on (`reference/memory.md` §4).
+/// The unit that an instruction with these operands runs on (`docs/reference/memory.md`, "Pipes").
 pub(super) fn pipe_of(result: Space, sources: &[Space]) -> Pipe {
     match (sources.first(), result) {
         (_, Space::Vec) if sources.iter().all(|space| *space == Space::Vec) => Pipe::V,

@@ -1,4 +1,4 @@
-//! Spellings of types in C++ (`reference/codegen.md` §2.2-2.4).
+//! Spellings of types in C++ (`docs/reference/codegen.md`, "Tensors", "Element types", "Tiles").
 
 use std::fmt::Write;
 
@@ -56,7 +56,7 @@ pub(super) fn boxes(layout: TensorLayout, dtype: Dtype) -> Option<[u64; 2]> {
 /// Elements from a row to the next and from a column to the next, where both begin boxes, of a tensor in boxes.
 pub(super) fn strides_of_boxes(layout: TensorLayout, [rows, cols]: [u64; 2], unit: [u64; 2]) -> [u64; 2] {
     match layout {
-        // The boxes of one column of them lie one behind the other.
+        // The boxes of one column of them lie one after the other.
         TensorLayout::Nz => [unit[1], rows],
         TensorLayout::MxAZz => [cols, 16],
         TensorLayout::MxBNn | TensorLayout::Nd | TensorLayout::Dn => [16, rows],
@@ -64,7 +64,7 @@ pub(super) fn strides_of_boxes(layout: TensorLayout, [rows, cols]: [u64; 2], uni
 }
 
 /// The five extents and strides of a window of a tensor in boxes: boxes along both axes, and what is in one
-/// (`reference/codegen.md` §2.2, the header's `TileShape2D` of these layouts). `None` for others.
+/// (`docs/reference/codegen.md`, "Tensors"; `TileShape2D` in the header). `None` for others.
 pub(super) fn in_boxes(wrapper: &Wrapper, dtype: Dtype) -> Option<(Vec<i64>, Vec<Elements>)> {
     let unit = boxes(wrapper.layout, dtype)?;
     let (&[rows, cols], [Elements::Known(row), Elements::Known(col)]) =
@@ -212,7 +212,7 @@ impl TileForm {
     }
 }
 
-/// Layout of a tile whose author gave none (`reference/memory.md` §3).
+/// Layout of a tile whose author gave none (`docs/reference/memory.md`, "Layout").
 fn implicit_layout(space: Space, rows: u64, cols: u64) -> (BLayout, SLayout, u32) {
     let column = cols == 1 && rows > 1;
     match space {

@@ -1,4 +1,4 @@
-//! What the kernels of a unit rest on that their own text does not say. Computed when somebody asks: the same evaluation as
+//! What the kernels of a unit rest on that their own text does not say. Computed when it is asked for: the same evaluation as
 //! that of the kernels, with a scope that takes notes.
 
 use std::cell::RefCell;
@@ -43,6 +43,7 @@ pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
 fn of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<Assumption> {
     let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
     let recording = Recording { scope: UnitScope::new(db, unit), found: found.clone() };
+    // The kernels are thrown away: what the scope took down on the way is what is wanted.
     isolated(|| lower::kernels(syntax(db, unit), &recording));
     found.take()
 }
@@ -80,6 +81,7 @@ fn of_name<'db>(
     name: Name<'db>,
     links: u32,
 ) -> Arc<BTreeSet<Assumption>> {
+    // As far as evaluation itself goes: what lies further has no value that could rest on anything.
     if links >= eval::LONGEST_CHAIN {
         return Arc::default();
     }
@@ -91,6 +93,7 @@ fn of_name<'db>(
         let recording =
             Recording { scope: UnitScope { links: links + 1, ..UnitScope::new(db, unit) }, found: found.clone() };
         match eval::binding(ast, text) {
+            // What the program assigns beside others is noted below.
             Binding::None | Binding::Program => continue,
             Binding::Import { level, module, original } => {
                 if let Some(home) = module_file(db, file, level, Name::new(db, module.clone())) {

@@ -25,6 +25,7 @@ pub(crate) fn calls<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
     let kind = unit.key(db).kind;
     let ast = syntax(db, unit);
     let scope = UnitScope::new(db, unit);
+    // Plain Python is run; a function of PyPTO is lowered instead, whose tensors have types of their own.
     if !calls_by_name_only(db, unit) {
         let following = Following::new(scope, None);
         isolated(|| eval::follow(ast, &following));
@@ -107,6 +108,7 @@ impl Scope for Following<'_, '_> {
         if self.links.get() >= eval::LONGEST_CHAIN {
             return known;
         }
+        // A name that leads back to itself finds this, instead of going on without end.
         self.values.borrow_mut().insert(name.to_owned(), known.clone());
         self.links.set(self.links.get() + 1);
         let value = self.value_on_the_host(name).or(known);
@@ -155,6 +157,7 @@ impl Scope for Following<'_, '_> {
         }
         let mut calls = self.calls.borrow_mut();
         if calls.len() < MOST {
+            // Working out the arguments may come to further calls, which are recorded first.
             drop(calls);
             let args = arguments();
             calls = self.calls.borrow_mut();

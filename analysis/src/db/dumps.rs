@@ -32,6 +32,7 @@ pub(crate) fn dumped<'db>(
         let plan = &planned.plan;
         dumps.iter().find_map(|&dump| {
             let found = *kernels_of_dump(db, dump).get(&plan.kernel)?;
+            // Two programs of a file may have kernels of one name.
             if program(db, unit).zip(program(db, found)).is_some_and(|(ours, theirs)| ours != theirs) {
                 return None;
             }

@@ -32,6 +32,7 @@ pub(super) fn add_lent<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kerne
     if kernel.kind != KernelKind::InCore || super::kind(db, unit) != lower::Kind::Kernel(KernelKind::InCore) {
         return;
     }
+    // Asking for the callers makes the kernel depend on the text of every function beside it.
     if !repeats_products(&kernel.body, false) {
         return;
     }

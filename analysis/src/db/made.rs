@@ -27,6 +27,7 @@ pub(super) fn made<'db>(
     let factory = defined(db, file, ast.name(*func).filter(|_| args.is_empty())?, BlockKind::FunctionHeader)?;
     let scope = UnitScope { root, ..UnitScope::new(db, factory) };
     let returned = returned(&whole(db, factory), &scope)?;
+    // Both branches of a factory may define the same name: the place among them says which one it is.
     let mut inner = units(db, file).iter().copied().filter(|unit| {
         let key = unit.key(db);
         let is_function = matches!(key.kind, BlockKind::Function | BlockKind::FunctionHeader);

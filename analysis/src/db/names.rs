@@ -1,4 +1,4 @@
-//! Which names of a unit nobody defines, and what the code around it defines.
+//! Which names of a unit nothing defines, and what the code around it defines.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::ir::{Kernel, Note, Origin, Reason};
 use crate::names::{self, Bound, Surroundings, UnknownName};
 use crate::{lower, printed};
 
-/// The names of a unit that nobody defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
-/// calls. Of other functions and of classes only what is written behind `@`.
+/// The names of a unit that nothing defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
+/// calls. Of other functions and of classes only what is written after `@`.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<UnknownName>> {
     let around = Around { db, unit };
@@ -54,7 +54,7 @@ fn is_of_language<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     kind(db, unit) != lower::Kind::Python && !printed::is_printed(ast) && !lower::is_undecorated(ast)
 }
 
-/// A kernel that rests on a name that nobody defines is not known.
+/// A kernel that rests on a name that nothing defines is not known.
 pub(super) fn add_notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
     let is_here = kernel.home.is_none();
     kernel.notes.extend(unknown_names(db, unit).iter().map(|unknown| Note {
@@ -110,6 +110,7 @@ fn binds<'db>(
     stars: u32,
 ) -> bool {
     let names = names_of(db, file, scope);
+    // In doubt a name is bound: to call one unknown that is defined would be a false error.
     names.has(name)
         || names.is_open
         || names.stars.iter().any(|(level, module)| {

@@ -28,6 +28,7 @@ impl<'db> Pair<'db> {
 #[salsa::tracked(returns(ref))]
 fn transfers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<Transfers>> {
     let text = &unit.source(db).text;
+    // Most functions are for no single core, and need not be lowered to tell.
     if !text.contains("AIC") && !text.contains("AIV") {
         return None;
     }
@@ -84,6 +85,7 @@ fn pairs_of<'db>(db: &'db dyn salsa::Database, program: Unit<'db>) -> Vec<Pair<'
             add(*a, *core, *b, *other);
         }
     }
+    // A group says with which kernel one runs; an imported buffer only suggests it.
     let is_launched = |name: &str| groups.iter().any(|group| group.iter().any(|member| member == name));
     for (unit, (core, name, peers)) in &kernels {
         let [peer] = peers.as_slice() else { continue };

@@ -48,7 +48,7 @@ pub(super) fn root(db: &dyn salsa::Database, file: SourceFile) -> Option<SourceF
     (!start(db, file).patches.is_empty()).then_some(file)
 }
 
-/// When the statement of a unit runs that binds a name; `None` where that is not known, which means behind all others.
+/// When the statement of a unit runs that binds a name; `None` where that is not known, which means after all others.
 pub(super) fn moment<'db>(
     db: &'db dyn salsa::Database,
     root: SourceFile,
@@ -104,6 +104,7 @@ struct Running<'db> {
 
 impl<'db> Running<'db> {
     fn module(&mut self, file: SourceFile) {
+        // A module runs once, within the statement that imports it first.
         if self.depth >= DEEPEST || !self.seen.insert(file) {
             return;
         }
@@ -145,6 +146,7 @@ impl<'db> Running<'db> {
                     }
                 }
             }
+            // Of a statement under a condition it is not known whether it runs, so it has no moment.
             if surely {
                 self.start.moments.insert((unit, place), self.now);
             }

@@ -23,6 +23,7 @@ use super::{Name, Settings, SourceFile, Unit, UnitScope, isolated, syntax, units
 pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
     let mut imports = Imports::default();
     for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
+        // The look at the text keeps files without Triton from being parsed.
         if unit.source(db).text.contains("triton") {
             imports.add(syntax(db, unit));
         }
@@ -184,7 +185,7 @@ pub(crate) struct TlxKernel {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Survey {
     pub(crate) rows: Vec<SurveyRow>,
-    /// Scenarios behind those that were looked at.
+    /// Scenarios after those that were looked at.
     pub(crate) more: usize,
     /// A function of the author's drops some of them before any is compiled.
     pub(crate) pruned: bool,
@@ -279,6 +280,7 @@ pub(crate) fn tlx_kernel<'db>(
     let mut first = None;
     for (index, scenario) in scenarios.iter().enumerate() {
         let kernel = read(scenario)?;
+        // A scenario that a `static_assert` refuses is never compiled. If all are refused, the first one is shown with its error.
         if kernel.contradiction.is_none() {
             first = Some((index, kernel));
             break;

@@ -44,7 +44,7 @@ pub fn is_bound_by_program(ast: &Ast, name: &str) -> bool {
     Bindings::of(ast, name).of_program
 }
 
-/// `if __name__ == "__main__":`, whose statements run behind all imports, and only where the file is the program.
+/// `if __name__ == "__main__":`, whose statements run after all imports, and only where the file is the program.
 pub fn asks_for_program(ast: &Ast, condition: ExprId) -> bool {
     matches!(ast.expr(condition), Expr::Compare { left, .. } if ast.name(*left) == Some("__name__"))
 }
@@ -155,10 +155,10 @@ pub fn assigned_member(ast: &Ast, module: &str, member: &str) -> Option<Option<E
 }
 
 /// Names that are defined through more names than these, one after the other, count as unknown: the stack does not bear any number.
-/// Whoever resolves names counts the links from the name that was asked for, so that the order of questions changes no answer.
+/// The resolver of names counts the links from the name that was asked for, so that the order of questions changes no answer.
 pub const LONGEST_CHAIN: u32 = 64;
 
-/// The value of a name behind [`LONGEST_CHAIN`] others.
+/// The value of a name after [`LONGEST_CHAIN`] others.
 pub fn too_far(name: &str) -> Constant {
     unknown(format!("`{name}` is defined through more than {LONGEST_CHAIN} other names, or in terms of itself"))
 }

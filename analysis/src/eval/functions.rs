@@ -119,7 +119,7 @@ pub(super) fn follow(evaluator: &Evaluator) {
         }
         None => run.body(&ast.body),
     };
-    // Where it ends early, the calls behind it are not known.
+    // Where it ends early, the calls after it are not known.
     drop(ended);
 }
 
@@ -164,7 +164,7 @@ struct Run<'e> {
     locals: Vec<(String, Constant)>,
     /// The first ones of them, which others hold.
     held: usize,
-    /// Goes on behind what is not known: only the calls are wanted.
+    /// Goes on after what is not known: only the calls are wanted.
     lenient: bool,
 }
 
@@ -298,7 +298,7 @@ impl Run<'_> {
         Ok(Flow::Next)
     }
 
-    /// Runs statements of which it is not known whether they run: what they assign is not known behind them.
+    /// Runs statements of which it is not known whether they run: what they assign is not known after them.
     fn perhaps(&mut self, body: &[StmtId]) -> Result<(), Reason> {
         self.body(body)?;
         self.forget(body);
@@ -413,7 +413,7 @@ impl Run<'_> {
         })
     }
 
-    /// Changes a list or dictionary that nobody else holds.
+    /// Changes a list or dictionary that nothing else holds.
     fn change(&mut self, name: &str, change: impl FnOnce(&mut Constant) -> Result<(), Reason>) -> Result<(), Reason> {
         if self.is_shared(name) {
             return Err(changes_a_list(name));

@@ -42,7 +42,7 @@ fn allocation_name(text: &str, tile: &str) -> String {
     name
 }
 
-/// Behind the name of a tile that is assigned alone and has no annotation.
+/// After the name of a tile that is assigned alone and has no annotation.
 fn annotation(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,

@@ -126,7 +126,7 @@ pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
     taken
 }
 
-/// The name that was most likely meant, for each that nobody defines.
+/// The name that was most likely meant, for each that nothing defines.
 fn suggested_names(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
     if db::unknown_names(context.db, placed.unit).is_empty() {
         return Vec::new();

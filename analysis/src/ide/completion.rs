@@ -21,7 +21,7 @@ use super::{Context, layout};
 pub struct Completions {
     /// Bytes that an item replaces: the word up to the position.
     pub replaces: TextRange,
-    /// The same with the rest of the word behind the position, for editors that overwrite.
+    /// The same with the rest of the word after the position, for editors that overwrite.
     pub overwrites: TextRange,
     /// The most likely first.
     pub items: Vec<Completion>,
@@ -72,13 +72,13 @@ pub(crate) fn completions(context: &Context<'_>, offset: usize) -> Option<Comple
     Some(Completions { replaces, overwrites, items: found })
 }
 
-/// Bytes of the word behind an offset.
+/// Bytes of the word after an offset.
 fn rest_of_word(text: &str, offset: usize) -> usize {
     let rest = &text[offset..];
     rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len())
 }
 
-/// What may be typed behind `@pl.` in front of a function or class.
+/// What may be typed after `@pl.` before a function or class.
 fn decorators(context: &Context<'_>, offset: usize) -> Option<Completions> {
     if context.file.excluded(context.db) {
         return None;
@@ -186,7 +186,7 @@ impl Items<'_, '_> {
         }
     }
 
-    /// What is behind `pl.`, `pl.Mem.`, `tlx.storage_kind.`, ….
+    /// What is after `pl.`, `pl.Mem.`, `tlx.storage_kind.`, ….
     fn behind(&mut self, module: &str) {
         match module {
             "pl" => {
@@ -231,7 +231,7 @@ impl Items<'_, '_> {
         }
     }
 
-    /// Words right behind `path`.
+    /// Words right after `path`.
     fn words(&mut self, path: &str) {
         let table = if self.place.dialect == Dialect::Pypto { words::PYPTO } else { words::TLX };
         for word in table {

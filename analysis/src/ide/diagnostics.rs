@@ -240,7 +240,7 @@ fn take_refusals(all: &mut Vec<Diagnostic>, of_name: &mut Diagnostic, places: &[
     }
 }
 
-/// The names of a unit that nobody defines, each with what is said of it.
+/// The names of a unit that nothing defines, each with what is said of it.
 pub(super) fn unknown_names<'a>(
     context: &'a Context<'_>,
     placed: &'a PlacedUnit<'_>,
@@ -254,7 +254,7 @@ pub(super) fn unknown_names<'a>(
     })
 }
 
-/// Where the name itself stands: the last part of a dotted name, or in front of the value of a keyword.
+/// Where the name itself stands: the last part of a dotted name, or before the value of a keyword.
 fn name_range(text: &str, at: TextRange, unknown: &UnknownName) -> TextRange {
     let len = unknown.name.len();
     match unknown.usage {

@@ -175,7 +175,7 @@ fn name_at(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Opt
     })
 }
 
-/// The definition that a name stands for: the one there, else the last before it, else (in a loop) the first behind it.
+/// The definition that a name stands for: the one there, else the last before it, else (in a loop) the first after it.
 fn tile_at<'p>(
     placed: &PlacedUnit<'_>,
     kernel: Option<&Kernel>,
@@ -256,7 +256,7 @@ pub(super) fn describe(
     text
 }
 
-/// The compiler that a plan is for, and how sure it is. Plans of planners that are not the compiler's are nobody else's.
+/// The compiler that a plan is for, and how sure it is. Plans of planners that are not the compiler's are tilefit's own.
 fn who_says_so(plan: &Plan) -> String {
     let compiler = COMPILER.named();
     match (plan.planner, plan.status) {

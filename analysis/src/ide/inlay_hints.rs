@@ -1,4 +1,4 @@
-//! Space, address and size behind the name of each tile where it is defined: `Vec 0x4000 16 KiB`; `→ Vec 0x4000 16 KiB` behind
+//! Space, address and size after the name of each tile where it is defined: `Vec 0x4000 16 KiB`; `→ Vec 0x4000 16 KiB` after
 //! an expression whose value goes to memory without a name. When asked for, also the
 //! synchronisation of generated C++.
 
@@ -22,7 +22,7 @@ pub struct InlayHint {
     pub in_front: bool,
 }
 
-/// What there is to a hint for somebody who looks at it.
+/// What there is to a hint for a reader who looks at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HintDetails {
     pub markdown: String,
@@ -86,7 +86,7 @@ fn of_tiles<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Vec<Hinted
         };
         let kernel = outcome.kernel();
         for tile in plan.tiles.iter().filter(|tile| made::is_defined(kernel, plan, tile)) {
-            // The value of `o[...] = pl.exp(x)` has no name; the hint stands behind the expression.
+            // The value of `o[...] = pl.exp(x)` has no name; the hint stands after the expression.
             let is_unnamed = tile.inserted == Some(Why::NestedCall) && stored.contains(&tile.var);
             if tile.inserted.is_some() && !is_unnamed {
                 continue;

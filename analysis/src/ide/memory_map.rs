@@ -49,7 +49,7 @@ pub struct MemoryMap<At = TextRange> {
 pub enum Down {
     /// A row lasts from one moment at which a tile begins or ends to the next.
     Time,
-    /// A row for each allocation. They all live as long as the kernel, and are drawn one behind the other: the compiler decides
+    /// A row for each allocation. They all live as long as the kernel, and are drawn one after the other: the compiler decides
     /// about offsets inside of a spec, and not here about where a spec lies.
     Allocations,
 }
@@ -124,7 +124,7 @@ impl BufferKind {
 #[serde(rename_all = "camelCase")]
 pub struct BoxMap<At = TextRange> {
     pub first_row: usize,
-    /// Behind the last one.
+    /// After the last one.
     pub end_row: usize,
     /// The addresses that it takes, in order.
     pub ranges: Vec<[u64; 2]>,

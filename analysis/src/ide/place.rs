@@ -64,7 +64,7 @@ impl<'db> Place<'db> {
     }
 }
 
-/// What the decorators in front of a function make it.
+/// What the decorators before a function make it.
 pub(super) fn dialect(db: &dyn salsa::Database, file: db::SourceFile, text: &str) -> Option<Dialect> {
     let header = &text[..definition(text)?];
     let imports = db::tlx_imports(db, file);
@@ -103,7 +103,7 @@ fn definition(text: &str) -> Option<usize> {
     None
 }
 
-/// True behind the body: on a line that is not indented further than the function.
+/// True after the body: on a line that is not indented further than the function.
 fn is_behind(text: &str, line: usize, offset: usize) -> bool {
     let Some(definition) = definition(text) else { return true };
     let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t', '\u{feff}']).len();

@@ -294,7 +294,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
             && self.imported_from(&symbol).is_some_and(|(file, original)| file == home && original == name)
     }
 
-    /// The name of the module at a byte offset that a plain assignment binds, whoever uses it.
+    /// The name of the module at a byte offset that a plain assignment binds, wherever it is used.
     pub(super) fn module_constant_at(&self, offset: usize) -> Option<&'db str> {
         let db = self.db();
         let mut touched =
@@ -420,7 +420,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         })
     }
 
-    /// Mentions of a name of another file behind the name of its module: `sizes.ROWS`.
+    /// Mentions of a name of another file after the name of its module: `sizes.ROWS`.
     pub(super) fn through_module(&self, home: SourceFile, name: &str) -> Vec<Occurrence> {
         let mut found = Vec::new();
         for block in self.blocks().filter(|block| block.text.contains(name)) {

@@ -59,7 +59,7 @@ pub(super) fn of_callee(dialect: Dialect, callee: &str) -> Vec<Signature> {
     words::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
 }
 
-/// What a name behind `pl.` can mean: the plain form of tiles first, that of tensors last.
+/// What a name after `pl.` can mean: the plain form of tiles first, that of tensors last.
 pub(super) fn operations(name: &str) -> Vec<(When, OpId)> {
     let mut all = ops::candidates(name).to_vec();
     all.sort_by_key(|(when, _)| match when {

@@ -1,4 +1,4 @@
-//! A stretch of a kernel in two halves, one after the other. Only where nobody can tell the difference: from loads to stores every
+//! A stretch of a kernel in two halves, one after the other. Only where it makes no difference: from loads to stores every
 //! operation works row by row, or element by element; what is in between is used nowhere else; and no tensor is both read and
 //! written, or written twice.
 

@@ -18,7 +18,7 @@ pub(super) struct Statements<'a> {
 pub(super) struct Lines<'a> {
     pub(super) statement: TextRange,
     pub(super) indentation: &'a str,
-    /// Behind the last line, in front of its line break.
+    /// After the last line, before its line break.
     pub(super) end: usize,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Statements<'a> {
             let code = line.trim_start();
             code.is_empty() || code.starts_with('#') || line.len() - code.len() >= depth
         };
-        // The first of these lines lacks its indentation, the last one ends in front of its code.
+        // The first of these lines lacks its indentation, the last one ends before its code.
         first.indentation == second.indentation
             && first.statement.start <= second.statement.start
             && between.lines().skip(1).all(is_deep)
@@ -100,13 +100,13 @@ impl<'a> Statements<'a> {
         is_alone.then_some(Lines { statement, indentation, end: statement.end })
     }
 
-    /// The edit that writes a statement in front of another one, in the coordinates of the file.
+    /// The edit that writes a statement before another one, in the coordinates of the file.
     pub(super) fn in_front_of(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
         let at = TextRange::empty(lines.statement.start + self.placed.start);
         (at, format!("{new}\n{}", lines.indentation))
     }
 
-    /// The edit that writes a statement behind another one, in the coordinates of the file.
+    /// The edit that writes a statement after another one, in the coordinates of the file.
     pub(super) fn behind(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
         let at = TextRange::empty(lines.end + self.placed.start);
         (at, format!("\n{}{new}", lines.indentation))

@@ -460,7 +460,7 @@ mod tests {
                     return out
             "#]],
         );
-        // Every iteration sets, and one wait stands behind them.
+        // Every iteration sets, and one wait stands after them.
         check(
             &format!(
                 "for i in pl.range(4):\n    x = pl.load(a, [0, 0], [64, 64])\n    {set}\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)\n    pl.system.bar_all()\n{wait}"

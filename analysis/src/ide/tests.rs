@@ -270,7 +270,8 @@ fn constants_come_from_other_files() {
     assert_eq!(plans[0].tiles[0].shape, [64, 64]);
 }
 
-/// seeds/000 and seeds/001: the text after AllocateMemoryAddr, and after AddAlloc.
+/// The text after AllocateMemoryAddr (`hw-native-sys/pypto@7866786db:docs/dev/passes/07-allocate_memory_addr.md`), and after AddAlloc
+/// (`hw-native-sys/pypto@247d11a4b:docs/dev/passes/07-add_alloc.md`).
 #[test]
 fn sketches_get_their_addresses() {
     let mut host = AnalysisHost::new();

@@ -1,4 +1,4 @@
-//! What a file comes to after edits that nobody has made yet: it is analysed anew, so that nothing is offered that does not help.
+//! What a file comes to after edits that are not made yet: it is analysed anew, so that nothing is offered that does not help.
 
 use tilefit_syntax::TextRange;
 
@@ -42,7 +42,7 @@ impl Said {
         said
     }
 
-    /// One diagnostic of the code less, nothing else worse, and the same kernels to whoever calls them.
+    /// One diagnostic of the code less, nothing else worse, and the same kernels for their callers.
     pub(super) fn is_mended_by(&self, after: &Said) -> bool {
         after.of_code < self.of_code && after.is_as_good_as(self)
     }

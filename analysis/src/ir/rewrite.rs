@@ -170,7 +170,7 @@ impl Substitution {
     }
 }
 
-/// Beyond this many variables bodies are not copied: no kernel that somebody compiles comes near.
+/// Beyond this many variables bodies are not copied: no kernel that is compiled comes near.
 const MOST_VARIABLES: u64 = 1 << 15;
 
 /// Whether a kernel stays of a size that can be planned with so many copies of one of its bodies.

@@ -31,7 +31,7 @@ pub struct TileType {
     pub binding: Option<Binding>,
 }
 
-/// How the elements lie; a field that is `None` has the implicit value of (shape, space), `reference/memory.md` §3.
+/// How the elements lie; a field that is `None` has the implicit value of (shape, space): `docs/reference/memory.md`, "Layout".
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct TileView {
     /// The part that holds data, where narrower than the shape.
@@ -52,7 +52,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a tile that states none (`reference/memory.md` §3).
+    /// The layout of a tile that states none (`docs/reference/memory.md`, "Layout").
     pub fn implicit(shape: &[u64], space: Option<Space>) -> Layout {
         let flat = match shape {
             [rows, 1] if *rows > 1 => BLayout::ColMajor,
@@ -155,7 +155,7 @@ impl TensorLayout {
     pub const ALL: [TensorLayout; 5] =
         [TensorLayout::Nd, TensorLayout::Dn, TensorLayout::Nz, TensorLayout::MxAZz, TensorLayout::MxBNn];
 
-    /// The name behind `pl.`, which is that of the instruction library too.
+    /// The name after `pl.`, which is that of the instruction library too.
     pub fn name(self) -> &'static str {
         match self {
             TensorLayout::Nd => "ND",

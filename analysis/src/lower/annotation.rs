@@ -1,4 +1,4 @@
-//! Types that authors write: parameters, and annotations of locals (`reference/language.md` §4).
+//! Types that authors write: parameters, and annotations of locals (`docs/reference/syntax.md`, "Types").
 
 use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
@@ -308,7 +308,7 @@ pub(super) fn pad(name: &str) -> Option<Pad> {
     }
 }
 
-/// The type of an assignment with an annotation: what the annotation leaves out is inferred (`reference/language.md` §4).
+/// The type of an assignment with an annotation: what the annotation leaves out is inferred (`docs/reference/syntax.md`, "Types").
 pub(super) fn merge(annotated: Type, inferred: &Type) -> Type {
     match (annotated, inferred) {
         (Type::Unknown(_), inferred) => inferred.clone(),

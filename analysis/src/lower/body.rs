@@ -303,7 +303,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Lowers statements into a list of their own and a scope of their own, whose names stay visible behind it if they `leak`.
+    /// Lowers statements into a list of their own and a scope of their own, whose names stay visible after it if they `leak`.
     pub(super) fn nested(&mut self, leak: bool, lower: impl FnOnce(&mut Self)) -> Vec<Statement> {
         self.state.open.push(Vec::new());
         self.state.scopes.push(FxHashMap::default());
@@ -648,7 +648,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Values that are written side by side and unpacked at once: the compiler makes a tuple of them, whose elements are tiles of their
-    /// own behind it.
+    /// own after it.
     fn note_written_tuple(&mut self, value: ExprId, rhs: &Rhs) {
         let is_written = matches!(self.ast.expr(value), Expr::Tuple(_) | Expr::List(_));
         if let Rhs::Term(Term::List(elements)) = rhs
@@ -836,7 +836,7 @@ impl<'a> Lowering<'a> {
         if never_runs {
             self.state.notes.truncate(said.0);
             self.state.rejections.truncate(said.1);
-            // What is assigned there is not what the name stands for behind it.
+            // What is assigned there is not what the name stands for after it.
             super::draft::visit_types(&mut statements, &mut |var, ty| {
                 if let Type::Unknown(_) = ty {
                     *ty = self.ty(var).clone();

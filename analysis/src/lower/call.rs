@@ -284,7 +284,7 @@ impl Lowering<'_> {
         let returned = inner.inlined_body(&function.body);
         inner.state.depth -= 10;
         let names = std::mem::replace(&mut inner.state.scopes, outside);
-        // `pl.inline` puts statements in place of the call, and their names stay visible behind it.
+        // `pl.inline` puts statements in place of the call, and their names stay visible after it.
         if is_spliced(&source.ast, function)
             && let Some(outer) = inner.state.scopes.last_mut()
         {

@@ -1,4 +1,5 @@
-//! What authors could write in earlier versions of the language (`reference/language.md` §9): sketches and older kernels do.
+//! What authors could write in earlier versions of the language: sketches and older kernels do
+//! (`docs/reference/syntax.md`, "Earlier notations").
 
 use tilefit_syntax::ast::{Arg, ExprId};
 
@@ -43,8 +44,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// `tile.sum(x, axis=0)`: each column to one element, along axis 1 each row, which takes scratch (`seeds/003`, "Special
-    /// Handling: block.sum"). Without `keepdim=True` the axis is dropped.
+    /// `tile.sum(x, axis=0)`: each column to one element, along axis 1 each row, which takes scratch
+    /// (`docs/reference/codegen.md`, "Operations"). Without `keepdim=True` the axis is dropped.
     pub(super) fn reduction_of_axis(&mut self, expr: ExprId, what: &str, args: &[Arg]) -> Rhs {
         let mut positional: Vec<ExprId> =
             args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value).rev().collect();

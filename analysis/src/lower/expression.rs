@@ -1,4 +1,4 @@
-//! Expressions of a kernel's body (`reference/language.md` §6).
+//! Expressions of a kernel's body (`docs/reference/syntax.md`, "Expressions").
 
 use tilefit_syntax::ast::{BinaryOp, BoolOp, CompareOp, Expr, ExprId, StmtId, UnaryOp};
 

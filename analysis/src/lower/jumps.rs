@@ -85,7 +85,7 @@ impl Jump<'_> {
         if self.flag.is_some() { found.breaks } else { found.continues }
     }
 
-    /// What is carried on when the jump is behind `before`: what has its value by then, else the value as it came. What a
+    /// What is carried on when the jump comes after `before`: what has its value by then, else the value as it came. What a
     /// `break` would have to compute first is left as it came.
     fn values(self, values: &[Operand], before: &[Statement]) -> Vec<Operand> {
         self.set_in(values, &[before])
@@ -102,7 +102,7 @@ impl Jump<'_> {
         self.carried.get(at).map_or(value, |carried| Operand::Var(*carried))
     }
 
-    /// The values, where they have one behind these statements; else as they came.
+    /// The values, where they have one after these statements; else as they came.
     fn set_in(self, values: &[Operand], before: &[&[Statement]]) -> Vec<Operand> {
         let is_set = |var: VarId| {
             self.carried.contains(&var) || !self.assigned.contains(&var) || before.iter().any(|list| sets(list, var))
@@ -152,6 +152,7 @@ impl Jumps<'_> {
                 if !found.breaks && !found.continues {
                     return out.push(Statement::While { condition, carries, body, origin });
                 }
+                // `continue` first: its branches become the lists in which `break` is looked for.
                 let part = self.without_continue(Part::of(body), &carries, origin);
                 if !found.breaks {
                     let body = part.yielding(origin);
@@ -183,6 +184,7 @@ impl Jumps<'_> {
         out: &mut Vec<Statement>,
     ) {
         let ty = self.vars[index.0 as usize].ty.clone();
+        // The body assigns it, which no loop index is; SSA conversion then carries it like any other scalar.
         self.vars[index.0 as usize].role = Role::Def;
         let flag = self.flag(origin);
         let count = |value: Scalar| Statement::Let { var: index, value: Value::Scalar(value), ty: ty.clone(), origin };
@@ -195,6 +197,7 @@ impl Jumps<'_> {
         let mut part = self.without_break(part, flag, &carries, origin);
         self.read_before_counting(&mut part, index, &carries, origin);
         let next = Scalar::Binary(ScalarBinary::Add, Box::new(Scalar::Var(index)), Box::new(step));
+        // A `break` leaves the counter where it is.
         part.body.push(only_if(not(flag), vec![count(next)], None, origin));
         let body = part.yielding(origin);
         out.push(Statement::While { condition: and(in_bounds, not(flag)), carries, body, origin });
@@ -252,6 +255,7 @@ impl Jumps<'_> {
                 out.push(Statement::If { condition, then, otherwise, results, origin });
                 continue;
             }
+            // What it yields would have to be divided over the branches of the jump.
             if !results.is_empty() {
                 let reason = "`break` or `continue` in a branch that has results of its own".to_owned();
                 self.notes.push(Note { at: origin, reason: Reason(reason) });
@@ -265,6 +269,7 @@ impl Jumps<'_> {
                     body: jump.flag.map(|flag| set(flag, true, origin)).into_iter().collect(),
                     values: jump.values(&values, &out),
                 };
+                // What follows is done only where there was no jump, so it moves into the other branch.
                 let mut normal = if in_then { otherwise.unwrap_or_default() } else { then };
                 normal.extend(rest);
                 let of_normal = jump.set_in(&values, &[&out, &normal]);
@@ -320,7 +325,7 @@ impl Jumps<'_> {
         Part { body, values }
     }
 
-    /// An `if`, behind which each value is that of the branch which was taken.
+    /// An `if`, after which each value is that of the branch which was taken.
     fn join(
         &mut self,
         condition: Scalar,
@@ -358,7 +363,7 @@ impl Jumps<'_> {
     }
 }
 
-/// Whether a variable has a value behind these statements, however they run.
+/// Whether a variable has a value after these statements, however they run.
 fn sets(body: &[Statement], var: VarId) -> bool {
     body.iter().any(|statement| match statement {
         Statement::Let { var: set, .. } => *set == var,
@@ -368,6 +373,7 @@ fn sets(body: &[Statement], var: VarId) -> bool {
 }
 
 fn found(body: &[Statement]) -> Found {
+    // Not into loops: a jump is of the innermost loop, and inner ones are rewritten before outer ones.
     body.iter().fold(Found::default(), |known, statement| {
         let more = match statement {
             Statement::Break(_) => Found { breaks: true, continues: false },

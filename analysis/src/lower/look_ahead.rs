@@ -1,4 +1,4 @@
-//! Which of the author's variables statements read and assign: what SSA conversion wants to know of the statements behind a loop.
+//! Which of the author's variables statements read and assign: what SSA conversion wants to know of the statements after a loop.
 
 use std::rc::Rc;
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::draft::{ExplicitCarry, Statement};
 use crate::ir::{Scalar, VarId, visit};
 
-/// What the statements behind each one of a list read before they assign it.
+/// What the statements after each one of a list read before they assign it.
 pub(super) struct LookAhead {
     /// The first statement last. `None` where no loop asks.
     rows: Vec<Option<Rc<FxHashSet<VarId>>>>,
@@ -29,7 +29,7 @@ impl LookAhead {
         LookAhead { rows }
     }
 
-    /// What is needed behind the next statement, if that holds a loop.
+    /// What is needed after the next statement, if that holds a loop.
     pub(super) fn next(&mut self) -> Option<Rc<FxHashSet<VarId>>> {
         self.rows.pop().flatten()
     }

@@ -24,7 +24,7 @@ impl Lowering<'_> {
         self.reject_at(at, Code::Rejected, message);
     }
 
-    /// The copies that the compiler makes in front of a loop of what the loop hands on.
+    /// The copies that the compiler makes before a loop of what the loop hands on.
     fn bridges(&mut self, stmt: StmtId) {
         let origin = self.at_stmt(stmt);
         for Bridge { from, to } in self.renaming.bridges(stmt) {
@@ -182,7 +182,7 @@ impl Lowering<'_> {
         statements.into_iter().for_each(|statement| self.emit(statement));
     }
 
-    /// Lowers the body of a loop whose carries are written with `init_values`, and binds their results behind it.
+    /// Lowers the body of a loop whose carries are written with `init_values`, and binds their results after it.
     fn carrying_loop(
         &mut self,
         at: Origin,

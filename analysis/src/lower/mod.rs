@@ -45,7 +45,7 @@ use renaming::Renames;
 pub(crate) use scopes::is_of_attributes;
 use storage::Storages;
 
-/// What a function is to the compiler, by its decorators (`reference/language.md` §3).
+/// What a function is to the compiler, by its decorators (`docs/reference/syntax.md`, "Functions").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Kernel(KernelKind),
@@ -254,7 +254,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     kernels
 }
 
-/// The statements behind which nothing stands, be it in a loop or branch at the end.
+/// The statements after which nothing stands, be it in a loop or branch at the end.
 fn last_statements(ast: &Ast, body: &[StmtId], last: &mut Vec<StmtId>) {
     let says_something = |stmt: &&StmtId| !matches!(ast.stmt(**stmt), Stmt::Return(None) | Stmt::Pass);
     let Some(&stmt) = body.iter().rev().find(says_something) else { return };

@@ -86,7 +86,7 @@ pub(super) fn merging(host: &[Stmt]) -> FxHashSet<Origin> {
     merging
 }
 
-/// All values of a scope behind which nothing stands: for want of a reader, the compiler hands out every one.
+/// All values of a scope after which nothing stands: for want of a reader, the compiler hands out every one.
 pub(super) fn everything(body: &[Stmt], vars: &[Var]) -> Result<Vec<Operand>, Reason> {
     let is_plain = |stmt: &Stmt| match stmt {
         Stmt::Let { var, .. } => matches!(vars.get(var.0 as usize).map(|var| &var.ty), Some(Type::Tensor(_))),
@@ -102,7 +102,7 @@ pub(super) fn everything(body: &[Stmt], vars: &[Var]) -> Result<Vec<Operand>, Re
     }
 }
 
-/// What a statement defines for those behind it.
+/// What a statement defines for those after it.
 fn defined_by(stmt: &Stmt) -> Vec<VarId> {
     match stmt {
         Stmt::Let { var, .. } => vec![*var],
@@ -378,7 +378,7 @@ impl Renaming<'_> {
     }
 
     /// The extent of a tensor. A value of the host that the scope does not read is known at run time only: the compiler hands
-    /// it over behind the parameters, as it does with those that `pl.dynamic` names.
+    /// it over after the parameters, as it does with those that `pl.dynamic` names.
     fn extent(&mut self, extent: &Scalar) -> Scalar {
         let is_read = |var: &VarId| self.names.contains_key(var);
         match extent {

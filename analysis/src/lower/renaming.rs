@@ -1,7 +1,7 @@
 //! The names in the text that the compiler makes of a `@pl.jit` function (`specializer.py`, `_BodyTransformer`). A name that is
 //! assigned again at the depth where it was first is another one from there on: `x`, `x_v1`, `x_v2`. A `while` is no deeper than
 //! what is around it, so that it hands on nothing that was first assigned beside it. A `for` that reads such a name of an earlier
-//! loop or scope and assigns it again gets a copy of its own, in front of it.
+//! loop or scope and assigns it again gets a copy of its own, before it.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
@@ -16,7 +16,7 @@ pub(super) struct Renames {
     bridges: FxHashMap<StmtId, Vec<Bridge>>,
 }
 
-/// `to = from` in front of a loop.
+/// `to = from` before a loop.
 #[derive(Debug)]
 pub(super) struct Bridge {
     pub(super) from: String,

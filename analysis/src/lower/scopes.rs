@@ -221,7 +221,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A scope that becomes a kernel. Its names stay visible behind it.
+    /// A scope that becomes a kernel. Its names stay visible after it.
     pub(super) fn region(&mut self, scope: StmtId, launched: Launched, body: &[StmtId]) {
         let Launched { args, index, is_called, on_blocks } = launched;
         let home = match &self.inlined {

@@ -1,6 +1,6 @@
 //! SSA form, as the compiler's ConvertToSSA makes it: carries of a loop in the order explicit, rebound, escaping, each sorted
 //! by name; one result of an `if` per name that its branches bind differently. The numbering of buffers depends on this order
-//! (`reference/memory.md` §7).
+//! (`docs/reference/memory.md`, "Buffers").
 
 use std::rc::Rc;
 
@@ -30,7 +30,7 @@ pub(super) struct Converted {
     pub(super) regions: Vec<Vec<Stmt>>,
     /// Of each scope, whether a loop around it hands something from one round to the next.
     pub(super) carried_around: Vec<bool>,
-    /// Of each scope, whether no variable is mentioned behind it, so that the compiler does not know what is read of it.
+    /// Of each scope, whether no variable is mentioned after it, so that the compiler does not know what is read of it.
     pub(super) last: Vec<bool>,
     /// The branches and loops around each scope, outermost first.
     pub(super) around: Vec<Vec<Around>>,
@@ -107,12 +107,12 @@ struct Converter<'d> {
     authors: Vec<VarId>,
     /// The version that each of the author's variables has here.
     current: Versions,
-    /// The author's variables that statements behind the present one read. Kept up where loops need it only.
+    /// The author's variables that statements after the present one read. Kept up where loops need it only.
     needed_later: Rc<FxHashSet<VarId>>,
     notes: Vec<Note>,
     rejections: Vec<Rejection>,
     of_scopes: Vec<(Vec<Note>, Vec<Rejection>)>,
-    /// Variables that only one branch assigns, and where: they have no value behind it.
+    /// Variables that only one branch assigns, and where: they have no value after it.
     lost: FxHashMap<VarId, Origin>,
     /// The present statement.
     at: Option<Origin>,
@@ -120,7 +120,7 @@ struct Converter<'d> {
     carried_around: Vec<bool>,
     around_scopes: Vec<Vec<Around>>,
     last: Vec<bool>,
-    /// No variable is mentioned behind the present statement, nor behind those that it stands in.
+    /// No variable is mentioned after the present statement, nor after those that it stands in.
     nothing_follows: bool,
     /// Branches and loops around the present statement.
     around: Vec<Around>,
@@ -184,7 +184,7 @@ impl Converter<'_> {
                 let value = self.value(value);
                 let ty = self.ty(ty);
                 let author = self.author(*var).clone();
-                // What the compiler copies in front of a loop is assigned in it by the author.
+                // What the compiler copies before a loop is assigned in it by the author.
                 let inserted = author.inserted.filter(|_| author.origin == *origin);
                 let version = Var { ty, role: Role::Def, inserted, origin: *origin, ..author };
                 let var = self.define(*var, version);
@@ -292,7 +292,7 @@ impl Converter<'_> {
             let ty = self.author(var).ty.clone();
             let in_while = index.is_none();
             let init = match is_unrolled {
-                // The copies stand one behind the other, so that what they assign has a value behind them.
+                // The copies stand one after the other, so that what they assign has a value after them.
                 true => Operand::Unknown(Reason("a value in front of the copies of a loop".to_owned())),
                 false => self.escaping_init(var, &ty, body, in_while, origin),
             };
@@ -309,7 +309,7 @@ impl Converter<'_> {
         OpenLoop { index, carries, rebound: rebound.into_iter().chain(escaping).collect(), runs_once: false }
     }
 
-    /// Converts the body and gives the names their values behind the loop.
+    /// Converts the body and gives the names their values after the loop.
     fn close_loop(
         &mut self,
         opened: OpenLoop,
@@ -362,7 +362,7 @@ impl Converter<'_> {
         self.version(author, version)
     }
 
-    /// What a name that only a loop defines begins with, since it is read behind the loop.
+    /// What a name that only a loop defines begins with, since it is read after the loop.
     fn escaping_init(&mut self, var: VarId, ty: &Type, body: &[Statement], in_while: bool, origin: Origin) -> Operand {
         let is_new = first_value(body, var).is_some_and(has_new_type);
         if let (false, Some(init)) = (is_new, self.initial_value(ty)) {

@@ -24,7 +24,7 @@ pub(super) struct Storages<'a> {
 /// How a scope stands in its host.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Launch {
-    /// By a plain call: its tensors are complete before whatever comes behind it.
+    /// By a plain call: its tensors are complete before whatever comes after it.
     pub(super) is_plain: bool,
     /// Inside of a loop or branch.
     pub(super) is_nested: bool,

@@ -587,7 +587,7 @@ def k(a: pl.Tensor[[64, 64], pl.FP32]):
     );
 }
 
-/// seeds/003, the kernel that its listings begin with.
+/// The kernel that the listings of PyPTO's design of its generator begin with (`docs/reference/codegen.md`).
 #[test]
 fn a_sketch_without_decorator_is_a_kernel() {
     check_module(
@@ -619,7 +619,7 @@ def plain(x: Tensor([1], 2)):
     );
 }
 
-/// seeds/003, "Special Handling: block.sum"; `tile.sum` in kernels of the time after.
+/// `block.sum` of that design; `tile.sum` in kernels of the time after.
 #[test]
 fn a_sum_along_an_axis_is_a_reduction_of_rows_or_columns() {
     check(

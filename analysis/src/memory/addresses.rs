@@ -1,4 +1,4 @@
-//! One address range after the other (`reference/memory.md` §10, the compiler's AllocateMemoryAddr).
+//! One address range after the other (`docs/reference/memory.md`, "Addresses").
 
 use rustc_hash::FxHashMap;
 
@@ -9,7 +9,7 @@ use crate::memory::sizes;
 use crate::ops::OpId;
 use crate::target::Space;
 
-/// Memory at the start of a space that tiles are placed behind: the rings of pipes between the cores.
+/// Memory at the start of a space that tiles are placed after: the rings of pipes between the cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Reserved {
     pub space: Option<Space>,
@@ -52,7 +52,7 @@ pub(crate) struct Reservation {
     pub(crate) origin: Origin,
 }
 
-/// What a kernel reserves, in program order; without a base of its own each lies behind those before it.
+/// What a kernel reserves, in program order; without a base of its own each lies after those before it.
 pub(crate) fn reservations(kernel: &Kernel) -> Vec<Reservation> {
     let mut found = Vec::new();
     let mut end = 0;
@@ -131,7 +131,7 @@ impl Range {
     }
 }
 
-/// Lines the bases of `memories` up in the text order of their names, behind what is reserved.
+/// Lines the bases of `memories` up in the text order of their names, after what is reserved.
 pub(super) fn sequential(bases: &Bases, memories: impl Iterator<Item = MemRef>, reserved: Reserved) -> Layout {
     let mut layout = Layout::default();
     for (base, size) in in_text_order(bases, sizes_of(bases, memories)) {

@@ -1,4 +1,4 @@
-//! Makes loops write their carries in place (`reference/memory.md` §8, the compiler's MaterializeSemanticAliases).
+//! Makes loops write their carries in place (`docs/reference/memory.md`, "Loop carries").
 //!
 //! The tile that a loop body yields becomes the carry of the next round, so its producer is moved onto the carry's memory,
 //! through branches, inner loops and results written in place, unless something there still needs what the carry holds.
@@ -11,7 +11,7 @@ use crate::memory::carried::Inits;
 use crate::ops::{Inplace, OpId, OutputSpace};
 use crate::target::{Space, Target};
 
-/// Producers behind one another that are followed; deeper chains are left as they are.
+/// Producers one after the other that are followed; deeper chains are left as they are.
 const DEEPEST_CHAIN: usize = 2048;
 
 /// Moves the producers of yielded values onto the memory of their carries.
@@ -186,7 +186,7 @@ impl<'k> Retargeter<'k> {
         true
     }
 
-    /// With `check_tail`, only where nothing behind the call, up to the end of the loop body, touches the memory.
+    /// With `check_tail`, only where nothing after the call, up to the end of the loop body, touches the memory.
     fn retarget_call(&mut self, var: VarId, call: &Call, place: Place, memory: MemRef, check_tail: bool) -> bool {
         let op = call.op.op();
         let arg = |index: u8| call.args.get(index as usize).and_then(Operand::var);
@@ -259,7 +259,7 @@ impl<'k> Retargeter<'k> {
         let mut inside_while = false;
         while let Some(at) = next {
             let Some(block) = self.blocks.get(at.block) else { return true };
-            // The compiler loses its way at the block around a `while` and goes on behind it.
+            // The compiler loses its way at the block around a `while` and goes on after it.
             let tail = if inside_while { &[] } else { block.stmts.get(at.index + 1..).unwrap_or(&[]) };
             if tail.iter().any(|stmt| self.touches(stmt, base)) {
                 return false;

@@ -1,4 +1,4 @@
-//! Which memory each variable lives in before any sharing (`reference/memory.md` §7, the compiler's InitMemRef).
+//! Which memory each variable lives in before any sharing (`docs/reference/memory.md`, "Buffers").
 //!
 //! A *base* is one allocation. Variables on the same base must alias: views, results written in place, loop carries, tiles
 //! bound to one declared allocation.

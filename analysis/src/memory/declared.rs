@@ -1,4 +1,4 @@
-//! What the tiles that an author bound to a declared allocation must obey (`reference/memory.md` §9).
+//! What the tiles that an author bound to a declared allocation must obey (`docs/reference/memory.md`, "Declared allocations").
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -1,5 +1,5 @@
-//! Packing problems that the quick search of a plan leaves open, and their answers by one that takes its time. Whoever has a thread to
-//! spare runs them; a plan takes the answer up when it is handed back.
+//! Packing problems that the quick search of a plan leaves open, and their answers by one that takes its time. The server
+//! runs them on a thread to spare; a plan takes the answer up when it is handed back.
 
 use std::sync::Arc;
 

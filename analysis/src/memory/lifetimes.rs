@@ -1,4 +1,4 @@
-//! Order numbers and live intervals (`reference/memory.md` §9).
+//! Order numbers and live intervals (`docs/reference/memory.md`, "Lifetimes").
 //!
 //! Every assignment, call for effect, yield and return takes the next number. A tile lives from its definition to its last
 //! use, and to the end of every loop that it is used in and defined before. Intervals that touch do not overlap: an

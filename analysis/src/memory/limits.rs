@@ -1,4 +1,4 @@
-//! What each memory space holds against what it can hold, and how to say so (`reference/memory.md` §10, §12).
+//! What each memory space holds against what it can hold, and how to say so (`docs/reference/memory.md`, "Addresses", "Hints").
 
 use crate::diagnostics::Code;
 use crate::ir::{Kernel, Origin};

@@ -1,8 +1,8 @@
-//! The memory pipeline: sizes, reuse groups, packing into addresses, limits (`reference/memory.md`).
+//! The memory pipeline: sizes, reuse groups, packing into addresses, limits (`docs/reference/memory.md`).
 //!
 //! [`bases`] says which memory each tile has before any sharing, [`aliases`] makes loops write in place, [`lifetimes`] says when
 //! each must-alias group is live. Then [`reuse`], [`repairs`] and [`addresses`] do what the compiler's allocator does, or [`packed`]
-//! places by lifetime. [`check`] looks at every plan before anybody else does.
+//! places by lifetime. [`check`] looks at every plan first.
 
 mod addresses;
 mod aliases;

@@ -1,7 +1,7 @@
 //! First values of loops that are read after the loop has overwritten them.
 //!
 //! The compiler puts what a loop carries where its first value is, and writes each next value there: in place where it can, else by a
-//! copy in front of the `yield`. It keeps the bytes for as long as either is read, but never asks whether the first value is needed once
+//! copy before the `yield`. It keeps the bytes for as long as either is read, but never asks whether the first value is needed once
 //! the next one stands there (MaterializeSemanticAliases looks for readers only up to the end of the loop's body). No planner mends that.
 //!
 //! What is found is certain where the loop runs: of two things that depend on conditions nothing is said.
@@ -22,6 +22,7 @@ pub(super) fn check(kernel: &Kernel, bases: &Bases, address: &dyn Fn(VarId) -> O
         let is_tile = |carry: &Carry| kernel.tile(carry.iter).is_some();
         carries_tiles |= matches!(stmt, Stmt::For(node) if node.carries.iter().any(is_tile));
     });
+    // This is an error: a statement that is not modelled may copy the first value, and then nothing is wrong.
     if !carries_tiles || !kernel.notes.is_empty() {
         return Vec::new();
     }
@@ -52,7 +53,7 @@ struct At<'k> {
     /// The list that it stands in.
     block: usize,
     body: usize,
-    /// Numbers of the first statement and behind the last one.
+    /// Numbers of the first statement and after the last one.
     start: usize,
     end: usize,
 }
@@ -85,6 +86,7 @@ struct Survey<'k> {
     /// The loop, or the values of the branches, that a result is of.
     loop_results: FxHashMap<VarId, (usize, usize)>,
     branch_results: FxHashMap<VarId, [Option<VarId>; 2]>,
+    /// Numbers grow in the order of the text, so those of a loop's body lie between its `start` and its `end`.
     next: usize,
 }
 
@@ -116,6 +118,7 @@ impl<'k> Survey<'k> {
                 }
                 Stmt::Eval { call, .. } => self.call(call, block, number),
                 Stmt::For(node) => self.repeat(node, block, number),
+                // Nothing writes the carries of a `while` in place, so it is no loop to look at; reads in its body count.
                 Stmt::While(node) => {
                     let body = self.enter(block, Kind::Loop(None));
                     node.carries.iter().for_each(|carry| {
@@ -175,6 +178,7 @@ impl<'k> Survey<'k> {
     fn is_certain(&self, mut block: usize, around: usize) -> bool {
         while block != around {
             match (self.blocks[block].kind, self.blocks[block].parent) {
+                // A loop whose count is not known passes: what is found is certain where the loop runs.
                 (Kind::Branch | Kind::Loop(Some(0)), _) | (_, None) => return false,
                 (_, Some(parent)) => block = parent,
             }
@@ -206,6 +210,7 @@ impl<'k> Survey<'k> {
 fn name_of(value: &Value) -> Option<VarId> {
     match value {
         Value::Copy(var) => Some(*var),
+        // `assemble` writes a part: its result is other data in the same bytes.
         Value::Call(call) if call.op != OpId::ASSEMBLE => call.args.get(call.op.op().view_of? as usize)?.var(),
         _ => None,
     }
@@ -244,6 +249,7 @@ impl Check<'_, '_> {
         }
         let same = self.same_bytes(init);
         let next = visit::yielded(&at.node.body).get(slot)?.var()?;
+        // The next value reaches these bytes by a copy before the `yield`, or is made there.
         let is_copied = carried::own_var(self.kernel, Some(&carry.init)).is_some();
         let is_there = self.bases.get(next).is_some_and(|next| next.base == memory.base);
         if !(is_copied || is_there) || !self.is_new(next, &same, &self.same_bytes(carry.iter)) {
@@ -251,6 +257,7 @@ impl Check<'_, '_> {
         }
         let mut found: Vec<Read> = same.iter().flat_map(|var| self.reads_of(*var)).collect();
         found.retain(|read| self.comes_too_late(at, trips, init, read));
+        // A read after the loop first: there the mistake is plainest.
         found.sort_by_key(|read| (read.number < at.end, read.number));
         self.finding(at, carry, init, found.first()?)
     }
@@ -334,6 +341,7 @@ impl Check<'_, '_> {
         for &(index, slot) in self.survey.begins.get(&var).into_iter().flatten() {
             let at = &self.survey.loops[index];
             let iter = at.node.carries[slot].iter;
+            // What begins with `iter` is a loop further inside, so this ends.
             let names = self.same_bytes(iter);
             if trips(at.node) == Some(0) {
                 continue;
@@ -354,9 +362,10 @@ impl Check<'_, '_> {
         }
         let around = survey.common(at.block, read.block);
         if read.number >= at.end {
+            // If both depend on conditions, these may exclude each other.
             return survey.is_certain(at.block, around) || survey.is_certain(read.block, around);
         }
-        // In front of the loop, or by the loop itself: in the next iteration of a loop around both.
+        // Before the loop, or by the loop itself: in the next iteration of a loop around both.
         let home = survey.homes.get(&init).copied().unwrap_or(0);
         let mut outer = around;
         while outer != home {

@@ -1,5 +1,5 @@
 //! Addresses by lifetime: each must-alias group at the lowest offset that is free for all of its life, so that freed memory is
-//! divided again (`design.md` §4, planner `packed`). Where there is room, stages of a pipeline are kept apart, and then what
+//! divided again (`docs/packing.md`, "Planners"). Where there is room, stages of a pipeline are kept apart, and then what
 //! different pipes of the core write.
 
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId, Why};
 use crate::memory::deeper::OpenSearch;
 use crate::target::{Planner, Space, Target};
 
-/// Position of a statement in the walk over a kernel; the unit of lifetimes (`reference/memory.md` §9).
+/// Position of a statement in the walk over a kernel; the unit of lifetimes (`docs/reference/memory.md`, "Lifetimes").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Order(pub u32);
 
@@ -50,7 +50,7 @@ pub enum Status {
     Predicted,
     /// Some statements are not modelled; sizes are right, addresses may differ.
     Partial,
-    /// The compiler refuses the kernel for what it says, not for its size: nobody assigns these addresses.
+    /// The compiler refuses the kernel for what it says, not for its size: no planner assigns these addresses.
     Rejected,
     NotModelled,
 }
@@ -197,7 +197,7 @@ pub struct Witness {
 /// Bytes.
 pub type Capacity = u64;
 
-/// The verdict for one space (`design.md` §4); never blended.
+/// The verdict for one space (`docs/packing.md`, "Verdicts"); never blended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fit {
     Fits,

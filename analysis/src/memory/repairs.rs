@@ -1,4 +1,4 @@
-//! Carries a sharing out, and what it takes to keep loops and branches right (`reference/memory.md` §9, "After packing").
+//! Carries a sharing out, and what it takes to keep loops and branches right (`docs/reference/memory.md`, "Repairs").
 //!
 //! Names that loops and branches carry have no lifetime of their own and follow the values that they stand for. Where the
 //! value at the end of a loop body or branch lies elsewhere than the carry, it is copied there before the yield.

@@ -110,7 +110,7 @@ fn without_addresses(mut plan: Plan) -> Plan {
     plan
 }
 
-/// A plan that nobody shall see the addresses of.
+/// A plan whose addresses are not shown.
 fn refused(plan: Plan, kernel: &Kernel, why: String) -> Plan {
     let mut plan = without_addresses(plan);
     plan.status = Status::NotModelled;
@@ -164,14 +164,14 @@ fn no_copy((at, what): (Origin, String)) -> Finding {
 }
 
 /// A tile that a `while` carries. The compiler begins the loop where the first value is, and gives the next value and what stands
-/// behind the loop memory of their own, without a copy between the three.
+/// after the loop memory of their own, without a copy between the three.
 struct WhileCarry {
     name: String,
     at: Origin,
     first: Origin,
-    /// What stands behind the loop.
+    /// What stands after the loop.
     result: VarId,
-    /// Another loop or branch gives what stands behind the loop its memory.
+    /// Another loop or branch gives what stands after the loop its memory.
     is_handed_on: bool,
     /// The loop begins with what another `while` carries.
     is_nested: bool,
@@ -195,7 +195,7 @@ impl WhileCarry {
         self.finding(code, message)
     }
 
-    /// The planner has no memory for what stands behind the loop.
+    /// The planner has no memory for what stands after the loop.
     fn refusal(self) -> Finding {
         let message = format!(
             "`{}` is carried through a `while` loop, and nothing is written to the memory of what stands behind the loop: the planner DSA-RP \

@@ -1,4 +1,4 @@
-//! Which groups share a buffer (`reference/memory.md` §9, the compiler's MemoryReuse).
+//! Which groups share a buffer (`docs/reference/memory.md`, "Reuse").
 //!
 //! First-fit decreasing: the largest group first, each into the first buffer all of whose members it can share with. A buffer
 //! is as large as its first member and is never divided.
@@ -167,7 +167,7 @@ fn forbidden_operands<'k>(
     call.args.iter().take(leading.max(widened)).chain(listed)
 }
 
-/// Each element is written behind where the next ones are still to be read.
+/// A wider element is written over where the next ones are still to be read.
 fn widens(kernel: &Kernel, result: VarId, call: &Call) -> bool {
     let input = call.args.first().and_then(Operand::var).and_then(|input| kernel.tile(input));
     match (kernel.tile(result), input) {

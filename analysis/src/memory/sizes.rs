@@ -1,4 +1,4 @@
-//! How many bytes a tile takes (`reference/memory.md` §1, §2).
+//! How many bytes a tile takes (`docs/reference/memory.md`, "Element types", "Size of a tile").
 
 use crate::ir::{Dtype, TileType};
 use crate::target::{Space, Target};

@@ -1,4 +1,4 @@
-//! Kernels built by hand, with the addresses that the rules of `reference/memory.md` give them.
+//! Kernels built by hand, with the addresses that the rules of `docs/reference/memory.md` give them.
 
 mod build;
 mod overwritten;
@@ -206,7 +206,7 @@ fn alternatives_of_a_branch_share_a_buffer() {
     );
 }
 
-/// `seeds/002`: an operand of 64 KiB, then two of 32 KiB that live together.
+/// Issue 1908 of hw-native-sys/pypto: an operand of 64 KiB, then two of 32 KiB that live together.
 fn chained() -> Build {
     let mut k = Build::new();
     let x = k.param("x");

@@ -1,4 +1,4 @@
-//! What packing one space has shown, and where it does not fit, what the author can do about it (`reference/packing.md` §4).
+//! What packing one space has shown, and where it does not fit, what the author can do about it (`docs/packing.md`, "Verdicts").
 
 use rustc_hash::FxHashMap;
 

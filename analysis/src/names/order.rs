@@ -1,4 +1,4 @@
-//! Which names a function reads in front of every statement that binds them: the compiler goes through the text once.
+//! Which names a function reads before every statement that binds them: the compiler goes through the text once.
 
 use rustc_hash::FxHashSet;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
@@ -13,7 +13,7 @@ pub(super) fn read_early(ast: &Ast) -> Vec<(ExprId, &str)> {
     params.iter().filter_map(|param| ast.name(param.name)).for_each(|name| walk.bound.add(name));
     walk.body(body);
     let Walk { bound, mut early, .. } = walk;
-    // Names that are never bound are nobody's; those are said otherwise.
+    // Names that are never bound are reported otherwise.
     early.retain(|(_, name)| bound.has(name));
     early
 }

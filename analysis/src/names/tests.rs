@@ -36,7 +36,7 @@ fn check_code(code: Code, files: &[(&str, &str)], expect: Expect) {
     expect.assert_eq(&said);
 }
 
-/// A kernel with these statements, behind these lines.
+/// A kernel with these statements, after these lines.
 fn kernel(before: &str, body: &str) -> String {
     let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
     format!(

@@ -84,10 +84,10 @@ attr_names! {
     WaitPipe "wait_pipe";
     /// Of a notification in a `pl.split_aiv`: only the vector units send it.
     CorePlacement "core_placement";
-    /// Of a load to L1 that the compiler made for an operand of a product. No pass behind `resident_operands` sees it.
+    /// Of a load to L1 that the compiler made for an operand of a product. No pass after `resident_operands` sees it.
     OperandLoad "operand_load";
     /// Of calls in replicated pipeline bodies: in which copies their tile takes part, the innermost loop first. Tiles of different
-    /// stages of one group must not share memory (`reference/memory.md` §9).
+    /// stages of one group must not share memory (`docs/reference/memory.md`, "Reuse").
     PipelineStages "pipeline_membership";
 }
 

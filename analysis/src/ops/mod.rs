@@ -1,5 +1,5 @@
 //! The operation catalogue: one row per operation, read by lowering, the passes, the memory pipeline, code generation and the
-//! editor features (`reference/ops.csv`).
+//! editor features (`docs/reference/operations.md`).
 
 mod array;
 mod attr_name;
@@ -41,7 +41,7 @@ pub struct Op {
     /// In the IR and in dumps: `tile.add`.
     pub name: &'static str,
     pub namespace: Namespace,
-    /// How authors write it, behind `pl.`, and which calls of that name it is.
+    /// How authors write it, after `pl.`, and which calls of that name it is.
     pub names: &'static [(&'static str, When)],
     /// Its name before 2026-03-06.
     pub legacy: Option<&'static str>,
@@ -356,7 +356,7 @@ pub enum PipeRule {
     S,
     Mte2,
     Mte3,
-    /// By the spaces of operand and result (`reference/memory.md` §4).
+    /// By the spaces of operand and result (`docs/reference/memory.md`, "Pipes").
     Route,
     /// A queue between cores.
     Fifo,
@@ -564,13 +564,13 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
     true
 }
 
-/// What a name behind `pl.` can mean, most specific first: `add` is `tile.adds` for a scalar operand, else `tile.add`.
+/// What a name after `pl.` can mean, most specific first: `add` is `tile.adds` for a scalar operand, else `tile.add`.
 /// Empty for names that are no tile operation.
 pub fn candidates(dsl_name: &str) -> &'static [(When, OpId)] {
     NAMES.dsl.get(dsl_name).map_or(&[], Vec::as_slice)
 }
 
-/// All names that mean an operation behind `pl.`, and those of `pld`.
+/// All names that mean an operation after `pl.`, and those of `pld`.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.dsl.keys().copied()
 }

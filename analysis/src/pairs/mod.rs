@@ -1,5 +1,5 @@
 //! Kernels that an author wrote for both cores and launches together: whether each tile that one of them pushes is popped by
-//! the other (`reference/language.md` §3, `TPUSH` and `TPOP` of the instruction library).
+//! the other (`docs/reference/syntax.md`, "Functions").
 //!
 //! [`transfers`] is what one kernel does with the queues between the cores, by itself. [`check`] holds two of them together: it
 //! counts, and [`step`] lets them run side by side where every count is known. Three-valued, like all else: what depends on a value

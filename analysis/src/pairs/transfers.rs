@@ -195,7 +195,7 @@ fn steps(body: &[Stmt]) -> Option<Vec<Step>> {
                     found.push(Step::Either(then, otherwise));
                 }
             }
-            // What stands behind may not happen.
+            // What comes after may not happen.
             Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => return None,
             Stmt::Let { .. } | Stmt::Eval { .. } | Stmt::Yield { .. } => {
                 let Some((call, (to_cube, action))) = visit::call_of(stmt).and_then(|it| Some((it, end_of(it.op)?)))

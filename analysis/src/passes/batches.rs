@@ -1,5 +1,5 @@
 //! Products of more than two axes: one product for each batch, of parts of the whole operands in L1, or of windows that are loaded
-//! batch by batch (`tensor-level.md` §7.6, `flatten_tile_nd_to_2d/batch_matmul.cpp`).
+//! batch by batch (`docs/reference/tensor-level.md`, "Batch products").
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -147,7 +147,7 @@ fn flatten_stmt(
 }
 
 /// The transfer into boxes reads tensors of two axes, so that the compiler makes a view of the tensor first. It is a statement of
-/// its own, and no load: in a pipeline it waits behind the loads that are ready, and its own load waits for it.
+/// its own, and no load: in a pipeline it comes after the loads that are ready, and its own load waits for it.
 fn window_of_two_axes(
     kernel: &mut Kernel,
     tile: VarId,

@@ -23,11 +23,11 @@ pub(super) type Drains = FxHashMap<VarId, Drain>;
 /// Where the stores of a pipeline go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Drain {
-    /// Behind the work of their stage.
+    /// After the work of their stage.
     AfterWork,
     /// Where they are: one accumulator is drained before the next one is made.
     InPlace,
-    /// Behind the work of two stages, each with an accumulator of its own: one is drained while the other one is made.
+    /// After the work of two stages, each with an accumulator of its own: one is drained while the other one is made.
     InPairs,
 }
 
@@ -70,7 +70,7 @@ enum Tier {
     Work,
 }
 
-/// Order among the statements that are ready: the tier, the stage or the pair of stages, stores behind work, the stage within
+/// Order among the statements that are ready: the tier, the stage or the pair of stages, stores after work, the stage within
 /// the pair, and the place in the source. Stages compare as the text that the compiler writes them as.
 type Key = (Tier, String, Option<u32>, bool, Option<u32>, usize);
 

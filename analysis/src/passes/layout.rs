@@ -1,4 +1,4 @@
-//! How the elements of a tile lie, where its type does not say so (`reference/memory.md` §3).
+//! How the elements of a tile lie, where its type does not say so (`docs/reference/memory.md`, "Layout").
 
 use crate::ir::{Attr, AttrName, BLayout, Call, Kernel, Layout, Operand, SLayout, TensorLayout, TileType, Type, VarId};
 use crate::ops::{OutputSpace, View};

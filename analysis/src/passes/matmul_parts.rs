@@ -36,7 +36,7 @@ pub(super) struct Parts<'a> {
 
 /// What a grid leaves.
 pub(super) struct Grid {
-    /// The tensor behind the last store.
+    /// The tensor after the last store.
     pub(super) last: Operand,
     /// Where the stores of its loops go, by their index.
     pub(super) drains: Vec<(VarId, Drain)>,
@@ -229,7 +229,7 @@ impl<'a> Parts<'a> {
         Stmt::For(For { kind, index, start, stop, step, carries, body, origin: self.origin })
     }
 
-    /// Whole blocks of K in a loop that loads ahead, and the rest behind it. The result is `product`, or a tile of its own.
+    /// Whole blocks of K in a loop that loads ahead, and the rest after it. The result is `product`, or a tile of its own.
     fn in_blocks(&mut self, base: &str, window: &Window, product: Option<VarId>) -> VarId {
         let (depth, block) = (self.problem.k, self.choice.tile.k);
         let (blocks, rest) = (depth / block, depth % block);

@@ -93,7 +93,7 @@ fn for_vector_units(kernel: &mut Kernel, divided: Option<Origin>, target: Target
     }
 }
 
-/// What sets up a queue, and does not stand in front of all else.
+/// What sets up a queue, and does not stand before all else.
 fn late_setup(body: &[Stmt]) -> Option<Origin> {
     let is_setup = |stmt: &&Stmt| visit::call_of(stmt).is_some_and(lane::sets_up_a_queue);
     let shared = body.iter().take_while(is_setup).count();

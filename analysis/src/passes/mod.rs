@@ -1,5 +1,5 @@
 //! The compiler's passes between author source and memory planning: each makes tiles explicit that the author did not
-//! write (moves, scratch, copies) or chooses their space and layout (`reference/memory.md` §5, §6).
+//! write (moves, scratch, copies) or chooses their space and layout (`docs/reference/memory.md`, "Passes before planning").
 
 mod backend_layouts;
 mod barriers;

@@ -37,7 +37,7 @@ impl Rename<'_> {
         }
     }
 
-    /// Behind a loop or branch, the variable from before it is in the same memory.
+    /// After a loop or branch, the variable from before it is in the same memory.
     fn nested(&mut self, block: &mut [Stmt]) {
         let before = self.latest.clone();
         self.block(block);

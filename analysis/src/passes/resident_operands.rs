@@ -332,7 +332,7 @@ impl Moving<'_> {
             }
         });
         for stmt in &inner.body {
-            // What stands behind a branch, a loop or an effect does not move over it.
+            // What stands after a branch, a loop or an effect does not move over it.
             let Stmt::Let { var, value, .. } = stmt else { break };
             let Inventory { chains, panels, roomy, .. } = self.inventory;
             if !(chains.contains(var) || panels.contains(var)) || yielded.contains(var) {
@@ -362,7 +362,7 @@ impl Moving<'_> {
         leaving
     }
 
-    /// Whether nobody can write what an operand's load reads, as long as the kernel runs.
+    /// Whether nothing can write what an operand's load reads, as long as the kernel runs.
     fn may_leave(&mut self, var: VarId, call: &Call) -> bool {
         let Some(tensor) = call.args.first().and_then(Operand::var) else { return false };
         let Inventory { written, .. } = self.inventory;

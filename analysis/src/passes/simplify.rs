@@ -1,5 +1,5 @@
-//! Simplify: loops that run once or never, branches that are always or never taken, and results of branches that nobody
-//! reads go away. Tiles that nobody reads stay.
+//! Simplify: loops that run once or never, branches that are always or never taken, and results of branches that nothing
+//! reads go away. Tiles that nothing reads stay.
 
 mod facts;
 mod form;
@@ -314,7 +314,7 @@ enum Trips {
     Once,
 }
 
-/// Drops scalars that nobody reads, and results of branches, and with them what the branches yield for them.
+/// Drops scalars that nothing reads, and results of branches, and with them what the branches yield for them.
 fn drop_unread_of_kernel(kernel: &mut Kernel) {
     let mut reads = reads_of(&kernel.body);
     kernel.body.iter().for_each(|stmt| {
@@ -334,7 +334,7 @@ fn type_uses(ty: &Type, see: &mut impl FnMut(VarId)) {
     tile.binding.iter().for_each(|binding| visit::scalar_uses(&binding.slot, see));
 }
 
-/// From the end to the start, since a scalar may be read for another one that nobody reads. What calls something stays.
+/// From the end to the start, since a scalar may be read for another one that nothing reads. What calls something stays.
 fn drop_unread_scalars(body: &mut Vec<Stmt>, reads: &mut FxHashMap<VarId, usize>) {
     let mut kept = Vec::with_capacity(body.len());
     for mut stmt in std::mem::take(body).into_iter().rev() {

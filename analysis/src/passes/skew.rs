@@ -1,5 +1,5 @@
 //! SkewCrossCorePipeline: a pipeline in which one core both sends to the other and waits for its answer. Where it sends first,
-//! it runs some iterations ahead: they come before the loop, and their other halves behind it. Every other such loop runs as
+//! it runs some iterations ahead: they come before the loop, and their other halves after it. Every other such loop runs as
 //! it is written. Pipelines that only send, or only receive, are left to [`super::pipeline`].
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -73,7 +73,7 @@ impl Skew<'_> {
             return None;
         }
         let first = statements.iter().position(|stmt| sends(stmt) || receives(stmt))?;
-        // What is received is freed behind its last use, which would be in the other half.
+        // What is received is freed after its last use, which would be in the other half.
         if receives(&statements[first]) {
             return None;
         }

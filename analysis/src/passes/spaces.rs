@@ -1,5 +1,5 @@
 //! InferTileMemorySpace: the memory space of every tile, and the moves that bring operands to where an operation needs them
-//! (`reference/memory.md` §5).
+//! (`docs/reference/memory.md`, "Spaces and moves").
 //!
 //! Runs on kernels that are not yet split into cores; those that the author writes for one core say their spaces.
 

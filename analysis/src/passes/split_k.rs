@@ -24,7 +24,7 @@ pub(super) struct SplitK {
     origin: Origin,
     lhs: VarId,
     rhs: VarId,
-    /// The product and the accumulating one, and what they are behind the branch.
+    /// The product and the accumulating one, and what they are after the branch.
     values: [VarId; 3],
     /// Rows and columns of the result, and how much of K one round takes.
     pub(super) problem: Extents,

@@ -39,7 +39,7 @@ fn kernels_declared(as_what: &str, body: &str, target: Target, planner: Planner)
     kernels.flat_map(|kernel| prepare(kernel, target.into(), planner)).collect()
 }
 
-/// The statements behind the passes; of loads and stores only the names.
+/// The statements after the passes; of loads and stores only the names.
 fn check_on(target: Target, body: &str, expect: Expect) {
     check_kernels(&kernels(body, target), expect);
 }

@@ -363,7 +363,7 @@ fn spreads_a_row(call: &Call) -> bool {
     spreads && call.op != OpId::COL_EXPAND && call.args.len() == 2
 }
 
-/// Removes slices that nobody reads any more, and then those that only these have read, one after the other.
+/// Removes slices that nothing reads any more, and then those that only these have read, one after the other.
 fn drop_unread(mut body: Vec<Stmt>, windows: &FxHashMap<VarId, Window>) -> Vec<Stmt> {
     loop {
         let mut read: FxHashSet<VarId> = FxHashSet::default();

@@ -1,4 +1,4 @@
-//! The forms of memory references on tile types, of all periods (`reference/language.md` §8, §9).
+//! The forms of memory references on tile types, of all periods (`docs/reference/syntax.md`, "Printed IR", "Earlier notations").
 
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, UnaryOp};
 

@@ -29,7 +29,7 @@ fn check(path: &str, text: &str, expected: &Expect) {
     expected.assert_eq(&shown);
 }
 
-/// seeds/000, before the pass.
+/// The example of `hw-native-sys/pypto@7866786db:docs/dev/passes/07-allocate_memory_addr.md`, before the pass.
 #[test]
 fn unassigned_addresses_are_those_that_the_pass_gives() {
     check(
@@ -44,7 +44,7 @@ fn unassigned_addresses_are_those_that_the_pass_gives() {
     );
 }
 
-/// seeds/001, both sides of its second example.
+/// Both sides of the second example of `hw-native-sys/pypto@247d11a4b:docs/dev/passes/07-add_alloc.md`.
 #[test]
 fn references_by_number_share_memory() {
     check(

@@ -1,4 +1,5 @@
-//! The seed's phases 7 and 8 as hints: sharing that is not needed, memory that nobody uses, the older form of reuse.
+//! Phases 7 and 8 of the design document as hints (`docs/reference/tlx.md`, "What no compiler does"): sharing that is not
+//! needed, unused memory, the older form of reuse.
 
 use crate::diagnostics::Code;
 use crate::memory::Finding;

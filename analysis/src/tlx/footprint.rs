@@ -106,7 +106,7 @@ fn include_aliases(
     extent: &mut u64,
     rows: &mut u64,
 ) -> Known<()> {
-    // An alias comes behind its base, so that the walk ends.
+    // An alias comes after its base, so that the walk ends.
     for id in kernel.buffer_ids().filter(|&id| id > base) {
         if kernel.buffer(id).backing != Backing::Alias(base) {
             continue;

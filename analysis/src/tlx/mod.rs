@@ -28,7 +28,8 @@ pub enum Rules {
     /// The compiler as it is (facebookexperimental/triton, 2026-08).
     #[default]
     Compiler,
-    /// The design document of 2026-02 (`seeds/004`): bytes everywhere, no alignment, explicit sizes that widen the stride.
+    /// The design document of 2026-02 (`docs/reference/tlx.md`): bytes everywhere, no alignment, explicit sizes that widen
+    /// the stride.
     Seed,
 }
 

@@ -22,7 +22,7 @@ pub struct Scenario {
 /// Scenarios of one kernel that are looked at; more are cut off.
 pub const MOST_SCENARIOS: usize = 256;
 
-/// The text behind `# tilefit:` of each scenario comment of a block, in order.
+/// The text after `# tilefit:` of each scenario comment of a block, in order.
 pub fn comments(text: &str) -> Vec<String> {
     let scenarios = text.lines().filter_map(|line| line.split_once("# tilefit:"));
     scenarios.map(|(_, scenario)| scenario.trim().to_owned()).collect()

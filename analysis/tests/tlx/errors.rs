@@ -1,7 +1,7 @@
-//! Every error and warning of the compiler that can be known from the text, by its number in `reference/tlx.md` §9, and the checks that
-//! the compiler does not make. Not in the table, because no text leads there: V1, V5, V6 (the front end says it first), V7, V8, V10, P4b, P6,
-//! P7, P10, P12 (the compiler's own mistakes), V9 (a group that is chosen at run time is not known here), P14 (layouts after propagation are
-//! not modelled), S1 and S2 (attributes that no longer exist).
+//! Every error and warning of the compiler that can be known from the text, by its number in `docs/reference/tlx.md`,
+//! "Errors and warnings", and the checks that the compiler does not make. Not in the table, because no text leads there: V1, V5,
+//! V6 (the front end says it first), V7, V8, V10, P4b, P6, P7, P10, P12 (the compiler's own mistakes), V9 (a group that is chosen at
+//! run time is not known here), P14 (layouts after propagation are not modelled), S1 and S2 (attributes that no longer exist).
 
 use tilefit_analysis::diagnostics::{Code, Severity};
 
@@ -15,7 +15,7 @@ struct Row {
     /// The body of a kernel, with « » around what the message is about; without them it is about the kernel's name.
     body: &'static str,
     settings: &'static str,
-    /// In front of the kernel.
+    /// Before the kernel.
     before: &'static str,
 }
 

@@ -16,7 +16,7 @@ fn check(text: &str, expected: Expect) {
     expected.assert_eq(&texts.join("\n"));
 }
 
-/// The example of `reference/tlx.md` §10.1.
+/// The example of `docs/reference/tlx.md`, "Lowering".
 #[test]
 fn a_shared_group_in_shared_memory() {
     check(

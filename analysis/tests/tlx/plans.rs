@@ -10,7 +10,7 @@ use tilefit_syntax::{Document, TextRange};
 use super::seed::PHASE_5;
 use super::{IMPORTS, open};
 
-/// Specs with their members, other buffers, and what there is to say; lines count from the first behind the imports.
+/// Specs with their members, other buffers, and what there is to say; lines count from the first after the imports.
 pub(super) fn describe(text: &str, settings: &str) -> String {
     let (analysis, file, _) = open(text, settings);
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! The examples of the design document (`seeds/004`), phase by phase: under its own rules, and under those of the compiler.
+//! The examples of the design document (`docs/reference/tlx.md`), phase by phase: under its own rules, and under those of the compiler.
 
 use expect_test::{Expect, expect};
 
@@ -527,7 +527,7 @@ def kernel():
     );
 }
 
-/// 64-byte buffers at a distance of 128 bytes, the second of them behind the first.
+/// 64-byte buffers at a distance of 128 bytes, the second of them after the first.
 #[test]
 fn phase_6_padding_with_an_offset() {
     both(

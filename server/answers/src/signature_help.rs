@@ -11,7 +11,7 @@ use crate::view::View;
 pub fn signature_help(view: &View, position: Position, shows: Shows) -> Cancellable<Option<SignatureHelp>> {
     let help = view.analysis.signature_help(view.file, view.offset(position))?;
     Ok(help.map(|help| {
-        // Behind the last parameter: the first one outside of the list, which highlights none.
+        // After the last parameter: the first one outside of the list, which highlights none.
         let index = |signature: &Signature, active: Option<usize>| active.unwrap_or(signature.params.len()) as u32;
         let all = help.signatures.into_iter().zip(help.active);
         let signatures: Vec<_> = all.map(|(it, active)| (index(&it, active), it)).collect();

@@ -6,7 +6,7 @@ use super::{fail, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
-    /// A code such as `capacity-exceeded`, as it stands in the brackets behind `error`
+    /// A code such as `capacity-exceeded`, as it stands in the brackets after `error`
     code: String,
 }
 

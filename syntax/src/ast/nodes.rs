@@ -11,7 +11,7 @@ pub(super) struct Nodes<T> {
 
 const BITS: u32 = 16;
 const NODES_OF_A_PAGE: usize = 1 << BITS;
-/// Turning goes on to here; the ids behind are left for pages that are full.
+/// Turning goes on to here; those after it are left for pages that are full.
 const MOST_TURNED: usize = 1 << 15;
 
 impl<T> Default for Nodes<T> {

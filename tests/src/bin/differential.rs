@@ -37,7 +37,7 @@ struct Arguments {
     /// A table of what was compared (analysis/src/coverage/compared.csv), to which what equal plans use is added
     #[arg(long)]
     coverage: Option<PathBuf>,
-    /// Print the kernel of this index, and ask nobody
+    /// Print the kernel of this index, and do not ask the compiler
     #[arg(long)]
     print: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Files that nobody wrote for a comparison: each kernel of them is judged by itself.
+//! Files that were not written for a comparison: each kernel of them is judged by itself.
 //!
 //! An answer may say of single functions that they are `refused`, where the others are planned. Names are not compared: which of them
 //! the author wrote, a recorded answer knows only for names of the file itself, and production kernels inline functions of others.

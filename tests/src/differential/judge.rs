@@ -161,7 +161,7 @@ impl Ours {
         }
     }
 
-    /// The plans, and what the file is told that the compiler refuses it for: errors, and names that nobody defines.
+    /// The plans, and what the file is told that the compiler refuses it for: errors, and names that nothing defines.
     pub fn plans(&mut self, configuration: Configuration) -> (Vec<KernelPlan>, Vec<String>) {
         let (target, planner) = (configuration.target(), configuration.our_planner());
         self.host.set_config(Config { target, planner, ..Config::default() });
@@ -368,7 +368,7 @@ fn least_use(want: &Json, space: &str) -> Option<u64> {
     tiles.filter_map(end).max().map(|end| end.next_multiple_of(32))
 }
 
-/// As far as the tiles of a space reach. Of an allocation behind them, which copies read that no loop binds, the answer does not know.
+/// As far as the tiles of a space reach. Of an allocation after them, which copies read that no loop binds, the answer does not know.
 fn reach(have: &KernelPlan, space: &str) -> u64 {
     let tiles = have.tiles.iter().filter_map(our_place).filter(|place| place.0 == space);
     tiles.map(|(_, _, start, bytes)| start + bytes).max().unwrap_or(0)

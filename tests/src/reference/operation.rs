@@ -8,7 +8,7 @@ use super::statements::fresh;
 use super::{Conditioning, Number, Result, Shared, Value, elementwise, indexed, movement, products, reductions};
 
 pub(super) struct Operation<'a> {
-    /// Without the dialect in front: `add`.
+    /// Without the dialect: `add`.
     pub(super) name: &'static str,
     /// The operation on tensors, where that differs from the one on tiles.
     pub(super) on_tensors: bool,

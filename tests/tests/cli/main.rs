@@ -42,7 +42,7 @@ fn directory(name: &str, files: &[(&str, &[u8])]) -> PathBuf {
     root
 }
 
-/// Standard output, then standard error, then the exit code. What is behind 90 characters of a line is prose that may
+/// Standard output, then standard error, then the exit code. What is after 90 characters of a line is prose that may
 /// change.
 #[track_caller]
 fn check(directory: &Path, arguments: &[&str], expected: &Expect) {

@@ -175,7 +175,7 @@ fn every_case_that_says_what_it_computes_has_a_reference() {
     }
 }
 
-/// The recorded generator refuses it; here the instruction gets scratch behind the planned tiles.
+/// The recorded generator refuses it; here the instruction gets scratch after the planned tiles.
 #[test]
 fn a_row_sum_without_scratch_gets_some() {
     let source = std::fs::read_to_string(root().join("conformance/codegen/085_sum_without_scratch.py")).unwrap();

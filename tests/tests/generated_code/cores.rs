@@ -48,7 +48,7 @@ pub(crate) fn both_ways(mode: &str) -> String {
     )
 }
 
-/// A product through global memory, which the vector core reads behind a barrier of the cores.
+/// A product through global memory, which the vector core reads after a barrier of the cores.
 pub(crate) fn through_memory(barrier: &str) -> String {
     program(
         "a: pl.Tensor[[64, 64], pl.FP16], b: pl.Tensor[[64, 64], pl.FP16], w: pl.Tensor[[16], pl.INT32], \
@@ -132,7 +132,7 @@ fn kernels_for_both_cores_compute_what_they_say() {
     batch.check("cores");
 }
 
-/// A window lies in its tile with gaps between its rows; in the queue its rows lie one behind the other.
+/// A window lies in its tile with gaps between its rows; in the queue its rows lie one after the other.
 #[test]
 fn windows_are_passed_without_their_gaps() {
     let text = scope(

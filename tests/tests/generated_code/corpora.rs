@@ -64,7 +64,7 @@ fn check(collection: &str, folders: &[&str], target: Target, left: Expect) {
     left.assert_eq(&format!("{run} run, {right} right\n{report}"));
 }
 
-/// gen_009, gen_125: the plan of the compiler overwrites a value that is read behind the loop that it enters.
+/// gen_009, gen_125: the plan of the compiler overwrites a value that is read after the loop that it enters.
 #[test]
 fn kernels_on_tiles_compute_what_they_say() {
     check(

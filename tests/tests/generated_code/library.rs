@@ -80,7 +80,7 @@ impl Source {
 
     /// The kernels that the compiler complains of, with the first of its errors.
     fn refused(&self, errors: &str) -> BTreeMap<String, String> {
-        // An error in the library comes with the lines that lead to it, in front of it or behind.
+        // An error in the library comes with the lines that lead to it, before it or after.
         let blocks = errors.split("\nIn file included from ");
         let mut refused = BTreeMap::new();
         for block in blocks {

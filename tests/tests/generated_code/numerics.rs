@@ -51,7 +51,7 @@ const LARGE: usize = 1 << 20;
 const PERIOD: usize = 65537;
 /// Extents that the text does not know.
 const UNKNOWN_EXTENT: usize = 64;
-/// So many of them stand behind the parameters at most.
+/// So many of them stand after the parameters at most.
 const EXTENTS: usize = 8;
 /// Elements of the parameter that queues between the cores go through, which has no extents. What it holds afterwards is their own affair.
 const QUEUE_BUFFER: usize = 1 << 18;
@@ -243,7 +243,7 @@ fn visit(body: &[Stmt], f: &mut dyn FnMut(&Stmt)) {
     }
 }
 
-/// For each returned value the parameter, behind those of the author, that it is stored to.
+/// For each returned value the parameter, after those of the author, that it is stored to.
 fn returned_to(compiled: &Kernel) -> Vec<Option<usize>> {
     let Some(Stmt::Return { values, .. }) = compiled.body.last() else { return Vec::new() };
     // The tensor that a variable is a later state of.

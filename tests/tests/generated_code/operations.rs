@@ -486,7 +486,7 @@ fn products_with_scales() -> Vec<Case> {
             false,
         ),
         product("matmul_mx_bias", &format!("{moves}{bias}z = pl.matmul_mx_bias(l, ls, r, rs, bb)"), 1.0, true),
-        // The second half of K lies behind the first in L0: its scales do too.
+        // The second half of K lies after the first in L0: its scales do too.
         product(
             "matmul_mx_halves",
             "p0 = pl.load(p, [0, 0], [32, 64], target_memory=pl.Mem.Mat)\n\

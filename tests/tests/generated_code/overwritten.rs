@@ -84,7 +84,7 @@ const WRITTEN: &[(&str, &str, [&str; 2])] = &[
     ),
 ];
 
-/// Recorded kernels, a line of them, and what is written behind it. Three do not fit; gen_065 and one loop of gen_100 take the reciprocal an even number
+/// Recorded kernels, a line of them, and what is written after it. Three do not fit; gen_065 and one loop of gen_100 take the reciprocal an even number
 /// of times, and so overwrite a value with itself.
 const RECORDED: &[(&str, &str, &str)] = &[
     ("gen_009", "t1 = ", ""),

@@ -12,7 +12,7 @@ enum Mark {
     Yes,
     Partly,
     No,
-    /// Nobody has looked.
+    /// Not looked at.
     Unknown,
 }
 use Mark::{No, Partly, Unknown, Yes};
@@ -26,7 +26,8 @@ enum Ours {
 }
 use Ours::{Declared, Otherwise};
 
-/// Feature, ours, rust-analyzer, ty, clangd (`reference/lsp.md` §4), what ours shows.
+/// Feature, ours, rust-analyzer (at d2e55da), ty (astral-sh/ruff at fca5c7c), clangd (its lists of features and extensions),
+/// what ours shows.
 const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
     ("diagnostics, sent", Otherwise, Yes, Yes, Yes, "while typing, with the version they belong to"),
     ("diagnostics, asked for", Declared("/diagnosticProvider"), Yes, Yes, No, "for clients that only ask; result ids"),

@@ -38,7 +38,7 @@ fn result(client: &mut LspClient, method: &str, params: Value) -> Value {
     client.request(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 
-/// What is behind 100 characters of a line is prose that may change.
+/// What is after 100 characters of a line is prose that may change.
 #[track_caller]
 fn check(actual: &str, expected: &Expect) {
     let lines: Vec<String> = actual.lines().map(|line| line.chars().take(100).collect()).collect();
@@ -371,7 +371,7 @@ fn settings_change_what_is_shown() {
     assert_eq!(result(&mut client, "textDocument/codeLens", json!({ "textDocument": document() })), json!([]));
 }
 
-/// Columns in the answers count in the negotiated unit: the tile stands behind `值` and an emoji.
+/// Columns in the answers count in the negotiated unit: the tile stands after `值` and an emoji.
 #[test]
 fn answers_use_the_negotiated_encoding() {
     for (encoding, columns) in

@@ -300,7 +300,7 @@ impl<'a> Run<'a> {
             }
         }
         self.issued[place(kernel, pipe)] = number;
-        // Whoever knows of the later one of two equal instances knows of both.
+        // What knows of the later one of two equal instances knows of both.
         let of_instr = self.of_instr.entry((kernel, instance.instr.id)).or_default();
         match of_instr.iter().copied().find(|at| is_same(&self.history[*at], &issued)) {
             Some(at) => self.history[at].number = number,

@@ -20,7 +20,7 @@ pub(super) struct Bytes {
 
 pub(super) enum Event<'a> {
     Issue(Instance<'a>),
-    /// An instruction that nobody asks about.
+    /// An instruction that nothing asks about.
     Pass(Pipe),
     Sync(Sync),
 }

@@ -381,7 +381,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Room behind everything that is planned.
+    /// Room after everything that is planned.
     pub(super) fn scratch_address(&mut self, form: TileForm) -> Selected<u64> {
         let address = self.vec_end.next_multiple_of(32);
         let end = address.saturating_add(size(form));
@@ -487,7 +487,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Scratch behind everything that is planned, for a call that has none.
+    /// Scratch after everything that is planned, for a call that has none.
     fn scratch(&mut self, source: Operand, result: VarId, origin: Origin) -> Selected<TileId> {
         let Operand::Tile(source) = source else { return Err("scratch for what is no tile".to_string().into()) };
         let form = self.program.tile(source).form;

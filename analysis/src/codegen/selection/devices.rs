@@ -1,6 +1,6 @@
 //! Work of several devices: windows of global memory on the others, transfers between them, and signals.
 //!
-//! Where the windows lie says a context that the kernel is given behind its parameters, one for each tensor that has such
+//! Where the windows lie says a context that the kernel is given after its parameters, one for each tensor that has such
 //! windows and in their order (`pto_ops_distributed.cpp`, MaterializeDistTensorCtx). What goes through staging tiles, and every
 //! signal, has barriers of all pipes around it, as the compiler puts them.
 

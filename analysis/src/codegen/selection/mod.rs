@@ -57,7 +57,7 @@ type Selected<T> = Result<T, Refusal>;
 /// What a tensor variable stands for.
 #[derive(Clone, PartialEq, Eq)]
 struct TensorRef {
-    /// Indices in [`Program::args`]; several behind a branch that chooses.
+    /// Indices in [`Program::args`]; several after a branch that chooses.
     args: Vec<usize>,
     /// The C++ pointer.
     pointer: String,
@@ -98,7 +98,7 @@ struct Selector<'a> {
     loops: u32,
     depth: u32,
     accesses: Vec<AccessSite>,
-    /// First free byte of the Vec space, for scratch that nobody planned.
+    /// First free byte of the Vec space, for scratch that is not in the plan.
     vec_end: u64,
     vec_capacity: Option<u64>,
     findings: Vec<Finding>,
@@ -184,7 +184,7 @@ impl<'a> Selector<'a> {
         self.findings.push(Finding::new(refusal.code, origin, refusal.message));
     }
 
-    /// Names for what the kernel is given: its parameters, and behind them the extents that are known at run time only, as
+    /// Names for what the kernel is given: its parameters, and after them the extents that are known at run time only, as
     /// the compiler appends them.
     fn parameters(&mut self) {
         self.named_parameters();

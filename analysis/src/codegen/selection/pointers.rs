@@ -1,5 +1,5 @@
 //! Tensors that a loop carries: which of them are another tensor from one iteration to the next, and so need a pointer of
-//! their own (`reference/codegen.md` §3, "Inheritance" and "Branch hazard").
+//! their own (`docs/reference/codegen.md`, "Loads, stores, pointers").
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,7 @@ use crate::ir::{self, Carry, Kernel, Stmt, Type, Value, VarId};
 use crate::ops::OpId;
 
 /// The carried tensors that change, each with the parameters that it can stand for: indices in the parameter list, the one
-/// that it starts as in front.
+/// that it starts as first.
 pub(super) fn changing(kernel: &Kernel) -> FxHashMap<VarId, Vec<usize>> {
     let mut tensors = Tensors { kernel, of: FxHashMap::default(), choices: FxHashMap::default() };
     for (slot, param) in kernel.params.iter().enumerate() {

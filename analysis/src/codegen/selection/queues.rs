@@ -258,7 +258,7 @@ impl Selector<'_> {
         });
     }
 
-    /// The statements of a list behind which popped tiles are given back, where the author does not say it: behind the last
+    /// The statements of a list after which popped tiles are given back, where the author does not say it: after the last
     /// one that reads the tile or a view of it, and in the order in which they were popped.
     pub(super) fn given_back(&self, stmts: &[Stmt]) -> FxHashMap<usize, Vec<VarId>> {
         let mut behind: FxHashMap<usize, Vec<VarId>> = FxHashMap::default();

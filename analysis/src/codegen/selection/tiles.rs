@@ -53,7 +53,7 @@ impl Selector<'_> {
         newer.then(|| format!("{dtype} is a type of ascend950, which {} does not have", self.target))
     }
 
-    /// Declares a tile of that C++ type on these bytes; in front of its definition where the prologue knows too little.
+    /// Declares a tile of that C++ type on these bytes; before its definition where the prologue knows too little.
     pub(super) fn declare_as(
         &mut self,
         var: VarId,

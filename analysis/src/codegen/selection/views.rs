@@ -188,7 +188,7 @@ impl Selector<'_> {
         self.address_in_boxes(tile, start, unit)
     }
 
-    /// The same of a line of a tile in boxes: of boxes that lie one behind the other the lines do too, so that only the other offset
+    /// The same of a line of a tile in boxes: of boxes that lie one after the other the lines do too, so that only the other offset
     /// must begin one.
     pub(super) fn line_address(&self, tile: TileId, start: Start) -> Selected<String> {
         let form = self.program.tile(tile).form;

@@ -7,7 +7,7 @@ use super::ordering::Pair;
 use super::state::Flag;
 use crate::codegen::sequence::EVENTS;
 
-/// Position in the text of what is behind an item, or in front of one.
+/// Position in the text of what is after an item, or before one.
 struct Positions {
     /// For each list and item.
     behind: Vec<Vec<u32>>,

@@ -1,13 +1,13 @@
 //! Synchronisation: flags between pipes and barriers within one, so that no instruction overtakes another one whose
-//! bytes it touches (`reference/codegen.md` §5).
+//! bytes it touches (`docs/reference/codegen.md`, "Synchronisation").
 //!
 //! Steps: [`ordering`] finds the pairs and barriers that are missing, [`events`] numbers the pairs, [`insertion`] puts them into the
 //! program. [`written`] checks what the author wrote, which stays where it is and counts: insertion goes on around it.
 //!
 //! Pairs never cross the border of a loop or branch:
 //!
-//! * between statements of one list: the flag is set behind the statement that contains the first instruction, and waited
-//!   for in front of the one that contains the second;
+//! * between statements of one list: the flag is set after the statement that contains the first instruction, and waited
+//!   for before the one that contains the second;
 //! * from one iteration to the next: set as before, waited for at the end of the body.
 
 mod blocks;
@@ -36,7 +36,7 @@ pub enum Insertion {
     Complete,
     /// The same, and nothing is said of it.
     Unasked,
-    /// What the author wrote is all there is, but inside of one statement, where nobody can write any.
+    /// What the author wrote is all there is, but inside of one statement, where an author can write none.
     InStatements,
 }
 
@@ -52,20 +52,20 @@ pub(crate) fn is_written(kernel: &Kernel) -> bool {
 /// A change of the source after which a finding is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// One more flag or barrier, in front of the finding's statement or behind it.
+    /// One more flag or barrier, before the finding's statement or after it.
     Before(Sync),
     Behind(Sync),
     /// Other pipes and another event for the flag.
     Become((Pipe, Pipe, u8)),
     /// Both halves of what an order lacks.
     Order(Order),
-    /// The other half of a flag beside this one, in front of it or behind, instead of wherever else that half is.
+    /// The other half of a flag beside this one, before it or after, instead of wherever else that half is.
     Beside {
         half: Sync,
         front: bool,
         away: Vec<Origin>,
     },
-    /// One more set in front of a loop, whose iterations wait before they set, and one more wait behind it.
+    /// One more set before a loop, whose iterations wait before they set, and one more wait after it.
     Around {
         node: Origin,
         flag: (Pipe, Pipe, u8),
@@ -83,7 +83,7 @@ pub(super) enum Repair {
     Nothing,
     /// With which it is gone.
     Certain(Change),
-    /// Of which some may help and others do harm, the nearest first: whoever offers one tries it.
+    /// Of which some may help and others do harm, the nearest first: what offers one tries it.
     Perhaps(Vec<Change>),
 }
 
@@ -145,7 +145,7 @@ impl Source<'_> {
     fn of_pair(&self, pair: &Pair) -> Order {
         let Pair { src, dst, event, block, item, gap, earlier, later } = *pair;
         let order = self.order(OrderedBy::Flag { src, dst, event }, block, gap, earlier, later);
-        // Moves that a statement needs for its operands are made in front of its own instruction.
+        // Moves that a statement needs for its operands are made before its own instruction.
         let is_inside = !order.carried && (item..gap).all(|item| self.inserted(block, item).is_some());
         let by_hand = order.by_hand && !is_inside && !self.is_copy(block, item);
         Order { behind: self.blocks[block].origins[item], by_hand, ..order }

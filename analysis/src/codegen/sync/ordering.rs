@@ -13,7 +13,7 @@ use super::state::{Bits, PIPES, State};
 use crate::codegen::sequence::{Pipe, Program, Sync, TileId};
 use crate::ir::VarId;
 
-/// Set behind item `item`, waited for in front of item `gap` of one list (or at its end).
+/// Set after item `item`, waited for before item `gap` of one list (or at its end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Pair {
     pub(super) src: Pipe,
@@ -51,7 +51,7 @@ struct Place {
     earlier: u32,
 }
 
-/// The state behind an item, and how many instructions had been issued by then.
+/// The state after an item, and how many instructions had been issued by then.
 #[derive(Clone)]
 struct Saved {
     state: State,
@@ -70,13 +70,16 @@ pub(super) struct Ordering<'a> {
     conflicts: Vec<Bits>,
     pub(super) pairs: Vec<Pair>,
     pub(super) barriers: Vec<Barrier>,
+    /// What is waited for, by list and gap, in the order in which it was added: [`Ordering::compound`] counts on it.
     arrivals: Vec<Vec<Vec<Arrival>>>,
+    /// By list and item, the state after it in the latest execution: what a flag that is set there delivers.
     saved: Vec<Vec<Option<Saved>>>,
     /// For a body that is executed again, [`Self::saved`] of the iteration before.
     previous: Vec<Vec<Option<Saved>>>,
     issued: Vec<u32>,
     /// Bodies that are being executed for the second time.
     second: Vec<bool>,
+    /// Only ever grows. A loop is executed again until a round adds nothing.
     additions: usize,
     demand: Demand,
 }
@@ -174,8 +177,8 @@ impl<'a> Ordering<'a> {
         });
     }
 
-    /// The places of which that can be true. What stands together in front of a loop or branch was made for one statement within
-    /// after the other; so was a flag that a later one within repeats. And behind a barrier that the second iteration asked for, the
+    /// The places of which that can be true. What stands together before a loop or branch was made for one statement within
+    /// after the other; so was a flag that a later one within repeats. And after a barrier that the second iteration asked for, the
     /// next one was there before.
     fn suspects(&self) -> Vec<(BlockId, usize)> {
         let mut places = Vec::new();
@@ -197,7 +200,7 @@ impl<'a> Ordering<'a> {
         places
     }
 
-    /// Whether a flag in front of a loop or branch has a later one between the same pipes in it.
+    /// Whether a flag before a loop or branch has a later one between the same pipes in it.
     fn is_repeated_within(&self, place: (BlockId, usize)) -> bool {
         self.arrivals[place.0][place.1].iter().any(|arrival| {
             let Arrival::Flag(flag) = *arrival else { return false };
@@ -209,6 +212,7 @@ impl<'a> Ordering<'a> {
 
     /// Whether what there is orders everything.
     fn suffices(&mut self) -> bool {
+        // Stops at the first order that nothing establishes, and adds nothing.
         self.demand = Demand::Check;
         self.execute();
         let demand = std::mem::replace(&mut self.demand, Demand::Add);
@@ -240,7 +244,7 @@ impl<'a> Ordering<'a> {
         state
     }
 
-    /// A loop or branch, until no more flag is needed in front of it.
+    /// A loop or branch, until no more flag is needed before it.
     fn compound(&mut self, block: BlockId, item: usize, mut state: State) -> State {
         loop {
             let known = self.arrivals[block][item].len();
@@ -252,6 +256,7 @@ impl<'a> Ordering<'a> {
                 }
                 _ => return state,
             };
+            // An instruction inside may have asked for a flag before the whole: then all that was executed began with too little.
             if self.arrivals[block][item].len() == known {
                 return after;
             }
@@ -260,6 +265,7 @@ impl<'a> Ordering<'a> {
     }
 
     fn branches(&mut self, branches: &[BlockId], exhaustive: bool, state: &State) -> State {
+        // Without an `else` no branch may run, and then only what was known before is.
         let mut after: Option<State> = if exhaustive { None } else { Some(state.clone()) };
         for &branch in branches {
             let end = self.block(branch, state.clone());
@@ -287,6 +293,7 @@ impl<'a> Ordering<'a> {
             loop {
                 self.previous[body].clone_from(&self.saved[body]);
                 let end = self.block(body, head.clone());
+                // The head only forgets, so that this ends.
                 let mut next = head.clone();
                 next.meet(&end);
                 let stays = next == head || self.demand == Demand::Unmet;
@@ -302,6 +309,7 @@ impl<'a> Ordering<'a> {
             self.second[body] = false;
             if self.additions == additions {
                 let mut exit = exit.unwrap_or(head);
+                // The loop may not run at all.
                 if trips.unwrap_or(0) == 0 {
                     exit.meet(&entry);
                 }
@@ -315,7 +323,7 @@ impl<'a> Ordering<'a> {
         self.issued.push(id);
     }
 
-    /// The flags and barriers in front of an item, from number `from` on.
+    /// The flags and barriers before an item, from number `from` on.
     fn arrive(&self, block: BlockId, gap: usize, from: usize, state: &mut State) {
         for arrival in &self.arrivals[block][gap][from..] {
             match arrival {
@@ -360,11 +368,12 @@ impl<'a> Ordering<'a> {
 
     // ---- what an instruction needs
 
-    /// Orders an instruction behind everything that it conflicts with.
+    /// Orders an instruction after everything that it conflicts with.
     fn require(&mut self, id: u32, state: &mut State) {
         let pipe = self.nodes[id as usize].instr.pipe;
         let mut unknown = self.conflicts[id as usize].without(&state.known[pipe as usize]);
         loop {
+            // What has no place does not conflict in the iterations that are executed now.
             if self.demand != Demand::Add {
                 if unknown.iter().any(|other| self.place(other, id).is_some()) {
                     self.demand = Demand::Unmet;
@@ -383,6 +392,7 @@ impl<'a> Ordering<'a> {
                     .iter_mut()
                     .find(|(pipe, at)| *pipe == src && at.block == place.block && at.gap == place.gap)
                 {
+                    // A pipe works in order: waiting for its last instruction is waiting for all of them.
                     Some((_, at)) if at.item < place.item => *at = place,
                     Some(_) => {}
                     None => candidates.push((src, place)),
@@ -442,10 +452,11 @@ impl<'a> Ordering<'a> {
         }
     }
 
-    /// Where `later` can be ordered behind `earlier`, if they conflict in the iterations that are being executed.
+    /// Where `later` can be ordered after `earlier`, if they conflict in the iterations that are being executed.
     fn place(&self, earlier: u32, later: u32) -> Option<Place> {
         let (a, b) = (&self.nodes[earlier as usize], &self.nodes[later as usize]);
         let common = a.path.iter().zip(&b.path).take_while(|(a, b)| a.0 == b.0).count();
+        // From the inside out: the next iteration of the innermost loop comes first.
         for level in (0..common).rev() {
             let (block, item) = a.path[level];
             if self.second[block] && self.conflict(a, b, Some(level)) {
@@ -460,6 +471,7 @@ impl<'a> Ordering<'a> {
     /// Whether two instructions touch the same bytes: in one iteration of all loops around both, or in different
     /// iterations of the loop at `carried` in their paths.
     fn conflict(&self, a: &Node, b: &Node, carried: Option<usize>) -> bool {
+        // An instruction whose memory is not known conflicts with every other.
         let (Some(first), Some(second)) = (&a.instr.access, &b.instr.access) else { return true };
         if on_chip_conflict(self.program, &self.stands_for, a.instr, b.instr) {
             return true;
@@ -470,6 +482,7 @@ impl<'a> Ordering<'a> {
             Some((level, repeats.var?, repeats.step))
         });
         let moving = loops.clone().find(|(level, ..)| Some(*level) == carried).map(|(_, var, step)| (var, step));
+        // Without an index that moves, the next iteration touches the same window.
         if carried.is_some() && moving.is_none() {
             return true;
         }

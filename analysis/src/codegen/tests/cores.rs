@@ -146,7 +146,7 @@ fn what_is_passed_more_often_on_one_side() {
         assert_eq!(problems(&producer(8, 3), &consumer(8, 2)), [Problem::LeftInQueue { id: 0 }]);
         let waiting = [1, 2].map(|kernel| Problem::Stuck { kernel, instr: 0 });
         assert_eq!(problems(&producer(8, 2), &consumer(8, 3)), waiting);
-        // Nobody makes room.
+        // Nothing makes room.
         let waiting = problems(&producer(1, 3), &consumer(1, 1));
         assert_eq!(waiting, [Problem::Stuck { kernel: 0, instr: 1 }]);
     }

@@ -63,7 +63,7 @@ fn a_loop_gets_an_event_of_what_is_pending_around_it() {
         let body: String = (0..count).map(load).collect::<String>() + inner + &sum(count) + STORE;
         let events = loads(&sound(&body));
         assert!(events.iter().all(|event| *event < EVENTS), "{events:?}");
-        // One of the eight is the loop's, or all of the others' flags are awaited in front of it.
+        // One of the eight is the loop's, or all of the others' flags are awaited before it.
         assert!(events.len() <= usize::from(EVENTS) + 1, "{events:?}");
     }
 }

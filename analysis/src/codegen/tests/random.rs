@@ -1,4 +1,4 @@
-//! Synchronisation of programs that nobody would write.
+//! Synchronisation of programs that no author would write.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The listings of `seeds/003`.
+//! The listings of PyPTO's design of its generator (`docs/reference/codegen.md`).
 
 use expect_test::{Expect, expect};
 
@@ -87,7 +87,7 @@ fn simple_add_is_the_text_of_the_seed() {
     );
 }
 
-/// `TASSIGN` with the offset, in the form of the seed's section on memory operations, in front of every access.
+/// `TASSIGN` with the offset, in the form of the seed's section on memory operations, before every access.
 #[test]
 fn loads_and_stores_can_always_move_their_wrapper() {
     let f = simple_add();
@@ -448,7 +448,7 @@ fn carried_values_change_places() {
     );
 }
 
-/// Results are declared in front of the branches; a value that is elsewhere is copied to the result's buffer.
+/// Results are declared before the branches; a value that is elsewhere is copied to the result's buffer.
 #[test]
 fn branches_have_results() {
     let mut f = Fixture::new("branches");

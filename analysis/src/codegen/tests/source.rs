@@ -207,7 +207,7 @@ fn first_values_that_loops_overwrite() {
     "#]].assert_eq(&report);
 }
 
-/// Nobody can write flags between what the compiler makes of statements on tensors: whatever the configuration, they are there.
+/// An author cannot write flags between what the compiler makes of statements on tensors: whatever the configuration, they are there.
 #[test]
 fn kernels_on_tensors_are_synchronised_unasked() {
     let mut kernels = 0;

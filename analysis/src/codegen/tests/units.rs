@@ -75,7 +75,7 @@ fn a_reshape_is_no_instruction() {
     );
 }
 
-/// Behind columns that end within a block of 32 bytes the scalar unit copies on 910B, and nothing in the instruction waits for it.
+/// After columns that end within a block of 32 bytes the scalar unit copies on 910B, and nothing in the instruction waits for it.
 #[test]
 fn columns_within_a_block_are_appended_by_the_scalar_unit() {
     let text = "x = pl.load(a, [0, 0], [16, 16], valid_shapes=[16, 12])

@@ -182,7 +182,7 @@ fn loops_are_followed() {
         )
     };
     check(&body("SET", "WAIT", "pl.system.bar_all()"), expect![[""]]);
-    // The flag is set in front of the loop, handed on in it, and taken away behind it.
+    // The flag is set before the loop, handed on in it, and taken away after it.
     check(&format!("SET\n{}", body("WAIT", "SET", "WAIT")), expect![[""]]);
     check(
         &body("SET", "pl.system.bar_all()", "WAIT"),

@@ -1,4 +1,4 @@
-//! The map of a TLX kernel: its allocations one behind the other, and within each spec the buffers at their offsets.
+//! The map of a TLX kernel: its allocations one after the other, and within each spec the buffers at their offsets.
 
 use crate::db::TlxKernel;
 use crate::ide::{Context, PlacedUnit};
@@ -99,7 +99,7 @@ impl Writer<'_, '_> {
     fn with_aliases(&self, base: BufferId) -> Vec<BufferId> {
         let kernel = &self.tlx.kernel;
         let mut class = vec![base];
-        // An alias comes behind its base.
+        // An alias comes after its base.
         class.extend(kernel.buffer_ids().filter(|&id| id > base).filter(|&id| {
             let mut at = id;
             while let Backing::Alias(of) = kernel.buffer(at).backing

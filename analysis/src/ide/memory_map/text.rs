@@ -94,7 +94,7 @@ fn room<At>(map: &MemoryMap<At>, columns: usize) -> usize {
     columns.saturating_sub(GUTTER + GAP as usize + peaks + over + rounding)
 }
 
-/// What is said behind a row: the spaces that have their peak there.
+/// What is said after a row: the spaces that have their peak there.
 fn peak<At>(map: &MemoryMap<At>, row: usize) -> String {
     let at_peak = map.spaces.iter().filter(|space| space.peak_row == Some(row) && map.down == Down::Time);
     let names: Vec<_> = at_peak.map(|space| space.name).collect();

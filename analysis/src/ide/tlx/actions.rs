@@ -160,7 +160,7 @@ impl<'a> Site<'a> {
         let stmt = self.statement(expr)?;
         let (_, indent) = self.line_of(stmt)?;
         let end = self.placed.spans.stmt(stmt).end;
-        // Behind a comment on the same line, but not behind another statement.
+        // After a comment on the same line, but not after another statement.
         let rest = self.text[end..].split('\n').next().unwrap_or_default();
         let nothing_else = rest.trim().is_empty() || rest.trim_start().starts_with('#');
         nothing_else.then(|| (TextRange::empty(self.placed.start + end + rest.len()), format!("\n{indent}{new}")))

@@ -195,7 +195,7 @@ pub(crate) fn lens_title(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &T
     title(tlx) + &survey
 }
 
-/// `@64 +32 cols` behind a member of an overlap tree, `32 KiB` behind memory of its own.
+/// `@64 +32 cols` after a member of an overlap tree, `32 KiB` after memory of its own.
 pub(crate) fn inlay_hints(placed: &PlacedUnit<'_>, tlx: &TlxKernel, range: TextRange) -> Vec<InlayHint> {
     let mut hints: Vec<InlayHint> = Vec::new();
     let tooltip = format!("{} on {} by the rules of the {}", tlx.kernel.name, tlx.plan.arch, tlx.plan.rules.name());

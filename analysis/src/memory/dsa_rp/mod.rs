@@ -1,4 +1,4 @@
-//! Addresses as the compiler's opt-in planner DSA_RP chooses them (`reference/memory.md` §11).
+//! Addresses as the compiler's opt-in planner DSA_RP chooses them (`docs/reference/memory.md`, "DSA_RP").
 
 mod greedy;
 mod penalties;

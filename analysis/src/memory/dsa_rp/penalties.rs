@@ -1,4 +1,4 @@
-//! Reuse that makes one pipe of the core wait for another one (`reference/memory.md` §11).
+//! Reuse that makes one pipe of the core wait for another one (`docs/reference/memory.md`, "DSA_RP").
 //!
 //! A buffer that was loaded into, computed on or stored from is free for its next tile only when all pipes that touched it are
 //! done. Where the next tile is first written by a pipe that is not one of them, the two should rather not share.

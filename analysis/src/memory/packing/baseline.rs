@@ -13,7 +13,7 @@ pub fn bump(problem: &Problem) -> Placement {
     stack.placement()
 }
 
-/// Largest buffer first, each joins the first group with nobody in conflict; the groups are stacked, each as high as its
+/// Largest buffer first, each joins the first group without a conflict; the groups are stacked, each as high as its
 /// largest member. Holes in a group are not used, which is why packing beats it.
 pub fn share_then_bump(problem: &Problem, conflicts: &Conflicts) -> Placement {
     let mut order: Vec<BufferIx> = problem.indices().filter(|&ix| problem.buffer(ix).fixed.is_none()).collect();

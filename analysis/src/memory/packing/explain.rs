@@ -1,4 +1,4 @@
-//! Why something does not fit, and what would make it fit. Dearer than packing: for the moment when somebody asks.
+//! Why something does not fit, and what would make it fit. Dearer than packing: for the moment when it is asked for.
 
 use super::conflicts::Conflicts;
 use super::first_fit::MOST_PAIRS;

@@ -23,7 +23,7 @@ fn lowest_top(problem: &Problem, size: u64, align: u64) -> u64 {
     offset + size
 }
 
-/// The liveness bound with sizes rounded up to the alignment that all buffers have in common, as the bytes behind a buffer are
+/// The liveness bound with sizes rounded up to the alignment that all buffers have in common, as the bytes after a buffer are
 /// lost to the others; only the highest may leave them out.
 fn aligned(problem: &Problem) -> u64 {
     let common = problem.buffers().iter().map(|buffer| buffer.align).fold(0, greatest_common_divisor);

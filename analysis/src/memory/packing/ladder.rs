@@ -111,7 +111,7 @@ struct Climb<'a> {
 }
 
 impl Climb<'_> {
-    /// Whether nobody wants to know more.
+    /// Whether no more is wanted.
     fn done(&self) -> bool {
         let height = self.best.placement.height;
         height <= self.floor || self.budget.goal == Goal::Fit && height <= self.problem.capacity()
@@ -175,7 +175,7 @@ impl Climb<'_> {
         }
     }
 
-    /// Decides whether there is a packing of `height`, with at most `nodes`; says whether somebody cancelled.
+    /// Decides whether there is a packing of `height`, with at most `nodes`; says whether it was cancelled.
     fn search_at(&mut self, conflicts: &Conflicts, height: u64, nodes: u64) -> bool {
         if self.done() {
             return false;
@@ -224,7 +224,7 @@ impl Found {
     }
 }
 
-/// A packing that the validator rejects is a mistake in this library; nobody shall see it.
+/// A packing that the validator rejects is a mistake in this library, and is not handed out.
 fn checked(problem: &Problem, found: Found) -> Found {
     let verdict = validate_within(problem, &found.placement.offsets, found.placement.height);
     debug_assert_eq!(verdict, Ok(()), "{:?}", found.method);

@@ -149,13 +149,13 @@ impl Buffer {
     }
 }
 
-/// A problem as somebody states it, not yet checked.
+/// A problem as it is stated, not yet checked.
 #[derive(Clone, Default, Debug)]
 pub struct Spec {
     /// Bytes in the memory space.
     pub capacity: u64,
     pub buffers: Vec<Buffer>,
-    /// Byte ranges that belong to somebody else for the whole program.
+    /// Byte ranges that belong to something else for the whole program.
     pub reserved: Vec<Range<u64>>,
     /// Buffers that must not share a byte although their lifetimes may not meet.
     pub no_alias: Vec<(BufferIx, BufferIx)>,

@@ -58,7 +58,7 @@ pub(super) enum Found {
     Packed(Vec<u64>),
     /// There is none.
     Impossible,
-    /// The nodes ran out, or somebody cancelled.
+    /// The nodes ran out, or it was cancelled.
     Stopped,
 }
 

@@ -71,7 +71,7 @@ fn what_is_read_behind_the_loop() {
               for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
         "#]],
     );
-    // Read in front of it only, or not at all.
+    // Read before it only, or not at all.
     silent(&format!("out = pl.store(x, [64, 0], out)\n{LOOP}"));
     silent(&format!("{LOOP}v = pl.slice(x, [16, 64], [0, 0])"));
     // The loop begins with a copy.

@@ -1,6 +1,6 @@
 //! LowerAutoVectorSplit: with `pl.split` the two vector units of a cluster share the vector work of a kernel for both cores, each
-//! with half of every tile (`reference/tensor-level.md` §10). What goes to the cube is put together there. This comes before the
-//! kernel becomes two.
+//! with half of every tile (`docs/reference/tensor-level.md`, "Halves"). What goes to the cube is put together there. This
+//! comes before the kernel becomes two.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

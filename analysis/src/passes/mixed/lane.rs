@@ -162,7 +162,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// What is put together or divided between the vector units is not computed again in front of a loop.
+    /// What is put together or divided between the vector units is not computed again before a loop.
     fn refuse_crossings(&mut self, body: &[Stmt]) {
         let mut again = None;
         visit::statements(body, &mut |stmt| {

@@ -15,7 +15,7 @@ pub(crate) fn check(kernel: &mut Kernel) {
         return;
     }
     let mut regions: FxHashMap<Origin, Option<SplitMode>> = FxHashMap::default();
-    // A region within another stands in front of it.
+    // A region within another stands before it.
     for region in &kernel.vector_regions {
         let Some(stmts) = &region.stmts else { return };
         for stmt in stmts {

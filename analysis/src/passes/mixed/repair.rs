@@ -65,8 +65,8 @@ pub(super) fn repair(kernel: &Kernel, mut body: Vec<Stmt>, whole: &Whole) -> Rep
     Repaired { body: drop_dead(body), unclear: first_values.unclear }
 }
 
-/// Assigns again, in front of a loop, what its carries begin with and the same list of statements does not define: what the other
-/// core alone had, and with it what stands in front of the loop or branch around.
+/// Assigns again, before a loop, what its carries begin with and the same list of statements does not define: what the other
+/// core alone had, and with it what stands before the loop or branch around.
 struct FirstValues<'a> {
     whole: &'a Whole<'a>,
     unclear: Option<VarId>,
@@ -97,7 +97,7 @@ impl FirstValues<'_> {
         out
     }
 
-    /// The assignment of `var`, behind those of what it needs.
+    /// The assignment of `var`, after those of what it needs.
     fn pull(&mut self, var: VarId, defined: &mut FxHashSet<VarId>, out: &mut Vec<Stmt>) {
         let mut open = vec![(var, false)];
         while let Some((var, needs_are_there)) = open.pop() {
@@ -287,7 +287,7 @@ fn drop_undefined_results(body: &mut [Stmt], defined: &mut Defined) {
     }
 }
 
-/// What a statement defines for those behind it.
+/// What a statement defines for those after it.
 fn visit_results(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
     match stmt {
         Stmt::Let { var, .. } => see(*var),

@@ -132,7 +132,7 @@ impl<'k> Facts<'k> {
         }
     }
 
-    /// Variables of `definitions`, each behind those that it is computed from.
+    /// Variables of `definitions`, each after those that it is computed from.
     pub(super) fn define_all(&mut self, asked: Vec<VarId>, definitions: &FxHashMap<VarId, Scalar>) {
         let mut order: Vec<(VarId, &Scalar)> = Vec::new();
         let mut seen: FxHashSet<VarId> = FxHashSet::default();
@@ -485,7 +485,7 @@ impl<'k> Facts<'k> {
     }
 }
 
-/// Chains beyond that are not followed: no kernel that somebody compiles comes near.
+/// Chains beyond that are not followed: no kernel that is compiled comes near.
 const MOST_COMPARISONS: usize = 256;
 
 impl Comparison {

@@ -11,7 +11,7 @@ use crate::ops::OpId;
 use crate::passes::given::Given;
 
 impl Conversion<'_> {
-    /// Gives every value on chip that the kernel returns a parameter to be stored to, behind those that it has.
+    /// Gives every value on chip that the kernel returns a parameter to be stored to, after those that it has.
     pub(super) fn stores_at_exit(&mut self) {
         let Some(Stmt::Return { values, origin }) = self.out.pop_if(|stmt| matches!(stmt, Stmt::Return { .. })) else {
             return;

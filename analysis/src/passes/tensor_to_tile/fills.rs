@@ -155,7 +155,7 @@ fn stage_filled(kernel: &Kernel, mut body: Vec<Stmt>) -> Vec<Stmt> {
     rest.into_iter().chain(stores).chain(end).map(|(_, stmt)| stmt).collect()
 }
 
-/// `tile = full(...)`, and behind it `target = assemble(parameter, tile, zeros)`.
+/// `tile = full(...)`, and after it `target = assemble(parameter, tile, zeros)`.
 struct Staged {
     tile: VarId,
     target: VarId,
@@ -258,7 +258,7 @@ fn write_to_tiles(body: &mut [Stmt], tile_of: &FxHashMap<VarId, VarId>) {
     }
 }
 
-/// Where the filled part starts, if it is contiguous: one axis runs with the loop, and those behind it have one element.
+/// Where the filled part starts, if it is contiguous: one axis runs with the loop, and those after it have one element.
 fn filled_from(tensor: &TensorType, indices: &[Scalar], index: VarId) -> Option<Vec<Scalar>> {
     if indices.len() != tensor.shape.len() {
         return None;

@@ -1,4 +1,4 @@
-//! ConvertTensorToTileOps: statements on tensors become statements on tiles (`reference/tensor-level.md` §3–§5, §7).
+//! ConvertTensorToTileOps: statements on tensors become statements on tiles (`docs/reference/tensor-level.md`).
 //!
 //! A parameter that an operation reads whole is loaded once at the start of the kernel ([`entry`]); windows become loads and
 //! stores where they stand ([`windows`]); every operation follows its recipe ([`recipes`], [`products`], [`gather`]); what

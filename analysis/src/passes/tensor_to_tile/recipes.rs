@@ -1,4 +1,5 @@
-//! What each operation becomes, with the tiles that its instruction needs beside its operands (`reference/tensor-level.md` §4).
+//! What each operation becomes, with the tiles that its instruction needs beside its operands
+//! (`docs/reference/tensor-level.md`, "Operations", "Scratch").
 
 use super::{Conversion, Site, extents};
 use crate::diagnostics::Code;

@@ -27,7 +27,7 @@ impl Encodings {
         name
     }
 
-    /// The lines that define them, behind those of the memory space.
+    /// The lines that define them, after those of the memory space.
     pub(super) fn definitions(&self) -> String {
         let mut text = String::new();
         for (name, encoding) in &self.0 {

@@ -15,7 +15,7 @@ pub(super) struct Finding {
     pub(super) related: Vec<(Place, String)>,
     /// The first line that it is about, without indentation.
     pub(super) line_text: String,
-    /// Empty where nobody asked for it.
+    /// Empty where it was not asked for.
     pub(super) frame: String,
 }
 

@@ -136,7 +136,7 @@ impl MainLoop {
             }
             Event::Query(query) => self.ask(query),
             Event::Workspace(answer) => {
-                let _ = answer.send(self.workspace()); // fails when nobody waits any longer
+                let _ = answer.send(self.workspace()); // fails when nothing waits any longer
             }
             Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
             Event::Previewed { source, kernel, place, text } => {

@@ -26,7 +26,7 @@ struct Running {
 pub(crate) struct Task(Running);
 
 impl Deeper {
-    /// The newest plans of a document leave this open. A search that nobody asks for any longer is cancelled: an edit has changed
+    /// The newest plans of a document leave this open. A search that nothing asks for any longer is cancelled: an edit has changed
     /// its kernel.
     #[must_use = "the next search is to be run"]
     pub(crate) fn wanted(&mut self, uri: Uri, open: Vec<OpenSearch>) -> Option<Task> {

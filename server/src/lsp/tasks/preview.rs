@@ -51,7 +51,7 @@ impl Previews {
     pub(crate) fn close(&mut self, source: &Uri) {
         for preview in self.0.remove(source).unwrap_or_default() {
             if let Place::File(path) = preview.place {
-                let _ = fs::remove_file(path); // somebody may have been faster
+                let _ = fs::remove_file(path); // another may have been faster
             }
         }
     }

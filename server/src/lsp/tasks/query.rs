@@ -24,7 +24,7 @@ pub(crate) enum OnEdit {
 pub(crate) trait Query: Send {
     fn uri(&self) -> &Uri;
 
-    /// True when nobody waits for the answer any longer.
+    /// True when no client waits for the answer any longer.
     fn is_abandoned(&self) -> bool;
 
     /// Computes and sends the answer. Returns the query when it was interrupted and is to be asked again.

@@ -13,7 +13,7 @@ use tower_lsp::ls_types::WorkspaceSymbolResponse;
 use super::query::content_modified;
 use super::workspace::{self, Stamp, Workspace};
 
-/// Kernels that an answer names; whoever looks for one among more types another letter.
+/// Kernels that an answer names; to find one among more takes another letter.
 const MOST: usize = 1000;
 
 /// The kernels of each file, as it was when they were looked for.
@@ -28,7 +28,7 @@ pub(crate) fn find(
     let mut found = Vec::new();
     for path in workspace.shown_paths() {
         if stopped.load(Ordering::Relaxed) {
-            return Err(content_modified()); // nobody waits any longer
+            return Err(content_modified()); // no client waits any longer
         }
         let Some(uri) = workspace.uri_of(&path) else { continue };
         let named = names(workspace, &path, known);

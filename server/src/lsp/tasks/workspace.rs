@@ -17,7 +17,7 @@ use crate::files;
 use crate::lsp::revision::Revision;
 use crate::selection::Selection;
 
-/// No kernel that somebody wrote by hand comes near this.
+/// No kernel written by hand comes near this.
 const MOST_BYTES: u64 = 4 << 20;
 
 pub(crate) struct Workspace {
@@ -106,7 +106,7 @@ impl Workspace {
     }
 }
 
-/// The text of a file on disk, unless it is no text or too large for one that somebody wrote.
+/// The text of a file on disk, unless it is no text or too large for one that is written by hand.
 pub(crate) fn read(path: &Path) -> Option<String> {
     let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
     metadata.and_then(|_| fs::read_to_string(path).ok())

@@ -94,7 +94,7 @@ impl Lowering<'_> {
         let unseen = self.unseen_errors(node);
         match &mut stmt {
             Stmt::Error => {}
-            // Behind a header that does not parse, the function does.
+            // After a header that does not parse, the function does.
             Stmt::Function(function) => drop(function.body.splice(..0, unseen)),
             _ => into.extend(unseen),
         }

@@ -45,7 +45,7 @@ pub(super) struct Author<'r> {
     pub named: bool,
     /// Declared buffers: name, slots, and what is bound to them.
     pub buffers: Vec<(String, u64, ValueType)>,
-    /// Lines of the module in front of the kernel.
+    /// Lines of the module before the kernel.
     pub module: Vec<String>,
     /// Parameters that are no plain tensors, with their types.
     written: Vec<String>,
@@ -87,7 +87,7 @@ impl<'r> Author<'r> {
         format!("{start}{}", self.fresh)
     }
 
-    /// Writes a block's statements; what they bind is gone behind it.
+    /// Writes a block's statements; what they bind is gone after it.
     pub(super) fn block<T>(&mut self, statements: impl FnOnce(&mut Self) -> T) -> T {
         let (values, scalars, before) = (self.values.len(), self.scalars.len(), self.lines.len());
         self.depth += 1;

@@ -38,7 +38,7 @@ impl Author<'_> {
         }
     }
 
-    /// Rounds and the head of a loop, behind the `in`.
+    /// Rounds and the head of a loop, after the `in`.
     fn rounds(&mut self) -> (u64, String) {
         let rounds = self.random.of(&[2, 2, 3, 4, 4, 8]);
         let bounds = match self.random.below(6) {
@@ -213,7 +213,7 @@ impl Author<'_> {
         }
     }
 
-    /// Both branches assign a name, which is read behind them.
+    /// Both branches assign a name, which is read after them.
     fn branch_with_result(&mut self) {
         let seed = self.plain(&[Dtype::Fp32, Dtype::Fp16, Dtype::Int32, Dtype::Bf16]);
         let result = Value { name: self.fresh("y"), kind: seed.kind.clone() };

@@ -1,4 +1,4 @@
-//! Kernels of PyPTO that nobody chose: mostly such as the compiler takes, deterministic for a seed.
+//! Kernels of PyPTO made at random: mostly such as the compiler takes, deterministic for a seed.
 
 mod author;
 mod control;

@@ -21,7 +21,7 @@ pub(super) enum Form {
     Binary,
     BinaryScratch,
     Ternary,
-    /// A literal of the tile's type behind the tile.
+    /// A literal of the tile's type after the tile.
     Scalar,
     ScalarScratch,
     /// Tile, literal, tile.
@@ -82,7 +82,7 @@ pub(super) enum Form {
 /// One operation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row {
-    /// Behind `pl.`
+    /// After `pl.`
     pub name: &'static str,
     pub form: Form,
     pub dtypes: &'static [Dtype],

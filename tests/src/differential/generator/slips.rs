@@ -33,7 +33,7 @@ fn is_value(word: &str) -> bool {
     word.len() > 1 && word.starts_with(['t', 'y', 'c']) && word[1..].bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Words behind an offset, with theirs; a dotted name is one.
+/// Words after an offset, with theirs; a dotted name is one.
 fn words(text: &str, start: usize) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';

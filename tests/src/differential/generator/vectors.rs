@@ -181,7 +181,7 @@ impl Author<'_> {
         self.bind(text, ValueType { dtype, ..x.kind });
     }
 
-    /// A literal behind a value, and the type of the result: between tensors the literal's type takes part.
+    /// A literal after a value, and the type of the result: between tensors the literal's type takes part.
     fn scalar_operand(&mut self, name: &str, dtype: Dtype) -> (String, Dtype) {
         const KEEPS: &[&str] = &["sub", "and_", "or_", "shl", "shr"];
         if self.level == Level::Tile || KEEPS.contains(&name) || dtype == Dtype::Fp32 {

@@ -11,7 +11,7 @@ use super::{Cancel, Preorder};
 /// Lowest offset of an item that is placed, so that nothing raises it.
 const PLACED: Units = Units::MAX;
 
-/// Nodes between two looks at whether somebody cancelled.
+/// Nodes between two looks at whether it was cancelled.
 const NODES_BETWEEN_LOOKS: u64 = 256;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -171,7 +171,7 @@ impl<'a> Tree<'a> {
                 walk = self.descend(candidate, scope, raised.sections);
             }
             self.take_back(candidate, raised.mark);
-            // If it takes room from nobody, it is not what the rest fails for.
+            // If it takes room from nothing, it is not what the rest fails for.
             if walk != Walk::Failed || harmless {
                 break;
             }
