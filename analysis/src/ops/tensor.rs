@@ -1,5 +1,5 @@
 //! Operations on tensors that a tile operation of the same name does not stand for: other parameters, or another recipe
-//! ([`crate::tensor_to_tile`]). The rest are the rows of tiles, whose operands may be tensors in a scope that the compiler
+//! (`passes/tensor_to_tile`). The rest are the rows of tiles, whose operands may be tensors in a scope that the compiler
 //! outlines.
 
 use super::AttrName;
