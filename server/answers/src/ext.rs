@@ -9,8 +9,6 @@ use tilefit_analysis::ide::MemoryMap;
 use tilefit_analysis::ide::memory_map::{Totals, Trial};
 use tilefit_analysis::target::{Planner, Target};
 
-use crate::memory_map::Wish;
-
 pub const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
 
 #[derive(Deserialize)]
@@ -135,6 +133,13 @@ pub enum Picture {
     Svg { width: u16 },
     /// Characters.
     Text { width: u16 },
+}
+
+/// What a client wants to see of a kernel.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wish {
+    pub trial: Trial,
+    pub picture: Option<Picture>,
 }
 
 impl MemoryMapParams {

@@ -45,7 +45,7 @@ pub use generated_code::{generated_code, generated_code_of};
 pub use hover::hover;
 pub use inlay_hint::{Untold as UntoldHint, inlay_hints, resolve_inlay_hint};
 pub use lowered_ir::lowered_ir;
-pub use memory_map::{Wish, memory_map, memory_map_changed};
+pub use memory_map::{memory_map, memory_map_changed};
 pub use navigation::{Sought, definition, exported, highlights, prepare_rename, references, rename};
 pub use signature_help::signature_help;
 pub use structure::{folding_ranges, selection_ranges};

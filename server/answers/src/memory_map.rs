@@ -3,19 +3,11 @@
 use ls_types::Position;
 use tilefit_analysis::Cancellable;
 use tilefit_analysis::ide::MemoryMap;
-use tilefit_analysis::ide::memory_map::Trial;
 use tilefit_analysis::ide::memory_map::text::{self, Line};
 use tilefit_analysis::ide::memory_map::{html, svg};
 
-use crate::ext::{DrawnMap, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, Text};
+use crate::ext::{DrawnMap, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, Text, Wish};
 use crate::view::View;
-
-/// What a client wants to see of a kernel.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Wish {
-    pub trial: Trial,
-    pub picture: Option<Picture>,
-}
 
 pub fn memory_map(view: &View, position: Position, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
     memory_map_at(view, view.offset(position), wish)

@@ -21,6 +21,12 @@ pub struct View {
 }
 
 impl View {
+    /// A file as the analysis has it.
+    pub fn of_file(analysis: Analysis, file: FileId, uri: Uri, version: i32, encoding: PositionEncoding) -> View {
+        let document = analysis.document(file).clone();
+        View { analysis, file, uri, version, document, encoding, settings_folder: None }
+    }
+
     /// Byte offset of a client's position, clamped to the document.
     pub fn offset(&self, position: Position) -> usize {
         self.document.offset(LineCol { line: position.line, col: position.character }, self.encoding)
@@ -47,5 +53,60 @@ impl View {
         }
         let uri = convert::uri_of(self.analysis.path(file))?;
         Some(Location::new(uri, convert::range(self.analysis.document(file), range, self.encoding)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use tilefit_analysis::AnalysisHost;
+
+    use super::*;
+    use crate::Shows;
+
+    const KERNEL: &str = "\
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[128, 512], pl.FP32], out: pl.Out[pl.Tensor[[128, 512], pl.FP32]]):
+    über = pl.load(a, [0, 0], [128, 512])
+    out = pl.store(über, [0, 0], out)
+    return out
+";
+
+    /// All that it takes to answer: an analysis, a file, and how the client counts columns.
+    fn view(encoding: PositionEncoding) -> View {
+        let uri: Uri = "memory:/k.py".parse().expect("a URI");
+        let mut host = AnalysisHost::new();
+        let file = host.file_id(&convert::path_of(&uri));
+        host.set_document(file, Document::new(KERNEL));
+        View::of_file(host.snapshot(), file, uri, 1, encoding)
+    }
+
+    #[test]
+    fn a_request_is_answered_without_a_server() {
+        let view = view(PositionEncoding::Utf16);
+        let diagnostics = crate::diagnostics(&view).expect("nobody edits");
+        let said: Vec<_> = diagnostics.iter().map(|it| (it.range.start.line, it.message.as_str())).collect();
+        expect![[r#"
+            [
+                (
+                    4,
+                    "Vec buffer usage (262144 bytes) exceeds platform limit (188416 bytes). `über` alone has 262144 bytes; split it into parts of at most 188416 bytes",
+                ),
+            ]
+        "#]].assert_debug_eq(&said);
+        let hover = crate::hover(&view, Position::new(4, 4), Shows::default()).expect("nobody edits");
+        assert_eq!(hover.and_then(|hover| hover.range), Some(Range::new(Position::new(4, 4), Position::new(4, 8))));
+    }
+
+    #[test]
+    fn columns_are_those_of_the_client() {
+        let at_load = KERNEL.find("pl.load").expect("it is there");
+        for (encoding, column) in [(PositionEncoding::Utf8, 12), (PositionEncoding::Utf16, 11)] {
+            let view = view(encoding);
+            assert_eq!(view.position(at_load), Position::new(4, column));
+            assert_eq!(view.offset(Position::new(4, column)), at_load);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tilefit_analysis::memory::Searched;
-use tilefit_answers::Wish;
+use tilefit_answers::ext::Wish;
 use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};

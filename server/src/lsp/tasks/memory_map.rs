@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range as Bytes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tilefit_answers::{self as answers, View, Wish};
+use tilefit_answers::ext::Wish;
+use tilefit_answers::{self as answers, View};
 use tower_lsp::ls_types::Uri;
 
 use crate::lsp::outbox::{Outbox, ToClient};

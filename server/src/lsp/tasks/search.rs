@@ -87,7 +87,5 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
     if let Some(root) = &workspace.root {
         imports::load(&mut host, file, root);
     }
-    let analysis = host.snapshot();
-    let document = analysis.document(file).clone();
-    View { analysis, file, uri, version, document, encoding: workspace.encoding, settings_folder: None }
+    View::of_file(host.snapshot(), file, uri, version, workspace.encoding)
 }

@@ -137,10 +137,8 @@ impl<'a> Looks<'a> {
         let others: Vec<_> = files.filter(|&other| self.host.depends_on(file, other)).collect();
         let paths = others.into_iter().map(|other| analysis.path(other)).chain([path]);
         let stamps = paths.map(|path| (path.to_owned(), self.stamp(path))).collect();
-        let document = analysis.document(file).clone();
         let version = self.workspace.open_file(path).map_or(0, |open| open.version);
-        let encoding = self.workspace.encoding;
-        let view = View { analysis, file, uri: uri.clone(), version, document, encoding, settings_folder: None };
+        let view = View::of_file(analysis, file, uri.clone(), version, self.workspace.encoding);
         let report = answers::report(&view).ok()?;
         Some(Found { stamps, report })
     }
