@@ -4,7 +4,7 @@ use std::fmt;
 
 macro_rules! dtypes {
     ($($variant:ident $name:literal $logical:literal $storage:literal $byte:literal;)*) => {
-        /// Element types (`reference/memory.md` §1).
+        /// Element types (`docs/reference/memory.md`, "Element types").
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Dtype { $($variant),* }
 

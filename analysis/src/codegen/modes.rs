@@ -1,4 +1,4 @@
-//! What the instruction library calls the modes that attributes number (`reference/codegen.md` §4).
+//! What the instruction library calls the modes that attributes number (`docs/reference/codegen.md`, "Operations").
 
 /// `mask_pattern` of a gather or scatter: the bits, from the right, of the elements of each two or four that it takes.
 pub(super) fn mask_pattern(pattern: i64) -> Option<&'static str> {

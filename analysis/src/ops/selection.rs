@@ -1,4 +1,4 @@
-//! How the code generator selects the instructions of an operation, as a column of the catalogue (`reference/codegen.md` §4).
+//! How the code generator selects the instructions of an operation, as a column of the catalogue (`docs/reference/codegen.md`, "Operations").
 //!
 //! Plain data: `codegen/selection/` reads it, and nothing here knows of the generator. What is one instruction on the operands
 //! of the call is said by its row alone; what needs more has a variant, and a function in the generator.
