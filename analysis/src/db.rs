@@ -15,7 +15,7 @@ use crate::codegen::{self, Generated, Sequenced};
 use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
-use crate::ir::{Kernel, Origin, Reason, TensorType};
+use crate::ir::{Kernel, Origin, Reason};
 use crate::memory::packing::Problem;
 use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
@@ -443,7 +443,7 @@ impl Scope for UnitScope<'_> {
         self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit))
     }
 
-    fn argument(&self, param: &str) -> Option<TensorType> {
+    fn argument(&self, param: &str) -> Option<eval::Tensor> {
         shapes::given(self.db, self.unit).iter().find(|given| given.param == param).map(|given| given.tensor.clone())
     }
 

@@ -17,17 +17,19 @@ use std::fmt;
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, StmtId};
 
-use crate::ir::{Dtype, Reason, TensorType};
+use crate::element::Dtype;
+use crate::reason::Reason;
 use crate::target::Space;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};
 
-pub use arithmetic::{integers, truth};
+pub use arithmetic::{floor_div, integers, truth};
 pub use binding::{
     Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, bound_value, is_bound_by_program, too_far,
 };
 pub use imports::Imports;
 pub use records::Record;
+pub use torch::Tensor;
 
 /// The value of a Python expression, as far as it can be known without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +128,7 @@ pub trait Scope {
     }
 
     /// The tensor that a parameter of the function is called with, where its annotation leaves that open.
-    fn argument(&self, param: &str) -> Option<TensorType> {
+    fn argument(&self, param: &str) -> Option<Tensor> {
         self.outer()?.argument(param)
     }
 

@@ -16,13 +16,10 @@ use tilefit_syntax::ast::{ExprId, StmtId};
 pub use crate::element::{Dtype, Pad};
 pub use crate::ops::AttrName;
 use crate::ops::OpId;
+pub use crate::reason::Reason;
 use crate::target::Space;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
-
-/// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Reason(pub String);
 
 /// A node of the block's syntax tree that something stems from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -21,6 +21,7 @@ mod pairs;
 pub mod passes;
 mod printed;
 pub mod project;
+mod reason;
 pub mod target;
 pub mod tlx;
 mod typing;

@@ -6,7 +6,7 @@ use toml::{Table, Value};
 
 use crate::codegen::{self, Insertion};
 use crate::diagnostics::{Code, Severity};
-use crate::ir::TensorType;
+use crate::eval::Tensor;
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
 use crate::tlx::budgets::Arch;
@@ -34,7 +34,7 @@ pub struct Config {
     /// The form of generated C++.
     pub codegen: codegen::Options,
     /// Tensors that parameters of `@pl.jit` functions are given, by function and parameter.
-    pub shapes: BTreeMap<String, BTreeMap<String, TensorType>>,
+    pub shapes: BTreeMap<String, BTreeMap<String, Tensor>>,
     /// The GPU of TLX kernels whose scenario names none.
     pub tlx_arch: Arch,
     pub tlx_rules: Rules,
@@ -310,9 +310,8 @@ pub const SETTINGS: &[Setting] = &[
         takes: "tables of tensors by function, such as { norm = { x = \"[4096, 7168] bf16\" } }",
         set: |config, value| {
             let functions = value.as_table()?.iter().map(|(function, params)| {
-                let tensor = |(param, tensor): (&String, &Value)| {
-                    Some((param.clone(), TensorType::from_text(tensor.as_str()?)?))
-                };
+                let tensor =
+                    |(param, tensor): (&String, &Value)| Some((param.clone(), Tensor::from_text(tensor.as_str()?)?));
                 Some((function.clone(), params.as_table()?.iter().map(tensor).collect::<Option<_>>()?))
             });
             config.shapes = functions.collect::<Option<_>>()?;
@@ -425,7 +424,7 @@ mod tests {
     fn shapes_are_read_by_function_and_parameter() {
         let mut config = Config::default();
         assert!(config.apply_tilefit_toml("[shapes.norm]\nx = \"[4096, 7168] bf16\"\n").is_empty());
-        assert_eq!(Some(&config.shapes["norm"]["x"]), TensorType::from_text("[4096,7168] BF16").as_ref());
+        assert_eq!(Some(&config.shapes["norm"]["x"]), Tensor::from_text("[4096,7168] BF16").as_ref());
         for wrong in ["x", "[4096] bf17", "[M] bf16", "[0] bf16", "[] bf16"] {
             assert_eq!(config.apply_tilefit_toml(&format!("[shapes.norm]\nx = \"{wrong}\"\n")).len(), 1, "{wrong}");
         }

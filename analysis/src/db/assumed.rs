@@ -7,7 +7,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
-use crate::ir::TensorType;
 use crate::lower;
 
 use super::{Name, SourceFile, Unit, UnitScope, isolated, module_file, overriding, shapes, statements_of, syntax};
@@ -23,9 +22,7 @@ pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     for host in hosts {
         found.extend(of_unit(db, host));
         let given = shapes::given(db, host).iter();
-        sentences.extend(
-            given.map(|given| format!("`{}` is {}, as in {}", given.param, shown(&given.tensor), given.origin)),
-        );
+        sentences.extend(given.map(|given| format!("`{}` is {}, as in {}", given.param, given.tensor, given.origin)));
     }
     let mut outer = unit.parent(db);
     while let Some(function) = outer {
@@ -51,13 +48,6 @@ fn of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<Assum
 fn of_a_unit_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> BTreeSet<Assumption> {
     let _ = unit;
     BTreeSet::new()
-}
-
-fn shown(tensor: &TensorType) -> String {
-    let shape: Vec<String> =
-        tensor.shape.iter().map(|extent| extent.as_int().unwrap_or_default().to_string()).collect();
-    let dtype = tensor.dtype.map(|dtype| format!(" {dtype}")).unwrap_or_default();
-    format!("[{}]{dtype}", shape.join(", "))
 }
 
 fn of_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> Arc<Vec<String>> {

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 
-use crate::eval::{Constant, torch};
-use crate::ir::{Dtype, Scalar, TensorLayout, TensorType};
+use crate::eval::{Constant, Tensor};
 
 use super::calls::{HostCall, calls, calls_by_name_only};
 use super::{Settings, Unit, syntax, units};
@@ -16,29 +15,9 @@ use super::{Settings, Unit, syntax, units};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) param: String,
-    pub(crate) tensor: TensorType,
+    pub(crate) tensor: Tensor,
     /// For people: "the scenario comment".
     pub(crate) origin: String,
-}
-
-impl TensorType {
-    /// `[4096, 7168] bf16`
-    pub(crate) fn from_text(text: &str) -> Option<TensorType> {
-        let (extents, dtype) = text.trim().strip_prefix('[')?.split_once(']')?;
-        let extents: Option<Vec<i64>> = extents.split(',').map(|extent| extent.trim().parse().ok()).collect();
-        TensorType::plain(&extents?, torch::dtype(dtype.trim())?)
-    }
-
-    fn plain(extents: &[i64], dtype: Dtype) -> Option<TensorType> {
-        let is_plain = !extents.is_empty() && extents.iter().all(|&extent| extent > 0);
-        is_plain.then(|| TensorType {
-            shape: extents.iter().map(|&extent| Scalar::Int(extent)).collect(),
-            dtype: Some(dtype),
-            layout: TensorLayout::Nd,
-            is_output: false,
-            rank_known: true,
-        })
-    }
 }
 
 /// What is known of the parameters of a function beyond their annotations. A comment speaks before the configuration, and that
@@ -58,7 +37,7 @@ pub(crate) fn given<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
             function.params.iter().filter(|param| param.annotation.is_some_and(|annotation| is_open(ast, annotation)));
         for param in open.filter_map(|param| ast.name(param.name)) {
             let tensor = |value: &Constant| match value {
-                Constant::Tensor(tensor) => TensorType::plain(&tensor.shape, tensor.dtype),
+                Constant::Tensor(tensor) => Some(tensor.clone()).filter(Tensor::is_plain),
                 _ => None,
             };
             if let Some((tensor, origin)) = agreed(&passed, param, tensor)
@@ -145,7 +124,7 @@ fn from_comments(text: &str) -> Vec<Given> {
             let param = before.trim_end().strip_suffix('=').map(str::trim_end).unwrap_or_default();
             let param = param.rsplit([' ', ',', '\t']).next().unwrap_or_default();
             let dtype = after.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            let tensor = TensorType::from_text(&format!("[{extents}] {dtype}"));
+            let tensor = Tensor::from_text(&format!("[{extents}] {dtype}"));
             if let (Some(tensor), false) = (tensor, param.is_empty()) {
                 let origin = "the scenario comment".to_owned();
                 given.push(Given { param: param.to_owned(), tensor, origin });
@@ -236,7 +215,7 @@ mod tests {
             let given = from_comments(text);
             given.into_iter().map(|given| (given.param, given.tensor)).collect::<Vec<_>>()
         };
-        let tensor = |text| TensorType::from_text(text).expect("it is one");
+        let tensor = |text| Tensor::from_text(text).expect("it is one");
         assert_eq!(
             shapes("# tilefit: x=[4096, 7168] bf16, y = [64] FP32\n@pl.jit\ndef f(x, y): ..."),
             [("x".to_owned(), tensor("[4096, 7168] bf16")), ("y".to_owned(), tensor("[64] fp32"))]

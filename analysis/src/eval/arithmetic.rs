@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use tilefit_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
 use super::{Constant, LONGEST, MOST_WORK, torch, unknown, weight};
-use crate::ir::fold;
 
 /// Python's truth value, where it is known.
 pub fn truth(value: &Constant) -> Option<bool> {
@@ -179,8 +178,8 @@ pub fn integers(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
         BinaryOp::Add => left.checked_add(right),
         BinaryOp::Sub => left.checked_sub(right),
         BinaryOp::Mul => left.checked_mul(right),
-        BinaryOp::FloorDiv => fold::floor_div(left, right),
-        BinaryOp::Mod => left.checked_sub(fold::floor_div(left, right)?.checked_mul(right)?),
+        BinaryOp::FloorDiv => floor_div(left, right),
+        BinaryOp::Mod => left.checked_sub(floor_div(left, right)?.checked_mul(right)?),
         BinaryOp::Pow => left.checked_pow(u32::try_from(right).ok()?),
         BinaryOp::Shl => {
             let shift = u32::try_from(right).ok().filter(|&shift| shift < 63)?;
@@ -192,6 +191,13 @@ pub fn integers(op: BinaryOp, left: i64, right: i64) -> Option<i64> {
         BinaryOp::BitXor => Some(left ^ right),
         BinaryOp::Div | BinaryOp::MatMul => None,
     }
+}
+
+/// Division that rounds down.
+pub fn floor_div(left: i64, right: i64) -> Option<i64> {
+    let quotient = left.checked_div(right)?;
+    let exact = left.checked_rem(right)? == 0;
+    if !exact && (left < 0) != (right < 0) { quotient.checked_sub(1) } else { Some(quotient) }
 }
 
 fn floats(op: BinaryOp, left: f64, right: f64) -> Option<f64> {

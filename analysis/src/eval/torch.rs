@@ -1,15 +1,37 @@
 //! Tensors that code on the host makes with PyTorch, as far as their shapes and element types go.
 
+use std::fmt;
+
 use tilefit_syntax::ast::BinaryOp;
 
 use super::{Argument, Constant, unknown};
-use crate::ir::Dtype;
+use crate::element::Dtype;
 
 /// A tensor of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
     pub shape: Vec<i64>,
     pub dtype: Dtype,
+}
+
+impl Tensor {
+    /// `[4096, 7168] bf16`
+    pub fn from_text(text: &str) -> Option<Tensor> {
+        let (extents, of_dtype) = text.trim().strip_prefix('[')?.split_once(']')?;
+        let shape: Option<_> = extents.split(',').map(|extent| extent.trim().parse().ok()).collect();
+        Some(Tensor { shape: shape?, dtype: dtype(of_dtype.trim())? }).filter(Tensor::is_plain)
+    }
+
+    /// Whether it has an axis, and elements along each.
+    pub fn is_plain(&self) -> bool {
+        !self.shape.is_empty() && self.shape.iter().all(|extent| *extent > 0)
+    }
+}
+
+impl fmt::Display for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.shape, self.dtype)
+    }
 }
 
 /// `torch.float32` and the like; PyPTO's own names count, too.

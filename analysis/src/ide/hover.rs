@@ -118,11 +118,9 @@ fn of_parameter(context: &Context<'_>, offset: usize) -> Option<Hover> {
         return None;
     }
     let given = db::given_shapes(context.db, placed.unit).iter().find(|given| given.param == name)?;
-    let extents = given.tensor.shape.iter().filter_map(crate::ir::Scalar::as_int);
-    let shape = extents.map(|extent| extent.to_string()).collect::<Vec<_>>().join(", ");
-    let dtype = given.tensor.dtype.map_or("", Dtype::name);
+    let (shape, dtype) = (&given.tensor.shape, given.tensor.dtype);
     let markdown =
-        format!("```python\n{name}: pl.Tensor[[{shape}], pl.{dtype}]\n```\n\nThe shape is that of {}.", given.origin);
+        format!("```python\n{name}: pl.Tensor[{shape:?}, pl.{dtype}]\n```\n\nThe shape is that of {}.", given.origin);
     Some(Hover { range, markdown })
 }
 

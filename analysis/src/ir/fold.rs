@@ -1,6 +1,7 @@
 //! Arithmetic on scalars whose values are known.
 
 use super::{Scalar, ScalarBinary, ScalarUnary};
+use crate::eval::floor_div;
 
 /// `left op right`, computed where both are constants.
 pub(crate) fn binary(op: ScalarBinary, left: Scalar, right: Scalar) -> Scalar {
@@ -38,12 +39,6 @@ pub(crate) fn ints(op: ScalarBinary, a: i64, b: i64) -> Option<Scalar> {
 /// By how many bits integers are shifted: the sign bit is not reached.
 fn shift(bits: i64) -> Option<u32> {
     u32::try_from(bits).ok().filter(|bits| *bits < 63)
-}
-
-/// Division that rounds down, as Python's.
-pub(crate) fn floor_div(a: i64, b: i64) -> Option<i64> {
-    let quotient = a.checked_div(b)?;
-    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
 }
 
 pub(crate) fn unary(op: ScalarUnary, inner: Scalar) -> Scalar {

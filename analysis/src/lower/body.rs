@@ -13,7 +13,7 @@ use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::{
     Call, CrossCore, DeclaredAllocation, Dtype, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
-    SplitMode, Type, Value, Var, VarId, VectorRegion, Why,
+    SplitMode, TensorLayout, TensorType, Type, Value, Var, VarId, VectorRegion, Why,
 };
 use crate::ops::OpId;
 use crate::typing::notation::{self, written};
@@ -206,7 +206,13 @@ impl<'a> Lowering<'a> {
     fn called_with(&self, name: &str, ty: Type) -> Type {
         match ty {
             Type::Tensor(tensor) if !tensor.rank_known => match self.scope.argument(name) {
-                Some(given) => Type::Tensor(crate::ir::TensorType { is_output: tensor.is_output, ..given }),
+                Some(given) => Type::Tensor(TensorType {
+                    shape: given.shape.into_iter().map(Scalar::Int).collect(),
+                    dtype: Some(given.dtype),
+                    layout: TensorLayout::Nd,
+                    is_output: tensor.is_output,
+                    rank_known: true,
+                }),
                 None => Type::Tensor(tensor),
             },
             ty => ty,
