@@ -16,12 +16,12 @@ use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
 use crate::ir::{Kernel, Origin, Reason};
-use crate::memory::packing::Problem;
 use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::target::Machine;
 use crate::{isa_rules, lower, passes};
+use tilefit_packing::Problem;
 
 mod assumed;
 mod calls;

@@ -26,7 +26,6 @@ pub mod target;
 pub mod tlx;
 mod typing;
 mod words;
-mod xml;
 
 pub use db::FileId;
 pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled};

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::memory::packing::explain::{self, Core};
-use crate::memory::packing::{Budget, Goal, Outcome, Problem, Verdict, pack};
+use tilefit_packing::explain::{self, Core};
+use tilefit_packing::{Budget, Goal, Outcome, Problem, Verdict, pack};
 
 /// Nodes of exact search, and those to find out which buffers are in each other's way: a few seconds.
 const NODES: u64 = 2_000_000;

@@ -17,7 +17,6 @@ mod lifetimes;
 mod limits;
 mod overwritten;
 mod packed;
-pub mod packing;
 mod plan;
 mod repairs;
 mod report;

@@ -12,15 +12,15 @@ use crate::memory::bases::{BaseId, Bases};
 use crate::memory::deeper::{Effort, OpenSearch, SIZE};
 use crate::memory::dsa_rp::{self, Tenant};
 use crate::memory::lifetimes::{Group, Lifetimes, Live};
-use crate::memory::packing::{
-    self, Budget, BufferIx, Goal, Interval, Lifetime, Outcome, Problem, Spec, Verdict, grant_wishes, pack_relaxing,
-};
 use crate::memory::plan::Crossings;
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Constraints;
 use crate::memory::sizes;
 use crate::memory::verdict::Packing;
 use crate::target::{Machine, Space};
+use tilefit_packing::{
+    self, Budget, BufferIx, Goal, Interval, Lifetime, Outcome, Problem, Spec, Verdict, grant_wishes, pack_relaxing,
+};
 
 /// Nodes of exact search that one space may cost, those to give up as few wishes as possible, and those to say why it does not
 /// fit.
@@ -120,7 +120,7 @@ fn place(
             _ => Lifetime::union([whole]),
         };
         let size = sizes::aligned(sizes.get(base).copied().unwrap_or(0).max(1));
-        packing::Buffer { id: base.0.to_string(), size, lifetime, align: sizes::ALIGNMENT, fixed: None }
+        tilefit_packing::Buffer { id: base.0.to_string(), size, lifetime, align: sizes::ALIGNMENT, fixed: None }
     });
     let reserved = input.reserved.in_space(space);
     let within = |pairs: &Pairs| positions(pairs, bases);
@@ -185,7 +185,7 @@ pub(super) struct Found<'a> {
     pub bases: &'a [BaseId],
     pub outcome: &'a Outcome,
     /// What a deeper search says is in the way.
-    pub core: Option<packing::explain::Core>,
+    pub core: Option<tilefit_packing::explain::Core>,
     /// Height of the lowest placement.
     pub best: u64,
     /// Stages of pipelines that share memory all the same.
@@ -202,9 +202,9 @@ fn fits(outcome: &Outcome) -> bool {
 }
 
 /// The quick search, and where it decides nothing, what a deeper one has found.
-fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Option<packing::explain::Core>) {
+fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Option<tilefit_packing::explain::Core>) {
     let size = problem.buffers().len();
-    let outcome = packing::pack(problem, &packed.budget(Goal::Lowest, NODES, size));
+    let outcome = tilefit_packing::pack(problem, &packed.budget(Goal::Lowest, NODES, size));
     packed.spend(outcome.nodes, size);
     if outcome.verdict != Verdict::Undecided {
         return (outcome, None);

@@ -6,11 +6,11 @@ use crate::ir::{Kernel, Origin};
 use crate::memory::bases::{BaseId, Bases};
 use crate::memory::lifetimes::Group;
 use crate::memory::packed::{Found, Input};
-use crate::memory::packing::explain::{self, Change};
-use crate::memory::packing::{Budget, BufferIx, Goal, Lifetime, Peak, Verdict};
 use crate::memory::plan::{Crossings, Fit, Order, StagePair, Trouble, Witness};
 use crate::memory::reuse::Constraints;
 use crate::memory::{packed, sizes};
+use tilefit_packing::explain::{self, Change};
+use tilefit_packing::{Budget, BufferIx, Goal, Lifetime, Peak, Verdict};
 
 /// More buffers than this get no proposals: each change to one of them is packed anew.
 const MOST_EXPLAINED: usize = 64;

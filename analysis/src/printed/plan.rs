@@ -3,12 +3,12 @@
 use super::{Allocation, Offsets, PrintedKernel, Tile};
 use crate::diagnostics::Code;
 use crate::ir::{KernelKind, Role, TileType, TileView, VarId};
-use crate::memory::packing::{self, Budget, Goal, Interval, Lifetime, Problem, Spec, Verdict};
 use crate::memory::sizes::{ALIGNMENT, aligned, tile_bytes};
 use crate::memory::{
     Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status, Trouble, Witness,
 };
 use crate::target::{Planner, Space, Target};
+use tilefit_packing::{Budget, Goal, Interval, Lifetime, Problem, Spec, Verdict};
 
 /// Nodes of exact search for another placement of one space.
 const NODES: u64 = 4_000;
@@ -162,7 +162,7 @@ fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64,
         Interval::new(start, (2 * u64::from(last.0) + 1).max(start + 1))
     };
     let buffers = buffers.iter().filter(|buffer| buffer.size > 0 && !buffer.live.is_empty());
-    let buffers = buffers.enumerate().map(|(index, buffer)| packing::Buffer {
+    let buffers = buffers.enumerate().map(|(index, buffer)| tilefit_packing::Buffer {
         id: index.to_string(),
         size: aligned(buffer.size),
         lifetime: Lifetime::union(buffer.live.iter().map(needed)),
@@ -171,7 +171,7 @@ fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64,
     });
     let spec = Spec { capacity, buffers: buffers.collect(), reserved: Vec::new(), no_alias: Vec::new() };
     let Ok(problem) = Problem::new(spec) else { return (Fit::Undecided, used, 0) };
-    let outcome = packing::pack(&problem, &Budget::new(Goal::Fit, NODES));
+    let outcome = tilefit_packing::pack(&problem, &Budget::new(Goal::Fit, NODES));
     let fit = match outcome.verdict {
         Verdict::Fits { .. } => Fit::Fits,
         Verdict::OverCapacity { .. } => Fit::OverAtAnInstant,

@@ -8,7 +8,7 @@ use std::{fs, thread};
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tilefit_analysis::memory::packing::{Budget, BufferIx, Goal, Outcome, Problem, Verdict, csv, explain, pack, svg};
+use tilefit_packing::{Budget, BufferIx, Goal, Outcome, Problem, Verdict, csv, explain, pack, svg};
 
 use super::{fail, print};
 

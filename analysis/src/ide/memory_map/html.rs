@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::xml::escaped;
+use tilefit_packing::svg::escaped;
 
 use super::svg::{self, STYLE};
 use super::{Down, MemoryMap, SpaceMap, addresses, amount, heading};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::xml::escaped;
+use tilefit_packing::svg::escaped;
 
 use super::scale::{Panel, panels};
 use super::{BoxMap, BufferMap, Down, MemoryMap, SpaceMap, amount, heading};

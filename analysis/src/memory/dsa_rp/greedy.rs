@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::shuffle::MersenneTwister;
-use crate::memory::packing::Interval;
 use crate::memory::sizes::aligned;
 use crate::target::Space;
+use tilefit_packing::Interval;
 
 /// Shuffled orders that are tried.
 const SHUFFLES: usize = 4;

@@ -6,22 +6,22 @@
 
 use std::time::{Duration, Instant};
 
-use tilefit_analysis::memory::packing::*;
+use tilefit_packing::*;
 
 const CAPACITY: u64 = 1_048_576;
 
 const MINIMALLOC: [(&str, &str); 11] = [
-    ("A", include_str!("../../tests/benchmarks/minimalloc/A.1048576.csv")),
-    ("B", include_str!("../../tests/benchmarks/minimalloc/B.1048576.csv")),
-    ("C", include_str!("../../tests/benchmarks/minimalloc/C.1048576.csv")),
-    ("D", include_str!("../../tests/benchmarks/minimalloc/D.1048576.csv")),
-    ("E", include_str!("../../tests/benchmarks/minimalloc/E.1048576.csv")),
-    ("F", include_str!("../../tests/benchmarks/minimalloc/F.1048576.csv")),
-    ("G", include_str!("../../tests/benchmarks/minimalloc/G.1048576.csv")),
-    ("H", include_str!("../../tests/benchmarks/minimalloc/H.1048576.csv")),
-    ("I", include_str!("../../tests/benchmarks/minimalloc/I.1048576.csv")),
-    ("J", include_str!("../../tests/benchmarks/minimalloc/J.1048576.csv")),
-    ("K", include_str!("../../tests/benchmarks/minimalloc/K.1048576.csv")),
+    ("A", include_str!("../../../tests/benchmarks/minimalloc/A.1048576.csv")),
+    ("B", include_str!("../../../tests/benchmarks/minimalloc/B.1048576.csv")),
+    ("C", include_str!("../../../tests/benchmarks/minimalloc/C.1048576.csv")),
+    ("D", include_str!("../../../tests/benchmarks/minimalloc/D.1048576.csv")),
+    ("E", include_str!("../../../tests/benchmarks/minimalloc/E.1048576.csv")),
+    ("F", include_str!("../../../tests/benchmarks/minimalloc/F.1048576.csv")),
+    ("G", include_str!("../../../tests/benchmarks/minimalloc/G.1048576.csv")),
+    ("H", include_str!("../../../tests/benchmarks/minimalloc/H.1048576.csv")),
+    ("I", include_str!("../../../tests/benchmarks/minimalloc/I.1048576.csv")),
+    ("J", include_str!("../../../tests/benchmarks/minimalloc/J.1048576.csv")),
+    ("K", include_str!("../../../tests/benchmarks/minimalloc/K.1048576.csv")),
 ];
 
 const TABLES: [(&str, fn()); 6] = [
@@ -96,7 +96,7 @@ fn kernels() {
         "{:>12} {:>7} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
         "", "buffers", "capacity", "shared", "bound", "height", "nodes", "us"
     );
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/benchmarks/pypto");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/benchmarks/pypto");
     let files = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "csv")).collect();
     files.sort();

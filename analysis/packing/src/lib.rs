@@ -1,6 +1,6 @@
 //! Offset packing: gives every buffer of one memory space an offset, so that no two that are needed at the same time share a byte.
 //!
-//! A library of its own, which knows nothing of kernels: sizes in bytes, half-open lifetimes in any unit, alignment, fixed
+//! It knows nothing of kernels: sizes in bytes, half-open lifetimes in any unit, alignment, fixed
 //! offsets, reserved ranges and no-alias pairs go in; offsets and one of four verdicts come out. [`pack`] climbs this ladder:
 //!
 //! 1. [`liveness`]: no packing is lower than the bytes live at one instant; the instant is the proof;

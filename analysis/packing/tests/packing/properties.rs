@@ -1,7 +1,7 @@
 //! What holds for every problem.
 
 use proptest::prelude::*;
-use tilefit_analysis::memory::packing::*;
+use tilefit_packing::*;
 
 /// A problem of up to `most` buffers with everything in it: gaps, alignment, fixed offsets, reserved ranges, no-alias pairs.
 /// What contradicts itself (fixed offsets that overlap) is left out.

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use super::problem::Problem;
-use crate::xml::escaped;
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 600.0;
@@ -64,6 +63,23 @@ pub fn draw(problem: &Problem, offsets: &[u64]) -> String {
         );
     }
     out.push_str("</svg>\n");
+    out
+}
+
+/// A text that is safe between tags and within quotation marks of SVG and HTML.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            // Not allowed in XML, not even escaped.
+            control if control.is_control() => out.push(' '),
+            letter => out.push(letter),
+        }
+    }
     out
 }
 

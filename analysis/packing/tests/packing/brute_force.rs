@@ -5,7 +5,7 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
-use tilefit_analysis::memory::packing::*;
+use tilefit_packing::*;
 
 use crate::properties::problems;
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Keys, Preorder, Width};
-use crate::memory::packing::conflicts::Conflicts;
-use crate::memory::packing::problem::{BufferIx, Problem};
+use crate::conflicts::Conflicts;
+use crate::problem::{BufferIx, Problem};
 
 /// Bytes divided by the granule: the largest unit of which every size, alignment and fixed address is a multiple.
 pub(super) type Units = i64;

@@ -1,8 +1,8 @@
 //! The same bytes with any number of threads: nothing is shared, and nothing asks who runs it.
 
-use tilefit_analysis::memory::packing::*;
+use tilefit_packing::*;
 
-const INSTANCE: &str = include_str!("../../../tests/benchmarks/minimalloc/C.1048576.csv");
+const INSTANCE: &str = include_str!("../../../../tests/benchmarks/minimalloc/C.1048576.csv");
 
 #[test]
 fn one_thread_and_many_find_the_same() {

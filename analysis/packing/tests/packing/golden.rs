@@ -2,9 +2,9 @@
 
 use expect_test::expect;
 use serde_json::Value;
-use tilefit_analysis::memory::packing::*;
+use tilefit_packing::*;
 
-const CASES: &str = include_str!("../../../tests/conformance/packing/cases.json");
+const CASES: &str = include_str!("../../../../tests/conformance/packing/cases.json");
 
 struct Case {
     name: String,

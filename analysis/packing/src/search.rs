@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn stops_where_the_budget_ends_and_when_told_to() {
-        let text = include_str!("../../../../tests/benchmarks/minimalloc/B.1048576.csv");
+        let text = include_str!("../../../tests/benchmarks/minimalloc/B.1048576.csv");
         let problem = super::super::csv::read(text, 1_048_576).unwrap();
         let conflicts = Conflicts::of(&problem, MOST_PAIRS).unwrap();
         let answer = search(&problem, &conflicts, 1_048_576, 5_000, None);
