@@ -318,7 +318,7 @@ impl<'db> UnitScope<'db> {
         let (db, unit) = (self.db, self.unit);
         let is_named = |candidate: &&Unit<'_>| {
             let key = candidate.key(db);
-            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(name)
+            key.kind == BlockKind::Function && key.name() == name
         };
         let candidates = units(db, unit.file(db)).iter().filter(is_named).copied();
         let (mut program, mut module) = (None, None);
@@ -338,7 +338,7 @@ impl<'db> UnitScope<'db> {
         let (db, unit) = (self.db, self.unit);
         let is_here = |candidate: &Unit<'_>| {
             let key = candidate.key(db);
-            key.kind == BlockKind::Function && key.path.rsplit('.').next() == Some(function) && *candidate != unit
+            key.kind == BlockKind::Function && key.name() == function && *candidate != unit
         };
         if units(db, unit.file(db)).iter().any(is_here) {
             return None;

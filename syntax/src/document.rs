@@ -44,6 +44,13 @@ pub struct BlockKey {
     pub ordinal: u32,
 }
 
+impl BlockKey {
+    /// The innermost name of the path: `kernel` of `Program.kernel`.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or_default()
+    }
+}
+
 /// Text and tree of a block; positions count from the start of the block. The text is parsed when the tree is first asked for.
 pub struct BlockSource {
     pub text: String,

@@ -20,7 +20,7 @@ fn lendings<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Lendi
 /// The calls of the function of a unit, by the functions beside it.
 #[salsa::tracked(returns(ref))]
 fn lenders<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Lending>> {
-    let own = unit.key(db).path.rsplit('.').next().unwrap_or_default();
+    let own = unit.key(db).name();
     let beside = units(db, unit.file(db)).iter().filter(|other| other.parent(db) == unit.parent(db));
     let lendings = beside.flat_map(|other| lendings(db, *other).iter());
     Arc::new(lendings.filter(|lending| lending.callee == own).cloned().collect())

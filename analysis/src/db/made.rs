@@ -31,7 +31,7 @@ pub(super) fn made<'db>(
     let mut inner = units(db, file).iter().copied().filter(|unit| {
         let key = unit.key(db);
         let is_function = matches!(key.kind, BlockKind::Function | BlockKind::FunctionHeader);
-        is_function && unit.parent(db) == Some(factory) && key.path.rsplit('.').next() == Some(&returned.name)
+        is_function && unit.parent(db) == Some(factory) && key.name() == returned.name
     });
     inner.nth(returned.place).filter(|unit| unit.key(db).kind == BlockKind::Function)
 }

@@ -87,7 +87,7 @@ fn names_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<U
     for &unit in units(db, file) {
         let key = unit.key(db);
         if unit.parent(db) == scope && key.kind != BlockKind::Statements {
-            names.add(key.path.rsplit('.').next().unwrap_or_default());
+            names.add(key.name());
         }
         let is_of_class = scope.is_some_and(|scope| scope.key(db).kind == BlockKind::ClassHeader);
         if Some(unit) == scope || is_of_class && key.kind == BlockKind::Statements && unit.parent(db) == scope {

@@ -118,7 +118,7 @@ fn repetition<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Repetition 
     let Some(program) = unit.parent(db) else { return Repetition::None };
     let all = units(db, program.file(db)).iter().copied();
     let functions: Vec<_> = all.filter(|unit| unit.parent(db) == Some(program)).collect();
-    let name_of = |unit: Unit<'db>| unit.key(db).path.rsplit('.').next().unwrap_or_default();
+    let name_of = |unit: Unit<'db>| unit.key(db).name();
     let kind_of = |name: &str| {
         let named = functions.iter().rfind(|unit| name_of(**unit) == name);
         named.map(|unit| super::kind(db, *unit))

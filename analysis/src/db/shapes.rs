@@ -154,8 +154,8 @@ fn passed<'db>(
         {
             continue;
         }
-        let place = match (caller.key(db).kind, caller.key(db).path.rsplit('.').next()) {
-            (BlockKind::Function, Some(path)) if !path.is_empty() => format!("the call in `{path}`"),
+        let place = match (caller.key(db).kind, caller.key(db).name()) {
+            (BlockKind::Function, path) if !path.is_empty() => format!("the call in `{path}`"),
             _ => "the call in this file".to_owned(),
         };
         for HostCall { args, .. } in calls(db, caller).iter().filter(|call| call.callee == name) {

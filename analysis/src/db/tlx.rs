@@ -45,7 +45,7 @@ fn comments<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Strin
 #[salsa::tracked(returns(ref))]
 fn jit_functions<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Unit<'db>>> {
     let functions = units(db, file).iter().filter(|&&unit| is_jit(db, unit));
-    let named = functions.filter_map(|&unit| Some((unit.key(db).path.rsplit('.').next()?.to_owned(), unit)));
+    let named = functions.map(|&unit| (unit.key(db).name().to_owned(), unit));
     Arc::new(named.collect())
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sett
 /// The scenarios that the configuration gives a kernel.
 fn configured<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> &'db [Scenario] {
     let configured = &settings.config(db).tlx_scenarios;
-    let name = unit.key(db).path.rsplit('.').next().unwrap_or_default();
+    let name = unit.key(db).name();
     configured.get(name).or_else(|| configured.get("*")).map_or(&[], Vec::as_slice)
 }
 
@@ -252,7 +252,7 @@ pub(crate) fn tlx_survey<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, set
 fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let file = unit.file(db);
     let imports = imports(db, file);
-    let name = unit.key(db).path.rsplit('.').next().unwrap_or_default();
+    let name = unit.key(db).name();
     let callers = callers_of(db, file, Name::new(db, name.to_owned()));
     callers.into_iter().chain([unit]).any(|unit| scenario::is_pruned(syntax(db, unit), imports))
 }

@@ -168,7 +168,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         let key = block.unit.key(db);
         let (is_own, is_inner) = (scope == Some(block.unit), block.unit.parent(db) == scope);
         // Of a function or class inside of the scope only its name is in it.
-        let is_named = key.kind == BlockKind::Statements || key.path.rsplit('.').next() == Some(name);
+        let is_named = key.kind == BlockKind::Statements || key.name() == name;
         let can_bind = is_own || (is_inner && is_named);
         if !can_bind {
             return Vec::new();
@@ -226,7 +226,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         let is_definition = kind == SymbolKind::Constant
             && self.blocks().any(|block| {
                 let key = block.unit.key(db);
-                let own = key.path.rsplit('.').next() == Some(name);
+                let own = key.name() == name;
                 own && key.kind != BlockKind::Statements && block.unit.parent(db) == scope
             });
         // A plain function, class or module is Python's, also where a kernel uses it.
@@ -256,7 +256,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         self.blocks().find(|block| {
             let key = block.unit.key(db);
             key.kind == BlockKind::Function
-                && key.path.rsplit('.').next() == Some(name)
+                && key.name() == name
                 && block.unit.parent(db) == scope
                 && self.dialect(*block).is_some()
         })
@@ -322,7 +322,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
             block.unit.parent(db).filter(|parent| parent.key(db).kind == BlockKind::ClassHeader)?
         } else {
             let mut classes = self.blocks().filter(|it| it.unit.key(db).kind == BlockKind::ClassHeader);
-            classes.find(|it| it.unit.key(db).path.rsplit('.').next() == Some(*base))?.unit
+            classes.find(|it| it.unit.key(db).name() == *base)?.unit
         };
         self.kernel_named(Some(class), name)
     }
@@ -357,7 +357,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         let mut found = Vec::new();
         let db = self.db();
         let function = symbol.scope.filter(|_| matches!(symbol.kind, SymbolKind::Local(_)));
-        let function_name = function.and_then(|unit| unit.key(db).path.rsplit('.').next()).unwrap_or_default();
+        let function_name = function.map_or("", |unit| unit.key(db).name());
         for block in self.blocks() {
             // From elsewhere, what a function binds is mentioned as a keyword of its calls only.
             let is_elsewhere = function.is_some_and(|unit| unit != block.unit);

@@ -1,6 +1,6 @@
 //! Arithmetic on scalars whose values are known.
 
-use super::{Scalar, ScalarBinary, ScalarUnary};
+use super::{For, Scalar, ScalarBinary, ScalarUnary};
 use crate::eval::floor_div;
 
 /// `left op right`, computed where both are constants.
@@ -49,7 +49,14 @@ pub(crate) fn unary(op: ScalarUnary, inner: Scalar) -> Scalar {
     }
 }
 
-/// How often a loop with constant bounds runs.
+impl For {
+    /// How often the loop runs, where its bounds are constants.
+    pub fn trip_count(&self) -> Option<i64> {
+        trip_count(&self.start, &self.stop, &self.step)
+    }
+}
+
+/// How often a loop with these bounds runs, where they are constants.
 pub(crate) fn trip_count(start: &Scalar, stop: &Scalar, step: &Scalar) -> Option<i64> {
     let (start, stop, step) = (constant(start)?, constant(stop)?, constant(step)?);
     let (from, to, by) = match step {

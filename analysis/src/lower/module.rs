@@ -29,7 +29,7 @@ impl Module {
             match block.key.kind {
                 BlockKind::Statements => module.statements.push(ast),
                 BlockKind::Function => {
-                    let name = block.key.path.rsplit('.').next().unwrap_or_default();
+                    let name = block.key.name();
                     module.functions.push((name.to_owned(), Arc::new(ast)));
                 }
                 _ => {}

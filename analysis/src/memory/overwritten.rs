@@ -9,7 +9,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::{Call, Carry, For, Kernel, Operand, Origin, Scalar, Stmt, Value, VarId, visit};
+use crate::ir::{Call, Carry, For, Kernel, Operand, Origin, Stmt, Value, VarId, visit};
 use crate::memory::bases::{Bases, Offset};
 use crate::memory::carried;
 use crate::memory::plan::{Finding, Related};
@@ -144,7 +144,7 @@ impl<'k> Survey<'k> {
     }
 
     fn repeat(&mut self, node: &'k For, block: usize, start: usize) {
-        let body = self.enter(block, Kind::Loop(trips(node)));
+        let body = self.enter(block, Kind::Loop(node.trip_count().map(i64::unsigned_abs)));
         let index = self.loops.len();
         self.loops.push(At { node, block, body, start, end: start });
         for (slot, carry) in node.carries.iter().enumerate() {
@@ -223,12 +223,6 @@ fn unchanged(call: &Call) -> Option<VarId> {
     one.var().filter(|var| is_choice && other.var() == Some(*var))
 }
 
-fn trips(node: &For) -> Option<u64> {
-    let [start, stop, step] = [&node.start, &node.stop, &node.step].map(Scalar::as_int);
-    let (start, stop, step) = (start?, stop?, step.filter(|step| *step > 0)?);
-    Some(stop.saturating_sub(start).max(0).unsigned_abs().div_ceil(step.unsigned_abs()))
-}
-
 struct Check<'a, 'k> {
     kernel: &'a Kernel,
     bases: &'a Bases,
@@ -238,7 +232,7 @@ struct Check<'a, 'k> {
 
 impl Check<'_, '_> {
     fn carry(&self, at: &At, slot: usize, carry: &Carry) -> Option<Finding> {
-        let trips = trips(at.node);
+        let trips = at.node.trip_count().map(i64::unsigned_abs);
         let init = carry.init.var().filter(|init| self.kernel.tile(*init).is_some())?;
         if trips == Some(0) || self.kernel.var(init).inserted.is_some() || !self.holds_data(init) {
             return None;
@@ -319,7 +313,7 @@ impl Check<'_, '_> {
                 let node = self.survey.loops[inner].node;
                 let carry = &node.carries[slot];
                 let next = visit::yielded(&node.body).get(slot).and_then(Operand::var);
-                let Some(next) = next.filter(|_| trips(node) != Some(0)) else { return false };
+                let Some(next) = next.filter(|_| node.trip_count() != Some(0)) else { return false };
                 let (init, iter) = (carry.init.var().map(|init| self.same_bytes(init)), self.same_bytes(carry.iter));
                 if !self.is_new(next, &init.unwrap_or_default(), &iter) {
                     return false;
@@ -343,7 +337,7 @@ impl Check<'_, '_> {
             let iter = at.node.carries[slot].iter;
             // What begins with `iter` is a loop further inside, so this ends.
             let names = self.same_bytes(iter);
-            if trips(at.node) == Some(0) {
+            if at.node.trip_count() == Some(0) {
                 continue;
             }
             let reads = names.iter().flat_map(|name| self.reads_of(*name));

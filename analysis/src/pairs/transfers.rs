@@ -218,10 +218,10 @@ fn trips(node: &For) -> Times {
     if matches!(node.kind, LoopKind::Spmd | LoopKind::SplitAiv) {
         return Times::UNKNOWN;
     }
-    let bounds = [&node.start, &node.stop, &node.step].map(|bound| bound.as_int());
-    let [Some(start), Some(stop), Some(step @ 1..)] = bounds else { return Times::UNKNOWN };
-    let trips = stop.saturating_sub(start).max(0).unsigned_abs().div_ceil(step.unsigned_abs());
-    Times { least: trips, most: Some(trips) }
+    match node.trip_count().map(i64::unsigned_abs) {
+        Some(trips) => Times { least: trips, most: Some(trips) },
+        None => Times::UNKNOWN,
+    }
 }
 
 /// Whether a transfer goes to the cube core, and which end of it this is.

@@ -41,7 +41,7 @@ impl Lower<'_> {
         if !rewrite::may_copy(self.staging.kernel, &inner.body, stages) {
             return self.keep(inner, "a pipeline with this many copies of its body", out);
         }
-        match (fold::constant(&inner.start), fold::trip_count(&inner.start, &inner.stop, &inner.step)) {
+        match (fold::constant(&inner.start), inner.trip_count()) {
             (Some(start), Some(trips)) => self.with_known_trips(inner, stages, start, step, trips, out),
             _ if step > 0 => self.with_unknown_trips(inner, stages, step, out),
             _ => self.keep(inner, "a pipeline that counts down from a bound that is not constant", out),

@@ -392,7 +392,7 @@ impl Moving<'_> {
 
 fn runs_for_sure(inner: &For) -> bool {
     let is_forward = fold::constant(&inner.step).is_some_and(|step| step > 0);
-    let trips = fold::trip_count(&inner.start, &inner.stop, &inner.step);
+    let trips = inner.trip_count();
     inner.kind == LoopKind::Range && is_forward && trips.is_some_and(|trips| trips > 0)
 }
 

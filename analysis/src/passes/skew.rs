@@ -45,7 +45,7 @@ impl Skew<'_> {
             return out.push(Stmt::For(inner));
         }
         let bounds = [&inner.start, &inner.step].map(fold::constant);
-        let trips = fold::trip_count(&inner.start, &inner.stop, &inner.step);
+        let trips = inner.trip_count();
         let wanted = (i64::from(stages) - 1).max(DEPTH);
         match (bounds, trips, stages > 1) {
             ([Some(start), Some(step)], Some(trips), true) if trips >= 2 => match self.halves(&inner) {

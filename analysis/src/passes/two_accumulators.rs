@@ -5,7 +5,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::io_order::{Drain, Drains, is_product};
-use crate::ir::{Call, For, Kernel, LoopKind, Operand, Stmt, Value, VarId, fold, visit};
+use crate::ir::{Call, For, Kernel, LoopKind, Operand, Stmt, Value, VarId, visit};
 use crate::memory::sizes;
 use crate::ops::OpId;
 use crate::target::{Machine, Planner, Space};
@@ -55,7 +55,7 @@ impl Search<'_> {
     /// Bytes of the accumulator of a loop that is worth a second one.
     fn accumulator(&self, each: &For) -> Option<u64> {
         let LoopKind::Pipeline { stages } = each.kind else { return None };
-        let (stages, trips) = (i64::from(stages), fold::trip_count(&each.start, &each.stop, &each.step)?);
+        let (stages, trips) = (i64::from(stages), each.trip_count()?);
         if stages < 2 || trips < stages || trips % stages != 0 {
             return None;
         }

@@ -54,7 +54,7 @@ impl Unroll<'_> {
 
     fn for_loop(&mut self, mut inner: For, out: &mut Vec<Stmt>) {
         self.results.apply_to_header(&mut inner);
-        let trips = fold::trip_count(&inner.start, &inner.stop, &inner.step);
+        let trips = inner.trip_count();
         let (Some(start), Some(step), Some(trips)) = (fold::constant(&inner.start), fold::constant(&inner.step), trips)
         else {
             return self.keep(inner, "bounds of `pl.unroll` that are not constant", out);
