@@ -4,15 +4,34 @@ use rustc_hash::FxHashMap;
 
 use super::{Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Type, Value, VarId, While, fold, visit};
 
+impl Stmt {
+    /// The statement with what `rewrite` makes of each block inside of it.
+    pub(crate) fn map_blocks(mut self, mut rewrite: impl FnMut(Vec<Stmt>) -> Vec<Stmt>) -> Stmt {
+        self.blocks_mut().for_each(|block| *block = rewrite(std::mem::take(block)));
+        self
+    }
+}
+
 /// Replaces every statement that holds no other by what `emit` makes of it, in program order.
 pub(crate) fn expand_leaves(body: Vec<Stmt>, emit: &mut impl FnMut(Stmt, &mut Vec<Stmt>)) -> Vec<Stmt> {
     let mut out = Vec::with_capacity(body.len());
-    for mut stmt in body {
+    for stmt in body {
         if matches!(stmt, Stmt::For(_) | Stmt::While(_) | Stmt::If(_)) {
-            stmt.blocks_mut().for_each(|block| *block = expand_leaves(std::mem::take(block), emit));
-            out.push(stmt);
+            out.push(stmt.map_blocks(|block| expand_leaves(block, emit)));
         } else {
             emit(stmt, &mut out);
+        }
+    }
+    out
+}
+
+/// Replaces every loop by what `emit` makes of it, inner loops before those around them.
+pub(crate) fn expand_loops(body: Vec<Stmt>, emit: &mut impl FnMut(For, &mut Vec<Stmt>)) -> Vec<Stmt> {
+    let mut out = Vec::with_capacity(body.len());
+    for stmt in body {
+        match stmt.map_blocks(|block| expand_loops(block, emit)) {
+            Stmt::For(inner) => emit(inner, &mut out),
+            other => out.push(other),
         }
     }
     out

@@ -410,13 +410,7 @@ fn follow_views(kernel: &Kernel, block: &[Stmt], before: &Bases, moved: &mut FxH
                     moved.insert(*var);
                 }
             }
-            Stmt::For(each) => follow_views(kernel, &each.body, before, moved, bases),
-            Stmt::While(each) => follow_views(kernel, &each.body, before, moved, bases),
-            Stmt::If(branch) => {
-                follow_views(kernel, &branch.then, before, moved, bases);
-                follow_views(kernel, &branch.otherwise, before, moved, bases);
-            }
-            _ => {}
+            _ => stmt.blocks().for_each(|block| follow_views(kernel, block, before, moved, bases)),
         }
     }
 }

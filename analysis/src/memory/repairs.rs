@@ -254,11 +254,8 @@ fn write_out(
                 }
                 *next += 1;
             }
-            Stmt::For(each) => write_out(&mut each.body, moves, next, copy),
-            Stmt::While(each) => write_out(&mut each.body, moves, next, copy),
-            Stmt::If(branch) => {
-                write_out(&mut branch.then, moves, next, copy);
-                write_out(&mut branch.otherwise, moves, next, copy);
+            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {
+                stmt.blocks_mut().for_each(|block| write_out(block, moves, next, copy))
             }
             Stmt::Break(_) | Stmt::Continue(_) => {}
         }
@@ -289,13 +286,7 @@ fn follow_renames_in(kernel: &Kernel, block: &[Stmt], before: &Bases, moved: &mu
                     moved[var.0 as usize] = true;
                 }
             }
-            Stmt::For(each) => follow_renames_in(kernel, &each.body, before, moved, bases),
-            Stmt::While(each) => follow_renames_in(kernel, &each.body, before, moved, bases),
-            Stmt::If(branch) => {
-                follow_renames_in(kernel, &branch.then, before, moved, bases);
-                follow_renames_in(kernel, &branch.otherwise, before, moved, bases);
-            }
-            _ => {}
+            _ => stmt.blocks().for_each(|block| follow_renames_in(kernel, block, before, moved, bases)),
         }
     }
 }

@@ -230,13 +230,7 @@ fn trace_hazard(block: &[Stmt], received: &mut Received, hazard: &mut Hazard) {
                     hazard.reads_received.insert(*var);
                 }
             }
-            Stmt::For(each) => trace_hazard(&each.body, received, hazard),
-            Stmt::While(each) => trace_hazard(&each.body, received, hazard),
-            Stmt::If(branch) => {
-                trace_hazard(&branch.then, received, hazard);
-                trace_hazard(&branch.otherwise, received, hazard);
-            }
-            _ => {}
+            _ => stmt.blocks().for_each(|block| trace_hazard(block, received, hazard)),
         }
     }
 }

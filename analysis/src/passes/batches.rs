@@ -74,13 +74,7 @@ impl Batches {
                         self.taken.insert(*result);
                     }
                 }
-                Stmt::For(inner) => self.collect(&inner.body),
-                Stmt::While(inner) => self.collect(&inner.body),
-                Stmt::If(inner) => {
-                    self.collect(&inner.then);
-                    self.collect(&inner.otherwise);
-                }
-                _ => {}
+                _ => stmt.blocks().for_each(|block| self.collect(block)),
             }
         }
     }

@@ -5,9 +5,7 @@ use std::collections::BinaryHeap;
 
 use rustc_hash::FxHashMap;
 
-use crate::ir::{
-    Attr, AttrName, Call, For, If, Kernel, LoopKind, PipelineStage, Stmt, Type, Value, VarId, While, visit,
-};
+use crate::ir::{Attr, AttrName, Call, For, Kernel, LoopKind, PipelineStage, Stmt, Type, Value, VarId, visit};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -51,13 +49,7 @@ impl Order<'_> {
                 let drain = self.drains.get(&inner.index).copied().unwrap_or(Drain::AfterWork);
                 Stmt::For(For { kind: LoopKind::Range, body: self.body(inner.body, Some(drain)), ..inner })
             }
-            Stmt::For(inner) => Stmt::For(For { body: self.body(inner.body, pipeline), ..inner }),
-            Stmt::While(inner) => Stmt::While(While { body: self.body(inner.body, pipeline), ..inner }),
-            Stmt::If(inner) => {
-                let then = self.body(inner.then, pipeline);
-                Stmt::If(If { then, otherwise: self.body(inner.otherwise, pipeline), ..inner })
-            }
-            leaf => leaf,
+            other => other.map_blocks(|block| self.body(block, pipeline)),
         }
     }
 }

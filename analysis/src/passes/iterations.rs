@@ -4,7 +4,7 @@ use super::io_order::{Drain, Drains, is_product};
 use super::strays;
 use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, Call, For, If, Kernel, Operand, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, While, Why,
+    Attr, AttrName, Call, For, Kernel, Operand, PipelineStage, Reason, Scalar, Stmt, Value, Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -39,26 +39,6 @@ pub(super) fn iteration(
         _ => values.to_vec(),
     };
     Iteration { body, values, copies }
-}
-
-/// Replaces every loop by what `emit` makes of it, inner loops before those around them.
-pub(super) fn expand_loops(body: Vec<Stmt>, emit: &mut impl FnMut(For, &mut Vec<Stmt>)) -> Vec<Stmt> {
-    let mut out = Vec::with_capacity(body.len());
-    for stmt in body {
-        match stmt {
-            Stmt::For(mut inner) => {
-                inner.body = expand_loops(inner.body, emit);
-                emit(inner, &mut out);
-            }
-            Stmt::While(inner) => out.push(Stmt::While(While { body: expand_loops(inner.body, emit), ..inner })),
-            Stmt::If(inner) => {
-                let then = expand_loops(inner.then, emit);
-                out.push(Stmt::If(If { then, otherwise: expand_loops(inner.otherwise, emit), ..inner }));
-            }
-            leaf => out.push(leaf),
-        }
-    }
-    out
 }
 
 /// Which tiles of a copied iteration say what stage they belong to.
@@ -147,13 +127,7 @@ fn tag(kernel: &Kernel, body: &mut [Stmt], stage: PipelineStage, tagged: Tagged)
                     append_stage(call, stage);
                 }
             }
-            Stmt::For(inner) => tag(kernel, &mut inner.body, stage, tagged),
-            Stmt::While(inner) => tag(kernel, &mut inner.body, stage, tagged),
-            Stmt::If(inner) => {
-                tag(kernel, &mut inner.then, stage, tagged);
-                tag(kernel, &mut inner.otherwise, stage, tagged);
-            }
-            _ => {}
+            _ => stmt.blocks_mut().for_each(|block| tag(kernel, block, stage, tagged)),
         }
     }
 }

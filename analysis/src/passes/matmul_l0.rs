@@ -15,8 +15,8 @@ use super::two_accumulators;
 use crate::diagnostics::Code;
 use crate::ir::rewrite::Substitution;
 use crate::ir::{
-    Attr, AttrName, Call, Dtype, For, If, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar,
-    Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why, visit,
+    Attr, AttrName, Call, Dtype, Kernel, Note, Operand, Origin, Reason, Rejection, Role, SLayout, Scalar, Stmt,
+    TileType, TileView, Type, Value, Var, VarId, Why, visit,
 };
 use crate::memory::sizes;
 use crate::ops::OpId;
@@ -113,12 +113,7 @@ impl Tiling<'_> {
         let mut out = Vec::with_capacity(body.len());
         for stmt in body {
             match stmt {
-                Stmt::For(inner) => out.push(Stmt::For(For { body: self.body(inner.body), ..inner })),
-                Stmt::While(inner) => out.push(Stmt::While(While { body: self.body(inner.body), ..inner })),
-                Stmt::If(inner) => {
-                    let then = self.body(inner.then);
-                    out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
-                }
+                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => out.push(stmt.map_blocks(|block| self.body(block))),
                 Stmt::Let { var, value: Value::Call(call), origin } if is_product(&call) => {
                     match self.decide(var, &call, origin, &readers) {
                         Decision::Keep => out.push(Stmt::Let { var, value: Value::Call(call), origin }),

@@ -2,7 +2,7 @@
 //! that are left over follow the loop. Each copy's tiles say which stage they belong to.
 
 use super::io_order::{Drain, Drains};
-use super::iterations::{Staging, Tagged, as_value, expand_loops};
+use super::iterations::{Staging, Tagged, as_value};
 use crate::ir::{
     Carry, Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, PipelineStage, Reason, Role, Scalar, ScalarBinary,
     Stmt, Type, Value, Var, VarId, Why, fold, rewrite,
@@ -12,7 +12,7 @@ use crate::ir::{
 pub(super) fn run(kernel: &mut Kernel, drains: &mut Drains) {
     let body = std::mem::take(&mut kernel.body);
     let mut lower = Lower { staging: Staging::new(kernel, 0, drains) };
-    let body = expand_loops(body, &mut |inner, out| lower.for_loop(inner, out));
+    let body = rewrite::expand_loops(body, &mut |inner, out| lower.for_loop(inner, out));
     kernel.body = body;
 }
 

@@ -7,7 +7,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
-    AttrName, Call, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Stmt, Storage, Value, VarId, While, fold,
+    AttrName, Call, For, Kernel, LoopKind, Note, Operand, Origin, Reason, Stmt, Storage, Value, VarId, While, fold,
     visit,
 };
 use crate::memory::sizes;
@@ -39,12 +39,7 @@ fn is_operand_load(call: &Call) -> bool {
 fn forget_marks(body: &mut [Stmt]) {
     for stmt in body {
         match stmt {
-            Stmt::For(inner) => forget_marks(&mut inner.body),
-            Stmt::While(inner) => forget_marks(&mut inner.body),
-            Stmt::If(inner) => {
-                forget_marks(&mut inner.then);
-                forget_marks(&mut inner.otherwise);
-            }
+            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => stmt.blocks_mut().for_each(|block| forget_marks(block)),
             leaf => {
                 if let Some(call) = visit::call_of_mut(leaf) {
                     call.attrs.retain(|(name, _)| *name != AttrName::OperandLoad);
@@ -269,12 +264,7 @@ impl Room<'_> {
                 Stmt::For(inner) => {
                     self.count(&inner.body, in_pipeline || matches!(inner.kind, LoopKind::Pipeline { .. }));
                 }
-                Stmt::While(inner) => self.count(&inner.body, in_pipeline),
-                Stmt::If(inner) => {
-                    self.count(&inner.then, in_pipeline);
-                    self.count(&inner.otherwise, in_pipeline);
-                }
-                _ => {}
+                _ => stmt.blocks().for_each(|block| self.count(block, in_pipeline)),
             }
         }
     }
@@ -302,12 +292,7 @@ impl Moving<'_> {
                     inner.body = self.body(kept);
                     out.push(Stmt::For(inner));
                 }
-                Stmt::While(inner) => out.push(Stmt::While(While { body: self.body(inner.body), ..inner })),
-                Stmt::If(inner) => {
-                    let then = self.body(inner.then);
-                    out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
-                }
-                leaf => out.push(leaf),
+                other => out.push(other.map_blocks(|block| self.body(block))),
             }
         }
         out

@@ -6,10 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 use super::io_order::Drains;
-use super::iterations::{Iteration, Staging, Tagged, as_value, expand_loops};
+use super::iterations::{Iteration, Staging, Tagged, as_value};
 use crate::ir::{
     Carry, For, Kernel, LoopKind, Operand, PipelineStage, Role, Scalar, ScalarBinary, Stmt, Type, Value, VarId, fold,
-    visit,
+    rewrite, visit,
 };
 use crate::ops::OpId;
 
@@ -22,7 +22,7 @@ const DEPTH: i64 = 2;
 pub(super) fn run(kernel: &mut Kernel, drains: &mut Drains) {
     let body = std::mem::take(&mut kernel.body);
     let mut skew = Skew { staging: Staging::new(kernel, FIRST_GROUP, drains) };
-    let body = expand_loops(body, &mut |inner, out| skew.for_loop(inner, out));
+    let body = rewrite::expand_loops(body, &mut |inner, out| skew.for_loop(inner, out));
     kernel.body = body;
 }
 

@@ -9,7 +9,7 @@ use super::layout;
 use crate::diagnostics::Code;
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, KernelKind, Layout, Operand, Rejection, Role, SLayout, Stmt,
-    TileType, Type, Value, Var, VarId, While, Why, visit,
+    TileType, Type, Value, Var, VarId, Why, visit,
 };
 use crate::ops::{LayoutNeed, OpId, OutputSpace};
 use crate::target::Space;
@@ -376,16 +376,8 @@ impl Moves<'_> {
         out
     }
 
-    fn stmt(&mut self, mut stmt: Stmt) -> Stmt {
-        match stmt {
-            Stmt::For(inner) => return Stmt::For(For { body: self.nested(inner.body), ..inner }),
-            Stmt::While(inner) => return Stmt::While(While { body: self.nested(inner.body), ..inner }),
-            Stmt::If(inner) => {
-                let then = self.nested(inner.then);
-                return Stmt::If(If { then, otherwise: self.nested(inner.otherwise), ..inner });
-            }
-            _ => {}
-        }
+    fn stmt(&mut self, stmt: Stmt) -> Stmt {
+        let mut stmt = stmt.map_blocks(|block| self.nested(block));
         if let Some(call) = visit::call_of_mut(&mut stmt) {
             let op = call.op.op();
             for (index, arg) in call.args.iter_mut().enumerate() {

@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 use super::l0_tile::Extents;
 use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    Type, Value, Var, VarId, While, Why, fold, visit,
+    Attr, AttrName, Call, Carry, Dtype, For, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt, Type,
+    Value, Var, VarId, Why, fold, visit,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -103,22 +103,7 @@ fn in_list(
             results.set(found.stored, last);
             continue;
         }
-        out.push(match stmt {
-            Stmt::For(inner) => {
-                let body = in_list(kernel, inner.body, reads, results, decide);
-                Stmt::For(For { body, ..inner })
-            }
-            Stmt::While(inner) => {
-                let body = in_list(kernel, inner.body, reads, results, decide);
-                Stmt::While(While { body, ..inner })
-            }
-            Stmt::If(inner) => {
-                let then = in_list(kernel, inner.then, reads, results, decide);
-                let otherwise = in_list(kernel, inner.otherwise, reads, results, decide);
-                Stmt::If(If { then, otherwise, ..inner })
-            }
-            leaf => leaf,
-        });
+        out.push(stmt.map_blocks(|block| in_list(kernel, block, reads, results, decide)));
     }
     out
 }

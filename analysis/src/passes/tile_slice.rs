@@ -385,12 +385,9 @@ fn drop_from(body: &mut Vec<Stmt>, is_dead: &impl Fn(&VarId) -> bool) -> bool {
     body.retain(|stmt| !matches!(stmt, Stmt::Let { var, .. } if is_dead(var)));
     let mut dropped = body.len() < before;
     for stmt in body {
-        dropped |= match stmt {
-            Stmt::For(inner) => drop_inside(&mut inner.body, is_dead),
-            Stmt::While(inner) => drop_inside(&mut inner.body, is_dead),
-            Stmt::If(inner) => drop_inside(&mut inner.then, is_dead) | drop_inside(&mut inner.otherwise, is_dead),
-            _ => false,
-        };
+        for block in stmt.blocks_mut() {
+            dropped |= drop_inside(block, is_dead);
+        }
     }
     dropped
 }

@@ -156,11 +156,7 @@ impl Search<'_> {
                     let stages = if let LoopKind::Pipeline { stages } = each.kind { u64::from(stages) } else { 1 };
                     self.count(&each.body, depth.saturating_mul(stages), copies);
                 }
-                Stmt::While(each) => self.count(&each.body, depth, copies),
-                Stmt::If(branch) => {
-                    self.count(&branch.then, depth, copies);
-                    self.count(&branch.otherwise, depth, copies);
-                }
+                Stmt::While(_) | Stmt::If(_) => stmt.blocks().for_each(|block| self.count(block, depth, copies)),
                 Stmt::Let { var, value, .. } if self.is_in(*var, Space::Acc) => {
                     // The cube makes one product after the other.
                     let once = matches!(value, Value::Call(call) if is_product(call));

@@ -171,13 +171,7 @@ impl Collector<'_> {
                 Stmt::Let { var, value: Value::Element { tuple, .. }, .. } => {
                     self.tuples.entry(*tuple).or_default().push(*var);
                 }
-                Stmt::For(each) => self.elements(&each.body),
-                Stmt::While(each) => self.elements(&each.body),
-                Stmt::If(branch) => {
-                    self.elements(&branch.then);
-                    self.elements(&branch.otherwise);
-                }
-                _ => {}
+                _ => stmt.blocks().for_each(|block| self.elements(block)),
             }
         }
     }

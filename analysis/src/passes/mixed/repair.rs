@@ -85,14 +85,7 @@ impl FirstValues<'_> {
             self.whole.visit_definitions(&stmt, &mut |var| {
                 defined.insert(var);
             });
-            out.push(match stmt {
-                Stmt::For(inner) => Stmt::For(For { body: self.assign(inner.body), ..inner }),
-                Stmt::While(inner) => Stmt::While(While { body: self.assign(inner.body), ..inner }),
-                Stmt::If(inner) => {
-                    Stmt::If(If { then: self.assign(inner.then), otherwise: self.assign(inner.otherwise), ..inner })
-                }
-                leaf => leaf,
-            });
+            out.push(stmt.map_blocks(|block| self.assign(block)));
         }
         out
     }

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{
     Attr, AttrName, Call, Dtype, For, Kernel, LoopKind, Operand, Origin, Role, Scalar, ScalarBinary, Stmt,
-    TensorLayout, TensorType, Type, Value, Var, VarId, Why, visit,
+    TensorLayout, TensorType, Type, Value, Var, VarId, Why, rewrite, visit,
 };
 use crate::ops::OpId;
 
@@ -17,29 +17,10 @@ pub(super) fn run(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
 }
 
 fn fill_loops(kernel: &mut Kernel, body: Vec<Stmt>) -> Vec<Stmt> {
-    let mut out = Vec::with_capacity(body.len());
-    for stmt in body {
-        match stmt {
-            Stmt::For(inner) => {
-                let inner = For { body: fill_loops(kernel, inner.body), ..inner };
-                match constant_fill(kernel, &inner) {
-                    Some(filled) => out.extend(filled),
-                    None => out.push(Stmt::For(inner)),
-                }
-            }
-            Stmt::If(mut inner) => {
-                inner.then = fill_loops(kernel, inner.then);
-                inner.otherwise = fill_loops(kernel, inner.otherwise);
-                out.push(Stmt::If(inner));
-            }
-            Stmt::While(mut inner) => {
-                inner.body = fill_loops(kernel, inner.body);
-                out.push(Stmt::While(inner));
-            }
-            leaf => out.push(leaf),
-        }
-    }
-    out
+    rewrite::expand_loops(body, &mut |inner, out| match constant_fill(kernel, &inner) {
+        Some(filled) => out.extend(filled),
+        None => out.push(Stmt::For(inner)),
+    })
 }
 
 /// A loop that writes numbers to every element of contiguous parts of tensors: for each a tile of that number, and a store.
@@ -239,11 +220,8 @@ impl StagedUses {
 fn write_to_tiles(body: &mut [Stmt], tile_of: &FxHashMap<VarId, VarId>) {
     for stmt in body {
         match stmt {
-            Stmt::For(inner) => write_to_tiles(&mut inner.body, tile_of),
-            Stmt::While(inner) => write_to_tiles(&mut inner.body, tile_of),
-            Stmt::If(inner) => {
-                write_to_tiles(&mut inner.then, tile_of);
-                write_to_tiles(&mut inner.otherwise, tile_of);
+            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {
+                stmt.blocks_mut().for_each(|block| write_to_tiles(block, tile_of))
             }
             leaf => {
                 let Some(call) = visit::call_of_mut(leaf).filter(|call| call.op == OpId::TENSOR_WRITE) else {
