@@ -3,7 +3,7 @@
 //! Plain data: `codegen/selection/` reads it, and nothing here knows of the generator. What is one instruction on the operands
 //! of the call is said by its row alone; what needs more has a variant, and a function in the generator.
 
-use crate::ir::AttrName;
+use super::AttrName;
 
 /// What an operation becomes in generated code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
