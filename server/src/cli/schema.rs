@@ -1,3 +1,8 @@
+//! The JSON schema of `tilefit.toml`.
+//!
+//! By hand: `schemars` derives a schema from the types of fields, while a setting is a row of a table, and its shape is a column that the
+//! settings of VS Code are made of, too.
+
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
