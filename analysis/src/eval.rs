@@ -18,7 +18,7 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, StmtId};
 
 use crate::element::Dtype;
-use crate::reason::Reason;
+use crate::finding::Reason;
 use crate::target::Space;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};

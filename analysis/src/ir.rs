@@ -11,22 +11,14 @@ mod types;
 pub(crate) mod visit;
 
 use tilefit_syntax::BlockKey;
-use tilefit_syntax::ast::{ExprId, StmtId};
 
 pub use crate::element::{Dtype, Pad};
+pub use crate::finding::{Note, Origin, Reason};
 pub use crate::ops::AttrName;
 use crate::ops::OpId;
-pub use crate::reason::Reason;
 use crate::target::Space;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
-
-/// A node of the block's syntax tree that something stems from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Origin {
-    Expr(ExprId),
-    Stmt(StmtId),
-}
 
 /// Index of a variable in [`Kernel::vars`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -240,13 +232,6 @@ pub enum KernelKind {
     Aic,
     /// Vector core.
     Aiv,
-}
-
-/// Something that tilefit does not model, and the reason.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Note {
-    pub at: Origin,
-    pub reason: Reason,
 }
 
 /// Something that the compiler refuses at parse time.

@@ -104,6 +104,27 @@ fn no_rooms_need_each_other() {
     assert!(order.len() > 15, "rooms were found:\n{drawn}");
 }
 
+/// The room and all that it needs, and what those need.
+fn needs(graph: &Graph, room: &str) -> BTreeSet<String> {
+    let mut needs = BTreeSet::new();
+    let mut open = vec![room.to_owned()];
+    while let Some(room) = open.pop() {
+        if needs.insert(room.clone()) {
+            open.extend(graph[&room].iter().cloned());
+        }
+    }
+    needs
+}
+
+#[test]
+fn a_language_needs_no_other() {
+    let graph = graph();
+    for of_pypto in ["ir", "ops", "typing", "lower", "passes", "memory", "codegen", "printed", "pairs", "names"] {
+        assert!(!needs(&graph, "tlx").contains(of_pypto), "TLX needs `{of_pypto}`");
+        assert!(!needs(&graph, of_pypto).contains("tlx"), "`{of_pypto}` needs TLX");
+    }
+}
+
 #[test]
 fn a_cycle_is_seen() {
     let room = |name: &str, uses: &[&str]| (name.to_owned(), uses.iter().map(|name| (*name).to_owned()).collect());

@@ -6,7 +6,7 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, ParamKind, Stmt, Stm
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
 use super::{Constant, Evaluator, Scope, methods, records, unknown};
-use crate::reason::Reason;
+use crate::finding::Reason;
 
 /// Statements that an expression may run through the functions that it calls. Longer runs count as unknown.
 const LONGEST_RUN: u32 = 20_000;

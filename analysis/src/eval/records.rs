@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
 
 use super::{Argument, Assumption, Constant, Evaluator, FunctionSource, Scope, functions, torch, unknown};
-use crate::reason::Reason;
+use crate::finding::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {

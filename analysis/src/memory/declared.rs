@@ -3,10 +3,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
+use crate::finding::{Finding, Related};
 use crate::ir::{Kernel, Value, VarId};
 use crate::memory::bases::{BaseId, Bases, Offset};
 use crate::memory::lifetimes::{Lifetimes, Live};
-use crate::memory::plan::{Finding, Related};
 
 /// A tile with memory of its own in a slot, and when it is needed.
 type Bound = (VarId, Live);

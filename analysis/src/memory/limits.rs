@@ -1,10 +1,11 @@
 //! What each memory space holds against what it can hold, and how to say so (`docs/reference/memory.md`, "Addresses", "Hints").
 
 use crate::diagnostics::Code;
+use crate::finding::{Finding, Related};
 use crate::ir::{Kernel, Origin};
 use crate::memory::bases::Bases;
 use crate::memory::lifetimes::Group;
-use crate::memory::plan::{Finding, Fit, Order, Related, SpaceUse, StagePair, Trouble, Witness};
+use crate::memory::plan::{Fit, Order, SpaceUse, StagePair, Trouble, Witness};
 use crate::memory::sizes;
 use crate::memory::verdict::Packing;
 use crate::target::{COMPILER, Machine, Space};

@@ -26,13 +26,13 @@ pub(crate) mod sizes;
 mod tests;
 mod verdict;
 
+pub use crate::finding::{Finding, Related, Status};
 pub(crate) use addresses::{check_reservations, reservations};
 pub(crate) use deeper::Effort;
 pub use deeper::{OpenSearch, Searched};
 pub(crate) use doubt::take_back_unproved;
 pub use plan::{
-    Buffer, BufferId, Capacity, Crossings, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, StagePair,
-    Status, Trouble, Witness,
+    Buffer, BufferId, Capacity, Crossings, Fit, Order, Plan, PlannedTile, SpaceUse, StagePair, Trouble, Witness,
 };
 
 use crate::ir::{Kernel, VarId};

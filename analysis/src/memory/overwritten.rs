@@ -9,10 +9,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
+use crate::finding::{Finding, Related};
 use crate::ir::{Call, Carry, For, Kernel, Operand, Origin, Stmt, Value, VarId, visit};
 use crate::memory::bases::{Bases, Offset};
 use crate::memory::carried;
-use crate::memory::plan::{Finding, Related};
 use crate::ops::{Effect, OpId};
 use crate::target::Space;
 

@@ -1,7 +1,7 @@
 //! What the memory pipeline decides about one kernel.
 
 use crate::coverage::{self, Mark, Setting};
-use crate::diagnostics::{Code, Severity};
+use crate::finding::{Finding, Status};
 use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId, Why};
 use crate::memory::deeper::OpenSearch;
 use crate::target::{Planner, Space, Target};
@@ -39,40 +39,6 @@ pub struct Plan {
     pub findings: Vec<Finding>,
     /// What a search that takes its time may decide. A plan with the answers may be better.
     pub open: Vec<OpenSearch>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Status {
-    /// What the compiler assigns under [`Plan::planner`], also where it then refuses it for being more than a memory holds. All that the kernel
-    /// uses was compared with it.
-    Exact,
-    /// The same, as far as is known; but something in the kernel was never compared with the compiler ([`Plan::uncompared`]).
-    Predicted,
-    /// Some statements are not modelled; sizes are right, addresses may differ.
-    Partial,
-    /// The compiler refuses the kernel for what it says, not for its size: no planner assigns these addresses.
-    Rejected,
-    NotModelled,
-}
-
-impl Status {
-    pub fn of(is_rejected: bool, is_whole: bool) -> Status {
-        match (is_rejected, is_whole) {
-            (true, _) => Status::Rejected,
-            (false, false) => Status::Partial,
-            (false, true) => Status::Exact,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Exact => "exact",
-            Status::Predicted => "predicted",
-            Status::Partial => "partial",
-            Status::Rejected => "rejected",
-            Status::NotModelled => "not-modelled",
-        }
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,42 +187,6 @@ impl Fit {
             Fit::Undecided => "undecided",
         }
     }
-}
-
-/// Something to tell the author, at a node of the kernel.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    pub code: Code,
-    pub severity: Severity,
-    pub at: Origin,
-    /// The memory that is too small; of other findings, and of a search over all memories, none.
-    pub space: Option<Space>,
-    pub message: String,
-    pub related: Vec<Related>,
-}
-
-impl Finding {
-    /// One as severe as its code.
-    pub(crate) fn new(code: Code, at: Origin, message: impl Into<String>) -> Finding {
-        let (severity, message) = (code.severity(), message.into());
-        Finding { code, severity, at, space: None, message, related: Vec::new() }
-    }
-
-    pub(crate) fn with_related(self, related: impl IntoIterator<Item = Related>) -> Finding {
-        Finding { related: related.into_iter().collect(), ..self }
-    }
-
-    /// The compiler refuses the kernel for what it says. That memory is too small it finds out with every address assigned, and indices of
-    /// TLX buffers it does not check.
-    pub fn is_rejection(&self) -> bool {
-        self.severity == Severity::Error && !matches!(self.code, Code::CapacityExceeded | Code::IndexOutOfRange)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Related {
-    pub at: Origin,
-    pub message: String,
 }
 
 impl Plan {

@@ -3,6 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
+use crate::finding::{Finding, Related, Status};
 use crate::ir::{For, Kernel, KernelKind, Note, Operand, Origin, Reason, Role, Stmt, Var, VarId, While, Why, visit};
 use crate::memory::addresses::Range;
 use crate::memory::bases::{Base, BaseId, Bases, MemRef, Offset};
@@ -10,7 +11,7 @@ use crate::memory::check::{self, Checked};
 use crate::memory::declared;
 use crate::memory::lifetimes::Live;
 use crate::memory::limits::{self, Overflow, Peak};
-use crate::memory::plan::{Buffer, BufferId, Finding, Fit, Order, Plan, PlannedTile, Related, SpaceUse, Status};
+use crate::memory::plan::{Buffer, BufferId, Fit, Order, Plan, PlannedTile, SpaceUse};
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Degraded;
 use crate::memory::{Draft, Placement, overwritten, sizes};

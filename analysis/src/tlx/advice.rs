@@ -2,7 +2,7 @@
 //! needed, unused memory, the older form of reuse.
 
 use crate::diagnostics::Code;
-use crate::memory::Finding;
+use crate::finding::Finding;
 
 use super::align_up;
 use super::kernel::{Backing, GroupKind, Kernel, SpecId};

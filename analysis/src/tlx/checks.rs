@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use crate::diagnostics::{Code, Severity};
-use crate::ir::Origin;
-use crate::memory::{Finding, Related};
+use crate::finding::Origin;
+use crate::finding::{Finding, Related};
 
 use super::Rules;
 use super::advice;

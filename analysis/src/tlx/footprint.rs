@@ -1,7 +1,7 @@
 //! The real footprint: a spec and all that aliases it become one allocation of the largest type among them
 //! (`RewriteLocalAlias.cpp` of the compiler), so the printed size of a spec is not what it takes.
 
-use crate::ir::Reason;
+use crate::finding::Reason;
 
 use super::Rules;
 use super::kernel::{Backing, BufferId, Kernel, Known, Layout, SpecId};

@@ -3,8 +3,8 @@
 use tilefit_syntax::ast::{Ast, ExprId, Stmt};
 
 use crate::eval::Constant;
-use crate::ir::{Note, Origin, Reason};
-use crate::memory::Finding;
+use crate::finding::Finding;
+use crate::finding::{Note, Origin, Reason};
 
 use super::budgets::Arch;
 use super::language::{Dtype, Storage};

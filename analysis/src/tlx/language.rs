@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::eval::{Argument, Constant, Imports};
-use crate::ir::Reason;
+use crate::finding::Reason;
 
 /// The modules of Triton by the prefix that this crate writes for them; longer paths first.
 const MODULES: [(&str, &str); 3] =

@@ -1,7 +1,7 @@
 //! The memory of a TLX kernel: each stage of the compiler in turn, then what there is to say about the result.
 
-use crate::ir::Reason;
-use crate::memory::{Finding, Status};
+use crate::finding::Reason;
+use crate::finding::{Finding, Status};
 
 use super::budgets::{Arch, requested_columns};
 use super::footprint::{self, Footprint, Owner, Total};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, FloatBits, Function, ParamKind, Stmt};
 
 use crate::eval::{self, Constant, Scope};
-use crate::ir::Reason;
+use crate::finding::Reason;
 
 use super::budgets::Arch;
 use super::language::{self, Dtype};

@@ -1,6 +1,6 @@
 //! Sizes of buffers, and step 1 of the compiler: the size of each spec.
 
-use crate::ir::Reason;
+use crate::finding::Reason;
 
 use super::kernel::{Buffer, Kernel, Known, Pair, SpecId};
 use super::language::{Dtype, Storage};

@@ -4,7 +4,7 @@ use tilefit_syntax::ast::{Arg, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ir::{Origin, Reason};
+use crate::finding::{Origin, Reason};
 
 use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Layout, Op, Pair, Spec, SpecId};
 use super::super::language::{self, Dtype, Storage};

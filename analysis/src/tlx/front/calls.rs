@@ -3,7 +3,7 @@
 use tilefit_syntax::ast::{Arg, Expr, ExprId, Function};
 
 use crate::eval::{self, Constant};
-use crate::ir::{Origin, Reason};
+use crate::finding::{Origin, Reason};
 
 use super::super::kernel::Pair;
 use super::super::language::Storage;

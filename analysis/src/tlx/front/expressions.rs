@@ -4,7 +4,7 @@ use tilefit_syntax::ast::{BinaryOp, Clause, Expr, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant};
-use crate::ir::Reason;
+use crate::finding::Reason;
 
 use super::super::kernel::{BufferId, Index, IndexValue, Op};
 use super::{Frame, Front, MOST_ELEMENTS, Value};

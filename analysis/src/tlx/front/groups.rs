@@ -4,7 +4,7 @@ use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::Constant;
-use crate::ir::Reason;
+use crate::finding::Reason;
 
 use super::super::kernel::{Element, Group, GroupId, GroupKind, Known, Op, Overlap, SpecId};
 use super::{Frame, Front, Value};

@@ -15,8 +15,8 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant, Scope};
-use crate::ir::{Note, Origin, Reason};
-use crate::memory::Finding;
+use crate::finding::Finding;
+use crate::finding::{Note, Origin, Reason};
 
 use super::kernel::{BufferId, GroupId, Kernel, SpecId};
 use super::language;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tilefit_syntax::ast::{Ast, BoolOp, CompareOp, Expr, ExprId, Function, Stmt};
 
 use crate::eval::{self, Constant, Scope};
-use crate::ir::{Origin, Reason};
+use crate::finding::{Origin, Reason};
 
 use super::super::kernel::Param;
 use super::super::language;

@@ -6,7 +6,7 @@ use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant};
-use crate::ir::{Origin, Reason};
+use crate::finding::{Origin, Reason};
 
 use super::super::kernel::Local;
 use super::{Bound, Frame, Front, MOST_STATEMENTS, Naming, Value};

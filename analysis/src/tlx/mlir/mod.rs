@@ -9,8 +9,8 @@ use std::fmt::Write;
 use tilefit_syntax::ast::ExprId;
 
 use crate::diagnostics::{Code, Severity};
-use crate::ir::Reason;
-use crate::memory::Finding;
+use crate::finding::Finding;
+use crate::finding::Reason;
 
 use super::kernel::{
     Backing, Buffer, BufferId, BufferKind, Element, Group, GroupKind, Index, IndexValue, Kernel, Known, Op, SpecId,

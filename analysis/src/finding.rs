@@ -1,0 +1,96 @@
+//! What an analysis says of a kernel, whatever language it is written in: findings, what is not known and why, and how far the whole is.
+
+use tilefit_syntax::ast::{ExprId, StmtId};
+
+use crate::diagnostics::{Code, Severity};
+use crate::target::Space;
+
+/// A node of the block's syntax tree that something stems from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Origin {
+    Expr(ExprId),
+    Stmt(StmtId),
+}
+
+/// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Reason(pub String);
+
+/// Something that tilefit does not model, and the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Note {
+    pub at: Origin,
+    pub reason: Reason,
+}
+
+/// How far a plan is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// What the compiler assigns under [`Plan::planner`](crate::memory::Plan::planner), also where it then refuses it for being more than a memory holds. All that the kernel
+    /// uses was compared with it.
+    Exact,
+    /// The same, as far as is known; but something in the kernel was never compared with the compiler ([`Plan::uncompared`](crate::memory::Plan::uncompared)).
+    Predicted,
+    /// Some statements are not modelled; sizes are right, addresses may differ.
+    Partial,
+    /// The compiler refuses the kernel for what it says, not for its size: no planner assigns these addresses.
+    Rejected,
+    NotModelled,
+}
+
+impl Status {
+    pub fn of(is_rejected: bool, is_whole: bool) -> Status {
+        match (is_rejected, is_whole) {
+            (true, _) => Status::Rejected,
+            (false, false) => Status::Partial,
+            (false, true) => Status::Exact,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Status::Exact => "exact",
+            Status::Predicted => "predicted",
+            Status::Partial => "partial",
+            Status::Rejected => "rejected",
+            Status::NotModelled => "not-modelled",
+        }
+    }
+}
+
+/// Something to tell the author, at a node of the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub code: Code,
+    pub severity: Severity,
+    pub at: Origin,
+    /// The memory that is too small; of other findings, and of a search over all memories, none.
+    pub space: Option<Space>,
+    pub message: String,
+    pub related: Vec<Related>,
+}
+
+impl Finding {
+    /// One as severe as its code.
+    pub(crate) fn new(code: Code, at: Origin, message: impl Into<String>) -> Finding {
+        let (severity, message) = (code.severity(), message.into());
+        Finding { code, severity, at, space: None, message, related: Vec::new() }
+    }
+
+    pub(crate) fn with_related(self, related: impl IntoIterator<Item = Related>) -> Finding {
+        Finding { related: related.into_iter().collect(), ..self }
+    }
+
+    /// The compiler refuses the kernel for what it says. That memory is too small it finds out with every address assigned, and indices of
+    /// TLX buffers it does not check.
+    pub fn is_rejection(&self) -> bool {
+        self.severity == Severity::Error && !matches!(self.code, Code::CapacityExceeded | Code::IndexOutOfRange)
+    }
+}
+
+/// Another place that a finding speaks of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Related {
+    pub at: Origin,
+    pub message: String,
+}
