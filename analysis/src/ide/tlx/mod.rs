@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tilefit_syntax::TextRange;
 
-use crate::db::TlxKernel;
+use crate::db::{self, TlxKernel, Unit};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
+use crate::ir::Origin;
 use crate::tlx::budgets::requested_columns;
-use crate::tlx::language::Storage;
 use crate::tlx::plan::Place;
 use crate::tlx::{Backing, BufferId, SpecId};
 
@@ -23,8 +23,9 @@ pub(crate) use names::sharing;
 pub use scenarios::ScenarioView;
 
 use super::diagnostics::{Diagnostic, found, not_modelled};
+use super::language::{self, Extent, KernelView, Language, Placement, Site, Standing};
 use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
-use super::{Context, InlayHint, KernelPlan, PlacedUnit, Symbol, SymbolKind, layout};
+use super::{Context, InlayHint, KernelPlan, PlacedUnit, layout};
 
 /// A spec in `tilefit plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,6 +52,65 @@ pub struct AllocationView {
     pub ranges: Vec<[u64; 2]>,
 }
 
+pub(super) struct Tlx;
+
+impl Language for Tlx {
+    fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
+        kernel(context, unit).is_some()
+    }
+
+    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
+        let tlx = kernel(context, unit).into_iter();
+        tlx.map(|tlx| Standing { name: &tlx.kernel.name, at: tlx.kernel.name_origin }).collect()
+    }
+
+    fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
+        kernel(context, unit).into_iter().map(|tlx| Box::new(View(tlx)) as language::View<'db>).collect()
+    }
+}
+
+/// The kernel that a unit is.
+fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db TlxKernel> {
+    db::tlx_kernel(context.db, unit, context.settings).as_deref()
+}
+
+/// A kernel under the scenario in force.
+struct View<'db>(&'db TlxKernel);
+
+impl KernelView for View<'_> {
+    fn name(&self) -> &str {
+        &self.0.kernel.name
+    }
+
+    fn name_origin(&self) -> Origin {
+        self.0.kernel.name_origin
+    }
+
+    fn origin(&self) -> Origin {
+        self.0.kernel.origin
+    }
+
+    fn target(&self) -> &'static str {
+        self.0.plan.arch.name()
+    }
+
+    fn is_planned(&self) -> bool {
+        true
+    }
+
+    fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
+        let mut placements: Vec<_> = placements(self.0).collect();
+        placements.sort_by_key(|placement| placed.range(placement.at));
+        placements
+    }
+}
+
+/// Specs, then buffers.
+fn placements(tlx: &TlxKernel) -> impl Iterator<Item = Placement<'_>> {
+    let specs = tlx.kernel.spec_ids().map(|id| of_spec(tlx, id));
+    specs.chain(tlx.kernel.buffer_ids().map(|id| of_buffer(tlx, id)))
+}
+
 /// Everything that is wrong with a kernel or not known of it.
 pub(crate) fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
     let (kernel, plan) = (&tlx.kernel, &tlx.plan);
@@ -59,7 +119,7 @@ pub(crate) fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagn
     let mut diagnostics: Vec<_> = findings.chain(notes).collect();
     if let Some(condition) = kernel.contradiction {
         diagnostics.push(Diagnostic {
-            range: placed.range(crate::ir::Origin::Expr(condition)),
+            range: placed.range(Origin::Expr(condition)),
             code: Code::NotModelled,
             severity: Code::NotModelled.severity(),
             message: "no known scenario satisfies this static_assert, so the sizes shown may never be compiled"
@@ -208,70 +268,32 @@ pub(crate) fn inlay_hints(placed: &PlacedUnit<'_>, tlx: &TlxKernel, range: TextR
             hints.push(InlayHint { offset, label, tooltip: tooltip.clone(), in_front: false });
         }
     };
-    for id in tlx.kernel.spec_ids() {
-        let spec = tlx.kernel.spec(id);
-        add(spec.name_at, spec_label(tlx, id));
-    }
-    for id in tlx.kernel.buffer_ids() {
-        let buffer = tlx.kernel.buffer(id);
-        add(buffer.name_at, tlx.plan.place(id).map(|place| place_label(tlx, place)));
+    for placement in placements(tlx) {
+        add(placement.at, placement.extent.as_ref().map(layout::extent));
     }
     hints
 }
 
-fn spec_label(tlx: &TlxKernel, id: SpecId) -> Option<String> {
-    let extent = tlx.plan.spec(id)?.extent.as_ref().ok()?;
-    Some(amount(tlx, *extent, *tlx.kernel.spec(id).storage.as_ref().ok()?))
-}
-
-fn place_label(tlx: &TlxKernel, place: &Place) -> String {
-    let storage = place.sized.storage;
-    match place.placement {
-        Some(placement) => {
-            let units = if tlx.plan.units(storage) == "columns" { "cols" } else { "B" };
-            format!("@{} +{} {units}", placement.offset, place.sized.unit)
-        }
-        None => amount(tlx, place.sized.allocated(), storage),
-    }
-}
-
-fn amount(tlx: &TlxKernel, units: u64, storage: Storage) -> String {
-    match tlx.plan.units(storage) {
-        "columns" => format!("{units} cols"),
-        _ => layout::bytes(units),
-    }
-}
-
-pub(crate) fn symbol(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Symbol {
-    let kernel = &tlx.kernel;
-    let child = |name: &str, origin, detail: String| {
-        let range = placed.range(origin);
-        Symbol { name: name.to_owned(), detail, kind: SymbolKind::Tile, range, selection: range, children: vec![] }
+fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
+    let spec = tlx.kernel.spec(id);
+    let extent = || {
+        let size = *tlx.plan.spec(id)?.extent.as_ref().ok()?;
+        let unit = tlx.plan.units(*spec.storage.as_ref().ok()?);
+        Some(Extent { site: Site::Allocation, size, unit })
     };
-    let specs = kernel.spec_ids().map(|id| {
-        let spec = kernel.spec(id);
-        child(&spec.name, spec.name_at, spec_label(tlx, id).unwrap_or_else(|| "?".to_owned()))
+    Placement { name: &spec.name, at: spec.name_at, extent: extent() }
+}
+
+fn of_buffer(tlx: &TlxKernel, id: BufferId) -> Placement<'_> {
+    let buffer = tlx.kernel.buffer(id);
+    let extent = tlx.plan.place(id).map(|place| {
+        let (site, size) = match place.placement {
+            Some(placement) => (Site::Within { offset: placement.offset }, place.sized.unit),
+            None => (Site::Allocation, place.sized.allocated()),
+        };
+        Extent { site, size, unit: tlx.plan.units(place.sized.storage) }
     });
-    let buffers = kernel.buffer_ids().map(|id| {
-        let buffer = kernel.buffer(id);
-        child(
-            &buffer.name,
-            buffer.name_at,
-            tlx.plan.place(id).map_or_else(|| "?".to_owned(), |place| place_label(tlx, place)),
-        )
-    });
-    let selection = placed.range(kernel.name_origin);
-    let whole = placed.range(kernel.origin);
-    let mut children: Vec<_> = specs.chain(buffers).collect();
-    children.sort_by_key(|child| child.range);
-    Symbol {
-        name: context.qualified_name(placed.unit, &kernel.name),
-        detail: format!("{} kernel", tlx.plan.arch),
-        kind: SymbolKind::Kernel,
-        range: TextRange::new(whole.start.min(selection.start), whole.end.max(selection.end)),
-        selection,
-        children,
-    }
+    Placement { name: &buffer.name, at: buffer.name_at, extent }
 }
 
 /// As Python writes it.

@@ -1,0 +1,92 @@
+//! The seam between features and languages. A language says which units are its kernels, and hands out a view of each; a feature reads
+//! views, and knows no language. Everything in a view is found when it is asked for, so that a feature pays for what it shows.
+//!
+//! No method here has a default: a new language says for each feature what it has to say, also where that is nothing.
+
+use crate::db::Unit;
+use crate::ir::Origin;
+
+use super::pypto::Pypto;
+use super::tlx::Tlx;
+use super::{Context, PlacedUnit};
+
+/// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
+/// for the host have nothing in common by which to claim them.
+const LANGUAGES: [&dyn Language; 2] = [&Tlx, &Pypto];
+
+pub(crate) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language {
+    let claims = |language: &&dyn Language| language.claims(context, unit);
+    LANGUAGES.into_iter().find(claims).unwrap_or(&Pypto)
+}
+
+pub(crate) trait Language: Sync {
+    fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool;
+
+    /// The kernels whose text a unit is; nothing is planned for it.
+    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>>;
+
+    /// What is known of the kernels of a unit, in the order of [`standing`](Language::standing). One that stands there may come to
+    /// several, such as for the two cores.
+    fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<View<'db>>;
+}
+
+/// A kernel by its name.
+pub(crate) struct Standing<'db> {
+    pub(crate) name: &'db str,
+    /// Of the name.
+    pub(crate) at: Origin,
+}
+
+pub(crate) type View<'db> = Box<dyn KernelView + 'db>;
+
+/// A kernel as its compiler lays it out in memory.
+pub(crate) trait KernelView {
+    fn name(&self) -> &str;
+    fn name_origin(&self) -> Origin;
+
+    /// The whole kernel.
+    fn origin(&self) -> Origin;
+
+    /// The machine, by name.
+    fn target(&self) -> &'static str;
+
+    /// False where a stage of tilefit failed on it: there are findings then, and nothing else to show.
+    fn is_planned(&self) -> bool;
+
+    /// What the author gave a name to and memory is made for.
+    fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>>;
+}
+
+/// Memory that has a name in the source.
+pub(crate) struct Placement<'k> {
+    pub(crate) name: &'k str,
+    /// The name, where it is bound.
+    pub(crate) at: Origin,
+    /// `None`: its size is not known.
+    pub(crate) extent: Option<Extent>,
+}
+
+/// Where memory lies, and how much it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) site: Site,
+    /// In [`unit`](Extent::unit).
+    pub(crate) size: u64,
+    /// `bytes` or `columns`.
+    pub(crate) unit: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// In a memory space, of which the compiler gives out the addresses; what is not known is `None`.
+    Memory {
+        space: Option<&'static str>,
+        address: Option<u64>,
+        /// The offset from the address is chosen while the kernel runs.
+        at_run_time: bool,
+    },
+    /// In an allocation that others are in too.
+    Within { offset: u64 },
+    /// An allocation by itself.
+    Allocation,
+}
