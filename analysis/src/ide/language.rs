@@ -3,12 +3,14 @@
 //!
 //! No method here has a default: a new language says for each feature what it has to say, also where that is nothing.
 
+use tilefit_syntax::TextRange;
+
 use crate::db::Unit;
 use crate::ir::Origin;
 
 use super::pypto::Pypto;
 use super::tlx::Tlx;
-use super::{Context, PlacedUnit};
+use super::{Context, HintDetails, Hover, PlacedUnit};
 
 /// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
 /// for the host have nothing in common by which to claim them.
@@ -28,6 +30,21 @@ pub(crate) trait Language: Sync {
     /// What is known of the kernels of a unit, in the order of [`standing`](Language::standing). One that stands there may come to
     /// several, such as for the two cores.
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<View<'db>>;
+
+    /// What is known of the name at a byte offset.
+    fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover>;
+
+    /// Where what shares memory with the name at a byte offset is bound, itself included; `None` where it stands for no memory.
+    fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>>;
+
+    /// What there is to the hint with this label at a byte offset.
+    fn hint_details(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        offset: usize,
+        label: &str,
+    ) -> Option<HintDetails>;
 }
 
 /// A kernel by its name.
@@ -55,6 +72,12 @@ pub(crate) trait KernelView {
 
     /// What the author gave a name to and memory is made for.
     fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>>;
+
+    /// What has a hint; of several at one place the first speaks for all.
+    fn hinted(&self) -> Vec<Hinted<'_>>;
+
+    /// Which kernel it is, and by whose rules it lies where it lies, for the tooltip of a hint.
+    fn laid_out_by(&self) -> String;
 }
 
 /// Memory that has a name in the source.
@@ -64,6 +87,12 @@ pub(crate) struct Placement<'k> {
     pub(crate) at: Origin,
     /// `None`: its size is not known.
     pub(crate) extent: Option<Extent>,
+}
+
+pub(crate) struct Hinted<'k> {
+    pub(crate) placement: Placement<'k>,
+    /// The hint stands after an expression, not after a name.
+    pub(crate) is_unnamed: bool,
 }
 
 /// Where memory lies, and how much it is.

@@ -61,7 +61,7 @@ use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, TlxKernel,
 use crate::ir::Origin;
 use crate::project::Config;
 
-use language::{Standing, View};
+use language::{Language, Standing, View};
 
 /// One file of a snapshot, as the features see it.
 pub(crate) struct Context<'db> {
@@ -144,9 +144,13 @@ impl<'db> Context<'db> {
         })
     }
 
+    pub(crate) fn language(&self, unit: Unit<'db>) -> &'static dyn Language {
+        language::of(self, unit)
+    }
+
     /// The kernels whose text a unit is; nothing is planned for it.
     pub(crate) fn standing(&self, unit: Unit<'db>) -> Vec<Standing<'db>> {
-        language::of(self, unit).standing(self, unit)
+        self.language(unit).standing(self, unit)
     }
 
     /// The kernels of a unit that are laid out in memory, one way or another.
@@ -156,7 +160,7 @@ impl<'db> Context<'db> {
 
     /// With those of which there is nothing to show but that tilefit failed.
     pub(crate) fn all_kernels(&self, unit: Unit<'db>) -> Vec<View<'db>> {
-        language::of(self, unit).kernels(self, unit)
+        self.language(unit).kernels(self, unit)
     }
 
     /// The TLX kernel that a unit is.

@@ -1,14 +1,19 @@
 //! PyPTO kernels as the features see them, out of their plans.
 
+mod hints;
+mod hover;
+
 use std::borrow::Cow;
+
+use tilefit_syntax::TextRange;
 
 use crate::db::{self, Outcome, Unit};
 use crate::ir::{Origin, Role};
 use crate::memory::{Plan, PlannedTile};
 use crate::target::Space;
 
-use super::language::{self, Extent, Language, Placement, Site, Standing};
-use super::{Context, PlacedUnit};
+use super::language::{self, Extent, Hinted, Language, Placement, Site, Standing};
+use super::{Context, HintDetails, Hover, PlacedUnit};
 
 pub(super) struct Pypto;
 
@@ -31,6 +36,24 @@ impl Language for Pypto {
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
         let outcomes = context.plans(unit).iter();
         outcomes.map(|outcome| View::new(context, outcome) as Box<dyn language::KernelView>).collect()
+    }
+
+    fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
+        hover::hover(context, placed, offset)
+    }
+
+    fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
+        hover::sharing(context, placed, offset)
+    }
+
+    fn hint_details(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        offset: usize,
+        label: &str,
+    ) -> Option<HintDetails> {
+        hints::details(context, placed, offset, label)
     }
 }
 
@@ -78,6 +101,15 @@ impl language::KernelView for View<'_> {
     fn outline(&self, _: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
         let tiles = self.plan.tiles.iter().filter(|tile| tile.inserted.is_none() && tile.role == Role::Def);
         tiles.map(placement).collect()
+    }
+
+    fn hinted(&self) -> Vec<Hinted<'_>> {
+        let tiles = hints::of_tiles(self.outcome, &self.plan).into_iter();
+        tiles.map(|hinted| Hinted { placement: placement(hinted.tile), is_unnamed: hinted.is_unnamed }).collect()
+    }
+
+    fn laid_out_by(&self) -> String {
+        format!("{} under planner {} on {}", self.plan.kernel, self.plan.planner, self.plan.target)
     }
 }
 

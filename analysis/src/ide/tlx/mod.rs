@@ -18,14 +18,12 @@ use crate::tlx::budgets::requested_columns;
 use crate::tlx::plan::Place;
 use crate::tlx::{Backing, BufferId, SpecId};
 
-pub(crate) use hover::hover;
-pub(crate) use names::sharing;
 pub use scenarios::ScenarioView;
 
 use super::diagnostics::{Diagnostic, found, not_modelled};
-use super::language::{self, Extent, KernelView, Language, Placement, Site, Standing};
+use super::language::{self, Extent, Hinted, KernelView, Language, Placement, Site, Standing};
 use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
-use super::{Context, InlayHint, KernelPlan, PlacedUnit, layout};
+use super::{Context, HintDetails, Hover, KernelPlan, PlacedUnit};
 
 /// A spec in `tilefit plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -67,6 +65,25 @@ impl Language for Tlx {
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
         kernel(context, unit).into_iter().map(|tlx| Box::new(View(tlx)) as language::View<'db>).collect()
     }
+
+    fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
+        hover::hover(context, placed, kernel(context, placed.unit)?, offset)
+    }
+
+    fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
+        Some(names::sharing(context, placed, kernel(context, placed.unit)?, offset))
+    }
+
+    fn hint_details(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        offset: usize,
+        _: &str,
+    ) -> Option<HintDetails> {
+        let Hover { markdown, .. } = self.hover(context, placed, offset)?;
+        Some(HintDetails { markdown, link: None })
+    }
 }
 
 /// The kernel that a unit is.
@@ -102,6 +119,15 @@ impl KernelView for View<'_> {
         let mut placements: Vec<_> = placements(self.0).collect();
         placements.sort_by_key(|placement| placed.range(placement.at));
         placements
+    }
+
+    fn hinted(&self) -> Vec<Hinted<'_>> {
+        placements(self.0).map(|placement| Hinted { placement, is_unnamed: false }).collect()
+    }
+
+    fn laid_out_by(&self) -> String {
+        let (kernel, plan) = (&self.0.kernel, &self.0.plan);
+        format!("{} on {} by the rules of the {}", kernel.name, plan.arch, plan.rules.name())
     }
 }
 
@@ -253,25 +279,6 @@ pub(crate) fn lens_title(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &T
         _ => String::new(),
     };
     title(tlx) + &survey
-}
-
-/// `@64 +32 cols` after a member of an overlap tree, `32 KiB` after memory of its own.
-pub(crate) fn inlay_hints(placed: &PlacedUnit<'_>, tlx: &TlxKernel, range: TextRange) -> Vec<InlayHint> {
-    let mut hints: Vec<InlayHint> = Vec::new();
-    let tooltip = format!("{} on {} by the rules of the {}", tlx.kernel.name, tlx.plan.arch, tlx.plan.rules.name());
-    let mut add = |origin, label: Option<String>| {
-        let offset = placed.range(origin).end;
-        let in_range = offset >= range.start && offset <= range.end;
-        if let Some(label) = label.filter(|_| in_range)
-            && !hints.iter().any(|hint| hint.offset == offset)
-        {
-            hints.push(InlayHint { offset, label, tooltip: tooltip.clone(), in_front: false });
-        }
-    };
-    for placement in placements(tlx) {
-        add(placement.at, placement.extent.as_ref().map(layout::extent));
-    }
-    hints
 }
 
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
