@@ -3,11 +3,16 @@
 //!
 //! No method here has a default: a new language says for each feature what it has to say, also where that is nothing.
 
+use std::ops::Range;
+
 use tilefit_syntax::TextRange;
 
-use crate::db::Unit;
+use crate::db::{Dumped, Unit};
 use crate::ir::Origin;
+use crate::memory::Status;
+use crate::project::Config;
 
+use super::memory_map::Drawing;
 use super::pypto::Pypto;
 use super::tlx::Tlx;
 use super::{Context, HintDetails, Hover, PlacedUnit};
@@ -30,6 +35,18 @@ pub(crate) trait Language: Sync {
     /// What is known of the kernels of a unit, in the order of [`standing`](Language::standing). One that stands there may come to
     /// several, such as for the two cores.
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<View<'db>>;
+
+    /// What is known of some of those that stand there, by each; those left out of which there is nothing to show.
+    fn kernels_of<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<Vec<View<'db>>>;
+
+    /// What the kernels of a unit would come to under other settings.
+    fn kernels_under<'db>(&self, context: &Context<'db>, unit: Unit<'db>, config: &'db Config) -> Vec<View<'db>>;
+
+    /// The compiler's dumps of some of those that stand there; without dumps, nothing is planned.
+    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<&'db Dumped<'db>>;
+
+    /// Whether there is C++ of the kernels of a unit; nothing is planned for it.
+    fn generates_code(&self, context: &Context<'_>, unit: Unit<'_>) -> bool;
 
     /// What is known of the name at a byte offset.
     fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover>;
@@ -67,8 +84,25 @@ pub(crate) trait KernelView {
     /// The machine, by name.
     fn target(&self) -> &'static str;
 
+    /// The rules by which memory is given out, by name.
+    fn planner(&self) -> &'static str;
+
+    fn status(&self) -> Status;
+
+    /// Why the status is not exact.
+    fn reasons(&self) -> Vec<String>;
+
     /// False where a stage of tilefit failed on it: there are findings then, and nothing else to show.
     fn is_planned(&self) -> bool;
+
+    /// What memory the kernel uses.
+    fn memories(&self) -> Vec<Memory>;
+
+    /// How full they are, in the words of a lens.
+    fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String;
+
+    /// Who has which addresses of each memory.
+    fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing;
 
     /// What the author gave a name to and memory is made for.
     fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>>;
@@ -78,6 +112,13 @@ pub(crate) trait KernelView {
 
     /// Which kernel it is, and by whose rules it lies where it lies, for the tooltip of a hint.
     fn laid_out_by(&self) -> String;
+}
+
+/// A memory space of a kernel's target, in bytes or columns.
+pub(crate) struct Memory {
+    pub(crate) used: u64,
+    /// `None`: no limit is known.
+    pub(crate) capacity: Option<u64>,
 }
 
 /// Memory that has a name in the source.

@@ -2,17 +2,23 @@
 
 mod hints;
 mod hover;
+mod lens;
+mod map;
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, Outcome, Unit};
+use crate::db::{self, Dumped, Outcome, Unit};
 use crate::ir::{Origin, Role};
-use crate::memory::{Plan, PlannedTile};
+use crate::memory::{Plan, PlannedTile, Status};
+use crate::project::Config;
 use crate::target::Space;
 
-use super::language::{self, Extent, Hinted, Language, Placement, Site, Standing};
+use super::language::{self, Extent, Hinted, Language, Memory, Placement, Site, Standing};
+use super::memory_map::Drawing;
 use super::{Context, HintDetails, Hover, PlacedUnit};
 
 pub(super) struct Pypto;
@@ -35,7 +41,36 @@ impl Language for Pypto {
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
         let outcomes = context.plans(unit).iter();
-        outcomes.map(|outcome| View::new(context, outcome) as Box<dyn language::KernelView>).collect()
+        outcomes.map(|outcome| View::of(Cow::Borrowed(outcome), context.config())).collect()
+    }
+
+    fn kernels_of<'db>(
+        &self,
+        context: &Context<'db>,
+        unit: Unit<'db>,
+        standing: Range<usize>,
+    ) -> Vec<Vec<language::View<'db>>> {
+        let view = |(_, outcome)| View::of(Cow::Borrowed(outcome), context.config());
+        let kernels = lens::outcomes(context, unit, standing).into_iter();
+        kernels.map(|outcomes| outcomes.into_iter().map(view).collect()).collect()
+    }
+
+    fn kernels_under<'db>(
+        &self,
+        context: &Context<'db>,
+        unit: Unit<'db>,
+        config: &'db Config,
+    ) -> Vec<language::View<'db>> {
+        let outcomes = db::plans_under(context.db, unit, config).into_iter();
+        outcomes.map(|outcome| View::of(Cow::Owned(outcome), config)).collect()
+    }
+
+    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<&'db Dumped<'db>> {
+        lens::dumps(context, unit, standing)
+    }
+
+    fn generates_code(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
+        !db::standing(context.db, unit).is_empty()
     }
 
     fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
@@ -59,57 +94,90 @@ impl Language for Pypto {
 
 /// What the compiler makes of a kernel.
 struct View<'db> {
-    outcome: &'db Outcome,
-    /// Empty where a stage failed.
-    plan: Cow<'db, Plan>,
+    outcome: Cow<'db, Outcome>,
+    config: &'db Config,
+    /// Instead of a plan, where a stage failed.
+    empty: OnceCell<Plan>,
 }
 
 impl<'db> View<'db> {
-    fn new(context: &Context<'db>, outcome: &'db Outcome) -> Box<View<'db>> {
-        let plan = match outcome {
-            Outcome::Planned(planned) => Cow::Borrowed(&planned.plan),
-            Outcome::Printed(plan) => Cow::Borrowed(&**plan),
+    fn of(outcome: Cow<'db, Outcome>, config: &'db Config) -> language::View<'db> {
+        Box::new(View { outcome, config, empty: OnceCell::new() })
+    }
+
+    fn plan(&self) -> &Plan {
+        match &*self.outcome {
+            Outcome::Planned(planned) => &planned.plan,
+            Outcome::Printed(plan) => plan,
             Outcome::Failed(kernel) => {
-                Cow::Owned(Plan::empty(kernel, context.config().target, context.config().planner))
+                self.empty.get_or_init(|| Plan::empty(kernel, self.config.target, self.config.planner))
             }
-        };
-        Box::new(View { outcome, plan })
+        }
     }
 }
 
 impl language::KernelView for View<'_> {
     fn name(&self) -> &str {
-        &self.plan.kernel
+        &self.plan().kernel
     }
 
     fn name_origin(&self) -> Origin {
-        self.plan.name_origin
+        self.plan().name_origin
     }
 
     fn origin(&self) -> Origin {
-        self.plan.origin
+        self.plan().origin
     }
 
     fn target(&self) -> &'static str {
-        self.plan.target.name()
+        self.plan().target.name()
+    }
+
+    fn planner(&self) -> &'static str {
+        self.plan().planner.name()
+    }
+
+    fn status(&self) -> Status {
+        match *self.outcome {
+            Outcome::Planned(_) | Outcome::Printed(_) => self.plan().status,
+            Outcome::Failed(_) => Status::NotModelled,
+        }
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        self.plan().notes.iter().map(|note| note.reason.0.clone()).collect()
     }
 
     fn is_planned(&self) -> bool {
-        !matches!(self.outcome, Outcome::Failed(_))
+        !matches!(*self.outcome, Outcome::Failed(_))
+    }
+
+    fn memories(&self) -> Vec<Memory> {
+        let spaces = self.plan().spaces.iter();
+        spaces.map(|space| Memory { used: space.used, capacity: space.capacity }).collect()
+    }
+
+    fn fill(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> String {
+        lens::fill(self.plan())
+    }
+
+    fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
+        map::drawing(context, placed, self.plan())
     }
 
     fn outline(&self, _: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
-        let tiles = self.plan.tiles.iter().filter(|tile| tile.inserted.is_none() && tile.role == Role::Def);
+        let tiles = self.plan().tiles.iter().filter(|tile| tile.inserted.is_none() && tile.role == Role::Def);
         tiles.map(placement).collect()
     }
 
     fn hinted(&self) -> Vec<Hinted<'_>> {
-        let tiles = hints::of_tiles(self.outcome, &self.plan).into_iter();
+        let tiles = hints::of_tiles(&self.outcome, self.plan()).into_iter();
         tiles.map(|hinted| Hinted { placement: placement(hinted.tile), is_unnamed: hinted.is_unnamed }).collect()
     }
 
     fn laid_out_by(&self) -> String {
-        format!("{} under planner {} on {}", self.plan.kernel, self.plan.planner, self.plan.target)
+        let plan = self.plan();
+        format!("{} under planner {} on {}", plan.kernel, plan.planner, plan.target)
     }
 }
 

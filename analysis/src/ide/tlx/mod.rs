@@ -2,18 +2,22 @@
 
 pub(super) mod actions;
 mod hover;
+mod map;
 mod names;
 mod scenarios;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, TlxKernel, Unit};
+use crate::db::{self, Dumped, TlxKernel, Unit};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::Origin;
+use crate::memory::Status;
+use crate::project::Config;
 use crate::tlx::budgets::requested_columns;
 use crate::tlx::plan::Place;
 use crate::tlx::{Backing, BufferId, SpecId};
@@ -21,7 +25,8 @@ use crate::tlx::{Backing, BufferId, SpecId};
 pub use scenarios::ScenarioView;
 
 use super::diagnostics::{Diagnostic, found, not_modelled};
-use super::language::{self, Extent, Hinted, KernelView, Language, Placement, Site, Standing};
+use super::language::{self, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing};
+use super::memory_map::Drawing;
 use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
 use super::{Context, HintDetails, Hover, KernelPlan, PlacedUnit};
 
@@ -64,6 +69,29 @@ impl Language for Tlx {
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
         kernel(context, unit).into_iter().map(|tlx| Box::new(View(tlx)) as language::View<'db>).collect()
+    }
+
+    fn kernels_of<'db>(
+        &self,
+        context: &Context<'db>,
+        unit: Unit<'db>,
+        standing: Range<usize>,
+    ) -> Vec<Vec<language::View<'db>>> {
+        let kernels = self.kernels(context, unit).into_iter();
+        kernels.skip(standing.start).take(standing.len()).map(|kernel| vec![kernel]).collect()
+    }
+
+    /// The targets and planners of other settings are PyPTO's.
+    fn kernels_under<'db>(&self, context: &Context<'db>, unit: Unit<'db>, _: &'db Config) -> Vec<language::View<'db>> {
+        self.kernels(context, unit)
+    }
+
+    fn dumps<'db>(&self, _: &Context<'db>, _: Unit<'db>, _: Range<usize>) -> Vec<&'db Dumped<'db>> {
+        Vec::new()
+    }
+
+    fn generates_code(&self, _: &Context<'_>, _: Unit<'_>) -> bool {
+        false
     }
 
     fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
@@ -111,8 +139,36 @@ impl KernelView for View<'_> {
         self.0.plan.arch.name()
     }
 
+    fn planner(&self) -> &'static str {
+        self.0.plan.rules.name()
+    }
+
+    fn status(&self) -> Status {
+        self.0.plan.status(&self.0.kernel)
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let notes = self.0.kernel.notes.iter().map(|note| &note.reason);
+        notes.chain(&self.0.plan.unknown).map(|reason| reason.0.clone()).collect()
+    }
+
     fn is_planned(&self) -> bool {
         true
+    }
+
+    fn memories(&self) -> Vec<Memory> {
+        let plan = &self.0.plan;
+        let smem = Memory { used: plan.smem.all, capacity: Some(plan.arch.smem()) };
+        let tmem = Memory { used: requested_columns(plan.tmem.all), capacity: Some(plan.arch.tmem()) };
+        if plan.arch.tmem() > 0 { vec![smem, tmem] } else { vec![smem] }
+    }
+
+    fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
+        fill(context, placed, self.0)
+    }
+
+    fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
+        map::drawing(context, placed, self.0)
     }
 
     fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
@@ -273,7 +329,8 @@ fn title(tlx: &TlxKernel) -> String {
     format!("{}{partly}", parts.join(" · "))
 }
 
-pub(crate) fn lens_title(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
+/// With what the scenarios come to.
+fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let survey = match scenarios::survey(context, placed).map(|survey| survey.fits()) {
         Some((fits, known)) if known > 0 => format!(" · fits {fits} of {known} configurations"),
         _ => String::new(),
