@@ -9,10 +9,12 @@ use tilefit_syntax::TextRange;
 
 use crate::db::{Dumped, Unit};
 use crate::ir::Origin;
-use crate::memory::Status;
+use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 
+use super::diagnostics::Diagnostic;
 use super::memory_map::Drawing;
+use super::plan_view::Details;
 use super::pypto::Pypto;
 use super::tlx::Tlx;
 use super::{Context, HintDetails, Hover, PlacedUnit};
@@ -103,6 +105,15 @@ pub(crate) trait KernelView {
 
     /// Who has which addresses of each memory.
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing;
+
+    /// What `tilefit plan` says beside all this.
+    fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details;
+
+    /// What is wrong with the kernel, or not known of it; with the severities that codes have by themselves.
+    fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic>;
+
+    /// What a longer search may find out.
+    fn open(&self) -> &[OpenSearch];
 
     /// What the author gave a name to and memory is made for.
     fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>>;

@@ -4,6 +4,7 @@ mod hints;
 mod hover;
 mod lens;
 mod map;
+mod plan;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -13,12 +14,14 @@ use tilefit_syntax::TextRange;
 
 use crate::db::{self, Dumped, Outcome, Unit};
 use crate::ir::{Origin, Role};
-use crate::memory::{Plan, PlannedTile, Status};
+use crate::memory::{OpenSearch, Plan, PlannedTile, Status};
 use crate::project::Config;
 use crate::target::Space;
 
+use super::diagnostics::{self, Diagnostic};
 use super::language::{self, Extent, Hinted, Language, Memory, Placement, Site, Standing};
 use super::memory_map::Drawing;
+use super::plan_view::Details;
 use super::{Context, HintDetails, Hover, PlacedUnit};
 
 pub(super) struct Pypto;
@@ -40,8 +43,8 @@ impl Language for Pypto {
     }
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
-        let outcomes = context.plans(unit).iter();
-        outcomes.map(|outcome| View::of(Cow::Borrowed(outcome), context.config())).collect()
+        let outcomes = context.plans(unit).iter().enumerate();
+        outcomes.map(|(nth, outcome)| View::of(Cow::Borrowed(outcome), Some(nth), context.config())).collect()
     }
 
     fn kernels_of<'db>(
@@ -50,7 +53,7 @@ impl Language for Pypto {
         unit: Unit<'db>,
         standing: Range<usize>,
     ) -> Vec<Vec<language::View<'db>>> {
-        let view = |(_, outcome)| View::of(Cow::Borrowed(outcome), context.config());
+        let view = |(nth, outcome)| View::of(Cow::Borrowed(outcome), Some(nth), context.config());
         let kernels = lens::outcomes(context, unit, standing).into_iter();
         kernels.map(|outcomes| outcomes.into_iter().map(view).collect()).collect()
     }
@@ -62,7 +65,7 @@ impl Language for Pypto {
         config: &'db Config,
     ) -> Vec<language::View<'db>> {
         let outcomes = db::plans_under(context.db, unit, config).into_iter();
-        outcomes.map(|outcome| View::of(Cow::Owned(outcome), config)).collect()
+        outcomes.map(|outcome| View::of(Cow::Owned(outcome), None, config)).collect()
     }
 
     fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<&'db Dumped<'db>> {
@@ -95,14 +98,16 @@ impl Language for Pypto {
 /// What the compiler makes of a kernel.
 struct View<'db> {
     outcome: Cow<'db, Outcome>,
+    /// Of the plans of its unit; `None` under other settings, which no dump is of.
+    nth: Option<usize>,
     config: &'db Config,
     /// Instead of a plan, where a stage failed.
     empty: OnceCell<Plan>,
 }
 
 impl<'db> View<'db> {
-    fn of(outcome: Cow<'db, Outcome>, config: &'db Config) -> language::View<'db> {
-        Box::new(View { outcome, config, empty: OnceCell::new() })
+    fn of(outcome: Cow<'db, Outcome>, nth: Option<usize>, config: &'db Config) -> language::View<'db> {
+        Box::new(View { outcome, nth, config, empty: OnceCell::new() })
     }
 
     fn plan(&self) -> &Plan {
@@ -163,6 +168,21 @@ impl language::KernelView for View<'_> {
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
         map::drawing(context, placed, self.plan())
+    }
+
+    fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {
+        plan::details(context, placed, &self.outcome, self.plan())
+    }
+
+    fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+        let dumped = || context.dumped(placed.unit).get(self.nth?)?.as_ref();
+        let mut all = diagnostics::of_kernel(placed, &self.outcome);
+        all.extend(dumped().and_then(|dumped| diagnostics::differing(placed, dumped)));
+        all
+    }
+
+    fn open(&self) -> &[OpenSearch] {
+        &self.plan().open
     }
 
     fn outline(&self, _: &PlacedUnit<'_>) -> Vec<Placement<'_>> {

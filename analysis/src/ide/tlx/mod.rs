@@ -16,7 +16,7 @@ use crate::db::{self, Dumped, TlxKernel, Unit};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::Origin;
-use crate::memory::Status;
+use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 use crate::tlx::budgets::requested_columns;
 use crate::tlx::plan::Place;
@@ -27,8 +27,8 @@ pub use scenarios::ScenarioView;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::language::{self, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing};
 use super::memory_map::Drawing;
-use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
-use super::{Context, HintDetails, Hover, KernelPlan, PlacedUnit};
+use super::plan_view::{Details, SpacePlan, TilePlan};
+use super::{Context, HintDetails, Hover, PlacedUnit};
 
 /// A spec in `tilefit plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -171,6 +171,18 @@ impl KernelView for View<'_> {
         map::drawing(context, placed, self.0)
     }
 
+    fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {
+        details(context, placed, self.0)
+    }
+
+    fn diagnostics(&self, _: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+        diagnostics(placed, self.0)
+    }
+
+    fn open(&self) -> &[OpenSearch] {
+        &[]
+    }
+
     fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
         let mut placements: Vec<_> = placements(self.0).collect();
         placements.sort_by_key(|placement| placed.range(placement.at));
@@ -194,7 +206,7 @@ fn placements(tlx: &TlxKernel) -> impl Iterator<Item = Placement<'_>> {
 }
 
 /// Everything that is wrong with a kernel or not known of it.
-pub(crate) fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
+fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
     let (kernel, plan) = (&tlx.kernel, &tlx.plan);
     let findings = kernel.findings.iter().chain(&plan.findings).map(|finding| found(placed, finding));
     let notes = kernel.notes.iter().map(|note| not_modelled(placed, note));
@@ -226,39 +238,22 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
     })
 }
 
-pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> KernelPlan {
+fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Details {
     let (kernel, plan) = (&tlx.kernel, &tlx.plan);
-    let reasons = kernel.notes.iter().map(|note| &note.reason).chain(&plan.unknown);
-    let mut spaces = BTreeMap::new();
-    let mut space = |name, used, capacity| {
-        spaces.insert(name, SpacePlan { used, capacity: Some(capacity), peak: used, packing: None })
-    };
-    space("smem", plan.smem.all, plan.arch.smem());
+    let space = |used, capacity| SpacePlan { used, capacity: Some(capacity), peak: used, packing: None };
+    let mut spaces = BTreeMap::from([("smem", space(plan.smem.all, plan.arch.smem()))]);
     if plan.arch.tmem() > 0 {
-        space("tmem", requested_columns(plan.tmem.all), plan.arch.tmem());
+        spaces.insert("tmem", space(requested_columns(plan.tmem.all), plan.arch.tmem()));
     }
-    let diagnostics = diagnostics(placed, tlx).into_iter().map(|diagnostic| PlanDiagnostic {
-        code: diagnostic.code.name(),
-        severity: diagnostic.severity.name(),
-        line: context.line(diagnostic.range.start),
-        message: diagnostic.message,
-    });
-    KernelPlan {
-        name: context.qualified_name(placed.unit, &kernel.name),
-        line: context.line(placed.range(kernel.name_origin).start),
-        status: plan.status(kernel).name(),
-        uncompared: Vec::new(),
-        marks: Vec::new(),
-        reasons: reasons.map(|reason| reason.0.clone()).collect(),
-        assumes: Vec::new(),
-        target: plan.arch.name(),
-        planner: plan.rules.name(),
-        compiler: None,
+    Details {
         spaces,
         tiles: kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect(),
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
         scenarios: scenarios::views(context, placed, tlx),
-        diagnostics: diagnostics.collect(),
+        uncompared: Vec::new(),
+        marks: Vec::new(),
+        assumes: Vec::new(),
+        compiler: None,
     }
 }
 
