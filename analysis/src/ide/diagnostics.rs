@@ -10,7 +10,7 @@ use crate::memory::{Finding, OpenSearch, Plan};
 use crate::names::{UnknownName, Usage};
 use crate::printed::Match;
 
-use super::{Context, PlacedUnit, tlx};
+use super::{Context, PlacedUnit};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -53,18 +53,17 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
         all.push(oversized(context.document().len()));
     }
     for placed in context.units() {
-        let outcomes = context.plans(placed.unit);
-        all.extend(outcomes.iter().flat_map(|outcome| of_kernel(&placed, outcome)));
-        open.extend(outcomes.iter().filter_map(Outcome::plan).flat_map(|plan| &plan.open).cloned());
-        all.extend(context.dumped(placed.unit).iter().filter_map(|dumped| differing(&placed, dumped.as_ref()?)));
+        for kernel in context.all_kernels(placed.unit) {
+            all.extend(kernel.diagnostics(context, &placed));
+            open.extend_from_slice(kernel.open());
+        }
         if asks_for_sequences(context, placed.unit) {
             all.extend(context.sequences(placed.unit).flat_map(|both| of_generated(&placed, both)));
         }
         all.extend(unpaired(context, &placed));
         all.extend(unparsed(context, &placed));
         add_unknown_names(&mut all, context, &placed);
-        all.extend(context.tlx(placed.unit).into_iter().flat_map(|tlx| tlx::diagnostics(&placed, tlx)));
-        all.extend(outcomes.first().and_then(|outcome| duplicate(context, &placed, outcome)));
+        all.extend(context.plans(placed.unit).first().and_then(|outcome| duplicate(context, &placed, outcome)));
     }
     for placed in context.programs_in(TextRange::new(0, usize::MAX)) {
         add_unknown_names(&mut all, context, &placed);

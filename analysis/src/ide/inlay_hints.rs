@@ -4,14 +4,10 @@
 
 use std::ops::Range;
 
-use rustc_hash::FxHashSet;
 use tilefit_syntax::TextRange;
 
-use crate::db::Outcome;
-use crate::ir::{Role, Why};
-use crate::memory::{Plan, PlannedTile};
-
-use super::{Context, PlacedUnit, hover, layout, made, sync_hints, tlx};
+use super::language::{KernelView, Placement};
+use super::{Context, PlacedUnit, layout, sync_hints};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
@@ -48,93 +44,36 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
         if !config.inlay_hints {
             continue;
         }
-        hints.extend(context.tlx(placed.unit).into_iter().flat_map(|kernel| tlx::inlay_hints(&placed, kernel, range)));
-        for Hinted { plan, tile, offset, is_unnamed, .. } in of_tiles(context, &placed) {
-            if offset < range.start || offset > range.end {
-                continue;
-            }
-            let tooltip = format!("{} under planner {} on {}", plan.kernel, plan.planner, plan.target);
-            let arrow = if is_unnamed { "→ " } else { "" };
-            let label = format!("{arrow}{}", layout::place(tile));
-            // Copies made by unrolling stand on the same name; the first speaks for all.
-            if !hints.iter().rev().take(64).any(|hint| hint.offset == offset && !hint.in_front) {
-                hints.push(InlayHint { offset, label, tooltip, in_front: false });
-            }
+        for kernel in context.kernels(placed.unit) {
+            add_kernel(&mut hints, &placed, &*kernel, range);
         }
     }
     hints.sort_by_key(|hint| hint.offset);
     hints
 }
 
-/// A tile that has a hint.
-struct Hinted<'db> {
-    outcome: &'db Outcome,
-    plan: &'db Plan,
-    tile: &'db PlannedTile,
-    /// Of the hint.
-    offset: usize,
-    is_unnamed: bool,
-}
-
-fn of_tiles<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Vec<Hinted<'db>> {
-    let mut all = Vec::new();
-    for outcome in context.plans(placed.unit) {
-        let Some(plan) = outcome.plan() else { continue };
-        let stored = match outcome {
-            Outcome::Planned(planned) => made::stored(&planned.kernel),
-            _ => FxHashSet::default(),
-        };
-        let kernel = outcome.kernel();
-        for tile in plan.tiles.iter().filter(|tile| made::is_defined(kernel, plan, tile)) {
-            // The value of `o[...] = pl.exp(x)` has no name; the hint stands after the expression.
-            let is_unnamed = tile.inserted == Some(Why::NestedCall) && stored.contains(&tile.var);
-            if tile.inserted.is_some() && !is_unnamed {
-                continue;
-            }
-            // What other code gives to a scope is defined nowhere in it.
-            if tile.origin == plan.origin {
-                continue;
-            }
-            all.push(Hinted { outcome, plan, tile, offset: placed.range(tile.origin).end, is_unnamed });
+fn add_kernel(hints: &mut Vec<InlayHint>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView, range: TextRange) {
+    let by = kernel.laid_out_by();
+    for hinted in kernel.hinted() {
+        let Placement { at, extent: Some(extent), .. } = hinted.placement else { continue };
+        let offset = placed.range(at).end;
+        if offset < range.start || offset > range.end {
+            continue;
         }
+        // Copies made by unrolling stand on the same name; the first speaks for all.
+        if hints.iter().rev().take(64).any(|hint| hint.offset == offset && !hint.in_front) {
+            continue;
+        }
+        let arrow = if hinted.is_unnamed { "→ " } else { "" };
+        let label = format!("{arrow}{}", layout::extent(&extent));
+        hints.push(InlayHint { offset, label, tooltip: by.clone(), in_front: false });
     }
-    all
 }
 
 /// The details of the hint of a tile or buffer at a byte offset; those of synchronisation have none.
 pub(crate) fn hint_details(context: &Context<'_>, offset: usize, label: &str) -> Option<HintDetails> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
-    if let Some(kernel) = context.tlx(placed.unit) {
-        let hover = tlx::hover(context, &placed, kernel, offset)?;
-        return Some(HintDetails { markdown: hover.markdown, link: None });
-    }
-    let is_it =
-        |hinted: &Hinted<'_>| hinted.offset == offset && label.trim_start_matches("→ ") == layout::place(hinted.tile);
-    let Hinted { outcome, plan, tile, .. } = of_tiles(context, &placed).into_iter().find(is_it)?;
-    Some(HintDetails {
-        markdown: hover::describe(context, &placed, outcome, plan, tile),
-        link: link(&placed, plan, tile, label),
-    })
-}
-
-fn link(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile, label: &str) -> Option<HintLink> {
-    let start = label.find("0x")?;
-    let len = label[start..].find(' ').unwrap_or(label.len() - start);
-    let target = before(placed, plan, tile)?;
-    Some(HintLink { part: start..start + len, target })
-}
-
-/// Where the tile is defined that last had bytes of a tile before it.
-fn before(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> Option<TextRange> {
-    let address = tile.address?;
-    let overlaps = |other: &&PlannedTile| {
-        other.space == tile.space
-            && other.address.is_some_and(|at| at < address + tile.bytes && address < at + other.bytes)
-    };
-    let earlier =
-        plan.tiles.iter().filter(|other| other.role == Role::Def && other.inserted.is_none() && other.var != tile.var);
-    let earlier = earlier.filter(|other| other.first < tile.first).filter(overlaps);
-    earlier.max_by_key(|other| other.first).map(|other| placed.range(other.origin))
+    context.language(placed.unit).hint_details(context, &placed, offset, label)
 }
 
 #[cfg(test)]

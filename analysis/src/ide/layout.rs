@@ -1,9 +1,9 @@
 //! How sizes, addresses and lifetimes are written for people.
 
 use crate::memory::{Order, Plan, PlannedTile};
-use crate::target::Space;
 
-use super::{Context, PlacedUnit};
+use super::language::{Extent, Site};
+use super::{Context, PlacedUnit, pypto};
 
 /// `16 KiB`, `1.5 KiB`, `96 B`: exact, or in bytes.
 pub(crate) fn bytes(bytes: u64) -> String {
@@ -17,13 +17,31 @@ pub(crate) fn bytes(bytes: u64) -> String {
 
 /// `Vec 0x4000 16 KiB`; a part that is not known is left out.
 pub(crate) fn place(tile: &PlannedTile) -> String {
-    let mut parts = vec![tile.space.map_or("?", Space::name).to_owned()];
-    if let Some(address) = tile.address {
-        let at_run_time = if tile.dynamic_offset { "+…" } else { "" };
-        parts.push(format!("{address:#x}{at_run_time}"));
+    extent(&pypto::extent(tile))
+}
+
+/// `Vec 0x4000 16 KiB` in a memory, `@64 +32 cols` in an allocation, `32 KiB` of an allocation.
+pub(crate) fn extent(of: &Extent) -> String {
+    match of.site {
+        Site::Memory { space, address, at_run_time } => {
+            let mut parts = vec![space.unwrap_or("?").to_owned()];
+            if let Some(address) = address {
+                let at_run_time = if at_run_time { "+…" } else { "" };
+                parts.push(format!("{address:#x}{at_run_time}"));
+            }
+            parts.push(amount(of));
+            parts.join(" ")
+        }
+        Site::Within { offset } => {
+            let unit = if of.unit == "columns" { "cols" } else { "B" };
+            format!("@{offset} +{} {unit}", of.size)
+        }
+        Site::Allocation => amount(of),
     }
-    parts.push(bytes(tile.bytes));
-    parts.join(" ")
+}
+
+fn amount(of: &Extent) -> String {
+    if of.unit == "columns" { format!("{} cols", of.size) } else { bytes(of.size) }
 }
 
 /// `64 / 64 KiB (100 %)`

@@ -4,21 +4,18 @@
 
 pub mod html;
 mod scale;
-mod specs;
 pub mod svg;
 #[cfg(test)]
 mod tests;
 pub mod text;
-mod tiles;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
 
-use crate::db;
-use crate::memory::Plan;
 use crate::project::Config;
 use crate::target::{Planner, Target};
 
+use super::language::KernelView;
 use super::{Context, PlacedUnit};
 
 /// Addresses run across, and [`rows`](MemoryMap::rows) down. `At` is how a place in the source is told: bytes here, an LSP range on the wire.
@@ -41,6 +38,13 @@ pub struct MemoryMap<At = TextRange> {
     /// The source line (from 1) that each row begins at.
     pub rows: Vec<usize>,
     pub spaces: Vec<SpaceMap<At>>,
+}
+
+/// What a map shows beside what all features know of its kernel.
+pub(crate) struct Drawing {
+    pub(crate) down: Down,
+    pub(crate) rows: Vec<usize>,
+    pub(crate) spaces: Vec<SpaceMap>,
 }
 
 /// What runs down a map.
@@ -211,14 +215,28 @@ fn around(context: &Context<'_>, offset: usize, config: &Config) -> Option<Vec<M
 
 /// The maps of a block, each with the range of its kernel.
 fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>, config: &Config) -> Vec<(TextRange, MemoryMap)> {
-    if let Some(tlx) = context.tlx(placed.unit) {
-        return vec![(placed.range(tlx.kernel.origin), specs::map(context, placed, tlx))];
+    let kernels = match config == context.config() {
+        true => context.all_kernels(placed.unit),
+        false => context.language(placed.unit).kernels_under(context, placed.unit, config),
+    };
+    let planned = kernels.iter().filter(|kernel| kernel.is_planned());
+    planned.map(|kernel| (placed.range(kernel.origin()), of_kernel(context, placed, &**kernel))).collect()
+}
+
+fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> MemoryMap {
+    let Drawing { down, rows, spaces } = kernel.drawing(context, placed);
+    MemoryMap {
+        kernel: context.qualified_name(placed.unit, kernel.name()),
+        line: context.line(placed.range(kernel.name_origin()).start),
+        range: placed.range(kernel.origin()),
+        target: kernel.target(),
+        planner: kernel.planner(),
+        status: kernel.status().name(),
+        reasons: kernel.reasons(),
+        down,
+        rows,
+        spaces,
     }
-    let map = |plan: &Plan| (placed.range(plan.origin), tiles::map(context, placed, plan));
-    if config == context.config() {
-        return context.plans(placed.unit).iter().filter_map(db::Outcome::plan).map(map).collect();
-    }
-    db::plans_under(context.db, placed.unit, config).iter().filter_map(db::Outcome::plan).map(map).collect()
 }
 
 impl Trial {
@@ -422,7 +440,7 @@ fn heading<At>(space: &SpaceMap<At>) -> String {
 }
 
 /// What is left of `[from, to)` without `taken`, which is in any order.
-fn without(from: u64, to: u64, mut taken: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
+pub(super) fn without(from: u64, to: u64, mut taken: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
     taken.sort_unstable();
     let mut left = Vec::new();
     let mut at = from;
@@ -439,7 +457,7 @@ fn without(from: u64, to: u64, mut taken: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
 }
 
 /// Ranges that touch or overlap become one.
-fn merged(mut ranges: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
+pub(super) fn merged(mut ranges: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
     ranges.retain(|[start, end]| start < end);
     ranges.sort_unstable();
     let mut merged: Vec<[u64; 2]> = Vec::new();

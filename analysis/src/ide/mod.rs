@@ -11,6 +11,7 @@ pub mod diagnostics;
 pub mod generated_code;
 pub mod hover;
 pub mod inlay_hints;
+mod language;
 mod layout;
 pub mod lowered_ir;
 mod made;
@@ -18,6 +19,7 @@ pub mod memory_map;
 pub mod navigation;
 mod place;
 pub mod plan_view;
+mod pypto;
 #[cfg(test)]
 mod random;
 mod scopes;
@@ -58,6 +60,8 @@ use crate::codegen::Sequenced;
 use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, TlxKernel, Unit};
 use crate::ir::Origin;
 use crate::project::Config;
+
+use language::{Language, Standing, View};
 
 /// One file of a snapshot, as the features see it.
 pub(crate) struct Context<'db> {
@@ -138,6 +142,25 @@ impl<'db> Context<'db> {
             Outcome::Planned(planned) if planned.is_complete() => Some((&**planned, sequenced)),
             _ => None,
         })
+    }
+
+    pub(crate) fn language(&self, unit: Unit<'db>) -> &'static dyn Language {
+        language::of(self, unit)
+    }
+
+    /// The kernels whose text a unit is; nothing is planned for it.
+    pub(crate) fn standing(&self, unit: Unit<'db>) -> Vec<Standing<'db>> {
+        self.language(unit).standing(self, unit)
+    }
+
+    /// The kernels of a unit that are laid out in memory, one way or another.
+    pub(crate) fn kernels(&self, unit: Unit<'db>) -> impl Iterator<Item = View<'db>> {
+        self.all_kernels(unit).into_iter().filter(|kernel| kernel.is_planned())
+    }
+
+    /// With those of which there is nothing to show but that tilefit failed.
+    pub(crate) fn all_kernels(&self, unit: Unit<'db>) -> Vec<View<'db>> {
+        self.language(unit).kernels(self, unit)
     }
 
     /// The TLX kernel that a unit is.

@@ -5,14 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::coverage::Mark;
-use crate::db::{self, Dumped, Outcome};
-use crate::ir::Role;
-use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Status, Trouble, Witness};
-use crate::target::{COMPILER, Planner, Space};
 
-use super::diagnostics::{configured, differing, of_kernel};
-use super::tlx::{self, ScenarioView, SpecView};
-use super::{Context, PlacedUnit, layout};
+use super::diagnostics::configured;
+use super::language::KernelView;
+use super::tlx::{ScenarioView, SpecView};
+use super::{Context, PlacedUnit};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -142,49 +139,32 @@ pub struct PlanDiagnostic {
     pub message: String,
 }
 
+/// What is said of a kernel here beside what all features know of it.
+pub(crate) struct Details {
+    /// Of each memory.
+    pub(crate) spaces: BTreeMap<&'static str, SpacePlan>,
+    pub(crate) tiles: Vec<TilePlan>,
+    pub(crate) specs: Vec<SpecView>,
+    pub(crate) scenarios: Vec<ScenarioView>,
+    pub(crate) uncompared: Vec<String>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) assumes: Vec<String>,
+    pub(crate) compiler: Option<String>,
+}
+
 pub(crate) fn plans(context: &Context<'_>) -> Vec<KernelPlan> {
     let mut plans = Vec::new();
     for placed in context.units() {
-        let dumped = context.dumped(placed.unit);
-        for (index, outcome) in context.plans(placed.unit).iter().enumerate() {
-            let dumped = dumped.get(index).and_then(Option::as_ref);
-            plans.push(kernel_plan(context, &placed, outcome, dumped));
-        }
-        plans.extend(context.tlx(placed.unit).map(|tlx| tlx::kernel_plan(context, &placed, tlx)));
+        let kernels = context.all_kernels(placed.unit);
+        plans.extend(kernels.iter().map(|kernel| kernel_plan(context, &placed, &**kernel)));
     }
     plans
 }
 
-fn kernel_plan(
-    context: &Context<'_>,
-    placed: &PlacedUnit<'_>,
-    outcome: &Outcome,
-    dumped: Option<&Dumped<'_>>,
-) -> KernelPlan {
-    let failed;
-    let (plan, status) = match outcome {
-        Outcome::Planned(planned) => (&planned.plan, planned.plan.status),
-        Outcome::Printed(plan) => (&**plan, plan.status),
-        Outcome::Failed(kernel) => {
-            failed = Plan::empty(kernel, context.config().target, context.config().planner);
-            (&failed, Status::NotModelled)
-        }
-    };
-    let space = |used: &SpaceUse| {
-        let packing = SpacePacking {
-            verdict: used.fit.name(),
-            bound: used.peak,
-            best: used.best,
-            floor: used.floor,
-            cross_pipe_reuse: used.crossings.map(|crossings| crossings.remaining),
-            relaxed: used.relaxed.iter().map(|pair| pair.tiles.clone().map(|tile| stage(&tile))).collect(),
-            trouble: used.trouble.as_ref().map(|trouble| trouble_view(context, placed, plan, used, trouble)),
-        };
-        let SpaceUse { used: bytes, capacity, peak, .. } = *used;
-        (used.space.name(), SpacePlan { used: bytes, capacity, peak, packing: Some(packing) })
-    };
-    let mut diagnostics = of_kernel(placed, outcome);
-    diagnostics.extend(dumped.and_then(|dumped| differing(placed, dumped)));
+fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> KernelPlan {
+    let Details { spaces, tiles, specs, scenarios, uncompared, marks, assumes, compiler } =
+        kernel.details(context, placed);
+    let mut diagnostics = kernel.diagnostics(context, placed);
     diagnostics.retain_mut(|diagnostic| configured(context, diagnostic));
     let diagnostics = diagnostics.into_iter().map(|diagnostic| PlanDiagnostic {
         code: diagnostic.code.name(),
@@ -193,82 +173,20 @@ fn kernel_plan(
         message: diagnostic.message,
     });
     KernelPlan {
-        name: context.qualified_name(placed.unit, &plan.kernel),
-        line: context.line(placed.range(plan.name_origin).start),
-        status: status.name(),
-        uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
-        marks: marks(outcome),
-        reasons: plan.notes.iter().map(|note| note.reason.0.clone()).collect(),
-        assumes: db::assumptions(context.db, placed.unit).as_ref().clone(),
-        target: plan.target.name(),
-        planner: plan.planner.name(),
-        compiler: matches!(plan.planner, Planner::Sequential | Planner::DsaRp).then(|| COMPILER.named()),
-        spaces: plan.spaces.iter().map(space).collect(),
-        tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
-        specs: Vec::new(),
-        scenarios: Vec::new(),
+        name: context.qualified_name(placed.unit, kernel.name()),
+        line: context.line(placed.range(kernel.name_origin()).start),
+        status: kernel.status().name(),
+        reasons: kernel.reasons(),
+        uncompared,
+        marks,
+        assumes,
+        target: kernel.target(),
+        planner: kernel.planner(),
+        compiler,
+        spaces,
+        tiles,
+        specs,
+        scenarios,
         diagnostics: diagnostics.collect(),
-    }
-}
-
-fn marks(outcome: &Outcome) -> Vec<Mark> {
-    match outcome {
-        Outcome::Planned(planned) => planned.marks.clone(),
-        Outcome::Printed(_) | Outcome::Failed(_) => Vec::new(),
-    }
-}
-
-fn stage((name, stage): &(String, i64)) -> String {
-    format!("{name} of stage {stage}")
-}
-
-fn trouble_view(
-    context: &Context<'_>,
-    placed: &PlacedUnit<'_>,
-    plan: &Plan,
-    used: &SpaceUse,
-    trouble: &Trouble,
-) -> TroubleView {
-    let witness = |tile: &Witness| WitnessView {
-        name: tile.name.clone(),
-        bytes: tile.bytes,
-        line: context.line(placed.range(tile.at).start),
-    };
-    let peak = |at: Order, bytes: u64| PeakView {
-        line: layout::lines(context, placed, plan, at, at).0,
-        op: plan.tiles.iter().find(|tile| tile.first == at && !tile.op.is_empty()).map(|tile| tile.op),
-        bytes,
-    };
-    let Trouble { halve, remove, end_earlier, .. } = trouble.clone();
-    TroubleView {
-        peak_at: peak(trouble.at, used.peak),
-        witness: trouble.live.iter().map(witness).collect(),
-        overshoot: trouble.overshoot,
-        further_peaks: trouble.further.iter().map(|(at, bytes)| peak(*at, *bytes)).collect(),
-        fixes: FixesView { halve, remove, end_earlier },
-        irreducible: trouble.core.iter().flat_map(|(tiles, _)| tiles).map(witness).collect(),
-    }
-}
-
-fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> TilePlan {
-    let (first_line, last_line) = layout::lines(context, placed, plan, tile.first, tile.last);
-    TilePlan {
-        name: tile.name.clone(),
-        line: context.line(placed.range(tile.origin).start),
-        space: tile.space.map(Space::name),
-        shape: tile.shape.clone(),
-        dtype: tile.dtype.name(),
-        bytes: tile.bytes,
-        buffer: tile.buffer.map(|buffer| plan.buffer(buffer).name.clone()),
-        address: tile.address,
-        first_line,
-        last_line,
-        inserted: tile.inserted.is_some(),
-        kind: match tile.role {
-            Role::Param | Role::Def | Role::LoopIndex | Role::OtherCore => "def",
-            Role::IterArg => "iter_arg",
-            Role::LoopResult => "loop_result",
-            Role::IfResult => "if_result",
-        },
     }
 }

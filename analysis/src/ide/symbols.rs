@@ -2,10 +2,8 @@
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, Outcome};
-use crate::ir::Role;
-
-use super::{Context, layout, tlx};
+use super::language::{KernelView, Placement};
+use super::{Context, PlacedUnit, layout};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
@@ -29,22 +27,12 @@ pub enum SymbolKind {
 pub(crate) fn kernel_names(context: &Context<'_>) -> Vec<(String, TextRange)> {
     let mut names = Vec::new();
     for placed in context.units() {
-        let mut add = |kernel: &str, at| {
-            let name = (context.qualified_name(placed.unit, kernel), placed.range(at));
+        for kernel in context.standing(placed.unit) {
+            let name = (context.qualified_name(placed.unit, kernel.name), placed.range(kernel.at));
             if names.last() != Some(&name) {
                 names.push(name);
             }
-        };
-        if let Some(tlx) = context.tlx(placed.unit) {
-            add(&tlx.kernel.name, tlx.kernel.name_origin);
         }
-        let mut kernels = db::standing_kernels(context.db, placed.unit).peekable();
-        if kernels.peek().is_none() {
-            // Printed ones have a plan, which is only read.
-            let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);
-            plans.for_each(|plan| add(&plan.kernel, plan.name_origin));
-        }
-        kernels.for_each(|kernel| add(&kernel.name, kernel.name_origin));
     }
     names
 }
@@ -58,33 +46,31 @@ pub fn is_meant(name: &str, query: &str) -> bool {
 pub(crate) fn document_symbols(context: &Context<'_>) -> Vec<Symbol> {
     let mut symbols = Vec::new();
     for placed in context.units() {
-        symbols.extend(context.tlx(placed.unit).map(|kernel| tlx::symbol(context, &placed, kernel)));
-        for outcome in context.plans(placed.unit) {
-            let Some(plan) = outcome.plan() else { continue };
-            let selection = placed.range(plan.name_origin);
-            let whole = placed.range(plan.origin);
-            let tiles =
-                plan.tiles.iter().filter(|tile| tile.inserted.is_none() && tile.role == Role::Def).map(|tile| {
-                    let range = placed.range(tile.origin);
-                    let detail = layout::place(tile);
-                    Symbol {
-                        name: tile.name.clone(),
-                        detail,
-                        kind: SymbolKind::Tile,
-                        range,
-                        selection: range,
-                        children: vec![],
-                    }
-                });
-            symbols.push(Symbol {
-                name: context.qualified_name(placed.unit, &plan.kernel),
-                detail: format!("{} kernel", plan.target),
-                kind: SymbolKind::Kernel,
-                range: TextRange::new(whole.start.min(selection.start), whole.end.max(selection.end)),
-                selection,
-                children: tiles.collect(),
-            });
-        }
+        symbols.extend(context.kernels(placed.unit).map(|kernel| of_kernel(context, &placed, &*kernel)));
     }
     symbols
+}
+
+fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> Symbol {
+    let (selection, whole) = (placed.range(kernel.name_origin()), placed.range(kernel.origin()));
+    Symbol {
+        name: context.qualified_name(placed.unit, kernel.name()),
+        detail: format!("{} kernel", kernel.target()),
+        kind: SymbolKind::Kernel,
+        range: TextRange::new(whole.start.min(selection.start), whole.end.max(selection.end)),
+        selection,
+        children: kernel.outline(placed).iter().map(|placement| of_placement(placed, placement)).collect(),
+    }
+}
+
+fn of_placement(placed: &PlacedUnit<'_>, placement: &Placement<'_>) -> Symbol {
+    let range = placed.range(placement.at);
+    Symbol {
+        name: placement.name.to_owned(),
+        detail: placement.extent.as_ref().map_or_else(|| "?".to_owned(), layout::extent),
+        kind: SymbolKind::Tile,
+        range,
+        selection: range,
+        children: Vec::new(),
+    }
 }

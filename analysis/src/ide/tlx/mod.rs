@@ -2,29 +2,33 @@
 
 pub(super) mod actions;
 mod hover;
+mod map;
 mod names;
 mod scenarios;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
 
-use crate::db::TlxKernel;
+use crate::db::{self, Dumped, TlxKernel, Unit};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
+use crate::ir::Origin;
+use crate::memory::{OpenSearch, Status};
+use crate::project::Config;
 use crate::tlx::budgets::requested_columns;
-use crate::tlx::language::Storage;
 use crate::tlx::plan::Place;
 use crate::tlx::{Backing, BufferId, SpecId};
 
-pub(crate) use hover::hover;
-pub(crate) use names::sharing;
 pub use scenarios::ScenarioView;
 
 use super::diagnostics::{Diagnostic, found, not_modelled};
-use super::plan_view::{PlanDiagnostic, SpacePlan, TilePlan};
-use super::{Context, InlayHint, KernelPlan, PlacedUnit, Symbol, SymbolKind, layout};
+use super::language::{self, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing};
+use super::memory_map::Drawing;
+use super::plan_view::{Details, SpacePlan, TilePlan};
+use super::{Context, HintDetails, Hover, PlacedUnit};
 
 /// A spec in `tilefit plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -51,15 +55,165 @@ pub struct AllocationView {
     pub ranges: Vec<[u64; 2]>,
 }
 
+pub(super) struct Tlx;
+
+impl Language for Tlx {
+    fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
+        kernel(context, unit).is_some()
+    }
+
+    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
+        let tlx = kernel(context, unit).into_iter();
+        tlx.map(|tlx| Standing { name: &tlx.kernel.name, at: tlx.kernel.name_origin }).collect()
+    }
+
+    fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
+        kernel(context, unit).into_iter().map(|tlx| Box::new(View(tlx)) as language::View<'db>).collect()
+    }
+
+    fn kernels_of<'db>(
+        &self,
+        context: &Context<'db>,
+        unit: Unit<'db>,
+        standing: Range<usize>,
+    ) -> Vec<Vec<language::View<'db>>> {
+        let kernels = self.kernels(context, unit).into_iter();
+        kernels.skip(standing.start).take(standing.len()).map(|kernel| vec![kernel]).collect()
+    }
+
+    /// The targets and planners of other settings are PyPTO's.
+    fn kernels_under<'db>(&self, context: &Context<'db>, unit: Unit<'db>, _: &'db Config) -> Vec<language::View<'db>> {
+        self.kernels(context, unit)
+    }
+
+    fn dumps<'db>(&self, _: &Context<'db>, _: Unit<'db>, _: Range<usize>) -> Vec<&'db Dumped<'db>> {
+        Vec::new()
+    }
+
+    fn generates_code(&self, _: &Context<'_>, _: Unit<'_>) -> bool {
+        false
+    }
+
+    fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
+        hover::hover(context, placed, kernel(context, placed.unit)?, offset)
+    }
+
+    fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
+        Some(names::sharing(context, placed, kernel(context, placed.unit)?, offset))
+    }
+
+    fn hint_details(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        offset: usize,
+        _: &str,
+    ) -> Option<HintDetails> {
+        let Hover { markdown, .. } = self.hover(context, placed, offset)?;
+        Some(HintDetails { markdown, link: None })
+    }
+}
+
+/// The kernel that a unit is.
+fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db TlxKernel> {
+    db::tlx_kernel(context.db, unit, context.settings).as_deref()
+}
+
+/// A kernel under the scenario in force.
+struct View<'db>(&'db TlxKernel);
+
+impl KernelView for View<'_> {
+    fn name(&self) -> &str {
+        &self.0.kernel.name
+    }
+
+    fn name_origin(&self) -> Origin {
+        self.0.kernel.name_origin
+    }
+
+    fn origin(&self) -> Origin {
+        self.0.kernel.origin
+    }
+
+    fn target(&self) -> &'static str {
+        self.0.plan.arch.name()
+    }
+
+    fn planner(&self) -> &'static str {
+        self.0.plan.rules.name()
+    }
+
+    fn status(&self) -> Status {
+        self.0.plan.status(&self.0.kernel)
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let notes = self.0.kernel.notes.iter().map(|note| &note.reason);
+        notes.chain(&self.0.plan.unknown).map(|reason| reason.0.clone()).collect()
+    }
+
+    fn is_planned(&self) -> bool {
+        true
+    }
+
+    fn memories(&self) -> Vec<Memory> {
+        let plan = &self.0.plan;
+        let smem = Memory { used: plan.smem.all, capacity: Some(plan.arch.smem()) };
+        let tmem = Memory { used: requested_columns(plan.tmem.all), capacity: Some(plan.arch.tmem()) };
+        if plan.arch.tmem() > 0 { vec![smem, tmem] } else { vec![smem] }
+    }
+
+    fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
+        fill(context, placed, self.0)
+    }
+
+    fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
+        map::drawing(context, placed, self.0)
+    }
+
+    fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {
+        details(context, placed, self.0)
+    }
+
+    fn diagnostics(&self, _: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+        diagnostics(placed, self.0)
+    }
+
+    fn open(&self) -> &[OpenSearch] {
+        &[]
+    }
+
+    fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
+        let mut placements: Vec<_> = placements(self.0).collect();
+        placements.sort_by_key(|placement| placed.range(placement.at));
+        placements
+    }
+
+    fn hinted(&self) -> Vec<Hinted<'_>> {
+        placements(self.0).map(|placement| Hinted { placement, is_unnamed: false }).collect()
+    }
+
+    fn laid_out_by(&self) -> String {
+        let (kernel, plan) = (&self.0.kernel, &self.0.plan);
+        format!("{} on {} by the rules of the {}", kernel.name, plan.arch, plan.rules.name())
+    }
+}
+
+/// Specs, then buffers.
+fn placements(tlx: &TlxKernel) -> impl Iterator<Item = Placement<'_>> {
+    let specs = tlx.kernel.spec_ids().map(|id| of_spec(tlx, id));
+    specs.chain(tlx.kernel.buffer_ids().map(|id| of_buffer(tlx, id)))
+}
+
 /// Everything that is wrong with a kernel or not known of it.
-pub(crate) fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
+fn diagnostics(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<Diagnostic> {
     let (kernel, plan) = (&tlx.kernel, &tlx.plan);
     let findings = kernel.findings.iter().chain(&plan.findings).map(|finding| found(placed, finding));
     let notes = kernel.notes.iter().map(|note| not_modelled(placed, note));
     let mut diagnostics: Vec<_> = findings.chain(notes).collect();
     if let Some(condition) = kernel.contradiction {
         diagnostics.push(Diagnostic {
-            range: placed.range(crate::ir::Origin::Expr(condition)),
+            range: placed.range(Origin::Expr(condition)),
             code: Code::NotModelled,
             severity: Code::NotModelled.severity(),
             message: "no known scenario satisfies this static_assert, so the sizes shown may never be compiled"
@@ -84,39 +238,22 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
     })
 }
 
-pub(crate) fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> KernelPlan {
+fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Details {
     let (kernel, plan) = (&tlx.kernel, &tlx.plan);
-    let reasons = kernel.notes.iter().map(|note| &note.reason).chain(&plan.unknown);
-    let mut spaces = BTreeMap::new();
-    let mut space = |name, used, capacity| {
-        spaces.insert(name, SpacePlan { used, capacity: Some(capacity), peak: used, packing: None })
-    };
-    space("smem", plan.smem.all, plan.arch.smem());
+    let space = |used, capacity| SpacePlan { used, capacity: Some(capacity), peak: used, packing: None };
+    let mut spaces = BTreeMap::from([("smem", space(plan.smem.all, plan.arch.smem()))]);
     if plan.arch.tmem() > 0 {
-        space("tmem", requested_columns(plan.tmem.all), plan.arch.tmem());
+        spaces.insert("tmem", space(requested_columns(plan.tmem.all), plan.arch.tmem()));
     }
-    let diagnostics = diagnostics(placed, tlx).into_iter().map(|diagnostic| PlanDiagnostic {
-        code: diagnostic.code.name(),
-        severity: diagnostic.severity.name(),
-        line: context.line(diagnostic.range.start),
-        message: diagnostic.message,
-    });
-    KernelPlan {
-        name: context.qualified_name(placed.unit, &kernel.name),
-        line: context.line(placed.range(kernel.name_origin).start),
-        status: plan.status(kernel).name(),
-        uncompared: Vec::new(),
-        marks: Vec::new(),
-        reasons: reasons.map(|reason| reason.0.clone()).collect(),
-        assumes: Vec::new(),
-        target: plan.arch.name(),
-        planner: plan.rules.name(),
-        compiler: None,
+    Details {
         spaces,
         tiles: kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect(),
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
         scenarios: scenarios::views(context, placed, tlx),
-        diagnostics: diagnostics.collect(),
+        uncompared: Vec::new(),
+        marks: Vec::new(),
+        assumes: Vec::new(),
+        compiler: None,
     }
 }
 
@@ -187,7 +324,8 @@ fn title(tlx: &TlxKernel) -> String {
     format!("{}{partly}", parts.join(" · "))
 }
 
-pub(crate) fn lens_title(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
+/// With what the scenarios come to.
+fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let survey = match scenarios::survey(context, placed).map(|survey| survey.fits()) {
         Some((fits, known)) if known > 0 => format!(" · fits {fits} of {known} configurations"),
         _ => String::new(),
@@ -195,83 +333,26 @@ pub(crate) fn lens_title(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &T
     title(tlx) + &survey
 }
 
-/// `@64 +32 cols` after a member of an overlap tree, `32 KiB` after memory of its own.
-pub(crate) fn inlay_hints(placed: &PlacedUnit<'_>, tlx: &TlxKernel, range: TextRange) -> Vec<InlayHint> {
-    let mut hints: Vec<InlayHint> = Vec::new();
-    let tooltip = format!("{} on {} by the rules of the {}", tlx.kernel.name, tlx.plan.arch, tlx.plan.rules.name());
-    let mut add = |origin, label: Option<String>| {
-        let offset = placed.range(origin).end;
-        let in_range = offset >= range.start && offset <= range.end;
-        if let Some(label) = label.filter(|_| in_range)
-            && !hints.iter().any(|hint| hint.offset == offset)
-        {
-            hints.push(InlayHint { offset, label, tooltip: tooltip.clone(), in_front: false });
-        }
+fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
+    let spec = tlx.kernel.spec(id);
+    let extent = || {
+        let size = *tlx.plan.spec(id)?.extent.as_ref().ok()?;
+        let unit = tlx.plan.units(*spec.storage.as_ref().ok()?);
+        Some(Extent { site: Site::Allocation, size, unit })
     };
-    for id in tlx.kernel.spec_ids() {
-        let spec = tlx.kernel.spec(id);
-        add(spec.name_at, spec_label(tlx, id));
-    }
-    for id in tlx.kernel.buffer_ids() {
-        let buffer = tlx.kernel.buffer(id);
-        add(buffer.name_at, tlx.plan.place(id).map(|place| place_label(tlx, place)));
-    }
-    hints
+    Placement { name: &spec.name, at: spec.name_at, extent: extent() }
 }
 
-fn spec_label(tlx: &TlxKernel, id: SpecId) -> Option<String> {
-    let extent = tlx.plan.spec(id)?.extent.as_ref().ok()?;
-    Some(amount(tlx, *extent, *tlx.kernel.spec(id).storage.as_ref().ok()?))
-}
-
-fn place_label(tlx: &TlxKernel, place: &Place) -> String {
-    let storage = place.sized.storage;
-    match place.placement {
-        Some(placement) => {
-            let units = if tlx.plan.units(storage) == "columns" { "cols" } else { "B" };
-            format!("@{} +{} {units}", placement.offset, place.sized.unit)
-        }
-        None => amount(tlx, place.sized.allocated(), storage),
-    }
-}
-
-fn amount(tlx: &TlxKernel, units: u64, storage: Storage) -> String {
-    match tlx.plan.units(storage) {
-        "columns" => format!("{units} cols"),
-        _ => layout::bytes(units),
-    }
-}
-
-pub(crate) fn symbol(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Symbol {
-    let kernel = &tlx.kernel;
-    let child = |name: &str, origin, detail: String| {
-        let range = placed.range(origin);
-        Symbol { name: name.to_owned(), detail, kind: SymbolKind::Tile, range, selection: range, children: vec![] }
-    };
-    let specs = kernel.spec_ids().map(|id| {
-        let spec = kernel.spec(id);
-        child(&spec.name, spec.name_at, spec_label(tlx, id).unwrap_or_else(|| "?".to_owned()))
+fn of_buffer(tlx: &TlxKernel, id: BufferId) -> Placement<'_> {
+    let buffer = tlx.kernel.buffer(id);
+    let extent = tlx.plan.place(id).map(|place| {
+        let (site, size) = match place.placement {
+            Some(placement) => (Site::Within { offset: placement.offset }, place.sized.unit),
+            None => (Site::Allocation, place.sized.allocated()),
+        };
+        Extent { site, size, unit: tlx.plan.units(place.sized.storage) }
     });
-    let buffers = kernel.buffer_ids().map(|id| {
-        let buffer = kernel.buffer(id);
-        child(
-            &buffer.name,
-            buffer.name_at,
-            tlx.plan.place(id).map_or_else(|| "?".to_owned(), |place| place_label(tlx, place)),
-        )
-    });
-    let selection = placed.range(kernel.name_origin);
-    let whole = placed.range(kernel.origin);
-    let mut children: Vec<_> = specs.chain(buffers).collect();
-    children.sort_by_key(|child| child.range);
-    Symbol {
-        name: context.qualified_name(placed.unit, &kernel.name),
-        detail: format!("{} kernel", tlx.plan.arch),
-        kind: SymbolKind::Kernel,
-        range: TextRange::new(whole.start.min(selection.start), whole.end.max(selection.end)),
-        selection,
-        children,
-    }
+    Placement { name: &buffer.name, at: buffer.name_at, extent }
 }
 
 /// As Python writes it.

@@ -5,25 +5,14 @@ use std::collections::BTreeSet;
 use crate::ide::{Context, PlacedUnit, layout};
 use crate::memory::{Buffer, BufferId, Order, Plan, PlannedTile, SpaceUse};
 
-use super::{BoxMap, BufferKind, BufferMap, Down, MemoryMap, SpaceMap, TileMap, merged, without};
+use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, merged, without};
 
-pub(super) fn map(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan) -> MemoryMap {
+pub(super) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan) -> Drawing {
     let lives: Vec<Vec<Lived<'_>>> = (0..plan.buffers.len()).map(|id| lived(plan, BufferId(id as u32))).collect();
     let time = Time::of(lives.iter().flatten(), plan.spaces.iter().map(|space| space.peak_at));
     let writer = Writer { context, placed, plan, time: &time };
     let spaces = plan.spaces.iter().map(|space| writer.space(space, &lives));
-    MemoryMap {
-        kernel: context.qualified_name(placed.unit, &plan.kernel),
-        line: context.line(placed.range(plan.name_origin).start),
-        range: placed.range(plan.origin),
-        target: plan.target.name(),
-        planner: plan.planner.name(),
-        status: plan.status.name(),
-        reasons: plan.notes.iter().map(|note| note.reason.0.clone()).collect(),
-        down: Down::Time,
-        rows: time.rows().map(|order| writer.line(order)).collect(),
-        spaces: spaces.collect(),
-    }
+    Drawing { down: Down::Time, rows: time.rows().map(|order| writer.line(order)).collect(), spaces: spaces.collect() }
 }
 
 /// A must-alias group within a buffer: one value under all of its names.

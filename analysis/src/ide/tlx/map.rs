@@ -8,31 +8,18 @@ use crate::tlx::footprint::{Footprint, Halves, Owner};
 use crate::tlx::language::Storage;
 use crate::tlx::{Backing, BufferId};
 
-use super::{BoxMap, BufferKind, BufferMap, Down, MemoryMap, SpaceMap, TileMap, merged, without};
+use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, merged, without};
 
 /// A column is 4 bytes in each of 128 lanes.
 const COLUMN_BYTES: u64 = 512;
 
-pub(super) fn map(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> MemoryMap {
-    let (kernel, plan) = (&tlx.kernel, &tlx.plan);
+pub(super) fn drawing(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Drawing {
     let mut writer = Writer { context, placed, tlx, rows: Vec::new() };
     let mut spaces = vec![writer.space(Storage::Smem)];
-    if plan.arch.tmem() > 0 {
+    if tlx.plan.arch.tmem() > 0 {
         spaces.push(writer.space(Storage::Tmem));
     }
-    let reasons = kernel.notes.iter().map(|note| &note.reason).chain(&plan.unknown);
-    MemoryMap {
-        kernel: context.qualified_name(placed.unit, &kernel.name),
-        line: context.line(placed.range(kernel.name_origin).start),
-        range: placed.range(kernel.origin),
-        target: plan.arch.name(),
-        planner: plan.rules.name(),
-        status: plan.status(kernel).name(),
-        reasons: reasons.map(|reason| reason.0.clone()).collect(),
-        down: Down::Allocations,
-        rows: writer.rows,
-        spaces,
-    }
+    Drawing { down: Down::Allocations, rows: writer.rows, spaces }
 }
 
 struct Writer<'a, 'db> {

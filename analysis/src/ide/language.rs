@@ -1,0 +1,173 @@
+//! The seam between features and languages. A language says which units are its kernels, and hands out a view of each; a feature reads
+//! views, and knows no language. Everything in a view is found when it is asked for, so that a feature pays for what it shows.
+//!
+//! No method here has a default: a new language says for each feature what it has to say, also where that is nothing.
+
+use std::ops::Range;
+
+use tilefit_syntax::TextRange;
+
+use crate::db::{Dumped, Unit};
+use crate::ir::Origin;
+use crate::memory::{OpenSearch, Status};
+use crate::project::Config;
+
+use super::diagnostics::Diagnostic;
+use super::memory_map::Drawing;
+use super::plan_view::Details;
+use super::pypto::Pypto;
+use super::tlx::Tlx;
+use super::{Context, HintDetails, Hover, PlacedUnit};
+
+/// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
+/// for the host have nothing in common by which to claim them.
+const LANGUAGES: [&dyn Language; 2] = [&Tlx, &Pypto];
+
+pub(crate) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language {
+    let claims = |language: &&dyn Language| language.claims(context, unit);
+    LANGUAGES.into_iter().find(claims).unwrap_or(&Pypto)
+}
+
+pub(crate) trait Language: Sync {
+    fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool;
+
+    /// The kernels whose text a unit is; nothing is planned for it.
+    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>>;
+
+    /// What is known of the kernels of a unit, in the order of [`standing`](Language::standing). One that stands there may come to
+    /// several, such as for the two cores.
+    fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<View<'db>>;
+
+    /// What is known of some of those that stand there, by each; those left out of which there is nothing to show.
+    fn kernels_of<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<Vec<View<'db>>>;
+
+    /// What the kernels of a unit would come to under other settings.
+    fn kernels_under<'db>(&self, context: &Context<'db>, unit: Unit<'db>, config: &'db Config) -> Vec<View<'db>>;
+
+    /// The compiler's dumps of some of those that stand there; without dumps, nothing is planned.
+    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<&'db Dumped<'db>>;
+
+    /// Whether there is C++ of the kernels of a unit; nothing is planned for it.
+    fn generates_code(&self, context: &Context<'_>, unit: Unit<'_>) -> bool;
+
+    /// What is known of the name at a byte offset.
+    fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover>;
+
+    /// Where what shares memory with the name at a byte offset is bound, itself included; `None` where it stands for no memory.
+    fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>>;
+
+    /// What there is to the hint with this label at a byte offset.
+    fn hint_details(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        offset: usize,
+        label: &str,
+    ) -> Option<HintDetails>;
+}
+
+/// A kernel by its name.
+pub(crate) struct Standing<'db> {
+    pub(crate) name: &'db str,
+    /// Of the name.
+    pub(crate) at: Origin,
+}
+
+pub(crate) type View<'db> = Box<dyn KernelView + 'db>;
+
+/// A kernel as its compiler lays it out in memory.
+pub(crate) trait KernelView {
+    fn name(&self) -> &str;
+    fn name_origin(&self) -> Origin;
+
+    /// The whole kernel.
+    fn origin(&self) -> Origin;
+
+    /// The machine, by name.
+    fn target(&self) -> &'static str;
+
+    /// The rules by which memory is given out, by name.
+    fn planner(&self) -> &'static str;
+
+    fn status(&self) -> Status;
+
+    /// Why the status is not exact.
+    fn reasons(&self) -> Vec<String>;
+
+    /// False where a stage of tilefit failed on it: there are findings then, and nothing else to show.
+    fn is_planned(&self) -> bool;
+
+    /// What memory the kernel uses.
+    fn memories(&self) -> Vec<Memory>;
+
+    /// How full they are, in the words of a lens.
+    fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String;
+
+    /// Who has which addresses of each memory.
+    fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing;
+
+    /// What `tilefit plan` says beside all this.
+    fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details;
+
+    /// What is wrong with the kernel, or not known of it; with the severities that codes have by themselves.
+    fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic>;
+
+    /// What a longer search may find out.
+    fn open(&self) -> &[OpenSearch];
+
+    /// What the author gave a name to and memory is made for.
+    fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>>;
+
+    /// What has a hint; of several at one place the first speaks for all.
+    fn hinted(&self) -> Vec<Hinted<'_>>;
+
+    /// Which kernel it is, and by whose rules it lies where it lies, for the tooltip of a hint.
+    fn laid_out_by(&self) -> String;
+}
+
+/// A memory space of a kernel's target, in bytes or columns.
+pub(crate) struct Memory {
+    pub(crate) used: u64,
+    /// `None`: no limit is known.
+    pub(crate) capacity: Option<u64>,
+}
+
+/// Memory that has a name in the source.
+pub(crate) struct Placement<'k> {
+    pub(crate) name: &'k str,
+    /// The name, where it is bound.
+    pub(crate) at: Origin,
+    /// `None`: its size is not known.
+    pub(crate) extent: Option<Extent>,
+}
+
+pub(crate) struct Hinted<'k> {
+    pub(crate) placement: Placement<'k>,
+    /// The hint stands after an expression, not after a name.
+    pub(crate) is_unnamed: bool,
+}
+
+/// Where memory lies, and how much it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) site: Site,
+    /// In [`unit`](Extent::unit).
+    pub(crate) size: u64,
+    /// `bytes` or `columns`.
+    pub(crate) unit: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Site {
+    /// In a memory space, of which the compiler gives out the addresses; what is not known is `None`.
+    Memory {
+        space: Option<&'static str>,
+        address: Option<u64>,
+        /// The offset from the address is chosen while the kernel runs.
+        at_run_time: bool,
+    },
+    /// In an allocation that others are in too.
+    Within { offset: u64 },
+    /// An allocation by itself.
+    Allocation,
+}

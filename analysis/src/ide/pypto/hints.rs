@@ -1,0 +1,70 @@
+//! The tiles of a kernel that have a hint, and what there is to one.
+
+use rustc_hash::FxHashSet;
+use tilefit_syntax::TextRange;
+
+use crate::db::Outcome;
+use crate::ir::{Role, Why};
+use crate::memory::{Plan, PlannedTile};
+
+use super::hover;
+use crate::ide::{Context, HintDetails, HintLink, PlacedUnit, layout, made};
+
+pub(super) struct HintedTile<'p> {
+    pub(super) tile: &'p PlannedTile,
+    pub(super) is_unnamed: bool,
+}
+
+pub(super) fn of_tiles<'p>(outcome: &'p Outcome, plan: &'p Plan) -> Vec<HintedTile<'p>> {
+    let stored = match outcome {
+        Outcome::Planned(planned) => made::stored(&planned.kernel),
+        _ => FxHashSet::default(),
+    };
+    let kernel = outcome.kernel();
+    let hinted = plan.tiles.iter().filter(|tile| made::is_defined(kernel, plan, tile)).filter_map(|tile| {
+        // The value of `o[...] = pl.exp(x)` has no name; the hint stands after the expression.
+        let is_unnamed = tile.inserted == Some(Why::NestedCall) && stored.contains(&tile.var);
+        let is_of_author = tile.inserted.is_none() || is_unnamed;
+        // What other code gives to a scope is defined nowhere in it.
+        (is_of_author && tile.origin != plan.origin).then_some(HintedTile { tile, is_unnamed })
+    });
+    hinted.collect()
+}
+
+pub(super) fn details(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    offset: usize,
+    label: &str,
+) -> Option<HintDetails> {
+    let place = label.trim_start_matches("→ ");
+    let is_it = |tile: &PlannedTile| placed.range(tile.origin).end == offset && place == layout::place(tile);
+    context.plans(placed.unit).iter().find_map(|outcome| {
+        let plan = outcome.plan()?;
+        let tile = of_tiles(outcome, plan).into_iter().map(|hinted| hinted.tile).find(|tile| is_it(tile))?;
+        Some(HintDetails {
+            markdown: hover::describe(context, placed, outcome, plan, tile),
+            link: link(placed, plan, tile, label),
+        })
+    })
+}
+
+fn link(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile, label: &str) -> Option<HintLink> {
+    let start = label.find("0x")?;
+    let len = label[start..].find(' ').unwrap_or(label.len() - start);
+    let target = before(placed, plan, tile)?;
+    Some(HintLink { part: start..start + len, target })
+}
+
+/// Where the tile is defined that last had bytes of a tile before it.
+fn before(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> Option<TextRange> {
+    let address = tile.address?;
+    let overlaps = |other: &&PlannedTile| {
+        other.space == tile.space
+            && other.address.is_some_and(|at| at < address + tile.bytes && address < at + other.bytes)
+    };
+    let earlier =
+        plan.tiles.iter().filter(|other| other.role == Role::Def && other.inserted.is_none() && other.var != tile.var);
+    let earlier = earlier.filter(|other| other.first < tile.first).filter(overlaps);
+    earlier.max_by_key(|other| other.first).map(|other| placed.range(other.origin))
+}

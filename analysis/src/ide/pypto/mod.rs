@@ -1,0 +1,212 @@
+//! PyPTO kernels as the features see them, out of their plans.
+
+mod hints;
+mod hover;
+mod lens;
+mod map;
+mod plan;
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use tilefit_syntax::TextRange;
+
+use crate::db::{self, Dumped, Outcome, Unit};
+use crate::ir::{Origin, Role};
+use crate::memory::{OpenSearch, Plan, PlannedTile, Status};
+use crate::project::Config;
+use crate::target::Space;
+
+use super::diagnostics::{self, Diagnostic};
+use super::language::{self, Extent, Hinted, Language, Memory, Placement, Site, Standing};
+use super::memory_map::Drawing;
+use super::plan_view::Details;
+use super::{Context, HintDetails, Hover, PlacedUnit};
+
+pub(super) struct Pypto;
+
+impl Language for Pypto {
+    fn claims(&self, _: &Context<'_>, _: Unit<'_>) -> bool {
+        true
+    }
+
+    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
+        let kernels = db::standing_kernels(context.db, unit);
+        let standing: Vec<_> = kernels.map(|kernel| Standing { name: &kernel.name, at: kernel.name_origin }).collect();
+        if !standing.is_empty() {
+            return standing;
+        }
+        // Printed ones have a plan, which is only read.
+        let plans = context.plans(unit).iter().filter_map(Outcome::plan);
+        plans.map(|plan| Standing { name: &plan.kernel, at: plan.name_origin }).collect()
+    }
+
+    fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
+        let outcomes = context.plans(unit).iter().enumerate();
+        outcomes.map(|(nth, outcome)| View::of(Cow::Borrowed(outcome), Some(nth), context.config())).collect()
+    }
+
+    fn kernels_of<'db>(
+        &self,
+        context: &Context<'db>,
+        unit: Unit<'db>,
+        standing: Range<usize>,
+    ) -> Vec<Vec<language::View<'db>>> {
+        let view = |(nth, outcome)| View::of(Cow::Borrowed(outcome), Some(nth), context.config());
+        let kernels = lens::outcomes(context, unit, standing).into_iter();
+        kernels.map(|outcomes| outcomes.into_iter().map(view).collect()).collect()
+    }
+
+    fn kernels_under<'db>(
+        &self,
+        context: &Context<'db>,
+        unit: Unit<'db>,
+        config: &'db Config,
+    ) -> Vec<language::View<'db>> {
+        let outcomes = db::plans_under(context.db, unit, config).into_iter();
+        outcomes.map(|outcome| View::of(Cow::Owned(outcome), None, config)).collect()
+    }
+
+    fn dumps<'db>(&self, context: &Context<'db>, unit: Unit<'db>, standing: Range<usize>) -> Vec<&'db Dumped<'db>> {
+        lens::dumps(context, unit, standing)
+    }
+
+    fn generates_code(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
+        !db::standing(context.db, unit).is_empty()
+    }
+
+    fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
+        hover::hover(context, placed, offset)
+    }
+
+    fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
+        hover::sharing(context, placed, offset)
+    }
+
+    fn hint_details(
+        &self,
+        context: &Context<'_>,
+        placed: &PlacedUnit<'_>,
+        offset: usize,
+        label: &str,
+    ) -> Option<HintDetails> {
+        hints::details(context, placed, offset, label)
+    }
+}
+
+/// What the compiler makes of a kernel.
+struct View<'db> {
+    outcome: Cow<'db, Outcome>,
+    /// Of the plans of its unit; `None` under other settings, which no dump is of.
+    nth: Option<usize>,
+    config: &'db Config,
+    /// Instead of a plan, where a stage failed.
+    empty: OnceCell<Plan>,
+}
+
+impl<'db> View<'db> {
+    fn of(outcome: Cow<'db, Outcome>, nth: Option<usize>, config: &'db Config) -> language::View<'db> {
+        Box::new(View { outcome, nth, config, empty: OnceCell::new() })
+    }
+
+    fn plan(&self) -> &Plan {
+        match &*self.outcome {
+            Outcome::Planned(planned) => &planned.plan,
+            Outcome::Printed(plan) => plan,
+            Outcome::Failed(kernel) => {
+                self.empty.get_or_init(|| Plan::empty(kernel, self.config.target, self.config.planner))
+            }
+        }
+    }
+}
+
+impl language::KernelView for View<'_> {
+    fn name(&self) -> &str {
+        &self.plan().kernel
+    }
+
+    fn name_origin(&self) -> Origin {
+        self.plan().name_origin
+    }
+
+    fn origin(&self) -> Origin {
+        self.plan().origin
+    }
+
+    fn target(&self) -> &'static str {
+        self.plan().target.name()
+    }
+
+    fn planner(&self) -> &'static str {
+        self.plan().planner.name()
+    }
+
+    fn status(&self) -> Status {
+        match *self.outcome {
+            Outcome::Planned(_) | Outcome::Printed(_) => self.plan().status,
+            Outcome::Failed(_) => Status::NotModelled,
+        }
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        self.plan().notes.iter().map(|note| note.reason.0.clone()).collect()
+    }
+
+    fn is_planned(&self) -> bool {
+        !matches!(*self.outcome, Outcome::Failed(_))
+    }
+
+    fn memories(&self) -> Vec<Memory> {
+        let spaces = self.plan().spaces.iter();
+        spaces.map(|space| Memory { used: space.used, capacity: space.capacity }).collect()
+    }
+
+    fn fill(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> String {
+        lens::fill(self.plan())
+    }
+
+    fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
+        map::drawing(context, placed, self.plan())
+    }
+
+    fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {
+        plan::details(context, placed, &self.outcome, self.plan())
+    }
+
+    fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+        let dumped = || context.dumped(placed.unit).get(self.nth?)?.as_ref();
+        let mut all = diagnostics::of_kernel(placed, &self.outcome);
+        all.extend(dumped().and_then(|dumped| diagnostics::differing(placed, dumped)));
+        all
+    }
+
+    fn open(&self) -> &[OpenSearch] {
+        &self.plan().open
+    }
+
+    fn outline(&self, _: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
+        let tiles = self.plan().tiles.iter().filter(|tile| tile.inserted.is_none() && tile.role == Role::Def);
+        tiles.map(placement).collect()
+    }
+
+    fn hinted(&self) -> Vec<Hinted<'_>> {
+        let tiles = hints::of_tiles(&self.outcome, self.plan()).into_iter();
+        tiles.map(|hinted| Hinted { placement: placement(hinted.tile), is_unnamed: hinted.is_unnamed }).collect()
+    }
+
+    fn laid_out_by(&self) -> String {
+        let plan = self.plan();
+        format!("{} under planner {} on {}", plan.kernel, plan.planner, plan.target)
+    }
+}
+
+fn placement(tile: &PlannedTile) -> Placement<'_> {
+    Placement { name: &tile.name, at: tile.origin, extent: Some(extent(tile)) }
+}
+
+pub(super) fn extent(tile: &PlannedTile) -> Extent {
+    let site =
+        Site::Memory { space: tile.space.map(Space::name), address: tile.address, at_run_time: tile.dynamic_offset };
+    Extent { site, size: tile.bytes, unit: "bytes" }
+}

@@ -1,0 +1,100 @@
+//! The columns of `tilefit plan --format json` that are of PyPTO's plans.
+
+use crate::coverage::Mark;
+use crate::db::{self, Outcome};
+use crate::ide::plan_view::{
+    Details, FixesView, PeakView, SpacePacking, SpacePlan, TilePlan, TroubleView, WitnessView,
+};
+use crate::ide::{Context, PlacedUnit, layout};
+use crate::ir::Role;
+use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Trouble, Witness};
+use crate::target::{COMPILER, Planner, Space};
+
+pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome, plan: &Plan) -> Details {
+    Details {
+        spaces: plan.spaces.iter().map(|used| space(context, placed, plan, used)).collect(),
+        tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
+        specs: Vec::new(),
+        scenarios: Vec::new(),
+        uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
+        marks: marks(outcome),
+        assumes: db::assumptions(context.db, placed.unit).as_ref().clone(),
+        compiler: matches!(plan.planner, Planner::Sequential | Planner::DsaRp).then(|| COMPILER.named()),
+    }
+}
+
+fn space(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &SpaceUse) -> (&'static str, SpacePlan) {
+    let packing = SpacePacking {
+        verdict: used.fit.name(),
+        bound: used.peak,
+        best: used.best,
+        floor: used.floor,
+        cross_pipe_reuse: used.crossings.map(|crossings| crossings.remaining),
+        relaxed: used.relaxed.iter().map(|pair| pair.tiles.clone().map(|tile| stage(&tile))).collect(),
+        trouble: used.trouble.as_ref().map(|trouble| trouble_view(context, placed, plan, used, trouble)),
+    };
+    let SpaceUse { used: bytes, capacity, peak, .. } = *used;
+    (used.space.name(), SpacePlan { used: bytes, capacity, peak, packing: Some(packing) })
+}
+
+fn marks(outcome: &Outcome) -> Vec<Mark> {
+    match outcome {
+        Outcome::Planned(planned) => planned.marks.clone(),
+        Outcome::Printed(_) | Outcome::Failed(_) => Vec::new(),
+    }
+}
+
+fn stage((name, stage): &(String, i64)) -> String {
+    format!("{name} of stage {stage}")
+}
+
+fn trouble_view(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    plan: &Plan,
+    used: &SpaceUse,
+    trouble: &Trouble,
+) -> TroubleView {
+    let witness = |tile: &Witness| WitnessView {
+        name: tile.name.clone(),
+        bytes: tile.bytes,
+        line: context.line(placed.range(tile.at).start),
+    };
+    let peak = |at: Order, bytes: u64| PeakView {
+        line: layout::lines(context, placed, plan, at, at).0,
+        op: plan.tiles.iter().find(|tile| tile.first == at && !tile.op.is_empty()).map(|tile| tile.op),
+        bytes,
+    };
+    let Trouble { halve, remove, end_earlier, .. } = trouble.clone();
+    TroubleView {
+        peak_at: peak(trouble.at, used.peak),
+        witness: trouble.live.iter().map(witness).collect(),
+        overshoot: trouble.overshoot,
+        further_peaks: trouble.further.iter().map(|(at, bytes)| peak(*at, *bytes)).collect(),
+        fixes: FixesView { halve, remove, end_earlier },
+        irreducible: trouble.core.iter().flat_map(|(tiles, _)| tiles).map(witness).collect(),
+    }
+}
+
+fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> TilePlan {
+    let (first_line, last_line) = layout::lines(context, placed, plan, tile.first, tile.last);
+    TilePlan {
+        name: tile.name.clone(),
+        line: context.line(placed.range(tile.origin).start),
+        space: tile.space.map(Space::name),
+        shape: tile.shape.clone(),
+        dtype: tile.dtype.name(),
+        bytes: tile.bytes,
+        buffer: tile.buffer.map(|buffer| plan.buffer(buffer).name.clone()),
+        address: tile.address,
+        first_line,
+        last_line,
+        inserted: tile.inserted.is_some(),
+        kind: match tile.role {
+            Role::Param | Role::Def | Role::LoopIndex | Role::OtherCore => "def",
+            Role::IterArg => "iter_arg",
+            Role::LoopResult => "loop_result",
+            Role::IfResult => "if_result",
+        },
+    }
+}
