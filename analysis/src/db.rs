@@ -698,7 +698,7 @@ fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<O
             let kernel = prepared;
             let mut plan = memory::plan_within(&kernel, machine, config.planner, effort);
             plan.compare(&marks);
-            memory::take_back_unproved(&mut plan);
+            memory::downgrade_unproved(&mut plan);
             plan.findings.extend(isa_rules::findings(&kernel, config.target));
             let is_synchronised = codegen::sync::is_written(&kernel);
             Outcome::Planned(Arc::new(Planned { kernel, plan, marks, is_synchronised }))

@@ -56,7 +56,7 @@ fn minimalloc() -> impl Iterator<Item = (&'static str, Problem)> {
     MINIMALLOC.iter().map(|&(name, text)| (name, csv::read(text, CAPACITY).expect("a benchmark is well-formed")))
 }
 
-/// MiniMalloc's instances at their capacity: all of the ladder, one thread.
+/// MiniMalloc's instances at their capacity: all steps of the packer, one thread.
 fn exact() {
     println!(
         "MiniMalloc's instances at capacity {CAPACITY}: bound, orders, exact search, validation; milliseconds, best of 3"

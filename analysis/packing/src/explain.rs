@@ -2,11 +2,11 @@
 
 use super::conflicts::Conflicts;
 use super::first_fit::MOST_PAIRS;
-use super::floor::floor;
-use super::ladder::{Budget, Goal, Verdict, pack};
 use super::liveness;
+use super::lower_bound::lower_bound;
 use super::problem::{Buffer, BufferIx, Interval, Lifetime, Problem};
 use super::search::{Cancel, Found, search};
+use super::strategy::{Budget, Goal, Verdict, pack};
 
 /// Buffers that no packing places within the capacity even by themselves.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ pub fn irreducible(problem: &Problem, nodes: u64, cancel: Cancel) -> Option<Core
 
 /// Whether it is proved that there is no packing within the capacity, or that there is one.
 fn impossible(problem: &Problem, nodes: u64, spent: &mut u64, cancel: Cancel) -> Option<bool> {
-    if floor(problem, &liveness::bound(problem)) > problem.capacity() {
+    if lower_bound(problem, &liveness::bound(problem)) > problem.capacity() {
         return Some(true);
     }
     let conflicts = Conflicts::of(problem, MOST_PAIRS)?;

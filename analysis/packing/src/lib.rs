@@ -1,13 +1,13 @@
 //! Offset packing: gives every buffer of one memory space an offset, so that no two that are needed at the same time share a byte.
 //!
 //! It knows nothing of kernels: sizes in bytes, half-open lifetimes in any unit, alignment, fixed
-//! offsets, reserved ranges and no-alias pairs go in; offsets and one of four verdicts come out. [`pack`] climbs this ladder:
+//! offsets, reserved ranges and no-alias pairs go in; offsets and one of four verdicts come out. [`pack`] takes these steps:
 //!
 //! 1. [`liveness`]: no packing is lower than the bytes live at one instant; the instant is the proof;
 //! 2. [`first_fit`] in several orders, the cheap guesses;
 //! 3. the exact [`search`] for a packing of the height of the bound, then of the capacity, within a budget of nodes.
 //!
-//! Where it fits, [`grant_wishes`] keeps apart what would rather not share, as far as there is room.
+//! Where it fits, [`satisfy_soft_constraints`] keeps pairs apart that should not share bytes, as far as there is room.
 //!
 //! The same problem and budget give the same bytes on every machine: nothing here looks at a clock, a thread or a hash seed.
 //! Every answer is checked by [`validate`], which shares no code with what found it.
@@ -17,21 +17,21 @@ mod conflicts;
 pub mod csv;
 pub mod explain;
 mod first_fit;
-mod floor;
 mod free_list;
-mod ladder;
 pub mod liveness;
+mod lower_bound;
 mod problem;
 mod search;
+mod soft_constraints;
+mod strategy;
 pub mod svg;
 mod validate;
-mod wishes;
 
 pub use baseline::{bump, share_then_bump};
 pub use conflicts::Conflicts;
 pub use first_fit::{MOST_PAIRS, Order, Placement, first_fit, first_fit_in, sweep};
-pub use ladder::{Budget, Goal, Method, Outcome, Verdict, pack};
 pub use liveness::{Bound, Peak};
 pub use problem::{Buffer, BufferIx, Interval, Lifetime, Named, Problem, ProblemError, Spec};
+pub use soft_constraints::{Relaxed, pack_relaxing, satisfy_soft_constraints};
+pub use strategy::{Budget, Goal, Method, Outcome, Verdict, pack};
 pub use validate::{Violation, validate};
-pub use wishes::{Relaxed, grant_wishes, pack_relaxing};

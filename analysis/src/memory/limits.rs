@@ -126,7 +126,7 @@ impl Overflow<'_> {
                 "At most {live} bytes are live at once{}, and the best placement by lifetime that was found takes {best} bytes. Whether \
                  a lower one exists, of {} bytes or more, was not decided in {} steps of search{}",
                 convention(trouble),
-                packing.floor,
+                packing.lower_bound,
                 packing.nodes,
                 if packing.searching { "; the search goes on" } else { "" }
             ),
@@ -338,7 +338,7 @@ pub(super) fn space_use(
         reserved,
         fit,
         best: packing.map_or(used, |packing| packing.best.min(used)),
-        floor: packing.map_or(bound, |packing| packing.floor).min(used),
+        lower_bound: packing.map_or(bound, |packing| packing.lower_bound).min(used),
         trouble: trouble.map(Box::new),
         relaxed: Vec::new(),
         crossings: None,

@@ -11,7 +11,7 @@ mod carried;
 mod check;
 mod declared;
 mod deeper;
-mod doubt;
+mod downgrade;
 mod dsa_rp;
 mod lifetimes;
 mod limits;
@@ -30,7 +30,7 @@ pub use crate::finding::{Finding, Related, Status};
 pub(crate) use addresses::{check_reservations, reservations};
 pub(crate) use deeper::Effort;
 pub use deeper::{OpenSearch, Searched};
-pub(crate) use doubt::take_back_unproved;
+pub(crate) use downgrade::downgrade_unproved;
 pub use plan::{
     Buffer, BufferId, Capacity, Crossings, Fit, Order, Plan, PlannedTile, SpaceUse, StagePair, Trouble, Witness,
 };

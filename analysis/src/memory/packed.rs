@@ -19,10 +19,11 @@ use crate::memory::sizes;
 use crate::memory::verdict::Packing;
 use crate::target::{Machine, Space};
 use tilefit_packing::{
-    self, Budget, BufferIx, Goal, Interval, Lifetime, Outcome, Problem, Spec, Verdict, grant_wishes, pack_relaxing,
+    self, Budget, BufferIx, Goal, Interval, Lifetime, Outcome, Problem, Spec, Verdict, pack_relaxing,
+    satisfy_soft_constraints,
 };
 
-/// Nodes of exact search that one space may cost, those to give up as few wishes as possible, and those to say why it does not
+/// Nodes of exact search that one space may cost, those to violate as few soft constraints as possible, and those to say why it does not
 /// fit.
 const NODES: u64 = 16_000;
 const NODES_TO_RELAX: u64 = 4_000;
@@ -142,8 +143,8 @@ fn place(
         let found = pack_relaxing(&loose, &stages, &packed.budget(Goal::Fit, NODES_TO_RELAX, size));
         packed.spend(found.outcome.nodes, size);
         if fits(&found.outcome) {
-            let granted = (0..stages.len()).filter(|at| !found.relaxed.contains(at)).map(|at| stages[at]);
-            in_force = Some(loose.with_no_alias(granted));
+            let satisfied = (0..stages.len()).filter(|at| !found.relaxed.contains(at)).map(|at| stages[at]);
+            in_force = Some(loose.with_no_alias(satisfied));
             relaxed = found.relaxed.iter().map(|at| stages[*at]).collect();
             outcome = found.outcome;
         }
@@ -151,11 +152,12 @@ fn place(
     let best = outcome.placement.height;
     let mut crossings = None;
     if fits(&outcome) {
-        let wishes = within(&apart.pipes);
+        let soft = within(&apart.pipes);
         let problem = in_force.as_ref().unwrap_or(&problem);
-        let granted = grant_wishes(problem, &wishes, outcome, &packed.budget(Goal::Lowest, NODES_TO_RELAX, size));
-        outcome = granted.outcome;
-        crossings = Some(Crossings { remaining: granted.relaxed.len(), wished: wishes.len() });
+        let satisfied =
+            satisfy_soft_constraints(problem, &soft, outcome, &packed.budget(Goal::Lowest, NODES_TO_RELAX, size));
+        outcome = satisfied.outcome;
+        crossings = Some(Crossings { remaining: satisfied.relaxed.len(), total: soft.len() });
     }
     for (base, offset) in bases.iter().zip(&outcome.placement.offsets) {
         let size = sizes.get(base).copied().unwrap_or(0);
@@ -216,8 +218,8 @@ fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Op
     let deeper = &known.outcome;
     let lower = if deeper.placement.height < outcome.placement.height { deeper } else { &outcome };
     let (placement, method) = (lower.placement.clone(), lower.method);
-    let floor = deeper.floor.max(outcome.floor);
-    (Outcome { placement, method, floor, ..deeper.clone() }, known.core.clone())
+    let lower_bound = deeper.lower_bound.max(outcome.lower_bound);
+    (Outcome { placement, method, lower_bound, ..deeper.clone() }, known.core.clone())
 }
 
 impl Packed {

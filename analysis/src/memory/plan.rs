@@ -98,7 +98,7 @@ pub struct SpaceUse {
     /// Of the lowest placement known.
     pub best: u64,
     /// Proved: no placement is lower.
-    pub floor: u64,
+    pub lower_bound: u64,
     /// Why nothing fits, where nothing is known to.
     pub trouble: Option<Box<Trouble>>,
     /// Stages of pipelines that share memory since there is not enough of it.
@@ -124,7 +124,7 @@ pub struct StagePair {
 pub struct Crossings {
     /// Those that share.
     pub remaining: usize,
-    pub wished: usize,
+    pub total: usize,
 }
 
 /// Why a memory space does not fit, and what would help.

@@ -21,7 +21,7 @@ pub(super) struct Packing {
     /// Live at one instant.
     pub bound: u64,
     /// Proved: no placement is lower.
-    pub floor: u64,
+    pub lower_bound: u64,
     /// Of the lowest placement found.
     pub best: u64,
     /// Steps of the exact search.
@@ -50,7 +50,7 @@ impl Packing {
         Packing {
             fit,
             bound: outcome.bound.bytes.saturating_add(reserved),
-            floor: outcome.floor,
+            lower_bound: outcome.lower_bound,
             best: sizes::aligned(found.best.max(reserved)),
             nodes: outcome.nodes,
             trouble: if matches!(fit, Fit::Fits | Fit::Relaxed) { None } else { trouble() },

@@ -120,7 +120,7 @@ fn space_use(plan: &Plan, space: Space) -> Option<SpaceUse> {
     let peak_at = starts.max_by_key(|&at| (live_at(at), std::cmp::Reverse(at))).unwrap_or_default();
     let capacity = plan.target.capacity(space);
     let peak = live_at(peak_at).min(used);
-    let (fit, best, floor) = match capacity.filter(|&capacity| used > capacity) {
+    let (fit, best, lower_bound) = match capacity.filter(|&capacity| used > capacity) {
         Some(capacity) => other_placements(&here, capacity, used),
         None => (Fit::Fits, used, peak),
     };
@@ -142,7 +142,7 @@ fn space_use(plan: &Plan, space: Space) -> Option<SpaceUse> {
         reserved: 0,
         fit,
         best,
-        floor,
+        lower_bound,
         trouble: (fit != Fit::Fits).then(|| Box::new(trouble)),
         relaxed: Vec::new(),
         crossings: None,
@@ -178,7 +178,7 @@ fn other_placements(buffers: &[&Buffer], capacity: u64, used: u64) -> (Fit, u64,
         Verdict::Fragmented => Fit::Unpackable,
         Verdict::Undecided => Fit::Undecided,
     };
-    (fit, outcome.placement.height.min(used), outcome.floor.min(used))
+    (fit, outcome.placement.height.min(used), outcome.lower_bound.min(used))
 }
 
 fn exceeded(plan: &Plan, space: &SpaceUse) -> Option<Finding> {

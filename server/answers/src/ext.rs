@@ -137,21 +137,21 @@ pub enum Picture {
 
 /// What a client wants to see of a kernel.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wish {
+pub struct MapOptions {
     pub trial: Trial,
     pub picture: Option<Picture>,
 }
 
 impl MemoryMapParams {
     /// The error names what is not known.
-    pub fn wish(&self) -> Result<Wish, String> {
+    pub fn options(&self) -> Result<MapOptions, String> {
         fn named<T>(kind: &str, name: Option<&String>, from_name: fn(&str) -> Option<T>) -> Result<Option<T>, String> {
             let known = |name: &String| from_name(name).ok_or_else(|| format!("there is no {kind} `{name}`"));
             name.map(known).transpose()
         }
         let target = named("target", self.target.as_ref(), Target::from_name)?;
         let planner = named("planner", self.planner.as_ref(), Planner::from_name)?;
-        Ok(Wish { trial: Trial { target, planner }, picture: self.picture })
+        Ok(MapOptions { trial: Trial { target, planner }, picture: self.picture })
     }
 }
 

@@ -6,27 +6,27 @@ use tilefit_analysis::ide::MemoryMap;
 use tilefit_analysis::ide::memory_map::text::{self, Line};
 use tilefit_analysis::ide::memory_map::{html, svg};
 
-use crate::ext::{DrawnMap, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, Text, Wish};
+use crate::ext::{DrawnMap, MapOptions, Mark, MemoryMapAnswer, MemoryMapChanged, Picture, Text};
 use crate::view::View;
 
-pub fn memory_map(view: &View, position: Position, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
-    memory_map_at(view, view.offset(position), wish)
+pub fn memory_map(view: &View, position: Position, options: MapOptions) -> Cancellable<Option<MemoryMapAnswer>> {
+    memory_map_at(view, view.offset(position), options)
 }
 
 /// What a client that watches the kernel around a byte offset is sent of this version.
-pub fn memory_map_changed(view: &View, offset: usize, wish: Wish) -> Cancellable<MemoryMapChanged> {
-    let parts = memory_map_at(view, offset, wish)?.map(|map| (map.maps, map.settings, map.changes));
+pub fn memory_map_changed(view: &View, offset: usize, options: MapOptions) -> Cancellable<MemoryMapChanged> {
+    let parts = memory_map_at(view, offset, options)?.map(|map| (map.maps, map.settings, map.changes));
     let (maps, settings, changes) = parts.unwrap_or_default();
     Ok(MemoryMapChanged { uri: view.uri.clone(), version: view.version, maps, settings, changes })
 }
 
 /// The maps of the kernel around a byte offset.
-fn memory_map_at(view: &View, offset: usize, wish: Wish) -> Cancellable<Option<MemoryMapAnswer>> {
-    let maps = view.analysis.memory_map(view.file, offset, wish.trial)?;
+fn memory_map_at(view: &View, offset: usize, options: MapOptions) -> Cancellable<Option<MemoryMapAnswer>> {
+    let maps = view.analysis.memory_map(view.file, offset, options.trial)?;
     Ok(maps.map(|found| MemoryMapAnswer {
         version: view.version,
-        changes: found.changes(wish.trial),
-        maps: found.maps.into_iter().map(|map| drawn(view, map, wish.picture)).collect(),
+        changes: found.changes(options.trial),
+        maps: found.maps.into_iter().map(|map| drawn(view, map, options.picture)).collect(),
         settings: found.settings,
     }))
 }

@@ -146,7 +146,7 @@ fn report(problem: &Problem, outcome: &Outcome, capacity: Option<u64>, timed_out
         "capacity": capacity,
         "best": outcome.placement.height,
         "bound": outcome.bound.bytes,
-        "floor": outcome.floor,
+        "floor": outcome.lower_bound,
         "nodes": outcome.nodes,
         "timed_out": timed_out,
         "witness": peaks.collect::<Vec<_>>(),
@@ -171,7 +171,7 @@ fn summary(problem: &Problem, outcome: &Outcome, capacity: Option<u64>, timed_ou
     let _ = match &outcome.verdict {
         Verdict::Fits { optimal: true } => writeln!(text, "fits{of}, and no packing is lower (proved)"),
         Verdict::Fits { optimal: false } => {
-            writeln!(text, "fits{of}; nothing below {} bytes is possible", outcome.floor)
+            writeln!(text, "fits{of}; nothing below {} bytes is possible", outcome.lower_bound)
         }
         Verdict::OverCapacity { overshoot } => {
             let live = outcome.bound.peaks.first().map_or(Vec::new(), |peak| ids(problem, &peak.live));
@@ -190,7 +190,7 @@ fn summary(problem: &Problem, outcome: &Outcome, capacity: Option<u64>, timed_ou
             )
         }
         Verdict::Undecided => {
-            writeln!(text, "not decided{of}: the lowest packing has between {} and {best} bytes", outcome.floor)
+            writeln!(text, "not decided{of}: the lowest packing has between {} and {best} bytes", outcome.lower_bound)
         }
     };
     if timed_out {

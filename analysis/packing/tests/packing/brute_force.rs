@@ -57,7 +57,7 @@ fn check(problem: &Problem) {
     let optimum = optimum(problem);
     let lowest = pack(problem, &Budget::new(Goal::Lowest, 1_000_000));
     assert_eq!(lowest.placement.height, optimum, "{problem:?}");
-    assert!(lowest.floor == optimum, "floor {} of {optimum}: {problem:?}", lowest.floor);
+    assert!(lowest.lower_bound == optimum, "lower bound {} of {optimum}: {problem:?}", lowest.lower_bound);
     validate(&problem.with_capacity(optimum), &lowest.placement.offsets).unwrap();
 
     let tight = pack(&problem.with_capacity(optimum), &Budget::new(Goal::Fit, 1_000_000));
@@ -137,39 +137,39 @@ fn parts_that_fall_apart_are_undone() {
     for tall in 1..4 {
         let problem = plain(joined(6, tall));
         let outcome = pack(&problem, &Budget::new(Goal::Lowest, 1_000_000));
-        assert_eq!((outcome.placement.height, outcome.floor), (9 + tall, 9 + tall));
+        assert_eq!((outcome.placement.height, outcome.lower_bound), (9 + tall, 9 + tall));
     }
 }
 
-/// The fewest wishes that any packing within the capacity denies; `None` where none fits.
-fn fewest_denied(problem: &Problem, wishes: &[(BufferIx, BufferIx)]) -> Option<usize> {
-    let all = (0u32..1 << wishes.len()).filter(|granted| {
-        let pairs = (0..wishes.len()).filter(|at| granted >> at & 1 == 1).map(|at| wishes[at]);
+/// The fewest soft constraints that any packing within the capacity violates; `None` where none fits.
+fn fewest_violated(problem: &Problem, soft: &[(BufferIx, BufferIx)]) -> Option<usize> {
+    let all = (0u32..1 << soft.len()).filter(|satisfied| {
+        let pairs = (0..soft.len()).filter(|at| satisfied >> at & 1 == 1).map(|at| soft[at]);
         let with = problem.with_no_alias(pairs);
         places_from(&with, with.capacity(), &mut Vec::new())
     });
-    all.map(|granted| wishes.len() - granted.count_ones() as usize).min()
+    all.map(|satisfied| soft.len() - satisfied.count_ones() as usize).min()
 }
 
 #[test]
-fn few_wishes_are_denied() {
-    let wishes = prop::collection::vec((0u32..6, 0u32..6), 1..5);
-    let (optimal, denied) = (std::cell::Cell::new(0), std::cell::Cell::new((0, 0)));
-    sample((problems(6), wishes), |(problem, wishes)| {
+fn few_soft_constraints_are_violated() {
+    let soft = prop::collection::vec((0u32..6, 0u32..6), 1..5);
+    let (optimal, violated) = (std::cell::Cell::new(0), std::cell::Cell::new((0, 0)));
+    sample((problems(6), soft), |(problem, soft)| {
         let count = problem.buffers().len() as u32;
-        let mut wishes: Vec<_> = wishes.iter().map(|(a, b)| (BufferIx(a % count), BufferIx(b % count))).collect();
-        wishes.retain(|&(a, b)| a != b && !problem.conflict(a, b));
+        let mut soft: Vec<_> = soft.iter().map(|(a, b)| (BufferIx(a % count), BufferIx(b % count))).collect();
+        soft.retain(|&(a, b)| a != b && !problem.conflict(a, b));
         let problem = problem.with_capacity(problem.capacity().min(24));
-        let relaxed = pack_relaxing(&problem, &wishes, &Budget::new(Goal::Lowest, 10_000));
-        let fewest = fewest_denied(&problem, &wishes);
+        let relaxed = pack_relaxing(&problem, &soft, &Budget::new(Goal::Lowest, 10_000));
+        let fewest = fewest_violated(&problem, &soft);
         assert_eq!(fewest.is_some(), matches!(relaxed.outcome.verdict, Verdict::Fits { .. }), "{problem:?}");
         if let Some(fewest) = fewest {
             assert!(relaxed.relaxed.len() >= fewest);
             optimal.set(optimal.get() + usize::from(relaxed.relaxed.len() == fewest));
-            denied.set((denied.get().0 + relaxed.relaxed.len(), denied.get().1 + fewest));
+            violated.set((violated.get().0 + relaxed.relaxed.len(), violated.get().1 + fewest));
         }
     });
-    let (found, fewest) = denied.get();
-    println!("{found} wishes denied where {fewest} need be; the fewest in {} problems", optimal.get());
+    let (found, fewest) = violated.get();
+    println!("{found} soft constraints violated where {fewest} need be; the fewest in {} problems", optimal.get());
     assert!(found <= fewest + fewest / 10, "{found} of {fewest}");
 }

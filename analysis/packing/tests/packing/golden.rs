@@ -111,7 +111,7 @@ fn the_optimum_is_found_and_proved() {
     for case in Case::all() {
         let outcome = pack(&case.problem, &Budget::new(Goal::Lowest, 100_000));
         let optimum = case.expected("optimum").unwrap();
-        assert_eq!((outcome.placement.height, outcome.floor), (optimum, optimum), "{}", case.name);
+        assert_eq!((outcome.placement.height, outcome.lower_bound), (optimum, optimum), "{}", case.name);
         assert_eq!(validate(&case.problem.with_capacity(optimum), &outcome.placement.offsets), Ok(()));
     }
 }

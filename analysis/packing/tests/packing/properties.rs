@@ -133,7 +133,7 @@ proptest! {
         assert_valid(&problem, &outcome.placement);
         let conflicts = Conflicts::of(&problem, MOST_PAIRS).unwrap();
         let height = outcome.placement.height;
-        prop_assert!(outcome.floor <= height);
+        prop_assert!(outcome.lower_bound <= height);
         prop_assert!(height <= bump(&problem).height);
         prop_assert!(height <= share_then_bump(&problem, &conflicts).height);
         for order in Order::ALL {
@@ -160,23 +160,23 @@ proptest! {
         assert_valid(&problem, &many.placement);
         let guess = pack(&problem, &Budget::new(Goal::Lowest, 0)).placement.height;
         prop_assert!(many.placement.height <= guess && few.placement.height <= guess);
-        prop_assert!(many.floor <= few.placement.height && few.floor <= many.placement.height);
+        prop_assert!(many.lower_bound <= few.placement.height && few.lower_bound <= many.placement.height);
     }
 
     #[test]
-    fn wishes_are_granted_or_named(problem in problems(10), wishes in prop::collection::vec((0u32..10, 0u32..10), 0..5)) {
+    fn soft_constraints_are_satisfied_or_named(problem in problems(10), soft in prop::collection::vec((0u32..10, 0u32..10), 0..5)) {
         let count = problem.buffers().len() as u32;
-        let wishes = wishes.into_iter().map(|(a, b)| (BufferIx(a % count), BufferIx(b % count)));
-        let wishes: Vec<(BufferIx, BufferIx)> = wishes.filter(|(a, b)| a != b).collect();
+        let soft = soft.into_iter().map(|(a, b)| (BufferIx(a % count), BufferIx(b % count)));
+        let soft: Vec<(BufferIx, BufferIx)> = soft.filter(|(a, b)| a != b).collect();
         let budget = Budget::new(Goal::Fit, 2_000);
-        let relaxed = pack_relaxing(&problem, &wishes, &budget);
+        let relaxed = pack_relaxing(&problem, &soft, &budget);
         let alone = pack(&problem, &budget);
         let fits = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Fits { .. });
         prop_assert!(fits(&relaxed.outcome) || !fits(&alone));
         let offsets = &relaxed.outcome.placement.offsets;
         if fits(&relaxed.outcome) {
             prop_assert_eq!(validate(&problem, offsets), Ok(()));
-            for (at, &(a, b)) in wishes.iter().enumerate() {
+            for (at, &(a, b)) in soft.iter().enumerate() {
                 let range = |ix: BufferIx| (offsets[ix.index()], offsets[ix.index()] + problem.buffer(ix).size);
                 let shares = range(a).0 < range(b).1 && range(b).0 < range(a).1;
                 prop_assert_eq!(shares, relaxed.relaxed.contains(&at));

@@ -7,10 +7,10 @@ const INSTANCE: &str = include_str!("../../../../tests/benchmarks/minimalloc/C.1
 #[test]
 fn one_thread_and_many_find_the_same() {
     let problem = csv::read(INSTANCE, 1_048_576).unwrap();
-    let wishes: Vec<(BufferIx, BufferIx)> = problem.indices().zip(problem.indices().skip(40)).collect();
+    let soft: Vec<(BufferIx, BufferIx)> = problem.indices().zip(problem.indices().skip(40)).collect();
     let run = || {
         let packed = pack(&problem, &Budget::new(Goal::Lowest, 3_000));
-        let relaxed = pack_relaxing(&problem.with_capacity(1 << 21), &wishes, &Budget::new(Goal::Fit, 500));
+        let relaxed = pack_relaxing(&problem.with_capacity(1 << 21), &soft, &Budget::new(Goal::Fit, 500));
         (packed, relaxed)
     };
     let alone = run();

@@ -8,7 +8,7 @@ use tilefit_syntax::ast::Expr;
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
 use crate::eval::Constant;
-use crate::ir::{Dtype, Kernel, Why};
+use crate::ir::{Kernel, Why};
 use crate::memory::{Crossings, Plan, PlannedTile, Status};
 use crate::target::{COMPILER, Planner, Space};
 
@@ -175,9 +175,9 @@ pub(super) fn describe(
     if let Some((space, capacity)) = in_space.and_then(|space| Some((space, space.capacity?))) {
         let _ = writeln!(text, "| {} in use | {} |", space.space, layout::usage(space.used, capacity));
     }
-    if let Some(crossings) = in_space.and_then(|space| space.crossings).filter(|crossings| crossings.wished > 0) {
-        let Crossings { remaining, wished } = crossings;
-        let _ = writeln!(text, "| reuse across pipes | {remaining} of {wished} pairs of tiles share memory |");
+    if let Some(crossings) = in_space.and_then(|space| space.crossings).filter(|crossings| crossings.total > 0) {
+        let Crossings { remaining, total } = crossings;
+        let _ = writeln!(text, "| reuse across pipes | {remaining} of {total} pairs of tiles share memory |");
     }
     let _ = writeln!(text, "| planner, target | {}, {} |", plan.planner, plan.target);
     let _ = write!(text, "{}", who_says_so(plan));

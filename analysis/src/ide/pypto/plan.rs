@@ -28,7 +28,7 @@ fn space(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &Spa
         verdict: used.fit.name(),
         bound: used.peak,
         best: used.best,
-        floor: used.floor,
+        floor: used.lower_bound,
         cross_pipe_reuse: used.crossings.map(|crossings| crossings.remaining),
         relaxed: used.relaxed.iter().map(|pair| pair.tiles.clone().map(|tile| stage(&tile))).collect(),
         trouble: used.trouble.as_ref().map(|trouble| trouble_view(context, placed, plan, used, trouble)),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tilefit_analysis::memory::Searched;
-use tilefit_answers::ext::Wish;
+use tilefit_answers::ext::MapOptions;
 use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
@@ -42,7 +42,7 @@ pub(crate) enum Event {
     WatchMemoryMap {
         uri: Uri,
         position: Option<Position>,
-        wish: Wish,
+        options: MapOptions,
     },
     /// The client shows the C++ of a kernel of a source.
     Previewed {

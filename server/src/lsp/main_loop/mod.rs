@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
-use tilefit_answers::ext::{SettingsInForce, Wish};
+use tilefit_answers::ext::{MapOptions, SettingsInForce};
 use tilefit_answers::{self as answers, View};
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 use tokio::runtime::Handle;
@@ -138,7 +138,7 @@ impl MainLoop {
             Event::Workspace(answer) => {
                 let _ = answer.send(self.workspace()); // fails when nothing waits any longer
             }
-            Event::WatchMemoryMap { uri, position, wish } => self.watch(uri, position, wish),
+            Event::WatchMemoryMap { uri, position, options } => self.watch(uri, position, options),
             Event::Previewed { source, kernel, place, text } => {
                 if self.documents.contains_key(&source) {
                     self.previews.add(source.clone(), kernel, place, text);
@@ -326,13 +326,13 @@ impl MainLoop {
         }
     }
 
-    fn watch(&mut self, uri: Uri, position: Option<Position>, wish: Wish) {
+    fn watch(&mut self, uri: Uri, position: Option<Position>, options: MapOptions) {
         let (Some(open), Some(position)) = (self.documents.get(&uri), position) else {
             self.watches.stop(&uri);
             return;
         };
         let offset = open.document.offset(LineCol { line: position.line, col: position.character }, self.encoding);
-        self.watches.start(uri.clone(), offset, wish);
+        self.watches.start(uri.clone(), offset, options);
         self.draw_memory_map(&uri);
     }
 

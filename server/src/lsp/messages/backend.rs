@@ -126,20 +126,20 @@ impl Backend {
     }
 
     pub(crate) async fn memory_map(&self, params: MemoryMapParams) -> Result<Option<MemoryMapAnswer>> {
-        let wish = params.wish().map_err(Error::invalid_params)?;
+        let options = params.options().map_err(Error::invalid_params)?;
         let position = params.position.ok_or_else(|| Error::invalid_params("a memory map needs a position"))?;
         self.queue
-            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::memory_map(view, position, wish))
+            .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::memory_map(view, position, options))
             .await
     }
 
     pub(crate) async fn watch_memory_map(&self, params: MemoryMapParams) {
-        match params.wish() {
-            Ok(wish) => {
+        match params.options() {
+            Ok(options) => {
                 self.queue.post(Event::WatchMemoryMap {
                     uri: params.text_document.uri,
                     position: params.position,
-                    wish,
+                    options,
                 });
             }
             Err(error) => self.outbox.send(ToClient::error(error)),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range as Bytes;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tilefit_answers::ext::Wish;
+use tilefit_answers::ext::MapOptions;
 use tilefit_answers::{self as answers, View};
 use tower_lsp::ls_types::Uri;
 
@@ -16,7 +16,7 @@ use crate::lsp::panics::panic_message;
 pub(crate) struct Watch {
     /// Byte offset of a place in the kernel; moves with the text.
     offset: usize,
-    wish: Wish,
+    options: MapOptions,
 }
 
 /// One a document.
@@ -24,8 +24,8 @@ pub(crate) struct Watch {
 pub(crate) struct Watches(HashMap<Uri, Watch>);
 
 impl Watches {
-    pub(crate) fn start(&mut self, uri: Uri, offset: usize, wish: Wish) {
-        self.0.insert(uri, Watch { offset, wish });
+    pub(crate) fn start(&mut self, uri: Uri, offset: usize, options: MapOptions) {
+        self.0.insert(uri, Watch { offset, options });
     }
 
     pub(crate) fn stop(&mut self, uri: &Uri) {
@@ -49,7 +49,7 @@ impl Watches {
 
 /// Draws the map and sends it, on a worker. Answers with the document whose map an edit interrupted.
 pub(crate) fn send(view: View, watch: Watch, outbox: &Outbox) -> Option<Uri> {
-    let drawn = catch_unwind(AssertUnwindSafe(|| answers::memory_map_changed(&view, watch.offset, watch.wish)));
+    let drawn = catch_unwind(AssertUnwindSafe(|| answers::memory_map_changed(&view, watch.offset, watch.options)));
     // Before the view is dropped: until then no newer version is analysed, and so maps arrive in order.
     match drawn {
         Ok(Ok(changed)) => outbox.send(match serde_json::to_value(changed) {
@@ -72,7 +72,7 @@ mod tests {
     fn a_watch_moves_with_its_kernel() {
         let uri: Uri = "file:///a.py".parse().expect("a URI");
         let mut watches = Watches::default();
-        watches.start(uri.clone(), 100, Wish::default());
+        watches.start(uri.clone(), 100, MapOptions::default());
         let mut after = |replaced: Bytes<usize>, inserted| {
             watches.follow(&uri, &replaced, inserted);
             watches.of(&uri).expect("it is watched").offset

@@ -1,10 +1,10 @@
-//! From the cheapest answer to the dearest, and no further than needed.
+//! The schedule of a packing: bound, heuristics, exact search, from the cheapest to the dearest and no further than needed.
 
 use super::baseline::{bump, share_then_bump};
 use super::conflicts::Conflicts;
 use super::first_fit::{Order, Placement, first_fit_in, sweep};
-use super::floor::floor;
 use super::liveness::{self, Bound};
+use super::lower_bound::lower_bound;
 use super::problem::{BufferIx, Problem};
 use super::search::{self, search};
 use super::validate::validate_within;
@@ -57,7 +57,7 @@ pub enum Verdict {
     /// There is room at every instant, and yet no packing within the capacity: [`explain::irreducible`](super::explain::irreducible)
     /// says for which buffers.
     Fragmented,
-    /// The budget ended first: the lowest packing is somewhere in `[floor, height]` of the [`Outcome`].
+    /// The budget ended first: the lowest packing is somewhere in `[lower_bound, height]` of the [`Outcome`].
     Undecided,
 }
 
@@ -68,8 +68,8 @@ pub enum Method {
     ShareThenBump,
     FirstFit(Order),
     Search,
-    /// First-fit where it denies the fewest wishes.
-    LeastDenied,
+    /// First-fit where it violates the fewest soft constraints.
+    FewestViolated,
 }
 
 /// The answer to a [`Problem`].
@@ -81,40 +81,40 @@ pub struct Outcome {
     pub method: Method,
     pub bound: Bound,
     /// No packing is lower than this, in bytes: the bound with all that alignment, reserved ranges, no-alias pairs and the search add to it.
-    pub floor: u64,
+    pub lower_bound: u64,
     /// Nodes of the exact search.
     pub nodes: u64,
 }
 
-/// Climbs from bound to heuristics to exact search until the goal is reached, refuted or the budget spent.
+/// Goes from bound to heuristics to exact search until the goal is reached, refuted or the budget spent.
 pub fn pack(problem: &Problem, budget: &Budget) -> Outcome {
     let bound = liveness::bound(problem);
-    let floor = floor(problem, &bound);
-    let mut climb = Climb { problem, budget, floor, best: Found::bump(problem), nodes: 0 };
-    let conflicts = climb.first_fit();
+    let lower_bound = lower_bound(problem, &bound);
+    let mut packer = Packer { problem, budget, lower_bound, best: Found::bump(problem), nodes: 0 };
+    let conflicts = packer.first_fit();
     if let Some(conflicts) = conflicts.filter(|_| budget.nodes > 0) {
-        climb.search(&conflicts);
+        packer.search(&conflicts);
     }
-    let verdict = climb.verdict(&bound);
-    let Climb { floor, best, nodes, .. } = climb;
+    let verdict = packer.verdict(&bound);
+    let Packer { lower_bound, best, nodes, .. } = packer;
     let Found { placement, method } = checked(problem, best);
-    Outcome { verdict, placement, method, bound, floor, nodes }
+    Outcome { verdict, placement, method, bound, lower_bound, nodes }
 }
 
-struct Climb<'a> {
+struct Packer<'a> {
     problem: &'a Problem,
     budget: &'a Budget<'a>,
     /// Nothing is lower.
-    floor: u64,
+    lower_bound: u64,
     best: Found,
     nodes: u64,
 }
 
-impl Climb<'_> {
+impl Packer<'_> {
     /// Whether no more is wanted.
     fn done(&self) -> bool {
         let height = self.best.placement.height;
-        height <= self.floor || self.budget.goal == Goal::Fit && height <= self.problem.capacity()
+        height <= self.lower_bound || self.budget.goal == Goal::Fit && height <= self.problem.capacity()
     }
 
     /// The cheap guesses. Returns the conflicts, if there is a point in going on with them.
@@ -145,11 +145,11 @@ impl Climb<'_> {
     fn search(&mut self, conflicts: &Conflicts) {
         let capacity = self.problem.capacity();
         // At the bound there is least freedom, so that an answer often comes at once; it ends everything.
-        if self.floor != capacity && (self.floor < capacity || self.budget.goal == Goal::Lowest) {
+        if self.lower_bound != capacity && (self.lower_bound < capacity || self.budget.goal == Goal::Lowest) {
             let briefly = NODES_AT_BOUND * self.problem.buffers().len() as u64;
-            self.search_at(conflicts, self.floor, briefly.min(self.budget.nodes / 4));
+            self.search_at(conflicts, self.lower_bound, briefly.min(self.budget.nodes / 4));
         }
-        if self.floor <= capacity && capacity < self.best.placement.height {
+        if self.lower_bound <= capacity && capacity < self.best.placement.height {
             self.search_at(conflicts, capacity, self.budget.nodes);
         }
         if self.budget.goal == Goal::Lowest {
@@ -161,9 +161,9 @@ impl Climb<'_> {
     /// budget is passed over: lower ones would only take longer.
     fn tighten(&mut self, conflicts: &Conflicts) {
         let share = self.budget.nodes / 16;
-        let mut lowest = self.floor;
+        let mut lowest = self.lower_bound;
         while !self.done() && self.nodes < self.budget.nodes {
-            lowest = lowest.max(self.floor);
+            lowest = lowest.max(self.lower_bound);
             let Some(range) = self.best.placement.height.checked_sub(lowest + 1) else { return };
             let height = lowest + range / 2;
             if self.search_at(conflicts, height, share) {
@@ -185,7 +185,9 @@ impl Climb<'_> {
         self.nodes += answer.nodes;
         match answer.found {
             search::Found::Packed(offsets) => self.best.improve(Method::Search, Placement::new(self.problem, offsets)),
-            search::Found::Impossible => self.floor = self.floor.max(search::next_height(self.problem, height)),
+            search::Found::Impossible => {
+                self.lower_bound = self.lower_bound.max(search::next_height(self.problem, height))
+            }
             search::Found::Stopped => return self.budget.cancel.is_some_and(|cancel| cancel()),
         }
         false
@@ -196,10 +198,10 @@ impl Climb<'_> {
         let height = self.best.placement.height;
         let overshoot = bound.bytes.saturating_sub(liveness::usable_capacity(self.problem));
         if height <= capacity {
-            Verdict::Fits { optimal: height <= self.floor }
+            Verdict::Fits { optimal: height <= self.lower_bound }
         } else if overshoot > 0 {
             Verdict::OverCapacity { overshoot }
-        } else if self.floor > capacity {
+        } else if self.lower_bound > capacity {
             Verdict::Fragmented
         } else {
             Verdict::Undecided

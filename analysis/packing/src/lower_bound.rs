@@ -4,7 +4,7 @@ use super::liveness::{self, Bound};
 use super::problem::Problem;
 
 /// The highest of the cheap lower bounds on the height of a packing. O(n log n).
-pub(super) fn floor(problem: &Problem, bound: &Bound) -> u64 {
+pub(super) fn lower_bound(problem: &Problem, bound: &Bound) -> u64 {
     let live = problem.height_around_reserved(bound.bytes);
     let fixed = problem.buffers().iter().filter_map(|b| b.fixed.map(|offset| offset + b.size)).max().unwrap_or(0);
     let lowest = problem.buffers().iter().map(|b| lowest_top(problem, b.size, b.align)).max().unwrap_or(0);

@@ -1,63 +1,68 @@
-//! Pairs of buffers that may share bytes but would rather not: double buffers, buffers of different pipes. As many of these wishes
-//! are granted as there is room for.
+//! Soft constraints: pairs of buffers that may share bytes but should not if there is room, such as double buffers and buffers of
+//! different pipes. As many are satisfied as there is room for.
 
 use super::conflicts::Conflicts;
 use super::first_fit::{Order, Placement};
-use super::ladder::{Budget, Goal, Method, Outcome, Verdict, pack};
 use super::problem::{BufferIx, Problem};
+use super::strategy::{Budget, Goal, Method, Outcome, Verdict, pack};
 use super::validate::validate;
 
-/// Single wishes that are tried, each with a packing.
+/// Single constraints that are tried, each with a packing.
 const MOST_TRIED: usize = 32;
 
 /// Buffers that these packings place in all: a packing without search costs time too, and the more the larger it is.
 const MOST_REPACKED: usize = 800;
 
-/// Conflicts and wishes up to which buffers are placed by what sharing costs.
+/// Conflicts and soft constraints up to which buffers are placed by what sharing costs.
 const MOST_PAIRS: usize = 20_000;
 
-/// A packing with as many wishes granted as was found possible.
+/// A packing with as many soft constraints satisfied as was found possible.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relaxed {
-    /// With all wishes that are not in `relaxed` as no-alias pairs. Where not even the problem without wishes fits, that of the
-    /// problem without wishes.
+    /// With all soft constraints that are not in `relaxed` as no-alias pairs. Where not even the problem without them fits, that of
+    /// the problem without them.
     pub outcome: Outcome,
-    /// Positions of the wishes that share bytes. Empty when the outcome does not fit.
+    /// Positions of the soft constraints that are violated: their buffers share bytes. Empty when the outcome does not fit.
     pub relaxed: Vec<usize>,
 }
 
-/// Packs with `wishes`: pairs that should not share bytes if there is room, the dearest first. All of them if possible; else
+/// Packs with `soft` constraints: pairs that should not share bytes if there is room, the dearest first. All of them if possible; else
 /// gives up few. The budget is for all attempts together.
-pub fn pack_relaxing(problem: &Problem, wishes: &[(BufferIx, BufferIx)], budget: &Budget) -> Relaxed {
+pub fn pack_relaxing(problem: &Problem, soft: &[(BufferIx, BufferIx)], budget: &Budget) -> Relaxed {
     let outcome = pack(problem, budget);
     if !fits(&outcome) {
         return Relaxed { outcome, relaxed: Vec::new() };
     }
     let rest = Budget { nodes: budget.nodes.saturating_sub(outcome.nodes), ..*budget };
-    grant_wishes(problem, wishes, outcome, &rest)
+    satisfy_soft_constraints(problem, soft, outcome, &rest)
 }
 
 /// The same for a problem of which a packing that fits is known.
-pub fn grant_wishes(problem: &Problem, wishes: &[(BufferIx, BufferIx)], known: Outcome, budget: &Budget) -> Relaxed {
-    let mut best = Granting { problem, wishes, outcome: known, relaxed: Vec::new() };
-    best.relaxed = best.denied(&best.outcome.placement.offsets);
+pub fn satisfy_soft_constraints(
+    problem: &Problem,
+    soft: &[(BufferIx, BufferIx)],
+    known: Outcome,
+    budget: &Budget,
+) -> Relaxed {
+    let mut best = Satisfying { problem, soft, outcome: known, relaxed: Vec::new() };
+    best.relaxed = best.violated(&best.outcome.placement.offsets);
     let mut nodes = budget.nodes / 2;
     if !best.relaxed.is_empty() {
-        best.attempt(0..wishes.len(), &Budget { nodes, ..*budget });
+        best.attempt(0..soft.len(), &Budget { nodes, ..*budget });
     }
     if best.relaxed.is_empty() {
         return best.done();
     }
     best.place_by_cost();
     let tried = MOST_TRIED.min(MOST_REPACKED / problem.buffers().len().max(1));
-    for wish in best.relaxed.clone().into_iter().take(tried) {
-        // What was attempted before may have granted it in passing.
-        if best.relaxed.binary_search(&wish).is_err() {
+    for constraint in best.relaxed.clone().into_iter().take(tried) {
+        // What was attempted before may have satisfied it in passing.
+        if best.relaxed.binary_search(&constraint).is_err() {
             continue;
         }
-        let granted: Vec<usize> =
-            (0..wishes.len()).filter(|at| *at == wish || best.relaxed.binary_search(at).is_err()).collect();
-        nodes -= best.attempt(granted, &Budget { goal: Goal::Fit, nodes: nodes / 4, ..*budget }).min(nodes);
+        let kept: Vec<usize> =
+            (0..soft.len()).filter(|at| *at == constraint || best.relaxed.binary_search(at).is_err()).collect();
+        nodes -= best.attempt(kept, &Budget { goal: Goal::Fit, nodes: nodes / 4, ..*budget }).min(nodes);
     }
     best.done()
 }
@@ -66,18 +71,18 @@ fn fits(outcome: &Outcome) -> bool {
     matches!(outcome.verdict, Verdict::Fits { .. })
 }
 
-struct Granting<'a> {
+struct Satisfying<'a> {
     problem: &'a Problem,
-    wishes: &'a [(BufferIx, BufferIx)],
+    soft: &'a [(BufferIx, BufferIx)],
     outcome: Outcome,
     /// Sorted.
     relaxed: Vec<usize>,
 }
 
-impl Granting<'_> {
-    /// Packs with these wishes as no-alias pairs, and keeps what is better. Returns the nodes that it took.
-    fn attempt(&mut self, granted: impl IntoIterator<Item = usize>, budget: &Budget) -> u64 {
-        let pairs = granted.into_iter().map(|at| self.wishes[at]);
+impl Satisfying<'_> {
+    /// Packs with these soft constraints as no-alias pairs, and keeps what is better. Returns the nodes that it took.
+    fn attempt(&mut self, kept: impl IntoIterator<Item = usize>, budget: &Budget) -> u64 {
+        let pairs = kept.into_iter().map(|at| self.soft[at]);
         let outcome = pack(&self.problem.with_no_alias(pairs), budget);
         let nodes = outcome.nodes;
         if fits(&outcome) {
@@ -87,52 +92,52 @@ impl Granting<'_> {
     }
 
     fn keep_better(&mut self, placement: Placement, method: Method) {
-        let relaxed = self.denied(&placement.offsets);
+        let relaxed = self.violated(&placement.offsets);
         if (relaxed.len(), placement.height) < (self.relaxed.len(), self.outcome.placement.height) {
             (self.outcome.placement, self.outcome.method, self.relaxed) = (placement, method, relaxed);
         }
     }
 
-    fn denied(&self, offsets: &[u64]) -> Vec<usize> {
-        (0..self.wishes.len()).filter(|at| share(self.problem, offsets, self.wishes[*at])).collect()
+    fn violated(&self, offsets: &[u64]) -> Vec<usize> {
+        (0..self.soft.len()).filter(|at| share(self.problem, offsets, self.soft[*at])).collect()
     }
 
     fn done(self) -> Relaxed {
-        let Granting { problem, mut outcome, relaxed, .. } = self;
-        let optimal = outcome.placement.height <= outcome.floor;
+        let Satisfying { problem, mut outcome, relaxed, .. } = self;
+        let optimal = outcome.placement.height <= outcome.lower_bound;
         if outcome.placement.height <= problem.capacity() {
             outcome.verdict = Verdict::Fits { optimal };
         }
         Relaxed { outcome, relaxed }
     }
 
-    /// First-fit in several orders, but each buffer where it denies least, and lowest among those places.
+    /// First-fit in several orders, but each buffer where it violates least, and lowest among those places.
     fn place_by_cost(&mut self) {
         let Some(conflicts) = Conflicts::of(self.problem, MOST_PAIRS) else { return };
-        if self.wishes.len() > MOST_PAIRS {
+        if self.soft.len() > MOST_PAIRS {
             return;
         }
-        let mut wished: Vec<Vec<BufferIx>> = vec![Vec::new(); self.problem.buffers().len()];
-        for (a, b) in self.wishes.iter().flat_map(|&(a, b)| [(a, b), (b, a)]) {
-            if let (Some(of), true) = (wished.get_mut(a.index()), b.index() < self.problem.buffers().len()) {
+        let mut apart: Vec<Vec<BufferIx>> = vec![Vec::new(); self.problem.buffers().len()];
+        for (a, b) in self.soft.iter().flat_map(|&(a, b)| [(a, b), (b, a)]) {
+            if let (Some(of), true) = (apart.get_mut(a.index()), b.index() < self.problem.buffers().len()) {
                 of.push(b);
             }
         }
         let mut orders: Vec<Vec<BufferIx>> = Order::ALL.iter().map(|order| order.sorted(self.problem)).collect();
-        let mut by_wishes = Order::Size.sorted(self.problem);
-        by_wishes.sort_by_key(|ix| std::cmp::Reverse(wished[ix.index()].len()));
-        orders.push(by_wishes);
+        let mut by_soft = Order::Size.sorted(self.problem);
+        by_soft.sort_by_key(|ix| std::cmp::Reverse(apart[ix.index()].len()));
+        orders.push(by_soft);
         for order in orders {
-            let Some(offsets) = by_cost(self.problem, &conflicts, &wished, &order) else { continue };
+            let Some(offsets) = by_cost(self.problem, &conflicts, &apart, &order) else { continue };
             if validate(self.problem, &offsets).is_ok() {
-                self.keep_better(Placement::new(self.problem, offsets), Method::LeastDenied);
+                self.keep_better(Placement::new(self.problem, offsets), Method::FewestViolated);
             }
         }
     }
 }
 
 /// An offset for every buffer; `None` where one has no place within the capacity.
-fn by_cost(problem: &Problem, conflicts: &Conflicts, wished: &[Vec<BufferIx>], order: &[BufferIx]) -> Option<Vec<u64>> {
+fn by_cost(problem: &Problem, conflicts: &Conflicts, apart: &[Vec<BufferIx>], order: &[BufferIx]) -> Option<Vec<u64>> {
     let mut offsets: Vec<Option<u64>> = problem.buffers().iter().map(|buffer| buffer.fixed).collect();
     let (mut taken, mut shared) = (Ranges::default(), Ranges::default());
     let mut places: Vec<u64> = Vec::new();
@@ -144,7 +149,7 @@ fn by_cost(problem: &Problem, conflicts: &Conflicts, wished: &[Vec<BufferIx>], o
         let range = |other: BufferIx| offsets[other.index()].map(|at| (at, at + problem.buffer(other).size));
         let reserved = problem.reserved().iter().map(|range| (range.start, range.end));
         taken.set(conflicts.neighbours(ix).filter_map(range).chain(reserved));
-        shared.set(wished[ix.index()].iter().copied().filter_map(range));
+        shared.set(apart[ix.index()].iter().copied().filter_map(range));
         places.clear();
         places.push(0);
         places.extend(taken.ends.iter().chain(&shared.ends).map(|top| top.next_multiple_of(buffer.align)));
@@ -155,9 +160,9 @@ fn by_cost(problem: &Problem, conflicts: &Conflicts, wished: &[Vec<BufferIx>], o
         let mut best: Option<(usize, u64)> = None;
         for at in fitting {
             if taken(at) == 0 {
-                let denied = shared(at);
-                best = best.filter(|&(least, _)| least <= denied).or(Some((denied, at)));
-                if denied == 0 {
+                let violated = shared(at);
+                best = best.filter(|&(least, _)| least <= violated).or(Some((violated, at)));
+                if violated == 0 {
                     break;
                 }
             }

@@ -8,7 +8,7 @@ use crate::target::Space;
 /// Takes back what a plan says of memory that is exceeded, unless the author's own tiles prove it: their sizes and uses are
 /// in the text, whatever the compiler adds. Of a kernel for both cores that is not divided here they prove nothing: what neither core
 /// needs goes away when the compiler divides it.
-pub(crate) fn take_back_unproved(plan: &mut Plan) {
+pub(crate) fn downgrade_unproved(plan: &mut Plan) {
     if plan.notes.is_empty() {
         return;
     }
