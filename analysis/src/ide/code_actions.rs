@@ -64,39 +64,15 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
 /// What is known without trying anything.
 fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = Vec::new();
-    let mut kernel_at = None;
     for placed in context.units_in(range) {
-        let text = context.text_of(&placed);
-        if let Some(tlx) = context.tlx(placed.unit) {
-            actions.extend(super::tlx::actions::actions(context, &placed, tlx, text, range));
-        }
-        if diagnostics::asks_for_sequences(context, placed.unit) {
-            actions.extend(sync_mends::sync_mends(context, &placed, range));
-        }
-        actions.extend(suggested_names(context, &placed, range));
-        for outcome in context.plans(placed.unit) {
-            let Some(plan) = outcome.plan() else { continue };
-            if placed.range(plan.origin).touches(range.start) {
-                kernel_at = Some(range.start);
-            }
-            let Outcome::Planned(planned) = outcome else { continue };
-            actions.extend(scenario(context, &placed, outcome, plan, range));
-            let site =
-                Site { ast: db::syntax(context.db, placed.unit), placed: &placed, text, kernel: &planned.kernel };
-            for diagnostic in &planned.kernel.rejections {
-                let at = placed.range(diagnostic.at);
-                if at.intersects(range) || at.touches(range.start) {
-                    actions.extend(site.mends(diagnostic));
-                }
-            }
-        }
+        actions.extend(context.language(placed.unit).actions(context, &placed, range));
     }
     for placed in context.programs_in(range) {
         actions.extend(suggested_names(context, &placed, range));
     }
-    if let Some(offset) = kernel_at {
-        actions.push(CodeAction { title: "Show allocated IR".to_owned(), effect: Effect::ShowAllocatedIr(offset) });
-    }
+    // What mends something is offered before what only shows it.
+    let is_view = |action: &CodeAction| matches!(action.effect, Effect::ShowAllocatedIr(_) | Effect::ShowLoweredIr(_));
+    actions.sort_by_key(is_view);
     let mut seen = Vec::new();
     actions.retain(|action| {
         !seen.contains(action) && {
@@ -104,6 +80,33 @@ fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
             true
         }
     });
+    actions
+}
+
+/// What there is to do in the PyPTO kernels of a unit.
+pub(super) fn of_plans(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+    let mut actions = Vec::new();
+    if diagnostics::asks_for_sequences(context, placed.unit) {
+        actions.extend(sync_mends::sync_mends(context, placed, range));
+    }
+    actions.extend(suggested_names(context, placed, range));
+    let text = context.text_of(placed);
+    for outcome in context.plans(placed.unit) {
+        let Some(plan) = outcome.plan() else { continue };
+        if placed.range(plan.origin).touches(range.start) {
+            let effect = Effect::ShowAllocatedIr(range.start);
+            actions.push(CodeAction { title: "Show allocated IR".to_owned(), effect });
+        }
+        let Outcome::Planned(planned) = outcome else { continue };
+        actions.extend(scenario(context, placed, outcome, plan, range));
+        let site = Site { ast: db::syntax(context.db, placed.unit), placed, text, kernel: &planned.kernel };
+        for diagnostic in &planned.kernel.rejections {
+            let at = placed.range(diagnostic.at);
+            if at.intersects(range) || at.touches(range.start) {
+                actions.extend(site.mends(diagnostic));
+            }
+        }
+    }
     actions
 }
 
@@ -127,7 +130,7 @@ pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
 }
 
 /// The name that was most likely meant, for each that nothing defines.
-fn suggested_names(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+pub(super) fn suggested_names(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
     if db::unknown_names(context.db, placed.unit).is_empty() {
         return Vec::new();
     }

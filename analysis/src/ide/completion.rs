@@ -5,13 +5,14 @@ use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Ast, Expr, Stmt};
 use tilefit_syntax::cursor::Open;
 
-use crate::db::{self, TlxKernel, Unit};
-use crate::ir::{Dtype, Kernel, Type};
+use crate::db::{self, Unit};
+use crate::ir::Dtype;
 use crate::lower::ROUNDING;
 use crate::ops::OPS;
 use crate::target::{Machine, Space};
 use crate::words::{self, Word, WordKind};
 
+use super::language::ValueKind;
 use super::place::{Dialect, Place};
 use super::signature_help::{self, Signature};
 
@@ -233,7 +234,7 @@ impl Items<'_, '_> {
 
     /// Words right after `path`.
     fn words(&mut self, path: &str) {
-        let table = if self.place.dialect == Dialect::Pypto { words::PYPTO } else { words::TLX };
+        let table = self.place.dialect.words();
         for word in table {
             if let Some(name) = word.path.strip_prefix(path).filter(|name| !name.contains('.')) {
                 self.word(name, word);
@@ -262,7 +263,7 @@ impl Items<'_, '_> {
         if typed.is_empty() {
             return;
         }
-        let table = if place.dialect == Dialect::Pypto { words::PYPTO } else { words::TLX };
+        let table = place.dialect.words();
         for word in table.iter().filter(|word| word.kind == WordKind::Member) {
             if word.path.starts_with(enumeration)
                 && let Some((_, path)) = word.path.split_once('.')
@@ -398,9 +399,7 @@ impl Items<'_, '_> {
         let binders = binders(ast);
         bound.retain(|(_, name)| binders.contains(name));
         bound.sort_unstable_by_key(|&(at, _)| std::cmp::Reverse(at));
-        let kernels: Vec<_> = db::standing_kernels(self.context.db, self.place.unit).collect();
-        let tlx = self.context.tlx(self.place.unit);
-        let is_read = !kernels.is_empty() || tlx.is_some();
+        let values = self.context.language(self.place.unit).values(self.context, self.place.unit);
         let mut seen: Vec<&str> = Vec::new();
         let mut found: Vec<(bool, &str, String)> = Vec::new();
         for (_, name) in bound {
@@ -408,12 +407,11 @@ impl Items<'_, '_> {
                 continue;
             }
             seen.push(name);
-            let ty = kernels.iter().find_map(|kernel| type_of(kernel, name));
-            let is_wanted = wanted.is_none_or(|wanted| ty.is_some_and(|ty| wanted.is(ty)));
-            let detail = ty.map(described).or_else(|| tlx.and_then(|kernel| of_buffer(kernel, name)));
+            let value = values.as_ref().and_then(|of| of(name));
+            let is_wanted = wanted.is_none_or(|wanted| value.as_ref().is_some_and(|value| wanted.is(value.kind)));
             // Other names are the business of Python servers, while the kernel can be read.
-            if detail.is_some() || !is_read {
-                found.push((is_wanted, name, detail.unwrap_or_default()));
+            if value.is_some() || values.is_none() {
+                found.push((is_wanted, name, value.map(|value| value.detail).unwrap_or_default()));
             }
         }
         found.sort_by_key(|(is_wanted, ..)| !is_wanted);
@@ -467,11 +465,11 @@ enum Wanted {
 }
 
 impl Wanted {
-    fn is(self, ty: &Type) -> bool {
+    fn is(self, kind: ValueKind) -> bool {
         match self {
-            Wanted::Tile => matches!(ty, Type::Tile(_)),
-            Wanted::Tensor => matches!(ty, Type::Tensor(_)),
-            Wanted::Scalar | Wanted::Header => matches!(ty, Type::Scalar(_)),
+            Wanted::Tile => kind == ValueKind::Tile,
+            Wanted::Tensor => kind == ValueKind::Tensor,
+            Wanted::Scalar | Wanted::Header => kind == ValueKind::Scalar,
         }
     }
 }
@@ -504,35 +502,6 @@ fn binders(ast: &Ast) -> Vec<&str> {
         names.extend(ast.elements(target).unwrap_or_default());
     }
     names.into_iter().filter_map(|target| ast.name(target)).collect()
-}
-
-fn type_of<'k>(kernel: &'k Kernel, name: &str) -> Option<&'k Type> {
-    kernel.vars.iter().rev().find(|var| var.name == name && var.inserted.is_none()).map(|var| &var.ty)
-}
-
-/// `Tile [64, 64] FP32, Vec`
-fn described(ty: &Type) -> String {
-    match ty {
-        Type::Tile(tile) => {
-            let space = tile.space.map_or(String::new(), |space| format!(", {space}"));
-            format!("Tile {:?} {}{space}", tile.shape, tile.dtype)
-        }
-        Type::Tensor(tensor) => tensor.dtype.map_or("Tensor".to_owned(), |dtype| format!("Tensor {dtype}")),
-        Type::Scalar(dtype) => format!("Scalar {dtype}"),
-        Type::Tuple(_) => "Tuple".to_owned(),
-        Type::Array { dtype, extent } => format!("Array [{extent}] {dtype}"),
-        Type::Unknown(_) => String::new(),
-    }
-}
-
-fn of_buffer(tlx: &TlxKernel, name: &str) -> Option<String> {
-    if let Some(spec) = tlx.kernel.specs.iter().find(|spec| spec.name == name) {
-        let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
-        return Some(format!("storage alias spec in {storage}"));
-    }
-    let (id, _) = tlx.kernel.buffer_ids().map(|id| (id, tlx.kernel.buffer(id))).find(|(_, it)| it.name == name)?;
-    let sized = &tlx.plan.place(id)?.sized;
-    Some(format!("{} × {:?} {} in {}", sized.num, sized.shape, sized.dtype, sized.storage))
 }
 
 #[cfg(test)]

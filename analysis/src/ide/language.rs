@@ -17,7 +17,7 @@ use super::memory_map::Drawing;
 use super::plan_view::Details;
 use super::pypto::Pypto;
 use super::tlx::Tlx;
-use super::{Context, HintDetails, Hover, PlacedUnit};
+use super::{CodeAction, Context, HintDetails, Hover, LoweredIr, PlacedUnit};
 
 /// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
 /// for the host have nothing in common by which to claim them.
@@ -64,6 +64,15 @@ pub(crate) trait Language: Sync {
         offset: usize,
         label: &str,
     ) -> Option<HintDetails>;
+
+    /// What the names of a unit's kernels stand for; `None` where they cannot be read. Nothing is planned but what the answers need.
+    fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>>;
+
+    /// What there is to do within a range that is known without trying anything.
+    fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction>;
+
+    /// The kernel of a unit after each step of its compiler, with its range.
+    fn lowered_ir(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)>;
 }
 
 /// A kernel by its name.
@@ -71,6 +80,23 @@ pub(crate) struct Standing<'db> {
     pub(crate) name: &'db str,
     /// Of the name.
     pub(crate) at: Origin,
+}
+
+/// Finds the value of a name.
+pub(crate) type Values<'db> = Box<dyn Fn(&str) -> Option<Value> + 'db>;
+
+pub(crate) struct Value {
+    pub(crate) kind: ValueKind,
+    /// One line.
+    pub(crate) detail: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    Tile,
+    Tensor,
+    Scalar,
+    Other,
 }
 
 pub(crate) type View<'db> = Box<dyn KernelView + 'db>;
@@ -127,7 +153,10 @@ pub(crate) trait KernelView {
 
 /// A memory space of a kernel's target, in bytes or columns.
 pub(crate) struct Memory {
+    pub(crate) name: &'static str,
     pub(crate) used: u64,
+    /// Live at once.
+    pub(crate) peak: u64,
     /// `None`: no limit is known.
     pub(crate) capacity: Option<u64>,
 }

@@ -1,9 +1,6 @@
-//! The memory operations of a TLX kernel as MLIR after each step of its compiler.
+//! The memory operations of a kernel as MLIR after each step of its compiler, in languages whose compiler has it.
 
 use tilefit_syntax::TextRange;
-use tilefit_syntax::ast::ExprId;
-
-use crate::tlx::mlir;
 
 use super::{Context, PlacedUnit};
 
@@ -22,13 +19,5 @@ pub(crate) fn lowered_ir_at(context: &Context<'_>, offset: usize) -> Option<Lowe
 }
 
 fn of_block(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
-    let tlx = context.tlx(placed.unit)?;
-    let rope = context.document().rope();
-    let source = |expr: ExprId| {
-        let range = placed.spans.expr(expr).shifted(placed.start);
-        Some(rope.get_byte_slice(range.start..range.end)?.to_string())
-    };
-    let text = mlir::text(&mlir::lowered(&tlx.kernel, &tlx.plan, &source));
-    let kernel = context.qualified_name(placed.unit, &tlx.kernel.name);
-    Some((placed.range(tlx.kernel.origin), LoweredIr { kernel, text }))
+    context.language(placed.unit).lowered_ir(context, placed)
 }

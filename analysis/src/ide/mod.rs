@@ -32,7 +32,7 @@ mod sync_hints;
 mod sync_mends;
 #[cfg(test)]
 mod tests;
-pub mod tlx;
+mod tlx;
 mod trial;
 
 use std::sync::Arc;
@@ -57,7 +57,7 @@ pub use signature_help::{Signature, SignatureHelp};
 pub use symbols::{Symbol, SymbolKind};
 
 use crate::codegen::Sequenced;
-use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, TlxKernel, Unit};
+use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, Unit};
 use crate::ir::Origin;
 use crate::project::Config;
 
@@ -163,11 +163,6 @@ impl<'db> Context<'db> {
         self.language(unit).kernels(self, unit)
     }
 
-    /// The TLX kernel that a unit is.
-    pub(crate) fn tlx(&self, unit: Unit<'db>) -> Option<&'db TlxKernel> {
-        db::tlx_kernel(self.db, unit, self.settings).as_deref()
-    }
-
     /// What `items` finds, each with its range, for the kernel at a byte offset. Of several scopes of one function: the innermost
     /// around the offset, else the first. Outside of kernels: for the last one before the offset, else the first of the file.
     pub(crate) fn at<T>(&self, offset: usize, items: impl Fn(&PlacedUnit<'db>) -> Vec<(TextRange, T)>) -> Option<T> {
@@ -211,7 +206,7 @@ impl<'db> Context<'db> {
 /// Plans the kernels that touch `range`.
 pub(crate) fn prepare(context: &Context<'_>, range: TextRange) {
     for placed in context.units_in(range) {
-        context.plans(placed.unit);
+        context.all_kernels(placed.unit);
     }
 }
 

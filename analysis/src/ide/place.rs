@@ -5,6 +5,7 @@ use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Unit};
 use crate::tlx::language;
+use crate::words::{self, Word};
 
 use super::Context;
 
@@ -12,6 +13,16 @@ use super::Context;
 pub(super) enum Dialect {
     Pypto,
     Tlx,
+}
+
+impl Dialect {
+    /// What it has besides operations.
+    pub(super) fn words(self) -> &'static [Word] {
+        match self {
+            Dialect::Pypto => words::PYPTO,
+            Dialect::Tlx => words::TLX,
+        }
+    }
 }
 
 /// A position inside of a kernel, or of a function that may hold kernels.

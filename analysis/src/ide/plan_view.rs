@@ -7,8 +7,7 @@ use serde::Serialize;
 use crate::coverage::Mark;
 
 use super::diagnostics::configured;
-use super::language::KernelView;
-use super::tlx::{ScenarioView, SpecView};
+use super::language::{KernelView, Memory};
 use super::{Context, PlacedUnit};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
@@ -34,10 +33,10 @@ pub struct KernelPlan {
     pub compiler: Option<String>,
     pub spaces: BTreeMap<&'static str, SpacePlan>,
     pub tiles: Vec<TilePlan>,
-    /// Storage alias specs of TLX kernels.
+    /// Allocations that the author divides between buffers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub specs: Vec<SpecView>,
-    /// What a TLX kernel comes to under each of its scenarios, where there are several.
+    /// What the kernel comes to under each of its scenarios, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioView>,
     pub diagnostics: Vec<PlanDiagnostic>,
@@ -48,7 +47,7 @@ pub struct SpacePlan {
     pub used: u64,
     pub capacity: Option<u64>,
     pub peak: u64,
-    /// Not known of TLX kernels, whose compiler does not pack.
+    /// `None` where the compiler does not pack.
     #[serde(flatten)]
     pub packing: Option<SpacePacking>,
 }
@@ -139,10 +138,50 @@ pub struct PlanDiagnostic {
     pub message: String,
 }
 
+/// A storage alias spec. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SpecView {
+    pub name: String,
+    pub line: usize,
+    pub storage: Option<&'static str>,
+    pub size: Option<u64>,
+    pub extent: Option<u64>,
+    pub allocations: Vec<AllocationView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AllocationView {
+    pub name: String,
+    pub line: usize,
+    pub num: Option<u64>,
+    pub unit_size: Option<u64>,
+    pub offset: Option<u64>,
+    pub stride: Option<u64>,
+    pub scale: Option<u64>,
+    pub offset_slots: Option<u64>,
+    pub new_num: Option<u64>,
+    pub ranges: Vec<[u64; 2]>,
+}
+
+/// What a kernel comes to under one scenario.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScenarioView {
+    /// The parameters that differ between the scenarios of the kernel.
+    pub values: BTreeMap<String, String>,
+    /// Bytes; what is known, where not all is.
+    pub smem: u64,
+    /// Columns, as they are requested.
+    pub tmem: u64,
+    /// `fits`, `exceeds`, `refused` by a `static_assert`, or `unknown`.
+    pub verdict: &'static str,
+    /// The plan and its errors are of this one.
+    pub selected: bool,
+}
+
 /// What is said of a kernel here beside what all features know of it.
 pub(crate) struct Details {
-    /// Of each memory.
-    pub(crate) spaces: BTreeMap<&'static str, SpacePlan>,
+    /// Of each memory, in the order of the view; empty where nothing packs.
+    pub(crate) packing: Vec<SpacePacking>,
     pub(crate) tiles: Vec<TilePlan>,
     pub(crate) specs: Vec<SpecView>,
     pub(crate) scenarios: Vec<ScenarioView>,
@@ -162,8 +201,9 @@ pub(crate) fn plans(context: &Context<'_>) -> Vec<KernelPlan> {
 }
 
 fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> KernelPlan {
-    let Details { spaces, tiles, specs, scenarios, uncompared, marks, assumes, compiler } =
+    let Details { packing, tiles, specs, scenarios, uncompared, marks, assumes, compiler } =
         kernel.details(context, placed);
+    let packing = packing.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
     let mut diagnostics = kernel.diagnostics(context, placed);
     diagnostics.retain_mut(|diagnostic| configured(context, diagnostic));
     let diagnostics = diagnostics.into_iter().map(|diagnostic| PlanDiagnostic {
@@ -183,10 +223,15 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kern
         target: kernel.target(),
         planner: kernel.planner(),
         compiler,
-        spaces,
+        spaces: kernel.memories().into_iter().zip(packing).map(space_plan).collect(),
         tiles,
         specs,
         scenarios,
         diagnostics: diagnostics.collect(),
     }
+}
+
+fn space_plan((memory, packing): (Memory, Option<SpacePacking>)) -> (&'static str, SpacePlan) {
+    let Memory { name, used, peak, capacity } = memory;
+    (name, SpacePlan { used, capacity, peak, packing })
 }

@@ -5,6 +5,7 @@ mod hover;
 mod lens;
 mod map;
 mod plan;
+mod values;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -19,10 +20,10 @@ use crate::project::Config;
 use crate::target::Space;
 
 use super::diagnostics::{self, Diagnostic};
-use super::language::{self, Extent, Hinted, Language, Memory, Placement, Site, Standing};
+use super::language::{self, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
 use super::memory_map::Drawing;
 use super::plan_view::Details;
-use super::{Context, HintDetails, Hover, PlacedUnit};
+use super::{CodeAction, Context, HintDetails, Hover, LoweredIr, PlacedUnit, code_actions};
 
 pub(super) struct Pypto;
 
@@ -93,6 +94,19 @@ impl Language for Pypto {
     ) -> Option<HintDetails> {
         hints::details(context, placed, offset, label)
     }
+
+    fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
+        values::values(context, unit)
+    }
+
+    fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+        code_actions::of_plans(context, placed, range)
+    }
+
+    /// Its compiler goes on in C++.
+    fn lowered_ir(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
+        None
+    }
 }
 
 /// What the compiler makes of a kernel.
@@ -159,7 +173,14 @@ impl language::KernelView for View<'_> {
 
     fn memories(&self) -> Vec<Memory> {
         let spaces = self.plan().spaces.iter();
-        spaces.map(|space| Memory { used: space.used, capacity: space.capacity }).collect()
+        spaces
+            .map(|space| Memory {
+                name: space.space.name(),
+                used: space.used,
+                peak: space.peak,
+                capacity: space.capacity,
+            })
+            .collect()
     }
 
     fn fill(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> String {

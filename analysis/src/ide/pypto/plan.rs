@@ -2,9 +2,7 @@
 
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
-use crate::ide::plan_view::{
-    Details, FixesView, PeakView, SpacePacking, SpacePlan, TilePlan, TroubleView, WitnessView,
-};
+use crate::ide::plan_view::{Details, FixesView, PeakView, SpacePacking, TilePlan, TroubleView, WitnessView};
 use crate::ide::{Context, PlacedUnit, layout};
 use crate::ir::Role;
 use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Trouble, Witness};
@@ -12,7 +10,7 @@ use crate::target::{COMPILER, Planner, Space};
 
 pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome, plan: &Plan) -> Details {
     Details {
-        spaces: plan.spaces.iter().map(|used| space(context, placed, plan, used)).collect(),
+        packing: plan.spaces.iter().map(|used| packing(context, placed, plan, used)).collect(),
         tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
         specs: Vec::new(),
         scenarios: Vec::new(),
@@ -23,8 +21,8 @@ pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &
     }
 }
 
-fn space(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &SpaceUse) -> (&'static str, SpacePlan) {
-    let packing = SpacePacking {
+fn packing(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &SpaceUse) -> SpacePacking {
+    SpacePacking {
         verdict: used.fit.name(),
         bound: used.peak,
         best: used.best,
@@ -32,9 +30,7 @@ fn space(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &Spa
         cross_pipe_reuse: used.crossings.map(|crossings| crossings.remaining),
         relaxed: used.relaxed.iter().map(|pair| pair.tiles.clone().map(|tile| stage(&tile))).collect(),
         trouble: used.trouble.as_ref().map(|trouble| trouble_view(context, placed, plan, used, trouble)),
-    };
-    let SpaceUse { used: bytes, capacity, peak, .. } = *used;
-    (used.space.name(), SpacePlan { used: bytes, capacity, peak, packing: Some(packing) })
+    }
 }
 
 fn marks(outcome: &Outcome) -> Vec<Mark> {

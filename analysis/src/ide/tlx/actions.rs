@@ -18,14 +18,13 @@ use crate::tlx::language::{self, Dtype, Storage};
 use crate::tlx::tree::{Node, Tree};
 use crate::tlx::{self, Backing, BufferId, SpecId};
 
-pub(crate) fn actions(
+pub(super) fn actions(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
     tlx: &TlxKernel,
-    text: &str,
     range: TextRange,
 ) -> Vec<CodeAction> {
-    let imports = db::tlx_imports(context.db, context.file);
+    let (imports, text) = (db::tlx_imports(context.db, context.file), context.text_of(placed));
     let site = Site { ast: db::syntax(context.db, placed.unit), placed, tlx, text, imports };
     let mut actions = Vec::new();
     for finding in tlx.kernel.findings.iter().chain(&tlx.plan.findings) {

@@ -1,15 +1,14 @@
 //! TLX kernels in the editor: the same features as for tiles, over specs and buffers.
 
-pub(super) mod actions;
+mod actions;
 mod hover;
+mod lowered;
 mod map;
 mod names;
 mod scenarios;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
-use serde::Serialize;
 use tilefit_syntax::TextRange;
 
 use crate::db::{self, Dumped, TlxKernel, Unit};
@@ -22,38 +21,14 @@ use crate::tlx::budgets::requested_columns;
 use crate::tlx::plan::Place;
 use crate::tlx::{Backing, BufferId, SpecId};
 
-pub use scenarios::ScenarioView;
-
+use super::code_actions::suggested_names;
 use super::diagnostics::{Diagnostic, found, not_modelled};
-use super::language::{self, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing};
+use super::language::{
+    self, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind, Values,
+};
 use super::memory_map::Drawing;
-use super::plan_view::{Details, SpacePlan, TilePlan};
-use super::{Context, HintDetails, Hover, PlacedUnit};
-
-/// A spec in `tilefit plan --format json`. Sizes in bytes, the rest in bytes or columns; `None` is what is not known.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SpecView {
-    pub name: String,
-    pub line: usize,
-    pub storage: Option<&'static str>,
-    pub size: Option<u64>,
-    pub extent: Option<u64>,
-    pub allocations: Vec<AllocationView>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AllocationView {
-    pub name: String,
-    pub line: usize,
-    pub num: Option<u64>,
-    pub unit_size: Option<u64>,
-    pub offset: Option<u64>,
-    pub stride: Option<u64>,
-    pub scale: Option<u64>,
-    pub offset_slots: Option<u64>,
-    pub new_num: Option<u64>,
-    pub ranges: Vec<[u64; 2]>,
-}
+use super::plan_view::{AllocationView, Details, SpecView, TilePlan};
+use super::{CodeAction, Context, HintDetails, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
 
@@ -112,6 +87,25 @@ impl Language for Tlx {
         let Hover { markdown, .. } = self.hover(context, placed, offset)?;
         Some(HintDetails { markdown, link: None })
     }
+
+    fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
+        let tlx = kernel(context, unit)?;
+        Some(Box::new(|name| {
+            let detail = names::described(tlx, name)?;
+            Some(Value { kind: ValueKind::Other, detail })
+        }))
+    }
+
+    fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+        let tlx = kernel(context, placed.unit);
+        let mut all = tlx.map_or_else(Vec::new, |tlx| actions::actions(context, placed, tlx, range));
+        all.extend(suggested_names(context, placed, range));
+        all
+    }
+
+    fn lowered_ir(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
+        Some(lowered::lowered_ir(context, placed, kernel(context, placed.unit)?))
+    }
 }
 
 /// The kernel that a unit is.
@@ -158,9 +152,12 @@ impl KernelView for View<'_> {
 
     fn memories(&self) -> Vec<Memory> {
         let plan = &self.0.plan;
-        let smem = Memory { used: plan.smem.all, capacity: Some(plan.arch.smem()) };
-        let tmem = Memory { used: requested_columns(plan.tmem.all), capacity: Some(plan.arch.tmem()) };
-        if plan.arch.tmem() > 0 { vec![smem, tmem] } else { vec![smem] }
+        let memory = |name, used, capacity| Memory { name, used, peak: used, capacity: Some(capacity) };
+        let mut memories = vec![memory("smem", plan.smem.all, plan.arch.smem())];
+        if plan.arch.tmem() > 0 {
+            memories.push(memory("tmem", requested_columns(plan.tmem.all), plan.arch.tmem()));
+        }
+        memories
     }
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
@@ -239,14 +236,9 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
 }
 
 fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Details {
-    let (kernel, plan) = (&tlx.kernel, &tlx.plan);
-    let space = |used, capacity| SpacePlan { used, capacity: Some(capacity), peak: used, packing: None };
-    let mut spaces = BTreeMap::from([("smem", space(plan.smem.all, plan.arch.smem()))]);
-    if plan.arch.tmem() > 0 {
-        spaces.insert("tmem", space(requested_columns(plan.tmem.all), plan.arch.tmem()));
-    }
+    let kernel = &tlx.kernel;
     Details {
-        spaces,
+        packing: Vec::new(),
         tiles: kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect(),
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
         scenarios: scenarios::views(context, placed, tlx),

@@ -82,3 +82,14 @@ pub(crate) fn sharing<'db>(
     ranges.dedup();
     ranges
 }
+
+/// What a name is, beside it in completions.
+pub(super) fn described(tlx: &TlxKernel, name: &str) -> Option<String> {
+    if let Some(spec) = tlx.kernel.specs.iter().find(|spec| spec.name == name) {
+        let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
+        return Some(format!("storage alias spec in {storage}"));
+    }
+    let (id, _) = tlx.kernel.buffer_ids().map(|id| (id, tlx.kernel.buffer(id))).find(|(_, it)| it.name == name)?;
+    let sized = &tlx.plan.place(id)?.sized;
+    Some(format!("{} × {:?} {} in {}", sized.num, sized.shape, sized.dtype, sized.storage))
+}

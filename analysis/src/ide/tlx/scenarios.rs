@@ -3,27 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use serde::Serialize;
-
 use crate::db::{self, Survey, SurveyRow, TlxKernel, Verdict};
+use crate::ide::plan_view::ScenarioView;
 use crate::ide::{Context, PlacedUnit};
 
 use super::display;
-
-/// One scenario in `tilefit plan --format json`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ScenarioView {
-    /// The parameters that differ between the scenarios of the kernel.
-    pub values: BTreeMap<String, String>,
-    /// Bytes; what is known, where not all is.
-    pub smem: u64,
-    /// Columns, as they are requested.
-    pub tmem: u64,
-    /// `fits`, `exceeds`, `refused` by a `static_assert`, or `unknown`.
-    pub verdict: &'static str,
-    /// The plan and its errors are of this one.
-    pub selected: bool,
-}
 
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
