@@ -23,21 +23,21 @@ use crate::project::Config;
 use crate::target::Machine;
 use crate::{isa_rules, lower, passes};
 
-mod assumed;
+mod assumptions;
 mod calls;
 mod dumps;
+mod factories;
 pub(crate) mod imports;
-mod lenders;
-mod made;
 mod names;
 mod pairs;
 mod patches;
+mod provenance;
 mod shapes;
 #[cfg(test)]
 mod tests;
 mod tlx;
 
-pub(crate) use assumed::{assumptions, assumptions_of_name};
+pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
@@ -329,8 +329,9 @@ impl<'db> UnitScope<'db> {
                 Some(_) => {}
             }
         }
-        let made = || made::made(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
-        program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(made)
+        let from_factory =
+            || factories::function_of_factory(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
+        program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(from_factory)
     }
 
     /// The function of that name, if it stands in another file.
@@ -395,7 +396,7 @@ fn imported<'db>(
     defined(db, home, &original, BlockKind::Function)
         .or_else(|| defined(db, home, &original, BlockKind::ClassHeader))
         .or_else(|| imported(db, home, Name::new(db, original.clone()), root))
-        .or_else(|| made::made(db, home, Name::new(db, original), root))
+        .or_else(|| factories::function_of_factory(db, home, Name::new(db, original), root))
 }
 
 fn imported_through_itself<'db>(
@@ -508,7 +509,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     // Equal kernels are planned once, whatever makes them: all that a plan depends on has to be part of the kernel by here.
     let called = |mut kernel: Kernel| {
         pairs::add_repetition(db, unit, &mut kernel);
-        lenders::add_lent(db, unit, &mut kernel);
+        provenance::add_provenance(db, unit, &mut kernel);
         names::add_notes(db, unit, &mut kernel);
         Lowered::new(db, kernel)
     };

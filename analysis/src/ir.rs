@@ -45,8 +45,8 @@ pub struct Kernel {
     /// one that is put in place of its calls. All origins are nodes of that text.
     pub home: Option<BlockKey>,
     pub params: Vec<VarId>,
-    /// Which memory the tensors are that host code gives to a kernel. Empty where it does not say so for every launch.
-    pub lent: Vec<(VarId, Storage)>,
+    /// The provenance of the tensors that host code gives to a kernel: which memory each of them is. Empty where it does not say so for every launch.
+    pub provenance: Vec<(VarId, Storage)>,
     pub handover: Handover,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,

@@ -25,7 +25,7 @@ mod reason;
 pub mod target;
 pub mod tlx;
 mod typing;
-mod words;
+mod vocabulary;
 mod xml;
 
 pub use db::FileId;

@@ -10,7 +10,7 @@ use crate::ir::{Dtype, Kernel, Type};
 use crate::lower::ROUNDING;
 use crate::ops::OPS;
 use crate::target::{Machine, Space};
-use crate::words::{self, Word, WordKind};
+use crate::vocabulary::{self, Word, WordKind};
 
 use super::place::{Dialect, Place};
 use super::signature_help::{self, Signature};
@@ -96,7 +96,7 @@ fn decorators(context: &Context<'_>, offset: usize) -> Option<Completions> {
         return None;
     }
     let prefix = format!("{module}.");
-    let named = words::DECORATORS.iter().filter_map(|word| Some((word.path.strip_prefix(&prefix)?, word)));
+    let named = vocabulary::DECORATORS.iter().filter_map(|word| Some((word.path.strip_prefix(&prefix)?, word)));
     let items = named.filter(|(name, _)| !name.contains('.')).map(|(name, word)| Completion {
         label: name.to_owned(),
         kind: CompletionKind::Function,
@@ -119,7 +119,7 @@ pub fn documentation(key: &str) -> Option<String> {
         let about = signatures.iter().map(|&(when, op)| about(&signature_help::of_operation(key, when, op.op())));
         return Some(about.collect::<Vec<_>>().join("\n\n---\n\n"));
     }
-    let word = words::word(key)?;
+    let word = vocabulary::word(key)?;
     Some(if word.kind == WordKind::Function { about(&signature_help::of_word(word)) } else { word.about.to_owned() })
 }
 
@@ -233,7 +233,7 @@ impl Items<'_, '_> {
 
     /// Words right after `path`.
     fn words(&mut self, path: &str) {
-        let table = if self.place.dialect == Dialect::Pypto { words::PYPTO } else { words::TLX };
+        let table = if self.place.dialect == Dialect::Pypto { vocabulary::PYPTO } else { vocabulary::TLX };
         for word in table {
             if let Some(name) = word.path.strip_prefix(path).filter(|name| !name.contains('.')) {
                 self.word(name, word);
@@ -262,7 +262,7 @@ impl Items<'_, '_> {
         if typed.is_empty() {
             return;
         }
-        let table = if place.dialect == Dialect::Pypto { words::PYPTO } else { words::TLX };
+        let table = if place.dialect == Dialect::Pypto { vocabulary::PYPTO } else { vocabulary::TLX };
         for word in table.iter().filter(|word| word.kind == WordKind::Member) {
             if word.path.starts_with(enumeration)
                 && let Some((_, path)) = word.path.split_once('.')

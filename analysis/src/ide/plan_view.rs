@@ -199,7 +199,7 @@ fn kernel_plan(
         uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
         marks: marks(outcome),
         reasons: plan.notes.iter().map(|note| note.reason.0.clone()).collect(),
-        assumes: db::assumptions(context.db, placed.unit).as_ref().clone(),
+        assumes: db::assumptions_of_unit(context.db, placed.unit).as_ref().clone(),
         target: plan.target.name(),
         planner: plan.planner.name(),
         compiler: matches!(plan.planner, Planner::Sequential | Planner::DsaRp).then(|| COMPILER.named()),

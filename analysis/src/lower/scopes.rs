@@ -3,7 +3,7 @@
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, WithItem};
 
 use super::body::{Inlined, Lowering, Rhs, keyword};
-use super::draft::{Region, Statement};
+use super::pre_ssa::{Region, Statement};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{Blocks, CrossCore, Dtype, Launch, Origin, Repetition, SplitMode, Type};

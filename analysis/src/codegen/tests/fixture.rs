@@ -37,7 +37,7 @@ impl Fixture {
             name_origin: origin,
             home: None,
             params: Vec::new(),
-            lent: Vec::new(),
+            provenance: Vec::new(),
             handover: Handover::default(),
             vars: Vec::new(),
             body: Vec::new(),

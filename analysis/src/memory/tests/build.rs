@@ -56,7 +56,7 @@ impl Build {
                 name_origin: origin,
                 home: None,
                 params: Vec::new(),
-                lent: Vec::new(),
+                provenance: Vec::new(),
                 handover: Handover::default(),
                 vars: Vec::new(),
                 body: Vec::new(),

@@ -68,7 +68,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         name_origin: call.origin,
         home: None,
         params: Vec::new(),
-        lent: Vec::new(),
+        provenance: Vec::new(),
         handover: Handover::default(),
         vars: Vec::new(),
         body: Vec::new(),

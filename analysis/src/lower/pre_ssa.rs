@@ -1,4 +1,4 @@
-//! A kernel as the author wrote it, before SSA form: names may be assigned again and carries may be implicit.
+//! The pre-SSA form of a kernel, as the author wrote it: names may be assigned again and carries may be implicit.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::ir::{
 
 /// Variables here are the author's: one per name and scope, as the compiler's parser counts them.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct PreSsa {
     pub(super) vars: Vec<Var>,
     /// What the compiler calls variables that have another name there.
     pub(super) renamed: FxHashMap<VarId, String>,

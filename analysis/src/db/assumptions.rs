@@ -13,7 +13,7 @@ use super::{Name, SourceFile, Unit, UnitScope, isolated, module_file, overriding
 
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
-pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
+pub(crate) fn assumptions_of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
     let mut found: BTreeSet<&Assumption> = BTreeSet::new();
     let mut sentences = Vec::new();
     let mut hosts: Vec<Unit<'db>> = vec![unit];
