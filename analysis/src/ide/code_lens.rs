@@ -56,7 +56,7 @@ struct Group {
 
 fn groups(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Group> {
     let (db, unit) = (context.db, placed.unit);
-    let mut names: Vec<_> = db::standing_kernels(db, unit).map(|kernel| kernel.name_origin).collect();
+    let mut names: Vec<_> = db::source_kernels(db, unit).map(|kernel| kernel.name_origin).collect();
     if names.is_empty() {
         // Printed ones have a plan, which is only read.
         names = context.plans(unit).iter().filter_map(|outcome| Some(outcome.plan()?.name_origin)).collect();
@@ -73,7 +73,7 @@ fn groups(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Group> {
 /// The plans of each kernel of a group, two where it works on both cores; with their index among those of the unit.
 fn plans<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, group: &Group) -> Vec<Vec<(usize, &'db Plan)>> {
     let (db, unit) = (context.db, placed.unit);
-    let standing = db::standing(db, unit);
+    let standing = db::source_kernel_ids(db, unit);
     let count = |kernel: usize| match standing.get(kernel) {
         Some(&(host, index)) => db::planned(db, host, index, context.settings).len(),
         None => 1,
@@ -105,7 +105,7 @@ fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<CodeLens> {
     if let Some(kernel) = context.tlx(placed.unit) {
         add(placed.range(kernel.kernel.name_origin), LensKind::MemoryMap);
     }
-    let has_code = !db::standing(context.db, placed.unit).is_empty();
+    let has_code = !db::source_kernel_ids(context.db, placed.unit).is_empty();
     for group in groups(context, placed) {
         add(group.range, LensKind::MemoryMap);
         if has_code {

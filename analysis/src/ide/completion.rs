@@ -398,7 +398,7 @@ impl Items<'_, '_> {
         let binders = binders(ast);
         bound.retain(|(_, name)| binders.contains(name));
         bound.sort_unstable_by_key(|&(at, _)| std::cmp::Reverse(at));
-        let kernels: Vec<_> = db::standing_kernels(self.context.db, self.place.unit).collect();
+        let kernels: Vec<_> = db::source_kernels(self.context.db, self.place.unit).collect();
         let tlx = self.context.tlx(self.place.unit);
         let is_read = !kernels.is_empty() || tlx.is_some();
         let mut seen: Vec<&str> = Vec::new();

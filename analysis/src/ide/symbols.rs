@@ -38,7 +38,7 @@ pub(crate) fn kernel_names(context: &Context<'_>) -> Vec<(String, TextRange)> {
         if let Some(tlx) = context.tlx(placed.unit) {
             add(&tlx.kernel.name, tlx.kernel.name_origin);
         }
-        let mut kernels = db::standing_kernels(context.db, placed.unit).peekable();
+        let mut kernels = db::source_kernels(context.db, placed.unit).peekable();
         if kernels.peek().is_none() {
             // Printed ones have a plan, which is only read.
             let plans = context.plans(placed.unit).iter().filter_map(Outcome::plan);

@@ -7,7 +7,7 @@ use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, Stmt
 
 use super::agreement::{Agreement, Difference};
 use super::annotation::{self, Annotation};
-use super::pre_ssa::{Home, PreSsa, Statement};
+use super::pre_ssa::{InlinedFunction, PreSsa, Statement};
 use super::renaming::Renames;
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
@@ -141,7 +141,7 @@ pub(super) struct Yielded {
 #[derive(Clone)]
 pub(super) enum Inlined {
     /// In the file of the function that is lowered.
-    Here(Rc<Home>),
+    Here(Rc<InlinedFunction>),
     Elsewhere,
 }
 

@@ -117,7 +117,7 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         kind,
         origin,
         name_origin: Origin::Expr(function.name),
-        home: None,
+        inlined_from: None,
         params: converted.params,
         provenance: Vec::new(),
         handover: Handover::default(),
@@ -210,9 +210,9 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         for (param, given) in params.iter().zip(&taken) {
             let var = &mut vars[param.0 as usize];
             let is_own = converted.vars[given.0 as usize].role == Role::Param;
-            let own = match &region.home {
+            let own = match &region.inlined_from {
                 _ if !is_own => None,
-                Some(home) => home.param(var),
+                Some(function) => function.param(var),
                 None => Some(var.origin),
             };
             // What the code around it gives to a scope has no place that stays where it is.
@@ -228,7 +228,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             kind: KernelKind::InCore,
             origin: region.origin,
             name_origin: region.name_origin,
-            home: region.home.map(|home| home.key.clone()),
+            inlined_from: region.inlined_from.map(|function| function.key.clone()),
             params,
             provenance,
             handover,
@@ -277,7 +277,7 @@ fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejec
         kind: KernelKind::InCore,
         origin,
         name_origin: Origin::Expr(function.name),
-        home: None,
+        inlined_from: None,
         params: Vec::new(),
         provenance: Vec::new(),
         handover: Handover::default(),

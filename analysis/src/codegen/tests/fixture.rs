@@ -35,7 +35,7 @@ impl Fixture {
             kind: KernelKind::Aiv,
             origin,
             name_origin: origin,
-            home: None,
+            inlined_from: None,
             params: Vec::new(),
             provenance: Vec::new(),
             handover: Handover::default(),

@@ -54,7 +54,7 @@ impl Build {
                 kind: KernelKind::InCore,
                 origin,
                 name_origin: origin,
-                home: None,
+                inlined_from: None,
                 params: Vec::new(),
                 provenance: Vec::new(),
                 handover: Handover::default(),

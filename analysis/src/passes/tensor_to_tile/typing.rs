@@ -66,7 +66,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
         kind: KernelKind::InCore,
         origin: call.origin,
         name_origin: call.origin,
-        home: None,
+        inlined_from: None,
         params: Vec::new(),
         provenance: Vec::new(),
         handover: Handover::default(),
