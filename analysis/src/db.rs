@@ -23,21 +23,21 @@ use crate::target::Machine;
 use crate::{isa_rules, lower, passes};
 use tilefit_packing::Problem;
 
-mod assumed;
+mod assumptions;
 mod calls;
 mod dumps;
+mod factories;
 pub(crate) mod imports;
-mod lenders;
-mod made;
 mod names;
 mod pairs;
 mod patches;
+mod provenance;
 mod shapes;
 #[cfg(test)]
 mod tests;
 mod tlx;
 
-pub(crate) use assumed::{assumptions, assumptions_of_name};
+pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
@@ -243,7 +243,7 @@ fn module_file<'db>(
 fn module_called<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Option<SourceFile> {
     let text = name.text(db);
     let statements = statements_of(db, file, None).iter();
-    let mut homes = statements.filter_map(|&unit| match eval::binding(syntax(db, unit), text) {
+    let mut files = statements.filter_map(|&unit| match eval::binding(syntax(db, unit), text) {
         Binding::None => None,
         // `import a.b` binds `a`, of which only `b` is said.
         Binding::ImportModule(path) if path.starts_with(&format!("{text}.")) => Some(None),
@@ -254,7 +254,7 @@ fn module_called<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name
         }
         _ => Some(None),
     });
-    homes.next().flatten().filter(|_| homes.next().is_none())
+    files.next().flatten().filter(|_| files.next().is_none())
 }
 
 /// The statements that bind names of `scope`: its own blocks of statements, and its header if it is a function. A kernel that comes or
@@ -329,12 +329,13 @@ impl<'db> UnitScope<'db> {
                 Some(_) => {}
             }
         }
-        let made = || made::made(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
-        program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(made)
+        let from_factory =
+            || factories::function_of_factory(db, unit.file(db), Name::new(db, name.to_owned()), self.root);
+        program.or(module).or_else(|| self.imported(name, BlockKind::Function)).or_else(from_factory)
     }
 
     /// The function of that name, if it stands in another file.
-    fn home_unit(&self, function: &str) -> Option<Unit<'db>> {
+    fn defining_unit(&self, function: &str) -> Option<Unit<'db>> {
         let (db, unit) = (self.db, self.unit);
         let is_here = |candidate: &Unit<'_>| {
             let key = candidate.key(db);
@@ -347,7 +348,7 @@ impl<'db> UnitScope<'db> {
     }
 
     /// The file of a module that this one imports.
-    fn module_home(&self, module: &str) -> Option<SourceFile> {
+    fn file_of_module(&self, module: &str) -> Option<SourceFile> {
         module_called(self.db, self.unit.file(self.db), Name::new(self.db, module.to_owned()))
     }
 
@@ -391,11 +392,11 @@ fn imported<'db>(
         _ => None,
     });
     let (level, module, original) = import?;
-    let home = module_file(db, file, level, Name::new(db, module))?;
-    defined(db, home, &original, BlockKind::Function)
-        .or_else(|| defined(db, home, &original, BlockKind::ClassHeader))
-        .or_else(|| imported(db, home, Name::new(db, original.clone()), root))
-        .or_else(|| made::made(db, home, Name::new(db, original), root))
+    let source = module_file(db, file, level, Name::new(db, module))?;
+    defined(db, source, &original, BlockKind::Function)
+        .or_else(|| defined(db, source, &original, BlockKind::ClassHeader))
+        .or_else(|| imported(db, source, Name::new(db, original.clone()), root))
+        .or_else(|| factories::function_of_factory(db, source, Name::new(db, original), root))
 }
 
 fn imported_through_itself<'db>(
@@ -435,8 +436,8 @@ impl Scope for UnitScope<'_> {
         Some(FunctionSource { ast: syntax(db, found).clone(), key: Some(found.key(db).clone()) })
     }
 
-    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        Some(Box::new(UnitScope { unit: self.home_unit(function)?, now: None, ..*self }))
+    fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        Some(Box::new(UnitScope { unit: self.defining_unit(function)?, now: None, ..*self }))
     }
 
     fn unknown_names(&self, function: &str) -> Vec<String> {
@@ -448,9 +449,9 @@ impl Scope for UnitScope<'_> {
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
-        let (db, home) = (self.db, self.module_home(module)?);
-        let patched = self.root.and_then(|root| patches::patched(db, root, home, member, self.now, self.links));
-        patched.or_else(|| constant(db, home, None, Name::new(db, member.to_owned()), self.links, self.root))
+        let (db, file) = (self.db, self.file_of_module(module)?);
+        let patched = self.root.and_then(|root| patches::patched(db, root, file, member, self.now, self.links));
+        patched.or_else(|| constant(db, file, None, Name::new(db, member.to_owned()), self.links, self.root))
     }
 
     fn module(&self, name: &str) -> Option<String> {
@@ -508,7 +509,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     // Equal kernels are planned once, whatever makes them: all that a plan depends on has to be part of the kernel by here.
     let called = |mut kernel: Kernel| {
         pairs::add_repetition(db, unit, &mut kernel);
-        lenders::add_lent(db, unit, &mut kernel);
+        provenance::add_provenance(db, unit, &mut kernel);
         names::add_notes(db, unit, &mut kernel);
         Lowered::new(db, kernel)
     };
@@ -529,15 +530,15 @@ fn kind<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> lower::Kind {
     function.map_or(lower::Kind::Python, |function| lower::kind(ast, function))
 }
 
-/// Where the kernels of a unit stand: the functions that they are scopes of, where those are others than the unit.
+/// The functions that the kernels of a unit are scopes of, where those are others than the unit.
 #[salsa::tracked(returns(ref))]
-fn homes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Option<BlockKey>, Origin)>> {
-    let home = |kernel: &Kernel| (kernel.home.clone(), kernel.origin);
-    Arc::new(kernels(db, unit).iter().map(|lowered| home(lowered.kernel(db))).collect())
+fn kernel_sources<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Option<BlockKey>, Origin)>> {
+    let source = |kernel: &Kernel| (kernel.inlined_from.clone(), kernel.origin);
+    Arc::new(kernels(db, unit).iter().map(|lowered| source(lowered.kernel(db))).collect())
 }
 
 /// The functions for the host, in the order of the text.
-pub(crate) fn hosts<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
+pub(crate) fn host_functions<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
     units(db, file).iter().copied().filter(|unit| kind(db, *unit) == lower::Kind::Host).collect()
 }
 
@@ -550,9 +551,11 @@ pub(crate) fn callers(db: &dyn salsa::Database, file: SourceFile) -> usize {
 /// The kernels of scopes in functions that are put in place of calls, of all units of a file; those of one scope together.
 #[salsa::tracked(returns(ref))]
 fn kernels_of_calls<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<CalledKernel<'db>> {
-    let called = hosts(db, file).into_iter().flat_map(|host| {
-        let homes = homes(db, host).iter().enumerate();
-        homes.filter_map(move |(index, (home, at))| Some(CalledKernel { home: home.clone()?, at: *at, host, index }))
+    let called = host_functions(db, file).into_iter().flat_map(|host| {
+        let sources = kernel_sources(db, host).iter().enumerate();
+        sources.filter_map(move |(index, (inlined_from, at))| {
+            Some(CalledKernel { inlined_from: inlined_from.clone()?, at: *at, host, index })
+        })
     });
     let mut called: Vec<_> = called.collect();
     called.sort_by_key(|called| called.at);
@@ -561,7 +564,7 @@ fn kernels_of_calls<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<
 
 #[derive(Clone, PartialEq, Eq, salsa::SalsaValue)]
 struct CalledKernel<'db> {
-    home: BlockKey,
+    inlined_from: BlockKey,
     at: Origin,
     host: Unit<'db>,
     /// Among the kernels of its host.
@@ -571,23 +574,20 @@ struct CalledKernel<'db> {
 /// The kernels whose text a unit is, each as the unit that it is made for and its number there. The scopes of a function that is put in place of
 /// its calls are kernels of its callers, once for each call.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn standing<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit<'db>, usize)>> {
+pub(crate) fn source_kernel_ids<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<(Unit<'db>, usize)>> {
     if kind(db, unit) == lower::Kind::Inline {
         let called = kernels_of_calls(db, unit.file(db)).iter();
-        let own = called.filter(|called| called.home == *unit.key(db));
+        let own = called.filter(|called| called.inlined_from == *unit.key(db));
         return Arc::new(own.map(|called| (called.host, called.index)).collect());
     }
-    let own = homes(db, unit).iter().enumerate().filter(|(_, (home, _))| home.is_none());
+    let own = kernel_sources(db, unit).iter().enumerate().filter(|(_, (inlined_from, _))| inlined_from.is_none());
     Arc::new(own.map(|(index, _)| (unit, index)).collect())
 }
 
-/// The kernels whose text a unit is, in the order of [`standing`].
-pub(crate) fn standing_kernels<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-) -> impl Iterator<Item = &'db Kernel> {
+/// The kernels whose text a unit is, in the order of [`source_kernel_ids`].
+pub(crate) fn source_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = &'db Kernel> {
     let kernel = move |&(host, index): &(Unit<'db>, usize)| Some(kernels(db, host).get(index)?.kernel(db));
-    standing(db, unit).iter().filter_map(kernel)
+    source_kernel_ids(db, unit).iter().filter_map(kernel)
 }
 
 /// A kernel with every tile made explicit, and its plan.
@@ -640,7 +640,7 @@ pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings
     if may_hold_kernels(db, unit) && printed::is_printed(syntax(db, unit)) {
         return Arc::new(plans_under(db, unit, settings.config(db)));
     }
-    let each = standing(db, unit).iter().map(|&(host, index)| planned(db, host, index, settings));
+    let each = source_kernel_ids(db, unit).iter().map(|&(host, index)| planned(db, host, index, settings));
     Arc::new(each.flat_map(|outcomes| outcomes.iter().cloned()).collect())
 }
 
@@ -669,7 +669,7 @@ fn plan_of<'db>(db: &'db dyn salsa::Database, kernel: Lowered<'db>, settings: Se
 /// The unit that one of the [`plans`] of a unit is made for: that unit, or one that calls it.
 pub(crate) fn host<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings, of: &Outcome) -> Unit<'db> {
     let makes = |&&(host, index): &&(Unit<'db>, usize)| planned(db, host, index, settings).contains(of);
-    standing(db, unit).iter().find(makes).map_or(unit, |&(host, _)| host)
+    source_kernel_ids(db, unit).iter().find(makes).map_or(unit, |&(host, _)| host)
 }
 
 /// [`plans`] under another configuration than the one in force; computed anew each time.
@@ -680,7 +680,7 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
         let plans = isolated(|| printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
         return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
-    let kernels = standing(db, unit).iter().filter_map(|&(host, index)| kernel_at(db, host, index));
+    let kernels = source_kernel_ids(db, unit).iter().filter_map(|&(host, index)| kernel_at(db, host, index));
     kernels.flat_map(|kernel| outcomes(db, kernel.kernel(db), config)).collect()
 }
 

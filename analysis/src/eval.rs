@@ -118,8 +118,8 @@ pub trait Scope {
     }
 
     /// What a function of that name sees, if it stands in another file.
-    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        self.outer()?.home(function)
+    fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        self.outer()?.defining_scope(function)
     }
 
     /// What a function of that name rests on and nothing defines, for people.

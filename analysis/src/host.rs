@@ -19,7 +19,7 @@ pub struct Cancelled;
 
 pub type Cancellable<T> = Result<T, Cancelled>;
 
-/// Answers of deeper searches that are kept, the oldest go first.
+/// Answers of background searches that are kept, the oldest go first.
 const MOST_SEARCHED: usize = 1024;
 
 /// Owns the database and takes the changes. A change waits until every [`Analysis`] is dropped, and cancels their queries.

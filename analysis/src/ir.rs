@@ -35,10 +35,10 @@ pub struct Kernel {
     pub name_origin: Origin,
     /// The function of the same file whose text it is a scope of, where that is another one than the function that it is made for:
     /// one that is put in place of its calls. All origins are nodes of that text.
-    pub home: Option<BlockKey>,
+    pub inlined_from: Option<BlockKey>,
     pub params: Vec<VarId>,
-    /// Which memory the tensors are that host code gives to a kernel. Empty where it does not say so for every launch.
-    pub lent: Vec<(VarId, Storage)>,
+    /// The provenance of the tensors that host code gives to a kernel: which memory each of them is. Empty where it does not say so for every launch.
+    pub provenance: Vec<(VarId, Storage)>,
     pub handover: Handover,
     pub vars: Vec<Var>,
     pub body: Vec<Stmt>,

@@ -25,7 +25,7 @@ pub mod project;
 pub mod target;
 pub mod tlx;
 mod typing;
-mod words;
+mod vocabulary;
 
 pub use db::FileId;
 pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled};

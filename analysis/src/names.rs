@@ -1,19 +1,19 @@
 //! Which names of a function nothing defines: a kernel may rest on none of them, and each is most likely a slip of the fingers.
 //!
 //! A name counts as defined wherever Python could find it: what is bound under a condition, in a place that does not parse or behind a star
-//! import that cannot be followed is there. What the function itself binds further down only is not ([`order`]). Of the language itself ([`vocabulary`]), of
+//! import that cannot be followed is there. What the function itself binds further down only is not ([`order`]). Of the language itself ([`language`]), of
 //! modules whose file is known, and of the functions of a program every name is known.
 
 mod bound;
+mod language;
 mod order;
 mod python;
 #[cfg(test)]
 mod tests;
-mod vocabulary;
 
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 
-use crate::words;
+use crate::vocabulary;
 
 pub(crate) use bound::{Bound, bound};
 pub(crate) use python::is_builtin;
@@ -142,7 +142,7 @@ impl Search<'_> {
     fn decorator(&self, decorator: ExprId) -> Vec<UnknownName> {
         let Expr::Call { func, args } = self.ast.expr(decorator) else { return self.dotted(decorator) };
         let mut unknown = self.dotted(*func);
-        if self.ast.dotted(*func).is_some_and(|path| words::is_language(path[0])) {
+        if self.ast.dotted(*func).is_some_and(|path| vocabulary::is_language(path[0])) {
             unknown.extend(self.keywords(decorator, *func, args));
             unknown.extend(args.iter().flat_map(|arg| self.dotted(arg.value)));
         }
@@ -162,29 +162,29 @@ impl Search<'_> {
 
     fn variable(&self, at: ExprId, name: &str) -> Option<UnknownName> {
         // The functions that `@pl.jit` makes methods of write `self`, too.
-        let is_fixed = words::is_language(name) || name == "self" || is_builtin(name);
+        let is_fixed = vocabulary::is_language(name) || name == "self" || is_builtin(name);
         let is_defined = is_fixed || self.own.has(name) || self.around.defines(name);
         (!is_defined).then(|| {
             let names = self.own.names().map(str::to_owned).chain(self.around.names());
-            let all = names.chain(words::ROOTS.map(str::to_owned)).chain(python::BUILTINS.map(str::to_owned));
+            let all = names.chain(vocabulary::ROOTS.map(str::to_owned)).chain(python::BUILTINS.map(str::to_owned));
             UnknownName { at, usage: Usage::Variable, name: name.to_owned(), suggestion: nearest(name, all) }
         })
     }
 
     /// What the function reads before it binds it, and does not find around it.
     fn early(&self) -> impl Iterator<Item = UnknownName> {
-        let found_around = |name: &str| words::is_language(name) || is_builtin(name) || self.around.defines(name);
+        let found_around = |name: &str| vocabulary::is_language(name) || is_builtin(name) || self.around.defines(name);
         let read = order::read_early(self.ast).into_iter().filter(move |(_, name)| !found_around(name));
         read.map(|(at, name)| UnknownName { at, usage: Usage::Early, name: name.to_owned(), suggestion: None })
     }
 
     fn attribute(&self, at: ExprId, value: ExprId, name: &str) -> Option<UnknownName> {
         let path = self.ast.dotted(value)?;
-        let instead: Vec<String> = if vocabulary::is_closed(&path) {
-            if vocabulary::has(&path, name) {
+        let instead: Vec<String> = if language::is_closed(&path) {
+            if language::has(&path, name) {
                 return None;
             }
-            vocabulary::members(&path).map(str::to_owned).collect()
+            language::members(&path).map(str::to_owned).collect()
         } else if let [root] = path.as_slice()
             && *root != "self"
             && self.own.has(root)
@@ -209,14 +209,14 @@ impl Search<'_> {
             return Vec::new();
         }
         let Some(path) = self.ast.dotted(func) else { return Vec::new() };
-        let is_of_language = words::is_language(path[0]);
+        let is_of_language = vocabulary::is_language(path[0]);
         let launch: &[&str] = if is_of_language { &OF_OPERATIONS } else { &LAUNCH };
-        let declared = if is_of_language { vocabulary::params(&path) } else { self.around.params(&path) };
+        let declared = if is_of_language { language::params(&path) } else { self.around.params(&path) };
         let Some(declared) = declared else { return Vec::new() };
         let unknown = |arg: &Arg| {
             let name = arg.keyword.as_deref()?;
             let is_known = declared.iter().any(|param| param == name) || launch.contains(&name);
-            let is_known = is_known || is_of_language && vocabulary::had_param(&path, name);
+            let is_known = is_known || is_of_language && language::has_legacy_param(&path, name);
             (!is_known).then(|| UnknownName {
                 at: arg.value,
                 usage: Usage::Keyword(Callee { name: path.join("."), params: declared.clone(), call }),

@@ -151,7 +151,7 @@ impl Marks<'_> {
     fn scope(&mut self) {
         let kernel = self.kernel;
         self.form(match (kernel.is_scope, kernel.kind) {
-            (true, _) if kernel.home.is_some() => Form::InlinedScope,
+            (true, _) if kernel.inlined_from.is_some() => Form::InlinedScope,
             (true, _) => Form::Scope,
             (false, KernelKind::InCore) => Form::InCoreFunction,
             (false, KernelKind::Aic) => Form::AicFunction,

@@ -117,8 +117,8 @@ impl Scope for Following<'_, '_> {
         value
     }
 
-    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        let unit = self.scope.home_unit(function)?;
+    fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        let unit = self.scope.defining_unit(function)?;
         Some(Box::new(Following::new(UnitScope { unit, ..self.scope }, Some(self))))
     }
 

@@ -56,7 +56,7 @@ fn is_of_language<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
 
 /// A kernel that rests on a name that nothing defines is not known.
 pub(super) fn add_notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
-    let is_here = kernel.home.is_none();
+    let is_here = kernel.inlined_from.is_none();
     kernel.notes.extend(unknown_names(db, unit).iter().map(|unknown| Note {
         at: if is_here { Origin::Expr(unknown.at) } else { kernel.origin },
         reason: Reason(unknown.what()),
@@ -114,8 +114,8 @@ fn binds<'db>(
     names.has(name)
         || names.is_open
         || names.stars.iter().any(|(level, module)| {
-            let home = module_file(db, file, *level, Name::new(db, module.clone()));
-            home.filter(|_| stars < MOST_STARS).is_none_or(|home| binds(db, home, None, name, stars + 1))
+            let source = module_file(db, file, *level, Name::new(db, module.clone()));
+            source.filter(|_| stars < MOST_STARS).is_none_or(|source| binds(db, source, None, name, stars + 1))
         })
 }
 

@@ -16,16 +16,16 @@ pub(super) fn call(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
     let Some(source) = caller.scope.function(name) else {
         return unknown(format!("calls `{name}`, which tilefit does not run"));
     };
-    let home = caller.scope.home(name);
-    let home = home.as_deref().unwrap_or(caller.scope);
+    let defining_scope = caller.scope.defining_scope(name);
+    let defining_scope = defining_scope.as_deref().unwrap_or(caller.scope);
     let Some(function) = function(&source.ast) else { return unknown(format!("`{name}` is no function")) };
     let only_caches =
         |&decorator: &ExprId| matches!(records::names(&source.ast, decorator).last(), Some(&("cache" | "lru_cache")));
     if !function.decorators.iter().all(only_caches) {
         return unknown(format!("calls `{name}`, which a decorator changes"));
     }
-    match passed(caller, &source.ast, home, name, function, args) {
-        Ok(arguments) => run(caller, &source.ast, home, function, arguments),
+    match passed(caller, &source.ast, defining_scope, name, function, args) {
+        Ok(arguments) => run(caller, &source.ast, defining_scope, function, arguments),
         Err(reason) => Constant::Unknown(reason),
     }
 }
@@ -45,20 +45,20 @@ pub(super) fn function(ast: &Ast) -> Option<&Function> {
 pub(super) fn run(
     caller: &Evaluator,
     ast: &Ast,
-    home: &dyn Scope,
+    defining_scope: &dyn Scope,
     function: &Function,
     arguments: Vec<(String, Constant)>,
 ) -> Constant {
     let evaluator = Evaluator {
         ast,
-        scope: home,
+        scope: defining_scope,
         arguments: &[],
         depth: caller.depth + 10,
         cut_at: caller.cut_at,
         steps: caller.steps,
         work: caller.work,
     };
-    Run { evaluator, locals: arguments, held: 0, lenient: home.follows() }.call(function)
+    Run { evaluator, locals: arguments, held: 0, lenient: defining_scope.follows() }.call(function)
 }
 
 /// `name(args)` of a function inside of the one that is being run, whose locals it sees as they are now.
@@ -127,7 +127,7 @@ pub(super) fn follow(evaluator: &Evaluator) {
 fn passed(
     caller: &Evaluator,
     ast: &Ast,
-    home: &dyn Scope,
+    defining_scope: &dyn Scope,
     name: &str,
     function: &Function,
     args: &[Arg],
@@ -149,7 +149,8 @@ fn passed(
             (Some(arg), _) if matches!(caller.ast.expr(arg.value), Expr::Starred(_)) => return Err(differs()),
             (Some(arg), _) => caller.value(arg.value),
             (None, Some(default)) => {
-                Evaluator { ast, scope: home, arguments: &[], depth: caller.depth + 10, ..*caller }.value(default)
+                Evaluator { ast, scope: defining_scope, arguments: &[], depth: caller.depth + 10, ..*caller }
+                    .value(default)
             }
             (None, None) => return Err(differs()),
         };

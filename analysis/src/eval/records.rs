@@ -39,7 +39,7 @@ pub(super) fn member(object: Constant, name: &str) -> Option<Constant> {
 
 /// `Config(rows=64, …)` of a class that the decorator `dataclass` gives its constructor.
 pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constant {
-    let Some((class, home)) = caller.scope.class(name) else { return unknown(format!("`{name}` is no class")) };
+    let Some((class, class_scope)) = caller.scope.class(name) else { return unknown(format!("`{name}` is no class")) };
     let header = class.header.as_ref();
     let Some(body) = data_class(header) else {
         return unknown(format!("calls `{name}`, which is no data class, and tilefit does not run it"));
@@ -51,7 +51,7 @@ pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constan
         let value = match (given, default) {
             (Some(arg), _) => caller.value(arg.value),
             (None, Some(default)) => {
-                let inside = Evaluator { ast: header, scope: &*home, arguments: &[], ..*caller };
+                let inside = Evaluator { ast: header, scope: &*class_scope, arguments: &[], ..*caller };
                 inside.value(default)
             }
             (None, None) => Constant::Unknown(Reason(format!("`{name}` is made without its field `{field}`"))),
@@ -60,7 +60,7 @@ pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constan
     }
     let mut record =
         Record { class: name.to_owned(), fields, properties: Vec::new(), methods: Arc::new(class.methods) };
-    record.properties = properties(caller, &record, &*home);
+    record.properties = properties(caller, &record, &*class_scope);
     Constant::Record(record)
 }
 
@@ -96,23 +96,23 @@ pub(super) fn method(caller: &Evaluator, record: &Record, name: &str, args: &[Ar
     }
 }
 
-fn properties(caller: &Evaluator, record: &Record, home: &dyn Scope) -> Vec<(String, Constant)> {
+fn properties(caller: &Evaluator, record: &Record, class_scope: &dyn Scope) -> Vec<(String, Constant)> {
     let mut record = record.clone();
     record.properties.clear();
     let methods = record.methods.clone();
     for ast in methods.iter() {
         let Some(function) = functions::function(ast).filter(|function| is_property(ast, function)) else { continue };
-        let value = on_object(caller, &record, ast, function, home);
+        let value = on_object(caller, &record, ast, function, class_scope);
         record.properties.push((ast.name(function.name).unwrap_or_default().to_owned(), value));
     }
     record.properties
 }
 
-fn on_object(caller: &Evaluator, record: &Record, ast: &Ast, function: &Function, home: &dyn Scope) -> Constant {
+fn on_object(caller: &Evaluator, record: &Record, ast: &Ast, function: &Function, class_scope: &dyn Scope) -> Constant {
     match function.params.as_slice() {
         [receiver] => {
             let receiver = ast.name(receiver.name).unwrap_or_default().to_owned();
-            functions::run(caller, ast, home, function, vec![(receiver, Constant::Record(record.clone()))])
+            functions::run(caller, ast, class_scope, function, vec![(receiver, Constant::Record(record.clone()))])
         }
         _ => unknown("a method with parameters"),
     }

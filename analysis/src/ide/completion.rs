@@ -10,7 +10,7 @@ use crate::ir::Dtype;
 use crate::lower::ROUNDING;
 use crate::ops::OPS;
 use crate::target::{Machine, Space};
-use crate::words::{self, Word, WordKind};
+use crate::vocabulary::{self, Word, WordKind};
 
 use super::language::ValueKind;
 use super::place::{Dialect, Place};
@@ -97,7 +97,7 @@ fn decorators(context: &Context<'_>, offset: usize) -> Option<Completions> {
         return None;
     }
     let prefix = format!("{module}.");
-    let named = words::DECORATORS.iter().filter_map(|word| Some((word.path.strip_prefix(&prefix)?, word)));
+    let named = vocabulary::DECORATORS.iter().filter_map(|word| Some((word.path.strip_prefix(&prefix)?, word)));
     let items = named.filter(|(name, _)| !name.contains('.')).map(|(name, word)| Completion {
         label: name.to_owned(),
         kind: CompletionKind::Function,
@@ -120,7 +120,7 @@ pub fn documentation(key: &str) -> Option<String> {
         let about = signatures.iter().map(|&(when, op)| about(&signature_help::of_operation(key, when, op.op())));
         return Some(about.collect::<Vec<_>>().join("\n\n---\n\n"));
     }
-    let word = words::word(key)?;
+    let word = vocabulary::word(key)?;
     Some(if word.kind == WordKind::Function { about(&signature_help::of_word(word)) } else { word.about.to_owned() })
 }
 

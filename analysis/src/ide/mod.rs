@@ -212,7 +212,7 @@ pub(crate) fn prepare(context: &Context<'_>, range: TextRange) {
 
 /// Plans the scopes of all functions for the host but the first, the last ones first.
 pub(crate) fn prepare_callers(context: &Context<'_>) {
-    let mut hosts = db::hosts(context.db, context.file);
+    let mut hosts = db::host_functions(context.db, context.file);
     if !hosts.is_empty() {
         hosts.remove(0);
     }

@@ -5,7 +5,7 @@ use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Unit};
 use crate::tlx::language;
-use crate::words::{self, Word};
+use crate::vocabulary::{self, Word};
 
 use super::Context;
 
@@ -19,8 +19,8 @@ impl Dialect {
     /// What it has besides operations.
     pub(super) fn words(self) -> &'static [Word] {
         match self {
-            Dialect::Pypto => words::PYPTO,
-            Dialect::Tlx => words::TLX,
+            Dialect::Pypto => vocabulary::PYPTO,
+            Dialect::Tlx => vocabulary::TLX,
         }
     }
 }

@@ -6,7 +6,7 @@ use tilefit_syntax::TextRange;
 
 use crate::ops::{self, Category, Op, OpId, OutputSpace, Preset, Shape, When};
 use crate::target::Target;
-use crate::words::{self, Word, WordKind};
+use crate::vocabulary::{self, Word, WordKind};
 
 use super::Context;
 use super::place::{Dialect, Place};
@@ -56,7 +56,7 @@ pub(super) fn of_callee(dialect: Dialect, callee: &str) -> Vec<Signature> {
     if !operations.is_empty() {
         return operations.iter().map(|&(when, op)| of_operation(callee, when, op.op())).collect();
     }
-    words::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
+    vocabulary::word(callee).filter(|word| word.kind == WordKind::Function).map(of_word).into_iter().collect()
 }
 
 /// What a name after `pl.` can mean: the plain form of tiles first, that of tensors last.

@@ -43,7 +43,7 @@ pub(super) fn in_two(context: &Context<'_>, placed: &PlacedUnit<'_>, finding: &F
     let at = statements.around(finding.at)?;
     let concerned = Concerned::Block(placed.start);
     let before = Said::of(context, &concerned, Code::CapacityExceeded);
-    for kernel in db::standing_kernels(context.db, placed.unit) {
+    for kernel in db::source_kernels(context.db, placed.unit) {
         let Some(list) = list_around(&kernel.body, &|stmt| statements.around(origin(stmt)) == Some(at)) else {
             continue;
         };

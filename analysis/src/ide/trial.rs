@@ -28,7 +28,7 @@ impl Said {
         let mut said = Said { errors: 0, of_code: 0, unknown: 0, kernels: 0, params: Vec::new() };
         for placed in concerned.units(context) {
             context.db.unwind_if_revision_cancelled();
-            let kernels: Vec<_> = db::standing_kernels(context.db, placed.unit).collect();
+            let kernels: Vec<_> = db::source_kernels(context.db, placed.unit).collect();
             said.kernels += kernels.len();
             let params =
                 kernels.iter().flat_map(|kernel| kernel.params.iter().map(|&param| kernel.var(param).ty.clone()));

@@ -38,7 +38,7 @@ impl Lowering<'_> {
             ));
         }
         for (keyword, ..) in keywords {
-            if !signature.has(keyword) && !is_of_earlier(keyword) {
+            if !signature.has(keyword) && !is_legacy(keyword) {
                 return Some(format!("`pl.{name}` has no parameter `{keyword}`; it has {}", signature.listed()));
             }
         }
@@ -86,7 +86,7 @@ impl Lowering<'_> {
         let Some(known) = ops::construct(construct) else { return };
         for arg in args {
             let Some(keyword) = arg.keyword.as_deref().filter(|keyword| !known.contains(keyword)) else { continue };
-            if EARLIER_KEYWORDS.contains(&keyword) {
+            if LEGACY_KEYWORDS.contains(&keyword) {
                 self.note(arg.value, format!("`{keyword}` of `pl.{construct}` is of an earlier version"));
                 continue;
             }
@@ -242,9 +242,9 @@ fn is_off(term: &Term) -> bool {
 }
 
 /// Keywords of loops that are gone.
-const EARLIER_KEYWORDS: [&str; 2] = ["chunk", "chunk_policy"];
+const LEGACY_KEYWORDS: [&str; 2] = ["chunk", "chunk_policy"];
 
-/// Names that parameters had in earlier versions.
-fn is_of_earlier(name: &str) -> bool {
+/// Legacy names of parameters.
+fn is_legacy(name: &str) -> bool {
     matches!(name, "valid_shapes" | "memory_space" | "target_space")
 }

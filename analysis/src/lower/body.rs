@@ -7,7 +7,7 @@ use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, Stmt, Stmt
 
 use super::agreement::{Agreement, Difference};
 use super::annotation::{self, Annotation};
-use super::draft::{Draft, Home, Statement};
+use super::pre_ssa::{InlinedFunction, PreSsa, Statement};
 use super::renaming::Renames;
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, Scope};
@@ -141,7 +141,7 @@ pub(super) struct Yielded {
 #[derive(Clone)]
 pub(super) enum Inlined {
     /// In the file of the function that is lowered.
-    Here(Rc<Home>),
+    Here(Rc<InlinedFunction>),
     Elsewhere,
 }
 
@@ -226,12 +226,12 @@ impl<'a> Lowering<'a> {
         var
     }
 
-    pub(super) fn finish(self) -> (Draft, State) {
+    pub(super) fn finish(self) -> (PreSsa, State) {
         let mut state = self.state;
         let body = state.open.drain(..).next().unwrap_or_default();
         let (vars, renamed) = (std::mem::take(&mut state.vars), std::mem::take(&mut state.renamed));
-        let draft = Draft { vars, renamed, params: std::mem::take(&mut state.params), body };
-        (draft, state)
+        let pre_ssa = PreSsa { vars, renamed, params: std::mem::take(&mut state.params), body };
+        (pre_ssa, state)
     }
 
     // Names, places and messages.
@@ -843,7 +843,7 @@ impl<'a> Lowering<'a> {
             self.state.notes.truncate(said.0);
             self.state.rejections.truncate(said.1);
             // What is assigned there is not what the name stands for after it.
-            super::draft::visit_types(&mut statements, &mut |var, ty| {
+            super::pre_ssa::visit_types(&mut statements, &mut |var, ty| {
                 if let Type::Unknown(_) = ty {
                     *ty = self.ty(var).clone();
                 }

@@ -8,8 +8,8 @@ use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 use super::annotation::{Annotation, blayout, pad, slayout};
 use super::arguments::IGNORED;
 use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
-use super::draft::Home;
-use super::earlier::{removed, renamed};
+use super::legacy::{removed, renamed};
+use super::pre_ssa::InlinedFunction;
 use super::renaming::Renames;
 use super::{Kind, kind};
 use crate::diagnostics::Code;
@@ -238,8 +238,8 @@ impl Lowering<'_> {
         for unknown in self.scope.unknown_names(name) {
             self.note(expr, unknown);
         }
-        let home = self.scope.home(name);
-        let scope = home.as_deref().unwrap_or(self.scope);
+        let defining_scope = self.scope.defining_scope(name);
+        let scope = defining_scope.as_deref().unwrap_or(self.scope);
         let is_receiver = |param: &&Declared| source.ast.name(param.name) == Some("self") && param.annotation.is_none();
         let mut positional = values.iter().filter(|(keyword, _)| keyword.is_none()).map(|(_, value)| value);
         let mut bound = FxHashMap::default();
@@ -263,9 +263,11 @@ impl Lowering<'_> {
             self.reject(expr, Code::InvalidOperand, message);
             return unknown(message_of_arguments(name));
         }
-        let is_here = home.is_none() && !matches!(self.inlined, Some(Inlined::Elsewhere));
+        let is_here = defining_scope.is_none() && !matches!(self.inlined, Some(Inlined::Elsewhere));
         let inlined = match source.key.clone().filter(|_| is_here) {
-            Some(key) => Inlined::Here(Rc::new(Home { key, params: self.given(&source.ast, function, &bound) })),
+            Some(key) => {
+                Inlined::Here(Rc::new(InlinedFunction { key, params: self.given(&source.ast, function, &bound) }))
+            }
             None => Inlined::Elsewhere,
         };
         let renaming = Renames::of(&source.ast, function);

@@ -11,7 +11,7 @@ use crate::ir::{
 };
 use crate::ops::OpId;
 use crate::typing::{notation, scalar};
-use crate::words;
+use crate::vocabulary;
 
 fn unknown(reason: impl Into<String>) -> Term {
     Term::Unknown(Reason(reason.into()))
@@ -260,7 +260,7 @@ impl Lowering<'_> {
             }),
             Expr::Attribute { .. } => {
                 let path = self.ast.dotted(expr)?;
-                let is_of_file = self.lookup(path[0]).is_none() && !words::is_language(path[0]);
+                let is_of_file = self.lookup(path[0]).is_none() && !vocabulary::is_language(path[0]);
                 (is_of_file && !matches!(value, Constant::Unknown(_))).then(|| {
                     let path = path.join(".");
                     let message = format!(
@@ -468,7 +468,7 @@ impl Lowering<'_> {
     }
 
     fn tuple_element(&mut self, at: ExprId, tuple: VarId, index: u32, types: &[Type]) -> Term {
-        use super::draft::Statement;
+        use super::pre_ssa::Statement;
         use crate::ir::Value;
         let origin = self.at_expr(at);
         let ty = types[index as usize].clone();

@@ -4,8 +4,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::draft::{Draft, ExplicitCarry, Statement};
-use super::look_ahead::collect_assigned;
+use super::live_in::collect_assigned;
+use super::pre_ssa::{ExplicitCarry, PreSsa, Statement};
 use crate::ir::{
     Dtype, LoopKind, Note, Operand, Origin, Reason, Role, Scalar, ScalarBinary, ScalarUnary, Type, Value, Var, VarId,
     Why,
@@ -13,11 +13,11 @@ use crate::ir::{
 
 /// Rewrites the loops of a kernel. Branches that jump and have results of their own keep their jumps, with a note. Whether there
 /// was a jump.
-pub(super) fn structure(draft: &mut Draft, notes: &mut Vec<Note>) -> bool {
-    let body = std::mem::take(&mut draft.body);
+pub(super) fn structure(pre_ssa: &mut PreSsa, notes: &mut Vec<Note>) -> bool {
+    let body = std::mem::take(&mut pre_ssa.body);
     let has_jumps = jumps(&body);
-    let mut jumps = Jumps { vars: &mut draft.vars, notes, joined: FxHashSet::default() };
-    draft.body = jumps.block(body);
+    let mut jumps = Jumps { vars: &mut pre_ssa.vars, notes, joined: FxHashSet::default() };
+    pre_ssa.body = jumps.block(body);
     has_jumps
 }
 

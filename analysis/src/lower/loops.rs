@@ -3,7 +3,7 @@
 use tilefit_syntax::ast::{Arg, Expr, ExprId, Stmt, StmtId};
 
 use super::body::{Lowering, Rhs, Term, keyword};
-use super::draft::{ExplicitCarry, Statement};
+use super::pre_ssa::{ExplicitCarry, Statement};
 use super::renaming::Bridge;
 use super::scopes::Launched;
 use crate::diagnostics::Code;

@@ -1,7 +1,7 @@
 //! Python trees to kernel IR.
 //!
 //! [`body`] and [`expression`] read a kernel as the compiler's parser does, [`call`] and [`crate::typing`] by the operation
-//! table, [`earlier`] what older kernels write, and [`ssa`] brings the result into SSA form.
+//! table, [`legacy`] what older kernels write, and [`ssa`] brings the result into SSA form.
 
 mod agreement;
 mod annotation;
@@ -9,17 +9,17 @@ mod arguments;
 mod body;
 mod call;
 pub(crate) mod constants;
-mod draft;
-mod earlier;
 mod expression;
 mod handover;
 mod jumps;
 mod launch;
-mod lending;
-mod look_ahead;
+mod legacy;
+mod live_in;
 mod loops;
 mod module;
 mod outline;
+mod pre_ssa;
+mod provenance;
 mod renaming;
 mod scopes;
 mod ssa;
@@ -39,8 +39,8 @@ use crate::typing::scalar;
 pub(crate) use call::ROUNDING;
 use handover::{Handovers, Place};
 pub(crate) use launch::{launched_together, members, named};
-pub(crate) use lending::{Lending, lendings};
 pub use module::Module;
+pub(crate) use provenance::{PassedArgs, passed_args};
 use renaming::Renames;
 pub(crate) use scopes::is_of_attributes;
 use storage::Storages;
@@ -103,10 +103,10 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
     if kind == KernelKind::InCore && !function.decorators.is_empty() {
         lowering.refuse_tile_parameters();
     }
-    let (mut draft, state) = lowering.finish();
+    let (mut pre_ssa, state) = lowering.finish();
     let (mut notes, mut rejections) = (state.notes, state.rejections);
-    let has_jumps = jumps::structure(&mut draft, &mut notes);
-    let converted = ssa::convert(&draft);
+    let has_jumps = jumps::structure(&mut pre_ssa, &mut notes);
+    let converted = ssa::convert(&pre_ssa);
     notes.extend(converted.notes);
     // Branches that stand for jumps are not the author's.
     if !has_jumps {
@@ -117,9 +117,9 @@ fn kernel(ast: &Ast, scope: &dyn Scope, origin: Origin, function: &Function, kin
         kind,
         origin,
         name_origin: Origin::Expr(function.name),
-        home: None,
+        inlined_from: None,
         params: converted.params,
-        lent: Vec::new(),
+        provenance: Vec::new(),
         handover: Handover::default(),
         vars: converted.vars,
         body: converted.body,
@@ -149,11 +149,11 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     lowering.check_decorators(function);
     lowering.state.jit = is_jit(ast, function);
     lowering.function(function);
-    let (draft, state) = lowering.finish();
+    let (pre_ssa, state) = lowering.finish();
     if !has_scopes {
         return refused_host(ast, function, state.host_rejections).into_iter().collect();
     }
-    let mut converted = ssa::convert(&draft);
+    let mut converted = ssa::convert(&pre_ssa);
     let ssa::Converted { body, regions, around, vars, .. } = &mut converted;
     let gone = simplify::scopes(body, regions, around, vars);
     let read_by_host = converted.versions_of(&state.read_by_host);
@@ -161,7 +161,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     simplify::drop_unread_of_host(&mut converted.body, &mut converted.regions, &read_by_host);
     let of_scopes = std::mem::take(&mut converted.of_scopes);
     let mut leaving = outline::leaving(&converted.body, &converted.regions, &converted.vars);
-    let (mut described, launches): (Vec<_>, Vec<_>) = storage::regions(draft.body).into_iter().unzip();
+    let (mut described, launches): (Vec<_>, Vec<_>) = storage::regions(pre_ssa.body).into_iter().unzip();
     let merging = outline::merging(&converted.body);
     let mut last = Vec::new();
     last_statements(ast, &function.body, &mut last);
@@ -206,13 +206,13 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             true => handovers.of_scope(scope, &taken, &params, place),
             false => Handover::default(),
         };
-        let lent = if launch.is_plain { storages.lent(&taken, &params) } else { Vec::new() };
+        let provenance = if launch.is_plain { storages.provenance(&taken, &params) } else { Vec::new() };
         for (param, given) in params.iter().zip(&taken) {
             let var = &mut vars[param.0 as usize];
             let is_own = converted.vars[given.0 as usize].role == Role::Param;
-            let own = match &region.home {
+            let own = match &region.inlined_from {
                 _ if !is_own => None,
-                Some(home) => home.param(var),
+                Some(function) => function.param(var),
                 None => Some(var.origin),
             };
             // What the code around it gives to a scope has no place that stays where it is.
@@ -228,9 +228,9 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
             kind: KernelKind::InCore,
             origin: region.origin,
             name_origin: region.name_origin,
-            home: region.home.map(|home| home.key.clone()),
+            inlined_from: region.inlined_from.map(|function| function.key.clone()),
             params,
-            lent,
+            provenance,
             handover,
             vars,
             body,
@@ -277,9 +277,9 @@ fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejec
         kind: KernelKind::InCore,
         origin,
         name_origin: Origin::Expr(function.name),
-        home: None,
+        inlined_from: None,
         params: Vec::new(),
-        lent: Vec::new(),
+        provenance: Vec::new(),
         handover: Handover::default(),
         vars: Vec::new(),
         body: Vec::new(),
@@ -349,9 +349,9 @@ pub(crate) fn kind(ast: &Ast, function: &Function) -> Kind {
         .unwrap_or(Kind::Python)
 }
 
-/// Whether an operation had a parameter of this name in earlier versions.
-pub(crate) fn had_parameter(op: OpId, name: &str) -> bool {
-    earlier::renamed(op.op().name, name).is_some() || earlier::removed(op, name).is_some()
+/// Whether a parameter of this name is a legacy one of an operation.
+pub(crate) fn is_legacy_parameter(op: OpId, name: &str) -> bool {
+    legacy::renamed(op.op().name, name).is_some() || legacy::removed(op, name).is_some()
 }
 
 /// Whether a block is a kernel without a decorator, as the design documents write them.

@@ -3,7 +3,7 @@
 use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt, StmtId, WithItem};
 
 use super::body::{Inlined, Lowering, Rhs, keyword};
-use super::draft::{Region, Statement};
+use super::pre_ssa::{Region, Statement};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{Blocks, CrossCore, Dtype, Launch, Origin, Repetition, SplitMode, Type};
@@ -224,13 +224,13 @@ impl Lowering<'_> {
     /// A scope that becomes a kernel. Its names stay visible after it.
     pub(super) fn region(&mut self, scope: StmtId, launched: Launched, body: &[StmtId]) {
         let Launched { args, index, is_called, on_blocks } = launched;
-        let home = match &self.inlined {
-            Some(Inlined::Here(home)) => Some(home.clone()),
+        let inlined_from = match &self.inlined {
+            Some(Inlined::Here(function)) => Some(function.clone()),
             Some(Inlined::Elsewhere) | None => None,
         };
         let (site, temporaries) = (self.site, self.state.temporaries);
         // What stands in this file is shown where it stands.
-        self.site = site.filter(|_| home.is_none());
+        self.site = site.filter(|_| inlined_from.is_none());
         self.state.temporaries = 0;
         let at = self.at_stmt(scope);
         let hint = keyword(args, "name_hint");
@@ -274,7 +274,7 @@ impl Lowering<'_> {
             is_apart,
             origin: at,
             name_origin,
-            home,
+            inlined_from,
             notes,
             rejections,
         }));

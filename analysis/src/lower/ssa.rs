@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::draft::{Draft, ExplicitCarry, Statement};
 use super::handover::runs_once;
-use super::look_ahead::{LookAhead, collect_assigned};
+use super::live_in::{LiveInAfter, collect_assigned};
+use super::pre_ssa::{ExplicitCarry, PreSsa, Statement};
 use crate::diagnostics::Code;
 use crate::ir::{
     Call, Carry, For, If, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, Stmt, TileType, Type,
@@ -46,14 +46,14 @@ impl Converted {
     }
 }
 
-pub(super) fn convert(draft: &Draft) -> Converted {
+pub(super) fn convert(pre_ssa: &PreSsa) -> Converted {
     let mut converter = Converter {
-        author: &draft.vars,
-        renamed: &draft.renamed,
-        params: &draft.params,
+        author: &pre_ssa.vars,
+        renamed: &pre_ssa.renamed,
+        params: &pre_ssa.params,
         vars: Vec::new(),
         authors: Vec::new(),
-        current: Versions::new(draft.vars.len()),
+        current: Versions::new(pre_ssa.vars.len()),
         needed_later: Rc::default(),
         notes: Vec::new(),
         rejections: Vec::new(),
@@ -70,12 +70,12 @@ pub(super) fn convert(draft: &Draft) -> Converted {
         nested: Vec::new(),
         depth: 0,
     };
-    let params = draft.params.iter().map(|&param| {
-        let var = &draft.vars[param.0 as usize];
+    let params = pre_ssa.params.iter().map(|&param| {
+        let var = &pre_ssa.vars[param.0 as usize];
         (param, var.clone())
     });
     let params: Vec<VarId> = params.map(|(param, var)| converter.define(param, var)).collect();
-    let mut body = converter.sequence(&draft.body);
+    let mut body = converter.sequence(&pre_ssa.body);
     let Converter {
         vars,
         authors,
@@ -158,7 +158,7 @@ impl Converter<'_> {
         if let [only] = statements {
             return self.statement(only).into_iter().collect();
         }
-        let mut ahead = LookAhead::of(statements);
+        let mut live_in_after = LiveInAfter::of(statements);
         let mut converted = Vec::with_capacity(statements.len());
         let nothing_follows = self.nothing_follows;
         let says_nothing = |statement: &Statement| match statement {
@@ -167,7 +167,7 @@ impl Converter<'_> {
         };
         let silent = statements.iter().rev().take_while(|statement| says_nothing(statement)).count();
         for (at, statement) in statements.iter().enumerate() {
-            if let Some(needed) = ahead.next() {
+            if let Some(needed) = live_in_after.next() {
                 self.needed_later = needed;
             }
             self.nothing_follows = nothing_follows && at + 1 + silent >= statements.len();

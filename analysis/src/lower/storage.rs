@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::draft;
+use super::pre_ssa;
 use crate::ir::{Carry, For, Operand, Role, Stmt, Storage, Value, Var, VarId, While, visit};
 use crate::ops::OpId;
 
@@ -108,10 +108,10 @@ impl<'a> Storages<'a> {
         Storage::Unclear
     }
 
-    /// The memory of what a scope takes, which are `taken` around it and `params` in it.
-    pub(super) fn lent(&self, taken: &[VarId], params: &[VarId]) -> Vec<(VarId, Storage)> {
+    /// The provenance of what a scope takes, which are `taken` around it and `params` in it.
+    pub(super) fn provenance(&self, taken: &[VarId], params: &[VarId]) -> Vec<(VarId, Storage)> {
         let mut first: FxHashMap<VarId, VarId> = FxHashMap::default();
-        let lent = taken.iter().zip(params).map(|(&tensor, &param)| {
+        let storages = taken.iter().zip(params).map(|(&tensor, &param)| {
             let mut named_here = |of: VarId| *first.entry(of).or_insert(param);
             let storage = match self.memory_of(tensor) {
                 Storage::Given(of) => Storage::Given(named_here(of)),
@@ -120,7 +120,7 @@ impl<'a> Storages<'a> {
             };
             (param, storage)
         });
-        lent.collect()
+        storages.collect()
     }
 }
 
@@ -131,18 +131,18 @@ fn carried(carry: &Carry) -> impl Iterator<Item = (VarId, Definition)> {
 }
 
 /// The scopes of a body in the order in which SSA conversion meets them, and how each stands there.
-pub(super) fn regions(body: Vec<draft::Statement>) -> Vec<(draft::Region, Launch)> {
-    fn collect(body: Vec<draft::Statement>, is_nested: bool, regions: &mut Vec<(draft::Region, Launch)>) {
+pub(super) fn regions(body: Vec<pre_ssa::Statement>) -> Vec<(pre_ssa::Region, Launch)> {
+    fn collect(body: Vec<pre_ssa::Statement>, is_nested: bool, regions: &mut Vec<(pre_ssa::Region, Launch)>) {
         for statement in body {
             match statement {
-                draft::Statement::Region(region) => {
+                pre_ssa::Statement::Region(region) => {
                     let launch = Launch { is_plain: region.is_called, is_nested, is_apart: region.is_apart };
                     regions.push((region, launch));
                 }
-                draft::Statement::For { body, .. } | draft::Statement::While { body, .. } => {
+                pre_ssa::Statement::For { body, .. } | pre_ssa::Statement::While { body, .. } => {
                     collect(body, true, regions);
                 }
-                draft::Statement::If { then, otherwise, .. } => {
+                pre_ssa::Statement::If { then, otherwise, .. } => {
                     collect(then, true, regions);
                     collect(otherwise.unwrap_or_default(), true, regions);
                 }

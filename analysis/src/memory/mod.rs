@@ -6,11 +6,11 @@
 
 mod addresses;
 mod aliases;
+mod background_search;
 mod bases;
 mod carried;
 mod check;
 mod declared;
-mod deeper;
 mod downgrade;
 mod dsa_rp;
 mod lifetimes;
@@ -28,8 +28,8 @@ mod verdict;
 
 pub use crate::finding::{Finding, Related, Status};
 pub(crate) use addresses::{check_reservations, reservations};
-pub(crate) use deeper::Effort;
-pub use deeper::{OpenSearch, Searched};
+pub(crate) use background_search::Effort;
+pub use background_search::{OpenSearch, Searched};
 pub(crate) use downgrade::downgrade_unproved;
 pub use plan::{
     Buffer, BufferId, Capacity, Crossings, Fit, Order, Plan, PlannedTile, SpaceUse, StagePair, Trouble, Witness,

@@ -74,7 +74,7 @@ struct Survey<'k> {
     loops: Vec<At<'k>>,
     values: FxHashMap<VarId, &'k Value>,
     /// The list in which a variable comes about.
-    homes: FxHashMap<VarId, usize>,
+    defining_blocks: FxHashMap<VarId, usize>,
     /// What a variable is another name or a view of.
     names: FxHashMap<VarId, VarId>,
     /// The other way round.
@@ -105,7 +105,7 @@ impl<'k> Survey<'k> {
             self.next += 1;
             match stmt {
                 Stmt::Let { var, value, .. } => {
-                    self.homes.insert(*var, block);
+                    self.defining_blocks.insert(*var, block);
                     self.values.insert(*var, value);
                     match (name_of(value), value) {
                         (Some(of), _) => {
@@ -122,8 +122,8 @@ impl<'k> Survey<'k> {
                 Stmt::While(node) => {
                     let body = self.enter(block, Kind::Loop(None));
                     node.carries.iter().for_each(|carry| {
-                        self.homes.insert(carry.iter, body);
-                        self.homes.insert(carry.result, block);
+                        self.defining_blocks.insert(carry.iter, body);
+                        self.defining_blocks.insert(carry.result, block);
                     });
                     self.block(&node.body, body);
                 }
@@ -134,7 +134,7 @@ impl<'k> Survey<'k> {
                     }
                     for (slot, result) in node.results.iter().enumerate() {
                         let value = |stmts: &[Stmt]| visit::yielded(stmts).get(slot).and_then(Operand::var);
-                        self.homes.insert(*result, block);
+                        self.defining_blocks.insert(*result, block);
                         self.branch_results.insert(*result, [value(&node.then), value(&node.otherwise)]);
                     }
                 }
@@ -148,8 +148,8 @@ impl<'k> Survey<'k> {
         let index = self.loops.len();
         self.loops.push(At { node, block, body, start, end: start });
         for (slot, carry) in node.carries.iter().enumerate() {
-            self.homes.insert(carry.iter, body);
-            self.homes.insert(carry.result, block);
+            self.defining_blocks.insert(carry.iter, body);
+            self.defining_blocks.insert(carry.result, block);
             self.loop_results.insert(carry.result, (index, slot));
             if let Some(init) = carry.init.var() {
                 self.begins.entry(init).or_default().push((index, slot));
@@ -360,9 +360,9 @@ impl Check<'_, '_> {
             return survey.is_certain(at.block, around) || survey.is_certain(read.block, around);
         }
         // Before the loop, or by the loop itself: in the next iteration of a loop around both.
-        let home = survey.homes.get(&init).copied().unwrap_or(0);
+        let defining_block = survey.defining_blocks.get(&init).copied().unwrap_or(0);
         let mut outer = around;
-        while outer != home {
+        while outer != defining_block {
             let Block { parent: Some(parent), kind } = survey.blocks[outer] else { return false };
             let repeats = matches!(kind, Kind::Loop(trips) if trips.is_none_or(|trips| trips > 1));
             if repeats && survey.is_certain(at.block, outer) && survey.is_certain(read.block, outer) {

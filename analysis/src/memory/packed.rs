@@ -8,8 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Kernel, VarId};
 use crate::memory::addresses::{Layout, Range, Reserved, sizes_of};
+use crate::memory::background_search::{Effort, OpenSearch, SIZE};
 use crate::memory::bases::{BaseId, Bases};
-use crate::memory::deeper::{Effort, OpenSearch, SIZE};
 use crate::memory::dsa_rp::{self, Tenant};
 use crate::memory::lifetimes::{Group, Lifetimes, Live};
 use crate::memory::plan::Crossings;
@@ -186,7 +186,7 @@ pub(super) struct Found<'a> {
     pub problem: &'a Problem,
     pub bases: &'a [BaseId],
     pub outcome: &'a Outcome,
-    /// What a deeper search says is in the way.
+    /// What a background search says is in the way.
     pub core: Option<tilefit_packing::explain::Core>,
     /// Height of the lowest placement.
     pub best: u64,
@@ -195,7 +195,7 @@ pub(super) struct Found<'a> {
     /// Pairs that the author's pipelines keep apart.
     pub stages: usize,
     pub crossings: Option<Crossings>,
-    /// The question is open; a deeper search may decide it.
+    /// The question is open; a background search may decide it.
     pub searching: bool,
 }
 
@@ -203,7 +203,7 @@ fn fits(outcome: &Outcome) -> bool {
     matches!(outcome.verdict, Verdict::Fits { .. })
 }
 
-/// The quick search, and where it decides nothing, what a deeper one has found.
+/// The quick search, and where it decides nothing, what a background search has found.
 fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Option<tilefit_packing::explain::Core>) {
     let size = problem.buffers().len();
     let outcome = tilefit_packing::pack(problem, &packed.budget(Goal::Lowest, NODES, size));
@@ -215,11 +215,11 @@ fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Op
         packed.open.push(OpenSearch(Arc::new(problem.clone())));
         return (outcome, None);
     };
-    let deeper = &known.outcome;
-    let lower = if deeper.placement.height < outcome.placement.height { deeper } else { &outcome };
+    let searched = &known.outcome;
+    let lower = if searched.placement.height < outcome.placement.height { searched } else { &outcome };
     let (placement, method) = (lower.placement.clone(), lower.method);
-    let lower_bound = deeper.lower_bound.max(outcome.lower_bound);
-    (Outcome { placement, method, lower_bound, ..deeper.clone() }, known.core.clone())
+    let lower_bound = searched.lower_bound.max(outcome.lower_bound);
+    (Outcome { placement, method, lower_bound, ..searched.clone() }, known.core.clone())
 }
 
 impl Packed {

@@ -3,7 +3,7 @@
 use crate::coverage::{self, Mark, Setting};
 use crate::finding::{Finding, Status};
 use crate::ir::{Dtype, Kernel, KernelKind, Note, Origin, Role, VarId, Why};
-use crate::memory::deeper::OpenSearch;
+use crate::memory::background_search::OpenSearch;
 use crate::target::{Planner, Space, Target};
 
 /// Position of a statement in the walk over a kernel; the unit of lifetimes (`docs/reference/memory.md`, "Lifetimes").

@@ -488,7 +488,7 @@ fn alternatives_of_a_branch_are_not_live_together() {
 }
 
 #[test]
-fn what_a_deeper_search_finds_is_taken_up() {
+fn what_a_background_search_finds_is_taken_up() {
     for (capacity, fit) in [(256, Fit::Unpackable), (288, Fit::Fits)] {
         let replaced = std::collections::BTreeMap::from([(Vec, capacity)]);
         let machine = Machine { target: Target::Ascend910b, replaced: &replaced };

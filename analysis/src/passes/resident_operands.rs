@@ -354,15 +354,15 @@ impl Moving<'_> {
         if !is_operand_load(call) || !is_in_mat(self.kernel, var) || written.contains(&tensor) {
             return false;
         }
-        let lent = |param: VarId| {
-            let lent = self.kernel.lent.iter().find(|(lent, _)| *lent == param);
-            lent.map(|(_, storage)| *storage)
+        let storage_of = |param: VarId| {
+            let found = self.kernel.provenance.iter().find(|(given, _)| *given == param);
+            found.map(|(_, storage)| *storage)
         };
-        let is_added = |param: &VarId| lent(*param).is_none();
+        let is_added = |param: &VarId| storage_of(*param).is_none();
         let is_param = |var: &&VarId| self.kernel.params.contains(var);
         let mut outputs =
-            written.iter().filter(is_param).filter(|param| !is_added(param)).filter_map(|&param| lent(param));
-        match lent(tensor) {
+            written.iter().filter(is_param).filter(|param| !is_added(param)).filter_map(|&param| storage_of(param));
+        match storage_of(tensor) {
             None | Some(Storage::Given(_)) => false,
             Some(storage @ Storage::Made(_)) if !outputs.clone().any(|output| output == Storage::Unclear) => {
                 !outputs.any(|output| output == storage)

@@ -12,7 +12,7 @@ pub(super) fn outcomes<'db>(
     unit: Unit<'db>,
     kernels: Range<usize>,
 ) -> Vec<Vec<(usize, &'db Outcome)>> {
-    let standing = db::standing(context.db, unit);
+    let standing = db::source_kernel_ids(context.db, unit);
     let count = |kernel: usize| match standing.get(kernel) {
         Some(&(host, index)) => db::planned(context.db, host, index, context.settings).len(),
         None => 1,

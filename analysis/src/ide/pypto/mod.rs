@@ -33,7 +33,7 @@ impl Language for Pypto {
     }
 
     fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
-        let kernels = db::standing_kernels(context.db, unit);
+        let kernels = db::source_kernels(context.db, unit);
         let standing: Vec<_> = kernels.map(|kernel| Standing { name: &kernel.name, at: kernel.name_origin }).collect();
         if !standing.is_empty() {
             return standing;
@@ -74,7 +74,7 @@ impl Language for Pypto {
     }
 
     fn generates_code(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
-        !db::standing(context.db, unit).is_empty()
+        !db::source_kernel_ids(context.db, unit).is_empty()
     }
 
     fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {

@@ -16,7 +16,7 @@ pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &
         scenarios: Vec::new(),
         uncompared: plan.uncompared.iter().map(Mark::to_string).collect(),
         marks: marks(outcome),
-        assumes: db::assumptions(context.db, placed.unit).as_ref().clone(),
+        assumes: db::assumptions_of_unit(context.db, placed.unit).as_ref().clone(),
         compiler: matches!(plan.planner, Planner::Sequential | Planner::DsaRp).then(|| COMPILER.named()),
     }
 }

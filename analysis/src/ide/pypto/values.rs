@@ -6,7 +6,7 @@ use crate::ide::language::{Value, ValueKind, Values};
 use crate::ir::{Kernel, Type};
 
 pub(super) fn values<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
-    let kernels: Vec<&Kernel> = db::standing_kernels(context.db, unit).collect();
+    let kernels: Vec<&Kernel> = db::source_kernels(context.db, unit).collect();
     if kernels.is_empty() {
         return None;
     }

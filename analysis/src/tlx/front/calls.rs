@@ -31,7 +31,7 @@ impl Front {
             && let Some(source) = frame.scope.function(name)
             && let Some(helper) = scenario::function(&source.ast)
         {
-            let elsewhere = frame.scope.home(name);
+            let elsewhere = frame.scope.defining_scope(name);
             let scope = elsewhere.as_deref().unwrap_or(frame.scope);
             let imports = elsewhere.as_deref().and_then(|scope| scope.imports()).unwrap_or(frame.imports);
             if scenario::is_jit(&source.ast, imports, helper)

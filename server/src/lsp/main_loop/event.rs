@@ -65,7 +65,7 @@ pub(crate) enum Event {
         path: String,
         text: String,
     },
-    /// A deeper search is over; `None` if it was cancelled.
+    /// A background search is over; `None` if it was cancelled.
     Searched(Option<Box<Searched>>),
     /// The dumps of a document, newest first.
     Dumps {

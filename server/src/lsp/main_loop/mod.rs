@@ -29,7 +29,7 @@ use self::queue::Queue;
 use super::outbox::{Outbox, ToClient};
 use super::panics::panic_message;
 use super::revision::Revision;
-use super::tasks::deeper::{self, Deeper};
+use super::tasks::background_search::{self, BackgroundSearch};
 use super::tasks::diagnostics::{self, Diagnosed, Outcome};
 use super::tasks::memory_map::{self, Watches};
 use super::tasks::preview::{self, Previews};
@@ -64,7 +64,7 @@ pub(crate) struct MainLoop {
     sought: HashSet<Vec<String>>,
     /// Files that are known because others import them.
     imported: Vec<FileId>,
-    deeper: Deeper,
+    background_search: BackgroundSearch,
     runtime: Handle,
     queue: Queue,
     outbox: Outbox,
@@ -86,7 +86,7 @@ impl MainLoop {
             changes: watch::Sender::new(Revision::default()),
             sought: HashSet::new(),
             imported: Vec::new(),
-            deeper: Deeper::default(),
+            background_search: BackgroundSearch::default(),
             runtime,
             queue,
             outbox,
@@ -157,8 +157,8 @@ impl MainLoop {
                     self.diagnose_all();
                     self.outbox.send(ToClient::Refresh);
                 }
-                let next = self.deeper.ended();
-                self.search_deeper(next);
+                let next = self.background_search.ended();
+                self.search_in_background(next);
             }
             Event::Imported { path, text } => self.import(&path, &text),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
@@ -196,8 +196,8 @@ impl MainLoop {
         self.watches.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
-        let next = self.deeper.wanted(uri.clone(), Vec::new());
-        self.search_deeper(next);
+        let next = self.background_search.wanted(uri.clone(), Vec::new());
+        self.search_in_background(next);
         self.forget_imports(); // it may be one, read from disk now
         self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
         self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
@@ -230,7 +230,7 @@ impl MainLoop {
         self.diagnose_all();
     }
 
-    fn search_deeper(&self, next: Option<deeper::Task>) {
+    fn search_in_background(&self, next: Option<background_search::Task>) {
         if let Some(task) = next {
             self.start(move || Some(Event::Searched(task.run().map(Box::new))));
         }
@@ -480,8 +480,8 @@ impl MainLoop {
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
                 self.refresh_previews(&uri);
-                let next = self.deeper.wanted(uri, searches);
-                self.search_deeper(next);
+                let next = self.background_search.wanted(uri, searches);
+                self.search_in_background(next);
             }
             // An edit of another document interrupted this one.
             Outcome::Cancelled => open.pending = Pending::Diagnostics,

@@ -19,8 +19,8 @@ use tower_lsp::ls_types::{
 use super::progress::Progresses;
 use super::stop_on_drop::StopOnDrop;
 use crate::lsp::main_loop::queue::Queue;
-use crate::lsp::tasks::survey::{self, Findings, Message};
 use crate::lsp::tasks::workspace::Workspace;
+use crate::lsp::tasks::workspace_diagnostics::{Findings, Message, diagnose};
 
 /// An edit is often followed by another one.
 const CALM: Duration = Duration::from_millis(250);
@@ -41,14 +41,14 @@ struct Request {
     known: Arc<HashMap<Uri, String>>,
     /// It takes the answer in parts.
     partial: Option<ProgressToken>,
-    /// Of a bar that the client shows; for the first survey that has one.
+    /// Of a bar that the client shows; for the first request that has one.
     progress: Option<ProgressToken>,
     /// It shows bars that the server begins.
     shows_progress: bool,
 }
 
-/// What a survey came to, without the parts that are sent.
-struct Surveyed {
+/// What the diagnostics of a workspace came to, without the parts that are sent.
+struct Diagnosed {
     items: Vec<WorkspaceDocumentDiagnosticReport>,
     /// Whether there is anything that the client does not have.
     news: bool,
@@ -78,7 +78,7 @@ impl WorkspaceDiagnostics {
         loop {
             let workspace = self.queue.workspace().await?;
             let mut changes = workspace.changes.clone();
-            let Surveyed { mut items, news } = self.survey(workspace, &mut request).await?;
+            let Diagnosed { mut items, news } = self.diagnose(workspace, &mut request).await?;
             if news || request.known.is_empty() {
                 if let Some(token) = request.partial.as_ref().filter(|_| !items.is_empty()) {
                     self.send_part(token, take(&mut items)).await;
@@ -93,12 +93,12 @@ impl WorkspaceDiagnostics {
     }
 
     /// Looks at every file once, on a worker. Parts of the answer are sent from the first news on.
-    async fn survey(&self, workspace: Workspace, request: &mut Request) -> Result<Surveyed> {
+    async fn diagnose(&self, workspace: Workspace, request: &mut Request) -> Result<Diagnosed> {
         let stop = StopOnDrop(Arc::default());
         let (sender, mut messages) = unbounded_channel();
         let (stopped, known) = (Arc::clone(&stop.0), Arc::clone(&request.known));
         let findings = Arc::clone(&self.findings);
-        tokio::task::spawn_blocking(move || survey::survey(&workspace, &known, &findings, &stopped, &sender));
+        tokio::task::spawn_blocking(move || diagnose(&workspace, &known, &findings, &stopped, &sender));
 
         let (mut bar, mut done) = (None, 0);
         let (mut items, mut news) = (Vec::new(), false);
@@ -127,7 +127,7 @@ impl WorkspaceDiagnostics {
         if let Some(bar) = bar {
             self.progresses.end(bar).await;
         }
-        Ok(Surveyed { items, news })
+        Ok(Diagnosed { items, news })
     }
 
     async fn send_part(&self, token: &ProgressToken, items: Vec<WorkspaceDocumentDiagnosticReport>) {

@@ -1,12 +1,12 @@
 //! What takes time, each on a worker: out of snapshots and files come values, for whoever started it. Nothing here knows the main
 //! loop or its events.
 
-pub(crate) mod deeper;
+pub(crate) mod background_search;
 pub(crate) mod diagnostics;
 pub(crate) mod memory_map;
 pub(crate) mod preview;
 pub(crate) mod query;
 pub(crate) mod search;
-pub(crate) mod survey;
 pub(crate) mod symbols;
 pub(crate) mod workspace;
+pub(crate) mod workspace_diagnostics;

@@ -1,4 +1,4 @@
-//! What authors could write in earlier versions of the language: sketches and older kernels do
+//! Legacy syntax: what authors could write in earlier versions of the language: sketches and older kernels do
 //! (`docs/reference/syntax.md`, "Earlier notations").
 
 use tilefit_syntax::ast::{Arg, ExprId};

@@ -1,18 +1,18 @@
-//! The names of the language (`pypto.language` at e2d0f78ae): the operations, the words, and here what no other table has.
+//! The names of the language (`pypto.language` at e2d0f78ae): the operations, the vocabulary, and here what no other table has.
 
 use std::sync::LazyLock;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::Dtype;
-use crate::words::{self, is_language};
+use crate::vocabulary::{self, is_language};
 use crate::{lower, ops};
 
-/// Words that are gone from the language. What they mean to a kernel is said where it is read.
-const EARLIER: [&str; 1] = ["auto_chunk"];
-const EARLIER_PARAMS: [(&str, &str); 1] = [("pl.parallel", "chunk")];
+/// Names that are gone from the language. What they mean to a kernel is said where it is read.
+const LEGACY: [&str; 1] = ["auto_chunk"];
+const LEGACY_PARAMS: [(&str, &str); 1] = [("pl.parallel", "chunk")];
 
-/// The modules and enumerations of which every member is known, with the members that neither the operations nor the words have.
+/// The modules and enumerations of which every member is known, with the members that neither the operations nor the vocabulary have.
 const NAMESPACES: &[(&str, &[&str])] = &[
     (
         "pl",
@@ -482,7 +482,7 @@ pub(super) fn has(path: &[&str], name: &str) -> bool {
         NAMESPACES.iter().map(|(namespace, _)| (*namespace, of(namespace))).collect()
     });
     let members = MEMBERS.get(path.join(".").as_str());
-    members.is_some_and(|members| members.contains(name)) || path == ["pl"] && EARLIER.contains(&name)
+    members.is_some_and(|members| members.contains(name)) || path == ["pl"] && LEGACY.contains(&name)
 }
 
 /// The members of a module or enumeration.
@@ -494,17 +494,17 @@ pub(super) fn members(path: &[&str]) -> impl Iterator<Item = &'static str> {
         _ => prefix.clone(),
     };
     let dtypes: &[Dtype] = if matches!(path, ["pl"] | ["pl", "DataType"]) { Dtype::ALL } else { &[] };
-    let words = words::language().filter_map(move |word| word.path.strip_prefix(&prefix));
+    let words = vocabulary::language().filter_map(move |word| word.path.strip_prefix(&prefix));
     let operations = ops::names().filter_map(move |name| name.strip_prefix(&operations));
     let all = words.chain(operations).filter(|name| !name.contains('.'));
     all.chain(dtypes.iter().map(|dtype| dtype.name())).chain(others(path).unwrap_or_default().iter().copied())
 }
 
 /// Whether an operation or another function of the language had a parameter of this name.
-pub(super) fn had_param(path: &[&str], param: &str) -> bool {
+pub(super) fn has_legacy_param(path: &[&str], param: &str) -> bool {
     let path = path.join(".");
     let mut operations = ops::candidates(path.strip_prefix("pl.").unwrap_or(&path)).iter();
-    EARLIER_PARAMS.contains(&(path.as_str(), param)) || operations.any(|(_, op)| lower::had_parameter(*op, param))
+    LEGACY_PARAMS.contains(&(path.as_str(), param)) || operations.any(|(_, op)| lower::is_legacy_parameter(*op, param))
 }
 
 /// The parameters of an operation or another function of the language; `None` where not all are known.
@@ -520,7 +520,7 @@ pub(super) fn params(path: &[&str]) -> Option<Vec<String>> {
     };
     let of_operations = ops::candidates(&name).iter().flat_map(|(_, op)| op.op().params).map(|param| param.name);
     let mut params: Vec<String> = of_operations.map(str::to_owned).collect();
-    if let Some(word) = words::word(&path.join(".")).filter(|word| word.kind == words::WordKind::Function) {
+    if let Some(word) = vocabulary::word(&path.join(".")).filter(|word| word.kind == vocabulary::WordKind::Function) {
         params.extend(word.param_names().map(str::to_owned));
     }
     (!params.is_empty()).then_some(params)

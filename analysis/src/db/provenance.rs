@@ -1,4 +1,4 @@
-//! Which memory the functions of a program give to kernels that an author wrote.
+//! Provenance of tensors: which memory the functions of a program give to kernels that an author wrote.
 
 use std::sync::Arc;
 
@@ -6,29 +6,29 @@ use tilefit_syntax::BlockKind;
 
 use super::{Unit, may_hold_kernels, syntax, units};
 use crate::ir::{Kernel, KernelKind, Stmt, Storage, Type, visit};
-use crate::lower::{self, Lending};
+use crate::lower::{self, PassedArgs};
 use crate::ops::OpId;
 
 #[salsa::tracked(returns(ref))]
-fn lendings<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Lending>> {
+fn passed_args<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<PassedArgs>> {
     if unit.key(db).kind != BlockKind::Function || !may_hold_kernels(db, unit) {
         return Arc::default();
     }
-    Arc::new(lower::lendings(syntax(db, unit)))
+    Arc::new(lower::passed_args(syntax(db, unit)))
 }
 
 /// The calls of the function of a unit, by the functions beside it.
 #[salsa::tracked(returns(ref))]
-fn lenders<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Lending>> {
+fn callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<PassedArgs>> {
     let own = unit.key(db).name();
     let beside = units(db, unit.file(db)).iter().filter(|other| other.parent(db) == unit.parent(db));
-    let lendings = beside.flat_map(|other| lendings(db, *other).iter());
-    Arc::new(lendings.filter(|lending| lending.callee == own).cloned().collect())
+    let calls = beside.flat_map(|other| passed_args(db, *other).iter());
+    Arc::new(calls.filter(|call| call.callee == own).cloned().collect())
 }
 
 /// Adds to a kernel that repeats products of tensors whether each of them may be memory that every caller has made: the
 /// compiler loads such an operand before the loop, and tilefit does not follow which memory it is.
-pub(super) fn add_lent<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
+pub(super) fn add_provenance<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
     if kernel.kind != KernelKind::InCore || super::kind(db, unit) != lower::Kind::Kernel(KernelKind::InCore) {
         return;
     }
@@ -36,15 +36,15 @@ pub(super) fn add_lent<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kerne
     if !repeats_products(&kernel.body, false) {
         return;
     }
-    let lenders = lenders(db, unit);
+    let callers = callers(db, unit);
     let params = kernel.params.iter().enumerate().map(|(position, &param)| {
         let var = kernel.var(param);
         let is_read = matches!(&var.ty, Type::Tensor(tensor) if !tensor.is_output);
         let may_be_made =
-            is_read && !lenders.is_empty() && lenders.iter().all(|lending| lending.may_be_made(&var.name, position));
+            is_read && !callers.is_empty() && callers.iter().all(|call| call.may_be_made(&var.name, position));
         (param, if may_be_made { Storage::Unclear } else { Storage::Given(param) })
     });
-    kernel.lent = params.collect();
+    kernel.provenance = params.collect();
 }
 
 fn repeats_products(body: &[Stmt], in_loop: bool) -> bool {

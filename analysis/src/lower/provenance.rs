@@ -1,4 +1,4 @@
-//! What a function of a program passes to the kernels that it calls: whether each tensor is one that it was given itself, so that
+//! Provenance of tensors: what a function of a program passes to the kernels that it calls. Whether each tensor is one that it was given itself, so that
 //! others may hold its memory too. Only names are followed; all else may be memory that it has made.
 
 use rustc_hash::FxHashSet;
@@ -6,9 +6,9 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Stmt};
 
 use super::{Kind, kind};
 
-/// A call of another function.
+/// What a call passes to another function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Lending {
+pub(crate) struct PassedArgs {
     pub(crate) callee: String,
     /// By a plain call of a function for the host. The compiler trusts no other.
     is_plain: bool,
@@ -16,7 +16,7 @@ pub(crate) struct Lending {
     args: Vec<(Option<String>, bool)>,
 }
 
-impl Lending {
+impl PassedArgs {
     /// Whether a parameter may get memory that the caller has made.
     pub(crate) fn may_be_made(&self, param: &str, position: usize) -> bool {
         let by_name = self.args.iter().find(|(keyword, _)| keyword.as_deref() == Some(param));
@@ -26,7 +26,7 @@ impl Lending {
 }
 
 /// The calls of the functions of a block.
-pub(crate) fn lendings(ast: &Ast) -> Vec<Lending> {
+pub(crate) fn passed_args(ast: &Ast) -> Vec<PassedArgs> {
     let function = ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
         Stmt::Function(function) => Some(function),
         _ => None,
@@ -37,24 +37,24 @@ pub(crate) fn lendings(ast: &Ast) -> Vec<Lending> {
         Kind::Inline => Some(FxHashSet::default()),
         Kind::Kernel(_) | Kind::Python => None,
     };
-    let mut lendings = Vec::new();
+    let mut calls = Vec::new();
     for (_, expr) in ast.exprs() {
         let Expr::Call { func, args } = expr else { continue };
         match (ast.dotted(*func).as_deref(), &given) {
             (Some(["self", callee] | [callee]), Some(given)) => {
                 let passed = args.iter().map(|arg| (arg.keyword.clone(), !is_given(ast, given, arg.value)));
-                lendings.push(Lending { callee: (*callee).to_owned(), is_plain: true, args: passed.collect() });
+                calls.push(PassedArgs { callee: (*callee).to_owned(), is_plain: true, args: passed.collect() });
             }
-            (Some(["self", callee] | [callee]), None) => lendings.push(untrusted(callee)),
-            (Some([.., "submit"]), _) => lendings.extend(submitted(ast, args).map(untrusted)),
+            (Some(["self", callee] | [callee]), None) => calls.push(untrusted(callee)),
+            (Some([.., "submit"]), _) => calls.extend(submitted(ast, args).map(untrusted)),
             _ => {}
         }
     }
-    lendings
+    calls
 }
 
-fn untrusted(callee: &str) -> Lending {
-    Lending { callee: callee.to_owned(), is_plain: false, args: Vec::new() }
+fn untrusted(callee: &str) -> PassedArgs {
+    PassedArgs { callee: callee.to_owned(), is_plain: false, args: Vec::new() }
 }
 
 fn submitted<'a>(ast: &'a Ast, args: &[Arg]) -> Option<&'a str> {

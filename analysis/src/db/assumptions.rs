@@ -13,11 +13,11 @@ use super::{Name, SourceFile, Unit, UnitScope, isolated, module_file, overriding
 
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
-pub(crate) fn assumptions<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
+pub(crate) fn assumptions_of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
     let mut found: BTreeSet<&Assumption> = BTreeSet::new();
     let mut sentences = Vec::new();
     let mut hosts: Vec<Unit<'db>> = vec![unit];
-    hosts.extend(super::standing(db, unit).iter().map(|(host, _)| *host));
+    hosts.extend(super::source_kernel_ids(db, unit).iter().map(|(host, _)| *host));
     hosts.dedup();
     for host in hosts {
         found.extend(of_unit(db, host));
@@ -86,13 +86,13 @@ fn of_name<'db>(
             // What the program assigns beside others is noted below.
             Binding::None | Binding::Program => continue,
             Binding::Import { level, module, original } => {
-                if let Some(home) = module_file(db, file, level, Name::new(db, module.clone())) {
-                    match overriding(db, unit, home, &module, &original).as_slice() {
+                if let Some(imported_from) = module_file(db, file, level, Name::new(db, module.clone())) {
+                    match overriding(db, unit, imported_from, &module, &original).as_slice() {
                         [(at, Some(value))] => {
                             let scope = UnitScope { unit: *at, ..recording.scope };
                             eval::evaluate(syntax(db, *at), *value, &Recording { scope, found: found.clone() });
                         }
-                        _ => recording.note(home, None, &original),
+                        _ => recording.note(imported_from, None, &original),
                     }
                 }
             }
@@ -152,12 +152,12 @@ impl Scope for Recording<'_> {
         self.scope.constant(name)
     }
 
-    fn home(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        Some(Box::new(self.in_unit(self.scope.home_unit(function)?)))
+    fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
+        Some(Box::new(self.in_unit(self.scope.defining_unit(function)?)))
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
-        if let Some(file) = self.scope.module_home(module) {
+        if let Some(file) = self.scope.file_of_module(module) {
             self.note(file, None, member);
         }
         self.scope.module_member(module, member)

@@ -10,7 +10,7 @@ use crate::eval::{self, Binding};
 
 /// The function that a name at the top of a file stands for, if a factory without parameters makes it.
 #[salsa::tracked(returns(copy))]
-pub(super) fn made<'db>(
+pub(super) fn function_of_factory<'db>(
     db: &'db dyn salsa::Database,
     file: SourceFile,
     name: Name<'db>,

@@ -1,21 +1,22 @@
-//! Which of the author's variables statements read and assign: what SSA conversion wants to know of the statements after a loop.
+//! Live-in variables: which of the author's variables statements read before they assign them. SSA conversion asks it of the statements after
+//! a loop.
 
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::draft::{ExplicitCarry, Statement};
+use super::pre_ssa::{ExplicitCarry, Statement};
 use crate::ir::{Scalar, VarId, visit};
 
 /// What the statements after each one of a list read before they assign it.
-pub(super) struct LookAhead {
+pub(super) struct LiveInAfter {
     /// The first statement last. `None` where no loop asks.
     rows: Vec<Option<Rc<FxHashSet<VarId>>>>,
 }
 
-impl LookAhead {
-    pub(super) fn of(statements: &[Statement]) -> LookAhead {
-        let Some(first) = statements.iter().position(holds_loop) else { return LookAhead { rows: Vec::new() } };
+impl LiveInAfter {
+    pub(super) fn of(statements: &[Statement]) -> LiveInAfter {
+        let Some(first) = statements.iter().position(holds_loop) else { return LiveInAfter { rows: Vec::new() } };
         let mut needed = FxHashSet::default();
         let mut rows = Vec::with_capacity(statements.len());
         for statement in statements[first..].iter().rev() {
@@ -26,7 +27,7 @@ impl LookAhead {
             needed.extend(live_in.read);
         }
         rows.extend(std::iter::repeat_n(None, first));
-        LookAhead { rows }
+        LiveInAfter { rows }
     }
 
     /// What is needed after the next statement, if that holds a loop.

@@ -1,4 +1,4 @@
-//! The words of both languages that are no tile operation: types, loops, scopes, enumerations of PyPTO; the API of TLX.
+//! The vocabulary of both languages besides tile operations: types, loops, scopes, enumerations of PyPTO; the API of TLX.
 //! A row each, read by completion, signature help, hover and the check
 //! whether a name exists.
 

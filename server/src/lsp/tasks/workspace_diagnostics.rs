@@ -32,7 +32,7 @@ struct Found {
     report: Report,
 }
 
-/// What a survey says while it runs.
+/// What is said while the workspace is diagnosed.
 pub(crate) enum Message {
     /// So many files have changed since they were last looked at.
     Begin { files: usize },
@@ -41,7 +41,7 @@ pub(crate) enum Message {
 }
 
 /// Says what the client is to hear of each file; `known`: what it has, by the ids of earlier reports.
-pub(crate) fn survey(
+pub(crate) fn diagnose(
     workspace: &Workspace,
     known: &HashMap<Uri, String>,
     findings: &Mutex<Findings>,

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tilefit_analysis::memory::{OpenSearch, Searched};
 use tower_lsp::ls_types::Uri;
 
-/// What is open in each document, and the search that runs. Whoever is given a [`Task`] runs it, and says when it has
-/// [`ended`](Deeper::ended).
+/// What is open in each document, and the search that runs. The caller that is given a [`Task`] runs it, and says when it has
+/// [`ended`](BackgroundSearch::ended).
 #[derive(Default)]
-pub(crate) struct Deeper {
+pub(crate) struct BackgroundSearch {
     open: HashMap<Uri, Vec<OpenSearch>>,
     running: Option<Running>,
 }
@@ -25,7 +25,7 @@ struct Running {
 /// A search to run.
 pub(crate) struct Task(Running);
 
-impl Deeper {
+impl BackgroundSearch {
     /// The newest plans of a document leave this open. A search that nothing asks for any longer is cancelled: an edit has changed
     /// its kernel.
     #[must_use = "the next search is to be run"]

@@ -1,4 +1,4 @@
-//! A kernel as the author wrote it, before SSA form: names may be assigned again and carries may be implicit.
+//! The pre-SSA form of a kernel, as the author wrote it: names may be assigned again and carries may be implicit.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::ir::{
 
 /// Variables here are the author's: one per name and scope, as the compiler's parser counts them.
 #[derive(Debug, Default)]
-pub(super) struct Draft {
+pub(super) struct PreSsa {
     pub(super) vars: Vec<Var>,
     /// What the compiler calls variables that have another name there.
     pub(super) renamed: FxHashMap<VarId, String>,
@@ -112,20 +112,20 @@ pub(super) struct Region {
     pub(super) origin: Origin,
     pub(super) name_origin: Origin,
     /// The function whose text it stands in, if that is not the one being lowered.
-    pub(super) home: Option<Rc<Home>>,
+    pub(super) inlined_from: Option<Rc<InlinedFunction>>,
     pub(super) notes: Vec<Note>,
     pub(super) rejections: Vec<Rejection>,
 }
 
 /// A function of the same file that is put in place of a call, whose scopes are shown where they are written.
 #[derive(Debug)]
-pub(super) struct Home {
+pub(super) struct InlinedFunction {
     pub(super) key: BlockKey,
     /// Its parameters, by the origins of the variables that the call gives.
     pub(super) params: FxHashMap<Origin, ExprId>,
 }
 
-impl Home {
+impl InlinedFunction {
     /// The parameter of this function that stands for a parameter of the function being lowered.
     pub(super) fn param(&self, var: &Var) -> Option<Origin> {
         self.params.get(&var.origin).copied().map(Origin::Expr)
