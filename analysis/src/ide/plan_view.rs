@@ -235,3 +235,29 @@ fn space_plan((memory, packing): (Memory, Option<SpacePacking>)) -> (&'static st
     let Memory { name, used, peak, capacity } = memory;
     (name, SpacePlan { used, capacity, peak, packing })
 }
+
+#[cfg(test)]
+mod tests {
+    use tilefit_syntax::Document;
+
+    use crate::AnalysisHost;
+    use crate::diagnostics::{Code, Severity};
+    use crate::project::Config;
+
+    /// What is said of the kernels of a file, by code, under these severities.
+    fn codes(text: &str, severity: &[(Code, Option<Severity>)]) -> Vec<&'static str> {
+        let mut host = AnalysisHost::new();
+        host.set_config(Config { severity: severity.iter().copied().collect(), ..Config::default() });
+        let file = host.file_id("kernels.py");
+        host.set_document(file, Document::new(text));
+        let plans = host.snapshot().plans(file).expect("no edit");
+        plans.iter().flat_map(|plan| &plan.diagnostics).map(|diagnostic| diagnostic.code).collect()
+    }
+
+    #[test]
+    fn severities_hold_for_every_language() {
+        let tlx = "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n@triton.jit\ndef k(a, B: tl.constexpr):\n    b = tlx.local_alloc((B, 64), tl.float16, 2)\n";
+        assert_eq!(codes(tlx, &[]), ["not-modelled"]);
+        assert!(codes(tlx, &[(Code::NotModelled, None)]).is_empty());
+    }
+}
