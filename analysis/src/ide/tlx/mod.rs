@@ -15,7 +15,7 @@ use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::tlx::budgets::requested_columns;
 use crate::tlx::language::Storage;
-use crate::tlx::plan::Place;
+use crate::tlx::plan::PlacedBuffer;
 use crate::tlx::{Backing, BufferId, SpecId};
 
 pub(crate) use hover::hover;
@@ -163,7 +163,7 @@ fn spec_view(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id
             scale: placement.and(rewriting).map(|rewriting| rewriting.scale),
             offset_slots: placement.and(rewriting).map(|rewriting| rewriting.offset_slots),
             new_num: rewriting.map(|rewriting| rewriting.new_num),
-            ranges: place.into_iter().flat_map(Place::ranges).map(|(from, to)| [from, to]).collect(),
+            ranges: place.into_iter().flat_map(PlacedBuffer::ranges).map(|(from, to)| [from, to]).collect(),
         }
     };
     SpecView {
@@ -224,7 +224,7 @@ fn spec_label(tlx: &TlxKernel, id: SpecId) -> Option<String> {
     Some(amount(tlx, *extent, *tlx.kernel.spec(id).storage.as_ref().ok()?))
 }
 
-fn place_label(tlx: &TlxKernel, place: &Place) -> String {
+fn place_label(tlx: &TlxKernel, place: &PlacedBuffer) -> String {
     let storage = place.sized.storage;
     match place.placement {
         Some(placement) => {
