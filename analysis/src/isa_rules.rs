@@ -25,7 +25,7 @@ const PRODUCTS: [(OpId, usize); 3] = [(OpId::MATMUL, 0), (OpId::MATMUL_ACC, 1), 
 
 pub(crate) fn findings(kernel: &Kernel, target: Target) -> Vec<Finding> {
     let touched = touched(kernel);
-    let mut found = Found::default();
+    let mut found = UniqueFindings::default();
     visit::statements(&kernel.body, &mut |stmt| {
         let Some(call) = visit::call_of(stmt) else { return };
         if let Some(message) = narrow_transfer(kernel, target, stmt, call) {
@@ -47,12 +47,12 @@ pub(crate) fn findings(kernel: &Kernel, target: Target) -> Vec<Finding> {
 
 /// One finding of a code at a place, although unrolling and pipelining copy statements.
 #[derive(Default)]
-struct Found {
+struct UniqueFindings {
     findings: Vec<Finding>,
     places: FxHashSet<(Code, Origin)>,
 }
 
-impl Found {
+impl UniqueFindings {
     fn add(&mut self, code: Code, at: Origin, message: String) {
         if self.places.insert((code, at)) {
             self.findings.push(Finding::new(code, at, message));

@@ -72,7 +72,7 @@ fn exact() {
     println!("{:>3} {:>46.1}\n", "sum", millis(sum));
 }
 
-fn print_outcome(name: &str, problem: &Problem, outcome: &Outcome, time: Duration) {
+fn print_outcome(name: &str, problem: &Problem, outcome: &PackResult, time: Duration) {
     let (count, bound, height) = (problem.buffers().len(), outcome.bound.bytes, outcome.placement.height);
     let nodes = outcome.nodes;
     println!("{name:>3} {count:>7} {bound:>8} {height:>8} {nodes:>8} {:>9.1}  {:?}", millis(time), outcome.verdict);

@@ -5,7 +5,7 @@ use super::first_fit::MOST_PAIRS;
 use super::liveness;
 use super::lower_bound::lower_bound;
 use super::problem::{Buffer, BufferIx, Interval, Lifetime, Problem};
-use super::search::{Cancel, Found, search};
+use super::search::{Cancel, Feasibility, search};
 use super::strategy::{Budget, Goal, Verdict, pack};
 
 /// Buffers that no packing places within the capacity even by themselves.
@@ -57,9 +57,9 @@ fn impossible(problem: &Problem, nodes: u64, spent: &mut u64, cancel: Cancel) ->
     let answer = search(problem, &conflicts, problem.capacity(), nodes.saturating_sub(*spent), cancel);
     *spent += answer.nodes;
     match answer.found {
-        Found::Packed(_) => Some(false),
-        Found::Impossible => Some(true),
-        Found::Stopped => None,
+        Feasibility::Packed(_) => Some(false),
+        Feasibility::Impossible => Some(true),
+        Feasibility::Stopped => None,
     }
 }
 

@@ -33,5 +33,5 @@ pub use first_fit::{MOST_PAIRS, Order, Placement, first_fit, first_fit_in, sweep
 pub use liveness::{Bound, Peak};
 pub use problem::{Buffer, BufferIx, Interval, Lifetime, Named, Problem, ProblemError, Spec};
 pub use soft_constraints::{Relaxed, pack_relaxing, satisfy_soft_constraints};
-pub use strategy::{Budget, Goal, Method, Outcome, Verdict, pack};
+pub use strategy::{Budget, Goal, Method, PackResult, Verdict, pack};
 pub use validate::{Violation, validate};

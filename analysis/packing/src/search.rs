@@ -54,7 +54,7 @@ const PREORDERS: [Preorder; 5] = [
 
 /// Whether there is a packing.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Found {
+pub(super) enum Feasibility {
     Packed(Vec<u64>),
     /// There is none.
     Impossible,
@@ -63,7 +63,7 @@ pub(super) enum Found {
 }
 
 pub(super) struct Answer {
-    pub(super) found: Found,
+    pub(super) found: Feasibility,
     pub(super) nodes: u64,
 }
 
@@ -78,17 +78,17 @@ pub(super) fn search(problem: &Problem, conflicts: &Conflicts, height: u64, node
         let (found, nodes) = search_part(problem, conflicts, &part, height, nodes - spent, cancel);
         spent += nodes;
         match found {
-            Found::Impossible => return Answer { found, nodes: spent },
+            Feasibility::Impossible => return Answer { found, nodes: spent },
             // A later part may still be impossible, cheaply.
-            Found::Stopped => stopped = true,
-            Found::Packed(part_offsets) => {
+            Feasibility::Stopped => stopped = true,
+            Feasibility::Packed(part_offsets) => {
                 for (ix, offset) in part.iter().zip(part_offsets) {
                     offsets[ix.index()] = offset;
                 }
             }
         }
     }
-    Answer { found: if stopped { Found::Stopped } else { Found::Packed(offsets) }, nodes: spent }
+    Answer { found: if stopped { Feasibility::Stopped } else { Feasibility::Packed(offsets) }, nodes: spent }
 }
 
 /// Offsets in the order of `part`.
@@ -99,12 +99,12 @@ fn search_part(
     height: u64,
     nodes: u64,
     cancel: Cancel,
-) -> (Found, u64) {
+) -> (Feasibility, u64) {
     if part.len() > MOST_BUFFERS {
-        return (Found::Stopped, 0);
+        return (Feasibility::Stopped, 0);
     }
     let Some(instance) = Instance::new(problem, conflicts, part, height.min(i64::MAX as u64)) else {
-        return (Found::Impossible, 0);
+        return (Feasibility::Impossible, 0);
     };
     let mut spent = 0;
     let mut turn = 4 * part.len() as u64;
@@ -114,10 +114,10 @@ fn search_part(
             let walk = tree.walk();
             spent += tree.nodes();
             match walk {
-                Walk::Packed => return (Found::Packed(instance.offsets(&tree.placed())), spent),
-                Walk::Failed => return (Found::Impossible, spent),
+                Walk::Packed => return (Feasibility::Packed(instance.offsets(&tree.placed())), spent),
+                Walk::Failed => return (Feasibility::Impossible, spent),
                 Walk::Stopped if spent >= nodes || cancel.is_some_and(|cancel| cancel()) => {
-                    return (Found::Stopped, spent);
+                    return (Feasibility::Stopped, spent);
                 }
                 Walk::Stopped => {}
             }
@@ -151,8 +151,8 @@ mod tests {
         let (problem, conflicts) =
             problem((0..count).map(|at| Buffer::new(at.to_string(), 1 + at % 7, 0, 1)).collect());
         let height = problem.buffers().iter().map(|buffer| buffer.size).sum();
-        assert!(matches!(search(&problem, &conflicts, height, 10_000, None).found, Found::Packed(_)));
-        assert_eq!(search(&problem, &conflicts, height - 1, 10_000, None).found, Found::Impossible);
+        assert!(matches!(search(&problem, &conflicts, height, 10_000, None).found, Feasibility::Packed(_)));
+        assert_eq!(search(&problem, &conflicts, height - 1, 10_000, None).found, Feasibility::Impossible);
     }
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
         let count = MOST_BUFFERS as u64 + 1;
         let (problem, conflicts) = problem((0..count).map(|at| Buffer::new(at.to_string(), 1, 0, 1)).collect());
         let answer = search(&problem, &conflicts, count, 10_000, None);
-        assert_eq!((answer.found, answer.nodes), (Found::Stopped, 0));
+        assert_eq!((answer.found, answer.nodes), (Feasibility::Stopped, 0));
     }
 
     #[test]
@@ -169,14 +169,14 @@ mod tests {
         let problem = super::super::csv::read(text, 1_048_576).unwrap();
         let conflicts = Conflicts::of(&problem, MOST_PAIRS).unwrap();
         let answer = search(&problem, &conflicts, 1_048_576, 5_000, None);
-        assert_eq!((answer.found, answer.nodes), (Found::Stopped, 5_000));
+        assert_eq!((answer.found, answer.nodes), (Feasibility::Stopped, 5_000));
         let looks = std::cell::Cell::new(0);
         let cancel = || {
             looks.set(looks.get() + 1);
             looks.get() > 3
         };
         let answer = search(&problem, &conflicts, 1_048_576, 5_000_000, Some(&cancel));
-        assert_eq!(answer.found, Found::Stopped);
+        assert_eq!(answer.found, Feasibility::Stopped);
         assert!(answer.nodes <= 4 * 256 + 256, "{}", answer.nodes);
     }
 }

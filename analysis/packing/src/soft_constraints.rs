@@ -4,7 +4,7 @@
 use super::conflicts::Conflicts;
 use super::first_fit::{Order, Placement};
 use super::problem::{BufferIx, Problem};
-use super::strategy::{Budget, Goal, Method, Outcome, Verdict, pack};
+use super::strategy::{Budget, Goal, Method, PackResult, Verdict, pack};
 use super::validate::validate;
 
 /// Single constraints that are tried, each with a packing.
@@ -21,7 +21,7 @@ const MOST_PAIRS: usize = 20_000;
 pub struct Relaxed {
     /// With all soft constraints that are not in `relaxed` as no-alias pairs. Where not even the problem without them fits, that of
     /// the problem without them.
-    pub outcome: Outcome,
+    pub outcome: PackResult,
     /// Positions of the soft constraints that are violated: their buffers share bytes. Empty when the outcome does not fit.
     pub relaxed: Vec<usize>,
 }
@@ -41,7 +41,7 @@ pub fn pack_relaxing(problem: &Problem, soft: &[(BufferIx, BufferIx)], budget: &
 pub fn satisfy_soft_constraints(
     problem: &Problem,
     soft: &[(BufferIx, BufferIx)],
-    known: Outcome,
+    known: PackResult,
     budget: &Budget,
 ) -> Relaxed {
     let mut best = Satisfying { problem, soft, outcome: known, relaxed: Vec::new() };
@@ -67,14 +67,14 @@ pub fn satisfy_soft_constraints(
     best.done()
 }
 
-fn fits(outcome: &Outcome) -> bool {
+fn fits(outcome: &PackResult) -> bool {
     matches!(outcome.verdict, Verdict::Fits { .. })
 }
 
 struct Satisfying<'a> {
     problem: &'a Problem,
     soft: &'a [(BufferIx, BufferIx)],
-    outcome: Outcome,
+    outcome: PackResult,
     /// Sorted.
     relaxed: Vec<usize>,
 }

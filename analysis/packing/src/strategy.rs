@@ -57,11 +57,11 @@ pub enum Verdict {
     /// There is room at every instant, and yet no packing within the capacity: [`explain::irreducible`](super::explain::irreducible)
     /// says for which buffers.
     Fragmented,
-    /// The budget ended first: the lowest packing is somewhere in `[lower_bound, height]` of the [`Outcome`].
+    /// The budget ended first: the lowest packing is somewhere in `[lower_bound, height]` of the [`PackResult`].
     Undecided,
 }
 
-/// Where the placement of an [`Outcome`] came from.
+/// Where the placement of an [`PackResult`] came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Method {
     Bump,
@@ -74,7 +74,7 @@ pub enum Method {
 
 /// The answer to a [`Problem`].
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub struct PackResult {
     pub verdict: Verdict,
     /// The lowest packing found: valid in all but the capacity, where the verdict is not [`Verdict::Fits`].
     pub placement: Placement,
@@ -87,18 +87,18 @@ pub struct Outcome {
 }
 
 /// Goes from bound to heuristics to exact search until the goal is reached, refuted or the budget spent.
-pub fn pack(problem: &Problem, budget: &Budget) -> Outcome {
+pub fn pack(problem: &Problem, budget: &Budget) -> PackResult {
     let bound = liveness::bound(problem);
     let lower_bound = lower_bound(problem, &bound);
-    let mut packer = Packer { problem, budget, lower_bound, best: Found::bump(problem), nodes: 0 };
+    let mut packer = Packer { problem, budget, lower_bound, best: BestPacking::bump(problem), nodes: 0 };
     let conflicts = packer.first_fit();
     if let Some(conflicts) = conflicts.filter(|_| budget.nodes > 0) {
         packer.search(&conflicts);
     }
     let verdict = packer.verdict(&bound);
     let Packer { lower_bound, best, nodes, .. } = packer;
-    let Found { placement, method } = checked(problem, best);
-    Outcome { verdict, placement, method, bound, lower_bound, nodes }
+    let BestPacking { placement, method } = checked(problem, best);
+    PackResult { verdict, placement, method, bound, lower_bound, nodes }
 }
 
 struct Packer<'a> {
@@ -106,7 +106,7 @@ struct Packer<'a> {
     budget: &'a Budget<'a>,
     /// Nothing is lower.
     lower_bound: u64,
-    best: Found,
+    best: BestPacking,
     nodes: u64,
 }
 
@@ -184,11 +184,13 @@ impl Packer<'_> {
         let answer = search(self.problem, conflicts, height, nodes, self.budget.cancel);
         self.nodes += answer.nodes;
         match answer.found {
-            search::Found::Packed(offsets) => self.best.improve(Method::Search, Placement::new(self.problem, offsets)),
-            search::Found::Impossible => {
+            search::Feasibility::Packed(offsets) => {
+                self.best.improve(Method::Search, Placement::new(self.problem, offsets))
+            }
+            search::Feasibility::Impossible => {
                 self.lower_bound = self.lower_bound.max(search::next_height(self.problem, height))
             }
-            search::Found::Stopped => return self.budget.cancel.is_some_and(|cancel| cancel()),
+            search::Feasibility::Stopped => return self.budget.cancel.is_some_and(|cancel| cancel()),
         }
         false
     }
@@ -209,12 +211,12 @@ impl Packer<'_> {
     }
 }
 
-struct Found {
+struct BestPacking {
     placement: Placement,
     method: Method,
 }
 
-impl Found {
+impl BestPacking {
     fn bump(problem: &Problem) -> Self {
         Self { placement: bump(problem), method: Method::Bump }
     }
@@ -227,8 +229,8 @@ impl Found {
 }
 
 /// A packing that the validator rejects is a mistake in this library, and is not handed out.
-fn checked(problem: &Problem, found: Found) -> Found {
+fn checked(problem: &Problem, found: BestPacking) -> BestPacking {
     let verdict = validate_within(problem, &found.placement.offsets, found.placement.height);
     debug_assert_eq!(verdict, Ok(()), "{:?}", found.method);
-    if verdict.is_ok() { found } else { Found::bump(problem) }
+    if verdict.is_ok() { found } else { BestPacking::bump(problem) }
 }

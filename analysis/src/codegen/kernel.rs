@@ -7,8 +7,8 @@ use crate::ir::{Origin, TensorLayout};
 use super::Options;
 use super::emitter::Emitter;
 use super::sequence::{
-    Access, Arg, ArgKind, BranchResult, Branches, By, Carry, Condition, Declare, Declared, Direction, Elements, Head,
-    Instr, Loop, Operand, Place, Program, Queue, Step, Sync, Tile, Wrapper,
+    Access, Addressing, Arg, ArgKind, BranchResult, Branches, By, Carry, Condition, Declare, Declared, Direction,
+    Elements, Head, Instr, Loop, Operand, Program, Queue, Step, Sync, Tile, Wrapper,
 };
 use super::types;
 
@@ -166,9 +166,9 @@ impl Printer<'_> {
         self.out.line_from(*origin, &format!("using {name}Type = {};", form.spelling()));
         self.out.line_from(*origin, &format!("{name}Type {name}({rows}, {cols});"));
         let address = match (place, address) {
-            (Place::Planned, Some(address)) => format!("{address:#x}"),
-            (Place::Computed(address), _) => address.clone(),
-            (Place::Planned, None) | (Place::View, _) => return,
+            (Addressing::Planned, Some(address)) => format!("{address:#x}"),
+            (Addressing::Computed(address), _) => address.clone(),
+            (Addressing::Planned, None) | (Addressing::View, _) => return,
         };
         self.out.line_from(*origin, &format!("TASSIGN({name}, {address});"));
     }

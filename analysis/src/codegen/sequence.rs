@@ -188,7 +188,7 @@ pub struct Tile {
     pub bytes: u64,
     /// What it touches of these bytes, if not all of them.
     pub lines: Option<Lines>,
-    pub place: Place,
+    pub place: Addressing,
     pub declared: Declared,
     /// Not named by the author.
     pub inserted: bool,
@@ -206,7 +206,7 @@ pub struct Lines {
 
 /// How a tile gets its address.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Addressing {
     /// `TASSIGN` with the address of the plan.
     Planned,
     /// `TASSIGN` with an expression.

@@ -60,13 +60,13 @@ fn returned(ast: &Ast, scope: &UnitScope<'_>) -> Option<Returned> {
     }
     let mut running = Running { ast, scope, defined: Vec::new() };
     match running.statements(&factory.body) {
-        Outcome::Returned(stmt) => {
+        Execution::Returned(stmt) => {
             let name = function_name(ast, stmt)?;
             let same = ast.stmts().filter(|(other, _)| function_name(ast, *other) == Some(name));
             let place = same.map(|(other, _)| other).position(|other| other == stmt)?;
             Some(Returned { name: name.to_owned(), place })
         }
-        Outcome::Goes | Outcome::Unknown => None,
+        Execution::Goes | Execution::Unknown => None,
     }
 }
 
@@ -77,7 +77,7 @@ fn function_name(ast: &Ast, stmt: StmtId) -> Option<&str> {
     }
 }
 
-enum Outcome {
+enum Execution {
     /// To the next statement.
     Goes,
     Returned(StmtId),
@@ -92,36 +92,36 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    fn statements(&mut self, body: &[StmtId]) -> Outcome {
+    fn statements(&mut self, body: &[StmtId]) -> Execution {
         for &stmt in body {
             match self.statement(stmt) {
-                Outcome::Goes => {}
+                Execution::Goes => {}
                 ended => return ended,
             }
         }
-        Outcome::Goes
+        Execution::Goes
     }
 
-    fn statement(&mut self, stmt: StmtId) -> Outcome {
+    fn statement(&mut self, stmt: StmtId) -> Execution {
         let ast = self.ast;
         match ast.stmt(stmt) {
             Stmt::Function(_) => {
                 self.defined.push(stmt);
-                Outcome::Goes
+                Execution::Goes
             }
             Stmt::If { condition, body, or_else } => match eval::truth(&eval::evaluate(ast, *condition, self.scope)) {
                 Some(true) => self.statements(body),
                 Some(false) => self.statements(or_else),
-                None => Outcome::Unknown,
+                None => Execution::Unknown,
             },
             Stmt::Return(Some(value)) => {
                 let named =
                     |stmt: &&StmtId| ast.name(*value).is_some() && function_name(ast, **stmt) == ast.name(*value);
-                self.defined.iter().rfind(named).map_or(Outcome::Unknown, |&stmt| Outcome::Returned(stmt))
+                self.defined.iter().rfind(named).map_or(Execution::Unknown, |&stmt| Execution::Returned(stmt))
             }
-            Stmt::Expr(text) if matches!(ast.expr(*text), Expr::Str(_)) => Outcome::Goes,
-            Stmt::Pass => Outcome::Goes,
-            _ => Outcome::Unknown,
+            Stmt::Expr(text) if matches!(ast.expr(*text), Expr::Str(_)) => Execution::Goes,
+            Stmt::Pass => Execution::Goes,
+            _ => Execution::Unknown,
         }
     }
 }

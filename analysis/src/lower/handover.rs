@@ -56,7 +56,7 @@ impl Handovers {
     }
 
     /// Of a scope that takes `taken` as its `params` and ends with what leaves it.
-    pub(super) fn of_scope(&self, body: &[Stmt], taken: &[VarId], params: &[VarId], place: Place) -> Handover {
+    pub(super) fn of_scope(&self, body: &[Stmt], taken: &[VarId], params: &[VarId], place: ScopeContext) -> Handover {
         let param_of = |outer: &VarId| taken.iter().position(|taken| taken == outer).map(|at| params[at]);
         let leaving: &[Operand] = match body.last() {
             Some(Stmt::Return { values, .. }) => values,
@@ -81,7 +81,7 @@ impl Handovers {
 
 /// Where a scope stands in its host.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct ScopeContext<'a> {
     /// In a loop that hands tensors from one round to the next.
     pub(super) in_carrying_loop: bool,
     /// In a scope of its own in there: the compiler looks at the calls of the loop's own list only.

@@ -117,7 +117,7 @@ impl Jump<'_> {
 
 /// What leaves the innermost loop, or its iteration.
 #[derive(Debug, Clone, Copy, Default)]
-struct Found {
+struct LoopExits {
     breaks: bool,
     continues: bool,
 }
@@ -372,19 +372,19 @@ fn sets(body: &[Statement], var: VarId) -> bool {
     })
 }
 
-fn found(body: &[Statement]) -> Found {
+fn found(body: &[Statement]) -> LoopExits {
     // Not into loops: a jump is of the innermost loop, and inner ones are rewritten before outer ones.
-    body.iter().fold(Found::default(), |known, statement| {
+    body.iter().fold(LoopExits::default(), |known, statement| {
         let more = match statement {
-            Statement::Break(_) => Found { breaks: true, continues: false },
-            Statement::Continue(_) => Found { breaks: false, continues: true },
+            Statement::Break(_) => LoopExits { breaks: true, continues: false },
+            Statement::Continue(_) => LoopExits { breaks: false, continues: true },
             Statement::If { then, otherwise, .. } => {
                 let (then, otherwise) = (found(then), found(otherwise.as_deref().unwrap_or_default()));
-                Found { breaks: then.breaks || otherwise.breaks, continues: then.continues || otherwise.continues }
+                LoopExits { breaks: then.breaks || otherwise.breaks, continues: then.continues || otherwise.continues }
             }
-            _ => Found::default(),
+            _ => LoopExits::default(),
         };
-        Found { breaks: known.breaks || more.breaks, continues: known.continues || more.continues }
+        LoopExits { breaks: known.breaks || more.breaks, continues: known.continues || more.continues }
     })
 }
 

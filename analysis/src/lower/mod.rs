@@ -37,7 +37,7 @@ use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
 use crate::typing::scalar;
 pub(crate) use call::ROUNDING;
-use handover::{Handovers, Place};
+use handover::{Handovers, ScopeContext};
 pub(crate) use launch::{launched_together, members, named};
 pub use module::Module;
 pub(crate) use provenance::{PassedArgs, passed_args};
@@ -199,7 +199,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         names.push(name.clone());
         let around = &converted.carried_around;
         let is_apart = launch.is_apart;
-        let place = Place { in_carrying_loop: around[count], is_apart, read_by_host: &read_by_host };
+        let place = ScopeContext { in_carrying_loop: around[count], is_apart, read_by_host: &read_by_host };
         let scope = body;
         let outline::Outlined { taken, params, mut vars, body } = outline::outline(scope, &converted.vars);
         let handover = match launch.is_plain {

@@ -33,7 +33,7 @@ pub(super) fn coalesce_accumulators(kernel: &Kernel, inits: &Inits, target: Targ
 
 /// Where a statement stands: in which block and at which index.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct StmtPosition {
     block: usize,
     index: usize,
 }
@@ -42,7 +42,7 @@ struct Block<'k> {
     stmts: &'k [Stmt],
     owner: Owner<'k>,
     /// The statement that the block is a part of.
-    parent: Option<Place>,
+    parent: Option<StmtPosition>,
 }
 
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ enum Owner<'k> {
 /// How a tile comes about.
 #[derive(Clone, Copy)]
 enum Producer<'k> {
-    Value(&'k Value, Place),
+    Value(&'k Value, StmtPosition),
     IfResult(&'k If, usize),
     ForResult(&'k For, usize),
     Carry(&'k For, usize),
@@ -90,13 +90,15 @@ impl<'k> Retargeter<'k> {
         retargeter
     }
 
-    fn index(&mut self, stmts: &'k [Stmt], owner: Owner<'k>, parent: Option<Place>) {
+    fn index(&mut self, stmts: &'k [Stmt], owner: Owner<'k>, parent: Option<StmtPosition>) {
         let block = self.blocks.len();
         self.blocks.push(Block { stmts, owner, parent });
         for (index, stmt) in stmts.iter().enumerate() {
-            let here = Some(Place { block, index });
+            let here = Some(StmtPosition { block, index });
             match stmt {
-                Stmt::Let { var, value, .. } => self.produced(*var, Producer::Value(value, Place { block, index })),
+                Stmt::Let { var, value, .. } => {
+                    self.produced(*var, Producer::Value(value, StmtPosition { block, index }))
+                }
                 Stmt::For(each) => {
                     for (slot, carry) in each.carries.iter().enumerate() {
                         self.produced(carry.iter, Producer::Carry(each, slot));
@@ -187,7 +189,14 @@ impl<'k> Retargeter<'k> {
     }
 
     /// With `check_tail`, only where nothing after the call, up to the end of the loop body, touches the memory.
-    fn retarget_call(&mut self, var: VarId, call: &Call, place: Place, memory: MemRef, check_tail: bool) -> bool {
+    fn retarget_call(
+        &mut self,
+        var: VarId,
+        call: &Call,
+        place: StmtPosition,
+        memory: MemRef,
+        check_tail: bool,
+    ) -> bool {
         let op = call.op.op();
         let arg = |index: u8| call.args.get(index as usize).and_then(Operand::var);
         if let Some(reused) = op.reuses {
@@ -254,7 +263,7 @@ impl<'k> Retargeter<'k> {
 
     /// Whether no later statement reads or writes the base, from `place` to the end of the enclosing loop body, or of
     /// `within`. The other branch of an enclosing `if` does not count.
-    fn untouched_behind(&self, place: Place, base: BaseId, within: Option<&If>) -> bool {
+    fn untouched_behind(&self, place: StmtPosition, base: BaseId, within: Option<&If>) -> bool {
         let mut next = Some(place);
         let mut inside_while = false;
         while let Some(at) = next {
@@ -367,7 +376,7 @@ impl<'k> Retargeter<'k> {
         })
     }
 
-    fn is_within(&self, place: Place, branch: &If) -> bool {
+    fn is_within(&self, place: StmtPosition, branch: &If) -> bool {
         let mut next = Some(place);
         while let Some(block) = next.and_then(|at| self.blocks.get(at.block)) {
             if matches!(block.owner, Owner::Branch(owner) if std::ptr::eq(owner, branch)) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tilefit_packing::explain::{self, Core};
-use tilefit_packing::{Budget, Goal, Outcome, Problem, Verdict, pack};
+use tilefit_packing::{Budget, Goal, PackResult, Problem, Verdict, pack};
 
 /// Nodes of exact search, and those to find out which buffers are in each other's way: a few seconds.
 const NODES: u64 = 2_000_000;
@@ -21,7 +21,7 @@ pub struct OpenSearch(pub(super) Arc<Problem>);
 #[derive(Debug, PartialEq, Eq)]
 pub struct Searched {
     problem: Arc<Problem>,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: PackResult,
     /// Buffers that cannot be placed even without the others.
     pub(super) core: Option<Core>,
 }

@@ -218,7 +218,7 @@ impl<'k> Draft<'k> {
             Draft::new(&kernel, self.machine, Inits::of(&kernel), bases, self.unplaced.clone(), self.effort);
         draft.copies = copies;
         let (layout, degraded) = match dsa_rp::place(&draft) {
-            dsa_rp::Outcome::Placed(solution) => {
+            dsa_rp::PlacementResult::Placed(solution) => {
                 let dsa_rp::Solution { layout, sharing, stages } = solution;
                 let pair = |pair: &(usize, usize)| {
                     verdict::stage_pair(&kernel, &draft.bases, &draft.groups, &draft.constraints, *pair)
@@ -226,11 +226,11 @@ impl<'k> Draft<'k> {
                 let sharing: Vec<StagePair> = sharing.iter().filter_map(pair).collect();
                 (layout, (!sharing.is_empty()).then_some(Degraded::Stages { sharing, stages }))
             }
-            dsa_rp::Outcome::NoFit => {
+            dsa_rp::PlacementResult::NoFit => {
                 let refused = Placement { refused: true, ..draft.packed() };
                 return refused.into_plan(&draft, Planner::DsaRp);
             }
-            dsa_rp::Outcome::TooMany => {
+            dsa_rp::PlacementResult::TooMany => {
                 return report::too_many(self.kernel, self.machine.target, Planner::DsaRp, draft.groups.len());
             }
         };

@@ -19,7 +19,7 @@ use crate::memory::sizes;
 use crate::memory::verdict::Packing;
 use crate::target::{Machine, Space};
 use tilefit_packing::{
-    self, Budget, BufferIx, Goal, Interval, Lifetime, Outcome, Problem, Spec, Verdict, pack_relaxing,
+    self, Budget, BufferIx, Goal, Interval, Lifetime, PackResult, Problem, Spec, Verdict, pack_relaxing,
     satisfy_soft_constraints,
 };
 
@@ -166,7 +166,7 @@ fn place(
     let used = sizes::aligned(outcome.placement.height.max(reserved));
     packed.layout.used.insert(space, used);
     let searching = packed.open.last().is_some_and(|open| *open.0 == problem);
-    let found = Found {
+    let found = SpaceResult {
         problem: &problem,
         bases,
         outcome: &outcome,
@@ -182,10 +182,10 @@ fn place(
 }
 
 /// What came out of packing one space.
-pub(super) struct Found<'a> {
+pub(super) struct SpaceResult<'a> {
     pub problem: &'a Problem,
     pub bases: &'a [BaseId],
-    pub outcome: &'a Outcome,
+    pub outcome: &'a PackResult,
     /// What a background search says is in the way.
     pub core: Option<tilefit_packing::explain::Core>,
     /// Height of the lowest placement.
@@ -199,12 +199,16 @@ pub(super) struct Found<'a> {
     pub searching: bool,
 }
 
-fn fits(outcome: &Outcome) -> bool {
+fn fits(outcome: &PackResult) -> bool {
     matches!(outcome.verdict, Verdict::Fits { .. })
 }
 
 /// The quick search, and where it decides nothing, what a background search has found.
-fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Option<tilefit_packing::explain::Core>) {
+fn search(
+    input: &Input,
+    problem: &Problem,
+    packed: &mut Packed,
+) -> (PackResult, Option<tilefit_packing::explain::Core>) {
     let size = problem.buffers().len();
     let outcome = tilefit_packing::pack(problem, &packed.budget(Goal::Lowest, NODES, size));
     packed.spend(outcome.nodes, size);
@@ -219,7 +223,7 @@ fn search(input: &Input, problem: &Problem, packed: &mut Packed) -> (Outcome, Op
     let lower = if searched.placement.height < outcome.placement.height { searched } else { &outcome };
     let (placement, method) = (lower.placement.clone(), lower.method);
     let lower_bound = searched.lower_bound.max(outcome.lower_bound);
-    (Outcome { placement, method, lower_bound, ..searched.clone() }, known.core.clone())
+    (PackResult { placement, method, lower_bound, ..searched.clone() }, known.core.clone())
 }
 
 impl Packed {

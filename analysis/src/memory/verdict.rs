@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::ir::{Kernel, Origin};
 use crate::memory::bases::{BaseId, Bases};
 use crate::memory::lifetimes::Group;
-use crate::memory::packed::{Found, Input};
+use crate::memory::packed::{Input, SpaceResult};
 use crate::memory::plan::{Crossings, Fit, Order, StagePair, Trouble, Witness};
 use crate::memory::reuse::Constraints;
 use crate::memory::{packed, sizes};
@@ -36,7 +36,7 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    pub(super) fn of(input: &Input, found: &Found, reserved: u64) -> Packing {
+    pub(super) fn of(input: &Input, found: &SpaceResult, reserved: u64) -> Packing {
         let outcome = found.outcome;
         let fit = match outcome.verdict {
             Verdict::Fits { .. } if found.relaxed.is_empty() => Fit::Fits,
@@ -64,13 +64,13 @@ impl Packing {
 
 struct Explained<'a> {
     input: &'a Input<'a>,
-    found: &'a Found<'a>,
+    found: &'a SpaceResult<'a>,
     names: Vec<(String, Origin)>,
 }
 
 impl Explained<'_> {
     fn trouble(&self, peak: &Peak) -> Trouble {
-        let Found { outcome, problem, .. } = self.found;
+        let SpaceResult { outcome, problem, .. } = self.found;
         let at = order(peak.plateau.start);
         let mut trouble = Trouble {
             at,

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::codegen::sequence::Action;
 use crate::ir::Origin;
 
-use super::transfers::{End, Ring, Step, Times, Transfers};
+use super::transfers::{End, Ring, Times, TransferStep, Transfers};
 
 /// Transfers of both kernels that are followed.
 const MOST: u64 = 50_000;
@@ -97,12 +97,12 @@ fn trace(kernel: &Transfers) -> Option<Vec<(End, Origin)>> {
     Some(events)
 }
 
-fn follow(steps: &[Step], events: &mut Vec<(End, Origin)>) -> Option<()> {
+fn follow(steps: &[TransferStep], events: &mut Vec<(End, Origin)>) -> Option<()> {
     for step in steps {
         match step {
-            Step::Transfer { .. } if events.len() as u64 >= MOST => return None,
-            Step::Transfer { end, at } => events.push((*end, *at)),
-            Step::Repeat { times: Times { least, most }, steps } if Some(*least) == *most => {
+            TransferStep::Transfer { .. } if events.len() as u64 >= MOST => return None,
+            TransferStep::Transfer { end, at } => events.push((*end, *at)),
+            TransferStep::Repeat { times: Times { least, most }, steps } if Some(*least) == *most => {
                 let before = events.len();
                 for _ in 0..*least {
                     follow(steps, events)?;
@@ -111,7 +111,7 @@ fn follow(steps: &[Step], events: &mut Vec<(End, Origin)>) -> Option<()> {
                     }
                 }
             }
-            Step::Repeat { .. } | Step::Either(..) => return None,
+            TransferStep::Repeat { .. } | TransferStep::Either(..) => return None,
         }
     }
     Some(())

@@ -90,14 +90,14 @@ pub(crate) struct Transfers {
     pub(crate) peers: Vec<String>,
     /// The slots of its queues, by id; `None` where the author gives no constant.
     pub(super) slots: Vec<(i64, Option<u64>)>,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<TransferStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum TransferStep {
     Transfer { end: End, at: Origin },
-    Repeat { times: Times, steps: Vec<Step> },
-    Either(Vec<Step>, Vec<Step>),
+    Repeat { times: Times, steps: Vec<TransferStep> },
+    Either(Vec<TransferStep>, Vec<TransferStep>),
 }
 
 /// Slots of a queue whose author gives no number: less where both directions share it (`slotNum` of PTOAS).
@@ -159,22 +159,22 @@ impl Transfers {
     }
 }
 
-fn times(steps: &[Step], end: End) -> Times {
-    let of = |step: &Step| match step {
-        Step::Transfer { end: of, .. } if *of == end => Times::ONCE,
-        Step::Transfer { .. } => Times::NEVER,
-        Step::Repeat { times: trips, steps } => times(steps, end).each(*trips),
-        Step::Either(then, otherwise) => times(then, end).or(times(otherwise, end)),
+fn times(steps: &[TransferStep], end: End) -> Times {
+    let of = |step: &TransferStep| match step {
+        TransferStep::Transfer { end: of, .. } if *of == end => Times::ONCE,
+        TransferStep::Transfer { .. } => Times::NEVER,
+        TransferStep::Repeat { times: trips, steps } => times(steps, end).each(*trips),
+        TransferStep::Either(then, otherwise) => times(then, end).or(times(otherwise, end)),
     };
     steps.iter().map(of).fold(Times::NEVER, Times::and)
 }
 
-fn each(steps: &[Step], around: Times, see: &mut dyn FnMut(End, Origin, Times)) {
+fn each(steps: &[TransferStep], around: Times, see: &mut dyn FnMut(End, Origin, Times)) {
     for step in steps {
         match step {
-            Step::Transfer { end, at } => see(*end, *at, around),
-            Step::Repeat { times, steps } => each(steps, around.each(*times), see),
-            Step::Either(then, otherwise) => {
+            TransferStep::Transfer { end, at } => see(*end, *at, around),
+            TransferStep::Repeat { times, steps } => each(steps, around.each(*times), see),
+            TransferStep::Either(then, otherwise) => {
                 let perhaps = Times { least: 0, ..around };
                 each(then, perhaps, see);
                 each(otherwise, perhaps, see);
@@ -183,7 +183,7 @@ fn each(steps: &[Step], around: Times, see: &mut dyn FnMut(End, Origin, Times)) 
     }
 }
 
-fn steps(body: &[Stmt]) -> Option<Vec<Step>> {
+fn steps(body: &[Stmt]) -> Option<Vec<TransferStep>> {
     let mut found = Vec::new();
     for stmt in body {
         match stmt {
@@ -192,7 +192,7 @@ fn steps(body: &[Stmt]) -> Option<Vec<Step>> {
             Stmt::If(node) => {
                 let (then, otherwise) = (steps(&node.then)?, steps(&node.otherwise)?);
                 if !then.is_empty() || !otherwise.is_empty() {
-                    found.push(Step::Either(then, otherwise));
+                    found.push(TransferStep::Either(then, otherwise));
                 }
             }
             // What comes after may not happen.
@@ -203,15 +203,15 @@ fn steps(body: &[Stmt]) -> Option<Vec<Step>> {
                     continue;
                 };
                 let ring = Ring { id: id(call)?, to_cube };
-                found.push(Step::Transfer { end: End { ring, action }, at: call.origin });
+                found.push(TransferStep::Transfer { end: End { ring, action }, at: call.origin });
             }
         }
     }
     Some(found)
 }
 
-fn repeated(times: Times, steps: Vec<Step>) -> Option<Step> {
-    (!steps.is_empty()).then_some(Step::Repeat { times, steps })
+fn repeated(times: Times, steps: Vec<TransferStep>) -> Option<TransferStep> {
+    (!steps.is_empty()).then_some(TransferStep::Repeat { times, steps })
 }
 
 fn trips(node: &For) -> Times {

@@ -27,7 +27,7 @@ pub(super) fn run(kernel: &mut Kernel) {
 }
 
 /// One vector operation of the computation, on the results of earlier ones; `x` is the argument.
-struct Step {
+struct VectorStep {
     name: &'static str,
     of: Function,
     operand: &'static str,
@@ -57,11 +57,11 @@ const RINT: i64 = 1;
 const ROUND: i64 = 2;
 const FLOOR: i64 = 3;
 
-const fn step(of: Function, name: &'static str, operand: &'static str, work: Work) -> Step {
-    Step { name, of, operand, work }
+const fn step(of: Function, name: &'static str, operand: &'static str, work: Work) -> VectorStep {
+    VectorStep { name, of, operand, work }
 }
 
-const STEPS: &[Step] = {
+const STEPS: &[VectorStep] = {
     use Function::*;
     use Work::*;
     &[
@@ -151,7 +151,7 @@ impl Lowering<'_> {
         Some(Call { op, args: std::iter::once(first).chain(second).collect(), attrs, origin })
     }
 
-    fn temporary(&mut self, step: &Step, result: VarId, origin: Origin) -> VarId {
+    fn temporary(&mut self, step: &VectorStep, result: VarId, origin: Origin) -> VarId {
         let why = if matches!(step.work, Work::Cast(..)) { Why::CastStep } else { Why::Intermediate };
         let mut ty = self.kernel.var(result).ty.clone();
         if let Type::Tile(tile) = &mut ty {

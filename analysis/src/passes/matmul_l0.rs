@@ -10,7 +10,7 @@ use super::io_order::Drains;
 use super::l0_tile::{self, Choice, ElementBytes, Extents, Widths};
 use super::layout;
 use super::matmul_parts::{Grid, Parts};
-use super::split_k::{self, Outcome, SplitK};
+use super::split_k::{self, SplitDecision, SplitK};
 use super::two_accumulators;
 use crate::diagnostics::Code;
 use crate::ir::rewrite::Substitution;
@@ -39,16 +39,18 @@ pub(super) fn run(kernel: &mut Kernel, machine: Machine, planner: Planner) -> Dr
 }
 
 /// The tiles of a product that a loop over K makes, if its accumulator is not whole.
-fn around_loop(kernel: &mut Kernel, machine: Machine, planner: Planner, found: &SplitK) -> Outcome {
+fn around_loop(kernel: &mut Kernel, machine: Machine, planner: Planner, found: &SplitK) -> SplitDecision {
     let (lhs, rhs) = found.operands();
     let problem = found.problem;
-    let Some(search) = search(kernel, machine, problem, found.product(), lhs, rhs) else { return Outcome::Whole };
-    let Some(right) = kernel.tile(rhs).map(|tile| tile.dtype) else { return Outcome::Whole };
+    let Some(search) = search(kernel, machine, problem, found.product(), lhs, rhs) else { return SplitDecision::Whole };
+    let Some(right) = kernel.tile(rhs).map(|tile| tile.dtype) else { return SplitDecision::Whole };
     let columns = (BOX_BITS / right.storage_bits().max(1)) as i64;
-    let Some(choice) = search.around_loop(columns).choose(planner == Planner::DsaRp) else { return Outcome::Whole };
+    let Some(choice) = search.around_loop(columns).choose(planner == Planner::DsaRp) else {
+        return SplitDecision::Whole;
+    };
     let Extents { m, n, .. } = choice.tile;
     if m == problem.m && n == problem.n {
-        return Outcome::Whole;
+        return SplitDecision::Whole;
     }
     let is_boxed = |extent: i64, tile: i64, of: i64| tile % of == 0 && extent % tile % of == 0;
     if !is_boxed(problem.m, m, BOX_ROWS) || !is_boxed(problem.n, n, columns) {
@@ -57,9 +59,9 @@ fn around_loop(kernel: &mut Kernel, machine: Machine, planner: Planner, found: &
         kernel.notes.push(Note { at: found.origin(), reason: reason.clone() });
         // Whole they need not fit, and the compiler has no tile of their size.
         found.accumulators().for_each(|var| kernel.var_mut(var).ty = Type::Unknown(reason.clone()));
-        return Outcome::Whole;
+        return SplitDecision::Whole;
     }
-    Outcome::Tiles(m, n)
+    SplitDecision::Tiles(m, n)
 }
 
 /// The boxes of operands in L1.

@@ -51,14 +51,14 @@ impl SplitK {
 }
 
 /// What becomes of one.
-pub(super) enum Outcome {
+pub(super) enum SplitDecision {
     Whole,
     /// Tiles of so many rows and columns.
     Tiles(i64, i64),
 }
 
 /// Repeats every such loop for the tiles that `decide` says.
-pub(super) fn run(kernel: &mut Kernel, mut decide: impl FnMut(&mut Kernel, &SplitK) -> Outcome) {
+pub(super) fn run(kernel: &mut Kernel, mut decide: impl FnMut(&mut Kernel, &SplitK) -> SplitDecision) {
     let body = std::mem::take(&mut kernel.body);
     if !has_pipelined_product(&body) {
         kernel.body = body;
@@ -87,7 +87,7 @@ fn in_list(
     body: Vec<Stmt>,
     reads: &FxHashMap<VarId, usize>,
     results: &mut Substitution,
-    decide: &mut impl FnMut(&mut Kernel, &SplitK) -> Outcome,
+    decide: &mut impl FnMut(&mut Kernel, &SplitK) -> SplitDecision,
 ) -> Vec<Stmt> {
     let mut out: Vec<Stmt> = Vec::with_capacity(body.len());
     let mut rest = body.into_iter().peekable();
@@ -95,7 +95,7 @@ fn in_list(
         // The accumulator is out already, the store is still to come.
         if let (Stmt::For(looped), Some(init), Some(store)) = (&stmt, out.last(), rest.peek())
             && let Some(found) = recognise(kernel, init, looped, store, reads)
-            && let Outcome::Tiles(rows, columns) = decide(kernel, &found)
+            && let SplitDecision::Tiles(rows, columns) = decide(kernel, &found)
         {
             out.pop();
             rest.next();

@@ -15,7 +15,7 @@ use super::kernel::{
 };
 use super::language::Storage;
 use super::offsets::Placement;
-use super::plan::{Place, Plan, SpecPlan, Trouble};
+use super::plan::{PlacedBuffer, Plan, SpecPlan, Trouble};
 use super::rewriting::NotRewritable;
 use super::tree::Node;
 
@@ -470,11 +470,11 @@ fn leaves(node: &Node) -> Vec<BufferId> {
     }
 }
 
-fn compared(place: &Place) -> impl Iterator<Item = (u64, (u64, u64))> + '_ {
+fn compared(place: &PlacedBuffer) -> impl Iterator<Item = (u64, (u64, u64))> + '_ {
     (0..place.sized.num.min(MOST_COMPARED)).map(|index| (index, place.range(index)))
 }
 
-fn group_index(place: &Place, index: u64) -> u64 {
+fn group_index(place: &PlacedBuffer, index: u64) -> u64 {
     index / place.placement.map_or(1, |placement| placement.group_size.max(1))
 }
 

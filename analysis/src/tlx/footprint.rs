@@ -6,7 +6,7 @@ use crate::finding::Reason;
 use super::Rules;
 use super::kernel::{Backing, BufferId, Kernel, Known, Layout, SpecId};
 use super::language::Storage;
-use super::plan::{Place, SpecPlan};
+use super::plan::{PlacedBuffer, SpecPlan};
 use super::sizes::{BYTES_OF_A_COLUMN, Sized};
 
 /// One allocation of the compiled kernel.
@@ -34,7 +34,7 @@ pub enum Owner {
 pub fn footprints(
     kernel: &Kernel,
     specs: &[SpecPlan],
-    places: &[Known<Place>],
+    places: &[Known<PlacedBuffer>],
     rules: Rules,
 ) -> (Vec<Footprint>, Vec<Reason>) {
     let mut known = Vec::new();
@@ -69,7 +69,7 @@ pub fn footprints(
     (known, unknown)
 }
 
-fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<Place>]) -> Known<Footprint> {
+fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<PlacedBuffer>]) -> Known<Footprint> {
     let spec = kernel.spec(plan.spec);
     let storage = spec.storage.clone()?;
     let mut extent = plan.extent.clone()?;
@@ -89,7 +89,7 @@ fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<Place>]) -> Known<F
     Ok(Footprint { owner: Owner::Spec(plan.spec), storage, extent, rows, certain: spec.certain, used: true })
 }
 
-fn of_buffer(kernel: &Kernel, id: BufferId, places: &[Known<Place>]) -> Known<Footprint> {
+fn of_buffer(kernel: &Kernel, id: BufferId, places: &[Known<PlacedBuffer>]) -> Known<Footprint> {
     let sized = sized(places, id)?;
     let (mut extent, mut rows) = (sized.allocated(), sized.rows());
     include_aliases(kernel, id, places, &mut extent, &mut rows)?;
@@ -102,7 +102,7 @@ fn of_buffer(kernel: &Kernel, id: BufferId, places: &[Known<Place>]) -> Known<Fo
 fn include_aliases(
     kernel: &Kernel,
     base: BufferId,
-    places: &[Known<Place>],
+    places: &[Known<PlacedBuffer>],
     extent: &mut u64,
     rows: &mut u64,
 ) -> Known<()> {
@@ -122,7 +122,7 @@ fn include_aliases(
     Ok(())
 }
 
-fn sized(places: &[Known<Place>], id: BufferId) -> Known<&Sized> {
+fn sized(places: &[Known<PlacedBuffer>], id: BufferId) -> Known<&Sized> {
     match places.get(id.0 as usize) {
         Some(Ok(place)) => Ok(&place.sized),
         Some(Err(reason)) => Err(reason.clone()),

@@ -4,7 +4,7 @@ use super::align_up;
 use super::kernel::{BufferId, GroupKind};
 use super::tree::{Node, Tree};
 
-/// Place of a leaf, in bytes or columns.
+/// PlacedBuffer of a leaf, in bytes or columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
     pub buffer: BufferId,

@@ -21,7 +21,7 @@ pub struct Plan {
     pub rules: Rules,
     pub specs: Vec<SpecPlan>,
     /// In the order of the kernel's buffers.
-    pub places: Vec<Known<Place>>,
+    pub places: Vec<Known<PlacedBuffer>>,
     pub footprints: Vec<Footprint>,
     pub smem: Total,
     pub tmem: Total,
@@ -53,7 +53,7 @@ pub enum Trouble {
 
 /// A buffer of known size, and where its buffers lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct PlacedBuffer {
     pub sized: Sized,
     /// Set for members of an overlap tree.
     pub placement: Option<Placement>,
@@ -63,7 +63,7 @@ pub struct Place {
 /// Buffers of one allocation whose ranges are listed; more are not looked at one by one.
 pub const MOST_RANGES: u64 = 1024;
 
-impl Place {
+impl PlacedBuffer {
     /// Bytes or columns of buffer `index`, from the start of its allocation.
     pub fn range(&self, index: u64) -> (u64, u64) {
         let start = self.rewriting.slot(index).saturating_mul(self.sized.unit);
@@ -85,7 +85,7 @@ impl Plan {
         self.specs.get(id.0 as usize)
     }
 
-    pub fn place(&self, id: BufferId) -> Option<&Place> {
+    pub fn place(&self, id: BufferId) -> Option<&PlacedBuffer> {
         self.places.get(id.0 as usize)?.as_ref().ok()
     }
 
@@ -136,7 +136,7 @@ impl Plan {
 }
 
 pub fn plan(kernel: &Kernel, arch: Arch, rules: Rules) -> Plan {
-    let mut places: Vec<Known<Place>> = kernel.buffers.iter().map(|buffer| unplaced(buffer, rules)).collect();
+    let mut places: Vec<Known<PlacedBuffer>> = kernel.buffers.iter().map(|buffer| unplaced(buffer, rules)).collect();
     let specs: Vec<_> = kernel.spec_ids().map(|id| plan_spec(kernel, id, rules, &mut places)).collect();
     let (footprints, unknown) = footprint::footprints(kernel, &specs, &places, rules);
     let uses_tmem = kernel.buffers.iter().any(|buffer| buffer.storage == Ok(Storage::Tmem));
@@ -156,13 +156,13 @@ pub fn plan(kernel: &Kernel, arch: Arch, rules: Rules) -> Plan {
     plan
 }
 
-fn unplaced(buffer: &super::kernel::Buffer, rules: Rules) -> Known<Place> {
+fn unplaced(buffer: &super::kernel::Buffer, rules: Rules) -> Known<PlacedBuffer> {
     let sized = Sized::of(buffer, rules)?;
     let rewriting = Rewriting::none(sized.num);
-    Ok(Place { sized, placement: None, rewriting })
+    Ok(PlacedBuffer { sized, placement: None, rewriting })
 }
 
-fn plan_spec(kernel: &Kernel, id: SpecId, rules: Rules, places: &mut [Known<Place>]) -> SpecPlan {
+fn plan_spec(kernel: &Kernel, id: SpecId, rules: Rules, places: &mut [Known<PlacedBuffer>]) -> SpecPlan {
     let tree = tree(kernel, id, rules);
     let size = size(kernel, id, tree.as_ref(), rules);
     let mut plan = SpecPlan { spec: id, size, tree, stride: None, extent: Ok(0), trouble: Vec::new() };
@@ -181,7 +181,7 @@ fn plan_spec(kernel: &Kernel, id: SpecId, rules: Rules, places: &mut [Known<Plac
         }
     };
     if let Ok(extent) = plan.extent.as_mut() {
-        let spans = kernel.users(id).filter_map(|user| places[user.0 as usize].as_ref().ok().map(Place::span));
+        let spans = kernel.users(id).filter_map(|user| places[user.0 as usize].as_ref().ok().map(PlacedBuffer::span));
         *extent = spans.fold(*extent, u64::max);
     }
     plan
@@ -224,7 +224,7 @@ fn first_num(kernel: &Kernel, id: SpecId) -> u64 {
     first.and_then(|first| kernel.buffer(first).num.clone().ok()).unwrap_or(1)
 }
 
-fn place_tree(tree: &Tree, stride: u64, rules: Rules, places: &mut [Known<Place>], trouble: &mut Vec<Trouble>) {
+fn place_tree(tree: &Tree, stride: u64, rules: Rules, places: &mut [Known<PlacedBuffer>], trouble: &mut Vec<Trouble>) {
     let placements = match offsets::place(tree, stride) {
         Ok(placements) => placements,
         Err(error) => return trouble.push(Trouble::NotEnoughSpace(error)),

@@ -14,7 +14,7 @@ use crate::ops::{Axis, Demand, Dtypes, Literals, Op};
 /// What is wrong with a call, in the compiler's words and with a way out.
 pub(crate) fn unmet(call: &Call, on_tensors: bool, known: Known) -> Option<String> {
     let op = call.op.op();
-    let site = Site { call, op, known };
+    let site = CheckedCall { call, op, known };
     op.demands(on_tensors).iter().find_map(|&demand| site.unmet(demand)).map(|what| {
         let dialect = if on_tensors { "tensor" } else { "tile" };
         let name = op.name.split_once('.').map_or(op.name, |(_, name)| name);
@@ -35,7 +35,7 @@ pub(crate) struct Known<'a> {
     pub(crate) literals: bool,
 }
 
-struct Site<'a> {
+struct CheckedCall<'a> {
     call: &'a Call,
     op: &'static Op,
     known: Known<'a>,
@@ -73,7 +73,7 @@ impl Block<'_> {
     }
 }
 
-impl<'a> Site<'a> {
+impl<'a> CheckedCall<'a> {
     /// What the call lacks of a demand: the end of a sentence that says what is required.
     fn unmet(&self, demand: Demand) -> Option<String> {
         match demand {

@@ -8,7 +8,7 @@ use std::{fs, thread};
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use tilefit_packing::{Budget, BufferIx, Goal, Outcome, Problem, Verdict, csv, explain, pack, svg};
+use tilefit_packing::{Budget, BufferIx, Goal, PackResult, Problem, Verdict, csv, explain, pack, svg};
 
 use super::{fail, print};
 
@@ -75,7 +75,7 @@ fn packed(arguments: &Arguments) -> Result<ExitCode, String> {
 }
 
 /// Searches, and says on a terminal that it does. The result depends on the clock only where the flag is true.
-fn search(problem: &Problem, goal: Goal, timeout: Option<Duration>) -> (Outcome, bool) {
+fn search(problem: &Problem, goal: Goal, timeout: Option<Duration>) -> (PackResult, bool) {
     let start = Instant::now();
     let timed_out = AtomicBool::new(false);
     let done = AtomicBool::new(false);
@@ -133,7 +133,7 @@ fn ids<'p>(problem: &'p Problem, buffers: &[BufferIx]) -> Vec<&'p str> {
     buffers.iter().map(|&buffer| problem.buffer(buffer).id.as_str()).collect()
 }
 
-fn report(problem: &Problem, outcome: &Outcome, capacity: Option<u64>, timed_out: bool) -> Value {
+fn report(problem: &Problem, outcome: &PackResult, capacity: Option<u64>, timed_out: bool) -> Value {
     let peaks = outcome.bound.peaks.iter().map(|peak| {
         json!({ "lower": peak.plateau.start, "upper": peak.plateau.end, "bytes": peak.bytes, "live": ids(problem, &peak.live) })
     });
@@ -156,7 +156,7 @@ fn report(problem: &Problem, outcome: &Outcome, capacity: Option<u64>, timed_out
 }
 
 /// Buffers that cannot be packed even by themselves, and of which none can be spared.
-fn irreducible<'p>(problem: &'p Problem, outcome: &Outcome) -> Vec<&'p str> {
+fn irreducible<'p>(problem: &'p Problem, outcome: &PackResult) -> Vec<&'p str> {
     let core = match outcome.verdict {
         Verdict::Fragmented => explain::irreducible(problem, NODES / 100, None),
         _ => None,
@@ -164,7 +164,7 @@ fn irreducible<'p>(problem: &'p Problem, outcome: &Outcome) -> Vec<&'p str> {
     core.map_or(Vec::new(), |core| ids(problem, &core.buffers))
 }
 
-fn summary(problem: &Problem, outcome: &Outcome, capacity: Option<u64>, timed_out: bool) -> String {
+fn summary(problem: &Problem, outcome: &PackResult, capacity: Option<u64>, timed_out: bool) -> String {
     let (best, bound) = (outcome.placement.height, outcome.bound.bytes);
     let mut text = format!("{} buffers, {best} bytes high, {bound} live at once: ", problem.buffers().len());
     let of = capacity.map_or(String::new(), |capacity| format!(" in {capacity} bytes"));

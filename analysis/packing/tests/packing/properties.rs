@@ -171,7 +171,7 @@ proptest! {
         let budget = Budget::new(Goal::Fit, 2_000);
         let relaxed = pack_relaxing(&problem, &soft, &budget);
         let alone = pack(&problem, &budget);
-        let fits = |outcome: &Outcome| matches!(outcome.verdict, Verdict::Fits { .. });
+        let fits = |outcome: &PackResult| matches!(outcome.verdict, Verdict::Fits { .. });
         prop_assert!(fits(&relaxed.outcome) || !fits(&alone));
         let offsets = &relaxed.outcome.placement.offsets;
         if fits(&relaxed.outcome) {

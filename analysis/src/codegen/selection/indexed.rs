@@ -8,7 +8,7 @@ use super::{Selected, Selector, constant_extent, list};
 use crate::codegen::expr;
 use crate::codegen::modes;
 use crate::codegen::sequence::{
-    Access, ArgKind, Branches, Declared, Elements, Instr, Offset, Operand, Pipe, Place, Step, Tile, TileId,
+    Access, Addressing, ArgKind, Branches, Declared, Elements, Instr, Offset, Operand, Pipe, Step, Tile, TileId,
 };
 use crate::codegen::types;
 use crate::ops::selection::Instruction;
@@ -115,8 +115,8 @@ impl Selector<'_> {
                 )
                 .into());
             }
-            true => Place::Computed(self.line_address(target, [row, col])?),
-            false => Place::View,
+            true => Addressing::Computed(self.line_address(target, [row, col])?),
+            false => Addressing::View,
         };
         let view = self.own_tile(&format!("{}_part", parent.name), form, parent.address, origin);
         let in_prologue = !in_boxes && valid.iter().all(|extent| self.is_fixed(extent));

@@ -8,7 +8,7 @@ use super::branches::without_form;
 use super::{Selected, Selector, TensorRef};
 use crate::codegen::expr;
 use crate::codegen::sequence::{
-    Bound, CarriedTile, Carry, Declared, Head, Loop, Missing, Next, Operand, Place, Program, Step, Tile, TileId,
+    Addressing, Bound, CarriedTile, Carry, Declared, Head, Loop, Missing, Next, Operand, Program, Step, Tile, TileId,
 };
 
 impl Selector<'_> {
@@ -157,7 +157,7 @@ impl Selector<'_> {
         }
         let name = self.context.register_tile(carry.iter, &iter.name);
         let handle =
-            Tile { name: name.clone(), place: Place::Planned, declared: Declared::ByLoop, address: home, ..first };
+            Tile { name: name.clone(), place: Addressing::Planned, declared: Declared::ByLoop, address: home, ..first };
         let handle = self.add_tile(handle);
         self.tiles.insert(carry.iter, handle);
         self.tiles.insert(carry.result, handle);

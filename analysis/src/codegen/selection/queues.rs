@@ -10,7 +10,7 @@ use crate::target::{Space, Target};
 use super::tiles::size;
 use super::{Refusal, Selected, Selector};
 use crate::codegen::sequence::{
-    Action, Declared, Direction, Elements, Instr, Operand, Pipe, Place, Queue, TileId, Transfer, pipe_of_store,
+    Action, Addressing, Declared, Direction, Elements, Instr, Operand, Pipe, Queue, TileId, Transfer, pipe_of_store,
 };
 use crate::codegen::types::TileForm;
 
@@ -192,7 +192,7 @@ impl Selector<'_> {
             return Err(format!("a tile is pushed out of Acc or Vec, not out of {space}").into());
         }
         let whole = self.whole_box(tile, origin);
-        if self.program.tile(whole).place == Place::View && whole != tile {
+        if self.program.tile(whole).place == Addressing::View && whole != tile {
             self.point("TRESHAPE", vec![Operand::Tile(whole), Operand::Tile(tile)], origin);
         }
         self.fits(queue, whole, call)?;
@@ -217,7 +217,7 @@ impl Selector<'_> {
         };
         // Each pop is in the next slot; which one it is, only the queue knows.
         let range = (Some(arrival), local_slots * slot_bytes);
-        let tile = self.declare_as(var, form, range, Place::View, Declared::Prologue)?;
+        let tile = self.declare_as(var, form, range, Addressing::View, Declared::Prologue)?;
         let whole = self.whole_box(tile, origin);
         self.fits(queue, whole, call)?;
         let pipe = if self.target == Target::Ascend950 { on_950 } else { Pipe::Mte2 };
@@ -315,7 +315,7 @@ impl Selector<'_> {
         own.valid = all;
         own.bytes = part.bytes;
         if self.moving.contains(&tile) {
-            own.place = Place::View;
+            own.place = Addressing::View;
         }
         whole
     }

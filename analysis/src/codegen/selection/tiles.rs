@@ -5,7 +5,9 @@ use crate::ir::{self, Origin, Scalar, TileType, Type, VarId};
 
 use super::{Placed, Refusal, Selected, Selector};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Elements, Instr, Operand, Pipe, Place, Step, Tile, TileId, pipe_of_move};
+use crate::codegen::sequence::{
+    Addressing, Declared, Elements, Instr, Operand, Pipe, Step, Tile, TileId, pipe_of_move,
+};
 use crate::codegen::types::{self, TileForm};
 use crate::target::Target;
 
@@ -22,7 +24,8 @@ impl Selector<'_> {
         let source = self.kernel.var(var);
         let form = self.form(var)?;
         let placed = self.places.get(&var).copied().unwrap_or(Placed { bytes: size(form), ..Placed::default() });
-        let place = if placed.selected { Place::Computed(self.slot_address(var, placed)?) } else { Place::Planned };
+        let place =
+            if placed.selected { Addressing::Computed(self.slot_address(var, placed)?) } else { Addressing::Planned };
         if placed.address.is_none() && declared == Declared::Prologue {
             let message =
                 format!("`{}` has no address in the memory plan, so nothing can be loaded into it", source.name);
@@ -59,7 +62,7 @@ impl Selector<'_> {
         var: VarId,
         form: TileForm,
         (address, bytes): (Option<u64>, u64),
-        place: Place,
+        place: Addressing,
         declared: Declared,
     ) -> Selected<TileId> {
         let source = self.kernel.var(var);
@@ -67,9 +70,9 @@ impl Selector<'_> {
             return Err(no_tile(source).into());
         };
         let (valid, fixed) = self.valid(ty).map_err(|reason| format!("valid shape of `{}`: {reason}", source.name))?;
-        let in_body = declared == Declared::Prologue && (!fixed || matches!(place, Place::Computed(_)));
+        let in_body = declared == Declared::Prologue && (!fixed || matches!(place, Addressing::Computed(_)));
         let declared = if in_body { Declared::Body } else { declared };
-        let moves = matches!(place, Place::Computed(_) | Place::View);
+        let moves = matches!(place, Addressing::Computed(_) | Addressing::View);
         let (inserted, origin) = (source.inserted.is_some(), source.origin);
         let name = self.context.register_tile(var, &source.name);
         let id =
@@ -137,7 +140,7 @@ impl Selector<'_> {
         let name = self.context.fresh_tile(name);
         let valid = (Elements::Known(form.rows), Elements::Known(form.cols));
         let bytes = size(form);
-        let (place, declared) = (Place::Planned, Declared::Prologue);
+        let (place, declared) = (Addressing::Planned, Declared::Prologue);
         self.add_tile(Tile { name, form, valid, address, bytes, lines: None, place, declared, inserted: true, origin })
     }
 
@@ -150,7 +153,7 @@ impl Selector<'_> {
         let row = self.own_tile(&format!("{}_row", tile.name), tile.form.as_row(), tile.address, origin);
         if self.moving.contains(&column) {
             let view = &mut self.program.tiles[row.0 as usize];
-            (view.place, view.bytes) = (Place::View, tile.bytes);
+            (view.place, view.bytes) = (Addressing::View, tile.bytes);
             self.point("TRESHAPE", vec![Operand::Tile(row), Operand::Tile(column)], origin);
         } else {
             self.rows.insert(column, row);

@@ -8,7 +8,7 @@ use crate::typing::known;
 
 use super::{Refusal, Selected, Selector, list};
 use crate::codegen::expr;
-use crate::codegen::sequence::{Declared, Elements, Lines, Operand, Place, Tile, TileId};
+use crate::codegen::sequence::{Addressing, Declared, Elements, Lines, Operand, Tile, TileId};
 use crate::codegen::types::TileForm;
 
 /// A part of a tile: rows and columns from its start.
@@ -34,7 +34,7 @@ impl Selector<'_> {
             return self.tile(var).map(drop);
         }
         let form = self.form(var)?;
-        let view = self.declare_as(var, form, self.range(source), Place::View, Declared::Prologue)?;
+        let view = self.declare_as(var, form, self.range(source), Addressing::View, Declared::Prologue)?;
         self.point("TRESHAPE", vec![Operand::Tile(view), Operand::Tile(source)], origin);
         Ok(())
     }
@@ -118,10 +118,10 @@ impl Selector<'_> {
             let window = match address.zip(offset) {
                 Some((address, offset)) => {
                     let range = (Some(address + offset), bytes.saturating_sub(offset));
-                    self.declare_as(var, form, range, Place::Planned, Declared::Prologue)?
+                    self.declare_as(var, form, range, Addressing::Planned, Declared::Prologue)?
                 }
                 None => {
-                    let place = Place::Computed(self.box_address(source, start)?);
+                    let place = Addressing::Computed(self.box_address(source, start)?);
                     self.declare_as(var, form, (address, bytes), place, Declared::Prologue)?
                 }
             };
@@ -134,7 +134,7 @@ impl Selector<'_> {
         };
         let lines = offset.and_then(|_| own.lines(form));
         let [row, col] = start.map(|offset| expr::text(offset, self.kernel, &self.context));
-        let window = self.declare_as(var, form, range, Place::View, Declared::Prologue)?;
+        let window = self.declare_as(var, form, range, Addressing::View, Declared::Prologue)?;
         self.program.tiles[window.0 as usize].lines = lines;
         self.note_window(window, own);
         let operands = vec![Operand::Tile(window), Operand::Tile(source), Operand::Text(row?), Operand::Text(col?)];

@@ -44,7 +44,7 @@ enum Arrival {
 
 /// Where an order between two instructions is established, and the earlier of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct OrderPoint {
     block: BlockId,
     item: usize,
     gap: usize,
@@ -340,8 +340,8 @@ impl<'a> Ordering<'a> {
 
     /// What a flag of pipe `src` between the two ends of a place says. One that is waited for at the end of a body was set in
     /// the iteration before.
-    fn delivered(&self, src: Pipe, place: Place) -> Option<Bits> {
-        let Place { block, item, gap, .. } = place;
+    fn delivered(&self, src: Pipe, place: OrderPoint) -> Option<Bits> {
+        let OrderPoint { block, item, gap, .. } = place;
         let carried = gap == self.blocks[block].items.len();
         let saved = if carried { &self.previous[block][item] } else { &self.saved[block][item] };
         saved.as_ref().map(|saved| self.snapshot(src, saved))
@@ -380,7 +380,7 @@ impl<'a> Ordering<'a> {
                 }
                 return;
             }
-            let mut candidates: Vec<(Pipe, Place)> = Vec::new();
+            let mut candidates: Vec<(Pipe, OrderPoint)> = Vec::new();
             let suspects: Vec<u32> = unknown.iter().collect();
             for other in suspects {
                 let Some(place) = self.place(other, id) else {
@@ -399,7 +399,7 @@ impl<'a> Ordering<'a> {
                 }
             }
             // A flag may make a barrier superfluous, never the other way round.
-            let gain = |(src, place): &(Pipe, Place)| {
+            let gain = |(src, place): &(Pipe, OrderPoint)| {
                 let bits = self.delivered(*src, *place);
                 (*src != pipe, bits.map_or(0, |bits| bits.common(&unknown)))
             };
@@ -416,9 +416,9 @@ impl<'a> Ordering<'a> {
     }
 
     /// Adds a pair or barrier unless it is there, and what it says to the state.
-    fn order(&mut self, src: Pipe, id: u32, place: Place, state: &mut State) {
+    fn order(&mut self, src: Pipe, id: u32, place: OrderPoint, state: &mut State) {
         let dst = self.nodes[id as usize].instr.pipe;
-        let Place { block, item, gap, earlier } = place;
+        let OrderPoint { block, item, gap, earlier } = place;
         if src == dst {
             let barrier = Barrier { pipe: dst, block, gap, earlier, later: id };
             let is_there = |other: &Barrier| (other.pipe, other.block, other.gap) == (dst, block, gap);
@@ -453,19 +453,19 @@ impl<'a> Ordering<'a> {
     }
 
     /// Where `later` can be ordered after `earlier`, if they conflict in the iterations that are being executed.
-    fn place(&self, earlier: u32, later: u32) -> Option<Place> {
+    fn place(&self, earlier: u32, later: u32) -> Option<OrderPoint> {
         let (a, b) = (&self.nodes[earlier as usize], &self.nodes[later as usize]);
         let common = a.path.iter().zip(&b.path).take_while(|(a, b)| a.0 == b.0).count();
         // From the inside out: the next iteration of the innermost loop comes first.
         for level in (0..common).rev() {
             let (block, item) = a.path[level];
             if self.second[block] && self.conflict(a, b, Some(level)) {
-                return Some(Place { block, item, gap: self.blocks[block].items.len(), earlier });
+                return Some(OrderPoint { block, item, gap: self.blocks[block].items.len(), earlier });
             }
         }
         let level = common.checked_sub(1)?;
         let ((block, item), (_, gap)) = (a.path[level], b.path[level]);
-        (item < gap && self.conflict(a, b, None)).then_some(Place { block, item, gap, earlier })
+        (item < gap && self.conflict(a, b, None)).then_some(OrderPoint { block, item, gap, earlier })
     }
 
     /// Whether two instructions touch the same bytes: in one iteration of all loops around both, or in different

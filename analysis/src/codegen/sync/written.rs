@@ -118,7 +118,7 @@ impl Written {
 
     /// What is wrong with them, and how to mend it.
     pub(super) fn findings(&self, program: &Program) -> Vec<(Finding, Repair)> {
-        let mut found = Found::default();
+        let mut found = FindingsWithRepairs::default();
         self.without_partner(&mut found);
         self.executed(program, &mut found);
         self.between_wrong_pipes(&mut found);
@@ -129,7 +129,7 @@ impl Written {
     }
 
     /// Sets of flags that nothing ever waits for, and the reverse: the halves of one pair, or each by itself.
-    fn without_partner(&self, found: &mut Found) {
+    fn without_partner(&self, found: &mut FindingsWithRepairs) {
         let lone = |sites: &[(Flag, Origin)], others: &[(Flag, Origin)]| {
             let has_partner = |flag: Flag| others.iter().any(|(other, _)| *other == flag);
             sites.iter().copied().filter(|(flag, _)| !has_partner(*flag)).collect::<Vec<_>>()
@@ -150,7 +150,7 @@ impl Written {
     }
 
     /// Flags that have both halves, in every run that is tried.
-    fn executed(&self, program: &Program, found: &mut Found) {
+    fn executed(&self, program: &Program, found: &mut FindingsWithRepairs) {
         if self.jumps || self.conditions.len() > CONDITIONS {
             return;
         }
@@ -199,7 +199,7 @@ impl Written {
         ])
     }
 
-    fn between_wrong_pipes(&self, found: &mut Found) {
+    fn between_wrong_pipes(&self, found: &mut FindingsWithRepairs) {
         for &(flag, at) in self.sets.iter().chain(&self.waits) {
             let (src, dst, _) = flag;
             let (sets, waits) = (places(&self.sets, flag), places(&self.waits, flag));
@@ -243,9 +243,9 @@ fn name((src, dst, event): Flag) -> String {
 }
 
 #[derive(Default)]
-struct Found(Vec<(Finding, Repair)>);
+struct FindingsWithRepairs(Vec<(Finding, Repair)>);
 
-impl Found {
+impl FindingsWithRepairs {
     fn push(&mut self, code: Code, at: Origin, message: String) -> &mut (Finding, Repair) {
         let finding = Finding::new(code, at, message);
         self.0.push((finding, Repair::Nothing));
@@ -300,7 +300,7 @@ struct Run<'a> {
     choices: u32,
     /// The flags that are set, and where.
     set: FxHashMap<Flag, Origin>,
-    found: &'a mut Found,
+    found: &'a mut FindingsWithRepairs,
 }
 
 impl Run<'_> {

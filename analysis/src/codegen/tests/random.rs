@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::fixture::origin;
 use crate::codegen::sequence::{
-    Access, Affine, Arg, ArgKind, Bound, BranchResult, Branches, By, CarriedTile, Carry, Condition, Declare, Declared,
-    Elements, Head, Instr, Loop, Offset, Pipe, Place, Program, Step, Sync, Tile, TileId, Wrapper,
+    Access, Addressing, Affine, Arg, ArgKind, Bound, BranchResult, Branches, By, CarriedTile, Carry, Condition,
+    Declare, Declared, Elements, Head, Instr, Loop, Offset, Pipe, Program, Step, Sync, Tile, TileId, Wrapper,
 };
 use crate::codegen::types::TileForm;
 use crate::codegen::{Insertion, model, sync};
@@ -171,7 +171,7 @@ pub(super) fn tile(place: u32, origin: Origin, declared: Declared) -> Tile {
         address,
         bytes: 64,
         lines: None,
-        place: Place::Planned,
+        place: Addressing::Planned,
         declared,
         inserted: false,
         origin,

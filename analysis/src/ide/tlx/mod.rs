@@ -18,7 +18,7 @@ use crate::ir::Origin;
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 use crate::tlx::budgets::requested_columns;
-use crate::tlx::plan::Place;
+use crate::tlx::plan::PlacedBuffer;
 use crate::tlx::{Backing, BufferId, SpecId};
 
 use super::code_actions::suggested_names;
@@ -292,7 +292,7 @@ fn spec_view(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id
             scale: placement.and(rewriting).map(|rewriting| rewriting.scale),
             offset_slots: placement.and(rewriting).map(|rewriting| rewriting.offset_slots),
             new_num: rewriting.map(|rewriting| rewriting.new_num),
-            ranges: place.into_iter().flat_map(Place::ranges).map(|(from, to)| [from, to]).collect(),
+            ranges: place.into_iter().flat_map(PlacedBuffer::ranges).map(|(from, to)| [from, to]).collect(),
         }
     };
     SpecView {

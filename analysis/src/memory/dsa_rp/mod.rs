@@ -28,7 +28,7 @@ pub(super) struct Solution {
     pub stages: usize,
 }
 
-pub(super) enum Outcome {
+pub(super) enum PlacementResult {
     Placed(Solution),
     /// The search found nothing within the capacities.
     NoFit,
@@ -36,10 +36,10 @@ pub(super) enum Outcome {
 }
 
 /// Places the groups of a draft whose yields were repaired.
-pub(super) fn place(draft: &Draft) -> Outcome {
+pub(super) fn place(draft: &Draft) -> PlacementResult {
     let tenants = tenants(draft);
     if tenants.len() > MOST_BUFFERS {
-        return Outcome::TooMany;
+        return PlacementResult::TooMany;
     }
     let separations = Separations::of(draft, &tenants);
     let strict = problem(draft, &tenants, &separations);
@@ -47,7 +47,7 @@ pub(super) fn place(draft: &Draft) -> Outcome {
         let stages = &separations.stages;
         if stages.is_empty() { None } else { greedy::solve(&relaxed(&strict, stages)) }
     });
-    let Some(offsets) = offsets else { return Outcome::NoFit };
+    let Some(offsets) = offsets else { return PlacementResult::NoFit };
     let share =
         |(a, b): &&(usize, usize)| greedy::overlap(offsets[*a], tenants[*a].bytes, offsets[*b], tenants[*b].bytes);
     let sharing = separations.stages.iter().filter(share).copied().collect();
@@ -57,7 +57,7 @@ pub(super) fn place(draft: &Draft) -> Outcome {
         let used = layout.used.entry(tenant.space).or_insert(draft.reserved.in_space(tenant.space));
         *used = (*used).max(aligned(offset.saturating_add(tenant.bytes)));
     }
-    Outcome::Placed(Solution { layout, sharing, stages: separations.stages.len() })
+    PlacementResult::Placed(Solution { layout, sharing, stages: separations.stages.len() })
 }
 
 fn tenants(draft: &Draft) -> Vec<Tenant> {

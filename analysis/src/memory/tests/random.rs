@@ -10,39 +10,39 @@ use crate::target::{Planner, Space, Target};
 
 /// One step of a random kernel. Numbers choose among the tiles there are.
 #[derive(Debug, Clone)]
-enum Step {
+enum RandomStmt {
     Load(u64),
     Add(usize, usize),
     Recip(usize),
     Widen(usize),
     Slice(usize, i64),
     Store(usize),
-    Loop(usize, Vec<Step>),
-    Branch(Vec<Step>, Vec<Step>),
+    Loop(usize, Vec<RandomStmt>),
+    Branch(Vec<RandomStmt>, Vec<RandomStmt>),
 }
 
-fn steps(depth: u32) -> impl Strategy<Value = Vec<Step>> {
+fn steps(depth: u32) -> impl Strategy<Value = Vec<RandomStmt>> {
     let leaf = prop_oneof![
-        3 => (1..12u64).prop_map(|rows| Step::Load(rows * 8)),
-        4 => (any::<usize>(), any::<usize>()).prop_map(|(a, b)| Step::Add(a, b)),
-        1 => any::<usize>().prop_map(Step::Recip),
-        1 => any::<usize>().prop_map(Step::Widen),
-        1 => (any::<usize>(), 0..8i64).prop_map(|(tile, row)| Step::Slice(tile, row)),
-        2 => any::<usize>().prop_map(Step::Store),
+        3 => (1..12u64).prop_map(|rows| RandomStmt::Load(rows * 8)),
+        4 => (any::<usize>(), any::<usize>()).prop_map(|(a, b)| RandomStmt::Add(a, b)),
+        1 => any::<usize>().prop_map(RandomStmt::Recip),
+        1 => any::<usize>().prop_map(RandomStmt::Widen),
+        1 => (any::<usize>(), 0..8i64).prop_map(|(tile, row)| RandomStmt::Slice(tile, row)),
+        2 => any::<usize>().prop_map(RandomStmt::Store),
     ];
     let leaf = leaf.boxed();
     let step = leaf.clone().prop_recursive(depth, 40, 6, move |inner| {
         prop_oneof![
             3 => leaf.clone(),
-            1 => (any::<usize>(), prop::collection::vec(inner.clone(), 1..5)).prop_map(|(tile, body)| Step::Loop(tile, body)),
+            1 => (any::<usize>(), prop::collection::vec(inner.clone(), 1..5)).prop_map(|(tile, body)| RandomStmt::Loop(tile, body)),
             1 => (prop::collection::vec(inner.clone(), 1..4), prop::collection::vec(inner, 1..4))
-                .prop_map(|(then, otherwise)| Step::Branch(then, otherwise)),
+                .prop_map(|(then, otherwise)| RandomStmt::Branch(then, otherwise)),
         ]
     });
     prop::collection::vec(step, 1..16)
 }
 
-fn kernel(steps: &[Step]) -> Kernel {
+fn kernel(steps: &[RandomStmt]) -> Kernel {
     let mut k = Build::new();
     let x = k.param("x");
     let first = k.call("t", "tile.load", &[x], (Space::Vec, [8, 64], Dtype::Fp16));
@@ -51,25 +51,27 @@ fn kernel(steps: &[Step]) -> Kernel {
     k.kernel()
 }
 
-fn write(k: &mut Build, x: VarId, tiles: &mut Vec<VarId>, steps: &[Step]) {
+fn write(k: &mut Build, x: VarId, tiles: &mut Vec<VarId>, steps: &[RandomStmt]) {
     for step in steps {
         let pick = |choice: &usize, tiles: &[VarId]| tiles[choice % tiles.len()];
         match step {
-            Step::Load(rows) => tiles.push(k.call("t", "tile.load", &[x], (Space::Vec, [*rows, 64], Dtype::Fp32))),
-            Step::Add(a, b) => {
+            RandomStmt::Load(rows) => {
+                tiles.push(k.call("t", "tile.load", &[x], (Space::Vec, [*rows, 64], Dtype::Fp32)))
+            }
+            RandomStmt::Add(a, b) => {
                 let (a, b) = (pick(a, tiles), pick(b, tiles));
                 tiles.push(k.call("t", "tile.add", &[a, b], k.tile_of(a)));
             }
-            Step::Recip(tile) => {
+            RandomStmt::Recip(tile) => {
                 let tile = pick(tile, tiles);
                 tiles.push(k.call("t", "tile.recip", &[tile], k.tile_of(tile)));
             }
-            Step::Widen(tile) => {
+            RandomStmt::Widen(tile) => {
                 let tile = pick(tile, tiles);
                 let (space, shape, _) = k.tile_of(tile);
                 tiles.push(k.call("t", "tile.cast", &[tile], (space, shape, Dtype::Fp32)));
             }
-            Step::Slice(tile, row) => {
+            RandomStmt::Slice(tile, row) => {
                 let tile = pick(tile, tiles);
                 let (space, [rows, columns], dtype) = k.tile_of(tile);
                 let rows = rows.min(8);
@@ -78,8 +80,8 @@ fn write(k: &mut Build, x: VarId, tiles: &mut Vec<VarId>, steps: &[Step]) {
                 let args = vec![Operand::Var(tile), shape, offset];
                 tiles.push(k.call_with("t", "tile.slice", args, (space, [rows, columns], dtype)));
             }
-            Step::Store(tile) => k.store(pick(tile, tiles), x),
-            Step::Loop(init, body) => {
+            RandomStmt::Store(tile) => k.store(pick(tile, tiles), x),
+            RandomStmt::Loop(init, body) => {
                 let init = pick(init, tiles);
                 let (iter, result) = k.begin_for("c", init);
                 let outside = tiles.len();
@@ -91,10 +93,10 @@ fn write(k: &mut Build, x: VarId, tiles: &mut Vec<VarId>, steps: &[Step]) {
                 tiles.truncate(outside);
                 tiles.push(result);
             }
-            Step::Branch(then, otherwise) => {
+            RandomStmt::Branch(then, otherwise) => {
                 let like = k.tile_of(tiles[0]);
                 let outside = tiles.len();
-                let mut side = |k: &mut Build, steps: &[Step]| {
+                let mut side = |k: &mut Build, steps: &[RandomStmt]| {
                     write(k, x, tiles, steps);
                     let value = tiles.iter().rev().copied().find(|tile| k.tile_of(*tile) == like);
                     let value = value.unwrap_or(tiles[0]);

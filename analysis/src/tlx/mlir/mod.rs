@@ -24,7 +24,7 @@ const MOST_BARRIERS: u64 = 16;
 
 /// How far the compiler is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Step {
+pub enum LoweringStep {
     FrontEnd,
     Sizes,
     Offsets,
@@ -32,16 +32,22 @@ pub enum Step {
     LocalAliases,
 }
 
-impl Step {
-    const ALL: [Step; 5] = [Step::FrontEnd, Step::Sizes, Step::Offsets, Step::Allocations, Step::LocalAliases];
+impl LoweringStep {
+    const ALL: [LoweringStep; 5] = [
+        LoweringStep::FrontEnd,
+        LoweringStep::Sizes,
+        LoweringStep::Offsets,
+        LoweringStep::Allocations,
+        LoweringStep::LocalAliases,
+    ];
 
     pub fn title(self) -> &'static str {
         match self {
-            Step::FrontEnd => "the front end",
-            Step::Sizes => "tlx-storage-alias-lowering, step 1: sizes",
-            Step::Offsets => "tlx-storage-alias-lowering, step 2: offsets",
-            Step::Allocations => "tlx-storage-alias-lowering, step 3: allocations and indices",
-            Step::LocalAliases => "tlx-rewrite-local-alias",
+            LoweringStep::FrontEnd => "the front end",
+            LoweringStep::Sizes => "tlx-storage-alias-lowering, step 1: sizes",
+            LoweringStep::Offsets => "tlx-storage-alias-lowering, step 2: offsets",
+            LoweringStep::Allocations => "tlx-storage-alias-lowering, step 3: allocations and indices",
+            LoweringStep::LocalAliases => "tlx-rewrite-local-alias",
         }
     }
 }
@@ -49,7 +55,7 @@ impl Step {
 /// The module after a step, or what ends the compilation there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lowered {
-    pub step: Step,
+    pub step: LoweringStep,
     pub text: String,
 }
 
@@ -57,11 +63,11 @@ pub struct Lowered {
 pub fn lowered(kernel: &Kernel, plan: &Plan, source: &dyn Fn(ExprId) -> Option<String>) -> Vec<Lowered> {
     let has_aliases = kernel.buffers.iter().any(|buffer| matches!(buffer.backing, Backing::Alias(_)));
     let mut all = Vec::new();
-    for step in Step::ALL {
+    for step in LoweringStep::ALL {
         let changes = match step {
-            Step::FrontEnd => true,
-            Step::Sizes | Step::Offsets | Step::Allocations => !kernel.specs.is_empty(),
-            Step::LocalAliases => has_aliases || !kernel.specs.is_empty(),
+            LoweringStep::FrontEnd => true,
+            LoweringStep::Sizes | LoweringStep::Offsets | LoweringStep::Allocations => !kernel.specs.is_empty(),
+            LoweringStep::LocalAliases => has_aliases || !kernel.specs.is_empty(),
         };
         if !changes {
             continue;
@@ -69,7 +75,7 @@ pub fn lowered(kernel: &Kernel, plan: &Plan, source: &dyn Fn(ExprId) -> Option<S
         let failure = failure(kernel, plan, step);
         let text = match &failure {
             // What the front end has built so far is worth seeing; a pass that fails leaves what the one before it left.
-            Some(failure) if step > Step::FrontEnd => failure.clone(),
+            Some(failure) if step > LoweringStep::FrontEnd => failure.clone(),
             _ => Printer::new(kernel, plan, step, source).module() + failure.as_deref().unwrap_or_default(),
         };
         all.push(Lowered { step, text });
@@ -87,33 +93,33 @@ pub fn text(lowered: &[Lowered]) -> String {
 }
 
 /// The comments that stand for what a step does not get through.
-fn failure(kernel: &Kernel, plan: &Plan, step: Step) -> Option<String> {
+fn failure(kernel: &Kernel, plan: &Plan, step: LoweringStep) -> Option<String> {
     let errors: Vec<&str> = errors(kernel, plan, step).map(|finding| finding.message.as_str()).collect();
     if !errors.is_empty() {
         return Some(errors.iter().fold(String::new(), |text, error| text + "// error: " + error + "\n"));
     }
-    if step == Step::FrontEnd {
+    if step == LoweringStep::FrontEnd {
         return None;
     }
-    if step < Step::LocalAliases && plan.arch.is_amd() {
+    if step < LoweringStep::LocalAliases && plan.arch.is_amd() {
         return Some(format!("// error: the compiler for {} never lowers storage alias specs\n", plan.arch));
     }
     unknown(kernel, plan).map(|reason| format!("// not modelled: {}\n", reason.0))
 }
 
 /// What the compiler says at a step, and goes no further.
-fn errors<'a>(kernel: &'a Kernel, plan: &'a Plan, step: Step) -> Box<dyn Iterator<Item = &'a Finding> + 'a> {
+fn errors<'a>(kernel: &'a Kernel, plan: &'a Plan, step: LoweringStep) -> Box<dyn Iterator<Item = &'a Finding> + 'a> {
     let of_overlap = |finding: &Finding| kernel.overlaps.iter().any(|overlap| overlap.at == finding.at);
     let of_pass = move |finding: &&Finding| match (finding.code, step) {
-        (Code::InvalidOverlap, Step::FrontEnd) => !of_overlap(finding),
-        (Code::InvalidOverlap, Step::Offsets) => of_overlap(finding),
-        (Code::SpecTooSmall, Step::Sizes) => !of_overlap(finding),
-        (Code::SpecTooSmall, Step::Offsets) => of_overlap(finding),
-        (Code::NotDivisible | Code::UnusedSpec, Step::Allocations) => true,
-        (Code::InvalidShape, Step::FrontEnd) => true,
+        (Code::InvalidOverlap, LoweringStep::FrontEnd) => !of_overlap(finding),
+        (Code::InvalidOverlap, LoweringStep::Offsets) => of_overlap(finding),
+        (Code::SpecTooSmall, LoweringStep::Sizes) => !of_overlap(finding),
+        (Code::SpecTooSmall, LoweringStep::Offsets) => of_overlap(finding),
+        (Code::NotDivisible | Code::UnusedSpec, LoweringStep::Allocations) => true,
+        (Code::InvalidShape, LoweringStep::FrontEnd) => true,
         _ => false,
     };
-    let refused = kernel.findings.iter().filter(move |_| step == Step::FrontEnd);
+    let refused = kernel.findings.iter().filter(move |_| step == LoweringStep::FrontEnd);
     let refused = refused.filter(|finding| finding.severity == Severity::Error);
     Box::new(refused.chain(plan.findings.iter().filter(of_pass)))
 }
@@ -142,7 +148,7 @@ fn unknown<'a>(kernel: &'a Kernel, plan: &'a Plan) -> Option<&'a Reason> {
 struct Printer<'a> {
     kernel: &'a Kernel,
     plan: &'a Plan,
-    step: Step,
+    step: LoweringStep,
     source: &'a dyn Fn(ExprId) -> Option<String>,
     encodings: Encodings,
     lines: String,
@@ -156,7 +162,12 @@ struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(kernel: &'a Kernel, plan: &'a Plan, step: Step, source: &'a dyn Fn(ExprId) -> Option<String>) -> Self {
+    fn new(
+        kernel: &'a Kernel,
+        plan: &'a Plan,
+        step: LoweringStep,
+        source: &'a dyn Fn(ExprId) -> Option<String>,
+    ) -> Self {
         let mut printer = Printer {
             kernel,
             plan,
@@ -182,11 +193,11 @@ impl<'a> Printer<'a> {
             match op {
                 Op::Spec(id) => self.spec(id),
                 Op::Buffer(id) => self.buffer(id),
-                Op::Group(id) if self.step < Step::Offsets => {
+                Op::Group(id) if self.step < LoweringStep::Offsets => {
                     let name = self.groups[id.0 as usize].clone();
                     self.group(&name, self.kernel.group(id));
                 }
-                Op::Overlap(at) if self.step < Step::Offsets => self.overlap(at),
+                Op::Overlap(at) if self.step < LoweringStep::Offsets => self.overlap(at),
                 Op::Group(_) | Op::Overlap(_) => {}
                 Op::Index(at) => self.index(&self.kernel.indices[at]),
             }
@@ -233,8 +244,8 @@ impl<'a> Printer<'a> {
     fn buffer_type(&mut self, id: BufferId) -> String {
         let (buffer, is_amd) = (self.kernel.buffer(id), self.is_amd());
         match self.plan.place(id) {
-            Some(place) if self.step >= Step::Allocations => self.encodings.expanded(buffer, place, is_amd),
-            _ => self.encodings.buffer(buffer, Some(&buffer.num), self.step > Step::FrontEnd, is_amd),
+            Some(place) if self.step >= LoweringStep::Allocations => self.encodings.expanded(buffer, place, is_amd),
+            _ => self.encodings.buffer(buffer, Some(&buffer.num), self.step > LoweringStep::FrontEnd, is_amd),
         }
     }
 
@@ -242,7 +253,7 @@ impl<'a> Printer<'a> {
         let spec = self.kernel.spec(id);
         let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
         match &spec.explicit {
-            // Step 1 changes the attribute and leaves the type.
+            // LoweringStep 1 changes the attribute and leaves the type.
             Some(Ok(bytes)) => format!("!tlx.storage_alias_spec<{storage}, {bytes}>"),
             Some(Err(_)) => format!("!tlx.storage_alias_spec<{storage}, ?>"),
             None => format!("!tlx.storage_alias_spec<{storage}>"),
@@ -250,12 +261,13 @@ impl<'a> Printer<'a> {
     }
 
     fn spec(&mut self, id: SpecId) {
-        if self.step >= Step::Allocations {
+        if self.step >= LoweringStep::Allocations {
             return self.backing(id);
         }
         let (spec, name) = (self.kernel.spec(id), &self.specs[id.0 as usize]);
         let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
-        let size = self.plan.spec(id).and_then(|plan| plan.size.as_ref().ok()).filter(|_| self.step >= Step::Sizes);
+        let size =
+            self.plan.spec(id).and_then(|plan| plan.size.as_ref().ok()).filter(|_| self.step >= LoweringStep::Sizes);
         let attributes = match (size, &spec.explicit) {
             (Some(size), _) => {
                 let shape: Vec<_> = size.shape.iter().map(u64::to_string).collect();
@@ -272,7 +284,7 @@ impl<'a> Printer<'a> {
     /// The allocation that a spec becomes: bytes or words of its own, or its largest member.
     fn backing(&mut self, id: SpecId) {
         let spec = self.kernel.spec(id);
-        let owner = if self.step == Step::LocalAliases { self.owner(Base::Spec(id)) } else { None };
+        let owner = if self.step == LoweringStep::LocalAliases { self.owner(Base::Spec(id)) } else { None };
         let ty = match owner {
             Some(largest) => self.buffer_type(largest),
             None => self.backing_type(id),
@@ -295,12 +307,12 @@ impl<'a> Printer<'a> {
         let ty = self.buffer_type(id);
         let line = match &buffer.backing {
             Backing::Own => return self.own(id, &name, &ty),
-            Backing::Spec(spec) if self.step < Step::Allocations => {
+            Backing::Spec(spec) if self.step < LoweringStep::Allocations => {
                 let spec_name = &self.specs[spec.0 as usize];
-                let map = self.placement(id).filter(|_| self.step == Step::Offsets).unwrap_or_default();
+                let map = self.placement(id).filter(|_| self.step == LoweringStep::Offsets).unwrap_or_default();
                 format!("{name} = tlx.storage_alias_local_alloc {spec_name} : {} -> {ty}{map}", self.spec_type(*spec))
             }
-            Backing::Spec(_) | Backing::Alias(_) if self.step == Step::LocalAliases => {
+            Backing::Spec(_) | Backing::Alias(_) if self.step == LoweringStep::LocalAliases => {
                 let (allocated, allocated_ty) = self.allocated(id);
                 format!("{name} = ttg.memdesc_reinterpret {allocated} : {allocated_ty} -> {ty}")
             }
@@ -321,7 +333,7 @@ impl<'a> Printer<'a> {
     fn own(&mut self, id: BufferId, name: &str, ty: &str) {
         let buffer = self.kernel.buffer(id);
         let allocates = allocation(&buffer.storage);
-        let owner = if self.step == Step::LocalAliases { self.owner(Base::Buffer(id)) } else { None };
+        let owner = if self.step == LoweringStep::LocalAliases { self.owner(Base::Buffer(id)) } else { None };
         match owner {
             Some(largest) => {
                 let (allocated, allocated_ty) = (format!("{name}_alloc"), self.buffer_type(largest));
@@ -423,7 +435,7 @@ impl<'a> Printer<'a> {
                 }
             }
         };
-        let placed = self.plan.place(index.buffer).filter(|_| self.step >= Step::Allocations);
+        let placed = self.plan.place(index.buffer).filter(|_| self.step >= LoweringStep::Allocations);
         if let Some(rewriting) = placed.map(|place| place.rewriting).filter(|rewriting| !rewriting.is_identity()) {
             let logical = slot.clone();
             let apply = |printer: &mut Self, op: &str, left: &str, right: u64| {
@@ -446,7 +458,7 @@ impl<'a> Printer<'a> {
             }
         }
         let ty = self.buffer_type(index.buffer);
-        let view_ty = self.encodings.buffer(buffer, None, self.step > Step::FrontEnd, self.is_amd());
+        let view_ty = self.encodings.buffer(buffer, None, self.step > LoweringStep::FrontEnd, self.is_amd());
         self.line(&format!("{view} = ttg.memdesc_index {name}[{slot}] : {ty} -> {view_ty}{comment}"), index.certain);
     }
 

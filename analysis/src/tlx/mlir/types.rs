@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::kernel::{Buffer, BufferKind, Known, Layout, Pair};
 use super::super::language::{Dtype, Storage};
-use super::super::plan::Place;
+use super::super::plan::PlacedBuffer;
 use super::super::sizes::SpecSize;
 
 /// Fewer rows than this, and shared memory of a product is not swizzled.
@@ -119,7 +119,7 @@ impl Encodings {
     }
 
     /// The type of a placed buffer after its indices are rewritten.
-    pub(super) fn expanded(&mut self, buffer: &Buffer, place: &Place, is_amd: bool) -> String {
+    pub(super) fn expanded(&mut self, buffer: &Buffer, place: &PlacedBuffer, is_amd: bool) -> String {
         self.buffer(buffer, Some(&Ok(place.rewriting.new_num)), true, is_amd)
     }
 

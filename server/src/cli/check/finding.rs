@@ -11,8 +11,8 @@ pub(super) struct Finding {
     pub(super) code: Code,
     pub(super) severity: Severity,
     pub(super) message: String,
-    pub(super) place: Place,
-    pub(super) related: Vec<(Place, String)>,
+    pub(super) place: FileRange,
+    pub(super) related: Vec<(FileRange, String)>,
     /// The first line that it is about, without indentation.
     pub(super) line_text: String,
     /// Empty where it was not asked for.
@@ -20,7 +20,7 @@ pub(super) struct Finding {
 }
 
 /// A half-open range in a file, whose path is [`portable`]. Lines and columns count from 1, columns in UTF-16 code units, as editors and SARIF do.
-pub(super) struct Place {
+pub(super) struct FileRange {
     pub(super) path: String,
     pub(super) start: LineCol,
     pub(super) end: LineCol,
@@ -28,7 +28,7 @@ pub(super) struct Place {
 
 impl Finding {
     pub(super) fn new(path: &str, source: &Source, diagnostic: &Diagnostic, framed: bool) -> Finding {
-        let place = |range: TextRange| Place {
+        let place = |range: TextRange| FileRange {
             path: portable(path),
             start: position(source, range.start),
             end: position(source, range.end),

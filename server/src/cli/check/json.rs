@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tilefit_analysis::diagnostics::Severity;
 
-use super::finding::{Finding, Place, portable};
+use super::finding::{FileRange, Finding, portable};
 use super::{Checked, Run};
 
 /// A change that breaks readers raises `schema`.
@@ -36,7 +36,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-fn json_place(place: &Place) -> Value {
+fn json_place(place: &FileRange) -> Value {
     json!({
         "file": place.path,
         "line": place.start.line,

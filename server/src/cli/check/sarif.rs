@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tilefit_analysis::diagnostics::{Code, Severity};
 
 use super::Run;
-use super::finding::{Finding, Place};
+use super::finding::{FileRange, Finding};
 
 pub(super) fn report(run: &Run) -> String {
     let codes: BTreeSet<Code> = run.findings().map(|finding| finding.code).collect();
@@ -67,7 +67,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn location(place: &Place) -> Value {
+fn location(place: &FileRange) -> Value {
     json!({ "physicalLocation": {
         "artifactLocation": { "uri": uri(&place.path) },
         "region": {

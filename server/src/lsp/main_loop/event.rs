@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
 use crate::lsp::tasks::diagnostics::Diagnosed;
-use crate::lsp::tasks::preview::Place;
+use crate::lsp::tasks::preview::PreviewTarget;
 use crate::lsp::tasks::query::Query;
 use crate::lsp::tasks::workspace::Workspace;
 use crate::settings::Settings;
@@ -48,7 +48,7 @@ pub(crate) enum Event {
     Previewed {
         source: Uri,
         kernel: String,
-        place: Place,
+        place: PreviewTarget,
         text: String,
     },
     /// By an edit, perhaps of another document.

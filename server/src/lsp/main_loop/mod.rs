@@ -30,7 +30,7 @@ use super::outbox::{Outbox, ToClient};
 use super::panics::panic_message;
 use super::revision::Revision;
 use super::tasks::background_search::{self, BackgroundSearch};
-use super::tasks::diagnostics::{self, Diagnosed, Outcome};
+use super::tasks::diagnostics::{self, Diagnosed, DiagnosisResult};
 use super::tasks::memory_map::{self, Watches};
 use super::tasks::preview::{self, Previews};
 use super::tasks::query::Query;
@@ -475,7 +475,7 @@ impl MainLoop {
     ) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
-            Outcome::Done(diagnostics) => {
+            DiagnosisResult::Done(diagnostics) => {
                 open.callers = callers;
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
@@ -484,7 +484,7 @@ impl MainLoop {
                 self.search_in_background(next);
             }
             // An edit of another document interrupted this one.
-            Outcome::Cancelled => open.pending = Pending::Diagnostics,
+            DiagnosisResult::Cancelled => open.pending = Pending::Diagnostics,
         }
     }
 }

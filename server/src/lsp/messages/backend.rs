@@ -25,7 +25,7 @@ use super::workspace_diagnostic::WorkspaceDiagnostics;
 use crate::lsp::main_loop::event::Event;
 use crate::lsp::main_loop::queue::Queue;
 use crate::lsp::outbox::{Outbox, ToClient};
-use crate::lsp::tasks::preview::{self, Place};
+use crate::lsp::tasks::preview::{self, PreviewTarget};
 use crate::lsp::tasks::query::{OnEdit, content_modified};
 use crate::lsp::tasks::search;
 use crate::lsp::tasks::symbols::{self, KernelNames};
@@ -91,13 +91,13 @@ impl Backend {
         let Some(GeneratedCode { kernel, text, .. }) = self.generated_code(params).await? else { return Ok(None) };
         let (uri, place) = if self.session.asks_for_content() {
             let Some(uri) = text_document_content::uri_of(&source, &kernel) else { return Ok(None) };
-            (uri.clone(), Place::Content(uri))
+            (uri.clone(), PreviewTarget::Content(uri))
         } else {
             let path = preview::file_of(&source, &kernel);
             let failed = |error| Error::invalid_params(format!("{}: {error}", path.display()));
             preview::write(&path, &text).map_err(failed)?;
             let Some(uri) = Uri::from_file_path(&path) else { return Ok(None) };
-            (uri, Place::File(path))
+            (uri, PreviewTarget::File(path))
         };
         self.queue.post(Event::Previewed { source, kernel, place, text });
         self.outbox.send(ToClient::Show(Location::new(uri.clone(), Range::default())));
@@ -114,7 +114,12 @@ impl Backend {
             .ask(source.clone(), OnEdit::AskAgain, move |view| answers::generated_code_of(view, &name))
             .await?;
         let text = code.map_or_else(|| format!("// tilefit: there is no kernel {kernel}\n"), |code| code.text);
-        self.queue.post(Event::Previewed { source, kernel, place: Place::Content(params.uri), text: text.clone() });
+        self.queue.post(Event::Previewed {
+            source,
+            kernel,
+            place: PreviewTarget::Content(params.uri),
+            text: text.clone(),
+        });
         Ok(TextDocumentContent { text })
     }
 

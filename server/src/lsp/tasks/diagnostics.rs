@@ -14,7 +14,7 @@ pub(crate) struct Diagnosed {
     pub(crate) uri: Uri,
     pub(crate) version: i32,
     pub(crate) revision: Revision,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: DiagnosisResult,
     /// Candidates of each import that is not known yet.
     pub(crate) imports: Vec<Vec<String>>,
     /// What its plans leave open.
@@ -23,7 +23,7 @@ pub(crate) struct Diagnosed {
     pub(crate) callers: usize,
 }
 
-pub(crate) enum Outcome {
+pub(crate) enum DiagnosisResult {
     Done(Vec<Diagnostic>),
     Cancelled,
 }
@@ -34,10 +34,10 @@ pub(crate) fn diagnose(view: View, revision: Revision) -> Diagnosed {
         Ok(Ok(found)) => {
             (open, callers) = (found.open, found.callers);
             let found = found.diagnostics.into_iter();
-            Outcome::Done(found.map(|diagnostic| answers::lsp_diagnostic(&view, diagnostic)).collect())
+            DiagnosisResult::Done(found.map(|diagnostic| answers::lsp_diagnostic(&view, diagnostic)).collect())
         }
-        Ok(Err(_)) => Outcome::Cancelled,
-        Err(panic) => Outcome::Done(vec![answers::failed_diagnosis(panic_message(panic.as_ref()))]),
+        Ok(Err(_)) => DiagnosisResult::Cancelled,
+        Err(panic) => DiagnosisResult::Done(vec![answers::failed_diagnosis(panic_message(panic.as_ref()))]),
     };
     let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
     let imports = imports.ok().and_then(Result::ok).unwrap_or_default();

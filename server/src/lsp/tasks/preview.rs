@@ -19,12 +19,12 @@ use crate::lsp::outbox::{Outbox, ToClient};
 #[derive(Clone)]
 pub(crate) struct Preview {
     kernel: String,
-    place: Place,
+    place: PreviewTarget,
     shown: Arc<Mutex<String>>,
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PreviewTarget {
     Content(Uri),
     File(PathBuf),
 }
@@ -34,7 +34,7 @@ pub(crate) enum Place {
 pub(crate) struct Previews(HashMap<Uri, Vec<Preview>>);
 
 impl Previews {
-    pub(crate) fn add(&mut self, source: Uri, kernel: String, place: Place, text: String) {
+    pub(crate) fn add(&mut self, source: Uri, kernel: String, place: PreviewTarget, text: String) {
         let of_source = self.0.entry(source).or_default();
         if let Some(preview) = of_source.iter().find(|preview| preview.place == place) {
             preview.note(text);
@@ -50,7 +50,7 @@ impl Previews {
     /// The source is closed: its files go with it.
     pub(crate) fn close(&mut self, source: &Uri) {
         for preview in self.0.remove(source).unwrap_or_default() {
-            if let Place::File(path) = preview.place {
+            if let PreviewTarget::File(path) = preview.place {
                 let _ = fs::remove_file(path); // another may have been faster
             }
         }
@@ -103,8 +103,8 @@ pub(crate) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Opti
             continue;
         }
         match &preview.place {
-            Place::Content(uri) => outbox.send(ToClient::RefreshContent(uri.clone())),
-            Place::File(path) => {
+            PreviewTarget::Content(uri) => outbox.send(ToClient::RefreshContent(uri.clone())),
+            PreviewTarget::File(path) => {
                 if let Err(error) = write(path, &text) {
                     outbox.send(ToClient::error(format!("{}: {error}", path.display())));
                 }

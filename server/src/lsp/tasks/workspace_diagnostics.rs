@@ -23,10 +23,10 @@ const FILES_A_DATABASE: usize = 16;
 pub(crate) struct Findings {
     /// All were found under this configuration, and when so many changes of files had been told.
     under: Option<(Config, u64)>,
-    by_path: HashMap<String, Found>,
+    by_path: HashMap<String, FileReport>,
 }
 
-struct Found {
+struct FileReport {
     /// Of the file and of what it imports.
     stamps: Vec<(String, Stamp)>,
     report: Report,
@@ -115,7 +115,7 @@ impl<'a> Looks<'a> {
     }
 
     /// `None` where the file cannot be read, or tilefit fails on it, which costs no others.
-    fn found(&mut self, path: &str, uri: &Uri) -> Option<Found> {
+    fn found(&mut self, path: &str, uri: &Uri) -> Option<FileReport> {
         if self.files == FILES_A_DATABASE {
             *self = Looks::new(self.workspace);
         }
@@ -127,7 +127,7 @@ impl<'a> Looks<'a> {
         })
     }
 
-    fn look(&mut self, path: &str, uri: &Uri) -> Option<Found> {
+    fn look(&mut self, path: &str, uri: &Uri) -> Option<FileReport> {
         let file = self.hand_in(path)?;
         if let Some(root) = &self.workspace.root {
             imports::load(&mut self.host, file, root);
@@ -140,7 +140,7 @@ impl<'a> Looks<'a> {
         let version = self.workspace.open_file(path).map_or(0, |open| open.version);
         let view = View::of_file(analysis, file, uri.clone(), version, self.workspace.encoding);
         let report = answers::report(&view).ok()?;
-        Some(Found { stamps, report })
+        Some(FileReport { stamps, report })
     }
 
     /// Reads a file anew even where another one has imported it.
