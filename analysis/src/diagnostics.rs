@@ -62,7 +62,7 @@ codes! {
     PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
     DumpDiffers "dump-differs" Hint "the compiler's dump has tiles at other addresses";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
-    UnknownName "unknown-name" Warning "a kernel uses a name that nobody defines";
+    UnknownName "unknown-name" Warning "a kernel uses a name that nothing defines";
     UnknownDtype "unknown-dtype" Error "no such element type";
     ShapeNotConstant "shape-not-constant" Error "a tile's shape must be constant";
     InvalidOperand "invalid-operand" Error "an operation does not take this operand";

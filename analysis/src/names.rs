@@ -1,6 +1,6 @@
 //! Which names of a function nothing defines: a kernel may rest on none of them, and each is most likely a slip of the fingers.
 //!
-//! A name counts as defined wherever Python could find it: what is bound under a condition, in a place that does not parse or behind a star
+//! A name counts as defined wherever Python could find it: what is bound under a condition, in a place that does not parse or after a star
 //! import that cannot be followed is there. What the function itself binds further down only is not ([`order`]). Of the language itself ([`language`]), of
 //! modules whose file is known, and of the functions of a program every name is known.
 

@@ -191,7 +191,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "inlayHints.enable",
-        about: "Show space, address and size behind each tile.",
+        about: "Show space, address and size after each tile.",
         shape: Shape::Flag(true),
         takes: "true or false",
         set: |config, value| {

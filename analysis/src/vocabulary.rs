@@ -283,7 +283,7 @@ pub(crate) const TLX: &[Word] = &[
     member("tlx.storage_kind.tmem", "Tensor memory, counted in columns of 32 bits; Blackwell only."),
     enumeration("tlx.reuse_group_type", "How the members of a reuse group lie."),
     member("tlx.reuse_group_type.shared", "At the same place: one at a time is in use."),
-    member("tlx.reuse_group_type.distinct", "Behind each other: all are in use at once."),
+    member("tlx.reuse_group_type.distinct", "One after the other: all are in use at once."),
     function(
         "tlx.storage_alias_spec",
         &["storage=tlx.storage_kind.smem", "buffer_size_bytes=None"],

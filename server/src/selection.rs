@@ -31,7 +31,7 @@ impl Selection {
         })
     }
 
-    /// Whether nothing is to be shown of a document, by the name that the analysis knows it by. One without a file is nobody's to exclude.
+    /// Whether nothing is to be shown of a document, by the name that the analysis knows it by. One without a file cannot be excluded.
     pub(crate) fn excludes(&self, path: &str) -> bool {
         let path = Path::new(path);
         path.is_absolute() && !self.selects(path)

@@ -293,7 +293,7 @@ impl Converter<'_> {
             let in_while = index.is_none();
             let init = match is_unrolled {
                 // The copies stand one after the other, so that what they assign has a value after them.
-                true => Operand::Unknown(Reason("a value in front of the copies of a loop".to_owned())),
+                true => Operand::Unknown(Reason("a value before the copies of a loop".to_owned())),
                 false => self.escaping_init(var, &ty, body, in_while, origin),
             };
             let iter = self.carried(var, ty.clone(), Role::IterArg, origin);
@@ -369,17 +369,16 @@ impl Converter<'_> {
             return Operand::Var(init);
         }
         let name = &self.author(var).name;
-        let reason = Reason(format!("`{name}` is used behind the loop that defines it"));
+        let reason = Reason(format!("`{name}` is used after the loop that defines it"));
         if is_new && !self.around.iter().any(is_decided) {
             let mend = match in_while && self.renamed.contains_key(&var) {
                 true => {
-                    "in a `@pl.jit` function a `while` hands on nothing that is first assigned beside it; assign it first in front of the scope, loop or branch that the `while` stands in"
+                    "in a `@pl.jit` function a `while` hands on nothing that is first assigned beside it; assign it first before the scope, loop or branch that the `while` stands in"
                 }
                 false => "it has no value where the loop does not run; assign it before the loop",
             };
-            let message = format!(
-                "variable `{name}` is used outside its defining scope, behind the loop that assigns it: {mend}"
-            );
+            let message =
+                format!("variable `{name}` is used outside its defining scope, after the loop that assigns it: {mend}");
             self.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
         } else if !matches!(ty, Type::Scalar(_)) {
             self.notes.push(Note { at: origin, reason: reason.clone() });

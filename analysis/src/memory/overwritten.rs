@@ -382,7 +382,7 @@ impl Check<'_, '_> {
             None => format!("in {space}"),
         };
         let when = if read.number >= at.end {
-            "behind the loop that has overwritten it"
+            "after the loop that has overwritten it"
         } else if read.number > at.start {
             "in each iteration, and the first one overwrites it"
         } else {
@@ -392,7 +392,7 @@ impl Check<'_, '_> {
         let way_out = match (space, carry.explicit) {
             (Space::Vec, true) => format!("begin the loop with a copy, `init_values=({copy},)`"),
             (Space::Vec, false) => format!("begin the loop with a copy, `{carried} = {copy}`"),
-            _ => "read it in front of the loop".to_owned(),
+            _ => "read it before the loop".to_owned(),
         };
         let named = match read.var == init {
             true => format!("`{first}`"),

@@ -189,7 +189,7 @@ impl WhileCarry {
         let code = Code::WhileCarry;
         let message = format!(
             "`{0}` is carried through a `while` loop, but the compiler copies nothing: each iteration reads the first value again, and \
-             behind the loop `{0}` is memory that nothing is written to; write it in place, or count in a `for` loop with an `if` around \
+             after the loop `{0}` is memory that nothing is written to; write it in place, or count in a `for` loop with an `if` around \
              its body",
             self.name
         );
@@ -199,7 +199,7 @@ impl WhileCarry {
     /// The planner has no memory for what stands after the loop.
     fn refusal(self) -> Finding {
         let message = format!(
-            "`{}` is carried through a `while` loop, and nothing is written to the memory of what stands behind the loop: the planner DSA-RP \
+            "`{}` is carried through a `while` loop, and nothing is written to the memory of what stands after the loop: the planner DSA-RP \
              \"could not find allocation base\" of it; count in a `for` loop with an `if` around its body",
             self.name
         );

@@ -128,7 +128,7 @@ pub enum Namespace {
 }
 
 impl Namespace {
-    /// As names of the IR begin with it, without the dot behind.
+    /// As names of the IR begin with it, without the dot after it.
     pub const fn name(self) -> &'static str {
         match self {
             Namespace::Tile => "tile",
@@ -677,7 +677,7 @@ mod tests {
         }
     }
 
-    /// A row that names the compiler's instruction and forgets the generator's would be refused as one that nobody has written.
+    /// A row that names the compiler's instruction and forgets the generator's would be refused as one that is not written.
     #[test]
     fn an_operation_with_an_instruction_has_a_selection() {
         for op in OPS.iter().filter(|op| !op.pto.is_empty()) {

@@ -101,7 +101,7 @@ pub enum Index {
 pub struct Instruction {
     pub name: &'static str,
     pub template: &'static [Template],
-    /// Behind the destination.
+    /// After the destination.
     pub operands: &'static [Printed],
     pub columns: Columns,
     pub alike: Alike,
@@ -163,7 +163,7 @@ pub enum Unit {
     Scalar,
     /// None: it points its result to the bytes of its operand.
     Nothing,
-    /// On 910B elements behind columns that fill no whole block of 32 bytes are copied by the scalar unit, for which nothing waits.
+    /// On 910B elements after columns that fill no whole block of 32 bytes are copied by the scalar unit, for which nothing waits.
     ScalarBehindBlocks,
 }
 

@@ -101,7 +101,7 @@ impl Batches {
         (pages(&inner.shape) == pages(&outer.shape)).then_some(source)
     }
 
-    /// The transposing view that an operand is, and the load behind it.
+    /// The transposing view that an operand is, and the load that it views.
     fn view_and_load(&self, list: usize, operand: VarId) -> (Option<&Call>, Option<&Call>) {
         let view = self.beside(list, operand).filter(|call| call.op == OpId::TRANSPOSE_VIEW);
         let loaded = match view {

@@ -191,7 +191,7 @@ fn refuse_gaps(kernel: &mut Kernel, load: &Call) {
     let message = format!(
         "a window {window:?} of a tensor {tensor:?} has gaps between its rows, and a load into L1 takes them as those of one matrix: \
          the compiler requires \"the valid sub-box of the leading dims to be contiguous in row-major order\"; load one batch at a time, \
-         or whole axes behind the first"
+         or whole axes after the first"
     );
     kernel.rejections.push(Rejection { at: load.origin, code: Code::InvalidOperand, message, related: Vec::new() });
 }

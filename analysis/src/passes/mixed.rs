@@ -80,7 +80,7 @@ fn for_vector_units(kernel: &mut Kernel, divided: Option<Origin>, target: Target
     match kernel.cross_core.repetition {
         Repetition::Second if target == Target::Ascend910b => {
             if let Some(at) = late_setup(&kernel.body) {
-                note(kernel, at, "a queue that is set up behind other statements, for both vector units");
+                note(kernel, at, "a queue that is set up after other statements, for both vector units");
             }
             let body = std::mem::take(&mut kernel.body);
             kernel.body = lane::for_both_units(kernel, body);

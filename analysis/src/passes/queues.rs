@@ -238,7 +238,7 @@ impl Findings {
         }
         for (var, at) in taken {
             let name = &kernel.var(var).name;
-            self.add(at, format!("`{name}` keeps its slot of the queue, which fills up: add `{}({name})` behind its last use, in the same block", word(side.give_back)));
+            self.add(at, format!("`{name}` keeps its slot of the queue, which fills up: add `{}({name})` after its last use, in the same block", word(side.give_back)));
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct SettingEdit {
 }
 
 /// How the files of settings in a folder have to change for a setting, by its key, to have a value; `None` where they are not
-/// understood. Whoever owns the files says it: they are read only when an action needs them.
+/// understood. The caller, which owns the files, says it: they are read only when an action needs them.
 type WriteSetting<'a> = &'a dyn Fn(&Path, &str, &str) -> Option<SettingEdit>;
 
 /// Those of the kinds in `only`, or all without it. `write_setting` is asked only for actions that write one.

@@ -15,7 +15,7 @@ pub fn range(document: &Document, range: TextRange, encoding: PositionEncoding) 
 }
 
 /// The name under which the analysis knows a document: its path, or its URI where it has no file. The cells of a notebook differ
-/// behind the path only.
+/// after the path only.
 pub fn path_of(uri: &lsp::Uri) -> String {
     let is_file = uri.as_str().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"));
     let path = uri.to_file_path().filter(|_| is_file);

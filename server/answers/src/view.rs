@@ -86,7 +86,7 @@ def k(a: pl.Tensor[[128, 512], pl.FP32], out: pl.Out[pl.Tensor[[128, 512], pl.FP
     #[test]
     fn a_request_is_answered_without_a_server() {
         let view = view(PositionEncoding::Utf16);
-        let diagnostics = crate::diagnostics(&view).expect("nobody edits");
+        let diagnostics = crate::diagnostics(&view).expect("no edit interrupts");
         let said: Vec<_> = diagnostics.iter().map(|it| (it.range.start.line, it.message.as_str())).collect();
         expect![[r#"
             [
@@ -96,7 +96,7 @@ def k(a: pl.Tensor[[128, 512], pl.FP32], out: pl.Out[pl.Tensor[[128, 512], pl.FP
                 ),
             ]
         "#]].assert_debug_eq(&said);
-        let hover = crate::hover(&view, Position::new(4, 4), Shows::default()).expect("nobody edits");
+        let hover = crate::hover(&view, Position::new(4, 4), Shows::default()).expect("no edit interrupts");
         assert_eq!(hover.and_then(|hover| hover.range), Some(Range::new(Position::new(4, 4), Position::new(4, 8))));
     }
 

@@ -12,7 +12,7 @@ use tilefit_analysis::Cancellable;
 use crate::diagnostic::{diagnostics, diagnostics_id};
 use crate::view::View;
 
-/// What is wrong in a file, whoever asks for it.
+/// What is wrong in a file, whichever request asks for it.
 #[derive(Debug, Clone)]
 pub struct Report {
     id: String,

@@ -5,7 +5,7 @@
 //!                                <───────────── delivery (outbox) <──────────┘ <────── events ───────┘
 //! ```
 //!
-//! Three rooms, each of which knows those behind it and none before it: [`messages`] → [`main_loop`] → [`tasks`]. What a task comes to
+//! Three rooms, each of which knows those after it and none before it: [`messages`] → [`main_loop`] → [`tasks`]. What a task comes to
 //! is an event that the loop posts for it.
 //!
 //! Invariants: the main loop is the only writer and takes messages in wire order; nothing but the main loop touches

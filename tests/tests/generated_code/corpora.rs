@@ -73,7 +73,7 @@ fn kernels_on_tiles_compute_what_they_say() {
         Target::Ascend910b,
         expect![[r#"
             238 run, 236 right
-            1 `t15` has rows of 256 elements and the result rows of 128, which the instruction does not take; no room for 32768 bytes of scratch behind the planned tiles: gen_030_0
+            1 `t15` has rows of 256 elements and the result rows of 128, which the instruction does not take; no room for 32768 bytes of scratch after the planned tiles: gen_030_0
             1 `x`: rows of 48 bytes (24 FP16); the instruction library takes multiples of 32 bytes: 103_odd_sizes_0
             22 does not fit: overflow_0 065_memref_same_slot_overlap_error_0 073_reserved_prefix_overflow_0 076_overflow_vec_0 077_overflow_mat_0 078_overflow_left_0 079_overflow_acc_0 080_overflow_bias_0 gen_003_0 gen_025_0 gen_026_0 gen_045_0 gen_058_0 gen_059_0 gen_067_0 gen_072_0 gen_095_0 gen_102_0 gen_106_0 gen_110_0 gen_113_0 gen_126_0
             1 rejected: no native cast path from INT8 to FP32 for arch a2a3; pto.tcvt does not support this conversion. Cast to FP16 first, then to FP32, if FP16 holds all values: 010_cast_without_direct_instruction_0

@@ -56,7 +56,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         Yes,
         Yes,
         Yes,
-        "space, address and size behind each tile; leads to who had the memory before",
+        "space, address and size after each tile; leads to who had the memory before",
     ),
     (
         "code lenses",

@@ -386,7 +386,7 @@ impl Selector<'_> {
         let address = self.vec_end.next_multiple_of(32);
         let end = address.saturating_add(size(form));
         if self.vec_capacity.is_some_and(|capacity| end > capacity) {
-            return Err(format!("no room for {} bytes of scratch behind the planned tiles", size(form)).into());
+            return Err(format!("no room for {} bytes of scratch after the planned tiles", size(form)).into());
         }
         self.vec_end = end;
         Ok(address)

@@ -231,7 +231,7 @@ fn exhausted(order: &Order, instructions: &[&Instr]) -> Finding {
         "more than {EVENTS} flags from {src} to {dst} are pending at once, and none can be joined with another; use results \
          nearer to where they are produced"
     );
-    let related = format!("the flag that finds no event is set behind this, on {src}");
+    let related = format!("the flag that finds no event is set after this, on {src}");
     let code = Code::EventsExhausted;
     let related = vec![Related { at: earlier.origin, message: related }];
     Finding::new(code, later.origin, message).with_related(related)

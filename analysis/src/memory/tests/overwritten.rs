@@ -57,7 +57,7 @@ fn what_is_read_behind_the_loop() {
         &format!("{LOOP}out = pl.store(x, [64, 0], out)"),
         expect![[r#"
             pl.store(x, [64, 0], out)
-              `x` is read behind the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x` is read after the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
               for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
         "#]],
@@ -66,7 +66,7 @@ fn what_is_read_behind_the_loop() {
         &format!("{LOOP}v = pl.slice(x, [16, 64], [0, 0])\nif n > 4:\n    out = pl.store(v, [64, 0], out)"),
         expect![[r#"
             pl.store(v, [64, 0], out)
-              `x`, as `v`, is read behind the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x`, as `v`, is read after the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
               for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
         "#]],
@@ -134,7 +134,7 @@ fn what_is_not_certain() {
         &format!("if n > 1:\n{within}{store}"),
         expect![[r#"
             pl.store(x, [64, 0], out)
-              `x` is read behind the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
+              `x` is read after the loop that has overwritten it: the compiler keeps `c` in the same bytes (at Vec 0x0..0x4000); begin the loop with a copy, `init_values=(pl.move(x, target_memory=pl.Mem.Vec),)`
               x: `x` is written here
               for i, (c,) in pl.range(n, init_values=(x,)):: the loop begins with it as `c`
         "#]],

@@ -57,8 +57,7 @@ impl<'a> Lane<'a> {
         let whole = Whole { assigned: &assignments(&self.source.body), arriving: &self.arriving };
         let Repaired { mut body, unclear } = repair(&self.kernel, body, &whole);
         if let Some(var) = unclear {
-            let reason =
-                format!("`{}`, which the compiler computes again in front of a loop", self.kernel.var(var).name);
+            let reason = format!("`{}`, which the compiler computes again before a loop", self.kernel.var(var).name);
             self.kernel.notes.push(Note { at: self.kernel.var(var).origin, reason: Reason(reason) });
         }
         self.refuse_crossings(&body);

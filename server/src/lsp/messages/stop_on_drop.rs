@@ -1,4 +1,4 @@
-//! How tasks hear that nobody waits for them.
+//! How tasks hear that no request waits for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

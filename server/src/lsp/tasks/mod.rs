@@ -1,4 +1,4 @@
-//! What takes time, each on a worker: out of snapshots and files come values, for whoever started it. Nothing here knows the main
+//! What takes time, each on a worker: out of snapshots and files come values, for the caller that started it. Nothing here knows the main
 //! loop or its events.
 
 pub(crate) mod background_search;

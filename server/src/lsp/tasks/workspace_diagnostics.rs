@@ -91,7 +91,7 @@ pub(crate) fn diagnose(
     for (uri, id) in known.iter().filter(|(uri, _)| !told.contains(uri)) {
         let gone = Report::empty();
         if id != gone.id() {
-            let _ = sender.send(Message::File(Some(say(uri.clone(), gone)))); // fails when nobody waits
+            let _ = sender.send(Message::File(Some(say(uri.clone(), gone)))); // fails when no request waits
         }
     }
 }
