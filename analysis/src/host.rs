@@ -203,9 +203,9 @@ features! {
     /// What else is meant by the name at a byte offset.
     highlights(offset: usize) -> Vec<ide::Mention> = ide::navigation::highlights;
     /// Bytes of what can be folded.
-    folding_ranges() -> Vec<tilefit_syntax::TextRange> = ide::structure::folding_ranges;
+    folding_ranges() -> Vec<tilefit_syntax::TextRange> = ide::folding::folding_ranges;
     /// Bytes of what lies around a byte offset, from the inside out.
-    selection_ranges(offset: usize) -> Vec<tilefit_syntax::TextRange> = ide::structure::selection_ranges;
+    selection_ranges(offset: usize) -> Vec<tilefit_syntax::TextRange> = ide::folding::selection_ranges;
     /// The kernel or helper whose name is at a byte offset.
     call_item(offset: usize) -> Option<ide::CallItem> = ide::call_hierarchy::call_item;
     /// The functions that call the one whose name is at a byte offset.
@@ -238,7 +238,7 @@ features! {
     lowered_ir_at(offset: usize) -> Option<ide::LoweredIr> = ide::lowered_ir::lowered_ir_at;
     /// What an editor can offer to do within a range.
     code_actions(range: tilefit_syntax::TextRange) -> Vec<ide::CodeAction> = ide::code_actions::code_actions;
-    /// The edits of every mend of a file that is the nearest way.
+    /// The edits of every fix of a file that is the nearest way.
     fix_all() -> Vec<(tilefit_syntax::TextRange, String)> = ide::code_actions::fix_all;
     /// Who has which bytes of each memory space, for the kernel around a byte offset.
     memory_map(offset: usize, trial: ide::memory_map::Trial) -> Option<ide::MemoryMaps> = ide::memory_map::memory_map;

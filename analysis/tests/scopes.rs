@@ -322,11 +322,11 @@ fn say_shapes(text: &str) -> (String, Vec<KernelPlan>) {
         let everywhere = tilefit_syntax::TextRange::new(0, now.len());
         let actions = host.snapshot().code_actions(file, everywhere).unwrap();
         let says = actions.into_iter().find_map(|action| match action.effect {
-            Effect::Mend(mend) if action.title.starts_with("Say the shape") => Some(mend),
+            Effect::Fix(fix) if action.title.starts_with("Say the shape") => Some(fix),
             _ => None,
         });
-        let Some(mend) = says else { return (comments, host.snapshot().plans(file).unwrap()) };
-        let [(range, comment)] = mend.edits.as_slice() else { panic!("one edit") };
+        let Some(fix) = says else { return (comments, host.snapshot().plans(file).unwrap()) };
+        let [(range, comment)] = fix.edits.as_slice() else { panic!("one edit") };
         let line = now[range.start..].lines().next().unwrap();
         comments += &format!("{} above {line}\n", comment.trim_end());
         // As an author would fill it in.

@@ -64,7 +64,7 @@ fn findings(example: &str, code: Code) -> Vec<(usize, String)> {
     found
 }
 
-/// What a test compares before and after a mend.
+/// What a test compares before and after a fix.
 struct Said {
     of_code: usize,
     errors: usize,
@@ -103,31 +103,31 @@ fn every_page_shows_its_code() {
 
 /// Every quick fix, applied to the example that offers it, takes its diagnostic away and leaves a file that is analysed as before.
 #[test]
-fn every_mend_of_an_example_mends_it() {
-    let mut mends: BTreeMap<&str, usize> = BTreeMap::new();
+fn every_fix_of_an_example_fixes_it() {
+    let mut fixes: BTreeMap<&str, usize> = BTreeMap::new();
     for code in Code::ALL {
         for example in examples(code.page()) {
             let (analysis, file) = open(&example, *code);
             let all = analysis.diagnostics(file).expect("nothing is edited");
             let actions = analysis.code_actions(file, TextRange::new(0, example.len())).expect("nothing is edited");
             for action in actions {
-                let (title, Effect::Mend(mend)) = (action.title, action.effect) else { continue };
-                assert!(all.contains(&mend.mends), "{title} mends what nobody says:\n{:?}", mend.mends);
-                let before = said(&analysis, file, mend.mends.code);
-                let mut edits = mend.edits.clone();
+                let (title, Effect::Fix(fix)) = (action.title, action.effect) else { continue };
+                assert!(all.contains(&fix.fixes), "{title} fixes what nobody says:\n{:?}", fix.fixes);
+                let before = said(&analysis, file, fix.fixes.code);
+                let mut edits = fix.edits.clone();
                 edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
-                let mut mended = example.clone();
-                edits.iter().for_each(|(range, new)| mended.replace_range(range.start..range.end, new));
-                let (analysis, file) = open(&mended, *code);
-                let after = said(&analysis, file, mend.mends.code);
-                assert!(after.of_code < before.of_code, "{title} leaves {}:\n{mended}", mend.mends.code);
-                assert!(after.errors <= before.errors, "{title} makes another error:\n{mended}");
-                assert_eq!(after.kernels, before.kernels, "{title} loses a kernel:\n{mended}");
-                *mends.entry(mend.mends.code.name()).or_default() += 1;
+                let mut fixed = example.clone();
+                edits.iter().for_each(|(range, new)| fixed.replace_range(range.start..range.end, new));
+                let (analysis, file) = open(&fixed, *code);
+                let after = said(&analysis, file, fix.fixes.code);
+                assert!(after.of_code < before.of_code, "{title} leaves {}:\n{fixed}", fix.fixes.code);
+                assert!(after.errors <= before.errors, "{title} makes another error:\n{fixed}");
+                assert_eq!(after.kernels, before.kernels, "{title} loses a kernel:\n{fixed}");
+                *fixes.entry(fix.fixes.code.name()).or_default() += 1;
             }
         }
     }
-    let list: Vec<_> = mends.iter().map(|(code, count)| format!("{code} {count}\n")).collect();
+    let list: Vec<_> = fixes.iter().map(|(code, count)| format!("{code} {count}\n")).collect();
     expect![[r#"
         backing-shape 1
         capacity-exceeded 3

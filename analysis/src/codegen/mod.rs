@@ -74,9 +74,9 @@ pub fn print(sequenced: &Sequenced, options: Options, origin: Origin) -> Generat
 pub struct Sequenced {
     pub program: Program,
     pub findings: Vec<Finding>,
-    /// How to mend the finding with this index.
+    /// How to fix the finding with this index.
     pub repairs: Vec<(usize, Change)>,
-    /// What may mend the finding with this index, or make it worse.
+    /// What may fix the finding with this index, or make it worse.
     pub candidates: Vec<(usize, Change)>,
 }
 

@@ -10,7 +10,7 @@ use crate::ir::{Origin, Role};
 use crate::memory::{Plan, PlannedTile, Status};
 use crate::target::Space;
 
-use super::trial::{self, Concerned, Edit, Said};
+use super::speculative::{self, Concerned, Edit, Said};
 use super::{CodeAction, Context, Effect, PlacedUnit};
 
 /// Offered on the name of a tile where it is defined, if the compiler takes it.
@@ -65,7 +65,7 @@ fn annotation(
 fn is_taken(context: &Context<'_>, placed: &PlacedUnit<'_>, edit: &Edit, tile: &PlannedTile, name: &str) -> bool {
     let concerned = Concerned::Block(placed.start);
     let before = Said::of(context, &concerned, Code::CapacityExceeded);
-    trial::after(context, std::slice::from_ref(edit), |context| {
+    speculative::after(context, std::slice::from_ref(edit), |context| {
         let is_bound = |plan: &Plan| {
             let mut tiles = plan.tiles.iter().filter(|other| other.name == tile.name && other.inserted.is_none());
             let buffer = tiles.find_map(|tile| tile.buffer.map(|buffer| plan.buffer(buffer)).filter(|it| it.declared));

@@ -1,4 +1,4 @@
-//! What an editor offers at a place: to look at the allocated IR, and to mend what can be mended in one obvious way.
+//! What an editor offers at a place: to look at the allocated IR, and to fix what can be fixed in one obvious way.
 
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Stmt};
@@ -11,7 +11,7 @@ use crate::memory::Plan;
 use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
-use super::{Context, PlacedUnit, bind, capacity_mends, sync_mends};
+use super::{Context, PlacedUnit, bind, capacity_fixes, sync_fixes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
@@ -25,11 +25,11 @@ pub enum Effect {
     ShowAllocatedIr(usize),
     /// Shows the MLIR of the TLX kernel around this byte offset.
     ShowLoweredIr(usize),
-    Mend(Mend),
+    Fix(Fix),
     /// The setting `planner`, under which the diagnostic is gone.
     SetPlanner {
         planner: Planner,
-        mends: Diagnostic,
+        fixes: Diagnostic,
     },
     /// Edits after which the file is as right as before: bytes, and what is written there instead.
     Refactor(Vec<(TextRange, String)>),
@@ -37,10 +37,10 @@ pub enum Effect {
 
 /// Edits after which a diagnostic is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mend {
+pub struct Fix {
     /// Bytes, and what is written there instead.
     pub edits: Vec<(TextRange, String)>,
-    pub mends: Diagnostic,
+    pub fixes: Diagnostic,
     /// There is no other way as near.
     pub preferred: bool,
 }
@@ -49,20 +49,20 @@ pub struct Mend {
 const MOST_SLIPS: usize = 2;
 
 pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
-    let mut actions = mends_and_views(context, range);
+    let mut actions = fixes_and_views(context, range);
     for placed in context.units_in(range) {
-        actions.extend(capacity_mends::capacity_mends(context, &placed, range));
-        actions.extend(capacity_mends::planners(context, &placed, range));
+        actions.extend(capacity_fixes::capacity_fixes(context, &placed, range));
+        actions.extend(capacity_fixes::planners(context, &placed, range));
         actions.extend(bind::bind(context, &placed, range));
         if diagnostics::asks_for_sequences(context, placed.unit) {
-            actions.extend(sync_mends::tried(context, &placed, range));
+            actions.extend(sync_fixes::tried(context, &placed, range));
         }
     }
     actions
 }
 
 /// What is known without trying anything.
-fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
+fn fixes_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = Vec::new();
     for placed in context.units_in(range) {
         actions.extend(context.language(placed.unit).actions(context, &placed, range));
@@ -70,7 +70,7 @@ fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     for placed in context.programs_in(range) {
         actions.extend(suggested_names(context, &placed, range));
     }
-    // What mends something is offered before what only shows it.
+    // What fixes something is offered before what only shows it.
     let is_view = |action: &CodeAction| matches!(action.effect, Effect::ShowAllocatedIr(_) | Effect::ShowLoweredIr(_));
     actions.sort_by_key(is_view);
     let mut seen = Vec::new();
@@ -87,7 +87,7 @@ fn mends_and_views(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
 pub(super) fn of_plans(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = Vec::new();
     if diagnostics::asks_for_sequences(context, placed.unit) {
-        actions.extend(sync_mends::sync_mends(context, placed, range));
+        actions.extend(sync_fixes::sync_fixes(context, placed, range));
     }
     actions.extend(suggested_names(context, placed, range));
     let text = context.text_of(placed);
@@ -103,26 +103,26 @@ pub(super) fn of_plans(context: &Context<'_>, placed: &PlacedUnit<'_>, range: Te
         for diagnostic in &planned.kernel.rejections {
             let at = placed.range(diagnostic.at);
             if at.intersects(range) || at.touches(range.start) {
-                actions.extend(site.mends(diagnostic));
+                actions.extend(site.fixes(diagnostic));
             }
         }
     }
     actions
 }
 
-/// The edits of every mend of a file that is the nearest way, in text order. Where two touch, the first is taken; the other may
+/// The edits of every fix of a file that is the nearest way, in text order. Where two touch, the first is taken; the other may
 /// be offered again afterwards.
 pub(crate) fn fix_all(context: &Context<'_>) -> Vec<(TextRange, String)> {
-    let actions = mends_and_views(context, TextRange::new(0, context.document().len()));
-    let mends = actions.into_iter().filter_map(|action| match action.effect {
-        Effect::Mend(mend) if mend.preferred => Some(mend),
+    let actions = fixes_and_views(context, TextRange::new(0, context.document().len()));
+    let fixes = actions.into_iter().filter_map(|action| match action.effect {
+        Effect::Fix(fix) if fix.preferred => Some(fix),
         _ => None,
     });
     let mut taken: Vec<(TextRange, String)> = Vec::new();
-    for mend in mends {
+    for fix in fixes {
         let is_free = |(range, _): &(TextRange, String)| !taken.iter().any(|(other, _)| other.intersects(*range));
-        if mend.edits.iter().all(is_free) {
-            taken.extend(mend.edits);
+        if fix.edits.iter().all(is_free) {
+            taken.extend(fix.edits);
         }
     }
     taken.sort_by_key(|(range, _)| *range);
@@ -134,7 +134,7 @@ pub(super) fn suggested_names(context: &Context<'_>, placed: &PlacedUnit<'_>, ra
     if db::unknown_names(context.db, placed.unit).is_empty() {
         return Vec::new();
     }
-    // What is no element type has mends of its own.
+    // What is no element type has fixes of its own.
     let said = diagnostics::diagnostics(context);
     let here = diagnostics::unknown_names(context, placed).filter(|(_, unknown)| said.contains(unknown));
     let here = here.filter(|(_, said)| said.range.intersects(range) || said.range.touches(range.start));
@@ -142,7 +142,7 @@ pub(super) fn suggested_names(context: &Context<'_>, placed: &PlacedUnit<'_>, ra
         let suggestion = unknown.suggestion.as_ref()?;
         let title = format!("Replace `{}` by `{suggestion}`", unknown.name);
         let edits = vec![(said.range, suggestion.clone())];
-        Some(CodeAction { title, effect: Effect::Mend(Mend { edits, mends: said, preferred: true }) })
+        Some(CodeAction { title, effect: Effect::Fix(Fix { edits, fixes: said, preferred: true }) })
     });
     replaced.collect()
 }
@@ -172,8 +172,8 @@ fn scenario(
         .into_iter()
         .find(|diagnostic| diagnostic.range == placed.range(note.at) && diagnostic.message.contains("# tilefit: "))?;
     let edit = (TextRange::empty(host.start + at), format!("# tilefit: {comment}\n{indent}"));
-    let mend = Mend { edits: vec![edit], mends: diagnostic, preferred: false };
-    Some(CodeAction { title: format!("Say the shape of `{param}` in a comment"), effect: Effect::Mend(mend) })
+    let fix = Fix { edits: vec![edit], fixes: diagnostic, preferred: false };
+    Some(CodeAction { title: format!("Say the shape of `{param}` in a comment"), effect: Effect::Fix(fix) })
 }
 
 /// A kernel and the block that it stands in.
@@ -193,7 +193,7 @@ enum Kind {
 }
 
 impl Site<'_> {
-    fn mends(&self, rejection: &Rejection) -> Vec<CodeAction> {
+    fn fixes(&self, rejection: &Rejection) -> Vec<CodeAction> {
         match (rejection.code, rejection.at) {
             (Code::UnknownDtype, Origin::Expr(at)) => self.dtypes(rejection, at),
             (Code::Rejected, Origin::Expr(at)) => self.operator(rejection, at).into_iter().collect(),
@@ -217,11 +217,11 @@ impl Site<'_> {
         // The compiler refuses to cast a tile to what it is.
         let own = self.cast_of(at);
         nearest.retain(|name| own != Some(*name));
-        let mend = |name: &&str| {
+        let fix = |name: &&str| {
             let title = format!("Replace `{wrong}` by `{name}`");
-            self.mend(rejection, title, (range, (*name).to_owned()), preferred)
+            self.fix(rejection, title, (range, (*name).to_owned()), preferred)
         };
-        nearest.iter().map(mend).collect()
+        nearest.iter().map(fix).collect()
     }
 
     /// The element type of the tile that is cast to the type that `target` names.
@@ -328,12 +328,12 @@ impl Site<'_> {
             return None;
         }
         let title = format!("Write `{new}`");
-        Some(self.mend(rejection, title, (range, new), true))
+        Some(self.fix(rejection, title, (range, new), true))
     }
 
-    fn mend(&self, rejection: &Rejection, title: String, edit: (TextRange, String), preferred: bool) -> CodeAction {
-        let mends = diagnostics::rejected(self.placed, rejection);
-        CodeAction { title, effect: Effect::Mend(Mend { edits: vec![edit], mends, preferred }) }
+    fn fix(&self, rejection: &Rejection, title: String, edit: (TextRange, String), preferred: bool) -> CodeAction {
+        let fixes = diagnostics::rejected(self.placed, rejection);
+        CodeAction { title, effect: Effect::Fix(Fix { edits: vec![edit], fixes, preferred }) }
     }
 }
 
@@ -382,7 +382,7 @@ mod tests {
         (host.snapshot(), file)
     }
 
-    /// Prints the titles of the mends of the whole file; applies each, after which its diagnostic must be gone.
+    /// Prints the titles of the fixes of the whole file; applies each, after which its diagnostic must be gone.
     #[track_caller]
     fn check(body: &str, expect: Expect) {
         let text = kernel(body);
@@ -390,17 +390,17 @@ mod tests {
         let actions = analysis.code_actions(file, TextRange::new(0, text.len())).expect("no edit");
         let mut titles = String::new();
         for CodeAction { title, effect } in actions {
-            let Effect::Mend(mend) = effect else { continue };
-            assert!(analysis.diagnostics(file).expect("no edit").contains(&mend.mends));
-            let mut mended = text.clone();
-            for (range, new) in &mend.edits {
-                mended.replace_range(range.start..range.end, new);
+            let Effect::Fix(fix) = effect else { continue };
+            assert!(analysis.diagnostics(file).expect("no edit").contains(&fix.fixes));
+            let mut fixed = text.clone();
+            for (range, new) in &fix.edits {
+                fixed.replace_range(range.start..range.end, new);
             }
-            let (analysis, file) = open(&mended);
+            let (analysis, file) = open(&fixed);
             let left = analysis.diagnostics(file).expect("no edit");
-            assert_eq!(left, [], "{title}:\n{mended}");
+            assert_eq!(left, [], "{title}:\n{fixed}");
             titles.push_str(&title);
-            titles.push_str(if mend.preferred { "\n" } else { " (not preferred)\n" });
+            titles.push_str(if fix.preferred { "\n" } else { " (not preferred)\n" });
         }
         expect.assert_eq(&titles);
     }

@@ -12,11 +12,11 @@ use crate::ops::OPS;
 use crate::target::{Machine, Space};
 use crate::vocabulary::{self, Word, WordKind};
 
+use super::cursor_context::{CursorContext, Dialect};
 use super::language::ValueKind;
-use super::place::{Dialect, Place};
 use super::signature_help::{self, Signature};
 
-use super::{Context, layout};
+use super::{Context, formatting};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completions {
@@ -58,7 +58,7 @@ pub(crate) fn completions(context: &Context<'_>, offset: usize) -> Option<Comple
     if !context.config().completion {
         return None;
     }
-    let Some(place) = Place::at(context, offset) else { return decorators(context, offset) };
+    let Some(place) = CursorContext::at(context, offset) else { return decorators(context, offset) };
     if !place.cursor.expects_operand {
         return None;
     }
@@ -131,7 +131,7 @@ pub(super) fn about(signature: &Signature) -> String {
 
 struct Items<'c, 'db> {
     context: &'c Context<'db>,
-    place: &'c Place<'db>,
+    place: &'c CursorContext<'db>,
     found: Vec<Completion>,
 }
 
@@ -441,7 +441,7 @@ pub(super) fn free(context: &Context<'_>, unit: Unit<'_>, space: Space) -> Strin
     match machine.capacity(space) {
         None => format!("not limited on {}", config.target),
         Some(capacity) if used > capacity => format!("{} B too much for {capacity} B", used - capacity),
-        Some(capacity) => format!("{} of {} free", layout::bytes(capacity - used), layout::bytes(capacity)),
+        Some(capacity) => format!("{} of {} free", formatting::bytes(capacity - used), formatting::bytes(capacity)),
     }
 }
 

@@ -229,7 +229,7 @@ fn add_unknown_names(all: &mut Vec<Diagnostic>, context: &Context<'_>, placed: &
 }
 
 /// What the compiler refuses of a call with a misspelt keyword, and of that keyword's value, follows from it: it is said once, where the
-/// mend is known, and weighs what it weighs for the compiler.
+/// fix is known, and weighs what it weighs for the compiler.
 fn take_refusals(all: &mut Vec<Diagnostic>, of_name: &mut Diagnostic, places: &[TextRange]) {
     let follows =
         |said: &Diagnostic| matches!(said.code, Code::InvalidOperand | Code::Rejected) && places.contains(&said.range);

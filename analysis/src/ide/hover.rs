@@ -6,8 +6,8 @@ use crate::ir::Dtype;
 use crate::target::Space;
 
 use super::completion::{self, documentation};
-use super::place::Place;
-use super::{Context, made};
+use super::cursor_context::CursorContext;
+use super::{Context, inserted_tiles};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
@@ -22,10 +22,10 @@ pub(crate) fn hover(context: &Context<'_>, offset: usize) -> Option<Hover> {
 
 /// Of the language: an operation, a type, an element type, a memory space.
 fn of_word(context: &Context<'_>, offset: usize) -> Option<Hover> {
-    let place = Place::at(context, offset)?;
+    let place = CursorContext::at(context, offset)?;
     let rest = &place.text[place.cursor.word.end..];
     let end = offset + rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
-    let place = Place::at(context, end)?;
+    let place = CursorContext::at(context, end)?;
     let path = place.canonical(&place.cursor.path)?;
     let operation = documentation(&path).map(|text| text + &of_statement(context, offset));
     let markdown = operation.or_else(|| constant(context, &place, &path))?;
@@ -39,7 +39,7 @@ fn of_statement(context: &Context<'_>, offset: usize) -> String {
             let plan = outcome.plan()?;
             let around = plan.statements.iter().filter(|&&at| placed.range(at).touches(offset) && at != plan.origin);
             let statement = around.min_by_key(|&&at| placed.range(at).len())?;
-            Some(made::of_statement(outcome.kernel(), plan, *statement))
+            Some(inserted_tiles::of_statement(outcome.kernel(), plan, *statement))
         });
         made.into_iter().find(|made| !made.is_empty())
     });
@@ -47,7 +47,7 @@ fn of_statement(context: &Context<'_>, offset: usize) -> String {
 }
 
 /// `pl.FP32`, `pl.Mem.Vec`
-fn constant(context: &Context<'_>, place: &Place<'_>, path: &str) -> Option<String> {
+fn constant(context: &Context<'_>, place: &CursorContext<'_>, path: &str) -> Option<String> {
     if let Some(space) = path.strip_prefix("pl.Mem.").or_else(|| path.strip_prefix("pl.MemorySpace.")) {
         let space = Space::from_name(space)?;
         return Some(format!("memory space {space}: {}", completion::free(context, place.unit, space)));

@@ -7,7 +7,7 @@ use std::ops::Range;
 use tilefit_syntax::TextRange;
 
 use super::language::{KernelView, Placement};
-use super::{Context, PlacedUnit, layout, sync_hints};
+use super::{Context, PlacedUnit, formatting, sync_hints};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
@@ -65,7 +65,7 @@ fn add_kernel(hints: &mut Vec<InlayHint>, placed: &PlacedUnit<'_>, kernel: &dyn 
             continue;
         }
         let arrow = if hinted.is_unnamed { "→ " } else { "" };
-        let label = format!("{arrow}{}", layout::extent(&extent));
+        let label = format!("{arrow}{}", formatting::extent(&extent));
         hints.push(InlayHint { offset, label, tooltip: by.clone(), in_front: false });
     }
 }

@@ -414,7 +414,7 @@ impl<At> BufferMap<At> {
 
 /// `16 KiB`, `96 B`, `256 columns`
 fn amount(value: u64, unit: &str) -> String {
-    if unit == "bytes" { super::layout::bytes(value) } else { format!("{value} {unit}") }
+    if unit == "bytes" { super::formatting::bytes(value) } else { format!("{value} {unit}") }
 }
 
 /// `[0x0, 0x4000)`

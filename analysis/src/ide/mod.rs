@@ -3,37 +3,37 @@
 pub mod allocated_ir;
 mod bind;
 pub mod call_hierarchy;
-mod capacity_mends;
+mod capacity_fixes;
 pub mod code_actions;
 pub mod code_lens;
 pub mod completion;
+mod cursor_context;
 pub mod diagnostics;
+pub mod folding;
+mod formatting;
 pub mod generated_code;
 pub mod hover;
 pub mod inlay_hints;
+mod inserted_tiles;
 mod language;
-mod layout;
 pub mod lowered_ir;
-mod made;
 pub mod memory_map;
 pub mod navigation;
-mod place;
 pub mod plan_view;
 mod pypto;
 #[cfg(test)]
 mod random;
 mod scopes;
 pub mod signature_help;
+mod speculative;
 mod split;
 mod statements;
-pub mod structure;
 pub mod symbols;
+mod sync_fixes;
 mod sync_hints;
-mod sync_mends;
 #[cfg(test)]
 mod tests;
 mod tlx;
-mod trial;
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ use tilefit_syntax::{Document, TextRange};
 
 pub use allocated_ir::AllocatedIr;
 pub use call_hierarchy::{CallItem, Calls};
-pub use code_actions::{CodeAction, Effect, Mend};
+pub use code_actions::{CodeAction, Effect, Fix};
 pub use code_lens::{CodeLens, LensCommand, LensKind, LensText};
 pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use diagnostics::{Diagnosis, Diagnostic, RelatedRange};

@@ -11,7 +11,7 @@ use crate::db::{self, SourceFile, Unit, Workspace};
 use crate::eval::{self, Binding};
 
 use super::Context;
-use super::place::{self, Dialect};
+use super::cursor_context::{self, Dialect};
 
 /// A name in the scope that binds it.
 #[derive(Clone, PartialEq, Eq)]
@@ -311,7 +311,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         if block.unit.key(self.db()).kind != BlockKind::Function {
             return None;
         }
-        place::dialect(self.context.db, self.file, block.text)
+        cursor_context::dialect(self.context.db, self.file, block.text)
     }
 
     /// `self.kernel` inside of a program, or `Program.kernel`.

@@ -9,7 +9,7 @@ use crate::target::Target;
 use crate::vocabulary::{self, Word, WordKind};
 
 use super::Context;
-use super::place::{Dialect, Place};
+use super::cursor_context::{CursorContext, Dialect};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
@@ -37,7 +37,7 @@ pub struct SignatureHelp {
 }
 
 pub(crate) fn signature_help(context: &Context<'_>, offset: usize) -> Option<SignatureHelp> {
-    let place = Place::at(context, offset)?;
+    let place = CursorContext::at(context, offset)?;
     let call = place.cursor.call()?;
     let signatures = of_callee(place.dialect, &place.canonical(&call.callee)?);
     if signatures.is_empty() {

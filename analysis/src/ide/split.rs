@@ -11,8 +11,8 @@ use crate::ir::{Attr, AttrName, Call, Kernel, Operand, Origin, Scalar, Stmt, Til
 use crate::memory::Finding;
 use crate::ops::{Category, OpId, Shape, Slot, Spread};
 
+use super::speculative::{self, Concerned, Edit, Said};
 use super::statements::Statements;
-use super::trial::{self, Concerned, Edit, Said};
 use super::{Context, PlacedUnit};
 
 /// The axis that is halved.
@@ -50,8 +50,9 @@ pub(super) fn in_two(context: &Context<'_>, placed: &PlacedUnit<'_>, finding: &F
         for axis in [Axis::Rows, Axis::Columns] {
             let Some(stretch) = Stretch::around(kernel, &statements, list, at, axis) else { continue };
             let Some(edits) = stretch.edits() else { continue };
-            let after = trial::after(context, &edits, |context| Said::of(context, &concerned, Code::CapacityExceeded));
-            if before.is_mended_by(&after) {
+            let after =
+                speculative::after(context, &edits, |context| Said::of(context, &concerned, Code::CapacityExceeded));
+            if before.is_fixed_by(&after) {
                 return Some((format!("Split in two: {} {} at a time", stretch.extent / 2, axis.name()), edits));
             }
         }

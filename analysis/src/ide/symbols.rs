@@ -3,7 +3,7 @@
 use tilefit_syntax::TextRange;
 
 use super::language::{KernelView, Placement};
-use super::{Context, PlacedUnit, layout};
+use super::{Context, PlacedUnit, formatting};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
@@ -67,7 +67,7 @@ fn of_placement(placed: &PlacedUnit<'_>, placement: &Placement<'_>) -> Symbol {
     let range = placed.range(placement.at);
     Symbol {
         name: placement.name.to_owned(),
-        detail: placement.extent.as_ref().map_or_else(|| "?".to_owned(), layout::extent),
+        detail: placement.extent.as_ref().map_or_else(|| "?".to_owned(), formatting::extent),
         kind: SymbolKind::Tile,
         range,
         selection: range,

@@ -373,8 +373,7 @@ impl Lowering<'_> {
             && let (Some(one), Some(other)) = (self.scalar_dtype(&left), self.scalar_dtype(&right))
             && let Some(requires) = scalar::conflict(op, one, other)
         {
-            let message =
-                format!("`{sign}` {requires}, but got {one} and {other}{}", mended(&left, &right, one, other));
+            let message = format!("`{sign}` {requires}, but got {one} and {other}{}", fixed(&left, &right, one, other));
             // What a `@pl.jit` function of the host is called with may be a number of any type.
             match self.state.jit {
                 true => self.reject(at, Code::Rejected, message.clone()),
@@ -703,7 +702,7 @@ impl Window {
 }
 
 /// How two scalars of different types can be combined.
-fn mended(left: &Scalar, right: &Scalar, one: Dtype, other: Dtype) -> String {
+fn fixed(left: &Scalar, right: &Scalar, one: Dtype, other: Dtype) -> String {
     let float = if one.is_float() { one } else { other };
     match (left, right) {
         (Scalar::Int(value), _) | (_, Scalar::Int(value)) if float.is_float() => format!("; write `{value}.0`"),

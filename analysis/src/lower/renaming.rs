@@ -394,19 +394,19 @@ mod tests {
         let (ast, spans) = ast::parse(&source);
         let Stmt::Function(function) = ast.stmt(ast.body[0]) else { panic!("no function") };
         let renames = Renames::of(&ast, function);
-        let mut mended = Vec::new();
+        let mut fixed = Vec::new();
         for (expr, _) in ast.exprs() {
-            mended
+            fixed
                 .extend(renames.name(expr).map(|name| (spans.expr(expr).start, spans.expr(expr).end, name.to_owned())));
         }
         for (stmt, _) in ast.stmts() {
             for Bridge { from, to } in renames.bridges(stmt) {
-                mended.push((spans.stmt(stmt).start, spans.stmt(stmt).start, format!("{to} = {from}; ")));
+                fixed.push((spans.stmt(stmt).start, spans.stmt(stmt).start, format!("{to} = {from}; ")));
             }
         }
-        mended.sort();
+        fixed.sort();
         let mut text = source.text.clone();
-        for (start, end, name) in mended.into_iter().rev() {
+        for (start, end, name) in fixed.into_iter().rev() {
             text.replace_range(start..end, &name);
         }
         let body = text.split_once("(x):").expect("a body").1;

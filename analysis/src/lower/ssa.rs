@@ -371,14 +371,14 @@ impl Converter<'_> {
         let name = &self.author(var).name;
         let reason = Reason(format!("`{name}` is used after the loop that defines it"));
         if is_new && !self.around.iter().any(is_decided) {
-            let mend = match in_while && self.renamed.contains_key(&var) {
+            let fix = match in_while && self.renamed.contains_key(&var) {
                 true => {
                     "in a `@pl.jit` function a `while` hands on nothing that is first assigned beside it; assign it first before the scope, loop or branch that the `while` stands in"
                 }
                 false => "it has no value where the loop does not run; assign it before the loop",
             };
             let message =
-                format!("variable `{name}` is used outside its defining scope, after the loop that assigns it: {mend}");
+                format!("variable `{name}` is used outside its defining scope, after the loop that assigns it: {fix}");
             self.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
         } else if !matches!(ty, Type::Scalar(_)) {
             self.notes.push(Note { at: origin, reason: reason.clone() });

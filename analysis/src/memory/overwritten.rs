@@ -2,7 +2,7 @@
 //!
 //! The compiler puts what a loop carries where its first value is, and writes each next value there: in place where it can, else by a
 //! copy before the `yield`. It keeps the bytes for as long as either is read, but never asks whether the first value is needed once
-//! the next one stands there (MaterializeSemanticAliases looks for readers only up to the end of the loop's body). No planner mends that.
+//! the next one stands there (MaterializeSemanticAliases looks for readers only up to the end of the loop's body). No planner fixes that.
 //!
 //! What is found is certain where the loop runs: of two things that depend on conditions nothing is said.
 

@@ -1,4 +1,4 @@
-//! Each quick fix is applied, and what it mends is gone.
+//! Each quick fix is applied, and what it fixes is gone.
 
 use expect_test::{Expect, expect};
 use tilefit_analysis::diagnostics::{Code, Severity};
@@ -15,28 +15,28 @@ fn check(code: Code, text: &str, expected: Expect) {
     assert!(before.iter().any(|diagnostic| diagnostic.code == code), "{before:?}");
     let mut out = String::new();
     for action in analysis.code_actions(file, TextRange::new(0, text.len())).expect("nothing is edited") {
-        let Effect::Mend(mend) = action.effect else { continue };
-        if mend.mends.code != code {
+        let Effect::Fix(fix) = action.effect else { continue };
+        if fix.fixes.code != code {
             continue;
         }
-        assert!(before.contains(&mend.mends), "{:?}", mend.mends);
-        let mut edits = mend.edits.clone();
+        assert!(before.contains(&fix.fixes), "{:?}", fix.fixes);
+        let mut edits = fix.edits.clone();
         edits.sort_by_key(|(range, _)| std::cmp::Reverse((range.start, range.end)));
-        let mut mended = text.clone();
+        let mut fixed = text.clone();
         for (range, new) in edits {
-            mended.replace_range(range.start..range.end, &new);
+            fixed.replace_range(range.start..range.end, &new);
         }
-        let mended = mended.strip_prefix(IMPORTS).expect("imports stay").to_owned();
-        let (analysis, file, _) = open(&mended, "");
+        let fixed = fixed.strip_prefix(IMPORTS).expect("imports stay").to_owned();
+        let (analysis, file, _) = open(&fixed, "");
         let after = analysis.diagnostics(file).expect("nothing is edited");
-        assert!(after.iter().all(|diagnostic| diagnostic.code != code), "{}:\n{mended}\n{after:?}", action.title);
+        assert!(after.iter().all(|diagnostic| diagnostic.code != code), "{}:\n{fixed}\n{after:?}", action.title);
         let errors = |all: &[tilefit_analysis::ide::Diagnostic]| {
             all.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count()
         };
-        assert!(errors(&after) <= errors(&before), "{}:\n{mended}\n{after:?}", action.title);
-        let preferred = if mend.preferred { "" } else { " (not preferred)" };
+        assert!(errors(&after) <= errors(&before), "{}:\n{fixed}\n{after:?}", action.title);
+        let preferred = if fix.preferred { "" } else { " (not preferred)" };
         out.push_str(&format!("# {}{preferred}\n", action.title));
-        for line in mended.lines().filter(|line| !text.lines().any(|old| old == *line)) {
+        for line in fixed.lines().filter(|line| !text.lines().any(|old| old == *line)) {
             out.push_str(line);
             out.push('\n');
         }

@@ -40,7 +40,7 @@ pub const SHOW_ALLOCATED_IR: &str = "tilefit.showAllocatedIr";
 /// The same for the MLIR of TLX kernels.
 pub const SHOW_LOWERED_IR: &str = "tilefit.showLoweredIr";
 
-/// The kind of the code action that mends a whole file, for `editor.codeActionsOnSave`.
+/// The kind of the code action that fixes a whole file, for `editor.codeActionsOnSave`.
 pub const FIX_ALL: &str = "source.fixAll.tilefit";
 
 /// UTF-8 when the client offers it, since that is how the text is kept; else the client's first choice.

@@ -1,4 +1,4 @@
-//! `textDocument/codeAction`: mends, refactorings and views of a kernel.
+//! `textDocument/codeAction`: fixes, refactorings and views of a kernel.
 
 use std::collections::HashMap;
 use std::ops::Range as Bytes;
@@ -11,7 +11,7 @@ use ls_types::{
 };
 use serde_json::json;
 use tilefit_analysis::Cancellable;
-use tilefit_analysis::ide::{self, Effect, Mend};
+use tilefit_analysis::ide::{self, Effect, Fix};
 use tilefit_syntax::{Document, TextRange};
 
 use crate::capabilities::{FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
@@ -54,11 +54,11 @@ pub fn code_actions(
     Ok(Some(actions.filter(wanted).map(CodeActionOrCommand::CodeAction).collect()))
 }
 
-/// All that has one obvious mend, at once.
+/// All that has one obvious fix, at once.
 fn fix_all(view: &View) -> Cancellable<Option<CodeAction>> {
     let edits = view.analysis.fix_all(view.file)?;
     Ok((!edits.is_empty()).then(|| CodeAction {
-        title: "Mend all that tilefit can".to_owned(),
+        title: "Fix all that tilefit can".to_owned(),
         kind: Some(CodeActionKind::new(FIX_ALL)),
         edit: Some(edit(view, edits)),
         ..CodeAction::default()
@@ -90,18 +90,18 @@ fn code_action(
             edit: Some(edit(view, edits)),
             ..CodeAction::default()
         },
-        Effect::Mend(Mend { edits, mends, preferred }) => CodeAction {
+        Effect::Fix(Fix { edits, fixes, preferred }) => CodeAction {
             title,
             kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![lsp_diagnostic(view, mends)]),
+            diagnostics: Some(vec![lsp_diagnostic(view, fixes)]),
             edit: Some(edit(view, edits)),
             is_preferred: Some(preferred),
             ..CodeAction::default()
         },
-        Effect::SetPlanner { planner, mends } => CodeAction {
+        Effect::SetPlanner { planner, fixes } => CodeAction {
             title,
             kind: Some(CodeActionKind::QUICKFIX),
-            diagnostics: Some(vec![lsp_diagnostic(view, mends)]),
+            diagnostics: Some(vec![lsp_diagnostic(view, fixes)]),
             edit: Some(setting(view, write_setting, "planner", planner.name(), creates_files)?),
             is_preferred: Some(false),
             ..CodeAction::default()

@@ -105,7 +105,7 @@ impl Kind {
         }
     }
 
-    /// A difference that is to be mended.
+    /// A difference that is to be fixed.
     pub fn is_difference(self) -> bool {
         matches!(self, Kind::Wrong | Kind::FalseError | Kind::Missed | Kind::Differs | Kind::Panic)
     }

@@ -232,15 +232,15 @@ fn watching_checks_again_when_a_file_changes() {
 }
 
 #[test]
-fn fix_mends_the_files_and_reports_the_rest() {
+fn fix_fixes_the_files_and_reports_the_rest() {
     let body = "        t = pl.load(x, [0, 0], [64, 64])\n        u = t + t\n        u += t\n        u = t @ u\n";
     let text = format!(
         "{HEAD}    def k(self, x: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n{body}        o = pl.store(u, [0, 0], o)\n        return o\n"
     );
     let root = directory("fix", &[("k.py", text.as_bytes()), ("plain.py", b"x = 1 +\n")]);
     let run = tilefit(&root, &["check", "--fix", "--format", "github", "."]);
-    let mended = fs::read_to_string(root.join("k.py")).expect("the file is there");
-    assert!(mended.contains("        u = pl.add(t, t)\n        u = pl.add(u, t)\n        u = t @ u\n"), "{mended}");
+    let fixed = fs::read_to_string(root.join("k.py")).expect("the file is there");
+    assert!(fixed.contains("        u = pl.add(t, t)\n        u = pl.add(u, t)\n        u = t @ u\n"), "{fixed}");
     assert_eq!(run.stdout.matches("::error").count(), 1, "{}", run.stdout);
     assert_eq!(fs::read_to_string(root.join("plain.py")).expect("the file is there"), "x = 1 +\n");
 }

@@ -1,4 +1,4 @@
-//! First values that loops overwrite: kernels that are warned of compute something else than they say, and do not after the mend that the
+//! First values that loops overwrite: kernels that are warned of compute something else than they say, and do not after the fix that the
 //! warning names. Recorded kernels in which nothing shows it get a store of what they read too late.
 
 use tilefit_analysis::diagnostics::Code;
@@ -112,8 +112,8 @@ fn kernels_whose_first_values_are_overwritten_compute_something_else() {
     for (name, body, [from, to]) in WRITTEN {
         assert!(add(&mut programs, name, &program(PARAMS, body)), "{name}");
         expected.push((*name).to_owned());
-        let mended = body.replace(from, to);
-        assert!(!add(&mut programs, &format!("{name}_mended"), &program(PARAMS, &mended)), "{name}\n{mended}");
+        let fixed = body.replace(from, to);
+        assert!(!add(&mut programs, &format!("{name}_fixed"), &program(PARAMS, &fixed)), "{name}\n{fixed}");
     }
     for (number, (recorded, line, behind)) in RECORDED.iter().enumerate() {
         let file = files("conformance/pypto").into_iter().find(|file| file.to_string_lossy().contains(recorded));

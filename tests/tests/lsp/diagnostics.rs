@@ -1,4 +1,4 @@
-//! Diagnostics that depend on other documents, that are asked for, and that are mended all at once.
+//! Diagnostics that depend on other documents, that are asked for, and that are fixed all at once.
 
 use serde_json::{Value, json};
 use tilefit_tests::lsp_client::{range, summary};
@@ -53,7 +53,7 @@ fn a_client_that_only_pulls_is_sent_nothing() {
 }
 
 #[test]
-fn all_obvious_mends_at_once() {
+fn all_obvious_fixes_at_once() {
     let mut client =
         with_document(&KERNEL.replace("from sizes import COLS", "COLS = 64").replace("y += x", "y = x * 2.0"));
     let ask = |kinds: Value| json!({ "textDocument": { "uri": URI }, "range": range(0, 0, 0, 0), "context": { "diagnostics": [], "only": kinds } });

@@ -66,7 +66,7 @@ const ROWS: &[(&str, Ours, Mark, Mark, Mark, &str)] = &[
         No,
         "a bar for each memory; the C++; in large files when they are shown",
     ),
-    ("quick fixes", Declared("/codeActionProvider"), Yes, Yes, Yes, "what has an obvious mend"),
+    ("quick fixes", Declared("/codeActionProvider"), Yes, Yes, Yes, "what has an obvious fix"),
     (
         "fix all",
         Declared("/codeActionProvider/codeActionKinds/2"),

@@ -324,7 +324,7 @@ fn the_lowered_ir_of_a_tlx_kernel_is_an_action_away() {
 }
 
 #[test]
-fn a_quick_fix_mends_what_it_names() {
+fn a_quick_fix_fixes_what_it_names() {
     let wrong = KERNEL.replace("pl.mul(a, b)", "a * b");
     let mut client = with_document(&wrong);
     let found = client.diagnostics(URI, 1);

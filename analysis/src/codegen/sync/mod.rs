@@ -77,7 +77,7 @@ pub enum Change {
     },
 }
 
-/// What may mend a finding.
+/// What may fix a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Repair {
     Nothing,

@@ -2,7 +2,7 @@
 //!
 //! Three-valued, like all else: a flag is certainly paired, certainly not, or tilefit cannot know. The kernel's flags are
 //! executed for every choice at its branches, where equal conditions choose alike, and for one to three iterations of loops whose
-//! bounds are not constant. A flag below a branch inside of a loop is beyond that; of it only what no run could mend is said.
+//! bounds are not constant. A flag below a branch inside of a loop is beyond that; of it only what no run could fix is said.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -116,7 +116,7 @@ impl Written {
         }
     }
 
-    /// What is wrong with them, and how to mend it.
+    /// What is wrong with them, and how to fix it.
     pub(super) fn findings(&self, program: &Program) -> Vec<(Finding, Repair)> {
         let mut found = FindingsWithRepairs::default();
         self.without_partner(&mut found);
@@ -254,9 +254,9 @@ impl FindingsWithRepairs {
     }
 
     fn push_with(&mut self, code: Code, at: Origin, message: String, related: (Origin, String), repair: Repair) {
-        let (finding, mends) = self.push(code, at, message);
+        let (finding, fixes) = self.push(code, at, message);
         finding.related.push(Related { at: related.0, message: related.1 });
-        *mends = repair;
+        *fixes = repair;
     }
 
     fn never_set(&mut self, flag: Flag, at: Origin) {

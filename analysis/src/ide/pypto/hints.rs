@@ -8,7 +8,7 @@ use crate::ir::{Role, Why};
 use crate::memory::{Plan, PlannedTile};
 
 use super::hover;
-use crate::ide::{Context, HintDetails, HintLink, PlacedUnit, layout, made};
+use crate::ide::{Context, HintDetails, HintLink, PlacedUnit, formatting, inserted_tiles};
 
 pub(super) struct HintedTile<'p> {
     pub(super) tile: &'p PlannedTile,
@@ -17,11 +17,11 @@ pub(super) struct HintedTile<'p> {
 
 pub(super) fn of_tiles<'p>(outcome: &'p Outcome, plan: &'p Plan) -> Vec<HintedTile<'p>> {
     let stored = match outcome {
-        Outcome::Planned(planned) => made::stored(&planned.kernel),
+        Outcome::Planned(planned) => inserted_tiles::stored(&planned.kernel),
         _ => FxHashSet::default(),
     };
     let kernel = outcome.kernel();
-    let hinted = plan.tiles.iter().filter(|tile| made::is_defined(kernel, plan, tile)).filter_map(|tile| {
+    let hinted = plan.tiles.iter().filter(|tile| inserted_tiles::is_defined(kernel, plan, tile)).filter_map(|tile| {
         // The value of `o[...] = pl.exp(x)` has no name; the hint stands after the expression.
         let is_unnamed = tile.inserted == Some(Why::NestedCall) && stored.contains(&tile.var);
         let is_of_author = tile.inserted.is_none() || is_unnamed;
@@ -38,7 +38,7 @@ pub(super) fn details(
     label: &str,
 ) -> Option<HintDetails> {
     let place = label.trim_start_matches("→ ");
-    let is_it = |tile: &PlannedTile| placed.range(tile.origin).end == offset && place == layout::place(tile);
+    let is_it = |tile: &PlannedTile| placed.range(tile.origin).end == offset && place == formatting::place(tile);
     context.plans(placed.unit).iter().find_map(|outcome| {
         let plan = outcome.plan()?;
         let tile = of_tiles(outcome, plan).into_iter().map(|hinted| hinted.tile).find(|tile| is_it(tile))?;

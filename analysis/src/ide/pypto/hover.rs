@@ -12,7 +12,7 @@ use crate::ir::{Kernel, Why};
 use crate::memory::{Crossings, Plan, PlannedTile, Status};
 use crate::target::{COMPILER, Planner, Space};
 
-use crate::ide::{Context, Hover, PlacedUnit, layout, made};
+use crate::ide::{Context, Hover, PlacedUnit, formatting, inserted_tiles};
 
 /// More things that were never compared are counted, not named.
 const FEW: usize = 3;
@@ -40,7 +40,7 @@ fn of_tile(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Opt
 fn elsewhere(tile: &PlannedTile, others: &[(&Outcome, &Plan, &PlannedTile)]) -> String {
     let shown = |tile: &PlannedTile| {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        format!("[{shape}] {}: {}", tile.dtype, layout::place(tile))
+        format!("[{shape}] {}: {}", tile.dtype, formatting::place(tile))
     };
     let mut different: Vec<String> = Vec::new();
     for (.., other) in others {
@@ -118,8 +118,9 @@ fn tile_at<'p>(
     at: TextRange,
 ) -> Option<&'p PlannedTile> {
     let defined = |tile: &PlannedTile| placed.range(tile.origin).start;
-    let is_named =
-        |tile: &&PlannedTile| tile.name == name && tile.inserted.is_none() && made::is_defined(kernel, plan, tile);
+    let is_named = |tile: &&PlannedTile| {
+        tile.name == name && tile.inserted.is_none() && inserted_tiles::is_defined(kernel, plan, tile)
+    };
     let tiles = plan.tiles.iter().filter(is_named);
     let mut before: Option<&PlannedTile> = None;
     let mut behind: Option<&PlannedTile> = None;
@@ -167,13 +168,13 @@ pub(super) fn describe(
         };
         let _ = writeln!(text, "| address | {place} |");
     }
-    let _ = writeln!(text, "| size | {} bytes ({}) |", tile.bytes, layout::bytes(tile.bytes));
-    let (first, last) = layout::lines(context, placed, plan, tile.first, tile.last);
+    let _ = writeln!(text, "| size | {} bytes ({}) |", tile.bytes, formatting::bytes(tile.bytes));
+    let (first, last) = formatting::lines(context, placed, plan, tile.first, tile.last);
     let _ = writeln!(text, "| lives | lines {first} – {last} |");
     let _ = write!(text, "{}", group(plan, tile));
     let in_space = tile.space.and_then(|space| plan.space(space));
     if let Some((space, capacity)) = in_space.and_then(|space| Some((space, space.capacity?))) {
-        let _ = writeln!(text, "| {} in use | {} |", space.space, layout::usage(space.used, capacity));
+        let _ = writeln!(text, "| {} in use | {} |", space.space, formatting::usage(space.used, capacity));
     }
     if let Some(crossings) = in_space.and_then(|space| space.crossings).filter(|crossings| crossings.total > 0) {
         let Crossings { remaining, total } = crossings;
@@ -182,7 +183,7 @@ pub(super) fn describe(
     let _ = writeln!(text, "| planner, target | {}, {} |", plan.planner, plan.target);
     let _ = write!(text, "{}", who_says_so(plan));
     if let Some(&statement) = plan.statements.get(tile.first.0 as usize) {
-        text.push_str(&made::of_statement(outcome.kernel(), plan, statement));
+        text.push_str(&inserted_tiles::of_statement(outcome.kernel(), plan, statement));
     }
     for note in plan.notes.iter().take(1) {
         let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason.0);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::db::{self, Dumped, Outcome, Unit};
-use crate::ide::{Context, layout};
+use crate::ide::{Context, formatting};
 use crate::memory::{Plan, SpaceUse, Status};
 
 /// The plans of each of some kernels that stand in a unit, two where one works on both cores; with their index among those of the unit.
@@ -53,7 +53,7 @@ pub(super) fn fill(plan: &Plan) -> String {
 fn bar(space: &SpaceUse) -> String {
     const CELLS: u64 = 8;
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
-        return format!("{} {}", space.space, layout::bytes(space.used));
+        return format!("{} {}", space.space, formatting::bytes(space.used));
     };
     let filled = space.used.saturating_mul(CELLS).div_ceil(capacity).min(CELLS) as usize;
     let percent = space.used.saturating_mul(100).div_ceil(capacity);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ide::{Context, PlacedUnit, layout};
+use crate::ide::{Context, PlacedUnit, formatting};
 use crate::memory::{Buffer, BufferId, Order, Plan, PlannedTile, SpaceUse};
 
 use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, merged, without};
@@ -80,7 +80,7 @@ struct Writer<'a, 'db> {
 
 impl Writer<'_, '_> {
     fn line(&self, order: Order) -> usize {
-        layout::lines(self.context, self.placed, self.plan, order, order).0
+        formatting::lines(self.context, self.placed, self.plan, order, order).0
     }
 
     fn space(&self, of: &SpaceUse, lives: &[Vec<Lived<'_>>]) -> SpaceMap {
@@ -138,7 +138,7 @@ impl Writer<'_, '_> {
     }
 
     fn tile(&self, tile: &PlannedTile) -> TileMap {
-        let (first_line, last_line) = layout::lines(self.context, self.placed, self.plan, tile.first, tile.last);
+        let (first_line, last_line) = formatting::lines(self.context, self.placed, self.plan, tile.first, tile.last);
         TileMap {
             name: tile.name.clone(),
             range: self.placed.range(tile.origin),

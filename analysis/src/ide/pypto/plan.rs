@@ -3,7 +3,7 @@
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
 use crate::ide::plan_view::{Details, FixesView, PeakView, SpacePacking, TilePlan, TroubleView, WitnessView};
-use crate::ide::{Context, PlacedUnit, layout};
+use crate::ide::{Context, PlacedUnit, formatting};
 use crate::ir::Role;
 use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Trouble, Witness};
 use crate::target::{COMPILER, Planner, Space};
@@ -57,7 +57,7 @@ fn trouble_view(
         line: context.line(placed.range(tile.at).start),
     };
     let peak = |at: Order, bytes: u64| PeakView {
-        line: layout::lines(context, placed, plan, at, at).0,
+        line: formatting::lines(context, placed, plan, at, at).0,
         op: plan.tiles.iter().find(|tile| tile.first == at && !tile.op.is_empty()).map(|tile| tile.op),
         bytes,
     };
@@ -73,7 +73,7 @@ fn trouble_view(
 }
 
 fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile) -> TilePlan {
-    let (first_line, last_line) = layout::lines(context, placed, plan, tile.first, tile.last);
+    let (first_line, last_line) = formatting::lines(context, placed, plan, tile.first, tile.last);
     TilePlan {
         name: tile.name.clone(),
         line: context.line(placed.range(tile.origin).start),

@@ -1,4 +1,4 @@
-//! What an editor offers in a TLX kernel: to look at its MLIR, and to mend what the findings name. A fix that moves buffers is planned
+//! What an editor offers in a TLX kernel: to look at its MLIR, and to fix what the findings name. A fix that moves buffers is planned
 //! before it is offered.
 
 use tilefit_syntax::TextRange;
@@ -8,7 +8,7 @@ use crate::db::{self, TlxKernel};
 use crate::diagnostics::{Code, Severity};
 use crate::eval::Constant;
 use crate::eval::Imports;
-use crate::ide::code_actions::{CodeAction, Effect, Mend};
+use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, found};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
@@ -30,7 +30,7 @@ pub(super) fn actions(
     for finding in tlx.kernel.findings.iter().chain(&tlx.plan.findings) {
         let at = placed.range(finding.at);
         if at.intersects(range) || at.touches(range.start) {
-            actions.extend(site.mends(finding));
+            actions.extend(site.fixes(finding));
         }
     }
     let name = placed.range(tlx.kernel.name_origin);
@@ -80,8 +80,8 @@ impl<'a> Site<'a> {
         &self.tlx.kernel
     }
 
-    fn mends(&self, finding: &Finding) -> Vec<CodeAction> {
-        let mends = match finding.code {
+    fn fixes(&self, finding: &Finding) -> Vec<CodeAction> {
+        let fixes = match finding.code {
             Code::StorageMismatch => self.storage(finding).into_iter().collect(),
             Code::MissingLeaf => self.missing_leaf(finding).into_iter().collect(),
             Code::NotDivisible => self.divisible(finding),
@@ -90,15 +90,15 @@ impl<'a> Site<'a> {
             Code::LegacyReuse => self.migrate(finding),
             _ => Vec::new(),
         };
-        let preferred = mends.len() == 1;
-        let mends = mends.into_iter().enumerate();
-        mends
-            .map(|(i, (title, edits))| self.mend(title, edits, found(self.placed, finding), preferred || i == 0))
+        let preferred = fixes.len() == 1;
+        let fixes = fixes.into_iter().enumerate();
+        fixes
+            .map(|(i, (title, edits))| self.fix(title, edits, found(self.placed, finding), preferred || i == 0))
             .collect()
     }
 
-    fn mend(&self, title: String, edits: Vec<Edit>, mends: Diagnostic, preferred: bool) -> CodeAction {
-        CodeAction { title, effect: Effect::Mend(Mend { edits, mends, preferred }) }
+    fn fix(&self, title: String, edits: Vec<Edit>, fixes: Diagnostic, preferred: bool) -> CodeAction {
+        CodeAction { title, effect: Effect::Fix(Fix { edits, fixes, preferred }) }
     }
 
     // Places in the text
@@ -431,7 +431,7 @@ impl<'a> Site<'a> {
 
     /// A comment that names what has no value.
     fn scenario_comment(&self) -> Option<CodeAction> {
-        let mends = super::unknown_sizes(self.placed, self.tlx)?;
+        let fixes = super::unknown_sizes(self.placed, self.tlx)?;
         let asked = |name: &str| {
             let words = format!("`{name}` has no value here");
             self.tlx.plan.unknown.iter().any(|reason| reason.0.contains(&words))
@@ -450,7 +450,7 @@ impl<'a> Site<'a> {
         indent
             .trim()
             .is_empty()
-            .then(|| self.mend("Give values in a scenario comment".to_owned(), vec![edit], mends, false))
+            .then(|| self.fix("Give values in a scenario comment".to_owned(), vec![edit], fixes, false))
     }
 }
 

@@ -2,10 +2,10 @@
 
 mod baseline;
 mod finding;
+mod fix;
 mod github;
 mod human;
 mod json;
-mod mend;
 mod sarif;
 mod watch;
 mod workers;
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     exit_zero: bool,
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
-    /// Mend in the files what has one obvious mend, then report the rest
+    /// Fix in the files what has one obvious fix, then report the rest
     #[arg(long)]
     fix: bool,
     /// Check again whenever a file changes
@@ -177,7 +177,7 @@ struct Checked {
 fn check_isolated(path: &Path, config: &Config, framed: bool, fix: bool) -> Result<Checked, String> {
     let check = || {
         if fix {
-            mend::mend(path, config)?;
+            fix::fix(path, config)?;
         }
         check(path, config, framed)
     };

@@ -11,8 +11,8 @@ use crate::project::Config;
 use crate::target::Planner;
 
 use super::diagnostics::{Diagnostic, configured, found};
-use super::trial::{self, Concerned, Edit, Said};
-use super::{CodeAction, Context, Effect, Mend, PlacedUnit, split};
+use super::speculative::{self, Concerned, Edit, Said};
+use super::{CodeAction, Context, Effect, Fix, PlacedUnit, split};
 
 /// Constants that are tried for one finding, and smaller values of each.
 const MOST_CONSTANTS: usize = 4;
@@ -21,7 +21,7 @@ const MOST_VALUES: usize = 6;
 /// What fits under another planner only is rejected by the compiler.
 const OF_THE_COMPILER: [Planner; 2] = [Planner::Sequential, Planner::DsaRp];
 
-pub(super) fn capacity_mends<'db>(
+pub(super) fn capacity_fixes<'db>(
     context: &Context<'db>,
     placed: &PlacedUnit<'db>,
     range: TextRange,
@@ -29,8 +29,8 @@ pub(super) fn capacity_mends<'db>(
     let mut actions = Vec::new();
     for (finding, diagnostic) in findings_at(context, placed, range, &[Code::CapacityExceeded]) {
         let mut offer = |title: String, edits: Vec<Edit>| {
-            let mend = Mend { edits, mends: diagnostic.clone(), preferred: false };
-            actions.push(CodeAction { title, effect: Effect::Mend(mend) });
+            let fix = Fix { edits, fixes: diagnostic.clone(), preferred: false };
+            actions.push(CodeAction { title, effect: Effect::Fix(fix) });
         };
         for constant in constants(context, placed) {
             if let Some((value, edit)) = smaller(context, &constant) {
@@ -48,7 +48,7 @@ pub(super) fn capacity_mends<'db>(
 pub(super) fn planners<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, range: TextRange) -> Vec<CodeAction> {
     let codes = [Code::CapacityExceeded, Code::FitsOnlyPacked];
     let found = findings_at(context, placed, range, &codes);
-    let Some((_, mends)) = found.into_iter().next() else { return Vec::new() };
+    let Some((_, fixes)) = found.into_iter().next() else { return Vec::new() };
     let fits = |planner: &Planner| {
         context.db.unwind_if_revision_cancelled();
         let config = Config { planner: *planner, ..context.config().clone() };
@@ -61,7 +61,7 @@ pub(super) fn planners<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>, ra
     };
     let action = |planner: Planner| CodeAction {
         title: format!("Plan with `{planner}`, where this kernel fits"),
-        effect: Effect::SetPlanner { planner, mends: mends.clone() },
+        effect: Effect::SetPlanner { planner, fixes: fixes.clone() },
     };
     OF_THE_COMPILER
         .into_iter()
@@ -173,7 +173,7 @@ fn smaller(context: &Context<'_>, constant: &Constant) -> Option<(i64, Edit)> {
     halves.skip(1).take(MOST_VALUES).find_map(|value| {
         let edit = (constant.range, value.to_string());
         let after = |context: &Context<'_>| Said::of(context, &concerned, Code::CapacityExceeded);
-        let fits = before.is_mended_by(&trial::after(context, std::slice::from_ref(&edit), after));
+        let fits = before.is_fixed_by(&speculative::after(context, std::slice::from_ref(&edit), after));
         fits.then_some((value, edit))
     })
 }
@@ -200,7 +200,7 @@ mod tests {
         )
     }
 
-    /// Applies each mend of a kernel that is over capacity; prints its title and the lines that it changes.
+    /// Applies each fix of a kernel that is over capacity; prints its title and the lines that it changes.
     #[track_caller]
     fn check(text: &str, expected: Expect) {
         let (analysis, file) = open(text);
@@ -208,14 +208,14 @@ mod tests {
         assert!(before.iter().any(|it| it.code == Code::CapacityExceeded), "{before:?}");
         let mut shown = String::new();
         for action in analysis.code_actions(file, TextRange::new(0, text.len())).expect("no edit") {
-            let Effect::Mend(Mend { mut edits, .. }) = action.effect else { continue };
+            let Effect::Fix(Fix { mut edits, .. }) = action.effect else { continue };
             edits.sort_by_key(|(range, _)| std::cmp::Reverse(*range));
-            let mut mended = text.to_owned();
-            edits.iter().for_each(|(range, new)| mended.replace_range(range.start..range.end, new));
-            let (analysis, file) = open(&mended);
-            assert_eq!(analysis.diagnostics(file), Ok(Vec::new()), "{}:\n{mended}", action.title);
+            let mut fixed = text.to_owned();
+            edits.iter().for_each(|(range, new)| fixed.replace_range(range.start..range.end, new));
+            let (analysis, file) = open(&fixed);
+            assert_eq!(analysis.diagnostics(file), Ok(Vec::new()), "{}:\n{fixed}", action.title);
             shown.push_str(&format!("{}\n", action.title));
-            let changed = mended.lines().filter(|line| !text.lines().any(|old| old == *line));
+            let changed = fixed.lines().filter(|line| !text.lines().any(|old| old == *line));
             changed.for_each(|line| shown.push_str(&format!("|{line}\n")));
         }
         expected.assert_eq(&shown);
@@ -257,16 +257,16 @@ mod tests {
         let actions = host.snapshot().code_actions(file, TextRange::new(0, text.len())).expect("no edit").into_iter();
         let offered: Vec<_> = actions
             .filter_map(|action| match action.effect {
-                Effect::SetPlanner { planner, mends } => Some((planner, mends)),
+                Effect::SetPlanner { planner, fixes } => Some((planner, fixes)),
                 _ => None,
             })
             .collect();
-        for (planner, mends) in &offered {
+        for (planner, fixes) in &offered {
             let before = host.snapshot().diagnostics(file).expect("no edit");
-            assert!(before.contains(mends), "{before:?}");
+            assert!(before.contains(fixes), "{before:?}");
             host.set_config(Config { planner: *planner, ..Config::default() });
             let after = host.snapshot().diagnostics(file).expect("no edit");
-            assert!(after.iter().all(|diagnostic| diagnostic.code != mends.code), "{after:?}");
+            assert!(after.iter().all(|diagnostic| diagnostic.code != fixes.code), "{after:?}");
         }
         offered.into_iter().map(|(planner, _)| planner).collect()
     }

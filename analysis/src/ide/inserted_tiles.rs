@@ -10,7 +10,7 @@ use crate::memory::{Plan, PlannedTile};
 use crate::ops::OpId;
 use crate::target::Space;
 
-use super::layout;
+use super::formatting;
 
 /// Tiles in one list; the rest are counted.
 const MOST_ROWS: usize = 12;
@@ -37,7 +37,7 @@ fn beside(plan: &Plan, statement: Origin) -> String {
     let mut rows: Vec<Row> = Vec::new();
     for (tile, why) in inserted {
         let shape = tile.shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        let (ty, place) = (format!("[{shape}] {}", tile.dtype), layout::place(tile));
+        let (ty, place) = (format!("[{shape}] {}", tile.dtype), formatting::place(tile));
         let is_like = |row: &&mut Row| {
             let shares = row.names.contains(&tile.name.as_str()) || row.places.contains(&place);
             shares && row.ty == ty && row.why == why
@@ -103,7 +103,7 @@ fn tiling(kernel: &Kernel, statement: Origin) -> String {
         " That is the cheapest by the compiler's cost model: {cycles} cycles ({load} for loads beside {multiply} for \
          multiplications, {drain} to drain Acc)."
     );
-    let bytes = |bytes: i64| layout::bytes(bytes.unsigned_abs());
+    let bytes = |bytes: i64| formatting::bytes(bytes.unsigned_abs());
     let limits = tiling.limits.iter().map(|(space, needed, available)| {
         format!("{} of {space}, where a block may take {}", bytes(*needed), bytes(*available))
     });

@@ -3,10 +3,10 @@
 use tilefit_syntax::TextRange;
 use tilefit_syntax::ast::{Expr, Stmt};
 
-use super::code_actions::{CodeAction, Effect, Mend};
+use super::code_actions::{CodeAction, Effect, Fix};
 use super::diagnostics::{self, Diagnostic};
+use super::speculative::{self, Concerned};
 use super::statements::Statements;
-use super::trial::{self, Concerned};
 use super::{Context, PlacedUnit};
 use crate::codegen::sequence::{Order, OrderedBy, Pipe, Sync};
 use crate::codegen::{Change, Sequenced};
@@ -16,17 +16,17 @@ use crate::ir::Origin;
 
 type Edits = Vec<(TextRange, String)>;
 
-/// What is known to mend the findings in `range`.
-pub(super) fn sync_mends(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+/// What is known to fix the findings in `range`.
+pub(super) fn sync_fixes(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
     let of = |sequenced: &'_ Sequenced| sequenced.repairs.clone();
-    let mend = |Written { title, edits, mends }| CodeAction {
+    let fix = |Written { title, edits, fixes }| CodeAction {
         title,
-        effect: Effect::Mend(Mend { edits, mends, preferred: true }),
+        effect: Effect::Fix(Fix { edits, fixes, preferred: true }),
     };
-    changes(context, placed, range, of).into_iter().map(mend).collect()
+    changes(context, placed, range, of).into_iter().map(fix).collect()
 }
 
-/// What mends them where the flags had to be followed through the kernel: only what helps when it is tried, the nearest first.
+/// What fixes them where the flags had to be followed through the kernel: only what helps when it is tried, the nearest first.
 pub(super) fn tried(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
     let candidates = changes(context, placed, range, |sequenced: &Sequenced| sequenced.candidates.clone());
     if candidates.is_empty() {
@@ -34,12 +34,12 @@ pub(super) fn tried(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextR
     }
     let before = Said::of(context, placed.start);
     let mut actions: Vec<CodeAction> = Vec::new();
-    for Written { title, edits, mends } in candidates {
-        let is_said = |action: &CodeAction| matches!(&action.effect, Effect::Mend(mend) if mend.mends == mends);
-        let after = trial::after(context, &edits, |context| Said::of(context, placed.start));
-        if before.is_mended_by(&after) {
+    for Written { title, edits, fixes } in candidates {
+        let is_said = |action: &CodeAction| matches!(&action.effect, Effect::Fix(fix) if fix.fixes == fixes);
+        let after = speculative::after(context, &edits, |context| Said::of(context, placed.start));
+        if before.is_fixed_by(&after) {
             let preferred = !actions.iter().any(is_said);
-            actions.push(CodeAction { title, effect: Effect::Mend(Mend { edits, mends, preferred }) });
+            actions.push(CodeAction { title, effect: Effect::Fix(Fix { edits, fixes, preferred }) });
         }
     }
     actions
@@ -49,7 +49,7 @@ pub(super) fn tried(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextR
 struct Written {
     title: String,
     edits: Edits,
-    mends: Diagnostic,
+    fixes: Diagnostic,
 }
 
 fn changes(
@@ -63,13 +63,13 @@ fn changes(
     for (_, sequenced) in context.sequences(placed.unit) {
         for (index, change) in of(sequenced) {
             let finding = &sequenced.findings[index];
-            let mut mends = diagnostics::found(placed, finding);
-            let is_meant = mends.range.intersects(range) || mends.range.touches(range.start);
-            if !is_meant || !diagnostics::configured(context, &mut mends) {
+            let mut fixes = diagnostics::found(placed, finding);
+            let is_meant = fixes.range.intersects(range) || fixes.range.touches(range.start);
+            if !is_meant || !diagnostics::configured(context, &mut fixes) {
                 continue;
             }
             if let Some((title, edits)) = edits(&statements, finding.at, &change) {
-                found.push(Written { title, edits, mends });
+                found.push(Written { title, edits, fixes });
             }
         }
     }
@@ -97,7 +97,7 @@ impl Said {
         said
     }
 
-    fn is_mended_by(&self, after: &Said) -> bool {
+    fn is_fixed_by(&self, after: &Said) -> bool {
         after.unpaired < self.unpaired && after.others <= self.others && after.kernels == self.kernels
     }
 }
@@ -234,7 +234,7 @@ mod tests {
     use tilefit_syntax::{Document, TextRange};
 
     use crate::diagnostics::{Code, Severity};
-    use crate::ide::code_actions::{Effect, Mend};
+    use crate::ide::code_actions::{Effect, Fix};
     use crate::project::Config;
     use crate::{AnalysisHost, codegen};
 
@@ -268,23 +268,23 @@ mod tests {
             (about, all.iter().any(|diagnostic| diagnostic.severity == Severity::Error))
         }
 
-        fn mends(&mut self) -> Vec<(String, Mend)> {
+        fn fixes(&mut self) -> Vec<(String, Fix)> {
             let file = self.host.file_id("kernels.py");
             let analysis = self.host.snapshot();
             let actions = analysis.code_actions(file, TextRange::new(0, self.text.len())).expect("no edit");
             let diagnostics = analysis.diagnostics(file).expect("no edit");
-            let mends = actions.into_iter().filter_map(|action| match action.effect {
-                Effect::Mend(mend) if CODES.contains(&mend.mends.code) => {
-                    assert!(diagnostics.contains(&mend.mends), "{:?}", mend.mends);
-                    Some((action.title, mend))
+            let fixes = actions.into_iter().filter_map(|action| match action.effect {
+                Effect::Fix(fix) if CODES.contains(&fix.fixes.code) => {
+                    assert!(diagnostics.contains(&fix.fixes), "{:?}", fix.fixes);
+                    Some((action.title, fix))
                 }
                 _ => None,
             });
-            mends.collect()
+            fixes.collect()
         }
 
-        fn apply(&mut self, mend: &Mend) {
-            let mut edits = mend.edits.clone();
+        fn apply(&mut self, fix: &Fix) {
+            let mut edits = fix.edits.clone();
             edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
             let mut text = self.text.clone();
             edits.iter().for_each(|(range, new)| text.replace_range(range.start..range.end, new));
@@ -292,15 +292,15 @@ mod tests {
         }
     }
 
-    /// Applies the first mend, and prints its title and the body that comes of it.
+    /// Applies the first fix, and prints its title and the body that comes of it.
     #[track_caller]
     fn check(body: &str, expect: Expect) {
         let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
         let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
         let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
         let before = editor.findings().0;
-        let (title, mend) = editor.mends().first().cloned().expect("a mend");
-        editor.apply(&mend);
+        let (title, fix) = editor.fixes().first().cloned().expect("a fix");
+        editor.apply(&fix);
         assert!(editor.findings().0 < before, "{}", editor.text);
         expect.assert_eq(&format!("{title}\n\n{}", &editor.text[head.len()..]));
     }
@@ -576,12 +576,12 @@ mod tests {
         let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
         let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
         let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
-        let (title, mend) = editor.mends().first().cloned().expect("a mend");
+        let (title, fix) = editor.fixes().first().cloned().expect("a fix");
         assert_eq!(
-            (title.as_str(), mend.mends.code),
+            (title.as_str(), fix.fixes.code),
             ("Write `pl.system.bar_all()` in front of it", Code::EventsExhausted)
         );
-        editor.apply(&mend);
+        editor.apply(&fix);
         assert_eq!(editor.findings(), (0, false), "{}", editor.text);
     }
 
@@ -600,9 +600,9 @@ mod tests {
                 codegen::Options { insertion: codegen::Insertion::InStatements, ..codegen::Options::default() };
             let mut editor = Editor::new(&text, Config { codegen, ..Config::default() });
             kernels += 1;
-            while let Some((title, mend)) = editor.mends().into_iter().next() {
+            while let Some((title, fix)) = editor.fixes().into_iter().next() {
                 let (before, _) = editor.findings();
-                editor.apply(&mend);
+                editor.apply(&fix);
                 let (after, is_broken) = editor.findings();
                 assert!(!is_broken, "{}: {title}\n{}", path.display(), editor.text);
                 assert!(after < before, "{}: {title} leaves {after} of {before}\n{}", path.display(), editor.text);

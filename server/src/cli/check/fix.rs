@@ -7,11 +7,11 @@ use tilefit_analysis::project::Config;
 
 use crate::cli::source::Source;
 
-/// What is mended can show what else there is to mend. None of it comes back, so that this is not reached.
+/// What is fixed can show what else there is to fix. None of it comes back, so that this is not reached.
 const MOST_ROUNDS: usize = 32;
 
-/// Mends all that has one obvious mend, and writes the file if that is anything. The error is a sentence for the user.
-pub(super) fn mend(path: &Path, config: &Config) -> Result<(), String> {
+/// Fixes all that has one obvious fix, and writes the file if that is anything. The error is a sentence for the user.
+pub(super) fn fix(path: &Path, config: &Config) -> Result<(), String> {
     for _ in 0..MOST_ROUNDS {
         let source = Source::read(path, config)?;
         let edits = source.ask(|analysis, file| analysis.fix_all(file));

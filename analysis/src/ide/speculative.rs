@@ -43,7 +43,7 @@ impl Said {
     }
 
     /// One diagnostic of the code less, nothing else worse, and the same kernels for their callers.
-    pub(super) fn is_mended_by(&self, after: &Said) -> bool {
+    pub(super) fn is_fixed_by(&self, after: &Said) -> bool {
         after.of_code < self.of_code && after.is_as_good_as(self)
     }
 

@@ -26,7 +26,7 @@ impl Dialect {
 }
 
 /// A position inside of a kernel, or of a function that may hold kernels.
-pub(super) struct Place<'db> {
+pub(super) struct CursorContext<'db> {
     pub(super) dialect: Dialect,
     pub(super) unit: Unit<'db>,
     /// Byte offset of the block in the file.
@@ -39,9 +39,9 @@ pub(super) struct Place<'db> {
     db: &'db dyn salsa::Database,
 }
 
-impl<'db> Place<'db> {
+impl<'db> CursorContext<'db> {
     /// `None` in plain Python, in comments and in strings.
-    pub(super) fn at(context: &Context<'db>, offset: usize) -> Option<Place<'db>> {
+    pub(super) fn at(context: &Context<'db>, offset: usize) -> Option<CursorContext<'db>> {
         if context.file.excluded(context.db) {
             return None;
         }
@@ -56,8 +56,15 @@ impl<'db> Place<'db> {
         let dialect = dialect(context.db, context.file, text)?;
         let within = offset.checked_sub(block.start)?;
         let cursor = Cursor::at(text, within)?;
-        let place =
-            Place { dialect, unit, start: block.start, text, cursor, context_file: context.file, db: context.db };
+        let place = CursorContext {
+            dialect,
+            unit,
+            start: block.start,
+            text,
+            cursor,
+            context_file: context.file,
+            db: context.db,
+        };
         (!is_behind(text, place.cursor.line, within)).then_some(place)
     }
 
