@@ -88,6 +88,8 @@ export class GeneratedCode implements vscode.TextDocumentContentProvider, vscode
       vscode.workspace.onDidChangeTextDocument((event) => this.follow(event)),
       vscode.workspace.onDidCloseTextDocument((document) => this.close(document.uri)),
       vscode.window.onDidChangeTextEditorSelection((event) => this.markMatches(event.textEditor)),
+      // A click into the other side can move its cursor before that side counts as active.
+      vscode.window.onDidChangeActiveTextEditor(() => this.markActive()),
       vscode.window.onDidChangeTextEditorVisibleRanges((event) => this.scroll(event.textEditor)),
       session.onDidChangeAnswers(() => this.refresh()),
     ];
