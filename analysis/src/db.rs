@@ -81,6 +81,16 @@ pub(crate) struct SourceFile {
     /// What the compiler wrote down about it (`passes_dump/NN_after_AllocateMemoryAddr.py`), newest first.
     #[returns(ref)]
     pub(crate) dumps: Vec<SourceFile>,
+    /// Why its text cannot be had; the document is empty then.
+    #[returns(ref)]
+    pub(crate) unreadable: Option<String>,
+}
+
+impl SourceFile {
+    /// One of which nothing is known but its path and its text.
+    pub(crate) fn of(db: &dyn salsa::Database, path: String, document: Document) -> SourceFile {
+        SourceFile::new(db, path, document, false, Vec::new(), None)
+    }
 }
 
 /// A file, for the lifetime of its host.
@@ -195,6 +205,10 @@ fn bound_value<'db>(
     if let Binding::Import { level, module, original } = eval::binding(ast, name)
         && let Some(file) = module_file(db, unit.file(db), level, Name::new(db, module.clone()))
     {
+        if let Some(reason) = file.unreadable(db) {
+            let reason = format!("`{original}` is imported from `{module}`, which tilefit does not read: {reason}");
+            return Some(Constant::Unknown(Reason(reason)));
+        }
         let patched = root.and_then(|root| patches::patched(db, root, file, &original, now, links));
         let own = || constant(db, file, None, Name::new(db, original.clone()), links, root);
         let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));

@@ -53,13 +53,24 @@ impl AnalysisHost {
     /// The file of a path (or URI); a new one is empty.
     pub fn file_id(&mut self, path: &str) -> FileId {
         let file = self.ids.entry(path.to_owned());
-        FileId(
-            *file.or_insert_with(|| SourceFile::new(&self.db, path.to_owned(), Document::default(), false, Vec::new())),
-        )
+        FileId(*file.or_insert_with(|| SourceFile::of(&self.db, path.to_owned(), Document::default())))
     }
 
     /// Takes a settled document; one with edits since is settled first.
-    pub fn set_document(&mut self, file: FileId, mut document: Document) {
+    pub fn set_document(&mut self, file: FileId, document: Document) {
+        if file.0.unreadable(&self.db).is_some() {
+            file.0.set_unreadable(&mut self.db).to(None);
+        }
+        self.put(file, document);
+    }
+
+    /// Says that there is a file, and why its text cannot be had. What is imported from it has no value.
+    pub fn set_unreadable(&mut self, file: FileId, reason: String) {
+        file.0.set_unreadable(&mut self.db).to(Some(reason));
+        self.put(file, Document::default());
+    }
+
+    fn put(&mut self, file: FileId, mut document: Document) {
         document.settle();
         file.0.set_document(&mut self.db).to(document);
         let path = file.0.path(&self.db);

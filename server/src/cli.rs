@@ -12,7 +12,6 @@ mod source;
 mod usage;
 mod which;
 
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
@@ -23,6 +22,7 @@ use tilefit_analysis::target::{COMPILER, Planner, Target};
 
 use crate::lsp;
 use crate::settings::Settings;
+use crate::terminal::{self, complain, fail};
 
 #[derive(Parser)]
 #[command(name = "tilefit", version = VERSION.as_str(), about = "Shows where the tiles of a kernel lie in memory, and what does not fit")]
@@ -94,11 +94,8 @@ impl Planning {
     }
 }
 
-/// Wrong arguments, and files that cannot be read.
-const FAILURE: u8 = 2;
-
 pub(crate) fn run() -> ExitCode {
-    match Arguments::parse().command {
+    terminal::exit_code(match Arguments::parse().command {
         Command::Server { stdio: _ } => match lsp::serve() {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => fail(&format!("the server cannot start: {error}")),
@@ -110,20 +107,5 @@ pub(crate) fn run() -> ExitCode {
         Command::Pack(arguments) => pack::run(&arguments),
         Command::Schema => schema::run(),
         Command::Explain(arguments) => explain::run(&arguments),
-    }
-}
-
-/// Prints to standard output, in colour where it is a terminal. A closed pipe is no error: the reader has seen enough.
-fn print(text: &str) {
-    let mut out = anstream::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-fn complain(message: &str) {
-    anstream::eprintln!("tilefit: {message}");
-}
-
-pub(crate) fn fail(message: &str) -> ExitCode {
-    complain(message);
-    ExitCode::from(FAILURE)
+    })
 }

@@ -1,18 +1,16 @@
 //! The compiler's dumps of a kernel file: `passes_dump/NN_after_AllocateMemoryAddr.py` in the folders where a compilation leaves them.
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use crate::disk;
 
 /// The pass after which tiles have their addresses; the number before it differs between versions.
 const ALLOCATED: &str = "_after_AllocateMemoryAddr.py";
 
 /// Every compilation adds a folder to `build_output`; only the newest dumps are read.
 const MOST_DUMPS: usize = 32;
-
-/// No dump of kernels written by hand comes near this.
-const MOST_BYTES: u64 = 4 << 20;
 
 /// Path and text of the dumps that may show what became of the file at `path`, newest first. Nothing outside of `root` is read.
 pub(crate) fn find(path: &Path, text: &str, root: &Path) -> Vec<(String, String)> {
@@ -21,10 +19,10 @@ pub(crate) fn find(path: &Path, text: &str, root: &Path) -> Vec<(String, String)
         return Vec::new();
     }
     let mut found: Vec<(SystemTime, PathBuf)> =
-        folders(folder, root).iter().filter_map(|folder| allocated(&folder.join("passes_dump"), root)).collect();
+        folders(folder, root).iter().filter_map(|folder| allocated(&folder.join("passes_dump"))).collect();
     found.sort_by(|a, b| b.cmp(a));
     found.dedup();
-    let read = |(_, path): (SystemTime, PathBuf)| Some((path.to_string_lossy().into_owned(), read(&path, text)?));
+    let read = |(_, path): (SystemTime, PathBuf)| Some((path.to_string_lossy().into_owned(), read(&path, root, text)?));
     found.into_iter().take(MOST_DUMPS).filter_map(read).collect()
 }
 
@@ -43,26 +41,17 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// The dump in a folder of dumps, and when it was written.
-fn allocated(folder: &Path, root: &Path) -> Option<(SystemTime, PathBuf)> {
+fn allocated(folder: &Path) -> Option<(SystemTime, PathBuf)> {
     let entries = fs::read_dir(folder).ok()?.flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(ALLOCATED));
     let path = named.map(|entry| entry.path()).max()?;
-    // A link may lead out of the workspace.
-    let real =
-        fs::canonicalize(&path).ok().filter(|real| fs::canonicalize(root).is_ok_and(|root| real.starts_with(root)));
-    let metadata = fs::metadata(real?).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES)?;
+    let metadata = fs::metadata(&path).ok().filter(|metadata| metadata.is_file())?;
     Some((metadata.modified().ok()?, path))
 }
 
 /// The text of a dump, if the program that it says it is of is named in `source`.
-fn read(path: &Path, source: &str) -> Option<String> {
-    let mut reader = BufReader::new(File::open(path).ok()?);
-    let mut dump = String::new();
-    reader.read_line(&mut dump).ok()?;
-    let program = dump.strip_prefix("# pypto.program:");
-    if program.is_some_and(|program| !source.contains(program.trim())) {
-        return None;
-    }
-    reader.read_to_string(&mut dump).ok()?;
-    Some(dump)
+fn read(path: &Path, root: &Path, source: &str) -> Option<String> {
+    let dump = disk::read_within(root, path).ok()?;
+    let program = dump.lines().next().unwrap_or_default().strip_prefix("# pypto.program:");
+    program.is_none_or(|program| source.contains(program.trim())).then_some(dump)
 }

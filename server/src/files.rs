@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ignore::{DirEntry, WalkBuilder};
 
+use crate::disk;
 use crate::selection::Selection;
 
 /// The files to look at in a fixed order, and what cannot be looked at. A file that is named is there whatever its name and the
@@ -28,7 +29,15 @@ pub(crate) fn find(paths: &[PathBuf], selection: &Arc<Selection>) -> (Vec<PathBu
                 Ok(entry) if entry.depth() == 0 => files.push(entry.into_path()),
                 Ok(entry) => {
                     let is_python = entry.path().extension().is_some_and(|it| it == "py");
-                    files.extend((is_python && selection.selects(entry.path())).then(|| entry.into_path()));
+                    if !is_python || !selection.selects(entry.path()) {
+                        continue;
+                    }
+                    match disk::stay_within(path, entry.path()) {
+                        Err(error) if entry.path_is_symlink() => {
+                            failures.push(format!("{}: {error}", entry.path().display()))
+                        }
+                        _ => files.push(entry.into_path()),
+                    }
                 }
             }
         }

@@ -1,18 +1,23 @@
 //! Files of the workspace that a kernel file imports constants from.
 
-use std::fs;
 use std::path::Path;
 
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_syntax::Document;
 
+use crate::disk;
+
 /// Length of the longest chain of imports that is followed.
 const AT_MOST: usize = 16;
 
-/// Path and text of the first candidate that exists. Nothing outside of `root` is read.
-pub(crate) fn read_first(candidates: &[String], root: &Path) -> Option<(String, String)> {
-    let mut inside = candidates.iter().filter(|path| Path::new(path).starts_with(root));
-    inside.find_map(|path| Some((path.clone(), fs::read_to_string(path).ok()?)))
+/// The first candidate that exists: its path, and its text or why it is not read. Nothing outside of `root` is read.
+pub(crate) fn read_first(candidates: &[String], root: &Path) -> Option<(String, Result<String, String>)> {
+    let inside = candidates.iter().filter(|path| Path::new(path).starts_with(root));
+    let read = |path: &String| match disk::read_within(root, Path::new(path)) {
+        Err(error) if error.is_missing() => None,
+        read => Some((path.clone(), read.map_err(|error| error.to_string()))),
+    };
+    inside.filter_map(read).next()
 }
 
 /// Hands in what `file` imports, and what that imports in turn.
@@ -25,7 +30,10 @@ pub(crate) fn load(host: &mut AnalysisHost, file: FileId, root: &Path) {
         }
         for (path, text) in found {
             let imported = host.file_id(&path);
-            host.set_document(imported, Document::new(&text));
+            match text {
+                Ok(text) => host.set_document(imported, Document::new(&text)),
+                Err(reason) => host.set_unreadable(imported, reason),
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! the very same program; only [`main`] is for others.
 
 mod cli;
+mod disk;
 mod dumps;
 mod files;
 mod imports;
@@ -9,6 +10,7 @@ mod lsp;
 mod selection;
 mod setting_edit;
 mod settings;
+mod terminal;
 
 use std::process::ExitCode;
 use std::thread;
@@ -22,7 +24,7 @@ pub fn main() -> ExitCode {
     match program.map(thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         // The panic itself is on standard error already.
-        Ok(Err(_)) => cli::fail("this is a bug; please report it"),
-        Err(error) => cli::fail(&format!("no thread can be started: {error}")),
+        Ok(Err(_)) => terminal::fail("this is a bug; please report it"),
+        Err(error) => terminal::fail(&format!("no thread can be started: {error}")),
     }
 }

@@ -1,22 +1,23 @@
 //! How a setting is written into the file of settings that counts.
 
-use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
 use tilefit_answers::SettingEdit;
 use toml_edit::{Document, TableLike, Value};
 
+use crate::disk;
+
 /// Gives a setting of the workspace a string as its value: in `tilefit.toml`, else in `pyproject.toml` if that has settings of tilefit,
 /// else in a new `tilefit.toml`. `None` where the file is not understood.
 pub(crate) fn set(root: &Path, key: &str, value: &str) -> Option<SettingEdit> {
     let own = root.join("tilefit.toml");
-    if let Ok(text) = fs::read_to_string(&own) {
+    if let Ok(text) = disk::read_within(root, &own) {
         let (range, new) = edit(&text, &[], key, value)?;
         return Some(SettingEdit { path: own, text: Some(text), range, new });
     }
     let project = root.join("pyproject.toml");
-    if let Ok(text) = fs::read_to_string(&project)
+    if let Ok(text) = disk::read_within(root, &project)
         && let Some((range, new)) = edit(&text, &["tool", "tilefit"], key, value)
     {
         return Some(SettingEdit { path: project, text: Some(text), range, new });
@@ -56,6 +57,8 @@ fn changed(old: &str, new: &str) -> (Range<usize>, String) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     /// The text of a file after its planner has been set.

@@ -1,11 +1,12 @@
 //! Settings: `tilefit.toml` or `pyproject.toml` in the workspace, and over it those of the editor.
 
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use serde_json::Value;
 use tilefit_analysis::project::{Config, ConfigProblem};
 use toml::Table;
+
+use crate::disk;
 
 /// The section of an editor's settings that is ours.
 pub(crate) const SECTION: &str = "tilefit";
@@ -28,7 +29,7 @@ pub(crate) fn file_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Where the settings come from.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Settings {
     /// The workspace; files are looked for nowhere else.
     pub(crate) root: Option<PathBuf>,
@@ -59,13 +60,13 @@ impl Settings {
 fn apply_file(config: &mut Config, root: &Path, problems: &mut Vec<String>) {
     for format in &FORMATS {
         let path = root.join(format.name);
-        match fs::read_to_string(&path) {
+        match disk::read_within(root, &path) {
             Ok(text) => {
                 let found = (format.apply)(config, &text).into_iter();
                 problems.extend(found.map(|problem| format!("{}: {}", path.display(), problem.message)));
                 return;
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.is_missing() => {}
             Err(error) => problems.push(format!("{}: {error}", path.display())),
         }
     }

@@ -12,7 +12,7 @@ struct File {
 impl File {
     fn new(text: &str) -> File {
         let db = Database::default();
-        let file = SourceFile::new(&db, "/w/k.py".to_owned(), Document::new(text), false, Vec::new());
+        let file = SourceFile::of(&db, "/w/k.py".to_owned(), Document::new(text));
         File { db, file }
     }
 

@@ -89,7 +89,7 @@ pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnO
     }
     document.settle();
     let trial = Database::default();
-    let file = |of: SourceFile, document| SourceFile::new(&trial, of.path(db).clone(), document, false, Vec::new());
+    let file = |of: SourceFile, document| SourceFile::of(&trial, of.path(db).clone(), document);
     let edited = file(context.file, document);
     let known = Workspace::try_get(db).map(|workspace| workspace.files(db));
     let others = known.into_iter().flat_map(|files| files.values().copied());

@@ -5,6 +5,8 @@ use std::path::Path;
 use ls_types as lsp;
 use tilefit_syntax::{Document, PositionEncoding, TextRange};
 
+use crate::markdown::without_links;
+
 pub fn position(document: &Document, offset: usize, encoding: PositionEncoding) -> lsp::Position {
     let at = document.position(offset, encoding);
     lsp::Position::new(at.line, at.col)
@@ -34,7 +36,7 @@ pub fn uri_of(path: &str) -> Option<lsp::Uri> {
 /// Markdown for clients that show it, else the same as plain text.
 pub fn markup(markdown: String, is_shown: bool) -> lsp::MarkupContent {
     if is_shown {
-        return lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: markdown };
+        return lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: without_links(&markdown) };
     }
     lsp::MarkupContent { kind: lsp::MarkupKind::PlainText, value: plain(&markdown) }
 }

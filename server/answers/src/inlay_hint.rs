@@ -1,8 +1,7 @@
 //! `textDocument/inlayHint` and `inlayHint/resolve`: where tiles lie, beside their names.
 
 use ls_types::{
-    InlayHint, InlayHintKind, InlayHintLabel, InlayHintLabelPart, InlayHintTooltip, Location, MarkupContent,
-    MarkupKind, Range, Uri,
+    InlayHint, InlayHintKind, InlayHintLabel, InlayHintLabelPart, InlayHintTooltip, Location, MarkupContent, Range, Uri,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -10,6 +9,7 @@ use tilefit_analysis::ide::{HintDetails, HintLink};
 use tilefit_analysis::{Cancellable, Cancelled};
 
 use crate::abilities::Shows;
+use crate::convert;
 use crate::view::View;
 
 /// The `data` of a hint that has more to it.
@@ -56,7 +56,7 @@ pub fn resolve_inlay_hint(view: &View, mut hint: InlayHint, untold: &Untold) -> 
     let Some(HintDetails { markdown, link }) = view.analysis.hint_details(view.file, offset, label)? else {
         return Ok(hint);
     };
-    let tooltip = MarkupContent { kind: MarkupKind::Markdown, value: markdown };
+    let tooltip = convert::markup(markdown, true);
     hint.label = InlayHintLabel::LabelParts(parts(view, label, link, &tooltip));
     hint.tooltip = Some(InlayHintTooltip::MarkupContent(tooltip));
     hint.data = None;

@@ -21,6 +21,7 @@ mod generated_code;
 mod hover;
 mod inlay_hint;
 mod lowered_ir;
+mod markdown;
 mod memory_map;
 mod navigation;
 mod signature_help;

@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -6,9 +5,11 @@ use tilefit_analysis::codegen::{Insertion, prelude};
 use tilefit_analysis::ide::GeneratedCode;
 use tilefit_analysis::project::Config;
 
+use super::Planning;
 use super::source::Source;
 use super::which::{Which, no_kernels};
-use super::{Planning, complain, fail, print};
+use crate::disk::NewFiles;
+use crate::terminal::{complain, fail, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -83,11 +84,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 
 /// One file per kernel, each with what it needs to be compiled. The error is a sentence for the user.
 fn write(folder: &Path, codes: &[&GeneratedCode]) -> Result<(), String> {
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files = NewFiles::new(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for code in codes {
-        let path = folder.join(format!("{}.cpp", code.kernel));
         let text = format!("{}\n{}", prelude(), code.text);
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        files.write(&code.kernel, "cpp", &text).map_err(|error| format!("{}: {error}", folder.display()))?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@ use std::process::ExitCode;
 
 use tilefit_analysis::diagnostics::Code;
 
-use super::{fail, print};
+use crate::terminal::{fail, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {

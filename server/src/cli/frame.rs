@@ -6,6 +6,8 @@ use tilefit_analysis::diagnostics::Severity;
 use tilefit_analysis::ide::Diagnostic;
 use tilefit_syntax::{Document, LineCol, PositionEncoding, TextRange};
 
+use crate::terminal::{plain, plain_in_place};
+
 /// A code frame, in colour.
 pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
@@ -23,10 +25,11 @@ pub(super) fn render(path: &str, text: &str, document: &Document, diagnostic: &D
     let related = diagnostic
         .related
         .iter()
-        .map(|related| AnnotationKind::Context.span(within(related.range)).label(related.message.as_str()));
-    let source = text.get(shown.start..shown.end).unwrap_or_default();
-    let snippet = Snippet::source(source).path(path).line_start(first_line).annotation(primary).annotations(related);
-    let title = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.name());
+        .map(|related| AnnotationKind::Context.span(within(related.range)).label(plain(&related.message)));
+    let source = plain_in_place(text.get(shown.start..shown.end).unwrap_or_default());
+    let snippet =
+        Snippet::source(source).path(plain(path)).line_start(first_line).annotation(primary).annotations(related);
+    let title = level.primary_title(plain(&diagnostic.message)).id(diagnostic.code.name());
     // What is only a hint takes one line, so that it hides no error.
     let is_hint = diagnostic.severity == Severity::Hint;
     let renderer = Renderer::styled().decor_style(DecorStyle::Unicode).short_message(is_hint);

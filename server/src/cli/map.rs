@@ -1,6 +1,6 @@
+use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::{env, fs};
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
 use clap::ValueEnum;
@@ -8,9 +8,11 @@ use tilefit_analysis::ide::MemoryMap;
 use tilefit_analysis::ide::memory_map::text::{Kind, Line};
 use tilefit_analysis::ide::memory_map::{html, svg, text};
 
+use super::Planning;
 use super::source::Source;
 use super::which::{Which, no_kernels};
-use super::{Planning, complain, fail, print};
+use crate::disk;
+use crate::terminal::{complain, fail, plain, print, print_styled};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -78,10 +80,11 @@ fn drawn(arguments: &Arguments) -> Result<(), String> {
         },
     };
     match &arguments.output {
+        None if arguments.format == Format::Text => print_styled(&drawing),
         None => print(&drawing),
         Some(path) => {
             let plain = anstream::adapter::strip_str(&drawing).to_string();
-            fs::write(path, plain).map_err(|error| format!("{}: {error}", path.display()))?;
+            disk::write_named(path, &plain).map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }
     Ok(())
@@ -94,11 +97,11 @@ fn columns(asked: Option<u16>) -> u16 {
 
 fn coloured(line: &Line) -> String {
     if line.spans.iter().all(|span| span.kind == Kind::Plain) {
-        return line.text() + "\n";
+        return plain(&line.text()).into_owned() + "\n";
     }
     let spans = line.spans.iter().map(|span| {
         let style = style(span.kind);
-        format!("{style}{}{style:#}", span.text)
+        format!("{style}{}{style:#}", plain(&span.text))
     });
     let text: String = spans.collect();
     text.trim_end().to_owned() + "\n"

@@ -3,14 +3,15 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
-use std::{fs, thread};
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
 use tilefit_packing::{Budget, BufferIx, Goal, PackResult, Problem, Verdict, csv, explain, pack, svg};
 
-use super::{fail, print};
+use crate::disk;
+use crate::terminal::{self, fail, print};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 /// Errors are sentences for the user.
 fn packed(arguments: &Arguments) -> Result<ExitCode, String> {
     let path = &arguments.input;
-    let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let capacity = arguments.capacity.unwrap_or(NO_LIMIT);
     let problem = csv::read(&text, capacity).map_err(|error| format!("{}: {error}", path.display()))?;
     let goal = if arguments.capacity.is_some() { Goal::Fit } else { Goal::Lowest };
@@ -69,7 +70,7 @@ fn packed(arguments: &Arguments) -> Result<ExitCode, String> {
         Format::Json => format!("{:#}\n", report(&problem, &outcome, arguments.capacity, timed_out)),
     };
     write(arguments.output.as_deref(), &text)?;
-    anstream::eprint!("{}", summary(&problem, &outcome, arguments.capacity, timed_out));
+    terminal::say(&summary(&problem, &outcome, arguments.capacity, timed_out));
     let fits = matches!(outcome.verdict, Verdict::Fits { .. });
     Ok(if fits { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -102,17 +103,17 @@ fn show_progress(start: Instant, done: &AtomicBool) {
         let tenths = start.elapsed().as_millis() / 100;
         if tenths > shown && tenths >= 5 {
             shown = tenths;
-            eprint!("\rsearching, {}.{} s ", tenths / 10, tenths % 10);
+            terminal::overwrite_line(&format!("searching, {}.{} s ", tenths / 10, tenths % 10));
         }
     }
     if shown > 0 {
-        eprint!("\r\x1b[K");
+        terminal::overwrite_line("");
     }
 }
 
 fn write(output: Option<&Path>, text: &str) -> Result<(), String> {
     match output {
-        Some(path) => fs::write(path, text).map_err(|error| format!("{}: {error}", path.display())),
+        Some(path) => disk::write_named(path, text).map_err(|error| format!("{}: {error}", path.display())),
         None => {
             print(text);
             Ok(())

@@ -10,7 +10,8 @@ use tilefit_analysis::ide::plan_view::TilePlan;
 
 use super::source::Source;
 use super::which::no_kernels;
-use super::{Planning, complain, fail, print, usage};
+use super::{Planning, usage};
+use crate::terminal::{complain, fail, plain, print, print_styled};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -51,7 +52,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     }
     match arguments.format {
         Format::Table => {
-            print(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n"));
+            print_styled(&kernels.iter().map(|kernel| table(&path, kernel)).collect::<Vec<_>>().join("\n"));
             print(&compilers(&kernels));
         }
         Format::Python => {
@@ -82,24 +83,20 @@ fn compilers(kernels: &[KernelPlan]) -> String {
 const COLUMNS: [&str; 8] = ["tile", "space", "address", "bytes", "shape", "dtype", "buffer", "lines"];
 
 fn table(path: &str, kernel: &KernelPlan) -> String {
-    let mut text = usage::heading(path, kernel, 0);
-    let rows: Vec<_> = kernel.tiles.iter().map(row).collect();
-    let widths: Vec<_> = (0..COLUMNS.len())
-        .map(|column| {
-            let cells = rows.iter().map(|row| row[column].chars().count());
-            cells.chain([COLUMNS[column].len()]).max().unwrap_or(0)
-        })
-        .collect();
-    let mut line = |cells: &[String; 8]| {
-        let padded: Vec<_> = cells.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        let _ = writeln!(text, "  {}", padded.join("  ").trim_end());
-    };
-    if !rows.is_empty() {
-        line(&COLUMNS.map(str::to_owned));
+    let heading = usage::heading(path, kernel, 0);
+    heading + &plain(&tiles(kernel)) + &usage::bars(kernel) + &plain(&scenarios(kernel)) + &plain(&remarks(kernel))
+}
+
+fn tiles(kernel: &KernelPlan) -> String {
+    if kernel.tiles.is_empty() {
+        return String::new();
     }
-    rows.iter().for_each(&mut line);
-    text.push_str(&usage::bars(kernel));
-    text.push_str(&scenarios(kernel));
+    let rows: Vec<_> = std::iter::once(COLUMNS.map(str::to_owned)).chain(kernel.tiles.iter().map(row)).collect();
+    aligned(&rows)
+}
+
+fn remarks(kernel: &KernelPlan) -> String {
+    let mut text = String::new();
     for assumed in &kernel.assumes {
         let _ = writeln!(text, "  assumes: {assumed}");
     }
@@ -110,6 +107,20 @@ fn table(path: &str, kernel: &KernelPlan) -> String {
         let _ = writeln!(text, "  {}: line {}: {}", diagnostic.severity, diagnostic.line, diagnostic.message);
     }
     text
+}
+
+/// Rows of as many cells each, in columns.
+fn aligned<R: AsRef<[String]>>(rows: &[R]) -> String {
+    let columns = rows.first().map_or(0, |row| row.as_ref().len());
+    let width = |column: usize| rows.iter().map(|row| row.as_ref()[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<_> = (0..columns).map(width).collect();
+    // `format!` takes no width above 65,535, and a name can be longer.
+    let padded = |(cell, width): (&String, &usize)| cell.clone() + &" ".repeat(width - cell.chars().count());
+    let line = |row: &R| {
+        let cells: Vec<_> = row.as_ref().iter().zip(&widths).map(padded).collect();
+        format!("  {}\n", cells.join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
 }
 
 /// What a TLX kernel comes to under each of its scenarios.
@@ -124,13 +135,7 @@ fn scenarios(kernel: &KernelPlan) -> String {
         let uses = [scenario.smem.to_string(), scenario.tmem.to_string(), scenario.verdict.to_owned()];
         rows.push([number].into_iter().chain(values).chain(uses).collect());
     }
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<_> = (0..rows[0].len()).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells: Vec<_> = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}")).collect();
-        format!("  {}\n", cells.join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
+    aligned(&rows)
 }
 
 fn row(tile: &TilePlan) -> [String; 8] {

@@ -11,7 +11,7 @@ use tilefit_analysis::project::{SETTINGS, SEVERITIES, Shape};
 use tilefit_analysis::target::Space;
 use tilefit_analysis::tlx::budgets::Arch;
 
-use super::print;
+use crate::terminal::print;
 
 /// The JSON schema of `tilefit.toml`; editors make their settings of it, too.
 pub(super) fn run() -> ExitCode {

@@ -1,13 +1,13 @@
 //! A file from disk under analysis.
 
+use std::env;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
 
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
 use tilefit_syntax::Document;
 
-use crate::{dumps, imports};
+use crate::{disk, dumps, imports};
 
 /// A file and everything that can be asked about it.
 pub(super) struct Source {
@@ -20,11 +20,7 @@ pub(super) struct Source {
 impl Source {
     /// The error is a sentence for the user.
     pub(super) fn read(path: &Path, config: &Config) -> Result<Source, String> {
-        let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            format!("{}: not UTF-8 text: byte {at} cannot be read; save the file as UTF-8", path.display())
-        })?;
+        let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());

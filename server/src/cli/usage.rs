@@ -6,6 +6,8 @@ use annotate_snippets::renderer::{AnsiColor, Effects, Style};
 use tilefit_analysis::ide::KernelPlan;
 use tilefit_analysis::ide::plan_view::SpacePlan;
 
+use crate::terminal::plain;
+
 const BOLD: Style = Style::new().effects(Effects::BOLD);
 const FITS: Style = AnsiColor::Green.on_default();
 const FULL: Style = AnsiColor::Yellow.on_default();
@@ -20,7 +22,8 @@ pub(super) fn heading(path: &str, kernel: &KernelPlan, others: usize) -> String 
         "exact" => String::new(),
         other => format!(", {other}"),
     };
-    let KernelPlan { name, line, target, planner, .. } = kernel;
+    let KernelPlan { line, target, planner, .. } = kernel;
+    let (path, name) = (plain(path), plain(&kernel.name));
     let others = match others {
         0 => String::new(),
         others => format!(" and {others} like it"),

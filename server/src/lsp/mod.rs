@@ -34,6 +34,8 @@ use messages::{frames, test_hooks};
 use outbox::Outbox;
 
 use crate::STACK_BYTES;
+use crate::lsp::tasks::preview::PreviewFolder;
+use crate::terminal::complain;
 
 /// Waiting requests cost a slot and no thread; with fewer slots, slow ones would keep edits and cancellations waiting.
 const WAITING_REQUESTS: usize = 4096;
@@ -52,7 +54,7 @@ fn share_arenas() {
     const ARENAS: &str = "MALLOC_ARENA_MAX";
     let (None, Ok(program)) = (env::var_os(ARENAS), env::current_exe()) else { return };
     let error = process::Command::new(program).args(env::args_os().skip(1)).env(ARENAS, "2").exec();
-    eprintln!("tilefit: memory may grow: {error}");
+    complain(&format!("memory may grow: {error}"));
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
@@ -78,7 +80,9 @@ pub(crate) fn serve() -> io::Result<()> {
 
     let session = Arc::new(Session::default());
     let told = Arc::clone(&session);
-    let service = LspService::build(|client| Backend::new(client, queue, outbox, unsent, told))
+    let previews = PreviewFolder::default();
+    let shown = previews.clone();
+    let service = LspService::build(|client| Backend::new(client, queue, outbox, unsent, told, shown))
         .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
         .custom_method(ext::GENERATED_CODE, Backend::generated_code)
         .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)
@@ -98,6 +102,7 @@ pub(crate) fn serve() -> io::Result<()> {
             () = session.exit() => drop(tokio::time::timeout(GRACE, server).await),
         }
     });
+    previews.remove();
     // A worker may still compute and the main loop still waits: neither is joined.
     std::process::exit(session.exit_code())
 }

@@ -1,5 +1,6 @@
 //! What the server says unasked, on its way to the client.
 
+use crate::terminal::complain;
 use serde_json::Value;
 use tilefit_answers::ext::SettingsInForce;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -38,7 +39,7 @@ pub(crate) enum ToClient {
 impl ToClient {
     /// Says it on standard error as well, where it survives a client without a log.
     pub(crate) fn error(message: String) -> Self {
-        eprintln!("tilefit: {message}");
+        complain(&message);
         ToClient::Error(message)
     }
 }

@@ -1,6 +1,7 @@
 //! The command line end to end.
 
 mod check;
+mod hostile;
 mod tlx;
 
 use std::fs;

@@ -1,12 +1,12 @@
 //! A list of findings that are known, so that CI fails on new ones only.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::finding::Finding;
+use crate::disk;
 
 /// Counts the findings by what does not change when lines above them come and go.
 #[derive(Default)]
@@ -40,7 +40,7 @@ const SCHEMA: u32 = 1;
 impl Baseline {
     /// The error is a sentence for the user.
     pub(super) fn read(path: &Path) -> Result<Baseline, String> {
-        let text = fs::read_to_string(path)
+        let text = disk::read_named(path)
             .map_err(|error| format!("{}: {error}; --write-baseline makes the file", path.display()))?;
         let file: File = serde_json::from_str(&text)
             .map_err(|error| format!("{}: not a baseline of tilefit: {error}", path.display()))?;
@@ -56,7 +56,7 @@ impl Baseline {
         let counted = self.known.iter().map(|(known, &count)| Counted { known: known.clone(), count });
         let file = File { schema: SCHEMA, findings: counted.collect() };
         let text = serde_json::to_string_pretty(&file).map_err(|error| error.to_string())? + "\n";
-        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+        disk::write_named(path, &text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     pub(super) fn extend<'f>(&mut self, findings: impl Iterator<Item = &'f Finding>) {

@@ -1,11 +1,11 @@
 //! `tilefit check --fix`.
 
-use std::fs;
 use std::path::Path;
 
 use tilefit_analysis::project::Config;
 
 use crate::cli::source::Source;
+use crate::disk;
 
 /// What is fixed can show what else there is to fix. None of it comes back, so that this is not reached.
 const MOST_ROUNDS: usize = 32;
@@ -22,7 +22,7 @@ pub(super) fn fix(path: &Path, config: &Config) -> Result<(), String> {
         for (range, new) in edits.iter().rev() {
             text.replace_range(range.start..range.end, new);
         }
-        fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        disk::write_named(path, &text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }

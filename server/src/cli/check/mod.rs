@@ -24,10 +24,11 @@ use tilefit_analysis::project::Config;
 
 use self::baseline::Baseline;
 use self::finding::Finding;
+use super::Planning;
 use super::source::Source;
-use super::{FAILURE, Planning, complain, fail, print};
 use crate::files;
 use crate::selection::Selection;
+use crate::terminal::{FAILURE, complain, fail, print, print_styled};
 
 #[derive(clap::Args)]
 pub(super) struct Arguments {
@@ -105,7 +106,7 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
                 Ok(mut checked) => {
                     run.known += baseline.take_from(&mut checked.findings);
                     if framed {
-                        progress.suspend(|| print(&human::file(&checked)));
+                        progress.suspend(|| print_styled(&human::file(&checked)));
                     }
                     run.files.push(checked);
                 }

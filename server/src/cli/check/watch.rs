@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use notify::event::EventKind;
 use notify::{Event, RecursiveMode, Watcher};
 
-use crate::cli::print;
+use crate::terminal;
 
 /// Editors save in several steps.
 const SETTLES: Duration = Duration::from_millis(50);
@@ -29,9 +28,7 @@ pub(super) fn watch(paths: &[PathBuf], check: impl Fn()) -> notify::Result<Infal
         }
     }
     loop {
-        if io::stdout().is_terminal() {
-            print("\x1b[2J\x1b[3J\x1b[H");
-        }
+        terminal::clear();
         check();
         wait(&events)?;
     }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use tilefit_analysis::memory::Searched;
+use tilefit_analysis::project::Config;
 use tilefit_answers::ext::MapOptions;
 use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
@@ -51,6 +52,12 @@ pub(crate) enum Event {
         place: PreviewTarget,
         text: String,
     },
+    /// The files of settings, by a disk that was slow to answer.
+    SettingsRead {
+        number: u64,
+        config: Config,
+        problems: Vec<String>,
+    },
     /// By an edit, perhaps of another document.
     PreviewInterrupted {
         uri: Uri,
@@ -60,10 +67,10 @@ pub(crate) enum Event {
         uri: Uri,
     },
     Diagnosed(Diagnosed),
-    /// The text of a file that is not open, for its constants.
+    /// A file that is not open, for its constants: its text, or why it is not read.
     Imported {
         path: String,
-        text: String,
+        text: Result<String, String>,
     },
     /// A background search is over; `None` if it was cancelled.
     Searched(Option<Box<Searched>>),

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
 use tilefit_analysis::project::Config;
@@ -53,6 +53,8 @@ pub(crate) struct MainLoop {
     revision: Revision,
     encoding: PositionEncoding,
     settings: Settings,
+    /// Counts how often they were read; only the last time counts.
+    settings_read: u64,
     /// What the settings came to; `None` before the first time.
     config: Option<Config>,
     selection: Arc<Selection>,
@@ -80,6 +82,7 @@ impl MainLoop {
             revision: Revision::default(),
             encoding: PositionEncoding::Utf16,
             settings: Settings::default(),
+            settings_read: 0,
             config: None,
             selection: Arc::default(),
             files_changed: 0,
@@ -119,18 +122,23 @@ impl MainLoop {
             Event::Initialized { encoding, settings } => {
                 self.encoding = encoding;
                 self.settings = settings;
-                self.apply_settings();
+                self.read_settings();
             }
             Event::Opened { uri, version, text } => self.open(uri, version, &text),
             Event::Changed { uri, version, changes } => self.change(&uri, version, changes),
             Event::Closed { uri } => self.close(uri),
             Event::EditorSettings(editor) => {
                 self.settings.editor = editor;
-                self.apply_settings();
+                self.read_settings();
+            }
+            Event::SettingsRead { number, config, problems } => {
+                if number == self.settings_read {
+                    self.apply_settings(config, problems);
+                }
             }
             Event::FilesChanged => {
                 self.files_changed += 1;
-                self.apply_settings();
+                self.read_settings();
                 self.forget_imports();
                 self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
             }
@@ -160,7 +168,7 @@ impl MainLoop {
                 let next = self.background_search.ended();
                 self.search_in_background(next);
             }
-            Event::Imported { path, text } => self.import(&path, &text),
+            Event::Imported { path, text } => self.import(&path, text),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }
     }
@@ -203,8 +211,23 @@ impl MainLoop {
         self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
     }
 
-    fn apply_settings(&mut self) {
-        let (config, problems) = self.settings.resolve();
+    /// Has the files of settings read by a worker: a disk may not answer. Nearly always it does at once, and then the next message finds the
+    /// settings in force.
+    fn read_settings(&mut self) {
+        self.settings_read += 1;
+        let (settings, queue, number) = (self.settings.clone(), self.queue.clone(), self.settings_read);
+        let (sender, read) = mpsc::channel();
+        self.runtime.spawn_blocking(move || {
+            if let Err(SendError((config, problems))) = sender.send(settings.resolve()) {
+                queue.post(Event::SettingsRead { number, config, problems });
+            }
+        });
+        if let Ok((config, problems)) = read.recv_timeout(LONGEST_TURN) {
+            self.apply_settings(config, problems);
+        }
+    }
+
+    fn apply_settings(&mut self, config: Config, problems: Vec<String>) {
         let (selection, unreadable) = Selection::new(self.settings.root.as_deref(), &config);
         for problem in problems.into_iter().chain(unreadable) {
             self.outbox.send(ToClient::Warning(problem));
@@ -407,12 +430,15 @@ impl MainLoop {
         }
     }
 
-    fn import(&mut self, path: &str, text: &str) {
+    fn import(&mut self, path: &str, text: Result<String, String>) {
         let file = self.host.file_id(path);
         if self.documents.values().any(|open| open.file == file) {
             return;
         }
-        self.host.set_document(file, Document::new(text));
+        match text {
+            Ok(text) => self.host.set_document(file, Document::new(&text)),
+            Err(reason) => self.host.set_unreadable(file, reason),
+        }
         self.imported.push(file);
         self.diagnose_all();
     }

@@ -25,12 +25,12 @@ use super::workspace_diagnostic::WorkspaceDiagnostics;
 use crate::lsp::main_loop::event::Event;
 use crate::lsp::main_loop::queue::Queue;
 use crate::lsp::outbox::{Outbox, ToClient};
-use crate::lsp::tasks::preview::{self, PreviewTarget};
+use crate::lsp::tasks::preview::{PreviewFolder, PreviewTarget};
 use crate::lsp::tasks::query::{OnEdit, content_modified};
 use crate::lsp::tasks::search;
 use crate::lsp::tasks::symbols::{self, KernelNames};
-use crate::setting_edit;
 use crate::settings::{SECTION, Settings};
+use crate::{disk, setting_edit};
 
 pub(crate) struct Backend {
     client: Client,
@@ -42,6 +42,7 @@ pub(crate) struct Backend {
     abilities: OnceLock<Abilities>,
     session: Arc<Session>,
     workspace_diagnostics: WorkspaceDiagnostics,
+    previews: PreviewFolder,
     /// Of the files of the workspace, for searches.
     kernels: Arc<Mutex<KernelNames>>,
 }
@@ -53,6 +54,7 @@ impl Backend {
         outbox: Outbox,
         unsent: UnboundedReceiver<ToClient>,
         session: Arc<Session>,
+        previews: PreviewFolder,
     ) -> Self {
         Backend {
             workspace_diagnostics: WorkspaceDiagnostics::new(client.clone(), queue.clone()),
@@ -62,6 +64,7 @@ impl Backend {
             unsent: Mutex::new(Some(unsent)),
             abilities: OnceLock::new(),
             session,
+            previews,
             kernels: Arc::default(),
         }
     }
@@ -93,9 +96,10 @@ impl Backend {
             let Some(uri) = text_document_content::uri_of(&source, &kernel) else { return Ok(None) };
             (uri.clone(), PreviewTarget::Content(uri))
         } else {
-            let path = preview::file_of(&source, &kernel);
+            let path =
+                self.previews.file_of(&source, &kernel).map_err(|error| Error::invalid_params(error.to_string()))?;
             let failed = |error| Error::invalid_params(format!("{}: {error}", path.display()));
-            preview::write(&path, &text).map_err(failed)?;
+            disk::write_read_only(&path, &text).map_err(failed)?;
             let Some(uri) = Uri::from_file_path(&path) else { return Ok(None) };
             (uri, PreviewTarget::File(path))
         };

@@ -17,6 +17,7 @@ use crate::lsp::main_loop::event::Event;
 use crate::lsp::main_loop::queue::Queue;
 use crate::lsp::outbox::ToClient;
 use crate::settings::{self, SECTION};
+use crate::terminal::complain;
 
 /// Delivers what is in the outbox. A request to the client runs beside, so that a slow answer holds up nothing.
 pub(crate) async fn deliver(
@@ -82,7 +83,7 @@ async fn refresh(client: Client, abilities: Abilities) {
 async fn show(client: Client, Location { uri, range }: Location) {
     let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: Some(range) };
     if let Err(error) = client.show_document(params).await {
-        eprintln!("tilefit: the client does not show a document: {error}");
+        complain(&format!("the client does not show a document: {error}"));
     }
 }
 
@@ -93,7 +94,7 @@ async fn pull_settings(client: Client, queue: Queue) {
             let settings = values.pop().filter(|value| !value.is_null());
             queue.post(Event::EditorSettings(settings.unwrap_or_else(|| Value::Object(Default::default()))));
         }
-        Err(error) => eprintln!("tilefit: the client did not tell its settings: {error}"),
+        Err(error) => complain(&format!("the client did not tell its settings: {error}")),
     }
 }
 
@@ -104,7 +105,7 @@ async fn offer_content(client: Client, scheme: &'static str) {
         register_options: Some(json!({ "schemes": [scheme] })),
     };
     if let Err(error) = client.register_capability(vec![registration]).await {
-        eprintln!("tilefit: the client does not ask for documents: {error}");
+        complain(&format!("the client does not ask for documents: {error}"));
     }
 }
 
@@ -120,6 +121,6 @@ async fn watch_files(client: Client) {
         register_options: serde_json::to_value(DidChangeWatchedFilesRegistrationOptions { watchers }).ok(),
     };
     if let Err(error) = client.register_capability(vec![registration]).await {
-        eprintln!("tilefit: the client does not watch files: {error}");
+        complain(&format!("the client does not watch files: {error}"));
     }
 }

@@ -5,6 +5,7 @@
 
 use std::io::{self, BufRead, Read};
 
+use crate::terminal::complain;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, DuplexStream};
@@ -30,7 +31,7 @@ pub(crate) fn read_stdin(runtime: Handle) -> io::Result<DuplexStream> {
                 Ok(Frame::Malformed(why)) => stand_in(&Value::Null, &why),
                 Ok(Frame::End) => return,
                 Err(error) => {
-                    eprintln!("tilefit: cannot read standard input: {error}");
+                    complain(&format!("cannot read standard input: {error}"));
                     return;
                 }
             };
@@ -116,7 +117,7 @@ fn check(body: Vec<u8>) -> Vec<u8> {
 }
 
 fn stand_in(id: &Value, why: &str) -> Vec<u8> {
-    eprintln!("tilefit: a malformed message was skipped: {why}");
+    complain(&format!("a malformed message was skipped: {why}"));
     json!({ "jsonrpc": "2.0", "id": id, "method": MALFORMED, "params": why }).to_string().into_bytes()
 }
 

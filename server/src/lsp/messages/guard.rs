@@ -16,6 +16,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 
 use super::frames::MALFORMED;
 use crate::lsp::panics::internal_error;
+use crate::terminal::complain;
 
 /// Where a client says that `workspace/textDocumentContent` can be registered.
 const CONTENT: &str = "/capabilities/workspace/textDocumentContent/dynamicRegistration";
@@ -45,7 +46,7 @@ impl Session {
     pub(crate) fn exit_code(&self) -> i32 {
         let code = i32::from(!self.shut_down.load(Ordering::Acquire));
         if code != 0 && !self.exited.load(Ordering::Acquire) {
-            eprintln!("tilefit: the input ended without `shutdown` and `exit`");
+            complain("the input ended without `shutdown` and `exit`");
         }
         code
     }

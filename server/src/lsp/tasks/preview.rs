@@ -2,17 +2,16 @@
 //! (`workspace/textDocumentContent`), else as a read-only file. Both follow every edit, after the diagnostics of a version are out.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use tilefit_analysis::Cancelled;
 use tilefit_answers::{self as answers, View};
 use tower_lsp::ls_types::Uri;
 
+use crate::disk::{self, PrivateFolder};
 use crate::lsp::outbox::{Outbox, ToClient};
 
 /// A kernel whose C++ the client shows.
@@ -51,7 +50,7 @@ impl Previews {
     pub(crate) fn close(&mut self, source: &Uri) {
         for preview in self.0.remove(source).unwrap_or_default() {
             if let PreviewTarget::File(path) = preview.place {
-                let _ = fs::remove_file(path); // another may have been faster
+                disk::remove(&path);
             }
         }
     }
@@ -67,26 +66,24 @@ impl Preview {
     }
 }
 
-/// A file for the C++ of a kernel, one for each kernel of each source of this session.
-pub(crate) fn file_of(source: &Uri, kernel: &str) -> PathBuf {
-    let source = utf8_percent_encode(source.as_str(), NON_ALPHANUMERIC).to_string();
-    // Names of files have a limit; the end of a path says most.
-    let source: String = source.chars().skip(source.chars().count().saturating_sub(120)).collect();
-    let folder = std::env::temp_dir().join(format!("tilefit-{}", std::process::id())).join(source);
-    folder.join(format!("{}.cpp", utf8_percent_encode(kernel, NON_ALPHANUMERIC)))
-}
+/// Where the files of a session lie. It is made for the first one, and goes with the session.
+#[derive(Clone, Default)]
+pub(crate) struct PreviewFolder(Arc<Mutex<Option<PrivateFolder>>>);
 
-/// Puts a read-only file with this text into the place of the one that is there.
-pub(crate) fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let new = path.with_extension("new");
-    let _ = fs::remove_file(&new); // of a write that was interrupted
-    fs::write(&new, text)?;
-    let mut permissions = fs::metadata(&new)?.permissions();
-    permissions.set_readonly(true);
-    fs::set_permissions(&new, permissions)?;
-    fs::rename(&new, path)
+impl PreviewFolder {
+    /// A file for the C++ of a kernel, one for each kernel of each source.
+    pub(crate) fn file_of(&self, source: &Uri, kernel: &str) -> io::Result<PathBuf> {
+        let mut folder = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = match folder.take() {
+            Some(made) => made,
+            None => PrivateFolder::new()?,
+        };
+        Ok(folder.insert(made).file(source.as_str(), kernel, "cpp"))
+    }
+
+    pub(crate) fn remove(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
 }
 
 /// Brings the previews of a document up to date, on a worker. Answers with the document if an edit interrupted it.
@@ -105,7 +102,7 @@ pub(crate) fn refresh(view: View, previews: &[Preview], outbox: &Outbox) -> Opti
         match &preview.place {
             PreviewTarget::Content(uri) => outbox.send(ToClient::RefreshContent(uri.clone())),
             PreviewTarget::File(path) => {
-                if let Err(error) = write(path, &text) {
+                if let Err(error) = disk::write_read_only(path, &text) {
                     outbox.send(ToClient::error(format!("{}: {error}", path.display())));
                 }
             }

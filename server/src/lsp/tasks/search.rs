@@ -70,7 +70,7 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
     let mut hand_in = |file: &Path, is_wanted: &dyn Fn(&str) -> bool| {
         let name = file.to_string_lossy();
         if workspace.open_file(&name).is_none()
-            && let Some(text) = workspace::read(file).filter(|text| is_wanted(text))
+            && let Some(text) = workspace.read(file).filter(|text| is_wanted(text))
         {
             workspace::hand_in(&mut host, &name, Document::new(&text));
         }

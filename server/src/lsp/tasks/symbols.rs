@@ -58,7 +58,7 @@ fn look(workspace: &Workspace, path: &str) -> Option<Vec<KernelName>> {
     let mut host = workspace.empty_host();
     let file = match workspace.open_file(path) {
         Some(open) => workspace::hand_in(&mut host, path, open.document.clone()),
-        None => workspace::hand_in(&mut host, path, Document::new(&workspace::read(path.as_ref())?)),
+        None => workspace::hand_in(&mut host, path, Document::new(&workspace.read(path.as_ref())?)),
     };
     kernel_names(&host.snapshot(), file, workspace.encoding).ok()
 }

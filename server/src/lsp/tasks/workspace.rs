@@ -13,12 +13,9 @@ use tilefit_syntax::{Document, PositionEncoding};
 use tokio::sync::watch;
 use tower_lsp::ls_types::Uri;
 
-use crate::files;
 use crate::lsp::revision::Revision;
 use crate::selection::Selection;
-
-/// No kernel written by hand comes near this.
-const MOST_BYTES: u64 = 4 << 20;
+use crate::{disk, files};
 
 pub(crate) struct Workspace {
     pub(crate) root: Option<PathBuf>,
@@ -65,6 +62,11 @@ impl Workspace {
         files::find(std::slice::from_ref(root), selection).0
     }
 
+    /// The text of a file on disk, if it is one that is read.
+    pub(crate) fn read(&self, path: &Path) -> Option<String> {
+        disk::read_within(self.root.as_deref()?, path).ok()
+    }
+
     pub(crate) fn stamp(&self, path: &str) -> Stamp {
         match (self.open_file(path), fs::metadata(path)) {
             (Some(open), _) => Stamp::Open(open.revision),
@@ -104,12 +106,6 @@ impl Workspace {
     pub(crate) fn uri_of(&self, path: &str) -> Option<Uri> {
         self.open_file(path).map(|open| open.uri.clone()).or_else(|| convert::uri_of(path))
     }
-}
-
-/// The text of a file on disk, unless it is no text or too large for one that is written by hand.
-pub(crate) fn read(path: &Path) -> Option<String> {
-    let metadata = fs::metadata(path).ok().filter(|metadata| metadata.is_file() && metadata.len() <= MOST_BYTES);
-    metadata.and_then(|_| fs::read_to_string(path).ok())
 }
 
 /// Hands in a file.

@@ -11,7 +11,7 @@ use tilefit_answers::{self as answers, Report, View};
 use tokio::sync::mpsc::UnboundedSender;
 use tower_lsp::ls_types::{Uri, WorkspaceDocumentDiagnosticReport};
 
-use super::workspace::{self, Stamp, Workspace};
+use super::workspace::{Stamp, Workspace};
 use crate::imports;
 
 /// 106 files of models that share their parts take half as long with so many in a database as with one, and a third of the memory
@@ -148,7 +148,7 @@ impl<'a> Looks<'a> {
         let stamp = self.workspace.stamp(path);
         let file = self.host.file_id(path);
         if self.workspace.open_file(path).is_none() {
-            self.host.set_text(file, &workspace::read(path.as_ref())?);
+            self.host.set_text(file, &self.workspace.read(path.as_ref())?);
         }
         self.stamps.insert(path.to_owned(), stamp);
         Some(file)

@@ -1,0 +1,190 @@
+//! The one door to the disk. What lies in a repository is not trusted: a file may be a link that leads out of it, a device
+//! without an end, a pipe that nothing ever comes out of.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use tempfile::TempDir;
+
+/// No kernel, module, dump or file of settings written by hand comes near this.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Of a file that the user named: lists of buffers and findings are long.
+const MOST_NAMED_BYTES: u64 = 64 << 20;
+
+/// Why a file was not read, in words that follow its path.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    Disk(io::Error),
+    /// A link to there.
+    Outside(PathBuf),
+    NotRegular,
+    TooLarge(u64),
+    /// The first byte that is no text.
+    NotText(usize),
+}
+
+impl Unreadable {
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Unreadable::Disk(error) if error.kind() == io::ErrorKind::NotFound)
+    }
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unreadable::Disk(error) => error.fmt(f),
+            Unreadable::Outside(real) => write!(f, "a link out of the workspace, to {}", real.display()),
+            Unreadable::NotRegular => write!(f, "not a regular file"),
+            Unreadable::TooLarge(most) => write!(f, "larger than {} MiB", most >> 20),
+            Unreadable::NotText(at) => write!(f, "not UTF-8 text: byte {at} cannot be read; save the file as UTF-8"),
+        }
+    }
+}
+
+impl From<io::Error> for Unreadable {
+    fn from(error: io::Error) -> Self {
+        Unreadable::Disk(error)
+    }
+}
+
+/// The text of a file that the user named, wherever it lies.
+pub(crate) fn read_named(path: &Path) -> Result<String, Unreadable> {
+    read(path, MOST_NAMED_BYTES)
+}
+
+/// The text of a file that the workspace at `root` holds.
+pub(crate) fn read_within(root: &Path, path: &Path) -> Result<String, Unreadable> {
+    stay_within(root, path)?;
+    read(path, MOST_BYTES)
+}
+
+/// Refuses a path that leads out of `root` once its links are followed.
+pub(crate) fn stay_within(root: &Path, path: &Path) -> Result<(), Unreadable> {
+    let (root, real) = (fs::canonicalize(root)?, fs::canonicalize(path)?);
+    if real.starts_with(root) { Ok(()) } else { Err(Unreadable::Outside(real)) }
+}
+
+fn read(path: &Path, most: u64) -> Result<String, Unreadable> {
+    let file = open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(Unreadable::NotRegular);
+    }
+    let mut bytes = Vec::new();
+    // It may grow meanwhile.
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(Unreadable::TooLarge(most));
+    }
+    String::from_utf8(bytes).map_err(|error| Unreadable::NotText(error.utf8_error().valid_up_to()))
+}
+
+/// Does not wait for the other end of a pipe.
+#[cfg(unix)]
+fn open(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    fs::OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Gives a file that the user named another text, all at once: whoever reads it sees the old one or the new one. A link stays, and what it
+/// leads to changes.
+pub(crate) fn write_named(path: &Path, text: &str) -> io::Result<()> {
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&real) {
+        Ok(old) if old.is_file() => replace(&real, text, Some(old.permissions())),
+        // A device, such as the terminal.
+        Ok(_) => fs::OpenOptions::new().write(true).open(&real)?.write_all(text.as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => replace(&real, text, None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes files in a folder that the user named, whose names come from a repository: each is one safe component of a path, and none
+/// replaces another. A link that waits there is replaced, not followed.
+pub(crate) struct NewFiles<'a> {
+    folder: &'a Path,
+    /// In lower case, for file systems that do not tell.
+    taken: HashSet<String>,
+}
+
+impl<'a> NewFiles<'a> {
+    pub(crate) fn new(folder: &'a Path) -> io::Result<NewFiles<'a>> {
+        fs::create_dir_all(folder)?;
+        Ok(NewFiles { folder, taken: HashSet::new() })
+    }
+
+    /// Returns the path that was written.
+    pub(crate) fn write(&mut self, stem: &str, extension: &str, text: &str) -> io::Result<PathBuf> {
+        let stem = component(stem);
+        let named = |count: usize| if count == 1 { stem.clone() } else { format!("{stem}-{count}") };
+        let free = (1..).map(named).find(|name| self.taken.insert(name.to_lowercase()));
+        let path = self.folder.join(format!("{}.{extension}", free.unwrap_or_default()));
+        replace(&path, text, None)?;
+        Ok(path)
+    }
+}
+
+/// A name as one component of a path, on every system: letters, digits, `_`, `-` and inner dots stay, the rest is percent-encoded.
+pub(crate) fn component(name: &str) -> String {
+    const KEPT: AsciiSet = NON_ALPHANUMERIC.remove(b'_').remove(b'-').remove(b'.');
+    let encoded = utf8_percent_encode(name, &KEPT).to_string();
+    let encoded = if encoded.starts_with('.') { encoded.replacen('.', "%2E", 1) } else { encoded };
+    // Names of files have a limit; the end of a name says most.
+    let surplus = encoded.len().saturating_sub(LONGEST_NAME);
+    if encoded.is_empty() { "unnamed".to_owned() } else { encoded[surplus..].to_owned() }
+}
+
+/// Below the 255 bytes of most file systems, with an extension and a number.
+const LONGEST_NAME: usize = 200;
+
+/// Puts a new file into the place of whatever is at `path`.
+fn replace(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // what the user's mask leaves of it
+    let mut new = builder.prefix(".tilefit-").tempfile_in(folder)?;
+    new.write_all(text.as_bytes())?;
+    if let Some(permissions) = permissions {
+        fs::set_permissions(new.path(), permissions)?;
+    }
+    new.persist(path)?;
+    Ok(())
+}
+
+/// A folder of this process in the system's temporary one: nobody can guess its name, other users cannot read it, and it goes with the value.
+pub(crate) struct PrivateFolder(TempDir);
+
+impl PrivateFolder {
+    pub(crate) fn new() -> io::Result<PrivateFolder> {
+        Ok(PrivateFolder(tempfile::Builder::new().prefix("tilefit-").tempdir()?))
+    }
+
+    /// A path in it for a file of a folder.
+    pub(crate) fn file(&self, folder: &str, name: &str, extension: &str) -> PathBuf {
+        self.0.path().join(component(folder)).join(format!("{}.{extension}", component(name)))
+    }
+}
+
+/// Puts a read-only file with this text into the place of the one that is there.
+pub(crate) fn write_read_only(path: &Path, text: &str) -> io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(Path::new(".")))?;
+    replace(path, text, None)?;
+    let mut permissions = fs::metadata(path)?.permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(path, permissions)
+}
+
+/// Takes away a file that was written here.
+pub(crate) fn remove(path: &Path) {
+    let _ = fs::remove_file(path); // another may have been faster
+}
