@@ -12,6 +12,7 @@ use crate::ir::{
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
 use crate::target::{Space, Target};
+use crate::typing::broadcast;
 
 /// What the statements of a kernel say of its batch products, before they are flattened.
 pub(super) struct Batches {
@@ -466,19 +467,6 @@ fn product_type(lhs: &Factor, rhs: &Factor, dtype: Dtype) -> Type {
 fn accumulator_type(shape: [u64; 2], valid_shape: Option<Vec<Scalar>>, dtype: Dtype) -> Type {
     let view = TileView { valid_shape, ..TileView::default() };
     Type::Tile(TileType { shape: shape.to_vec(), dtype, space: Some(Space::Acc), view, binding: None })
-}
-
-/// The shape of batches that both sides are spread to.
-fn broadcast(one: &[u64], other: &[u64]) -> Option<Vec<u64>> {
-    let rank = one.len().max(other.len());
-    let extent = |shape: &[u64], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
-    (0..rank)
-        .map(|axis| match (extent(one, axis), extent(other, axis)) {
-            (a, b) if a == b || b == 1 => Some(a),
-            (1, b) => Some(b),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The place of a batch along each axis.

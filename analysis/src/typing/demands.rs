@@ -289,6 +289,7 @@ impl<'a> CheckedCall<'a> {
                 let differ = first.len() != second.len() || first.iter().zip(&second).any(|(a, b)| are_other(*a, *b));
                 differ.then(|| self.shapes("the same shape", one, other))
             }
+            // The rule of `broadcast`, for extents of which some are not known: those do not conflict with any.
             Demand::Broadcast(one, other) => {
                 let (first, second) = (self.block(one)?.shape(), self.block(other)?.shape());
                 let fits = |(a, b): (&Option<i64>, &Option<i64>)| !are_other(*a, *b) || *a == Some(1) || *b == Some(1);

@@ -7,7 +7,7 @@ use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileTyp
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
 use crate::target::Space;
-use crate::typing::scalar;
+use crate::typing::{broadcast, scalar};
 
 /// Columns of the scratch of a row reduction, at least.
 const REDUCTION_COLUMNS: u64 = 128;
@@ -187,7 +187,8 @@ impl Conversion<'_> {
         };
         let (op, shape, dtype) = match (self.tile(Some(rhs)), rhs) {
             (Some((_, rhs)), _) => {
-                let shape = lhs.shape.iter().zip(&rhs.shape).map(|(one, other)| *one.max(other)).collect();
+                // Shapes that do not fit are refused where the mask gets its type.
+                let shape = broadcast(&lhs.shape, &rhs.shape).unwrap_or_else(|| lhs.shape.clone());
                 (OpId::CMP, shape, scalar::promoted(lhs.dtype, rhs.dtype))
             }
             (None, Operand::Scalar(value)) => {
