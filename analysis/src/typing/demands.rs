@@ -648,14 +648,5 @@ fn ordinal(axis: Axis) -> &'static str {
 }
 
 fn laid_out(layout: Layout) -> String {
-    let blayout = match layout.blayout {
-        BLayout::RowMajor => "row_major",
-        BLayout::ColMajor => "col_major",
-    };
-    let slayout = match layout.slayout {
-        SLayout::NoneBox => "none_box",
-        SLayout::RowMajor => "row_major",
-        SLayout::ColMajor => "col_major",
-    };
-    format!("blayout={blayout}, slayout={slayout}")
+    format!("blayout={}, slayout={}", layout.blayout.name(), layout.slayout.name())
 }
