@@ -312,17 +312,7 @@ impl Run<'_> {
         for &stmt in body {
             match ast.stmt(stmt) {
                 Stmt::Assign { targets, .. } => targets.iter().for_each(|target| self.forget_target(*target, &reason)),
-                Stmt::AugAssign { target, .. } => self.forget_target(*target, &reason),
-                Stmt::For { target, body, or_else, .. } => {
-                    self.forget_target(*target, &reason);
-                    self.forget(body);
-                    self.forget(or_else);
-                }
-                Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
-                    self.forget(body);
-                    self.forget(or_else);
-                }
-                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.forget(body),
+                Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => self.forget_target(*target, &reason),
                 Stmt::Expr(call) => {
                     if let Expr::Call { func, .. } = ast.expr(*call)
                         && let Some([name, _]) = ast.dotted(*func).as_deref()
@@ -332,6 +322,7 @@ impl Run<'_> {
                 }
                 _ => {}
             }
+            ast.stmt(stmt).bodies().for_each(|body| self.forget(body));
         }
     }
 

@@ -49,29 +49,13 @@ impl Allocated<'_> {
 /// In the order in which [`Names::block`] prints.
 fn collect_origins(body: &[Stmt], origins: &mut Vec<Origin>) {
     for stmt in body {
-        match stmt {
-            Stmt::Let { origin, .. }
-            | Stmt::Eval { origin, .. }
-            | Stmt::Yield { origin, .. }
-            | Stmt::Return { origin, .. }
-            | Stmt::Break(origin)
-            | Stmt::Continue(origin) => origins.push(*origin),
-            Stmt::For(looped) => {
-                origins.push(looped.origin);
-                collect_origins(&looped.body, origins);
+        origins.push(stmt.origin());
+        for (nth, block) in stmt.blocks().enumerate() {
+            // `else:` has a line of its own.
+            if nth > 0 && !block.is_empty() {
+                origins.push(stmt.origin());
             }
-            Stmt::While(looped) => {
-                origins.push(looped.origin);
-                collect_origins(&looped.body, origins);
-            }
-            Stmt::If(branch) => {
-                origins.push(branch.origin);
-                collect_origins(&branch.then, origins);
-                if !branch.otherwise.is_empty() {
-                    origins.push(branch.origin);
-                    collect_origins(&branch.otherwise, origins);
-                }
-            }
+            collect_origins(block, origins);
         }
     }
 }

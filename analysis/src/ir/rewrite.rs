@@ -16,7 +16,7 @@ impl Stmt {
 pub(crate) fn expand_leaves(body: Vec<Stmt>, emit: &mut impl FnMut(Stmt, &mut Vec<Stmt>)) -> Vec<Stmt> {
     let mut out = Vec::with_capacity(body.len());
     for stmt in body {
-        if matches!(stmt, Stmt::For(_) | Stmt::While(_) | Stmt::If(_)) {
+        if stmt.is_compound() {
             out.push(stmt.map_blocks(|block| expand_leaves(block, emit)));
         } else {
             emit(stmt, &mut out);
@@ -172,6 +172,9 @@ impl Substitution {
 
     /// Applies the substitution to what a statement reads itself, not to those within it.
     pub(crate) fn apply_to_reads(&self, stmt: &mut Stmt) {
+        if self.is_empty() {
+            return;
+        }
         match stmt {
             Stmt::Let { value, .. } => *value = self.value(value),
             Stmt::Eval { call, .. } => *call = self.call(call),

@@ -126,11 +126,7 @@ impl Batches {
     fn drop_unread(&mut self, kernel: &Kernel, body: &[Stmt]) {
         let mut uses: FxHashMap<VarId, usize> = FxHashMap::default();
         visit::statements(body, &mut |stmt| {
-            let mut count = |var| *uses.entry(var).or_default() += 1;
-            match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => visit::header_uses(stmt, &mut count),
-                leaf => visit::uses(leaf, &mut count),
-            }
+            visit::own_uses(stmt, &mut |var| *uses.entry(var).or_default() += 1);
         });
         let mut operands: FxHashMap<VarId, usize> = FxHashMap::default();
         let (mut whole, mut parted) = (FxHashSet::default(), FxHashSet::default());

@@ -115,7 +115,7 @@ impl Tiling<'_> {
         let mut out = Vec::with_capacity(body.len());
         for stmt in body {
             match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => out.push(stmt.map_blocks(|block| self.body(block))),
+                compound if compound.is_compound() => out.push(compound.map_blocks(|block| self.body(block))),
                 Stmt::Let { var, value: Value::Call(call), origin } if is_product(&call) => {
                     match self.decide(var, &call, origin, &readers) {
                         Decision::Keep => out.push(Stmt::Let { var, value: Value::Call(call), origin }),

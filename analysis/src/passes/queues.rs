@@ -216,7 +216,7 @@ impl Findings {
     fn check_returned(&mut self, kernel: &Kernel, block: &[Stmt], side: Side) {
         let mut taken: Vec<(VarId, Origin)> = Vec::new();
         for stmt in block {
-            inner(stmt).for_each(|block| self.check_returned(kernel, block, side));
+            stmt.blocks().for_each(|block| self.check_returned(kernel, block, side));
             let Some(call) = visit::call_of(stmt) else { continue };
             match stmt {
                 Stmt::Let { var, .. } if call.op == side.take => taken.push((*var, call.origin)),
@@ -274,14 +274,4 @@ fn call_in(stmt: &Stmt) -> Option<&Call> {
         Stmt::Let { value: Value::Scalar(Scalar::Call(call)), .. } => Some(call),
         other => visit::call_of(other),
     }
-}
-
-fn inner(stmt: &Stmt) -> impl Iterator<Item = &[Stmt]> {
-    let blocks: [&[Stmt]; 2] = match stmt {
-        Stmt::For(inner) => [&inner.body, &[]],
-        Stmt::While(inner) => [&inner.body, &[]],
-        Stmt::If(inner) => [&inner.then, &inner.otherwise],
-        _ => [&[], &[]],
-    };
-    blocks.into_iter()
 }

@@ -190,13 +190,8 @@ impl Collector<'_> {
                     self.order += 1;
                 }
                 Stmt::Return { .. } => self.order += 1,
-                Stmt::For(each) => self.inside(&each.body, true),
-                Stmt::While(each) => self.inside(&each.body, true),
-                Stmt::If(branch) => {
-                    self.inside(&branch.then, self.path.in_loop);
-                    self.inside(&branch.otherwise, self.path.in_loop);
-                }
-                Stmt::Yield { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}
+                Stmt::For(_) | Stmt::While(_) => stmt.blocks().for_each(|block| self.inside(block, true)),
+                _ => stmt.blocks().for_each(|block| self.inside(block, self.path.in_loop)),
             }
         }
     }

@@ -245,8 +245,7 @@ impl<'k> Conversion<'k> {
         inner.then = self.body(inner.then);
         inner.otherwise = self.body(inner.otherwise);
         for (slot, result) in inner.results.iter().enumerate() {
-            let value = |branch: &[Stmt]| visit::yielded(branch).get(slot).and_then(Operand::var);
-            let (then, otherwise) = (value(&inner.then), value(&inner.otherwise));
+            let [then, otherwise] = inner.choices(slot);
             if let Some(source) = then.or(otherwise) {
                 self.retype(*result, source);
             }
