@@ -353,6 +353,11 @@ impl Stmt {
     }
 }
 
+/// The last of names that dots join: `load` of `pl.tile.load`.
+pub fn last_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
+
 impl ImportedName {
     /// The name that the importing module sees.
     pub fn bound(&self) -> &str {

@@ -1,6 +1,6 @@
 //! Types that authors write: parameters, and annotations of locals (`docs/reference/syntax.md`, "Types").
 
-use tilefit_syntax::ast::{Arg, Expr, ExprId};
+use tilefit_syntax::ast::{Arg, Expr, ExprId, last_name};
 
 use super::body::{Lowering, Term};
 use crate::diagnostics::Code;
@@ -201,7 +201,7 @@ impl Lowering<'_> {
     /// The last part of a member of an enumeration: `zero` of `pl.PadValue.zero`.
     fn member(&self, expr: ExprId) -> Option<String> {
         match self.constant(expr) {
-            Constant::Member(name) => name.rsplit('.').next().map(str::to_owned),
+            Constant::Member(name) => Some(last_name(&name).to_owned()),
             _ => None,
         }
     }

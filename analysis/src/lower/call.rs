@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
+use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt, last_name};
 
 use super::annotation::Annotation;
 use super::arguments::IGNORED;
@@ -490,7 +490,7 @@ impl Lowering<'_> {
 
     /// An operation on tensors, or one that is not in the table.
     fn tensor_level_of(&mut self, expr: ExprId, what: &str, first: Option<Type>, args: &[Arg]) -> Rhs {
-        let name = what.rsplit('.').next().unwrap_or_default();
+        let name = last_name(what);
         if name == "read"
             && let Some(Type::Tensor(tensor)) = &first
         {
@@ -753,7 +753,7 @@ fn attribute(name: AttrName, term: Term) -> Attr {
         }
         Term::Constant(Constant::Str(text)) => Attr::Str(text),
         Term::Constant(Constant::Member(member)) => {
-            let last = member.rsplit('.').next().unwrap_or_default();
+            let last = last_name(&member);
             let attr = match name {
                 AttrName::PadValue => Pad::from_name(last).map(Attr::Pad),
                 AttrName::BLayout => BLayout::from_name(last).map(Attr::BLayout),

@@ -2,6 +2,8 @@
 //! a queue, the buffer that its tiles arrive in, and for each tile taken out that its place is given back. Of kernels that the
 //! compiler divides it writes all that itself.
 
+use tilefit_syntax::ast::last_name;
+
 use crate::diagnostics::Code;
 use crate::ir::{AttrName, Call, Kernel, KernelKind, Operand, Origin, Rejection, Scalar, Stmt, Value, VarId, visit};
 use crate::ops::OpId;
@@ -258,8 +260,7 @@ fn is_buffer(operand: &Operand) -> bool {
 
 /// What the author writes: `pl.reserve_buffer` for `system.reserve_buffer`.
 fn word(op: OpId) -> String {
-    let name = op.op().name;
-    format!("pl.{}", name.rsplit('.').next().unwrap_or(name))
+    format!("pl.{}", last_name(op.op().name))
 }
 
 fn calls(body: &[Stmt]) -> Vec<&Call> {
