@@ -110,7 +110,7 @@ impl Lowering<'_> {
         if !self.state.host {
             return self.reject(at, code, message);
         }
-        self.refuse_on_host(Rejection { at: self.at_expr(at), code, message, related: Vec::new() });
+        self.refuse_on_host(Rejection::new(self.at_expr(at), code, message));
     }
 
     pub(super) fn refuse_on_host(&mut self, rejection: Rejection) {

@@ -366,7 +366,7 @@ impl Pages<'_> {
                 offsets.len()
             );
             let (at, code) = (store.origin, Code::Rejected);
-            self.kernel.rejections.push(Rejection { at, code, message, related: Vec::new() });
+            self.kernel.rejections.push(Rejection::new(at, code, message));
         }
     }
 

@@ -256,12 +256,7 @@ impl Tiling<'_> {
              {op}, so that the compiler chooses tiles that fit, or extract a smaller {space} tile",
             tile.shape, tile.dtype, self.machine.target,
         );
-        self.kernel.rejections.push(Rejection {
-            at: call.origin,
-            code: Code::OperandTooLarge,
-            message,
-            related: Vec::new(),
-        });
+        self.kernel.rejections.push(Rejection::new(call.origin, Code::OperandTooLarge, message));
     }
 
     fn problem(&self, lhs: VarId, rhs: VarId) -> Option<Extents> {

@@ -108,7 +108,7 @@ struct Findings(Vec<Rejection>);
 
 impl Findings {
     fn add(&mut self, at: Origin, message: String) {
-        self.0.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
+        self.0.push(Rejection::new(at, Code::Rejected, message));
     }
 
     /// A `pl.aic_initialize_pipe` or `pl.aiv_initialize_pipe` by itself.

@@ -178,7 +178,7 @@ fn refused_flag(var: &Var, at: Origin) -> Rejection {
         ),
         false => format!("{REFUSED}: `{}` is constant where it is assigned; use a number as the flag", var.name),
     };
-    Rejection { at, code: Code::Rejected, message, related: Vec::new() }
+    Rejection::new(at, Code::Rejected, message)
 }
 
 impl Fold<'_> {

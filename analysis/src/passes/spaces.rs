@@ -345,7 +345,7 @@ impl Moves<'_> {
 
     fn refuse(&mut self, call: &Call, message: String) {
         if !self.kernel.rejections.iter().chain(&self.refused).any(|said| said.at == call.origin) {
-            self.refused.push(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() });
+            self.refused.push(Rejection::new(call.origin, Code::InvalidOperand, message));
         }
     }
 

@@ -424,5 +424,5 @@ fn strided_accumulator(kernel: &Kernel, call: &Call, windows: &FxHashMap<VarId, 
          spans every row: create [{rows}, {wide}] and take `pl.slice(acc, [{rows}, {cols}], [0, i * {cols}])`",
         call.op.op().name
     );
-    Some(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() })
+    Some(Rejection::new(call.origin, Code::InvalidOperand, message))
 }

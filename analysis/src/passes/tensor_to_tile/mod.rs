@@ -352,12 +352,7 @@ impl<'k> Conversion<'k> {
             literals: false,
         };
         if let Some(message) = unmet(call, false, known) {
-            self.kernel.rejections.push(Rejection {
-                at: site.at,
-                code: Code::InvalidOperand,
-                message,
-                related: Vec::new(),
-            });
+            self.kernel.rejections.push(Rejection::new(site.at, Code::InvalidOperand, message));
         }
     }
 
@@ -426,7 +421,7 @@ impl<'k> Conversion<'k> {
     /// The compiler refuses the statement when it makes tiles of it.
     fn refused(&mut self, at: Origin, message: String) -> Type {
         let unknown = Type::Unknown(Reason(message.clone()));
-        self.kernel.rejections.push(Rejection { at, code: Code::InvalidOperand, message, related: Vec::new() });
+        self.kernel.rejections.push(Rejection::new(at, Code::InvalidOperand, message));
         unknown
     }
 

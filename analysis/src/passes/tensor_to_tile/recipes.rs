@@ -92,12 +92,7 @@ impl Conversion<'_> {
                 "`{name}` was written in parts and lies in global memory, but `{}` takes what is on chip; take a window of it: `{name}[...]`",
                 call.op.op().name
             );
-            self.kernel.rejections.push(Rejection {
-                at: call.origin,
-                code: Code::InvalidOperand,
-                message,
-                related: Vec::new(),
-            });
+            self.kernel.rejections.push(Rejection::new(call.origin, Code::InvalidOperand, message));
         }
         Some(format!("`{name}`, which is in global memory here, as a whole; take a window of it: `{name}[...]`"))
     }
@@ -287,12 +282,7 @@ impl Conversion<'_> {
                  unified buffer of {} ({capacity} bytes), even as an accumulator: make it smaller, or create it outside of the scope",
                 tile.dtype, self.target,
             );
-            self.kernel.rejections.push(Rejection {
-                at: site.at,
-                code: Code::OperandTooLarge,
-                message,
-                related: Vec::new(),
-            });
+            self.kernel.rejections.push(Rejection::new(site.at, Code::OperandTooLarge, message));
         }
     }
 }
