@@ -7,7 +7,7 @@ mod form;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::rewrite::Substitution;
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
     Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt, Type,
     Value, Var, VarId, While, fold, visit,
@@ -190,11 +190,7 @@ impl Fold<'_> {
     }
 
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut out);
-        }
-        out
+        rewrite::expand(body, |stmt, out| self.stmt(stmt, out))
     }
 
     fn stmt(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) {

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout;
 use crate::diagnostics::Code;
-use crate::ir::rewrite::Substitution;
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Carry, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary, Stmt, Type,
     Value, Var, VarId, Why, fold, visit,
@@ -166,11 +166,7 @@ struct Rewrite<'a> {
 
 impl Rewrite<'_> {
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut out);
-        }
-        out
+        rewrite::expand(body, |stmt, out| self.stmt(stmt, out))
     }
 
     fn stmt(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {

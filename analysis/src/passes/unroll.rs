@@ -21,11 +21,7 @@ struct Unroll<'a> {
 
 impl Unroll<'_> {
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut out);
-        }
-        out
+        rewrite::expand(body, |stmt, out| self.stmt(stmt, out))
     }
 
     fn stmt(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) {
