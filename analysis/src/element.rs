@@ -98,3 +98,21 @@ pub enum Pad {
     Max,
     Min,
 }
+
+impl Pad {
+    const ALL: [Pad; 4] = [Pad::Null, Pad::Zero, Pad::Max, Pad::Min];
+
+    /// The name after `pl.PadValue.`
+    pub fn name(self) -> &'static str {
+        match self {
+            Pad::Null => "null",
+            Pad::Zero => "zero",
+            Pad::Max => "max",
+            Pad::Min => "min",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Pad> {
+        Pad::ALL.into_iter().find(|pad| pad.name() == name)
+    }
+}

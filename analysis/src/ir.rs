@@ -666,7 +666,39 @@ impl Var {
     }
 }
 
+impl Rejection {
+    /// One that speaks of no other place.
+    pub(crate) fn new(at: Origin, code: crate::diagnostics::Code, message: impl Into<String>) -> Rejection {
+        Rejection { at, code, message: message.into(), related: Vec::new() }
+    }
+}
+
 impl Kernel {
+    /// A kernel in which nothing stands yet.
+    pub(crate) fn new(name: &str, kind: KernelKind, origin: Origin) -> Kernel {
+        Kernel {
+            name: name.to_owned(),
+            kind,
+            origin,
+            name_origin: origin,
+            inlined_from: None,
+            params: Vec::new(),
+            provenance: Vec::new(),
+            handover: Handover::default(),
+            vars: Vec::new(),
+            body: Vec::new(),
+            is_scope: false,
+            on_tensors: false,
+            cross_core: CrossCore::default(),
+            vector_regions: Vec::new(),
+            allocations: Vec::new(),
+            notes: Vec::new(),
+            rejections: Vec::new(),
+            tilings: Vec::new(),
+            strays: Vec::new(),
+        }
+    }
+
     pub fn var(&self, id: VarId) -> &Var {
         &self.vars[id.0 as usize]
     }

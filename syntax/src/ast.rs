@@ -341,15 +341,21 @@ impl Stmt {
     }
 
     /// The statements in it, list by list; those of inner functions and classes are their own.
-    pub fn bodies(&self) -> Vec<&[StmtId]> {
-        match self {
+    pub fn bodies(&self) -> impl Iterator<Item = &[StmtId]> {
+        let [first, second] = match self {
             Stmt::For { body, or_else, .. } | Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
-                vec![body, or_else]
+                [Some(body), Some(or_else)]
             }
-            Stmt::With { body, .. } | Stmt::Other { body, .. } => vec![body],
-            _ => Vec::new(),
-        }
+            Stmt::With { body, .. } | Stmt::Other { body, .. } => [Some(body), None],
+            _ => [None, None],
+        };
+        first.into_iter().chain(second).map(Vec::as_slice)
     }
+}
+
+/// The last of names that dots join: `load` of `pl.tile.load`.
+pub fn last_name(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 impl ImportedName {
@@ -402,7 +408,7 @@ impl Ast {
         let mut statements = body.to_vec();
         let mut found = Vec::new();
         while let Some(stmt) = statements.pop().map(|stmt| self.stmt(stmt)) {
-            statements.extend(stmt.bodies().concat());
+            statements.extend(stmt.bodies().flatten());
             let mut exprs = stmt.exprs();
             while let Some(expr) = exprs.pop() {
                 exprs.extend(self.expr(expr).parts());

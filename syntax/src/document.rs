@@ -47,7 +47,7 @@ pub struct BlockKey {
 impl BlockKey {
     /// The innermost name of the path: `kernel` of `Program.kernel`.
     pub fn name(&self) -> &str {
-        self.path.rsplit('.').next().unwrap_or_default()
+        crate::ast::last_name(&self.path)
     }
 }
 

@@ -13,6 +13,7 @@ use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Spans, Stmt};
 use tilefit_syntax::tokens::{TokenKind, tokens};
 use tilefit_syntax::{BlockKind, Document, TextRange, ast};
+use tilefit_tests::corpus;
 use tilefit_tests::differential::random::Random;
 
 #[test]
@@ -142,28 +143,9 @@ fn read_imports(host: &mut AnalysisHost, file: FileId) {
 
 /// The files that mutants are made of.
 fn sources() -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = match env::var_os("TILEFIT_CORPUS") {
-        Some(folder) => vec![PathBuf::from(folder)],
-        None => vec![root.join("../docs/examples"), root.join("conformance")],
-    };
-    let mut paths = Vec::new();
-    folders.iter().for_each(|folder| collect(folder, &mut paths));
-    paths.sort();
     let read = |path: PathBuf| Some((path.clone(), std::fs::read_to_string(path).ok()?));
-    let texts = paths.into_iter().filter_map(read);
+    let texts = corpus::files().into_iter().filter_map(read);
     texts.filter(|(_, text)| text.contains("import pypto.language as pl")).collect()
-}
-
-fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            collect(&path, paths);
-        } else if path.extension().is_some_and(|extension| extension == "py") {
-            paths.push(path);
-        }
-    }
 }
 
 fn with_uses((path, text): (PathBuf, String)) -> (PathBuf, String, Vec<Use>) {

@@ -15,6 +15,7 @@ use tilefit_analysis::ide::memory_map::Trial;
 use tilefit_analysis::project::Config;
 use tilefit_analysis::target::{Planner, Target};
 use tilefit_syntax::{Document, TextRange};
+use tilefit_tests::corpus;
 
 /// A mutant takes milliseconds; this is for debug builds on busy machines.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -66,30 +67,11 @@ fn longest() -> Duration {
 
 /// What mutants are made of.
 fn texts() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folders = match env::var_os("TILEFIT_CORPUS") {
-        Some(folder) => vec![PathBuf::from(folder)],
-        None => vec![root.join("../docs/examples"), root.join("conformance")],
-    };
-    let mut paths = Vec::new();
-    folders.iter().for_each(|folder| collect(folder, &mut paths));
-    paths.sort();
     let read = |path: &PathBuf| std::fs::read_to_string(path).ok().filter(|text| text.len() < 100_000);
-    let mut texts: Vec<String> = paths.iter().filter_map(read).collect();
+    let mut texts: Vec<String> = corpus::files().iter().filter_map(read).collect();
     texts.retain(|text| ["pypto", "pl.", "tlx"].iter().any(|word| text.contains(word)));
     texts.push(tilefit_tests::tlx_kernels::source(1));
     texts
-}
-
-fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            collect(&path, paths);
-        } else if path.extension().is_some_and(|extension| extension == "py") {
-            paths.push(path);
-        }
-    }
 }
 
 /// Types the mutant over another text, and asks everything at some places. The error is what a stage failed with.

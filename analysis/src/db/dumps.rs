@@ -54,7 +54,7 @@ fn printed_plan<'p>(outcome: &'p Outcome, kernel: &str) -> Option<&'p Plan> {
 /// The functions of a dump by name. It prints one program, in which names are unique.
 #[salsa::tracked(returns(ref))]
 fn kernels_of_dump<'db>(db: &'db dyn salsa::Database, dump: SourceFile) -> BTreeMap<String, Unit<'db>> {
-    let named = units(db, dump).iter().map(|&unit| (last(&unit.key(db).path).to_owned(), unit));
+    let named = units(db, dump).iter().map(|&unit| (unit.key(db).name().to_owned(), unit));
     named.collect()
 }
 
@@ -62,9 +62,5 @@ fn kernels_of_dump<'db>(db: &'db dyn salsa::Database, dump: SourceFile) -> BTree
 fn program<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<&'db str> {
     let class = unit.parent(db)?;
     let is_class = class.key(db).kind == tilefit_syntax::BlockKind::ClassHeader;
-    is_class.then(|| last(&class.key(db).path))
-}
-
-fn last(path: &str) -> &str {
-    path.rsplit('.').next().unwrap_or(path)
+    is_class.then(|| class.key(db).name())
 }

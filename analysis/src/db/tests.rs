@@ -94,9 +94,17 @@ fn names_in_terms_of_themselves_end() {
     for text in [
         "x = x",
         "x = {1: x, 2: x}",
-        "x = y\ny = x",
-        "x = [y, z]\ny = {1: x, 2: z}\nz = (x, y)",
-        "x = f(x)\ndef f(a):\n    return x",
+        "
+x = y
+y = x",
+        "
+x = [y, z]
+y = {1: x, 2: z}
+z = (x, y)",
+        "
+x = f(x)
+def f(a):
+    return x",
     ] {
         let file = File::new(text);
         assert!(file.value("x").len() > 10, "{text}");
@@ -109,7 +117,14 @@ fn names_in_terms_of_themselves_end() {
 
 #[test]
 fn what_only_the_program_binds_does_not_count_where_the_file_binds_the_name_itself() {
-    let file = File::new("ROWS = 64\nif __name__ == \"__main__\":\n    ROWS = parse()\n    COLS = 8\n");
+    let file = File::new(
+        r#"
+ROWS = 64
+if __name__ == "__main__":
+    ROWS = parse()
+    COLS = 8
+"#,
+    );
     assert_eq!(
         file.value("ROWS"),
         r#"Some(Int(64)) ["the file is imported, so that `if __name__ == \"__main__\":` does nothing"]"#

@@ -115,25 +115,18 @@ impl<'a> Bindings<'a> {
                 Stmt::Function(Function { name, .. }) | Stmt::Class { name, .. } if self.is_name(*name) => {
                     self.add(Binding::Definition, conditional);
                 }
-                Stmt::For { target, body, or_else, .. } => {
-                    if self.is_name(*target) {
-                        self.add(Binding::Several, true);
-                    }
-                    self.collect(body, true);
-                    self.collect(or_else, true);
-                }
                 Stmt::If { condition, body, .. } if asks_for_program(ast, *condition) => {
                     let mut inner = Bindings { found: Binding::None, ..*self };
                     inner.collect(body, true);
                     self.of_program |= inner.found != Binding::None;
                 }
-                Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
-                    self.collect(body, true);
-                    self.collect(or_else, true);
-                }
                 Stmt::With { body, .. } => self.collect(body, conditional),
-                Stmt::Other { body, .. } => self.collect(body, true),
-                _ => {}
+                other => {
+                    if matches!(other, Stmt::For { target, .. } if self.is_name(*target)) {
+                        self.add(Binding::Several, true);
+                    }
+                    other.bodies().for_each(|body| self.collect(body, true));
+                }
             }
         }
     }

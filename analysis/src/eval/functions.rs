@@ -312,17 +312,7 @@ impl Run<'_> {
         for &stmt in body {
             match ast.stmt(stmt) {
                 Stmt::Assign { targets, .. } => targets.iter().for_each(|target| self.forget_target(*target, &reason)),
-                Stmt::AugAssign { target, .. } => self.forget_target(*target, &reason),
-                Stmt::For { target, body, or_else, .. } => {
-                    self.forget_target(*target, &reason);
-                    self.forget(body);
-                    self.forget(or_else);
-                }
-                Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
-                    self.forget(body);
-                    self.forget(or_else);
-                }
-                Stmt::With { body, .. } | Stmt::Other { body, .. } => self.forget(body),
+                Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => self.forget_target(*target, &reason),
                 Stmt::Expr(call) => {
                     if let Expr::Call { func, .. } = ast.expr(*call)
                         && let Some([name, _]) = ast.dotted(*func).as_deref()
@@ -332,6 +322,7 @@ impl Run<'_> {
                 }
                 _ => {}
             }
+            ast.stmt(stmt).bodies().for_each(|body| self.forget(body));
         }
     }
 
@@ -554,12 +545,28 @@ x = take()
     #[test]
     fn local_functions() {
         check(
-            "def f(n):\n    def double(x, by=2):\n        y = x * by\n        return y + n\n    n = 5\n    return [double(1), double(n, by=3)]\n\nx = f(1)",
+            "
+def f(n):
+    def double(x, by=2):
+        y = x * by
+        return y + n
+    n = 5
+    return [double(1), double(n, by=3)]
+
+x = f(1)",
             expect!["List([Int(7), Int(20)])"],
         );
         for change in ["items.append(n)", "items[0] = n", "items += [n]", "nonlocal items"] {
             let text = format!(
-                "def f():\n    items = [1]\n    def add(n):\n        {change}\n        return n\n    return len(items) + add(3)\n\nx = f()"
+                "
+def f():
+    items = [1]
+    def add(n):
+        {change}
+        return n
+    return len(items) + add(3)
+
+x = f()"
             );
             let x = Module::new(&text).constant("x");
             assert!(
@@ -568,11 +575,23 @@ x = take()
             );
         }
         check(
-            "def f(n):\n    def g():\n        return g\n    return g()\n\nx = f(1)",
+            "
+def f(n):
+    def g():
+        return g
+    return g()
+
+x = f(1)",
             expect!["unknown: `g` is a local function"],
         );
         check(
-            "def f(n):\n    def g(k):\n        return g(k)\n    return g(1)\n\nx = f(1)",
+            "
+def f(n):
+    def g(k):
+        return g(k)
+    return g(1)
+
+x = f(1)",
             expect!["unknown: the expression is nested too deeply"],
         );
     }
@@ -596,12 +615,30 @@ def sizes(n, step=2):
             expect!["unknown: calls `sizes` with other arguments than it declares"],
         );
         check(
-            "def f(n):\n    while True:\n        n = n + 1\n\nx = f(1)",
+            "
+def f(n):
+    while True:
+        n = n + 1
+
+x = f(1)",
             expect!["unknown: runs more than 20000 statements"],
         );
-        check("def f(n):\n    return f(n)\n\nx = f(1)", expect!["unknown: the expression is nested too deeply"]);
         check(
-            "def f(n):\n    if n > 3:\n        raise ValueError(n)\n    return n\n\nx = f(4)",
+            "
+def f(n):
+    return f(n)
+
+x = f(1)",
+            expect!["unknown: the expression is nested too deeply"],
+        );
+        check(
+            "
+def f(n):
+    if n > 3:
+        raise ValueError(n)
+    return n
+
+x = f(4)",
             expect!["unknown: raises an error"],
         );
     }
@@ -610,15 +647,54 @@ def sizes(n, step=2):
     fn what_others_may_hold_is_not_changed() {
         let unknown = expect!["unknown: changes `a`, which others may hold"];
         check(
-            "def f():\n    a = [1]\n    b = a\n    b.append(2)\n    a.append(3)\n    return len(b)\n\nx = f()",
+            "
+def f():
+    a = [1]
+    b = a
+    b.append(2)
+    a.append(3)
+    return len(b)
+
+x = f()",
             expect!["unknown: changes `b`, which others may hold"],
         );
-        check("def f(a):\n    a.append(2)\n    return len(a)\n\nx = f([1])", unknown);
-        check("def f():\n    a = [1]\n    a.append(2)\n    return a\n\nx = f()", expect!["List([Int(1), Int(2)])"]);
         check(
-            "def f():\n    config.N = 2\n    return 1\n\nx = f()",
+            "
+def f(a):
+    a.append(2)
+    return len(a)
+
+x = f([1])",
+            unknown,
+        );
+        check(
+            "
+def f():
+    a = [1]
+    a.append(2)
+    return a
+
+x = f()",
+            expect!["List([Int(1), Int(2)])"],
+        );
+        check(
+            "
+def f():
+    config.N = 2
+    return 1
+
+x = f()",
             expect!["unknown: changes something outside of the function"],
         );
-        check("N = 1\ndef f():\n    def N(): return 1\n    return N()\n\nx = f()", expect!["Int(1)"]);
+        check(
+            "
+N = 1
+def f():
+    def N(): return 1
+    return N()
+
+x = f()",
+            expect!["Int(1)"],
+        );
     }
 }

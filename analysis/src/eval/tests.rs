@@ -28,8 +28,19 @@ fn arithmetic_is_pythons() {
 
 #[test]
 fn names_lists_and_builtins() {
-    check("TILE = [64, 128]\nN = len(TILE)\nx = TILE[0:1] + [max(TILE) // N]", expect!["List([Int(64), Int(64)])"]);
-    check("M, N = 16, 32\nx = N if M < N else M", expect!["Int(32)"]);
+    check(
+        "
+TILE = [64, 128]
+N = len(TILE)
+x = TILE[0:1] + [max(TILE) // N]",
+        expect!["List([Int(64), Int(64)])"],
+    );
+    check(
+        "
+M, N = 16, 32
+x = N if M < N else M",
+        expect!["Int(32)"],
+    );
     check("x = pl.FP16.get_byte() * 3", expect!["Int(6)"]);
     check("x = pl.Mem.Vec", expect!["Space(Vec)"]);
     check("x = pl.MemRef(slots=2)", expect![[r#"Allocation { name: Some("x"), slots: 2 }"#]]);
@@ -48,8 +59,18 @@ fn comprehensions_nest() {
 #[test]
 fn what_is_not_known_says_why() {
     check("x = foo()", expect!["unknown: calls `foo`, which tilefit does not run"]);
-    check("x = 1\nx = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
-    check("if True:\n    x = 2", expect!["unknown: `x` is assigned more than once, or under a condition"]);
+    check(
+        "
+x = 1
+x = 2",
+        expect!["unknown: `x` is assigned more than once, or under a condition"],
+    );
+    check(
+        "
+if True:
+    x = 2",
+        expect!["unknown: `x` is assigned more than once, or under a condition"],
+    );
     check("from sizes import x", expect!["unknown: `x` is imported from `sizes`, which tilefit does not read"]);
     check("y = 1", expect!["not bound"]);
 }
@@ -57,7 +78,10 @@ fn what_is_not_known_says_why() {
 #[test]
 fn dictionaries_are_made_by_comprehensions() {
     check(
-        "SIZES = {\"a\": 1, \"b\": 2}\nALL = {f\"x{name}\": 4 * size for name, size in SIZES.items()}\nx = ALL[\"xb\"]",
+        r#"
+SIZES = {"a": 1, "b": 2}
+ALL = {f"x{name}": 4 * size for name, size in SIZES.items()}
+x = ALL["xb"]"#,
         expect!["Int(8)"],
     );
     check("x = {k: 1 for k in [1, 1, foo()]}", expect!["unknown: calls `foo`, which tilefit does not run"]);
@@ -69,10 +93,17 @@ fn dictionaries_are_made_by_comprehensions() {
 #[test]
 fn the_program_starts_without_arguments_and_environment() {
     check(
-        "import os as o\nx = int(o.environ.get(\"ROWS\", \"64\")) if o.getenv(\"N\") is None else 0",
+        r#"
+import os as o
+x = int(o.environ.get("ROWS", "64")) if o.getenv("N") is None else 0"#,
         expect!["Int(64)"],
     );
-    check("import sys\nx = len(sys.argv)", expect!["Int(1)"]);
+    check(
+        "
+import sys
+x = len(sys.argv)",
+        expect!["Int(1)"],
+    );
 }
 
 #[test]

@@ -196,7 +196,14 @@ mod tests {
     fn kernel(head: &str, params: &str, body: &str) -> String {
         let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
         format!(
-            "import pypto.language as pl\n\n{head}\n@pl.function(type=pl.FunctionType.InCore)\ndef k({params}):\n{body}    return out\n"
+            "
+import pypto.language as pl
+
+{head}
+@pl.function(type=pl.FunctionType.InCore)
+def k({params}):
+{body}    return out
+"
         )
     }
 
@@ -230,7 +237,11 @@ mod tests {
             &kernel(
                 "ROWS, TILE = 1024, 256\n",
                 params,
-                "for i in pl.range(ROWS // TILE):\n    x = pl.load(a, [i * TILE, 0], [TILE, 512])\n    y = pl.exp(x)\n    out = pl.store(y, [i * TILE, 0], out)",
+                "
+for i in pl.range(ROWS // TILE):
+    x = pl.load(a, [i * TILE, 0], [TILE, 512])
+    y = pl.exp(x)
+    out = pl.store(y, [i * TILE, 0], out)",
             ),
             expect![[r#"
                 `TILE = 64` fits
@@ -242,7 +253,11 @@ mod tests {
             &kernel(
                 "TILE = 128\n",
                 "a: pl.Tensor[[TILE, 512], pl.FP32], out: pl.Out[pl.Tensor[[TILE, 512], pl.FP32]]",
-                "for i in pl.range(1):\n    x = pl.load(a, [i * TILE, 0], [TILE, 512])\n    y = pl.mul(x, x)\n    out = pl.store(pl.add(x, y), [0, 0], out)",
+                "
+for i in pl.range(1):
+    x = pl.load(a, [i * TILE, 0], [TILE, 512])
+    y = pl.mul(x, x)
+    out = pl.store(pl.add(x, y), [0, 0], out)",
             ),
             expect![""],
         );
@@ -291,7 +306,12 @@ mod tests {
             &kernel(
                 "",
                 PLAIN,
-                "x = pl.load(a, [0, 0], [64, 512])\n# of both\ny = pl.load(b, [64, 0], [64, 512])  # the other\n\nout = pl.store(pl.add(x, y), [64, 0], out)",
+                "
+x = pl.load(a, [0, 0], [64, 512])
+# of both
+y = pl.load(b, [64, 0], [64, 512])  # the other
+
+out = pl.store(pl.add(x, y), [64, 0], out)",
             ),
             expect![[r#"
                 Split in two: 32 rows at a time
@@ -307,7 +327,13 @@ mod tests {
             &kernel(
                 "ROWS = 64\n",
                 PLAIN,
-                "for i in pl.range(2):\n    x = pl.load(a, [i * ROWS, 0], [ROWS, 512])\n    t = pl.create_tile([ROWS, 512], dtype=pl.FP32)\n    s = pl.row_max(x, t)\n    y = pl.row_expand_sub(x, s)\n    out = pl.store(y, [i * ROWS, 0], out)",
+                "
+for i in pl.range(2):
+    x = pl.load(a, [i * ROWS, 0], [ROWS, 512])
+    t = pl.create_tile([ROWS, 512], dtype=pl.FP32)
+    s = pl.row_max(x, t)
+    y = pl.row_expand_sub(x, s)
+    out = pl.store(y, [i * ROWS, 0], out)",
             ),
             expect![[r#"
                 Split in two: 32 rows at a time
@@ -323,13 +349,19 @@ mod tests {
 
     #[test]
     fn nothing_is_split_where_halves_depend_on_each_other() {
-        let halved = "x = pl.load(a, [0, 0], [64, 512])\ny = pl.load(b, [0, 0], [64, 512])\n";
+        let halved = "
+x = pl.load(a, [0, 0], [64, 512])
+y = pl.load(b, [0, 0], [64, 512])
+";
         // Read and written: the second half would see what the first one wrote.
         check(
             &kernel(
                 "",
                 PLAIN,
-                "x = pl.load(out, [0, 0], [64, 512])\ny = pl.load(b, [0, 0], [64, 512])\nout = pl.store(pl.add(x, y), [32, 0], out)",
+                "
+x = pl.load(out, [0, 0], [64, 512])
+y = pl.load(b, [0, 0], [64, 512])
+out = pl.store(pl.add(x, y), [32, 0], out)",
             ),
             expect![""],
         );
@@ -348,7 +380,10 @@ mod tests {
                 "",
                 PLAIN,
                 &format!(
-                    "{halved}out = pl.store(pl.add(x, y), [0, 0], out)\nfor i in pl.range(2):\n    out = pl.store(x, [64, 0], out)"
+                    "
+{halved}out = pl.store(pl.add(x, y), [0, 0], out)
+for i in pl.range(2):
+    out = pl.store(x, [64, 0], out)"
                 ),
             ),
             expect![""],

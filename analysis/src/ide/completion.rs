@@ -507,10 +507,9 @@ fn binders(ast: &Ast) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilefit_syntax::Document;
 
     use super::*;
-    use crate::AnalysisHost;
+    use crate::ide::tests::open_at_cursor;
 
     const HEADER: &str = "\
 import pypto.language as pl
@@ -531,11 +530,7 @@ N = 4
 
     /// The completions at `$0`.
     fn at(text: &str) -> Option<Completions> {
-        let offset = text.find("$0").expect("a cursor");
-        let text = text.replacen("$0", "", 1);
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(&text));
+        let (host, file, offset) = open_at_cursor(text);
         host.snapshot().completions(file, offset).expect("no edit")
     }
 

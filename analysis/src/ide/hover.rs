@@ -70,19 +70,11 @@ pub(super) fn sharing(context: &Context<'_>, offset: usize) -> Vec<TextRange> {
 
 #[cfg(test)]
 mod tests {
-    use tilefit_syntax::Document;
-
-    use crate::AnalysisHost;
+    use crate::ide::tests::{kernel_with, open_at_cursor};
 
     /// The first lines of the hover at `$0` in a kernel.
     fn at(line: &str) -> Vec<String> {
-        let text = format!(
-            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32]):\n    x = pl.load(a, [0, 0], [64, 64])\n    {line}\n"
-        );
-        let offset = text.find("$0").expect("a cursor");
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(&text.replacen("$0", "", 1)));
+        let (host, file, offset) = open_at_cursor(&kernel_with(line));
         let hover = host.snapshot().hover(file, offset).expect("no edit");
         hover.map_or_else(Vec::new, |hover| hover.markdown.lines().take(5).map(str::to_owned).collect())
     }

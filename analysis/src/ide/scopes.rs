@@ -583,31 +583,15 @@ impl Collector<'_> {
             match ast.stmt(id) {
                 Stmt::Assign { targets, .. } => targets.iter().for_each(|&target| self.target(target, Some(id))),
                 Stmt::AugAssign { target, .. } => self.target(*target, Some(id)),
-                Stmt::For { target, body, or_else, .. } => {
-                    self.target(*target, None);
-                    self.block(body);
-                    self.block(or_else);
-                }
-                Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
-                    self.block(body);
-                    self.block(or_else);
-                }
-                Stmt::With { items, body } => {
+                Stmt::For { target, .. } => self.target(*target, None),
+                Stmt::With { items, .. } => {
                     items.iter().filter_map(|item| item.target).for_each(|target| self.target(target, None));
-                    self.block(body);
                 }
-                Stmt::Other { body, .. } => self.block(body),
                 Stmt::Function(function) => self.target(function.name, None),
                 Stmt::Class { name, .. } => self.target(*name, None),
-                Stmt::Expr(_)
-                | Stmt::Return(_)
-                | Stmt::Break
-                | Stmt::Continue
-                | Stmt::Pass
-                | Stmt::Import(_)
-                | Stmt::ImportFrom { .. }
-                | Stmt::Error => {}
+                _ => {}
             }
+            ast.stmt(id).bodies().for_each(|body| self.block(body));
         }
     }
 }

@@ -290,21 +290,14 @@ fn shape(shape: Shape, operand: &dyn Fn(u8) -> String, operands: &dyn Fn(&[u8]) 
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
-    use tilefit_syntax::Document;
 
     use super::*;
-    use crate::AnalysisHost;
+    use crate::ide::tests::{kernel_with, open_at_cursor};
 
     /// The signatures at `$0` in a kernel, the active parameter in brackets.
     #[track_caller]
     fn check(line: &str, expect: Expect) {
-        let text = format!(
-            "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32]):\n    x = pl.load(a, [0, 0], [64, 64])\n    {line}\n"
-        );
-        let offset = text.find("$0").expect("a cursor");
-        let mut host = AnalysisHost::new();
-        let file = host.file_id("kernels.py");
-        host.set_document(file, Document::new(&text.replacen("$0", "", 1)));
+        let (host, file, offset) = open_at_cursor(&kernel_with(line));
         let help = host.snapshot().signature_help(file, offset).expect("no edit");
         let mut shown = String::new();
         for (signature, active) in help.iter().flat_map(|help| help.signatures.iter().zip(&help.active)) {

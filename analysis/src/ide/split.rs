@@ -44,7 +44,7 @@ pub(super) fn in_two(context: &Context<'_>, placed: &PlacedUnit<'_>, finding: &F
     let concerned = Concerned::Block(placed.start);
     let before = Said::of(context, &concerned, Code::CapacityExceeded);
     for kernel in db::source_kernels(context.db, placed.unit) {
-        let Some(list) = list_around(&kernel.body, &|stmt| statements.around(origin(stmt)) == Some(at)) else {
+        let Some(list) = list_around(&kernel.body, &|stmt| statements.around(stmt.origin()) == Some(at)) else {
             continue;
         };
         for axis in [Axis::Rows, Axis::Columns] {
@@ -60,27 +60,9 @@ pub(super) fn in_two(context: &Context<'_>, placed: &PlacedUnit<'_>, finding: &F
     None
 }
 
-fn origin(stmt: &Stmt) -> Origin {
-    match stmt {
-        Stmt::Let { origin, .. }
-        | Stmt::Eval { origin, .. }
-        | Stmt::Yield { origin, .. }
-        | Stmt::Return { origin, .. } => *origin,
-        Stmt::For(inner) => inner.origin,
-        Stmt::While(inner) => inner.origin,
-        Stmt::If(inner) => inner.origin,
-        Stmt::Break(origin) | Stmt::Continue(origin) => *origin,
-    }
-}
-
 /// The innermost list with such a statement.
 fn list_around<'k>(body: &'k [Stmt], is_it: &impl Fn(&Stmt) -> bool) -> Option<&'k [Stmt]> {
-    let inside = body.iter().find_map(|stmt| match stmt {
-        Stmt::For(inner) => list_around(&inner.body, is_it),
-        Stmt::While(inner) => list_around(&inner.body, is_it),
-        Stmt::If(inner) => list_around(&inner.then, is_it).or_else(|| list_around(&inner.otherwise, is_it)),
-        _ => None,
-    });
+    let inside = body.iter().flat_map(Stmt::blocks).find_map(|block| list_around(block, is_it));
     inside.or_else(|| body.iter().any(|stmt| visit::call_of(stmt).is_some() && is_it(stmt)).then_some(body))
 }
 
@@ -102,7 +84,7 @@ impl<'a> Stretch<'a> {
         at: TextRange,
         axis: Axis,
     ) -> Option<Self> {
-        let here = list.iter().position(|stmt| statements.around(origin(stmt)) == Some(at))?;
+        let here = list.iter().position(|stmt| statements.around(stmt.origin()) == Some(at))?;
         let extent = tiles_of(kernel, &list[here]).next()?.shape.get(axis.index()).copied()?;
         let mut stretch = Stretch { kernel, statements, body: &[], axis, extent };
         let is_step = |stmt: &&Stmt| stretch.is_step(stmt);
@@ -139,7 +121,7 @@ impl<'a> Stretch<'a> {
     }
 
     fn is_on_one_line_of_code(&self, stmt: &Stmt) -> bool {
-        self.statements.lines(origin(stmt)).is_some()
+        self.statements.lines(stmt.origin()).is_some()
     }
 
     /// Tiles come from within, and do not leave.
@@ -151,10 +133,7 @@ impl<'a> Stretch<'a> {
         visit::statements(&self.kernel.body, &mut |stmt| {
             let is_within = within.contains(&std::ptr::from_ref(stmt));
             let mut see = |var: VarId| closed &= !is_tile(&var) || is_within == made.contains(&var);
-            match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => visit::header_uses(stmt, &mut see),
-                _ => visit::uses(stmt, &mut see),
-            }
+            visit::own_uses(stmt, &mut see);
         });
         closed
     }
@@ -238,7 +217,7 @@ impl<'a> Stretch<'a> {
     /// The loop around the lines.
     fn indented(&self, index: &str) -> Option<Vec<Edit>> {
         let (first, last) = (self.body.first()?, self.body.last()?);
-        let (first, last) = (self.statements.lines(origin(first))?, self.statements.lines(origin(last))?);
+        let (first, last) = (self.statements.lines(first.origin())?, self.statements.lines(last.origin())?);
         if !self.statements.are_in_one_list(first, last) {
             return None;
         }

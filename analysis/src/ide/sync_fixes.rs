@@ -295,8 +295,13 @@ mod tests {
     /// Applies the first fix, and prints its title and the body that comes of it.
     #[track_caller]
     fn check(body: &str, expect: Expect) {
-        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
-        let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let head = "
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+";
+        let body: String = body.trim_start().lines().map(|line| format!("    {line}\n")).collect();
         let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
         let before = editor.findings().0;
         let (title, fix) = editor.fixes().first().cloned().expect("a fix");
@@ -308,7 +313,12 @@ mod tests {
     #[test]
     fn a_missing_half_is_written_beside_the_other() {
         check(
-            "x = pl.load(a, [0, 0], [64, 64])\npl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)  # a comment\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)",
+            "
+x = pl.load(a, [0, 0], [64, 64])
+pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)  # a comment
+y = pl.exp(x)
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)",
             expect![[r#"
                 Write `pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` behind it
 
@@ -322,7 +332,12 @@ mod tests {
             "#]],
         );
         check(
-            "x = pl.load(a, [0, 0], [64, 64])\npl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)",
+            "
+x = pl.load(a, [0, 0], [64, 64])
+pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+y = pl.exp(x)
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)",
             expect![[r#"
                 Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` in front of it
 
@@ -340,7 +355,13 @@ mod tests {
     #[test]
     fn halves_of_one_pair_become_alike() {
         check(
-            "x = pl.load(a, [0, 0], [64, 64])\npl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)\npl.system.sync_dst(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.MTE2, event_id=1)\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)",
+            "
+x = pl.load(a, [0, 0], [64, 64])
+pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
+pl.system.sync_dst(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.MTE2, event_id=1)
+y = pl.exp(x)
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)",
             expect![[r#"
                 Wait for MTE2 → V, EVENT_ID1
 
@@ -365,7 +386,15 @@ mod tests {
         // One side of a branch waits.
         check(
             &format!(
-                "x = pl.load(a, [0, 0], [64, 64])\n{set}\nif n > 1:\n    {wait}\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+                "
+x = pl.load(a, [0, 0], [64, 64])
+{set}
+if n > 1:
+    {wait}
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
                 Wait for the flag here, and nowhere else
@@ -385,7 +414,15 @@ mod tests {
         // One side sets.
         check(
             &format!(
-                "x = pl.load(a, [0, 0], [64, 64])\nif n > 1:\n    {set}\n{wait}\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+                "
+x = pl.load(a, [0, 0], [64, 64])
+if n > 1:
+    {set}
+{wait}
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
                 Set the flag here, and nowhere else
@@ -405,7 +442,16 @@ mod tests {
         // Each iteration waits for the one before it.
         check(
             &format!(
-                "for i in pl.range(4):\n    {wait}\n    x = pl.load(a, [0, 0], [64, 64])\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)\n    pl.system.bar_all()\n    {set}"
+                "
+for i in pl.range(4):
+    {wait}
+    x = pl.load(a, [0, 0], [64, 64])
+    pl.system.bar_all()
+    y = pl.exp(x)
+    pl.system.bar_all()
+    out = pl.store(y, [0, 0], out)
+    pl.system.bar_all()
+    {set}"
             ),
             expect![[r#"
                 Set the flag in front of the loop, and wait for it behind the loop
@@ -427,7 +473,14 @@ mod tests {
         // Set once more.
         check(
             &format!(
-                "x = pl.load(a, [0, 0], [64, 64])\n{set}\n{set}\n{wait}\ny = pl.exp(x)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+                "
+x = pl.load(a, [0, 0], [64, 64])
+{set}
+{set}
+{wait}
+y = pl.exp(x)
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
                 Take the flag away
@@ -444,7 +497,14 @@ mod tests {
         // Waited for once more.
         check(
             &format!(
-                "x = pl.load(a, [0, 0], [64, 64])\n{set}\n{wait}\ny = pl.exp(x)\n{wait}\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+                "
+x = pl.load(a, [0, 0], [64, 64])
+{set}
+{wait}
+y = pl.exp(x)
+{wait}
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
                 Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` in front of it
@@ -463,7 +523,16 @@ mod tests {
         // Every iteration sets, and one wait stands after them.
         check(
             &format!(
-                "for i in pl.range(4):\n    x = pl.load(a, [0, 0], [64, 64])\n    {set}\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)\n    pl.system.bar_all()\n{wait}"
+                "
+for i in pl.range(4):
+    x = pl.load(a, [0, 0], [64, 64])
+    {set}
+    pl.system.bar_all()
+    y = pl.exp(x)
+    pl.system.bar_all()
+    out = pl.store(y, [0, 0], out)
+    pl.system.bar_all()
+{wait}"
             ),
             expect![[r#"
                 Wait for the flag here, and nowhere else
@@ -485,7 +554,13 @@ mod tests {
     #[test]
     fn a_missing_pair_is_written_where_it_belongs() {
         check(
-            "for i in pl.range(4):\n    x = pl.load(a, [0, 0], [64, 64])\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)",
+            "
+for i in pl.range(4):
+    x = pl.load(a, [0, 0], [64, 64])
+    pl.system.bar_all()
+    y = pl.exp(x)
+    pl.system.bar_all()
+    out = pl.store(y, [0, 0], out)",
             expect![[r#"
                 Write the flag MTE3 → MTE2, EVENT_ID0
 
@@ -505,7 +580,15 @@ mod tests {
     #[test]
     fn a_flag_within_a_pipe_becomes_a_barrier() {
         check(
-            "x = pl.load(a, [0, 0], [64, 64])\npl.system.bar_all()\ny = pl.exp(x)\npl.system.sync_src(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.V, event_id=1)\npl.system.sync_dst(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.V, event_id=1)\nz = pl.mul(y, y)\npl.system.bar_all()\nout = pl.store(z, [0, 0], out)",
+            "
+x = pl.load(a, [0, 0], [64, 64])
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.sync_src(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.V, event_id=1)
+pl.system.sync_dst(set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.V, event_id=1)
+z = pl.mul(y, y)
+pl.system.bar_all()
+out = pl.store(z, [0, 0], out)",
             expect![[r#"
                 Write `pl.system.bar_v()` instead
 
@@ -571,10 +654,20 @@ mod tests {
         };
         let flags: String = (0..8).map(|event| flag(event).concat()).collect();
         let body = format!(
-            "x = pl.load(a, [0, 0], [64, 64])\n{flags}z = pl.load(a, [0, 0], [64, 64])\ny = pl.add(x, z)\npl.system.bar_all()\nout = pl.store(y, [0, 0], out)"
+            "
+x = pl.load(a, [0, 0], [64, 64])
+{flags}z = pl.load(a, [0, 0], [64, 64])
+y = pl.add(x, z)
+pl.system.bar_all()
+out = pl.store(y, [0, 0], out)"
         );
-        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
-        let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+        let head = "
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+";
+        let body: String = body.trim_start().lines().map(|line| format!("    {line}\n")).collect();
         let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
         let (title, fix) = editor.fixes().first().cloned().expect("a fix");
         assert_eq!(

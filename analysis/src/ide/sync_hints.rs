@@ -86,9 +86,14 @@ mod tests {
     /// Prints the body with the hints where an editor shows them.
     #[track_caller]
     fn check(body: &str, expect: Expect) {
-        let head = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\ndef k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n";
+        let head = "
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+";
         let mut text = head.to_owned();
-        body.lines().for_each(|line| text.push_str(&format!("    {line}\n")));
+        body.trim_start().lines().for_each(|line| text.push_str(&format!("    {line}\n")));
         text.push_str("    return out\n");
         let mut host = AnalysisHost::new();
         host.set_config(Config { sync_hints: true, inlay_hints: false, ..Config::default() });
@@ -115,7 +120,11 @@ mod tests {
     #[test]
     fn pairs_stand_at_both_ends() {
         check(
-            "x = pl.load(a, [0, 0], [64, 64])\ny = pl.exp(x)\nz = pl.mul(y, y)\nout = pl.store(z, [0, 0], out)",
+            "
+x = pl.load(a, [0, 0], [64, 64])
+y = pl.exp(x)
+z = pl.mul(y, y)
+out = pl.store(z, [0, 0], out)",
             expect![[r#"
                     x = pl.load(a, [0, 0], [64, 64]) «set MTE2 → V, EVENT_ID0»
                     «wait MTE2 → V, EVENT_ID0» y = pl.exp(x)
@@ -129,7 +138,11 @@ mod tests {
     #[test]
     fn what_a_loop_hands_on_is_awaited_at_the_end_of_its_body() {
         check(
-            "for i in pl.range(n):\n    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.exp(x)\n    out = pl.store(y, [0, 0], out)",
+            "
+for i in pl.range(n):
+    x = pl.load(a, [0, 0], [64, 64])
+    y = pl.exp(x)
+    out = pl.store(y, [0, 0], out)",
             expect![[r#"
                     for i in pl.range(n):
                         x = pl.load(a, [0, 0], [64, 64]) «set MTE2 → V, EVENT_ID0»
@@ -143,7 +156,11 @@ mod tests {
     #[test]
     fn copies_of_a_body_share_their_place() {
         check(
-            "for i in pl.unroll(8):\n    x = pl.load(a, [i * 8, 0], [8, 64])\n    y = pl.exp(x)\n    out = pl.store(y, [i * 8, 0], out)",
+            "
+for i in pl.unroll(8):
+    x = pl.load(a, [i * 8, 0], [8, 64])
+    y = pl.exp(x)
+    out = pl.store(y, [i * 8, 0], out)",
             expect![[r#"
                     for i in pl.unroll(8):
                         «wait MTE3 → MTE2, EVENT_ID0» x = pl.load(a, [i * 8, 0], [8, 64]) «set MTE2 → V, EVENT_ID0»
@@ -157,7 +174,11 @@ mod tests {
     #[test]
     fn what_is_written_needs_no_hint() {
         check(
-            "x = pl.load(a, [0, 0], [64, 64])\npl.system.bar_all()\ny = pl.exp(x)\nout = pl.store(y, [0, 0], out)",
+            "
+x = pl.load(a, [0, 0], [64, 64])
+pl.system.bar_all()
+y = pl.exp(x)
+out = pl.store(y, [0, 0], out)",
             expect![[r#"
                     x = pl.load(a, [0, 0], [64, 64])
                     pl.system.bar_all()
@@ -170,7 +191,16 @@ mod tests {
 
     #[test]
     fn kernels_on_tensors_have_no_statements_to_show_it_at() {
-        let text = "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.Opaque)\ndef f(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    with pl.at(level=pl.Level.CORE_GROUP):\n        b = pl.exp(a)\n        o = pl.assemble(o, pl.mul(b, b), [0, 0])\n    return o\n";
+        let text = "
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.Opaque)
+def f(a: pl.Tensor[[64, 64], pl.FP32], o: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        b = pl.exp(a)
+        o = pl.assemble(o, pl.mul(b, b), [0, 0])
+    return o
+";
         let mut host = AnalysisHost::new();
         let config = Config { sync_hints: true, inlay_hints: false, ..Config::default() };
         host.set_config(config);

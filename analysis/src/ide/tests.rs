@@ -1,4 +1,4 @@
-//! What an edit computes again.
+//! What an edit computes again, and what the tests of features share.
 
 use std::sync::{Arc, Mutex};
 
@@ -6,6 +6,29 @@ use tilefit_syntax::Document;
 
 use crate::db::Database;
 use crate::{AnalysisHost, FileId};
+
+/// A host with the text, and where its cursor stands.
+pub(in crate::ide) fn open_at_cursor(text: &str) -> (AnalysisHost, FileId, usize) {
+    let offset = text.find("$0").expect("a cursor");
+    let mut host = AnalysisHost::new();
+    let file = host.file_id("kernels.py");
+    host.set_document(file, Document::new(&text.replacen("$0", "", 1)));
+    (host, file, offset)
+}
+
+/// A kernel with a line after the one that loads `x`.
+pub(in crate::ide) fn kernel_with(line: &str) -> String {
+    format!(
+        "
+import pypto.language as pl
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[64, 64], pl.FP32]):
+    x = pl.load(a, [0, 0], [64, 64])
+    {line}
+"
+    )
+}
 
 /// A host whose query executions are logged by query name.
 struct Observed {

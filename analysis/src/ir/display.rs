@@ -3,8 +3,8 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use super::{
-    Attr, BLayout, Call, Carry, Kernel, KernelKind, Layout, LoopKind, Operand, Origin, Pad, SLayout, Scalar,
-    ScalarBinary, ScalarUnary, Stmt, TileType, Type, Value, VarId,
+    Attr, Call, Carry, Kernel, KernelKind, Layout, LoopKind, Operand, Origin, Scalar, ScalarBinary, ScalarUnary, Stmt,
+    TileType, Type, Value, VarId,
 };
 
 impl Display for Kernel {
@@ -49,29 +49,13 @@ impl Allocated<'_> {
 /// In the order in which [`Names::block`] prints.
 fn collect_origins(body: &[Stmt], origins: &mut Vec<Origin>) {
     for stmt in body {
-        match stmt {
-            Stmt::Let { origin, .. }
-            | Stmt::Eval { origin, .. }
-            | Stmt::Yield { origin, .. }
-            | Stmt::Return { origin, .. }
-            | Stmt::Break(origin)
-            | Stmt::Continue(origin) => origins.push(*origin),
-            Stmt::For(looped) => {
-                origins.push(looped.origin);
-                collect_origins(&looped.body, origins);
+        origins.push(stmt.origin());
+        for (nth, block) in stmt.blocks().enumerate() {
+            // `else:` has a line of its own.
+            if nth > 0 && !block.is_empty() {
+                origins.push(stmt.origin());
             }
-            Stmt::While(looped) => {
-                origins.push(looped.origin);
-                collect_origins(&looped.body, origins);
-            }
-            Stmt::If(branch) => {
-                origins.push(branch.origin);
-                collect_origins(&branch.then, origins);
-                if !branch.otherwise.is_empty() {
-                    origins.push(branch.origin);
-                    collect_origins(&branch.otherwise, origins);
-                }
-            }
+            collect_origins(block, origins);
         }
     }
 }
@@ -264,16 +248,16 @@ impl<'k> Names<'k> {
         let implicit = Layout::implicit(&tile.shape, tile.space);
         let layout = tile.layout();
         if layout.blayout != implicit.blayout {
-            let _ = write!(text, ", blayout={}", blayout(layout.blayout));
+            let _ = write!(text, ", blayout={}", layout.blayout.name());
         }
         if layout.slayout != implicit.slayout {
-            let _ = write!(text, ", slayout={}", slayout(layout.slayout));
+            let _ = write!(text, ", slayout={}", layout.slayout.name());
         }
         if layout.fractal != implicit.fractal {
             let _ = write!(text, ", fractal={}", layout.fractal);
         }
         if let Some(value) = tile.view.pad {
-            let _ = write!(text, ", pad={}", pad(value));
+            let _ = write!(text, ", pad={}", value.name());
         }
         text + "]"
     }
@@ -286,38 +270,14 @@ fn attr(attr: &Attr) -> String {
         Attr::Bool(value) => value.to_string(),
         Attr::Str(value) => format!("{value:?}"),
         Attr::Dtype(dtype) => dtype.to_string(),
-        Attr::Pad(value) => pad(*value).to_owned(),
-        Attr::BLayout(value) => blayout(*value).to_owned(),
-        Attr::SLayout(value) => slayout(*value).to_owned(),
+        Attr::Pad(value) => value.name().to_owned(),
+        Attr::BLayout(value) => value.name().to_owned(),
+        Attr::SLayout(value) => value.name().to_owned(),
         Attr::Space(space) => space.to_string(),
         Attr::Ints(values) => format!("{values:?}"),
         Attr::Stages(stages) => {
             stages.iter().map(|at| format!("{}:{}", at.group, at.stage)).collect::<Vec<_>>().join(";")
         }
         Attr::Unknown(reason) => format!("<{}>", reason.0),
-    }
-}
-
-fn blayout(layout: BLayout) -> &'static str {
-    match layout {
-        BLayout::RowMajor => "row_major",
-        BLayout::ColMajor => "col_major",
-    }
-}
-
-fn slayout(layout: SLayout) -> &'static str {
-    match layout {
-        SLayout::NoneBox => "none_box",
-        SLayout::RowMajor => "row_major",
-        SLayout::ColMajor => "col_major",
-    }
-}
-
-fn pad(pad: Pad) -> &'static str {
-    match pad {
-        Pad::Null => "null",
-        Pad::Zero => "zero",
-        Pad::Max => "max",
-        Pad::Min => "min",
     }
 }

@@ -12,29 +12,27 @@ impl Stmt {
     }
 }
 
+/// Replaces every statement by what `emit` makes of it, which goes into those within it itself.
+pub(crate) fn expand(body: Vec<Stmt>, mut emit: impl FnMut(Stmt, &mut Vec<Stmt>)) -> Vec<Stmt> {
+    let mut out = Vec::with_capacity(body.len());
+    body.into_iter().for_each(|stmt| emit(stmt, &mut out));
+    out
+}
+
 /// Replaces every statement that holds no other by what `emit` makes of it, in program order.
 pub(crate) fn expand_leaves(body: Vec<Stmt>, emit: &mut impl FnMut(Stmt, &mut Vec<Stmt>)) -> Vec<Stmt> {
-    let mut out = Vec::with_capacity(body.len());
-    for stmt in body {
-        if matches!(stmt, Stmt::For(_) | Stmt::While(_) | Stmt::If(_)) {
-            out.push(stmt.map_blocks(|block| expand_leaves(block, emit)));
-        } else {
-            emit(stmt, &mut out);
-        }
-    }
-    out
+    expand(body, |stmt, out| match stmt.is_compound() {
+        true => out.push(stmt.map_blocks(|block| expand_leaves(block, emit))),
+        false => emit(stmt, out),
+    })
 }
 
 /// Replaces every loop by what `emit` makes of it, inner loops before those around them.
 pub(crate) fn expand_loops(body: Vec<Stmt>, emit: &mut impl FnMut(For, &mut Vec<Stmt>)) -> Vec<Stmt> {
-    let mut out = Vec::with_capacity(body.len());
-    for stmt in body {
-        match stmt.map_blocks(|block| expand_loops(block, emit)) {
-            Stmt::For(inner) => emit(inner, &mut out),
-            other => out.push(other),
-        }
-    }
-    out
+    expand(body, |stmt, out| match stmt.map_blocks(|block| expand_loops(block, emit)) {
+        Stmt::For(inner) => emit(inner, out),
+        other => out.push(other),
+    })
 }
 
 /// What variables stand for in a copy of statements.
@@ -172,6 +170,9 @@ impl Substitution {
 
     /// Applies the substitution to what a statement reads itself, not to those within it.
     pub(crate) fn apply_to_reads(&self, stmt: &mut Stmt) {
+        if self.is_empty() {
+            return;
+        }
         match stmt {
             Stmt::Let { value, .. } => *value = self.value(value),
             Stmt::Eval { call, .. } => *call = self.call(call),

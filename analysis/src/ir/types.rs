@@ -117,12 +117,45 @@ pub enum BLayout {
     ColMajor,
 }
 
+impl BLayout {
+    const ALL: [BLayout; 2] = [BLayout::RowMajor, BLayout::ColMajor];
+
+    /// The name after `pl.TileLayout.`
+    pub fn name(self) -> &'static str {
+        match self {
+            BLayout::RowMajor => "row_major",
+            BLayout::ColMajor => "col_major",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<BLayout> {
+        BLayout::ALL.into_iter().find(|layout| layout.name() == name)
+    }
+}
+
 /// Order inside of a box of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SLayout {
     NoneBox,
     RowMajor,
     ColMajor,
+}
+
+impl SLayout {
+    const ALL: [SLayout; 3] = [SLayout::NoneBox, SLayout::RowMajor, SLayout::ColMajor];
+
+    /// The name after `pl.TileLayout.`
+    pub fn name(self) -> &'static str {
+        match self {
+            SLayout::NoneBox => "none_box",
+            SLayout::RowMajor => "row_major",
+            SLayout::ColMajor => "col_major",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<SLayout> {
+        SLayout::ALL.into_iter().find(|layout| layout.name() == name)
+    }
 }
 
 /// A tensor in global memory.
@@ -164,6 +197,10 @@ impl TensorLayout {
             TensorLayout::MxAZz => "MX_A_ZZ",
             TensorLayout::MxBNn => "MX_B_NN",
         }
+    }
+
+    pub fn from_name(name: &str) -> Option<TensorLayout> {
+        TensorLayout::ALL.into_iter().find(|layout| layout.name() == name)
     }
 
     /// How a tile of scales lies that was loaded from such a tensor.

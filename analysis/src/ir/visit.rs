@@ -1,10 +1,29 @@
 //! What statements hold: the statements inside of them, the variables that they read, those that they define.
 
-use super::{Call, Carry, For, If, Operand, Scalar, Stmt, Value, VarId, While};
+use super::{Call, Carry, For, If, Operand, Origin, Scalar, Stmt, Value, VarId, While};
 
 impl Stmt {
+    /// Whether it is a loop or a branch, which hold other statements.
+    pub(crate) fn is_compound(&self) -> bool {
+        matches!(self, Stmt::For(_) | Stmt::While(_) | Stmt::If(_))
+    }
+
+    pub fn origin(&self) -> Origin {
+        match self {
+            Stmt::Let { origin, .. }
+            | Stmt::Eval { origin, .. }
+            | Stmt::For(For { origin, .. })
+            | Stmt::While(While { origin, .. })
+            | Stmt::If(If { origin, .. })
+            | Stmt::Yield { origin, .. }
+            | Stmt::Return { origin, .. }
+            | Stmt::Break(origin)
+            | Stmt::Continue(origin) => *origin,
+        }
+    }
+
     /// The blocks inside of a statement: the body of a loop, both sides of a branch.
-    pub fn blocks(&self) -> impl Iterator<Item = &[Stmt]> {
+    pub fn blocks(&self) -> impl DoubleEndedIterator<Item = &[Stmt]> {
         let [first, second] = match self {
             Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => [Some(body), None],
             Stmt::If(branch) => [Some(&branch.then), Some(&branch.otherwise)],
@@ -14,7 +33,7 @@ impl Stmt {
     }
 
     /// As [`Stmt::blocks`], to change them.
-    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Vec<Stmt>> {
+    pub fn blocks_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut Vec<Stmt>> {
         let [first, second] = match self {
             Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => [Some(body), None],
             Stmt::If(branch) => [Some(&mut branch.then), Some(&mut branch.otherwise)],
@@ -29,6 +48,31 @@ impl Stmt {
             Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => carries,
             _ => &[],
         }
+    }
+
+    /// The variables that a statement defines for those after it.
+    pub(crate) fn results(&self) -> impl Iterator<Item = VarId> {
+        let (own, chosen): (Option<VarId>, &[VarId]) = match self {
+            Stmt::Let { var, .. } => (Some(*var), &[]),
+            Stmt::If(inner) => (None, &inner.results),
+            _ => (None, &[]),
+        };
+        own.into_iter().chain(chosen.iter().copied()).chain(self.carries().iter().map(|carry| carry.result))
+    }
+
+    /// As [`Stmt::carries`], to change them.
+    pub(crate) fn carries_mut(&mut self) -> &mut [Carry] {
+        match self {
+            Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => carries,
+            _ => &mut [],
+        }
+    }
+}
+
+impl If {
+    /// The variables that the two sides hand on as one of the results.
+    pub(crate) fn choices(&self, slot: usize) -> [Option<VarId>; 2] {
+        [&self.then, &self.otherwise].map(|side| yielded(side).get(slot)?.var())
     }
 }
 
@@ -66,17 +110,19 @@ pub(crate) fn yielded(body: &[Stmt]) -> &[Operand] {
 
 /// Visits the variables that a statement reads, those of nested statements included, as often as they are named.
 pub(crate) fn uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+    own_uses(stmt, see);
+    stmt.blocks().flatten().for_each(|stmt| uses(stmt, see));
+}
+
+/// As [`uses`], without those of nested statements.
+pub(crate) fn own_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
     match stmt {
         Stmt::Let { value, .. } => value_uses(value, see),
         Stmt::Eval { call, .. } => call_uses(call, see),
         Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
             values.iter().for_each(|value| operand_uses(value, see))
         }
-        Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {
-            header_uses(stmt, see);
-            stmt.blocks().flatten().for_each(|stmt| uses(stmt, see));
-        }
-        Stmt::Break(_) | Stmt::Continue(_) => {}
+        _ => header_uses(stmt, see),
     }
 }
 

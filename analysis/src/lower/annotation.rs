@@ -1,6 +1,6 @@
 //! Types that authors write: parameters, and annotations of locals (`docs/reference/syntax.md`, "Types").
 
-use tilefit_syntax::ast::{Arg, Expr, ExprId};
+use tilefit_syntax::ast::{Arg, Expr, ExprId, last_name};
 
 use super::body::{Lowering, Term};
 use crate::diagnostics::Code;
@@ -103,8 +103,7 @@ impl Lowering<'_> {
                 Expr::Call { args, .. } => keyword(args, "layout").and_then(|layout| self.ast.dotted(layout)),
                 _ => self.ast.dotted(extra),
             };
-            let name = name.as_deref().and_then(|path| path.last().copied());
-            if let Some(layout) = TensorLayout::ALL.into_iter().find(|layout| Some(layout.name()) == name) {
+            if let Some(layout) = name.and_then(|path| TensorLayout::from_name(path.last()?)) {
                 tensor.layout = layout;
             }
         }
@@ -186,13 +185,13 @@ impl Lowering<'_> {
         for arg in args {
             match arg.keyword.as_deref() {
                 Some("valid_shape") => tile.view.valid_shape = Some(self.extents(arg.value)?),
-                Some("blayout") => tile.view.blayout = self.member(arg.value).as_deref().and_then(blayout),
-                Some("slayout") => tile.view.slayout = self.member(arg.value).as_deref().and_then(slayout),
+                Some("blayout") => tile.view.blayout = self.member(arg.value).as_deref().and_then(BLayout::from_name),
+                Some("slayout") => tile.view.slayout = self.member(arg.value).as_deref().and_then(SLayout::from_name),
                 Some("fractal") => match self.constant(arg.value) {
                     Constant::Int(fractal) => tile.view.fractal = u32::try_from(fractal).ok(),
                     _ => return Err(Reason("`fractal` is no constant".to_owned())),
                 },
-                Some("pad") => tile.view.pad = self.member(arg.value).as_deref().and_then(pad),
+                Some("pad") => tile.view.pad = self.member(arg.value).as_deref().and_then(Pad::from_name),
                 _ => {}
             }
         }
@@ -202,7 +201,7 @@ impl Lowering<'_> {
     /// The last part of a member of an enumeration: `zero` of `pl.PadValue.zero`.
     fn member(&self, expr: ExprId) -> Option<String> {
         match self.constant(expr) {
-            Constant::Member(name) => name.rsplit('.').next().map(str::to_owned),
+            Constant::Member(name) => Some(last_name(&name).to_owned()),
             _ => None,
         }
     }
@@ -279,33 +278,6 @@ impl Lowering<'_> {
 
 fn keyword(args: &[Arg], name: &str) -> Option<ExprId> {
     args.iter().find(|arg| arg.keyword.as_deref() == Some(name)).map(|arg| arg.value)
-}
-
-pub(super) fn blayout(name: &str) -> Option<BLayout> {
-    match name {
-        "row_major" => Some(BLayout::RowMajor),
-        "col_major" => Some(BLayout::ColMajor),
-        _ => None,
-    }
-}
-
-pub(super) fn slayout(name: &str) -> Option<SLayout> {
-    match name {
-        "none_box" => Some(SLayout::NoneBox),
-        "row_major" => Some(SLayout::RowMajor),
-        "col_major" => Some(SLayout::ColMajor),
-        _ => None,
-    }
-}
-
-pub(super) fn pad(name: &str) -> Option<Pad> {
-    match name {
-        "null" => Some(Pad::Null),
-        "zero" => Some(Pad::Zero),
-        "max" => Some(Pad::Max),
-        "min" => Some(Pad::Min),
-        _ => None,
-    }
 }
 
 /// The type of an assignment with an annotation: what the annotation leaves out is inferred (`docs/reference/syntax.md`, "Types").

@@ -1,7 +1,7 @@
 //! The arguments of a call as the function takes them that the author names: how many, under which names, of which kinds. What
 //! the operation demands of them comes after ([`super::demands`]).
 
-use tilefit_syntax::ast::{Arg, Expr, ExprId, Function, UnaryOp};
+use tilefit_syntax::ast::{Arg, Expr, ExprId, Function, UnaryOp, last_name};
 
 use super::body::{Lowering, Term};
 use crate::diagnostics::Code;
@@ -110,7 +110,7 @@ impl Lowering<'_> {
         if !self.state.host {
             return self.reject(at, code, message);
         }
-        self.refuse_on_host(Rejection { at: self.at_expr(at), code, message, related: Vec::new() });
+        self.refuse_on_host(Rejection::new(self.at_expr(at), code, message));
     }
 
     pub(super) fn refuse_on_host(&mut self, rejection: Rejection) {
@@ -135,7 +135,7 @@ impl Lowering<'_> {
                 let slot = op.op().params.iter().find(|known| known.name == param).map(|known| known.slot);
                 matches!(slot, Some(Slot::Attr(_)))
             };
-            let is_fill = param == "value" && name.rsplit('.').next() == Some("full");
+            let is_fill = param == "value" && last_name(name) == "full";
             is_fill
                 || ops::candidates(name).iter().any(|(_, op)| is_attribute(*op))
                     && !NUMBERS_BY_POSITION.contains(&param)

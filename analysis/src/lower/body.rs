@@ -294,7 +294,7 @@ impl<'a> Lowering<'a> {
     }
 
     pub(super) fn reject_at(&mut self, at: Origin, code: Code, message: String) {
-        self.refuse(Rejection { at, code, message, related: Vec::new() });
+        self.refuse(Rejection::new(at, code, message));
     }
 
     pub(super) fn refuse(&mut self, rejection: Rejection) {

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
-use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
+use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt, last_name};
 
-use super::annotation::{Annotation, blayout, pad, slayout};
+use super::annotation::Annotation;
 use super::arguments::IGNORED;
 use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
 use super::legacy::{removed, renamed};
@@ -15,8 +15,8 @@ use super::{Kind, kind};
 use crate::diagnostics::Code;
 use crate::eval::{self, Argument, Constant, FunctionSource, torch};
 use crate::ir::{
-    Attr, AttrName, Call, Operand, Pad, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType,
-    Type, VarId,
+    Attr, AttrName, BLayout, Call, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
+    TensorLayout, TensorType, Type, VarId,
 };
 use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
 use crate::passes::tensor_to_tile;
@@ -490,7 +490,7 @@ impl Lowering<'_> {
 
     /// An operation on tensors, or one that is not in the table.
     fn tensor_level_of(&mut self, expr: ExprId, what: &str, first: Option<Type>, args: &[Arg]) -> Rhs {
-        let name = what.rsplit('.').next().unwrap_or_default();
+        let name = last_name(what);
         if name == "read"
             && let Some(Type::Tensor(tensor)) = &first
         {
@@ -753,11 +753,11 @@ fn attribute(name: AttrName, term: Term) -> Attr {
         }
         Term::Constant(Constant::Str(text)) => Attr::Str(text),
         Term::Constant(Constant::Member(member)) => {
-            let last = member.rsplit('.').next().unwrap_or_default();
+            let last = last_name(&member);
             let attr = match name {
-                AttrName::PadValue => pad(last).map(Attr::Pad),
-                AttrName::BLayout => blayout(last).map(Attr::BLayout),
-                AttrName::SLayout => slayout(last).map(Attr::SLayout),
+                AttrName::PadValue => Pad::from_name(last).map(Attr::Pad),
+                AttrName::BLayout => BLayout::from_name(last).map(Attr::BLayout),
+                AttrName::SLayout => SLayout::from_name(last).map(Attr::SLayout),
                 AttrName::Atomic => Some(Attr::Int(i64::from(last == "Add"))),
                 AttrName::MaskPattern => MASKS.iter().position(|mask| *mask == last).map(|at| Attr::Int(at as i64 + 1)),
                 _ => Some(Attr::Str(last.to_owned())),

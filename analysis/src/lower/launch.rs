@@ -85,7 +85,7 @@ pub(crate) fn members(ast: &Ast) -> Vec<Vec<String>> {
             {
                 groups.push(members_in(ast, body));
             } else {
-                ast.stmt(stmt).bodies().into_iter().for_each(|body| clusters(ast, body, groups));
+                ast.stmt(stmt).bodies().for_each(|body| clusters(ast, body, groups));
             }
         }
     }
@@ -114,7 +114,7 @@ fn members_in(ast: &Ast, body: &[StmtId]) -> Vec<String> {
         {
             names.push((*name).to_owned());
         }
-        names.extend(ast.stmt(stmt).bodies().into_iter().flat_map(|body| members_in(ast, body)));
+        names.extend(ast.stmt(stmt).bodies().flat_map(|body| members_in(ast, body)));
     }
     names
 }

@@ -1,7 +1,7 @@
 //! Legacy syntax: what authors could write in earlier versions of the language: sketches and older kernels do
 //! (`docs/reference/syntax.md`, "Earlier notations").
 
-use tilefit_syntax::ast::{Arg, ExprId};
+use tilefit_syntax::ast::{Arg, ExprId, last_name};
 
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::call::unknown;
@@ -86,7 +86,7 @@ impl Lowering<'_> {
                 return unknown(format!("the axis of `{what}`"));
             }
         };
-        let operation = what.rsplit('.').next().unwrap_or_default();
+        let operation = last_name(what);
         let today = format!("tile.{}_{operation}", if axis == 0 { "col" } else { "row" });
         let Some(op) = OpId::from_name(&today) else { return self.not_modelled(expr, &[what]) };
         if axis == 0 {

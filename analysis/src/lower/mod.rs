@@ -270,28 +270,12 @@ fn last_statements(ast: &Ast, body: &[StmtId], last: &mut Vec<StmtId>) {
 
 /// A host function that the front end refuses, in place of the kernels that it does not have.
 fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejection>) -> Option<Kernel> {
-    let name = ast.name(function.name).unwrap_or_default().to_owned();
+    let name = ast.name(function.name).unwrap_or_default();
     let origin = rejections.first()?.at;
     Some(Kernel {
-        name,
-        kind: KernelKind::InCore,
-        origin,
         name_origin: Origin::Expr(function.name),
-        inlined_from: None,
-        params: Vec::new(),
-        provenance: Vec::new(),
-        handover: Handover::default(),
-        vars: Vec::new(),
-        body: Vec::new(),
-        on_tensors: false,
-        is_scope: false,
-        cross_core: crate::ir::CrossCore::default(),
-        vector_regions: Vec::new(),
-        allocations: Vec::new(),
-        notes: Vec::new(),
         rejections,
-        tilings: Vec::new(),
-        strays: Vec::new(),
+        ..Kernel::new(name, KernelKind::InCore, origin)
     })
 }
 

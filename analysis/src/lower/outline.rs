@@ -50,7 +50,7 @@ pub(super) fn leaving(host: &[Stmt], regions: &[Vec<Stmt>], vars: &[Var]) -> Vec
     let mut made_in: FxHashMap<VarId, usize> = FxHashMap::default();
     let mut made: Vec<Vec<VarId>> = vec![Vec::new(); regions.len()];
     for (region, body) in regions.iter().enumerate() {
-        for var in body.iter().flat_map(defined_by) {
+        for var in body.iter().flat_map(Stmt::results) {
             made_in.insert(var, region);
             made[region].push(var);
         }
@@ -94,23 +94,11 @@ pub(super) fn everything(body: &[Stmt], vars: &[Var]) -> Result<Vec<Operand>, Re
         _ => false,
     };
     match body.iter().all(is_plain) {
-        true => Ok(body.iter().flat_map(defined_by).map(Operand::Var).collect()),
+        true => Ok(body.iter().flat_map(Stmt::results).map(Operand::Var).collect()),
         false => {
             let reason = "nothing reads what this scope at the end of its function computes, and the compiler hands out all of it";
             Err(Reason(reason.to_owned()))
         }
-    }
-}
-
-/// What a statement defines for those after it.
-fn defined_by(stmt: &Stmt) -> Vec<VarId> {
-    match stmt {
-        Stmt::Let { var, .. } => vec![*var],
-        Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
-            carries.iter().map(|carry| carry.result).collect()
-        }
-        Stmt::If(branch) => branch.results.clone(),
-        _ => Vec::new(),
     }
 }
 

@@ -340,7 +340,7 @@ impl<'a> Exposed<'a> {
                     false => self.reads(ast, expr),
                 }
             }
-            stmt.bodies().into_iter().for_each(|body| self.all(ast, body));
+            stmt.bodies().for_each(|body| self.all(ast, body));
         }
     }
 }
@@ -369,7 +369,7 @@ fn stored_in<'a>(ast: &'a Ast, body: &[StmtId], names: &mut Vec<&'a str>) {
             }
             _ => {}
         }
-        stmt.bodies().into_iter().for_each(|body| stored_in(ast, body, names));
+        stmt.bodies().for_each(|body| stored_in(ast, body, names));
     }
 }
 

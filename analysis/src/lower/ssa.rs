@@ -341,7 +341,7 @@ impl Converter<'_> {
                 count(yielded.len()),
                 count(rebound.len())
             );
-            self.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
+            self.rejections.push(Rejection::new(origin, Code::Rejected, message));
         }
         yielded.extend(after.into_iter().flatten().map(Operand::Var));
         if !yielded.is_empty() {
@@ -379,7 +379,7 @@ impl Converter<'_> {
             };
             let message =
                 format!("variable `{name}` is used outside its defining scope, after the loop that assigns it: {fix}");
-            self.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
+            self.rejections.push(Rejection::new(origin, Code::Rejected, message));
         } else if !matches!(ty, Type::Scalar(_)) {
             self.notes.push(Note { at: origin, reason: reason.clone() });
         }
@@ -447,7 +447,7 @@ impl Converter<'_> {
                 "the branches yield values and also rebind `{name}`, which the compiler cannot merge; yield `{name}` too"
             );
             self.notes.push(Note { at: origin, reason: Reason(reason.clone()) });
-            self.rejections.push(Rejection { at: origin, code: Code::Rejected, message: reason, related: Vec::new() });
+            self.rejections.push(Rejection::new(origin, Code::Rejected, reason));
         }
         let mut results = Vec::new();
         let (mut from_then, mut from_else) = (Vec::new(), Vec::new());

@@ -16,7 +16,13 @@ fn check_module(text: &str, expect: Expect) {
 fn check(body: &str, expect: Expect) {
     let signature = "    def k(a: pl.Tensor[[512, 512], pl.FP32], b: pl.Tensor[[512, 512], pl.FP16], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):\n";
     let body: String = body.lines().map(|line| format!("        {}\n", line.trim_end())).collect();
-    let text = format!("TILE = [64, 128]\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n{signature}{body}");
+    let text = format!(
+        "
+TILE = [64, 128]
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+{signature}{body}"
+    );
     let text = Module::new(&text).kernels().iter().map(|kernel| kernel.to_string()).collect::<String>();
     let lines = text.lines().filter(|line| !line.starts_with("InCore") && !line.starts_with("    param"));
     expect.assert_eq(&lines.map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect::<String>());
@@ -57,7 +63,9 @@ def plain_python(x):
 #[test]
 fn nested_calls_get_names_of_their_own() {
     check(
-        "x = pl.exp(pl.mul(pl.load(a, [0, 0], TILE), 2.0))\npl.store(pl.neg(x), [0, 0], out)",
+        "
+x = pl.exp(pl.mul(pl.load(a, [0, 0], TILE), 2.0))
+pl.store(pl.neg(x), [0, 0], out)",
         expect![[r#"
         t__tmp_v0: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
         t__tmp_v1: Tile[[64, 128], FP32, Vec] = tile.muls(t__tmp_v0, 2.0)
@@ -264,14 +272,18 @@ fn what_the_compiler_refuses() {
     "#]],
     );
     check(
-        "x = pl.load(a, [0, 0], TILE)\ny = x + x",
+        "
+x = pl.load(a, [0, 0], TILE)
+y = x + x",
         expect![[r#"
         x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
         rejected: `+` works on scalars, but this operand is a tile of [64, 128] FP32; write `pl.add(a, b)`
     "#]],
     );
     check(
-        "x = pl.load(a, [0, 0], TILE)\nx += 1",
+        "
+x = pl.load(a, [0, 0], TILE)
+x += 1",
         expect![[r#"
         x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
         rejected: the compiler does not accept `+=`; write `x = x + ...` for scalars, or an operation such as `pl.add` for tiles
@@ -305,7 +317,9 @@ fn what_the_compiler_refuses() {
     "#]],
     );
     check(
-        "x = pl.load(a, [0, 0], TILE)\nx = pl.load(a, [0, 0], [8, 8])",
+        "
+x = pl.load(a, [0, 0], TILE)
+x = pl.load(a, [0, 0], [8, 8])",
         expect![[r#"
             x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
             x.2: Tile[[8, 8], FP32, Vec] = tile.load(a, [0, 0], [8, 8], [8, 8], target_memory=Vec, clamp=false)
@@ -321,7 +335,9 @@ fn what_the_compiler_refuses() {
     "#]],
     );
     check(
-        "for i in range(4):\n    pass",
+        "
+for i in range(4):
+    pass",
         expect![[r#"
         rejected: a loop runs over `pl.range`, `pl.parallel`, `pl.unroll`, `pl.pipeline` or `pl.while_`
     "#]],
@@ -331,7 +347,13 @@ fn what_the_compiler_refuses() {
 #[test]
 fn tensors_have_windows_and_operations_of_their_own() {
     check(
-        "x = pl.full([64, 64], dtype=pl.FP32, value=0)\nw = a[16:80, :64]\ny = pl.add(w, x)\nm = pl.row_max(y)\na[0:64, 0:64] = y\ns = a[3, 4]",
+        "
+x = pl.full([64, 64], dtype=pl.FP32, value=0)
+w = a[16:80, :64]
+y = pl.add(w, x)
+m = pl.row_max(y)
+a[0:64, 0:64] = y
+s = a[3, 4]",
         expect![[r#"
             x: Tensor[[64, 64], FP32] = tensor.full([64, 64], 0, dtype=FP32)
             w: Tensor[[64, 64], FP32] = tensor.slice(a, [64, 64], [16, 0])
@@ -346,7 +368,9 @@ fn tensors_have_windows_and_operations_of_their_own() {
 #[test]
 fn what_is_not_known_is_a_note() {
     check(
-        "x = pl.load(a, [0, 0], [SIZE, 64])\ny = pl.exp(x)",
+        "
+x = pl.load(a, [0, 0], [SIZE, 64])
+y = pl.exp(x)",
         expect![[r#"
             x: ? = tile.load(a, [0, 0], [<`SIZE` is not defined in this file>, 64], [<`SIZE` is not defined in this file>, 64], target_memory=Vec, clamp=false)
             not modelled: `SIZE` is not defined in this file
@@ -354,7 +378,9 @@ fn what_is_not_known_is_a_note() {
         "#]],
     );
     check(
-        "x = pl.paged_gather(a, b, a, 16, 64, 4)\ny = pl.expand_clone(a, b)",
+        "
+x = pl.paged_gather(a, b, a, 16, 64, 4)
+y = pl.expand_clone(a, b)",
         expect![[r#"
             not modelled: tensor-level `pl.paged_gather`
             not modelled: tensor-level `pl.expand_clone`
@@ -367,7 +393,9 @@ fn what_is_not_known_is_a_note() {
     "#]],
     );
     check(
-        "x = helper(a)\ny = pl.exp(x)",
+        "
+x = helper(a)
+y = pl.exp(x)",
         expect![[r#"
             not modelled: calls `helper`, which is not defined in this file
         "#]],
@@ -451,7 +479,9 @@ def none(a: pl.Tensor[[256, 64], pl.FP32]):
 #[test]
 fn constants_of_a_kernel_may_give_shapes() {
     check(
-        "k = 64\nx = pl.load(a, [0, 0], [k, k * 2])",
+        "
+k = 64
+x = pl.load(a, [0, 0], [k, k * 2])",
         expect![[r#"
             k: Scalar[INDEX] = 64
             x: Tile[[64, 128], FP32, Vec] = tile.load(a, [0, 0], [64, 128], [64, 128], target_memory=Vec, clamp=false)
@@ -669,7 +699,11 @@ fn operations_on_tensors_may_take_other_arguments() {
 #[test]
 fn an_integer_literal_has_the_type_of_the_elements_beside_it() {
     check(
-        "t = pl.load(b, [0, 0], [16, 64])\nx = pl.expands(t, 3)\ny = pl.addsc(t, 1, t)\nz = pl.expands(t, 0.5)",
+        "
+t = pl.load(b, [0, 0], [16, 64])
+x = pl.expands(t, 3)
+y = pl.addsc(t, 1, t)
+z = pl.expands(t, 0.5)",
         expect![[r#"
             t: Tile[[16, 64], FP16, Vec] = tile.load(b, [0, 0], [16, 64], [16, 64], target_memory=Vec, clamp=false)
             x: Tile[[16, 64], FP16, Vec] = tile.expands(t, 3)

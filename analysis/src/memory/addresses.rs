@@ -94,7 +94,7 @@ pub(crate) fn check_reservations(kernel: &mut Kernel) {
                 continue;
             }
         };
-        kernel.rejections.push(Rejection { at: origin, code: Code::Rejected, message, related: Vec::new() });
+        kernel.rejections.push(Rejection::new(origin, Code::Rejected, message));
     }
 }
 

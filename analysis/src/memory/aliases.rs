@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Attr, AttrName, Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Value, VarId, visit};
+use crate::ir::{Attr, AttrName, Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Value, VarId, While, visit};
 use crate::memory::bases::{self, BaseId, Bases, MemRef};
 use crate::memory::carried::Inits;
 use crate::ops::{Inplace, OpId, OutputSpace};
@@ -291,13 +291,9 @@ impl<'k> Retargeter<'k> {
             Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
                 values.iter().any(|value| self.operand_on(value, base))
             }
-            Stmt::For(each) => {
+            Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
                 let carried = |carry: &Carry| self.operand_on(&carry.init, base) || self.on(carry.result, base);
-                each.carries.iter().any(carried) || each.body.iter().any(|stmt| self.touches(stmt, base))
-            }
-            Stmt::While(each) => {
-                let carried = |carry: &Carry| self.operand_on(&carry.init, base) || self.on(carry.result, base);
-                each.carries.iter().any(carried) || each.body.iter().any(|stmt| self.touches(stmt, base))
+                carries.iter().any(carried) || body.iter().any(|stmt| self.touches(stmt, base))
             }
             Stmt::If(branch) => {
                 self.scalar_on(&branch.condition, base)
@@ -347,8 +343,7 @@ impl<'k> Retargeter<'k> {
     }
 
     fn coalesce(&mut self, branch: &'k If, slot: usize) -> Option<()> {
-        let then = visit::yielded(&branch.then).get(slot)?.var()?;
-        let otherwise = visit::yielded(&branch.otherwise).get(slot)?.var()?;
+        let [Some(then), Some(otherwise)] = branch.choices(slot) else { return None };
         let (accumulated, seed) = match (self.accumulates(then), self.accumulates(otherwise)) {
             (true, false) => (then, otherwise),
             (false, true) => (otherwise, then),

@@ -5,7 +5,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::ir::{Call, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId, visit};
+use crate::ir::{Call, Carry, If, Kernel, Operand, Role, Scalar, Stmt, Type, Value, VarId, visit};
 use crate::memory::{carried, sizes};
 use crate::ops::OpId;
 use crate::target::{Space, Target};
@@ -213,29 +213,13 @@ impl Assigner<'_> {
                     self.define(*var, value);
                 }
                 Stmt::For(each) => {
-                    for carry in &each.carries {
-                        visit::operand_uses(&carry.init, &mut |read| self.read(read));
-                        self.inherit(carry.iter, carry.init.var());
-                    }
-                    self.block(&each.body);
+                    self.looped(&each.carries, &each.body);
                     // The compiler numbers the result before it finds that it shares the carry's memory.
-                    for carry in &each.carries {
-                        self.fresh(carry.result);
-                    }
                     for carry in &each.carries {
                         self.share_tile(carry.result, Some(carry.iter));
                     }
                 }
-                Stmt::While(each) => {
-                    for carry in &each.carries {
-                        visit::operand_uses(&carry.init, &mut |read| self.read(read));
-                        self.inherit(carry.iter, carry.init.var());
-                    }
-                    self.block(&each.body);
-                    for carry in &each.carries {
-                        self.fresh(carry.result);
-                    }
-                }
+                Stmt::While(each) => self.looped(&each.carries, &each.body),
                 Stmt::If(branch) => self.branch(branch),
                 Stmt::Eval { call, .. } => visit::call_uses(call, &mut |read| self.read(read)),
                 Stmt::Yield { values, .. } | Stmt::Return { values, .. } => {
@@ -244,6 +228,15 @@ impl Assigner<'_> {
                 Stmt::Break(_) | Stmt::Continue(_) => {}
             }
         }
+    }
+
+    fn looped(&mut self, carries: &[Carry], body: &[Stmt]) {
+        for carry in carries {
+            visit::operand_uses(&carry.init, &mut |read| self.read(read));
+            self.inherit(carry.iter, carry.init.var());
+        }
+        self.block(body);
+        carries.iter().for_each(|carry| self.fresh(carry.result));
     }
 
     /// What only the other core makes gets memory where it is first read.

@@ -133,9 +133,8 @@ impl<'k> Survey<'k> {
                         self.block(stmts, branch);
                     }
                     for (slot, result) in node.results.iter().enumerate() {
-                        let value = |stmts: &[Stmt]| visit::yielded(stmts).get(slot).and_then(Operand::var);
                         self.defining_blocks.insert(*result, block);
-                        self.branch_results.insert(*result, [value(&node.then), value(&node.otherwise)]);
+                        self.branch_results.insert(*result, node.choices(slot));
                     }
                 }
                 Stmt::Yield { .. } | Stmt::Return { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}

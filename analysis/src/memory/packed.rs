@@ -283,14 +283,7 @@ impl Apart {
 }
 
 fn between_pipes(input: &Input, sizes: &FxHashMap<BaseId, u64>) -> Pairs {
-    let tenant = |group: &Group| Tenant {
-        base: group.base,
-        space: input.bases.base(group.base).space,
-        bytes: sizes.get(&group.base).copied().unwrap_or(0).max(1),
-        def: group.live.def.0,
-        last: group.live.last.0,
-    };
-    let tenants: Vec<Tenant> = input.groups.iter().map(tenant).collect();
+    let tenants = Tenant::of_groups(input.groups, input.bases, sizes);
     let pairs = dsa_rp::between_pipes(input.kernel, input.machine.target, input.bases, &tenants, &FxHashSet::default());
     // The kernel does not have the moves that repair its yields: what they touch is not known here.
     let moved = |base: BaseId| {

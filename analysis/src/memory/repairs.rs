@@ -69,24 +69,16 @@ fn moved(first: MemRef, member: MemRef, home: MemRef) -> MemRef {
 /// Puts the carries of every loop where its first values are, outer loops first.
 pub(super) fn align_carries(kernel: &Kernel, block: &[Stmt], bases: &mut Bases) {
     for stmt in block {
-        match stmt {
-            Stmt::For(each) => {
-                for carry in &each.carries {
-                    let init = carry.init.var().filter(|init| kernel.tile(*init).is_some());
-                    if let Some(memory) = init.and_then(|init| bases.get(init)) {
-                        follow(kernel, carry.iter, memory, bases);
-                        follow(kernel, carry.result, memory, bases);
-                    }
+        if let Stmt::For(each) = stmt {
+            for carry in &each.carries {
+                let init = carry.init.var().filter(|init| kernel.tile(*init).is_some());
+                if let Some(memory) = init.and_then(|init| bases.get(init)) {
+                    follow(kernel, carry.iter, memory, bases);
+                    follow(kernel, carry.result, memory, bases);
                 }
-                align_carries(kernel, &each.body, bases);
             }
-            Stmt::While(each) => align_carries(kernel, &each.body, bases),
-            Stmt::If(branch) => {
-                align_carries(kernel, &branch.then, bases);
-                align_carries(kernel, &branch.otherwise, bases);
-            }
-            _ => {}
         }
+        stmt.blocks().for_each(|block| align_carries(kernel, block, bases));
     }
 }
 
@@ -254,10 +246,7 @@ fn write_out(
                 }
                 *next += 1;
             }
-            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {
-                stmt.blocks_mut().for_each(|block| write_out(block, moves, next, copy))
-            }
-            Stmt::Break(_) | Stmt::Continue(_) => {}
+            _ => stmt.blocks_mut().for_each(|block| write_out(block, moves, next, copy)),
         }
     }
     // A yield is the last statement of its block.

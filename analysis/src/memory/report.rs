@@ -468,15 +468,10 @@ impl Writer<'_, '_> {
                     }
                     *order += 1;
                 }
-                Stmt::For(each) => {
-                    each.carries.iter().for_each(|carry| self.tile(carry.iter, Role::IterArg));
-                    self.block(&each.body, order, moves);
-                    each.carries.iter().for_each(|carry| self.tile(carry.result, Role::LoopResult));
-                }
-                Stmt::While(each) => {
-                    each.carries.iter().for_each(|carry| self.tile(carry.iter, Role::IterArg));
-                    self.block(&each.body, order, moves);
-                    each.carries.iter().for_each(|carry| self.tile(carry.result, Role::LoopResult));
+                Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
+                    carries.iter().for_each(|carry| self.tile(carry.iter, Role::IterArg));
+                    self.block(body, order, moves);
+                    carries.iter().for_each(|carry| self.tile(carry.result, Role::LoopResult));
                 }
                 Stmt::If(branch) => {
                     self.block(&branch.then, order, moves);

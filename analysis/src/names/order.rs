@@ -46,7 +46,7 @@ impl<'a> Walk<'a> {
         for stmt in body.iter().map(|stmt| self.ast.stmt(*stmt)) {
             self.reads(stmt);
             statement(self.ast, stmt, &mut self.bound);
-            stmt.bodies().into_iter().for_each(|body| self.body(body));
+            stmt.bodies().for_each(|body| self.body(body));
         }
     }
 

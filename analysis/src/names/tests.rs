@@ -40,7 +40,17 @@ fn check_code(code: Code, files: &[(&str, &str)], expect: Expect) {
 fn kernel(before: &str, body: &str) -> String {
     let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
     format!(
-        "import pypto.language as pl\n{before}\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n        value = pl.load(a, [0, 0], [64, 64])\n{body}        out = pl.store(value, [0, 0], out)\n        return out\n"
+        "
+import pypto.language as pl
+{before}
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+        value = pl.load(a, [0, 0], [64, 64])
+{body}        out = pl.store(value, [0, 0], out)
+        return out
+"
     )
 }
 
@@ -53,7 +63,9 @@ fn check(before: &str, body: &str, expect: Expect) {
 fn variables() {
     check(
         "",
-        "squashed = pl.exp(value)\nvalue = pl.mul(value, squahsed)",
+        "
+squashed = pl.exp(value)
+value = pl.mul(value, squahsed)",
         expect![[r#"
         squahsed: `squahsed` is not defined here; did you mean `squashed`?
         P.k is partial
@@ -69,7 +81,9 @@ fn variables() {
     );
     check(
         "",
-        "for i in pl.range(m):\n    value = pl.exp(value)",
+        "
+for i in pl.range(m):
+    value = pl.exp(value)",
         expect![[r#"
         m: `m` is not defined here
         P.k is partial
@@ -81,7 +95,9 @@ fn variables() {
 fn the_order_of_statements() {
     check(
         "later = 2",
-        "value = pl.mul(value, squashed)\nsquashed = pl.exp(value)",
+        "
+value = pl.mul(value, squashed)
+squashed = pl.exp(value)",
         expect![[r#"
             squashed: `squashed` is read before it is assigned
             P.k is partial
@@ -89,7 +105,13 @@ fn the_order_of_statements() {
     );
     check(
         "",
-        "if n > 2:\n    value = pl.mul(value, other)\nfor i in pl.range(n):\n    other = pl.exp(value)\n    value = pl.mul(other, index)\n    index = i",
+        "
+if n > 2:
+    value = pl.mul(value, other)
+for i in pl.range(n):
+    other = pl.exp(value)
+    value = pl.mul(other, index)
+    index = i",
         expect![[r#"
             other: `other` is read before it is assigned
             index: `index` is read before it is assigned
@@ -98,7 +120,14 @@ fn the_order_of_statements() {
     );
     check(
         "LIMIT = 2",
-        "parts = [each for each in (1, 2)]\nif n > LIMIT:\n    squashed = pl.exp(value)\nelse:\n    value = pl.mul(value, squashed)\nLIMIT = 3\neach = 2",
+        "
+parts = [each for each in (1, 2)]
+if n > LIMIT:
+    squashed = pl.exp(value)
+else:
+    value = pl.mul(value, squashed)
+LIMIT = 3
+each = 2",
         expect![[r#"
             P.k is rejected
         "#]],
@@ -151,8 +180,19 @@ fn members_and_keywords_of_the_language() {
 #[test]
 fn what_python_could_find_is_defined() {
     check(
-        "from elsewhere import FACTOR\nif FACTOR:\n    ROWS = 64\ntry:\n    import fast\nexcept ImportError as error:\n    fast = None\n",
-        "value = pl.mul(value, abs(ROWS) + LATER)\nif fast:\n    value = pl.exp(value)",
+        "
+from elsewhere import FACTOR
+if FACTOR:
+    ROWS = 64
+try:
+    import fast
+except ImportError as error:
+    fast = None
+",
+        "
+value = pl.mul(value, abs(ROWS) + LATER)
+if fast:
+    value = pl.exp(value)",
         expect![[r#"
             LATER: `LATER` is not defined here
             P.k is partial
@@ -178,7 +218,12 @@ fn what_python_could_find_is_defined() {
 #[test]
 fn modules_whose_file_is_known() {
     let sizes = ("/lib/sizes.py", "ROWS = 64\n");
-    let text = kernel("import sizes\nfrom sizes import *", "value = pl.load(a, [0, 0], [sizes.RWOS, ROSW])");
+    let text = kernel(
+        "
+import sizes
+from sizes import *",
+        "value = pl.load(a, [0, 0], [sizes.RWOS, ROSW])",
+    );
     check_files(
         &[("/lib/kernels.py", &text), sizes],
         expect![[r#"
@@ -198,7 +243,13 @@ fn modules_whose_file_is_known() {
 
 #[test]
 fn functions_that_are_put_in_place_of_calls() {
-    let text = "import pypto.language as pl\n\n@pl.inline\ndef helper(x, factor=2.0):\n    return pl.mul(x, fcator)\n";
+    let text = "
+import pypto.language as pl
+
+@pl.inline
+def helper(x, factor=2.0):
+    return pl.mul(x, fcator)
+";
     let text = format!("{text}{}", kernel("", "value = helper(value, fatcor=3.0)"));
     check_files(
         &[("kernels.py", &text)],
@@ -238,7 +289,18 @@ fn decorators() {
 
 #[test]
 fn scopes_of_host_code() {
-    let text = "import pypto.language as pl\n\n@pl.jit\ndef entry(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n    rows = 32\n    with pl.at(level=pl.Level.CORE_GROPU):\n        out[0:64, :] = pl.exp(a[0:64, :])\n    with pl.at(level=pl.Level.CORE_GROUP, name_hnit=\"x\"):\n        out[0:rwos, :] = pl.exp(a[0:64, :])\n    return out\n";
+    let text = r#"
+import pypto.language as pl
+
+@pl.jit
+def entry(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+    rows = 32
+    with pl.at(level=pl.Level.CORE_GROPU):
+        out[0:64, :] = pl.exp(a[0:64, :])
+    with pl.at(level=pl.Level.CORE_GROUP, name_hnit="x"):
+        out[0:rwos, :] = pl.exp(a[0:64, :])
+    return out
+"#;
     check_files(
         &[("kernels.py", text)],
         expect![[r#"
@@ -254,7 +316,10 @@ fn scopes_of_host_code() {
 fn functions_that_are_no_operations() {
     check(
         "",
-        "n.bidn_dynamic(0, 1)\ndone = pl.system.task_dummy(desp=[value])\nspread = pl.tensor.scatter(value, masa_pkttern=1, dst=value)",
+        "
+n.bidn_dynamic(0, 1)
+done = pl.system.task_dummy(desp=[value])
+spread = pl.tensor.scatter(value, masa_pkttern=1, dst=value)",
         expect![[r#"
             bidn_dynamic: `n` has no `bidn_dynamic`; did you mean `bind_dynamic`?
             desp: `pl.system.task_dummy` has no parameter `desp`; did you mean `deps`?
@@ -303,7 +368,9 @@ fn a_misspelt_keyword_is_said_once() {
     "#]],
     );
     check_all(
-        "for i in pl.pipeline(0, 4, stgae=2):\n    value = pl.exp(value)",
+        "
+for i in pl.pipeline(0, 4, stgae=2):
+    value = pl.exp(value)",
         expect![[r#"
         error unknown-name: `pl.pipeline` has no parameter `stgae`; did you mean `stage`?
     "#]],
@@ -318,7 +385,18 @@ fn a_misspelt_keyword_is_said_once() {
 
 #[test]
 fn host_code_that_does_not_parse() {
-    let text = "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.Orchestration)\n    def main(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64]) -> pl.Tensor[[64, 64], pl.FP32]:\n        first = n + 0p\n        for i in pl.range(2) 3:\n            a = self.k(a, 4n)\n        return a\n";
+    let text = "
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def main(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64]) -> pl.Tensor[[64, 64], pl.FP32]:
+        first = n + 0p
+        for i in pl.range(2) 3:
+            a = self.k(a, 4n)
+        return a
+";
     check_code(
         Code::NotModelled,
         &[("kernels.py", text)],

@@ -74,7 +74,7 @@ impl Repair<'_> {
             call.op.op().name,
             result.shape
         );
-        let rejection = Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() };
+        let rejection = Rejection::new(call.origin, Code::InvalidOperand, message);
         if !self.kernel.rejections.contains(&rejection) {
             self.kernel.rejections.push(rejection);
         }

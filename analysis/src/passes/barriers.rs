@@ -24,12 +24,7 @@ pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
             found.truncate(1);
         }
         let is_found = !found.is_empty();
-        part.rejections.extend(found.into_iter().map(|(at, message)| Rejection {
-            at,
-            code: Code::Rejected,
-            message,
-            related: Vec::new(),
-        }));
+        part.rejections.extend(found.into_iter().map(|(at, message)| Rejection::new(at, Code::Rejected, message)));
         if is_found {
             return;
         }

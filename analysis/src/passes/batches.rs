@@ -12,6 +12,7 @@ use crate::ir::{
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
 use crate::target::{Space, Target};
+use crate::typing::broadcast;
 
 /// What the statements of a kernel say of its batch products, before they are flattened.
 pub(super) struct Batches {
@@ -125,11 +126,7 @@ impl Batches {
     fn drop_unread(&mut self, kernel: &Kernel, body: &[Stmt]) {
         let mut uses: FxHashMap<VarId, usize> = FxHashMap::default();
         visit::statements(body, &mut |stmt| {
-            let mut count = |var| *uses.entry(var).or_default() += 1;
-            match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => visit::header_uses(stmt, &mut count),
-                leaf => visit::uses(leaf, &mut count),
-            }
+            visit::own_uses(stmt, &mut |var| *uses.entry(var).or_default() += 1);
         });
         let mut operands: FxHashMap<VarId, usize> = FxHashMap::default();
         let (mut whole, mut parted) = (FxHashSet::default(), FxHashSet::default());
@@ -369,7 +366,7 @@ impl Pages<'_> {
                 offsets.len()
             );
             let (at, code) = (store.origin, Code::Rejected);
-            self.kernel.rejections.push(Rejection { at, code, message, related: Vec::new() });
+            self.kernel.rejections.push(Rejection::new(at, code, message));
         }
     }
 
@@ -466,19 +463,6 @@ fn product_type(lhs: &Factor, rhs: &Factor, dtype: Dtype) -> Type {
 fn accumulator_type(shape: [u64; 2], valid_shape: Option<Vec<Scalar>>, dtype: Dtype) -> Type {
     let view = TileView { valid_shape, ..TileView::default() };
     Type::Tile(TileType { shape: shape.to_vec(), dtype, space: Some(Space::Acc), view, binding: None })
-}
-
-/// The shape of batches that both sides are spread to.
-fn broadcast(one: &[u64], other: &[u64]) -> Option<Vec<u64>> {
-    let rank = one.len().max(other.len());
-    let extent = |shape: &[u64], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
-    (0..rank)
-        .map(|axis| match (extent(one, axis), extent(other, axis)) {
-            (a, b) if a == b || b == 1 => Some(a),
-            (1, b) => Some(b),
-            _ => None,
-        })
-        .collect()
 }
 
 /// The place of a batch along each axis.

@@ -43,7 +43,7 @@ pub(super) fn check(kernel: &mut Kernel) {
             call.op.op().name
         );
         if !refused.iter().any(|known| known.at == call.origin) {
-            refused.push(Rejection { at: call.origin, code: Code::Rejected, message, related: Vec::new() });
+            refused.push(Rejection::new(call.origin, Code::Rejected, message));
         }
     });
     kernel.rejections.extend(refused);

@@ -32,7 +32,7 @@ fn refuse(kernel: &mut Kernel, ops: &[OpId], refused: impl Fn(Problem) -> Option
         let Some(call) = visit::call_of(stmt).filter(|call| ops.contains(&call.op)) else { return };
         let problem = deduce(call, &kernel.vars, &constants).err();
         if let Some(message) = problem.and_then(&refused) {
-            found.push(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() });
+            found.push(Rejection::new(call.origin, Code::InvalidOperand, message));
         }
     });
     for rejection in found {

@@ -126,7 +126,7 @@ impl Legalize<'_> {
         if let Some(through) = way_out {
             message.push_str(&format!(". Cast to {through} first, then to {to}, if {through} holds all values"));
         }
-        self.kernel.rejections.push(Rejection { at, code: Code::NoCastPath, message, related: Vec::new() });
+        self.kernel.rejections.push(Rejection::new(at, Code::NoCastPath, message));
     }
 }
 

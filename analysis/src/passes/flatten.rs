@@ -193,7 +193,7 @@ fn refuse_gaps(kernel: &mut Kernel, load: &Call) {
          the compiler requires \"the valid sub-box of the leading dims to be contiguous in row-major order\"; load one batch at a time, \
          or whole axes after the first"
     );
-    kernel.rejections.push(Rejection { at: load.origin, code: Code::InvalidOperand, message, related: Vec::new() });
+    kernel.rejections.push(Rejection::new(load.origin, Code::InvalidOperand, message));
 }
 
 /// What the compiler does with more axes and this pass does not.

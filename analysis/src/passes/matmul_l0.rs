@@ -115,7 +115,7 @@ impl Tiling<'_> {
         let mut out = Vec::with_capacity(body.len());
         for stmt in body {
             match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => out.push(stmt.map_blocks(|block| self.body(block))),
+                compound if compound.is_compound() => out.push(compound.map_blocks(|block| self.body(block))),
                 Stmt::Let { var, value: Value::Call(call), origin } if is_product(&call) => {
                     match self.decide(var, &call, origin, &readers) {
                         Decision::Keep => out.push(Stmt::Let { var, value: Value::Call(call), origin }),
@@ -256,12 +256,7 @@ impl Tiling<'_> {
              {op}, so that the compiler chooses tiles that fit, or extract a smaller {space} tile",
             tile.shape, tile.dtype, self.machine.target,
         );
-        self.kernel.rejections.push(Rejection {
-            at: call.origin,
-            code: Code::OperandTooLarge,
-            message,
-            related: Vec::new(),
-        });
+        self.kernel.rejections.push(Rejection::new(call.origin, Code::OperandTooLarge, message));
     }
 
     fn problem(&self, lhs: VarId, rhs: VarId) -> Option<Extents> {

@@ -169,7 +169,7 @@ fn refuse_transposes(kernel: &mut Kernel, mode: SplitMode) {
         let message = format!(
             "`tile.transpose` swaps the split axis, axis {axis}, which `pl.split(pl.SplitMode.{name})` divides between the vector units; take the split away, or what is transposed out of the scope"
         );
-        kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
+        kernel.rejections.push(Rejection::new(at, Code::Rejected, message));
     }
 }
 

@@ -4,9 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::diagnostics::Code;
-use crate::ir::{
-    Call, Carry, For, If, Kernel, KernelKind, Operand, Origin, Rejection, Stmt, Type, Value, VarId, While, visit,
-};
+use crate::ir::{Call, Carry, For, Kernel, KernelKind, Origin, Rejection, Stmt, Type, Value, VarId, While};
 use crate::ops::OpId;
 
 pub(super) fn check(kernel: &mut Kernel) {
@@ -56,13 +54,10 @@ impl Writes {
                 Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
                     self.looped(carries, body);
                 }
-                Stmt::If(If { then, otherwise, results, .. }) => {
-                    self.body(then);
-                    self.body(otherwise);
-                    for (slot, result) in results.iter().enumerate() {
-                        let yielded = |body: &[Stmt]| visit::yielded(body).get(slot).and_then(Operand::var);
-                        self.follow(*result, yielded(then));
-                        self.follow(*result, yielded(otherwise));
+                Stmt::If(inner) => {
+                    stmt.blocks().for_each(|block| self.body(block));
+                    for (slot, result) in inner.results.iter().enumerate() {
+                        inner.choices(slot).into_iter().for_each(|choice| self.follow(*result, choice));
                     }
                 }
                 _ => {}

@@ -2,6 +2,8 @@
 //! a queue, the buffer that its tiles arrive in, and for each tile taken out that its place is given back. Of kernels that the
 //! compiler divides it writes all that itself.
 
+use tilefit_syntax::ast::last_name;
+
 use crate::diagnostics::Code;
 use crate::ir::{AttrName, Call, Kernel, KernelKind, Operand, Origin, Rejection, Scalar, Stmt, Value, VarId, visit};
 use crate::ops::OpId;
@@ -106,7 +108,7 @@ struct Findings(Vec<Rejection>);
 
 impl Findings {
     fn add(&mut self, at: Origin, message: String) {
-        self.0.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
+        self.0.push(Rejection::new(at, Code::Rejected, message));
     }
 
     /// A `pl.aic_initialize_pipe` or `pl.aiv_initialize_pipe` by itself.
@@ -216,7 +218,7 @@ impl Findings {
     fn check_returned(&mut self, kernel: &Kernel, block: &[Stmt], side: Side) {
         let mut taken: Vec<(VarId, Origin)> = Vec::new();
         for stmt in block {
-            inner(stmt).for_each(|block| self.check_returned(kernel, block, side));
+            stmt.blocks().for_each(|block| self.check_returned(kernel, block, side));
             let Some(call) = visit::call_of(stmt) else { continue };
             match stmt {
                 Stmt::Let { var, .. } if call.op == side.take => taken.push((*var, call.origin)),
@@ -258,8 +260,7 @@ fn is_buffer(operand: &Operand) -> bool {
 
 /// What the author writes: `pl.reserve_buffer` for `system.reserve_buffer`.
 fn word(op: OpId) -> String {
-    let name = op.op().name;
-    format!("pl.{}", name.rsplit('.').next().unwrap_or(name))
+    format!("pl.{}", last_name(op.op().name))
 }
 
 fn calls(body: &[Stmt]) -> Vec<&Call> {
@@ -274,14 +275,4 @@ fn call_in(stmt: &Stmt) -> Option<&Call> {
         Stmt::Let { value: Value::Scalar(Scalar::Call(call)), .. } => Some(call),
         other => visit::call_of(other),
     }
-}
-
-fn inner(stmt: &Stmt) -> impl Iterator<Item = &[Stmt]> {
-    let blocks: [&[Stmt]; 2] = match stmt {
-        Stmt::For(inner) => [&inner.body, &[]],
-        Stmt::While(inner) => [&inner.body, &[]],
-        Stmt::If(inner) => [&inner.then, &inner.otherwise],
-        _ => [&[], &[]],
-    };
-    blocks.into_iter()
 }

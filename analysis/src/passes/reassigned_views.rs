@@ -4,7 +4,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::rewrite::Substitution;
-use crate::ir::{For, If, Kernel, KernelKind, Operand, Stmt, Value, Var, VarId, While};
+use crate::ir::{Kernel, KernelKind, Operand, Stmt, Value, Var, VarId};
 
 pub(super) fn run(kernel: &mut Kernel) {
     if kernel.kind == KernelKind::InCore {
@@ -26,14 +26,8 @@ impl Rename<'_> {
     fn block(&mut self, block: &mut [Stmt]) {
         for stmt in block {
             self.latest.apply_to_reads(stmt);
-            match stmt {
-                Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => self.nested(body),
-                Stmt::If(If { then, otherwise, .. }) => {
-                    self.nested(then);
-                    self.nested(otherwise);
-                }
-                leaf => self.define(leaf),
-            }
+            self.define(stmt);
+            stmt.blocks_mut().for_each(|block| self.nested(block));
         }
     }
 

@@ -38,14 +38,10 @@ fn is_operand_load(call: &Call) -> bool {
 
 fn forget_marks(body: &mut [Stmt]) {
     for stmt in body {
-        match stmt {
-            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => stmt.blocks_mut().for_each(|block| forget_marks(block)),
-            leaf => {
-                if let Some(call) = visit::call_of_mut(leaf) {
-                    call.attrs.retain(|(name, _)| *name != AttrName::OperandLoad);
-                }
-            }
+        if let Some(call) = visit::call_of_mut(stmt) {
+            call.attrs.retain(|(name, _)| *name != AttrName::OperandLoad);
         }
+        stmt.blocks_mut().for_each(|block| forget_marks(block));
     }
 }
 

@@ -19,6 +19,6 @@ pub(super) fn check(kernel: &mut Kernel, target: Target) {
     kernel.rejections.extend(refused.map(|at| {
         let message = "`tile.matmul_mx` is only supported on the Ascend950 ('a5') backend, but got 'a2a3'; set the target to ascend950, \
                        or convert the operands and use `pl.matmul`";
-        Rejection { at, code: Code::UnsupportedTarget, message: message.to_owned(), related: Vec::new() }
+        Rejection::new(at, Code::UnsupportedTarget, message)
     }));
 }

@@ -7,7 +7,7 @@ mod form;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostics::Code;
-use crate::ir::rewrite::Substitution;
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
     Dtype, For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar, ScalarBinary, Stmt, Type,
     Value, Var, VarId, While, fold, visit,
@@ -178,7 +178,7 @@ fn refused_flag(var: &Var, at: Origin) -> Rejection {
         ),
         false => format!("{REFUSED}: `{}` is constant where it is assigned; use a number as the flag", var.name),
     };
-    Rejection { at, code: Code::Rejected, message, related: Vec::new() }
+    Rejection::new(at, Code::Rejected, message)
 }
 
 impl Fold<'_> {
@@ -190,30 +190,16 @@ impl Fold<'_> {
     }
 
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut out);
-        }
-        out
+        rewrite::expand(body, |stmt, out| self.stmt(stmt, out))
     }
 
-    fn stmt(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
+    fn stmt(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) {
+        self.results.apply_to_reads(&mut stmt);
         match stmt {
-            Stmt::For(mut inner) => {
-                self.results.apply_to_header(&mut inner);
-                self.for_loop(inner, out);
-            }
-            Stmt::While(mut inner) => {
-                inner.condition = self.results.scalar(&inner.condition);
-                inner.carries.iter_mut().for_each(|carry| carry.init = self.results.operand(&carry.init));
-                out.push(Stmt::While(While { body: self.inner(inner.body), ..inner }));
-            }
-            Stmt::If(mut inner) => {
-                inner.condition = self.results.scalar(&inner.condition);
-                self.if_else(inner, out);
-            }
-            mut leaf => {
-                self.results.apply(std::slice::from_mut(&mut leaf));
+            Stmt::For(inner) => self.for_loop(inner, out),
+            Stmt::While(inner) => out.push(Stmt::While(While { body: self.inner(inner.body), ..inner })),
+            Stmt::If(inner) => self.if_else(inner, out),
+            leaf => {
                 if let Stmt::Let { var, value: Value::Scalar(scalar), origin } = &leaf {
                     if self.depth == 0 && self.facts.is_constant_flag(*var, scalar) {
                         self.flag.get_or_insert((*var, *origin));
@@ -338,18 +324,14 @@ fn type_uses(ty: &Type, see: &mut impl FnMut(VarId)) {
 fn drop_unread_scalars(body: &mut Vec<Stmt>, reads: &mut FxHashMap<VarId, usize>) {
     let mut kept = Vec::with_capacity(body.len());
     for mut stmt in std::mem::take(body).into_iter().rev() {
-        match &mut stmt {
-            Stmt::For(For { body, .. }) | Stmt::While(While { body, .. }) => drop_unread_scalars(body, reads),
-            Stmt::If(inner) => {
-                drop_unread_scalars(&mut inner.otherwise, reads);
-                drop_unread_scalars(&mut inner.then, reads);
-            }
-            Stmt::Let { var, value: Value::Scalar(scalar), .. } if !is_read(*var, reads) && !calls(scalar) => {
-                visit::scalar_uses(scalar, &mut |var| read_once_less(var, reads));
-                continue;
-            }
-            _ => {}
+        if let Stmt::Let { var, value: Value::Scalar(scalar), .. } = &stmt
+            && !is_read(*var, reads)
+            && !calls(scalar)
+        {
+            visit::scalar_uses(scalar, &mut |var| read_once_less(var, reads));
+            continue;
         }
+        stmt.blocks_mut().rev().for_each(|block| drop_unread_scalars(block, reads));
         kept.push(stmt);
     }
     kept.reverse();
@@ -403,22 +385,18 @@ fn reads_of<'a>(body: impl IntoIterator<Item = &'a Stmt>) -> FxHashMap<VarId, us
 fn drop_unread(body: &mut [Stmt], reads: &mut FxHashMap<VarId, usize>) -> bool {
     let mut dropped = false;
     for stmt in body.iter_mut().rev() {
-        match stmt {
-            Stmt::For(inner) => dropped |= drop_unread(&mut inner.body, reads),
-            Stmt::While(inner) => dropped |= drop_unread(&mut inner.body, reads),
-            Stmt::If(inner) => {
-                let read: Vec<bool> = inner.results.iter().map(|result| is_read(*result, reads)).collect();
-                if read.contains(&false) {
-                    dropped = true;
-                    keep_slots(&mut inner.results, &read);
-                    for branch in [&mut inner.then, &mut inner.otherwise] {
-                        drop_yielded(branch, &read, reads);
-                    }
+        if let Stmt::If(inner) = stmt {
+            let read: Vec<bool> = inner.results.iter().map(|result| is_read(*result, reads)).collect();
+            if read.contains(&false) {
+                dropped = true;
+                keep_slots(&mut inner.results, &read);
+                for branch in [&mut inner.then, &mut inner.otherwise] {
+                    drop_yielded(branch, &read, reads);
                 }
-                dropped |= drop_unread(&mut inner.otherwise, reads);
-                dropped |= drop_unread(&mut inner.then, reads);
             }
-            _ => {}
+        }
+        for block in stmt.blocks_mut().rev() {
+            dropped |= drop_unread(block, reads);
         }
     }
     dropped

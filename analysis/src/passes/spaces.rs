@@ -23,27 +23,15 @@ pub(super) fn declare(kernel: &mut Kernel) {
 
 fn declare_body(kernel: &mut Kernel, body: &[Stmt]) {
     for stmt in body {
-        match stmt {
-            Stmt::Let { var, value, .. } => declare_value(kernel, *var, value),
-            Stmt::For(inner) => {
-                inner.carries.iter().for_each(|carry| declare_carry(kernel, carry));
-                declare_body(kernel, &inner.body);
+        if let Stmt::Let { var, value, .. } = stmt {
+            declare_value(kernel, *var, value);
+        }
+        stmt.carries().iter().for_each(|carry| declare_carry(kernel, carry));
+        stmt.blocks().for_each(|block| declare_body(kernel, block));
+        if let Stmt::If(inner) = stmt {
+            for (slot, result) in inner.results.iter().enumerate() {
+                inner.choices(slot).into_iter().for_each(|from| declare_as(kernel, *result, from));
             }
-            Stmt::While(inner) => {
-                inner.carries.iter().for_each(|carry| declare_carry(kernel, carry));
-                declare_body(kernel, &inner.body);
-            }
-            Stmt::If(inner) => {
-                declare_body(kernel, &inner.then);
-                declare_body(kernel, &inner.otherwise);
-                for (slot, result) in inner.results.iter().enumerate() {
-                    for branch in [&inner.then, &inner.otherwise] {
-                        let from = visit::yielded(branch).get(slot).and_then(Operand::var);
-                        declare_as(kernel, *result, from);
-                    }
-                }
-            }
-            _ => {}
         }
     }
 }
@@ -256,11 +244,9 @@ impl Spaces<'_> {
         self.body(&inner.otherwise);
         for (slot, result) in inner.results.iter().enumerate() {
             let Some(tile) = self.kernel.tile(*result) else { continue };
-            let branch =
-                |body: &[Stmt]| visit::yielded(body).get(slot).and_then(Operand::var).and_then(|var| self.known(var));
-            let space = match (branch(&inner.then), branch(&inner.otherwise)) {
-                (Some(then), Some(otherwise)) if then != otherwise => continue,
-                (then, otherwise) => then.or(otherwise).or(tile.space),
+            let space = match inner.choices(slot).map(|choice| self.known(choice?)) {
+                [Some(then), Some(otherwise)] if then != otherwise => continue,
+                [then, otherwise] => then.or(otherwise).or(tile.space),
             };
             if let Some(space) = space {
                 self.of.insert(*result, space);
@@ -359,7 +345,7 @@ impl Moves<'_> {
 
     fn refuse(&mut self, call: &Call, message: String) {
         if !self.kernel.rejections.iter().chain(&self.refused).any(|said| said.at == call.origin) {
-            self.refused.push(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() });
+            self.refused.push(Rejection::new(call.origin, Code::InvalidOperand, message));
         }
     }
 

@@ -8,10 +8,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::layout;
 use crate::diagnostics::Code;
-use crate::ir::rewrite::Substitution;
+use crate::ir::rewrite::{self, Substitution};
 use crate::ir::{
-    Attr, AttrName, BLayout, Call, Carry, For, If, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary,
-    Stmt, Type, Value, Var, VarId, While, Why, fold, visit,
+    Attr, AttrName, BLayout, Call, Carry, Kernel, Operand, Origin, Rejection, Role, Scalar, ScalarBinary, Stmt, Type,
+    Value, Var, VarId, Why, fold, visit,
 };
 use crate::ops::{Category, OpId, Spread};
 use crate::target::Space;
@@ -166,32 +166,19 @@ struct Rewrite<'a> {
 
 impl Rewrite<'_> {
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut out);
-        }
-        out
+        rewrite::expand(body, |stmt, out| self.stmt(stmt, out))
     }
 
     fn stmt(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
         match stmt {
-            Stmt::For(mut inner) => {
-                let origin = inner.origin;
-                let remapped = self.loop_inits(&mut inner.carries, origin, out);
-                let mut body = self.body(inner.body);
-                remapped.apply(&mut body);
-                out.push(Stmt::For(For { body, ..inner }));
-            }
-            Stmt::While(mut inner) => {
-                let origin = inner.origin;
-                let remapped = self.loop_inits(&mut inner.carries, origin, out);
-                let mut body = self.body(inner.body);
-                remapped.apply(&mut body);
-                out.push(Stmt::While(While { body, ..inner }));
-            }
-            Stmt::If(inner) => {
-                let then = self.body(inner.then);
-                out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
+            mut compound if compound.is_compound() => {
+                let origin = compound.origin();
+                let remapped = self.loop_inits(compound.carries_mut(), origin, out);
+                out.push(compound.map_blocks(|block| {
+                    let mut block = self.body(block);
+                    remapped.apply(&mut block);
+                    block
+                }));
             }
             Stmt::Yield { mut values, origin } => {
                 for value in &mut values {
@@ -433,5 +420,5 @@ fn strided_accumulator(kernel: &Kernel, call: &Call, windows: &FxHashMap<VarId, 
          spans every row: create [{rows}, {wide}] and take `pl.slice(acc, [{rows}, {cols}], [0, i * {cols}])`",
         call.op.op().name
     );
-    Some(Rejection { at: call.origin, code: Code::InvalidOperand, message, related: Vec::new() })
+    Some(Rejection::new(call.origin, Code::InvalidOperand, message))
 }

@@ -59,8 +59,7 @@ impl Search<'_> {
         if stages < 2 || trips < stages || trips % stages != 0 {
             return None;
         }
-        let is_flat = |stmt: &Stmt| !matches!(stmt, Stmt::For(_) | Stmt::While(_) | Stmt::If(_));
-        if !each.body.iter().all(is_flat) {
+        if each.body.iter().any(Stmt::is_compound) {
             return None;
         }
         let product = self.only_product(each)?;
@@ -156,14 +155,13 @@ impl Search<'_> {
                     let stages = if let LoopKind::Pipeline { stages } = each.kind { u64::from(stages) } else { 1 };
                     self.count(&each.body, depth.saturating_mul(stages), copies);
                 }
-                Stmt::While(_) | Stmt::If(_) => stmt.blocks().for_each(|block| self.count(block, depth, copies)),
                 Stmt::Let { var, value, .. } if self.is_in(*var, Space::Acc) => {
                     // The cube makes one product after the other.
                     let once = matches!(value, Value::Call(call) if is_product(call));
                     let times = copies.entry(*var).or_insert(1);
                     *times = (*times).max(if once { 1 } else { depth });
                 }
-                _ => {}
+                _ => stmt.blocks().for_each(|block| self.count(block, depth, copies)),
             }
         }
         for var in named.into_iter().filter(|var| self.is_in(*var, Space::Acc)) {

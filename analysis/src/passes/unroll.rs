@@ -1,7 +1,7 @@
 //! UnrollLoops: `pl.unroll` becomes one copy of its body for each iteration.
 
 use crate::ir::rewrite::{self, Substitution};
-use crate::ir::{For, If, Kernel, LoopKind, Note, Operand, Origin, Reason, Scalar, Stmt, While, fold};
+use crate::ir::{For, Kernel, LoopKind, Note, Operand, Origin, Reason, Scalar, Stmt, fold};
 
 /// Above this the compiler refuses the loop.
 const MAX_ITERATIONS: i64 = 1024;
@@ -21,39 +21,18 @@ struct Unroll<'a> {
 
 impl Unroll<'_> {
     fn body(&mut self, body: Vec<Stmt>) -> Vec<Stmt> {
-        let mut out = Vec::with_capacity(body.len());
-        for stmt in body {
-            self.stmt(stmt, &mut out);
-        }
-        out
+        rewrite::expand(body, |stmt, out| self.stmt(stmt, out))
     }
 
-    fn stmt(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) {
+    fn stmt(&mut self, mut stmt: Stmt, out: &mut Vec<Stmt>) {
+        self.results.apply_to_reads(&mut stmt);
         match stmt {
             Stmt::For(inner) if inner.kind == LoopKind::Unroll => self.for_loop(inner, out),
-            Stmt::For(mut inner) => {
-                self.results.apply_to_header(&mut inner);
-                out.push(Stmt::For(For { body: self.body(inner.body), ..inner }));
-            }
-            Stmt::While(mut inner) => {
-                inner.condition = self.results.scalar(&inner.condition);
-                inner.carries.iter_mut().for_each(|carry| carry.init = self.results.operand(&carry.init));
-                out.push(Stmt::While(While { body: self.body(inner.body), ..inner }));
-            }
-            Stmt::If(mut inner) => {
-                inner.condition = self.results.scalar(&inner.condition);
-                let then = self.body(inner.then);
-                out.push(Stmt::If(If { then, otherwise: self.body(inner.otherwise), ..inner }));
-            }
-            mut leaf => {
-                self.results.apply(std::slice::from_mut(&mut leaf));
-                out.push(leaf);
-            }
+            other => out.push(other.map_blocks(|block| self.body(block))),
         }
     }
 
-    fn for_loop(&mut self, mut inner: For, out: &mut Vec<Stmt>) {
-        self.results.apply_to_header(&mut inner);
+    fn for_loop(&mut self, inner: For, out: &mut Vec<Stmt>) {
         let trips = inner.trip_count();
         let (Some(start), Some(step), Some(trips)) = (fold::constant(&inner.start), fold::constant(&inner.step), trips)
         else {

@@ -289,6 +289,7 @@ impl<'a> CheckedCall<'a> {
                 let differ = first.len() != second.len() || first.iter().zip(&second).any(|(a, b)| are_other(*a, *b));
                 differ.then(|| self.shapes("the same shape", one, other))
             }
+            // The rule of `broadcast`, for extents of which some are not known: those do not conflict with any.
             Demand::Broadcast(one, other) => {
                 let (first, second) = (self.block(one)?.shape(), self.block(other)?.shape());
                 let fits = |(a, b): (&Option<i64>, &Option<i64>)| !are_other(*a, *b) || *a == Some(1) || *b == Some(1);
@@ -647,14 +648,5 @@ fn ordinal(axis: Axis) -> &'static str {
 }
 
 fn laid_out(layout: Layout) -> String {
-    let blayout = match layout.blayout {
-        BLayout::RowMajor => "row_major",
-        BLayout::ColMajor => "col_major",
-    };
-    let slayout = match layout.slayout {
-        SLayout::NoneBox => "none_box",
-        SLayout::RowMajor => "row_major",
-        SLayout::ColMajor => "col_major",
-    };
-    format!("blayout={blayout}, slayout={slayout}")
+    format!("blayout={}, slayout={}", layout.blayout.name(), layout.slayout.name())
 }

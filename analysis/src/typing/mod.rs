@@ -17,6 +17,7 @@ use crate::ir::{
 use crate::ops::{DtypeRule, Op, OpId, OutputSpace, Shape, View};
 use crate::target::Space;
 pub(crate) use demands::{Known, unmet};
+pub(crate) use shape::broadcast;
 
 pub(crate) enum Problem {
     /// Follows from something unknown that was said before.

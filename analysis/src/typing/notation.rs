@@ -1,6 +1,6 @@
 //! Types as authors write them: `pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]`, with what differs from the rule in a `pl.TileView`.
 
-use crate::ir::{BLayout, Layout, Pad, SLayout, Scalar, ScalarBinary, ScalarUnary, TensorLayout, TensorType, TileType};
+use crate::ir::{Layout, Pad, Scalar, ScalarBinary, ScalarUnary, TensorLayout, TensorType, TileType};
 use crate::ir::{Type, Var};
 
 pub(crate) fn written(ty: &Type, vars: &[Var]) -> String {
@@ -34,30 +34,17 @@ fn view(tile: &TileType, vars: &[Var]) -> Vec<String> {
     }
     let (layout, implicit) = (tile.layout(), Layout::implicit(&tile.shape, tile.space));
     if layout.blayout != implicit.blayout {
-        let name = match layout.blayout {
-            BLayout::RowMajor => "row_major",
-            BLayout::ColMajor => "col_major",
-        };
-        fields.push(format!("blayout=pl.TileLayout.{name}"));
+        fields.push(format!("blayout=pl.TileLayout.{}", layout.blayout.name()));
     }
     if layout.slayout != implicit.slayout {
-        let name = match layout.slayout {
-            SLayout::NoneBox => "none_box",
-            SLayout::RowMajor => "row_major",
-            SLayout::ColMajor => "col_major",
-        };
-        fields.push(format!("slayout=pl.TileLayout.{name}"));
+        fields.push(format!("slayout=pl.TileLayout.{}", layout.slayout.name()));
     }
     if layout.fractal != implicit.fractal {
         fields.push(format!("fractal={}", layout.fractal));
     }
-    let pad = match tile.view.pad {
-        None | Some(Pad::Null) => return fields,
-        Some(Pad::Zero) => "zero",
-        Some(Pad::Max) => "max",
-        Some(Pad::Min) => "min",
-    };
-    fields.push(format!("pad=pl.PadValue.{pad}"));
+    if let Some(pad) = tile.view.pad.filter(|pad| *pad != Pad::Null) {
+        fields.push(format!("pad=pl.PadValue.{}", pad.name()));
+    }
     fields
 }
 

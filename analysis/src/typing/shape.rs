@@ -174,28 +174,11 @@ impl Deduction<'_> {
     }
 
     fn broadcast(&self, args: &[u8]) -> Result<Vec<u64>> {
-        let mut result: Vec<u64> = Vec::new();
-        for shape in self.shapes(args)? {
-            let rank = result.len().max(shape.len());
-            let extent = |shape: &[u64], axis: usize| {
-                let missing = rank - shape.len();
-                if axis < missing { 1 } else { shape[axis - missing] }
-            };
-            let mut merged = Vec::with_capacity(rank);
-            for axis in 0..rank {
-                match (extent(&result, axis), extent(shape, axis)) {
-                    (one, other) if one == other || other == 1 => merged.push(one),
-                    (1, other) => merged.push(other),
-                    _ => {
-                        return Err(self.invalid(format!(
-                            "the shapes {result:?} and {shape:?} do not fit; extents must be equal or 1"
-                        )));
-                    }
-                }
-            }
-            result = merged;
-        }
-        Ok(result)
+        self.shapes(args)?.into_iter().try_fold(Vec::new(), |result, shape| {
+            broadcast(&result, shape).ok_or_else(|| {
+                self.invalid(format!("the shapes {result:?} and {shape:?} do not fit; extents must be equal or 1"))
+            })
+        })
     }
 
     fn literal(&self, arg: u8) -> Result<Vec<u64>> {
@@ -320,4 +303,17 @@ impl Deduction<'_> {
         let rows = indices.iter().fold(1, |rows: u64, &extent| rows.saturating_mul(extent));
         Ok(vec![rows, cols])
     }
+}
+
+/// The shape that both are spread to: axes are matched from the last, and extents are equal or 1. `None` where they do not fit.
+pub(crate) fn broadcast(one: &[u64], other: &[u64]) -> Option<Vec<u64>> {
+    let rank = one.len().max(other.len());
+    let extent = |shape: &[u64], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
+    (0..rank)
+        .map(|axis| match (extent(one, axis), extent(other, axis)) {
+            (a, b) if a == b || b == 1 => Some(a),
+            (1, b) => Some(b),
+            _ => None,
+        })
+        .collect()
 }

@@ -23,7 +23,10 @@ const fn row(number: &'static str, code: Code, severity: Severity, message: &'st
     Row { number, code, severity, message, body, settings: "", before: "" }
 }
 
-const SEED: &str = "[tlx]\nrules = \"seed\"\n";
+const SEED: &str = r#"
+[tlx]
+rules = "seed"
+"#;
 
 const ROWS: &[Row] = &[
     row(
@@ -55,7 +58,11 @@ const ROWS: &[Row] = &[
             Code::Rejected,
             Severity::Error,
             "buffer_size_bytes must be a compile-time constant",
-            "n = 16384\nspec = tlx.storage_alias_spec(buffer_size_bytes=«n»)\na = tlx.local_alloc((64,), tl.float32, 1, reuse=spec)\nview = a[0]",
+            "
+n = 16384
+spec = tlx.storage_alias_spec(buffer_size_bytes=«n»)
+a = tlx.local_alloc((64,), tl.float32, 1, reuse=spec)
+view = a[0]",
         )
     },
     row(
@@ -63,7 +70,9 @@ const ROWS: &[Row] = &[
         Code::Rejected,
         Severity::Error,
         "AttributeError: `buffer_size_bytes` of a storage_alias_spec",
-        "spec = tlx.storage_alias_spec()\n«spec.buffer_size_bytes» = 3",
+        "
+spec = tlx.storage_alias_spec()
+«spec.buffer_size_bytes» = 3",
     ),
     Row {
         settings: "",
@@ -73,7 +82,9 @@ const ROWS: &[Row] = &[
             Code::UnsupportedTarget,
             Severity::Error,
             "tmem is only available on Blackwell",
-            "a = «tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)»\nview = a[0]",
+            "
+a = «tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)»
+view = a[0]",
         )
     },
     row(
@@ -81,21 +92,28 @@ const ROWS: &[Row] = &[
         Code::Rejected,
         Severity::Error,
         "`num` must be a constexpr without introducing any `ast.Assign` nodes",
-        "n = 2\na = tlx.local_alloc((64, 64), tl.float32, «n»)\nview = a[0]",
+        "
+n = 2
+a = tlx.local_alloc((64, 64), tl.float32, «n»)
+view = a[0]",
     ),
     row(
         "F8",
         Code::StorageMismatch,
         Severity::Error,
         "reuse tensor has different storage",
-        "a = tlx.local_alloc((128, 64), tl.float32, 1)\nb = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=«a»)",
+        "
+a = tlx.local_alloc((128, 64), tl.float32, 1)
+b = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=«a»)",
     ),
     row(
         "F9",
         Code::StorageMismatch,
         Severity::Error,
         "storage_alias_spec storage (tmem) doesn't match local_alloc storage (smem)",
-        "spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)\na = tlx.local_alloc((128, 64), tl.float32, 1, reuse=«spec»)",
+        "
+spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)
+a = tlx.local_alloc((128, 64), tl.float32, 1, reuse=«spec»)",
     ),
     row(
         "F10",
@@ -123,21 +141,27 @@ const ROWS: &[Row] = &[
         Code::Rejected,
         Severity::Error,
         "reuse_group requires at least one element",
-        "spec = tlx.storage_alias_spec()\nspec.set_buffer_overlap(«tlx.reuse_group()»)",
+        "
+spec = tlx.storage_alias_spec()
+spec.set_buffer_overlap(«tlx.reuse_group()»)",
     ),
     row(
         "F14",
         Code::Rejected,
         Severity::Error,
         "group_size must be a positive integer, got 0",
-        "a = tlx.local_alloc((64, 64), tl.float32, 1)\ngroup = tlx.reuse_group(a, group_size=«0»)",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, 1)
+group = tlx.reuse_group(a, group_size=«0»)",
     ),
     row(
         "F15",
         Code::Rejected,
         Severity::Error,
         "reuse_group elements must be buffered_tensor or reuse_group, got storage_alias_spec",
-        "spec = tlx.storage_alias_spec()\ngroup = tlx.reuse_group(«spec»)",
+        "
+spec = tlx.storage_alias_spec()
+group = tlx.reuse_group(«spec»)",
     ),
     Row {
         settings: SEED,
@@ -147,7 +171,11 @@ const ROWS: &[Row] = &[
             Code::InvalidOverlap,
             Severity::Error,
             "a nested reuse_group must have another group_type",
-            "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(«tlx.reuse_group(a)»))\nview = a[0]",
+            "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(«tlx.reuse_group(a)»))
+view = a[0]",
         )
     },
     row(
@@ -155,7 +183,10 @@ const ROWS: &[Row] = &[
         Code::Rejected,
         Severity::Error,
         "overlap_def must be a reuse_group, got buffered_tensor",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(«a»)",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(«a»)",
     ),
     row(
         "V2",
@@ -169,70 +200,105 @@ const ROWS: &[Row] = &[
         Code::StorageMismatch,
         Severity::Error,
         "storage_alias_spec storage (smem) doesn't match local_alloc storage (tmem)",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=«spec»)",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=«spec»)",
     ),
     row(
         "V4",
         Code::StorageMismatch,
         Severity::Error,
         "doesn't match local_alloc storage (smemCluster)",
-        "spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)\na = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.smemCluster, reuse=«spec»)",
+        "
+spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)
+a = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.smemCluster, reuse=«spec»)",
     ),
     row(
         "V11",
         Code::InvalidOverlap,
         Severity::Error,
         "reuse_group tree contains duplicate elements; each allocation can only appear once in the tree",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(«a»)))\nview = a[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(«a»)))
+view = a[0]",
     ),
     row(
         "V12 plain",
         Code::InvalidOverlap,
         Severity::Error,
         "all elements in the reuse_group tree must be allocated via tlx.storage_alias_local_alloc, but found an element that is not",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = tlx.local_alloc((64, 64), tl.float32, 1)\nspec.set_buffer_overlap(tlx.reuse_group(a, «b»))\nview = a[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = tlx.local_alloc((64, 64), tl.float32, 1)
+spec.set_buffer_overlap(tlx.reuse_group(a, «b»))
+view = a[0]",
     ),
     row(
         "V12 alias",
         Code::InvalidOverlap,
         Severity::Error,
         "all elements in the reuse_group tree must be allocated via tlx.storage_alias_local_alloc, but found an element that is not",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=a)\nspec.set_buffer_overlap(tlx.reuse_group(a, «b»))\nview = a[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=a)
+spec.set_buffer_overlap(tlx.reuse_group(a, «b»))
+view = a[0]",
     ),
     row(
         "V12 view",
         Code::InvalidOverlap,
         Severity::Error,
         "all elements in the reuse_group tree must be allocated via tlx.storage_alias_local_alloc, but found an element that is not",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(«a[0]»))",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(«a[0]»))",
     ),
     row(
         "V13",
         Code::InvalidOverlap,
         Severity::Error,
         "all allocations in the reuse_group must reference the same storage_alias_spec, but found an allocation that uses a different spec",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nother = tlx.storage_alias_spec()\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=other)\nspec.set_buffer_overlap(tlx.reuse_group(a, «b»))\nviews = a[0], b[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+other = tlx.storage_alias_spec()
+b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=other)
+spec.set_buffer_overlap(tlx.reuse_group(a, «b»))
+views = a[0], b[0]",
     ),
     row(
         "W1 and P5",
         Code::UnusedSpec,
         Severity::Warning,
         "storage_alias_spec has no referencing storage_alias_local_alloc operations",
-        "spec = «tlx.storage_alias_spec()»\na = tlx.local_alloc((64, 64), tl.float32, 1)",
+        "
+spec = «tlx.storage_alias_spec()»
+a = tlx.local_alloc((64, 64), tl.float32, 1)",
     ),
     row(
         "P1",
         Code::InvalidShape,
         Severity::Error,
         "TMEM allocations must be at least 2D, got rank 1",
-        "spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)\na = «tlx.local_alloc((128,), tl.float32, 1, tlx.storage_kind.tmem, reuse=spec)»\nview = a[0]",
+        "
+spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)
+a = «tlx.local_alloc((128,), tl.float32, 1, tlx.storage_kind.tmem, reuse=spec)»
+view = a[0]",
     ),
     row(
         "P2",
         Code::SpecTooSmall,
         Severity::Error,
         "storage_alias_spec buffer_size_bytes 128 is too small for computed shape, requires at least 16384 bytes",
-        "spec = «tlx.storage_alias_spec(buffer_size_bytes=128)»\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nview = a[0]",
+        "
+spec = «tlx.storage_alias_spec(buffer_size_bytes=128)»
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+view = a[0]",
     ),
     Row {
         settings: SEED,
@@ -242,7 +308,10 @@ const ROWS: &[Row] = &[
             Code::SpecTooSmall,
             Severity::Error,
             "shared_buffer_def size 128 is too small, requires at least 16384 bytes",
-            "spec = «tlx.storage_alias_spec(buffer_size_bytes=128)»\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nview = a[0]",
+            "
+spec = «tlx.storage_alias_spec(buffer_size_bytes=128)»
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+view = a[0]",
         )
     },
     row(
@@ -250,7 +319,12 @@ const ROWS: &[Row] = &[
         Code::InvalidOverlap,
         Severity::Error,
         "storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a))\n«spec.set_buffer_overlap(tlx.reuse_group(a))»\nview = a[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a))
+«spec.set_buffer_overlap(tlx.reuse_group(a))»
+view = a[0]",
     ),
     Row {
         settings: SEED,
@@ -260,7 +334,12 @@ const ROWS: &[Row] = &[
             Code::SpecTooSmall,
             Severity::Error,
             "not enough space for distinct allocations: need 32768 bytes, have 16384 bytes",
-            "spec = tlx.storage_alias_spec(buffer_size_bytes=16384)\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\n«spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))»\nviews = a[0], b[0]",
+            "
+spec = tlx.storage_alias_spec(buffer_size_bytes=16384)
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+«spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))»
+views = a[0], b[0]",
         )
     },
     row(
@@ -268,14 +347,25 @@ const ROWS: &[Row] = &[
         Code::NotDivisible,
         Severity::Error,
         "units_between_buffer_groups (24576) must be a multiple of the original buffer size (16384)",
-        "spec = tlx.storage_alias_spec()\na = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»\nb = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))\nviews = a[0], b[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»
+b = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))
+views = a[0], b[0]",
     ),
     row(
         "P9",
         Code::NotDivisible,
         Severity::Error,
         "buffer_offset (8192) must be a multiple of the original buffer size (16384)",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)\nb = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»\nc = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a, b, c, group_type=tlx.reuse_group_type.distinct))\nviews = a[0], b[0], c[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)
+b = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»
+c = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a, b, c, group_type=tlx.reuse_group_type.distinct))
+views = a[0], b[0], c[0]",
     ),
     Row {
         settings: SEED,
@@ -285,7 +375,12 @@ const ROWS: &[Row] = &[
             Code::NotDivisible,
             Severity::Error,
             "bytes_between_buffers must be multiple of buffer size",
-            "spec = tlx.storage_alias_spec(buffer_size_bytes=24576)\na = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»\nb = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))\nviews = a[0], b[0]",
+            "
+spec = tlx.storage_alias_spec(buffer_size_bytes=24576)
+a = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»
+b = tlx.local_alloc((64, 64), tl.float16, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))
+views = a[0], b[0]",
         )
     },
     row(
@@ -293,21 +388,29 @@ const ROWS: &[Row] = &[
         Code::Rejected,
         Severity::Error,
         "LocalAliasOp must refer to a local_alloc or local_alias op",
-        "a = tlx.local_alloc((64, 64), tl.float32, 2)\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=«a[0]»)",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, 2)
+b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=«a[0]»)",
     ),
     row(
         "P13",
         Code::InvalidShape,
         Severity::Warning,
         "DummyTMEMLayoutAttr was not resolved during layout propagation",
-        "a = «tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)»\nview = a[0]",
+        "
+a = «tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)»
+view = a[0]",
     ),
     row(
         "zero columns",
         Code::NotDivisible,
         Severity::Error,
         "divides by its 0 columns",
-        "spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)\na = «tlx.local_alloc((128, 1), tl.bfloat16, 1, tlx.storage_kind.tmem, reuse=spec)»\nspec.set_buffer_overlap(tlx.reuse_group(a))\nview = a[0]",
+        "
+spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)
+a = «tlx.local_alloc((128, 1), tl.bfloat16, 1, tlx.storage_kind.tmem, reuse=spec)»
+spec.set_buffer_overlap(tlx.reuse_group(a))
+view = a[0]",
     ),
     Row {
         settings: "",
@@ -317,7 +420,11 @@ const ROWS: &[Row] = &[
             Code::CapacityExceeded,
             Severity::Error,
             "out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.",
-            "a = tlx.local_alloc((128, 128), tl.float16, 8)\nwith tlx.async_tasks():\n    with tlx.async_task(\"default\"):\n        view = a[0]",
+            r#"
+a = tlx.local_alloc((128, 128), tl.float16, 8)
+with tlx.async_tasks():
+    with tlx.async_task("default"):
+        view = a[0]"#,
         )
     },
     row(
@@ -325,119 +432,173 @@ const ROWS: &[Row] = &[
         Code::CapacityExceeded,
         Severity::Error,
         "out of resource: tensor memory, Required: 768, Hardware limit: 512. Reducing block sizes or `num_stages` may help.",
-        "a = tlx.local_alloc((128, 256), tl.float32, 3, tlx.storage_kind.tmem)\nwith tlx.async_tasks():\n    with tlx.async_task(\"default\"):\n        view = a[0]",
+        r#"
+a = tlx.local_alloc((128, 256), tl.float32, 3, tlx.storage_kind.tmem)
+with tlx.async_tasks():
+    with tlx.async_task("default"):
+        view = a[0]"#,
     ),
     row(
         "index bounds",
         Code::IndexOutOfRange,
         Severity::Error,
         "index 2 is outside of `a`, which has 2 buffers",
-        "a = tlx.local_alloc((64, 64), tl.float32, 2)\nview = «a[2]»",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, 2)
+view = «a[2]»",
     ),
     row(
         "index bounds of a view",
         Code::IndexOutOfRange,
         Severity::Error,
         "index -1 is outside",
-        "a = tlx.local_alloc((64, 64), tl.float32, 2)\nview = «tlx.local_view(a, -1)»",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, 2)
+view = «tlx.local_view(a, -1)»",
     ),
     row(
         "num agreement",
         Code::CountMismatch,
         Severity::Warning,
         "has 3 buffers per tree of `spec`, `a` has 1",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = «tlx.local_alloc((64, 64), tl.float32, 3, reuse=spec)»\nspec.set_buffer_overlap(tlx.reuse_group(a, b))\nviews = a[0], b[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = «tlx.local_alloc((64, 64), tl.float32, 3, reuse=spec)»
+spec.set_buffer_overlap(tlx.reuse_group(a, b))
+views = a[0], b[0]",
     ),
     row(
         "num and group_size",
         Code::CountMismatch,
         Severity::Warning,
         "`b` has 3 buffers, which do not make whole groups of 2",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = «tlx.local_alloc((64, 32), tl.float32, 3, reuse=spec)»\nspec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(b, group_size=2)))\nviews = a[0], b[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = «tlx.local_alloc((64, 32), tl.float32, 3, reuse=spec)»
+spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(b, group_size=2)))
+views = a[0], b[0]",
     ),
     row(
         "group_size of distinct",
         Code::CountMismatch,
         Severity::Warning,
         "the compiler ignores group_size=2 of a distinct group",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(«tlx.reuse_group(a, group_type=tlx.reuse_group_type.distinct, group_size=2)»)\nview = a[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(«tlx.reuse_group(a, group_type=tlx.reuse_group_type.distinct, group_size=2)»)
+view = a[0]",
     ),
     row(
         "leaf missing",
         Code::MissingLeaf,
         Severity::Warning,
         "`b` is allocated from `spec` but is not in its overlap definition",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»\nspec.set_buffer_overlap(tlx.reuse_group(a))\nviews = a[0], b[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = «tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)»
+spec.set_buffer_overlap(tlx.reuse_group(a))
+views = a[0], b[0]",
     ),
     row(
         "physical overlap",
         Code::OverlappingBuffers,
         Severity::Error,
         "although they are meant to be distinct",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float16, 2, reuse=spec)\np = «tlx.local_alloc((32, 64), tl.float16, 4, reuse=spec)»\nspec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(p, group_size=2), group_type=tlx.reuse_group_type.distinct))\nviews = a[0], p[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float16, 2, reuse=spec)
+p = «tlx.local_alloc((32, 64), tl.float16, 4, reuse=spec)»
+spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(p, group_size=2), group_type=tlx.reuse_group_type.distinct))
+views = a[0], p[0]",
     ),
     row(
         "rows of a buffer",
         Code::InvalidShape,
         Severity::Error,
         "64 or 128 rows",
-        "a = «tlx.local_alloc((32, 64), tl.float32, 1, tlx.storage_kind.tmem)»\nview = a[0]",
+        "
+a = «tlx.local_alloc((32, 64), tl.float32, 1, tlx.storage_kind.tmem)»
+view = a[0]",
     ),
     row(
         "rows of an alias",
         Code::RowMismatch,
         Severity::Warning,
         "`a` has 128 rows, but the allocation that it shares has 64",
-        "a = «tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)»\nb = tlx.local_alloc((64, 128), tl.float32, 1, tlx.storage_kind.tmem, reuse=a)\nviews = a[0], b[0]",
+        "
+a = «tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)»
+b = tlx.local_alloc((64, 128), tl.float32, 1, tlx.storage_kind.tmem, reuse=a)
+views = a[0], b[0]",
     ),
     row(
         "rows of a spec",
         Code::RowMismatch,
         Severity::Warning,
         "`a` has 128 rows",
-        "spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)\na = «tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=spec)»\nb = tlx.local_alloc((64, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))\nviews = a[0], b[0]",
+        "
+spec = tlx.storage_alias_spec(tlx.storage_kind.tmem)
+a = «tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=spec)»
+b = tlx.local_alloc((64, 64), tl.float32, 1, tlx.storage_kind.tmem, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))
+views = a[0], b[0]",
     ),
     row(
         "columns of a buffer",
         Code::InvalidShape,
         Severity::Error,
         "at most 512 columns",
-        "a = «tlx.local_alloc((128, 1024), tl.float16, 1, tlx.storage_kind.tmem)»\nview = a[0]",
+        "
+a = «tlx.local_alloc((128, 1024), tl.float16, 1, tlx.storage_kind.tmem)»
+view = a[0]",
     ),
     row(
         "elements of tensor memory",
         Code::InvalidShape,
         Severity::Error,
         "columns of 32 bits",
-        "a = «tlx.local_alloc((128, 64), tl.float64, 1, tlx.storage_kind.tmem)»\nview = a[0]",
+        "
+a = «tlx.local_alloc((128, 64), tl.float64, 1, tlx.storage_kind.tmem)»
+view = a[0]",
     ),
     row(
         "dimensions of tensor memory",
         Code::InvalidShape,
         Severity::Error,
         "has 3 dimensions",
-        "a = «tlx.local_alloc((2, 128, 64), tl.float32, 1, tlx.storage_kind.tmem)»\nview = a[0]",
+        "
+a = «tlx.local_alloc((2, 128, 64), tl.float32, 1, tlx.storage_kind.tmem)»
+view = a[0]",
     ),
     row(
         "bits of shared memory",
         Code::InvalidShape,
         Severity::Error,
         "shared memory holds whole bytes",
-        "a = «tlx.local_alloc((64, 64), tl.int1, 1)»\nview = a[0]",
+        "
+a = «tlx.local_alloc((64, 64), tl.int1, 1)»
+view = a[0]",
     ),
     row(
         "power of two",
         Code::InvalidShape,
         Severity::Error,
         "shape must have power-of-2 and non-zero dimensions; got [64, 48]",
-        "a = «tlx.local_alloc((64, 48), tl.float32, 1)»\nview = a[0]",
+        "
+a = «tlx.local_alloc((64, 48), tl.float32, 1)»
+view = a[0]",
     ),
     row(
         "no buffers",
         Code::InvalidShape,
         Severity::Error,
         "shape must have power-of-2 and non-zero dimensions; there are 0 buffers",
-        "a = tlx.local_alloc((64, 64), tl.float32, «0»)\nview = a[0]",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, «0»)
+view = a[0]",
     ),
     row(
         "smemCluster allocation",
@@ -451,14 +612,20 @@ const ROWS: &[Row] = &[
         Code::BackingShape,
         Severity::Warning,
         "49152 bytes, which is no power of two",
-        "spec = «tlx.storage_alias_spec()»\na = tlx.local_alloc((64, 64), tl.float32, 3, reuse=spec)\nview = a[0]",
+        "
+spec = «tlx.storage_alias_spec()»
+a = tlx.local_alloc((64, 64), tl.float32, 3, reuse=spec)
+view = a[0]",
     ),
     row(
         "backing of tensor memory",
         Code::BackingShape,
         Severity::Warning,
         "spans 384 columns",
-        "spec = «tlx.storage_alias_spec(tlx.storage_kind.tmem)»\na = tlx.local_alloc((128, 128), tl.float32, 3, tlx.storage_kind.tmem, reuse=spec)\nview = a[0]",
+        "
+spec = «tlx.storage_alias_spec(tlx.storage_kind.tmem)»
+a = tlx.local_alloc((128, 128), tl.float32, 3, tlx.storage_kind.tmem, reuse=spec)
+view = a[0]",
     ),
     Row {
         settings: "",
@@ -468,18 +635,27 @@ const ROWS: &[Row] = &[
             Code::UnsupportedTarget,
             Severity::Error,
             "never lowers storage alias specs",
-            "spec = «tlx.storage_alias_spec()»\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nview = a[0]",
+            "
+spec = «tlx.storage_alias_spec()»
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+view = a[0]",
         )
     },
     Row {
-        settings: "[tlx]\narch = \"gfx942\"\n",
+        settings: r#"
+[tlx]
+arch = "gfx942"
+"#,
         before: "",
         ..row(
             "spec on AMD by the setting",
             Code::UnsupportedTarget,
             Severity::Error,
             "never lowers storage alias specs",
-            "spec = «tlx.storage_alias_spec()»\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nview = a[0]",
+            "
+spec = «tlx.storage_alias_spec()»
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+view = a[0]",
         )
     },
     row(
@@ -487,21 +663,33 @@ const ROWS: &[Row] = &[
         Code::ReuseAdvice,
         Severity::Hint,
         "would fit beside each other",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\n«spec.set_buffer_overlap(tlx.reuse_group(a, b))»\nviews = a[0], b[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+«spec.set_buffer_overlap(tlx.reuse_group(a, b))»
+views = a[0], b[0]",
     ),
     row(
         "phase 7 waste",
         Code::ReuseAdvice,
         Severity::Hint,
         "belong to no buffer",
-        "spec = «tlx.storage_alias_spec(buffer_size_bytes=65536)»\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a))\nview = a[0]",
+        "
+spec = «tlx.storage_alias_spec(buffer_size_bytes=65536)»
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a))
+view = a[0]",
     ),
     row(
         "phase 8",
         Code::LegacyReuse,
         Severity::Hint,
         "a `tlx.storage_alias_spec` that both reuse",
-        "a = tlx.local_alloc((64, 64), tl.float32, 1)\nb = «tlx.local_alloc((64, 64), tl.float16, 1, reuse=a)»\nviews = a[0], b[0]",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, 1)
+b = «tlx.local_alloc((64, 64), tl.float16, 1, reuse=a)»
+views = a[0], b[0]",
     ),
 ];
 
@@ -533,17 +721,40 @@ fn every_error_is_said_at_its_place() {
 #[test]
 fn nothing_is_said_of_what_is_right() {
     let kernels = [
-        "a = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)\nb = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)\ntlx.async_dot_scaled(x, y, z, a[0], \"e4m3\", b[0], \"e4m3\")",
-        "a = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)\nelsewhere(a)\nview = a[0]",
-        "a = tlx.local_alloc((64, 64), tl.float32, 2)\nviews = a[0], a[1], tlx.local_view(a, 1)",
-        "n: tl.constexpr = 2\na = tlx.local_alloc((64, 64), tl.float32, n, layout=tlx.swizzled_layout(3, 4, 3), reuse=None)\nview = a[0]",
-        "a = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)\nview = a[0]",
-        "spec = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)\nspec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))\nviews = a[0], b[0]",
+        r#"
+a = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)
+b = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)
+tlx.async_dot_scaled(x, y, z, a[0], "e4m3", b[0], "e4m3")"#,
+        "
+a = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)
+elsewhere(a)
+view = a[0]",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, 2)
+views = a[0], a[1], tlx.local_view(a, 1)",
+        "
+n: tl.constexpr = 2
+a = tlx.local_alloc((64, 64), tl.float32, n, layout=tlx.swizzled_layout(3, 4, 3), reuse=None)
+view = a[0]",
+        "
+a = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)
+view = a[0]",
+        "
+spec = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
+spec.set_buffer_overlap(tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct))
+views = a[0], b[0]",
     ];
     for kernel in kernels {
         let body: String = kernel.lines().map(|line| format!("    {line}\n")).collect();
-        let (analysis, file, text) =
-            open(&format!("@triton.jit\ndef kernel(x, y, z):\n{body}"), "[tlx]\narch = \"sm_90\"\n");
+        let (analysis, file, text) = open(
+            &format!("@triton.jit\ndef kernel(x, y, z):\n{body}"),
+            r#"
+[tlx]
+arch = "sm_90"
+"#,
+        );
         assert_eq!(analysis.diagnostics(file).expect("nothing is edited"), [], "{text}");
     }
 }

@@ -5,6 +5,7 @@
 
 use serde_json::Value as Json;
 use tilefit_analysis::ide::KernelPlan;
+use tilefit_syntax::ast::last_name;
 
 use super::judge::{self, Configuration, Kind, Ours, Verdict, rows, verdict};
 
@@ -48,7 +49,7 @@ fn of_functions(result: &Json, kernels: &[KernelPlan]) -> Vec<Verdict> {
 }
 
 fn called<'k>(kernels: &'k [KernelPlan], name: &str) -> impl Iterator<Item = &'k KernelPlan> {
-    kernels.iter().filter(move |kernel| kernel.name.rsplit('.').next() == Some(name))
+    kernels.iter().filter(move |kernel| last_name(&kernel.name) == name)
 }
 
 fn has_error(kernel: &KernelPlan) -> bool {

@@ -12,6 +12,7 @@ use tilefit_analysis::project::Config;
 use tilefit_analysis::target::{Planner, Target};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_syntax::Document;
+use tilefit_syntax::ast::last_name;
 
 /// One of the compiler's configurations, with its names in recorded answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -223,7 +224,7 @@ pub fn judge(result: &Json, kernels: &[KernelPlan], errors: &[String]) -> Verdic
     }
     let mut missing = None;
     for (name, want) in functions {
-        match kernels.iter().find(|kernel| kernel.name.rsplit('.').next() == Some(name)) {
+        match kernels.iter().find(|kernel| last_name(&kernel.name) == name) {
             None if rows(want, "tiles").next().is_some() => missing = Some(name),
             None => {}
             Some(have) if !is_whole(have) => return verdict(Kind::NotExact, have.reasons.join("; ")),

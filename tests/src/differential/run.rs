@@ -11,6 +11,7 @@ use super::judge::{Configuration, Kind};
 use super::kinds::{self, Signature, Tally};
 use super::minimise::{self, Found};
 use super::oracle::Oracle;
+use crate::corpus;
 
 /// What to compare, and where to put what differs.
 #[derive(Debug, Clone)]
@@ -75,7 +76,7 @@ impl Run {
 
     fn compare_files(&self, tally: &mut Tally, kinds: &mut BTreeMap<Signature, Kept>) -> std::io::Result<()> {
         let mut files = Vec::new();
-        self.files.iter().for_each(|path| collect(path, &mut files));
+        self.files.iter().for_each(|path| corpus::collect(path, &mut files));
         files.sort();
         for some in files.chunks(self.round.max(1) as usize) {
             for (file, answer) in some.iter().zip(self.oracle.ask(some, None)?) {
@@ -145,19 +146,6 @@ fn record(name: &str, found: Found, tally: &mut Tally, kinds: &mut BTreeMap<Sign
         kept.examples.push(Example { name: name.to_owned(), configuration: *configuration, found: found.clone() });
         kept.examples.sort_by_key(|example| example.found.text.len());
         kept.examples.truncate(most);
-    }
-}
-
-fn collect(path: &Path, files: &mut Vec<PathBuf>) {
-    if path.is_file() {
-        files.push(path.to_owned());
-        return;
-    }
-    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
-        let inner = entry.path();
-        if inner.is_dir() || inner.extension().is_some_and(|extension| extension == "py") {
-            collect(&inner, files);
-        }
     }
 }
 

@@ -84,10 +84,22 @@ fn column_best(array: &Array, better: Better) -> Array {
 fn elementwise() -> Vec<Case> {
     let mut cases = vec![
         float("add", "z = pl.tile.add(x, y)", |x, y| x + y),
-        float("bar_v", "w = pl.tile.add(x, y)\npl.system.bar_v()\nz = pl.tile.add(w, x)", |x, y| x + y + x),
+        float(
+            "bar_v",
+            "
+w = pl.tile.add(x, y)
+pl.system.bar_v()
+z = pl.tile.add(w, x)",
+            |x, y| x + y + x,
+        ),
         float(
             "bar_all",
-            "pl.system.bar_all()\nw = pl.tile.add(x, y)\npl.system.bar_all()\nz = pl.tile.add(w, x)\npl.system.bar_all()",
+            "
+pl.system.bar_all()
+w = pl.tile.add(x, y)
+pl.system.bar_all()
+z = pl.tile.add(w, x)
+pl.system.bar_all()",
             |x, y| x + y + x,
         ),
         float("sub", "z = pl.tile.sub(x, y)", |x, y| x - y),
@@ -121,23 +133,42 @@ fn elementwise() -> Vec<Case> {
         float("fmods", "z = pl.tile.fmods(x, 0.75)", |x, _| x % 0.75),
         float(
             "rem",
-            "w = pl.tile.adds(pl.tile.abs(y), 1.0)\nt = pl.tile.create([16, 64], dtype=pl.FP32)\nz = pl.tile.rem(x, w, t)",
+            "
+w = pl.tile.adds(pl.tile.abs(y), 1.0)
+t = pl.tile.create([16, 64], dtype=pl.FP32)
+z = pl.tile.rem(x, w, t)",
             |x, y| x - (y.abs() + 1.0) * (x / (y.abs() + 1.0)).floor(),
         ),
-        float("rems", "t = pl.tile.create([16, 64], dtype=pl.FP32)\nz = pl.tile.rems(x, 0.75, t)", |x, _| {
-            x - 0.75 * (x / 0.75).floor()
-        }),
-        float("prelu", "t = pl.tile.create([16, 64], dtype=pl.UINT8)\nz = pl.tile.prelu(x, y, t)", |x, y| {
-            if x < 0.0 { x * y } else { x }
-        }),
+        float(
+            "rems",
+            "
+t = pl.tile.create([16, 64], dtype=pl.FP32)
+z = pl.tile.rems(x, 0.75, t)",
+            |x, _| x - 0.75 * (x / 0.75).floor(),
+        ),
+        float(
+            "prelu",
+            "
+t = pl.tile.create([16, 64], dtype=pl.UINT8)
+z = pl.tile.prelu(x, y, t)",
+            |x, y| {
+                if x < 0.0 { x * y } else { x }
+            },
+        ),
         float(
             "sel",
-            "t = pl.tile.create([16, 64], dtype=pl.FP32)\nw = pl.tile.cmp(x, y, cmp_type=2)\nz = pl.tile.sel(w, x, y, t)",
+            "
+t = pl.tile.create([16, 64], dtype=pl.FP32)
+w = pl.tile.cmp(x, y, cmp_type=2)
+z = pl.tile.sel(w, x, y, t)",
             f64::min,
         ),
         float(
             "sels",
-            "t = pl.tile.create([16, 64], dtype=pl.FP32)\nw = pl.tile.cmps(x, 0.5, cmp_type=4)\nz = pl.tile.sels(w, x, t, 7.0)",
+            "
+t = pl.tile.create([16, 64], dtype=pl.FP32)
+w = pl.tile.cmps(x, 0.5, cmp_type=4)
+z = pl.tile.sels(w, x, t, 7.0)",
             |x, _| if x > 0.5 { x } else { 7.0 },
         ),
         int("and", "z = pl.tile.and_(m, n)", |m, n| m & n),
@@ -148,13 +179,28 @@ fn elementwise() -> Vec<Case> {
         int("shr", "z = pl.tile.shr(m, n)", |m, n| m >> n),
         int("shls", "z = pl.tile.shls(m, 3)", |m, _| m << 3),
         int("shrs", "z = pl.tile.shrs(m, 1)", |m, _| m >> 1),
-        int("xor", "t = pl.tile.create([16, 64], dtype=pl.INT32)\nz = pl.tile.xor(m, n, t)", |m, n| m ^ n),
-        int("xors", "t = pl.tile.create([16, 64], dtype=pl.INT32)\nz = pl.tile.xors(m, 6, t)", |m, _| m ^ 6),
+        int(
+            "xor",
+            "
+t = pl.tile.create([16, 64], dtype=pl.INT32)
+z = pl.tile.xor(m, n, t)",
+            |m, n| m ^ n,
+        ),
+        int(
+            "xors",
+            "
+t = pl.tile.create([16, 64], dtype=pl.INT32)
+z = pl.tile.xors(m, 6, t)",
+            |m, _| m ^ 6,
+        ),
     ];
     cases.push(case(
         "not",
         (ROWS, COLS, "INT32"),
-        "w = pl.tile.cast(m, target_type=pl.INT16)\nv = pl.tile.not_(w)\nz = pl.tile.cast(v, target_type=pl.INT32)",
+        "
+w = pl.tile.cast(m, target_type=pl.INT16)
+v = pl.tile.not_(w)
+z = pl.tile.cast(v, target_type=pl.INT32)",
         |i| i["c"].map(|m| !(m as i64) as f64),
     ));
     cases
@@ -254,7 +300,9 @@ fn shapes_and_moves() -> Vec<Case> {
         case(
             "assemble",
             (ROWS, COLS, "FP32"),
-            "w = pl.tile.slice(y, [8, 32], [0, 0])\nz = pl.tile.assemble(x, w, [4, 16])",
+            "
+w = pl.tile.slice(y, [8, 32], [0, 0])
+z = pl.tile.assemble(x, w, [4, 16])",
             |i| {
                 let inside = |r, c| (4..12).contains(&r) && (16..48).contains(&c);
                 Array::from(ROWS, COLS, |r, c| if inside(r, c) { i["b"].at(r - 4, c - 16) } else { i["a"].at(r, c) })
@@ -263,13 +311,17 @@ fn shapes_and_moves() -> Vec<Case> {
         case(
             "fillpad",
             (ROWS, COLS, "FP32"),
-            "w = pl.load(a, [0, 0], [16, 64], valid_shape=[10, 40])\nz = pl.tile.fillpad(w, pad_value=pl.PadValue.zero)",
+            "
+w = pl.load(a, [0, 0], [16, 64], valid_shape=[10, 40])
+z = pl.tile.fillpad(w, pad_value=pl.PadValue.zero)",
             |i| Array::from(ROWS, COLS, |r, c| if r < 10 && c < 40 { i["a"].at(r, c) } else { 0.0 }),
         ),
         case(
             "fillpad_inplace",
             (ROWS, COLS, "FP32"),
-            "w = pl.load(a, [0, 0], [16, 64], valid_shape=[10, 40])\nz = pl.tile.fillpad_inplace(w, pad_value=pl.PadValue.zero)",
+            "
+w = pl.load(a, [0, 0], [16, 64], valid_shape=[10, 40])
+z = pl.tile.fillpad_inplace(w, pad_value=pl.PadValue.zero)",
             |i| Array::from(ROWS, COLS, |r, c| if r < 10 && c < 40 { i["a"].at(r, c) } else { 0.0 }),
         ),
         case(
@@ -284,13 +336,18 @@ fn shapes_and_moves() -> Vec<Case> {
         case(
             "read_and_write",
             (ROWS, COLS, "FP32"),
-            "v = pl.tile.read(x, [3, 5])\npl.tile.write(x, [0, 7], v)\nz = pl.tile.muls(x, 2.0)",
+            "
+v = pl.tile.read(x, [3, 5])
+pl.tile.write(x, [0, 7], v)
+z = pl.tile.muls(x, 2.0)",
             |i| Array::from(ROWS, COLS, |r, c| 2.0 * if (r, c) == (0, 7) { i["a"].at(3, 5) } else { i["a"].at(r, c) }),
         ),
         case(
             "atomic",
             (ROWS, COLS, "FP32"),
-            "out = pl.store(x, [0, 0], out)\nout = pl.store(y, [0, 0], out, atomic=pl.AtomicType.Add)",
+            "
+out = pl.store(x, [0, 0], out)
+out = pl.store(y, [0, 0], out, atomic=pl.AtomicType.Add)",
             |i| i["a"].add(&i["b"]),
         ),
     ]
@@ -306,7 +363,9 @@ fn indexed() -> Vec<Case> {
         case(
             "gather",
             (ROWS, COLS, "FP32"),
-            "t = pl.tile.create([16, 64], dtype=pl.INT32)\nz = pl.tile.gather(x, m, t)",
+            "
+t = pl.tile.create([16, 64], dtype=pl.INT32)
+z = pl.tile.gather(x, m, t)",
             |i| i["c"].map(|index| i["a"].values[index as usize]),
         ),
         case("gather_mask", (ROWS, COLS / 2, "FP32"), "z = pl.tile.gather_mask(x, mask_pattern=2)", |i| {
@@ -329,26 +388,34 @@ fn indexed() -> Vec<Case> {
         case(
             "gatherb",
             (ROWS, COLS, "FP32"),
-            "v = pl.tile.cast(pl.tile.muls(pl.tile.slice(m, [16, 8], [0, 0]), 32), target_type=pl.UINT32)\nz = pl.tile.gatherb(x, v)",
+            "
+v = pl.tile.cast(pl.tile.muls(pl.tile.slice(m, [16, 8], [0, 0]), 32), target_type=pl.UINT32)
+z = pl.tile.gatherb(x, v)",
             |i| Array::from(ROWS, COLS, |r, c| i["a"].values[i["c"].at(r, c / 8) as usize * 8 + c % 8]),
         ),
         case(
             "gather_row",
             (ROWS, COLS, "FP32"),
-            "w = pl.tile.muls(x, 1.0)\nz = pl.tile.gather_row(w, b, [3, 0], [5, 0], [1, 64])",
+            "
+w = pl.tile.muls(x, 1.0)
+z = pl.tile.gather_row(w, b, [3, 0], [5, 0], [1, 64])",
             |i| Array::from(ROWS, COLS, |r, c| if r == 3 { i["b"].at(5, c) } else { i["a"].at(r, c) }),
         ),
         // Rows of a window, and a column of it, have gaps between their elements.
         case(
             "col_max_of_window",
             (1, COLS / 2, "FP32"),
-            "w = pl.tile.slice(x, [16, 32], [0, 32])\nz = pl.tile.col_max(w)",
+            "
+w = pl.tile.slice(x, [16, 32], [0, 32])
+z = pl.tile.col_max(w)",
             |i| column(&right_half(&i["a"]), f64::max),
         ),
         case(
             "col_sum_of_window",
             (1, COLS / 2, "FP32"),
-            "w = pl.tile.slice(x, [16, 32], [0, 32])\nz = pl.tile.col_sum(w)",
+            "
+w = pl.tile.slice(x, [16, 32], [0, 32])
+z = pl.tile.col_sum(w)",
             |i| column(&right_half(&i["a"]), |x, y| x + y),
         ),
         case(
@@ -358,23 +425,45 @@ fn indexed() -> Vec<Case> {
              t = pl.tile.assemble(u, v, [0, 0])\nz = pl.tile.assemble(t, v, [0, 32])",
             |i| Array::from(ROWS, COLS, |r, c| i["a"].at(r, COLS / 2 + c % (COLS / 2)).exp()),
         ),
-        case("mgather", (ROWS, COLS, "FP32"), "v = pl.load(c, [0, 0], [1, 16])\nz = pl.tile.mgather(b, v)", |i| {
-            Array::from(ROWS, COLS, |r, c| i["b"].at(i["c"].values[r] as usize, c))
-        }),
-        case("mscatter", (ROWS, COLS, "FP32"), "v = pl.tile.adds(m, 5)\nout = pl.tile.mscatter(x, v, out)", |i| {
-            let mut out = Array::zeros(ROWS, COLS);
-            (0..ROWS * COLS).for_each(|n| out.values[i["c"].values[n] as usize + 5] = i["a"].values[n]);
-            out
-        }),
-        case("scatter", (ROWS, COLS, "FP32"), "w = pl.tile.muls(y, 1.0)\nz = pl.tile.scatter(w, x, m)", |i| {
-            let mut out = i["b"].clone();
-            (0..ROWS * COLS).for_each(|n| out.values[i["c"].values[n] as usize] = i["a"].values[n]);
-            out
-        }),
+        case(
+            "mgather",
+            (ROWS, COLS, "FP32"),
+            "
+v = pl.load(c, [0, 0], [1, 16])
+z = pl.tile.mgather(b, v)",
+            |i| Array::from(ROWS, COLS, |r, c| i["b"].at(i["c"].values[r] as usize, c)),
+        ),
+        case(
+            "mscatter",
+            (ROWS, COLS, "FP32"),
+            "
+v = pl.tile.adds(m, 5)
+out = pl.tile.mscatter(x, v, out)",
+            |i| {
+                let mut out = Array::zeros(ROWS, COLS);
+                (0..ROWS * COLS).for_each(|n| out.values[i["c"].values[n] as usize + 5] = i["a"].values[n]);
+                out
+            },
+        ),
+        case(
+            "scatter",
+            (ROWS, COLS, "FP32"),
+            "
+w = pl.tile.muls(y, 1.0)
+z = pl.tile.scatter(w, x, m)",
+            |i| {
+                let mut out = i["b"].clone();
+                (0..ROWS * COLS).for_each(|n| out.values[i["c"].values[n] as usize] = i["a"].values[n]);
+                out
+            },
+        ),
         case(
             "scatter_mask",
             (ROWS, COLS, "FP32"),
-            "w = pl.tile.muls(y, 1.0)\nv = pl.tile.extract(x, 0, 0, [16, 32], target_memory=pl.Mem.Vec)\nz = pl.tile.scatter_mask(w, v, mask_pattern=1)",
+            "
+w = pl.tile.muls(y, 1.0)
+v = pl.tile.extract(x, 0, 0, [16, 32], target_memory=pl.Mem.Vec)
+z = pl.tile.scatter_mask(w, v, mask_pattern=1)",
             |i| Array::from(ROWS, COLS, |r, c| if c % 2 == 0 { i["a"].at(r, c / 2) } else { 0.0 }),
         ),
         case(
@@ -436,15 +525,39 @@ fn products() -> Vec<Case> {
         };
         Case { name, source, target: Target::Ascend910b, reference: Box::new(reference), tolerance: 0.02 }
     };
-    let bias =
-        "bm = pl.load(bias, [0, 0], [1, 32], target_memory=pl.Mem.Mat)\nbb = pl.move(bm, target_memory=pl.Mem.Bias)\n";
+    let bias = "
+bm = pl.load(bias, [0, 0], [1, 32], target_memory=pl.Mem.Mat)
+bb = pl.move(bm, target_memory=pl.Mem.Bias)
+";
     vec![
         product("matmul", "z = pl.tile.matmul(l, r)", 1.0, false),
-        product("matmul_acc", "w = pl.tile.matmul(l, r)\nz = pl.tile.matmul_acc(w, l, r)", 2.0, false),
-        product("bar_m", "w = pl.tile.matmul(l, r)\npl.system.bar_m()\nz = pl.tile.matmul_acc(w, l, r)", 2.0, false),
+        product(
+            "matmul_acc",
+            "
+w = pl.tile.matmul(l, r)
+z = pl.tile.matmul_acc(w, l, r)",
+            2.0,
+            false,
+        ),
+        product(
+            "bar_m",
+            "
+w = pl.tile.matmul(l, r)
+pl.system.bar_m()
+z = pl.tile.matmul_acc(w, l, r)",
+            2.0,
+            false,
+        ),
         product("matmul_bias", &format!("{bias}z = pl.tile.matmul_bias(l, r, bb)"), 1.0, true),
         row("gemv", "z = pl.tile.gemv(l, r)", 1.0, false),
-        row("gemv_acc", "w = pl.tile.gemv(l, r)\nz = pl.tile.gemv_acc(w, l, r)", 2.0, false),
+        row(
+            "gemv_acc",
+            "
+w = pl.tile.gemv(l, r)
+z = pl.tile.gemv_acc(w, l, r)",
+            2.0,
+            false,
+        ),
         row("gemv_bias", &format!("{bias}z = pl.tile.gemv_bias(l, r, bb)"), 1.0, true),
     ]
 }
@@ -461,8 +574,10 @@ fn products_with_scales() -> Vec<Case> {
                  qsm = pl.load(qs, [0, 0], [4, 64], target_memory=pl.Mem.Mat)\n";
     let moves = "l = pl.move(pm, target_memory=pl.Mem.Left)\nls = pl.move(psm, target_memory=pl.Mem.LeftScale)\n\
                  r = pl.move(qm, target_memory=pl.Mem.Right)\nrs = pl.move(qsm, target_memory=pl.Mem.RightScale)\n";
-    let bias =
-        "bm = pl.load(bias, [0, 0], [1, 64], target_memory=pl.Mem.Mat)\nbb = pl.move(bm, target_memory=pl.Mem.Bias)\n";
+    let bias = "
+bm = pl.load(bias, [0, 0], [1, 64], target_memory=pl.Mem.Mat)
+bb = pl.move(bm, target_memory=pl.Mem.Bias)
+";
     let product = |name, body: &str, times: f64, with_bias: bool| {
         let source = program(params, &format!("{loads}{body}\nout = pl.store(z, [0, 0], out)\nreturn out"));
         let reference = move |i: Inputs| {

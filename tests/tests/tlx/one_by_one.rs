@@ -29,7 +29,14 @@ struct Kernel {
 fn kernel(body: &str) -> Kernel {
     let lines: String = body.lines().map(|line| format!("    {line}\n")).collect();
     let text = format!(
-        "import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n@triton.jit\ndef kernel():\n{lines}"
+        "
+import triton
+import triton.language as tl
+import triton.language.extra.tlx as tlx
+
+@triton.jit
+def kernel():
+{lines}"
     );
     let mut host = AnalysisHost::new();
     let file = host.file_id("case.py");
@@ -106,7 +113,10 @@ fn pointers(case: &Value) {
     let alloc = &case["allocs"][0];
     let shape: Vec<String> = list(&alloc["shape"]).iter().map(Value::to_string).collect();
     let kernel = kernel(&format!(
-        "S = tlx.storage_alias_spec()\na = tlx.local_alloc(({}), tl.pointer_type(tl.float32), {}, reuse=S)\nview = a[0]",
+        "
+S = tlx.storage_alias_spec()
+a = tlx.local_alloc(({}), tl.pointer_type(tl.float32), {}, reuse=S)
+view = a[0]",
         shape.join(", "),
         alloc["num"]
     ));
@@ -124,7 +134,10 @@ fn pointers(case: &Value) {
 fn backing_in_tensor_memory(case: &Value) {
     let size = case["specs"][0]["size"].as_u64().map_or(String::new(), |size| format!(", buffer_size_bytes={size}"));
     let kernel = kernel(&format!(
-        "S = tlx.storage_alias_spec(tlx.storage_kind.tmem{size})\na = tlx.local_alloc((128, 64), tl.float16, 1, tlx.storage_kind.tmem, reuse=S)\nview = a[0]"
+        "
+S = tlx.storage_alias_spec(tlx.storage_kind.tmem{size})
+a = tlx.local_alloc((128, 64), tl.float16, 1, tlx.storage_kind.tmem, reuse=S)
+view = a[0]"
     ));
     let steps = kernel.mlir();
     let shape: Vec<String> = list(&case["expect"]["buffer_shape"]["S"]).iter().map(Value::to_string).collect();
@@ -153,7 +166,11 @@ fn placeholders(case: &Value) {
         .map(|name| format!("    {name} = tlx.local_alloc((32, 8), tl.uint8, 4, tlx.storage_kind.tmem, reuse=S)\n"))
         .collect();
     let text = format!(
-        "def kernel():\n    S = tlx.storage_alias_spec(tlx.storage_kind.tmem)\n{body}    S.set_buffer_overlap(tlx.reuse_group(tlx.reuse_group(A, tlx.reuse_group(B, C, group_type=tlx.reuse_group_type.distinct)), D, group_type=tlx.reuse_group_type.distinct))\n"
+        "
+def kernel():
+    S = tlx.storage_alias_spec(tlx.storage_kind.tmem)
+{body}    S.set_buffer_overlap(tlx.reuse_group(tlx.reuse_group(A, tlx.reuse_group(B, C, group_type=tlx.reuse_group_type.distinct)), D, group_type=tlx.reuse_group_type.distinct))
+"
     );
     let read = read(&text);
     let root = GroupId(read.groups.len() as u32 - 1);
@@ -213,7 +230,13 @@ impl Scope for Names<'_> {
 /// The older form: which type of an alias class is allocated in the end.
 fn largest_alias(case: &Value) {
     let kernel = kernel(
-        "s = tlx.local_alloc((64, 16), tl.float16, 1)\nt = tlx.local_alloc((32, 32), tl.float16, 1, reuse=s)\nu = tlx.local_alloc((64, 32), tl.float16, 1, tlx.storage_kind.tmem)\nv = tlx.local_alloc((64, 32), tl.float32, 1, tlx.storage_kind.tmem, reuse=u)\nbars = tlx.alloc_barriers(3)\nviews = s[0], t[0], u[0], v[0], bars[0]",
+        "
+s = tlx.local_alloc((64, 16), tl.float16, 1)
+t = tlx.local_alloc((32, 32), tl.float16, 1, reuse=s)
+u = tlx.local_alloc((64, 32), tl.float16, 1, tlx.storage_kind.tmem)
+v = tlx.local_alloc((64, 32), tl.float32, 1, tlx.storage_kind.tmem, reuse=u)
+bars = tlx.alloc_barriers(3)
+views = s[0], t[0], u[0], v[0], bars[0]",
     );
     let last = kernel.mlir().pop().expect("a step");
     for legacy in list(&case["expect"]["legacy"]) {
@@ -231,7 +254,11 @@ fn largest_alias(case: &Value) {
 fn padded(case: &Value) {
     assert!(case["expect"].is_object());
     let kernel = kernel(
-        "make: tl.constexpr = tlx.padded_shared_layout_encoding.with_identity_for([[128, 8]], [256, 128])\na = tlx.local_alloc((256, 128), tl.bfloat16, 1, layout=make)\nb = tlx.local_alloc((256, 16), tl.bfloat16, 2, layout=make, reuse=a)\nviews = a[0], b[0]",
+        "
+make: tl.constexpr = tlx.padded_shared_layout_encoding.with_identity_for([[128, 8]], [256, 128])
+a = tlx.local_alloc((256, 128), tl.bfloat16, 1, layout=make)
+b = tlx.local_alloc((256, 16), tl.bfloat16, 2, layout=make, reuse=a)
+views = a[0], b[0]",
     );
     assert_eq!(kernel.errors(), []);
     let plan = kernel.plan();
@@ -263,7 +290,9 @@ fn every_other_case_is_shown() {
             }
             "sas-multiple" => {
                 let kernel = kernel(
-                    "S0 = tlx.storage_alias_spec()\nS1 = tlx.storage_alias_spec(tlx.storage_kind.tmem, buffer_size_bytes=8192)",
+                    "
+S0 = tlx.storage_alias_spec()
+S1 = tlx.storage_alias_spec(tlx.storage_kind.tmem, buffer_size_bytes=8192)",
                 );
                 let text = kernel.mlir().remove(0);
                 for printed in list(&case["expect"]["prints"]) {
@@ -332,13 +361,19 @@ fn every_other_case_is_shown() {
             }
             "local_alloc_reuse_type_check_buffered_tensor" => {
                 let kernel = kernel(
-                    "a = tlx.local_alloc((64, 64), tl.float32, 1)\nb = tlx.local_alloc((64, 64), tl.float32, 1, reuse=a)\nview = b[0]",
+                    "
+a = tlx.local_alloc((64, 64), tl.float32, 1)
+b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=a)
+view = b[0]",
                 );
                 assert_eq!(kernel.errors(), []);
             }
             "local_alloc_reuse_type_check_storage_alias_spec" | "reuse_storage_mismatch_error_message" => {
                 let kernel = kernel(
-                    "S = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=S)\nview = a[0]",
+                    "
+S = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=S)
+view = a[0]",
                 );
                 assert_eq!(kernel.errors(), []);
                 assert!(kernel.hover("S").contains("storage_alias_spec in smem"));
@@ -353,7 +388,11 @@ fn every_other_case_is_shown() {
             "reuse_group_type_enum_members" => {
                 let is_known = |kind: &str| {
                     let body = format!(
-                        "S = tlx.storage_alias_spec()\na = tlx.local_alloc((64, 64), tl.float32, 1, reuse=S)\nS.set_buffer_overlap(tlx.reuse_group(a, group_type=tlx.reuse_group_type.{kind}))\nview = a[0]"
+                        "
+S = tlx.storage_alias_spec()
+a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=S)
+S.set_buffer_overlap(tlx.reuse_group(a, group_type=tlx.reuse_group_type.{kind}))
+view = a[0]"
                     );
                     kernel(&body).plan().status == "exact"
                 };
@@ -378,7 +417,10 @@ fn every_other_case_is_shown() {
             }
             "probe-tmem-rank1" => {
                 let kernel = kernel(
-                    "S = tlx.storage_alias_spec(tlx.storage_kind.tmem)\na = tlx.local_alloc((128,), tl.float32, 1, tlx.storage_kind.tmem, reuse=S)\nview = a[0]",
+                    "
+S = tlx.storage_alias_spec(tlx.storage_kind.tmem)
+a = tlx.local_alloc((128,), tl.float32, 1, tlx.storage_kind.tmem, reuse=S)
+view = a[0]",
                 );
                 let wanted = case["expect"]["error"].as_str().expect("a message");
                 assert!(kernel.errors().iter().any(|error| error.message.contains(wanted)));

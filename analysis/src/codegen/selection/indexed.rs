@@ -305,9 +305,6 @@ fn element_of(body: &[Stmt], tuple: VarId, index: u32) -> Option<VarId> {
         Stmt::Let { var, value: Value::Element { tuple: of, index: at }, .. } if *of == tuple && *at == index => {
             Some(*var)
         }
-        Stmt::For(node) => element_of(&node.body, tuple, index),
-        Stmt::While(node) => element_of(&node.body, tuple, index),
-        Stmt::If(node) => element_of(&node.then, tuple, index).or_else(|| element_of(&node.otherwise, tuple, index)),
-        _ => None,
+        _ => stmt.blocks().find_map(|block| element_of(block, tuple, index)),
     })
 }

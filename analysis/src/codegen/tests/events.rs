@@ -58,7 +58,12 @@ fn an_event_is_used_again_behind_its_wait() {
 
 #[test]
 fn a_loop_gets_an_event_of_what_is_pending_around_it() {
-    let inner = "for i in pl.range(n):\n    t = pl.load(a, [0, 0], [8, 64])\n    w = pl.exp(t)\n    out = pl.store(w, [0, 0], out)\n";
+    let inner = "
+for i in pl.range(n):
+    t = pl.load(a, [0, 0], [8, 64])
+    w = pl.exp(t)
+    out = pl.store(w, [0, 0], out)
+";
     for count in [7, 8, 9, 12] {
         let body: String = (0..count).map(load).collect::<String>() + inner + &sum(count) + STORE;
         let events = loads(&sound(&body));
@@ -97,9 +102,25 @@ fn loops_hand_their_flags_on() {
     let load = "z = pl.load(a, [0, 0], [64, 64])\n    y = pl.add(y, z)";
     assert_eq!(carried(load), [OrderedBy::Flag { src: Pipe::V, dst: Pipe::Mte2, event: 0 }]);
     for body in [
-        "i: pl.Scalar[pl.INDEX] = 0\nwhile i < n:\n    x = pl.load(a, [0, 0], [64, 64])\n    y = pl.exp(x)\n    out = pl.store(y, [0, 0], out)\n    i = i + 1",
-        "for j in pl.range(n):\n    for i in pl.range(4):\n        x = pl.load(a, [0, 0], [64, 64])\n        y = pl.exp(x)\n        out = pl.store(y, [0, 0], out)",
-        "for j in pl.range(n):\n    if j > 2:\n        x = pl.load(a, [0, 0], [64, 64])\n        y = pl.exp(x)\n        out = pl.store(y, [0, 0], out)",
+        "
+i: pl.Scalar[pl.INDEX] = 0
+while i < n:
+    x = pl.load(a, [0, 0], [64, 64])
+    y = pl.exp(x)
+    out = pl.store(y, [0, 0], out)
+    i = i + 1",
+        "
+for j in pl.range(n):
+    for i in pl.range(4):
+        x = pl.load(a, [0, 0], [64, 64])
+        y = pl.exp(x)
+        out = pl.store(y, [0, 0], out)",
+        "
+for j in pl.range(n):
+    if j > 2:
+        x = pl.load(a, [0, 0], [64, 64])
+        y = pl.exp(x)
+        out = pl.store(y, [0, 0], out)",
     ] {
         let program = sound(body);
         assert!(program.orders.iter().any(|order| order.carried), "{body}");

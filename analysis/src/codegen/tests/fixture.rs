@@ -3,8 +3,8 @@
 use tilefit_syntax::{Document, ast};
 
 use crate::ir::{
-    Attr, AttrName, Call, Dtype, For, Handover, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt,
-    TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Dtype, For, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt, TensorLayout,
+    TensorType, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::memory::{Plan, PlannedTile};
 use crate::ops::OpId;
@@ -25,28 +25,7 @@ pub(super) fn origin() -> Origin {
 
 impl Fixture {
     pub(super) fn new(name: &str) -> Fixture {
-        let origin = origin();
-        let kernel = Kernel {
-            is_scope: false,
-            on_tensors: false,
-            cross_core: crate::ir::CrossCore::default(),
-            vector_regions: Vec::new(),
-            name: name.to_string(),
-            kind: KernelKind::Aiv,
-            origin,
-            name_origin: origin,
-            inlined_from: None,
-            params: Vec::new(),
-            provenance: Vec::new(),
-            handover: Handover::default(),
-            vars: Vec::new(),
-            body: Vec::new(),
-            allocations: Vec::new(),
-            notes: Vec::new(),
-            rejections: Vec::new(),
-            tilings: Vec::new(),
-            strays: Vec::new(),
-        };
+        let kernel = Kernel::new(name, KernelKind::Aiv, origin());
         let plan = Plan::empty(&kernel, Target::Ascend910b, Planner::Sequential);
         Fixture { kernel, plan }
     }

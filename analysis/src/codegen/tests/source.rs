@@ -109,9 +109,7 @@ fn reshapes(kernel: &Kernel, body: &[Stmt], rows: &mut HashMap<String, String>) 
                     rows.insert(source.name.clone(), result.name.clone());
                 }
             }
-            Stmt::For(node) => reshapes(kernel, &node.body, rows),
-            Stmt::If(node) => [&node.then, &node.otherwise].iter().for_each(|body| reshapes(kernel, body, rows)),
-            _ => {}
+            _ => stmt.blocks().for_each(|block| reshapes(kernel, block, rows)),
         }
     }
 }

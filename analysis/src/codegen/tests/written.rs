@@ -16,7 +16,15 @@ fn kernel(body: &str) -> String {
     let body = body.replace("WAIT", &format!("pl.system.sync_dst({FLAG})"));
     let body: String = body.lines().map(|line| format!("        {line}\n")).collect();
     format!(
-        "import pypto.language as pl\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):\n{body}        return out\n"
+        "
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(self, a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INT64], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+{body}        return out
+"
     )
 }
 
@@ -63,7 +71,14 @@ const STORE: &str = "out = pl.store(y, [0, 0], out)\n";
 
 #[test]
 fn what_is_written_counts_and_stays() {
-    let body = format!("{LOAD}SET\nWAIT\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}");
+    let body = format!(
+        "
+{LOAD}SET
+WAIT
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
+    );
     check(&body, expect![[""]]);
     let program = sequenced(&body, Insertion::Complete).program;
     assert_eq!((syncs(&program.body, true), syncs(&program.body, false)), (3, 0));
@@ -71,7 +86,13 @@ fn what_is_written_counts_and_stays() {
 
 #[test]
 fn insertion_goes_on_around_it() {
-    let body = format!("{LOAD}SET\nWAIT\ny = pl.exp(x)\n{STORE}");
+    let body = format!(
+        "
+{LOAD}SET
+WAIT
+y = pl.exp(x)
+{STORE}"
+    );
     check(
         &body,
         expect![[r#"
@@ -92,7 +113,13 @@ fn insertion_goes_on_around_it() {
 #[test]
 fn halves_without_a_partner() {
     check(
-        &format!("{LOAD}SET\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}"),
+        &format!(
+            "
+{LOAD}SET
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
+        ),
         expect![[r#"
             warning unpaired-flag: sets MTE2 → V, EVENT_ID3, and nothing waits for it
             hint missing-sync: TEXP on PIPE_V may start before TLOAD on PIPE_MTE2 has finished, and they touch the same bytes: no written flag MTE2 → V stands between them; generated C++ gets it
@@ -100,20 +127,43 @@ fn halves_without_a_partner() {
         "#]],
     );
     check(
-        &format!("{LOAD}WAIT\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}"),
+        &format!(
+            "
+{LOAD}WAIT
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
+        ),
         expect![[r#"
             warning unpaired-flag: waits for MTE2 → V, EVENT_ID3, which nothing sets: the kernel would hang
         "#]],
     );
     check(
-        &format!("{LOAD}SET\nSET\nWAIT\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}"),
+        &format!(
+            "
+{LOAD}SET
+SET
+WAIT
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
+        ),
         expect![[r#"
             warning unpaired-flag: sets MTE2 → V, EVENT_ID3 again, before anything has waited for it
               set here
         "#]],
     );
     check(
-        &format!("{LOAD}WAIT\nSET\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}"),
+        &format!(
+            "
+{LOAD}WAIT
+SET
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
+        ),
         expect![[r#"
             warning unpaired-flag: waits for MTE2 → V, EVENT_ID3, which is not set on every way to here: the kernel would hang
               set here
@@ -129,7 +179,16 @@ fn wrong_pipes() {
         format!("pl.system.sync_dst(set_pipe=pl.PipeType.{from}, wait_pipe=pl.PipeType.{to}, event_id=3)")
     };
     check(
-        &format!("{LOAD}SET\n{}\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}", other("V", "MTE2")),
+        &format!(
+            "
+{LOAD}SET
+{}
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}",
+            other("V", "MTE2")
+        ),
         expect![[r#"
             warning wrong-pipe: waits for V → MTE2, EVENT_ID3, which nothing sets: the kernel would hang; what is set and never waited for is MTE2 → V, EVENT_ID3
               MTE2 → V, EVENT_ID3 is set here
@@ -139,7 +198,14 @@ fn wrong_pipes() {
         |pipes: &str| format!("pl.system.sync_src({pipes}, event_id=3)\npl.system.sync_dst({pipes}, event_id=3)");
     let idle = pair("set_pipe=pl.PipeType.MTE1, wait_pipe=pl.PipeType.V");
     check(
-        &format!("{LOAD}{idle}\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}"),
+        &format!(
+            "
+{LOAD}{idle}
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
+        ),
         expect![[r#"
             warning wrong-pipe: no instruction of this kernel runs on PIPE_MTE1: the flag orders nothing
             warning wrong-pipe: no instruction of this kernel runs on PIPE_MTE1: the flag orders nothing
@@ -147,7 +213,14 @@ fn wrong_pipes() {
     );
     let own = pair("set_pipe=pl.PipeType.V, wait_pipe=pl.PipeType.V");
     check(
-        &format!("{LOAD}pl.system.bar_all()\ny = pl.exp(x)\n{own}\npl.system.bar_all()\n{STORE}"),
+        &format!(
+            "
+{LOAD}pl.system.bar_all()
+y = pl.exp(x)
+{own}
+pl.system.bar_all()
+{STORE}"
+        ),
         expect![[r#"
             warning wrong-pipe: a flag is between two pipes, this one from PIPE_V to PIPE_V; a barrier within it is `pl.system.bar_v()`
             warning wrong-pipe: a flag is between two pipes, this one from PIPE_V to PIPE_V; a barrier within it is `pl.system.bar_v()`
@@ -167,7 +240,13 @@ fn what_the_hardware_does_not_have() {
         ("ALL", 0, "wrong-pipe", "`wait_pipe` is one pipe of the core, not `ALL`"),
     ] {
         let pair = pair(to, event).concat();
-        let body = format!("{LOAD}{pair}pl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}");
+        let body = format!(
+            "
+{LOAD}{pair}pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
+        );
         let findings = sequenced(&body, Insertion::Complete).findings;
         let said: Vec<_> = findings.iter().map(|finding| (finding.code.name(), finding.message.as_str())).collect();
         assert_eq!(said, [(code, message); 2]);
@@ -178,7 +257,17 @@ fn what_the_hardware_does_not_have() {
 fn loops_are_followed() {
     let body = |first: &str, last: &str, behind: &str| {
         format!(
-            "for i in pl.range(n):\n    {first}\n    x = pl.load(a, [0, 0], [64, 64])\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)\n    pl.system.bar_all()\n    {last}\n{behind}"
+            "
+for i in pl.range(n):
+    {first}
+    x = pl.load(a, [0, 0], [64, 64])
+    pl.system.bar_all()
+    y = pl.exp(x)
+    pl.system.bar_all()
+    out = pl.store(y, [0, 0], out)
+    pl.system.bar_all()
+    {last}
+{behind}"
         )
     };
     check(&body("SET", "WAIT", "pl.system.bar_all()"), expect![[""]]);
@@ -197,12 +286,32 @@ fn loops_are_followed() {
 fn branches_are_followed_where_that_is_certain() {
     let body = |before: &str, then: &str, otherwise: &str, behind: &str| {
         format!(
-            "{LOAD}{before}\nif n > 3:\n    {then}\nelse:\n    {otherwise}\n{behind}\npl.system.bar_all()\ny = pl.exp(x)\npl.system.bar_all()\n{STORE}"
+            "
+{LOAD}{before}
+if n > 3:
+    {then}
+else:
+    {otherwise}
+{behind}
+pl.system.bar_all()
+y = pl.exp(x)
+pl.system.bar_all()
+{STORE}"
         )
     };
     check(&body("pl.system.bar_all()", "SET", "SET", "WAIT"), expect![[""]]);
     // The same condition chooses alike.
-    check(&body("if n > 3:\n    SET", "WAIT", "pl.system.bar_all()", "pl.system.bar_all()"), expect![[""]]);
+    check(
+        &body(
+            "
+if n > 3:
+    SET",
+            "WAIT",
+            "pl.system.bar_all()",
+            "pl.system.bar_all()",
+        ),
+        expect![[""]],
+    );
     check(
         &body("SET", "WAIT", "pl.system.bar_all()", "pl.system.bar_all()"),
         expect![[r#"
@@ -212,14 +321,33 @@ fn branches_are_followed_where_that_is_certain() {
     );
     // What a branch in a loop does in which iteration is not known: nothing is said.
     check(
-        "for i in pl.range(n):\n    if i > 0:\n        WAIT\n    x = pl.load(a, [0, 0], [64, 64])\n    pl.system.bar_all()\n    y = pl.exp(x)\n    pl.system.bar_all()\n    out = pl.store(y, [0, 0], out)\n    pl.system.bar_all()\n    if i < n - 1:\n        SET",
+        "
+for i in pl.range(n):
+    if i > 0:
+        WAIT
+    x = pl.load(a, [0, 0], [64, 64])
+    pl.system.bar_all()
+    y = pl.exp(x)
+    pl.system.bar_all()
+    out = pl.store(y, [0, 0], out)
+    pl.system.bar_all()
+    if i < n - 1:
+        SET",
         expect![[""]],
     );
 }
 
 #[test]
 fn written_events_are_not_used_twice() {
-    let body = format!("{LOAD}SET\nz = pl.load(a, [0, 0], [64, 64])\nWAIT\nw = pl.exp(x)\ny = pl.add(w, z)\n{STORE}");
+    let body = format!(
+        "
+{LOAD}SET
+z = pl.load(a, [0, 0], [64, 64])
+WAIT
+w = pl.exp(x)
+y = pl.add(w, z)
+{STORE}"
+    );
     let program = sequenced(&body, Insertion::Complete).program;
     assert_eq!(model::problems(&program), []);
 }
@@ -227,8 +355,10 @@ fn written_events_are_not_used_twice() {
 /// The instruction library has no instruction for them; what runs within each core is ordered as if they were not there.
 #[test]
 fn flags_between_the_cores_are_refused() {
-    let flags =
-        "pl.system.sync_set(4, pipe=pl.PipeType.MTE3, ffts_mode=2)\npl.system.sync_wait(14, pipe=pl.PipeType.V)\n";
+    let flags = "
+pl.system.sync_set(4, pipe=pl.PipeType.MTE3, ffts_mode=2)
+pl.system.sync_wait(14, pipe=pl.PipeType.V)
+";
     check(
         &format!("{LOAD}{flags}y = pl.exp(x)\n{STORE}"),
         expect![[r#"

@@ -43,14 +43,19 @@ fn a_name_has_one_type() {
     "#]],
     );
     check(
-        "x = pl.load(a, [0, 0], [1, 64])\ny = pl.load(a, [0, 0], [64, 64])\ny = pl.add(x, y)",
+        "
+x = pl.load(a, [0, 0], [1, 64])
+y = pl.load(a, [0, 0], [64, 64])
+y = pl.add(x, y)",
         expect![[r#"
         rejected: cannot reassign `y` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[1, 64])]; the valid shape differs, so this value needs a name of its own
             `y` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]
     "#]],
     );
     check(
-        "s = 0\ns = n",
+        "
+s = 0
+s = n",
         expect![[r#"
         rejected: cannot reassign `s` with a different type: was pl.Scalar[pl.INDEX], got pl.Scalar[pl.INT64]; the element type differs, so this value needs a name of its own
             `s` gets its type here: pl.Scalar[pl.INDEX]
@@ -85,7 +90,12 @@ s = pl.tile.get_block_idx()",
 fn loops_and_branches_hand_on_one_type() {
     let load = "x = pl.load(a, [0, 0], [64, 64])\n";
     let carried = |value: &str| {
-        format!("{load}for j, (c,) in pl.range(4, init_values=(x,)):\n    d = {value}\n    e = pl.yield_(d)")
+        format!(
+            "
+{load}for j, (c,) in pl.range(4, init_values=(x,)):
+    d = {value}
+    e = pl.yield_(d)"
+        )
     };
     check(
         &carried("pl.set_validshape(c, 32, 64)"),
@@ -105,7 +115,12 @@ fn loops_and_branches_hand_on_one_type() {
     check(&carried("pl.fillpad(c)"), expect![""]);
     check(
         &format!(
-            "{load}if n > 4:\n    y = pl.set_validshape(x, 32, 64)\n    z = pl.yield_(y)\nelse:\n    z = pl.yield_(x)"
+            "
+{load}if n > 4:
+    y = pl.set_validshape(x, 32, 64)
+    z = pl.yield_(y)
+else:
+    z = pl.yield_(x)"
         ),
         expect![[r#"
             rejected: the branches yield values of different types to `z`: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])] and pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec]; the valid shape differs
@@ -131,13 +146,17 @@ fn windows_end_where_their_source_does() {
     "#]],
     );
     check(
-        "x = pl.load(a, [0, 0], [64, 64])\ny = pl.slice(x, [32, 64], [48, 0])",
+        "
+x = pl.load(a, [0, 0], [64, 64])
+y = pl.slice(x, [32, 64], [48, 0])",
         expect![[r#"
         invalid-operand: `tile.slice`: reads past the end of dimension 0: offset 48 + extent 32 exceeds the source extent 64; keep offset + shape inside of it
     "#]],
     );
     check(
-        "x = pl.load(a, [0, 0], [64, 64])\nout = pl.store(x, [0, 480], out)",
+        "
+x = pl.load(a, [0, 0], [64, 64])
+out = pl.store(x, [0, 480], out)",
         expect![[r#"
         invalid-operand: `tile.store`: writes past the end of dimension 1: offset 480 + extent 64 exceeds the target extent 512
     "#]],
@@ -150,7 +169,10 @@ fn data_stays_a_rectangle() {
         format!("x = pl.load(a, [0, 0], [64, 64], valid_shape={valid})\ny = pl.load(a, [0, 0], [16, 64])\n")
     };
     check(
-        &(target("[16, 64]") + "z = pl.assemble(x, y, [16, 0])\nx = pl.exp(z)"),
+        &(target("[16, 64]")
+            + "
+z = pl.assemble(x, y, [16, 0])
+x = pl.exp(z)"),
         expect![[r#"
         rejected: cannot reassign `x` with a different type: was pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])], got pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[32, 64])]; the valid shape differs, so this value needs a name of its own
             `x` gets its type here: pl.Tile[[64, 64], pl.FP32, pl.Mem.Vec, pl.TileView(valid_shape=[16, 64])]
@@ -218,7 +240,10 @@ fn valid_extents_are_integers_of_64_bits() {
 
 #[test]
 fn operands_hold_data_where_it_is_needed() {
-    let loads = "x = pl.load(a, [0, 0], [64, 64], valid_shape=[32, 64])\ny = pl.load(a, [0, 0], [64, 64])\n";
+    let loads = "
+x = pl.load(a, [0, 0], [64, 64], valid_shape=[32, 64])
+y = pl.load(a, [0, 0], [64, 64])
+";
     check(
         &format!("{loads}z = pl.div(x, y)"),
         expect![[r#"
@@ -227,12 +252,17 @@ fn operands_hold_data_where_it_is_needed() {
     );
     check(&format!("{loads}z = pl.add(x, y)"), expect![""]);
     check(
-        "x = pl.load(a, [0, 0], [64, 64], valid_shape=[0, 64])\nz = pl.row_sum(x, x)",
+        "
+x = pl.load(a, [0, 0], [64, 64], valid_shape=[0, 64])
+z = pl.row_sum(x, x)",
         expect![[r#"
         invalid-operand: `tile.row_sum`: the operand holds no data: its valid extent on axis 0 is 0
     "#]],
     );
-    let acc = "b = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)\nh = pl.load(a, [0, 0], [64, 64], [32, 64], target_memory=pl.Mem.Mat)\n";
+    let acc = "
+b = pl.load(a, [0, 0], [64, 64], target_memory=pl.Mem.Mat)
+h = pl.load(a, [0, 0], [64, 64], [32, 64], target_memory=pl.Mem.Mat)
+";
     check(
         &format!("{acc}c = pl.matmul(h, b)\nd = pl.matmul_acc(c, b, b)"),
         expect![[r#"
@@ -245,12 +275,19 @@ fn operands_hold_data_where_it_is_needed() {
 #[test]
 fn indices_are_not_negative() {
     check(
-        "for j in pl.range(4):\n    x = pl.load(a, [512 + j, 0], [64, 64])",
+        "
+for j in pl.range(4):
+    x = pl.load(a, [512 + j, 0], [64, 64])",
         expect![[r#"
         invalid-operand: `tile.load`: reads past the end of dimension 0: offset 512 + j + extent 64 exceeds the source extent 512; give the extent that is there as `valid_shape`, or pass `clamp=True` to stop at the edge
     "#]],
     );
-    check("for j in pl.range(4):\n    x = pl.load(a, [448 + j, 0], [64, 64])", expect![""]);
+    check(
+        "
+for j in pl.range(4):
+    x = pl.load(a, [448 + j, 0], [64, 64])",
+        expect![""],
+    );
     check("x = pl.load(a, [512 + n, 0], [64, 64])", expect![""]);
 }
 
@@ -258,16 +295,42 @@ fn indices_are_not_negative() {
 fn what_a_loop_carries_is_lost_in_unrolled_loops() {
     let body = |inner: &str| {
         format!(
-            "x = pl.load(a, [0, 0], [64, 64])\nfor j, (c,) in pl.range(4, init_values=(x,)):\n{inner}    d = pl.exp(c)\n    e = pl.yield_(d)"
+            "
+x = pl.load(a, [0, 0], [64, 64])
+for j, (c,) in pl.range(4, init_values=(x,)):
+{inner}    d = pl.exp(c)
+    e = pl.yield_(d)"
         )
     };
     check(
-        &body("    for u in pl.unroll(2):\n        y = pl.abs(c)\n"),
+        &body(
+            "
+    for u in pl.unroll(2):
+        y = pl.abs(c)
+",
+        ),
         expect![[r#"
         rejected: `c` is carried by a loop around `pl.unroll`, and the compiler refuses it inside as used outside its defining scope; write `copy = c` before `pl.unroll` and use `copy`
             `c` is carried from here
     "#]],
     );
-    check(&body("    for u in pl.unroll(0):\n        y = pl.abs(c)\n"), expect![""]);
-    check(&body("    copy = c\n    for u in pl.unroll(2):\n        y = pl.abs(copy)\n"), expect![""]);
+    check(
+        &body(
+            "
+    for u in pl.unroll(0):
+        y = pl.abs(c)
+",
+        ),
+        expect![""],
+    );
+    check(
+        &body(
+            "
+    copy = c
+    for u in pl.unroll(2):
+        y = pl.abs(copy)
+",
+        ),
+        expect![""],
+    );
 }

@@ -63,14 +63,7 @@ pub(super) fn place(draft: &Draft) -> PlacementResult {
 fn tenants(draft: &Draft) -> Vec<Tenant> {
     let members = draft.groups.iter().flat_map(|group| &group.members);
     let sizes = sizes_of(&draft.bases, members.filter_map(|var| draft.bases.get(*var)));
-    let tenant = |group: &Group| Tenant {
-        base: group.base,
-        space: draft.bases.base(group.base).space,
-        bytes: sizes.get(&group.base).copied().unwrap_or(0).max(1),
-        def: group.live.def.0,
-        last: group.live.last.0,
-    };
-    draft.groups.iter().map(tenant).collect()
+    Tenant::of_groups(&draft.groups, &draft.bases, &sizes)
 }
 
 /// Pairs of groups that must not share, the smaller index first.

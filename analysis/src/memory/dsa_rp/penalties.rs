@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::{Call, Kernel, Operand, Scalar, Stmt, TileType, Type, Value, VarId};
 use crate::memory::bases::{BaseId, Bases, Offset};
+use crate::memory::lifetimes::Group;
 use crate::ops::{Access, OpId};
 use crate::target::{Space, Target};
 
@@ -33,6 +34,20 @@ pub(in crate::memory) struct Tenant {
     /// Order numbers.
     pub def: u32,
     pub last: u32,
+}
+
+impl Tenant {
+    /// A tenant for each group; `sizes` are the bytes of their buffers.
+    pub(in crate::memory) fn of_groups(groups: &[Group], bases: &Bases, sizes: &FxHashMap<BaseId, u64>) -> Vec<Tenant> {
+        let tenant = |group: &Group| Tenant {
+            base: group.base,
+            space: bases.base(group.base).space,
+            bytes: sizes.get(&group.base).copied().unwrap_or(0).max(1),
+            def: group.live.def.0,
+            last: group.live.last.0,
+        };
+        groups.iter().map(tenant).collect()
+    }
 }
 
 /// Pairs of tenants that should rather not share, each once, the smaller index first.
@@ -190,13 +205,8 @@ impl Collector<'_> {
                     self.order += 1;
                 }
                 Stmt::Return { .. } => self.order += 1,
-                Stmt::For(each) => self.inside(&each.body, true),
-                Stmt::While(each) => self.inside(&each.body, true),
-                Stmt::If(branch) => {
-                    self.inside(&branch.then, self.path.in_loop);
-                    self.inside(&branch.otherwise, self.path.in_loop);
-                }
-                Stmt::Yield { .. } | Stmt::Break(_) | Stmt::Continue(_) => {}
+                Stmt::For(_) | Stmt::While(_) => stmt.blocks().for_each(|block| self.inside(block, true)),
+                _ => stmt.blocks().for_each(|block| self.inside(block, self.path.in_loop)),
             }
         }
     }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use tilefit_syntax::{Document, ast};
 
 use crate::ir::{
-    Attr, AttrName, Call, Carry, Dtype, For, Handover, If, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar,
-    Stmt, TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt,
+    TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -45,27 +45,7 @@ impl Build {
         let mut origins = origins().iter().copied();
         let origin = origins.next().unwrap();
         Build {
-            kernel: Kernel {
-                is_scope: false,
-                on_tensors: false,
-                cross_core: crate::ir::CrossCore::default(),
-                vector_regions: Vec::new(),
-                name: "kernel".to_owned(),
-                kind: KernelKind::InCore,
-                origin,
-                name_origin: origin,
-                inlined_from: None,
-                params: Vec::new(),
-                provenance: Vec::new(),
-                handover: Handover::default(),
-                vars: Vec::new(),
-                body: Vec::new(),
-                allocations: Vec::new(),
-                notes: Vec::new(),
-                rejections: Vec::new(),
-                tilings: Vec::new(),
-                strays: Vec::new(),
-            },
+            kernel: Kernel::new("kernel", KernelKind::InCore, origin),
             blocks: vec![Vec::new()],
             open: Vec::new(),
             origins,

@@ -51,12 +51,8 @@ pub(super) fn body_core(kernel: &Kernel, body: &[Stmt], popped: &FxHashSet<VarId
 }
 
 pub(super) fn stmt_core(kernel: &Kernel, stmt: &Stmt, popped: &FxHashSet<VarId>) -> Core {
-    match stmt {
-        Stmt::For(inner) => body_core(kernel, &inner.body, popped),
-        Stmt::While(inner) => body_core(kernel, &inner.body, popped),
-        Stmt::If(inner) => body_core(kernel, &inner.then, popped).and(body_core(kernel, &inner.otherwise, popped)),
-        leaf => visit::call_of(leaf).map_or(Core::Shared, |call| call_core(kernel, call, popped)),
-    }
+    let own = visit::call_of(stmt).map_or(Core::Shared, |call| call_core(kernel, call, popped));
+    stmt.blocks().fold(own, |core, block| core.and(body_core(kernel, block, popped)))
 }
 
 pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>) -> Core {

@@ -6,9 +6,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cores::{Core, call_core, destination};
 use super::cut::{Cut, Shares, int, reduces_along};
+use super::lane::vector_unit;
 use crate::diagnostics::Code;
 use crate::ir::{
-    Attr, AttrName, Call, Dtype, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
+    Attr, AttrName, Call, For, If, Kernel, KernelKind, Note, Operand, Origin, Reason, Rejection, Role, Scalar,
     SplitMode, Stmt, TileType, TileView, Type, Value, Var, VarId, While, Why, rewrite, visit,
 };
 use crate::ops::{Category, OpId};
@@ -17,23 +18,14 @@ use crate::target::Space;
 /// Gives each unit its half. Scratch that an operation needs stays whole, as the compiler leaves it. Of what is not modelled no tile is
 /// larger than the compiler's, so that none is said to exceed its memory that does not.
 pub(super) fn divide(kernel: &mut Kernel, mode: SplitMode, popped: &FxHashSet<VarId>) -> Undivided {
-    let origin = kernel.origin;
-    let ty = Type::Scalar(Dtype::Index);
-    let unit = kernel.add_var(Var {
-        name: "subblock_idx".into(),
-        ty,
-        role: Role::Def,
-        inserted: Some(Why::Intermediate),
-        origin,
-    });
-    let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
+    let (unit, query) = vector_unit(kernel);
     let body = std::mem::take(&mut kernel.body);
     let cut = Cut::of(kernel, &body, mode, unit, popped);
     let mut division = Division { kernel, popped, cut, halves: FxHashMap::default(), undivided: Undivided::default() };
     division.leave_handed_on(&body);
     let body = rewrite::expand_leaves(body, &mut |stmt, out| division.stmt(stmt, out));
     let undivided = division.undivided;
-    kernel.body = vec![Stmt::Let { var: unit, value: Value::Call(query), origin }];
+    kernel.body = vec![query];
     kernel.body.extend(body);
     undivided
 }
@@ -301,7 +293,7 @@ impl Division<'_> {
     }
 
     fn reject(&mut self, at: Origin, message: String) {
-        self.kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
+        self.kernel.rejections.push(Rejection::new(at, Code::Rejected, message));
     }
 
     fn axis_name(&self) -> &'static str {

@@ -174,7 +174,7 @@ impl<'a> Lane<'a> {
              (ExpandMixedKernel: \"explicit split-reshape op survived\"). Let it begin with something else",
             self.kernel.var(var).name
         );
-        self.kernel.rejections.push(Rejection { at, code: Code::Rejected, message, related: Vec::new() });
+        self.kernel.rejections.push(Rejection::new(at, Code::Rejected, message));
     }
 
     /// What a loop carries cannot be replaced by what comes out of the queue as long as the loop carries it here too.
@@ -193,7 +193,7 @@ impl<'a> Lane<'a> {
             "`{name}` is carried by a loop that moves it to the other core, and both cores go through the loop with it: the compiler \
              stops (ExpandMixedKernel: a carry of the loop \"is not an IterArg after mutation\"). Move a copy: `moved = {name}` first"
         );
-        self.kernel.rejections.push(Rejection { at, code, message, related: Vec::new() });
+        self.kernel.rejections.push(Rejection::new(at, code, message));
     }
 
     fn is_replaced(&self, var: VarId) -> bool {
@@ -265,16 +265,7 @@ impl<'a> Lane<'a> {
 /// Both vector units run the kernel: the first does the work, the second goes through it with empty tiles. They share the queues
 /// that it sets up first.
 pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<Stmt> {
-    let origin = kernel.origin;
-    let ty = Type::Scalar(Dtype::Index);
-    let unit = kernel.add_var(Var {
-        name: "subblock_idx".into(),
-        ty,
-        role: Role::Def,
-        inserted: Some(Why::Intermediate),
-        origin,
-    });
-    let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
+    let (unit, query) = vector_unit(kernel);
     let shared = setup.iter().take_while(|stmt| visit::call_of(stmt).is_some_and(sets_up_a_queue)).count();
     let body = setup.split_off(shared);
     let mut substitution = Substitution::with_blocks_apart();
@@ -282,10 +273,25 @@ pub(super) fn for_both_units(kernel: &mut Kernel, mut setup: Vec<Stmt>) -> Vec<S
     let mut passed_through = Substitution::default();
     let replay = rewrite::expand_leaves(replay, &mut |stmt, out| replay_leaf(kernel, &mut passed_through, stmt, out));
     let condition = fold::binary(ScalarBinary::Eq, Scalar::Var(unit), Scalar::Int(0));
-    let mut whole = vec![Stmt::Let { var: unit, value: Value::Call(query), origin }];
+    let mut whole = vec![query];
     whole.append(&mut setup);
+    let origin = kernel.origin;
     whole.push(Stmt::If(If { condition, then: body, otherwise: replay, has_else: true, results: Vec::new(), origin }));
     whole
+}
+
+/// Which of the two vector units runs the kernel, and the statement that asks for it.
+pub(super) fn vector_unit(kernel: &mut Kernel) -> (VarId, Stmt) {
+    let origin = kernel.origin;
+    let unit = kernel.add_var(Var {
+        name: "subblock_idx".into(),
+        ty: Type::Scalar(Dtype::Index),
+        role: Role::Def,
+        inserted: Some(Why::Intermediate),
+        origin,
+    });
+    let query = Call { op: OpId::GET_SUBBLOCK_IDX, args: Vec::new(), attrs: Vec::new(), origin };
+    (unit, Stmt::Let { var: unit, value: Value::Call(query), origin })
 }
 
 pub(super) fn moves_between_cores(call: &Call) -> bool {

@@ -40,7 +40,7 @@ pub(crate) fn check(kernel: &mut Kernel) {
         refused.extend(message.map(|message| (call.origin, message)));
     });
     for (at, message) in refused {
-        let rejection = Rejection { at, code: Code::Rejected, message, related: Vec::new() };
+        let rejection = Rejection::new(at, Code::Rejected, message);
         if !kernel.rejections.iter().any(|known| (known.at, known.code) == (rejection.at, rejection.code)) {
             kernel.rejections.push(rejection);
         }

@@ -126,9 +126,9 @@ fn drop_unread_carries(body: &mut [Stmt]) {
     for stmt in body.iter_mut().rev() {
         let mut read_here = Vec::new();
         visit::uses(stmt, &mut |var| read_here.push(var));
+        stmt.blocks_mut().for_each(|block| drop_unread_carries(block));
         match stmt {
             Stmt::For(For { carries, body, .. }) | Stmt::While(While { carries, body, .. }) => {
-                drop_unread_carries(body);
                 let mut read_inside = FxHashSet::default();
                 body.iter().filter(|stmt| !matches!(stmt, Stmt::Yield { .. })).for_each(|stmt| {
                     visit::uses(stmt, &mut |var| {
@@ -142,10 +142,6 @@ fn drop_unread_carries(body: &mut [Stmt]) {
                 keep_slots(body, &keep);
                 let mut kept = keep.iter();
                 carries.retain(|_| kept.next().copied().unwrap_or(true));
-            }
-            Stmt::If(inner) => {
-                drop_unread_carries(&mut inner.then);
-                drop_unread_carries(&mut inner.otherwise);
             }
             _ => {}
         }
@@ -163,7 +159,7 @@ fn keep_slots(body: &mut Vec<Stmt>, keep: &[bool]) {
     }
 }
 
-/// A carry whose next value is not made here keeps the one that it has. What lies within loops that carry nothing is left alone.
+/// A carry whose next value is not made here keeps the one that it has.
 fn keep_carried(kernel: &Kernel, whole: &Whole, body: &mut [Stmt]) {
     let mut defined: FxHashSet<VarId> = FxHashSet::default();
     for stmt in body {
@@ -179,11 +175,9 @@ fn keep_carried(kernel: &Kernel, whole: &Whole, body: &mut [Stmt]) {
                 keep_carried(kernel, whole, body);
                 yield_carried(kernel, body, &iters, &defined);
             }
-            Stmt::If(inner) => {
-                keep_carried(kernel, whole, &mut inner.then);
-                keep_carried(kernel, whole, &mut inner.otherwise);
-            }
-            _ => {}
+            // What lies within loops that carry nothing is left alone.
+            Stmt::For(_) | Stmt::While(_) => {}
+            _ => stmt.blocks_mut().for_each(|block| keep_carried(kernel, whole, block)),
         }
         whole.visit_definitions(stmt, &mut |var| {
             defined.insert(var);
@@ -216,12 +210,11 @@ fn yield_carried(kernel: &Kernel, body: &mut [Stmt], carried: &[Option<VarId>], 
 
 /// By result of a branch: what a loop carries that one side hands on, unless the other hands on what another one carries.
 fn carried_by_branches(kernel: &Kernel, branch: &If) -> Vec<Option<VarId>> {
-    let is_carried = |var: &VarId| kernel.var(*var).role == Role::IterArg;
-    let side = |body: &[Stmt], slot: usize| visit::yielded(body).get(slot).and_then(Operand::var).filter(is_carried);
+    let carried = |var: Option<VarId>| var.filter(|var| kernel.var(*var).role == Role::IterArg);
     (0..branch.results.len())
-        .map(|slot| match (side(&branch.then, slot), side(&branch.otherwise, slot)) {
-            (Some(one), Some(other)) if one != other => None,
-            (one, other) => one.or(other),
+        .map(|slot| match branch.choices(slot).map(carried) {
+            [Some(one), Some(other)] if one != other => None,
+            [one, other] => one.or(other),
         })
         .collect()
 }
@@ -262,7 +255,7 @@ fn drop_undefined_results(body: &mut [Stmt], defined: &mut Defined) {
                 for side in [&mut *then, &mut *otherwise] {
                     drop_undefined_results(side, defined);
                     defined.back_to(before);
-                    side.iter().for_each(|stmt| visit_results(stmt, &mut |var| defined.insert(var)));
+                    side.iter().flat_map(Stmt::results).for_each(|var| defined.insert(var));
                     for (keep, value) in keep.iter_mut().zip(visit::yielded(side)) {
                         *keep &= value.var().is_none_or(|var| defined.vars.contains(&var));
                     }
@@ -280,18 +273,6 @@ fn drop_undefined_results(body: &mut [Stmt], defined: &mut Defined) {
     }
 }
 
-/// What a statement defines for those after it.
-fn visit_results(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
-    match stmt {
-        Stmt::Let { var, .. } => see(*var),
-        Stmt::For(For { carries, .. }) | Stmt::While(While { carries, .. }) => {
-            carries.iter().for_each(|carry| see(carry.result));
-        }
-        Stmt::If(inner) => inner.results.iter().copied().for_each(see),
-        _ => {}
-    }
-}
-
 /// Removes definitions that nothing with an effect needs.
 fn drop_dead(body: Vec<Stmt>) -> Vec<Stmt> {
     let mut live: FxHashSet<VarId> = FxHashSet::default();
@@ -301,10 +282,7 @@ fn drop_dead(body: Vec<Stmt>) -> Vec<Stmt> {
             let uses = needs.entry(*var).or_default();
             visit::uses(stmt, &mut |used| uses.push(used));
         }
-        Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => visit::header_uses(stmt, &mut |used| {
-            live.insert(used);
-        }),
-        _ => visit::uses(stmt, &mut |used| {
+        _ => visit::own_uses(stmt, &mut |used| {
             live.insert(used);
         }),
     });

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::repair::definitions;
 use crate::ir::rewrite::Substitution;
-use crate::ir::{For, If, Kernel, Note, Operand, Reason, Role, Stmt, Value, Var, VarId, While, visit};
+use crate::ir::{Kernel, Note, Operand, Reason, Role, Stmt, Value, Var, VarId, visit};
 use crate::ops::OpId;
 
 /// Replaces definitions of what comes out of a queue here, tells apart what is assigned again elsewhere, and marks what only the other
@@ -46,22 +46,12 @@ impl Versions<'_> {
             self.now.apply_to_reads(stmt);
             match stmt {
                 Stmt::Let { var, value, .. } => *var = self.define(*var, value, &mut again),
-                Stmt::For(For { index, carries, body, .. }) => {
-                    let inside: Vec<VarId> = carries.iter().map(|carry| carry.iter).chain([*index]).collect();
-                    self.block(&inside, body);
-                    carries.iter().for_each(|carry| self.made(carry.result));
+                _ => {
+                    let index = if let Stmt::For(inner) = stmt { Some(inner.index) } else { None };
+                    let inside: Vec<VarId> = stmt.carries().iter().map(|carry| carry.iter).chain(index).collect();
+                    stmt.blocks_mut().for_each(|block| self.block(&inside, block));
+                    stmt.results().for_each(|result| self.made(result));
                 }
-                Stmt::While(While { carries, body, .. }) => {
-                    let inside: Vec<VarId> = carries.iter().map(|carry| carry.iter).collect();
-                    self.block(&inside, body);
-                    carries.iter().for_each(|carry| self.made(carry.result));
-                }
-                Stmt::If(If { then, otherwise, results, .. }) => {
-                    self.block(&[], then);
-                    self.block(&[], otherwise);
-                    results.iter().for_each(|result| self.made(*result));
-                }
-                _ => {}
             }
         }
         again.into_iter().rev().for_each(|(var, before)| self.now.set(var, Operand::Var(before)));
@@ -79,8 +69,7 @@ impl Versions<'_> {
         match stmt {
             // The condition reads what the loop carries, too.
             Stmt::While(inner) => inner.carries.iter().filter_map(|carry| carry.init.var()).for_each(see),
-            Stmt::For(_) | Stmt::If(_) => visit::header_uses(stmt, &mut see),
-            leaf => visit::uses(leaf, &mut see),
+            _ => visit::own_uses(stmt, &mut see),
         }
         undefined.into_iter().for_each(|var| self.leave_undefined(var));
     }

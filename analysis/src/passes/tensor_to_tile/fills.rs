@@ -191,9 +191,6 @@ impl StagedUses {
                 }
             };
             match stmt {
-                Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {
-                    visit::header_uses(stmt, &mut |var| used(var, false));
-                }
                 // To return the tensor reads nothing of it.
                 Stmt::Return { values, .. } => {
                     let read = values.iter().filter_map(Operand::var).filter(|var| !self.stores.contains(var));
@@ -205,7 +202,7 @@ impl StagedUses {
                         let others = call.args.iter().skip(1);
                         others.for_each(|arg| visit::operand_uses(arg, &mut |var| used(var, false)));
                     }
-                    None => visit::uses(stmt, &mut |var| used(var, false)),
+                    None => visit::own_uses(stmt, &mut |var| used(var, false)),
                 },
             }
         });
@@ -219,19 +216,11 @@ impl StagedUses {
 
 fn write_to_tiles(body: &mut [Stmt], tile_of: &FxHashMap<VarId, VarId>) {
     for stmt in body {
-        match stmt {
-            Stmt::For(_) | Stmt::While(_) | Stmt::If(_) => {
-                stmt.blocks_mut().for_each(|block| write_to_tiles(block, tile_of))
-            }
-            leaf => {
-                let Some(call) = visit::call_of_mut(leaf).filter(|call| call.op == OpId::TENSOR_WRITE) else {
-                    continue;
-                };
-                let tile = call.args.first().and_then(Operand::var).and_then(|target| tile_of.get(&target));
-                if let Some(tile) = tile {
-                    call.args[0] = Operand::Var(*tile);
-                }
-            }
+        stmt.blocks_mut().for_each(|block| write_to_tiles(block, tile_of));
+        let Some(call) = visit::call_of_mut(stmt).filter(|call| call.op == OpId::TENSOR_WRITE) else { continue };
+        let tile = call.args.first().and_then(Operand::var).and_then(|target| tile_of.get(&target));
+        if let Some(tile) = tile {
+            call.args[0] = Operand::Var(*tile);
         }
     }
 }

@@ -245,8 +245,7 @@ impl<'k> Conversion<'k> {
         inner.then = self.body(inner.then);
         inner.otherwise = self.body(inner.otherwise);
         for (slot, result) in inner.results.iter().enumerate() {
-            let value = |branch: &[Stmt]| visit::yielded(branch).get(slot).and_then(Operand::var);
-            let (then, otherwise) = (value(&inner.then), value(&inner.otherwise));
+            let [then, otherwise] = inner.choices(slot);
             if let Some(source) = then.or(otherwise) {
                 self.retype(*result, source);
             }
@@ -353,12 +352,7 @@ impl<'k> Conversion<'k> {
             literals: false,
         };
         if let Some(message) = unmet(call, false, known) {
-            self.kernel.rejections.push(Rejection {
-                at: site.at,
-                code: Code::InvalidOperand,
-                message,
-                related: Vec::new(),
-            });
+            self.kernel.rejections.push(Rejection::new(site.at, Code::InvalidOperand, message));
         }
     }
 
@@ -427,7 +421,7 @@ impl<'k> Conversion<'k> {
     /// The compiler refuses the statement when it makes tiles of it.
     fn refused(&mut self, at: Origin, message: String) -> Type {
         let unknown = Type::Unknown(Reason(message.clone()));
-        self.kernel.rejections.push(Rejection { at, code: Code::InvalidOperand, message, related: Vec::new() });
+        self.kernel.rejections.push(Rejection::new(at, Code::InvalidOperand, message));
         unknown
     }
 

@@ -7,7 +7,7 @@ use crate::ir::{Attr, AttrName, Call, Dtype, Operand, Rejection, Scalar, TileTyp
 use crate::memory::sizes::tile_bytes;
 use crate::ops::OpId;
 use crate::target::Space;
-use crate::typing::scalar;
+use crate::typing::{broadcast, scalar};
 
 /// Columns of the scratch of a row reduction, at least.
 const REDUCTION_COLUMNS: u64 = 128;
@@ -92,12 +92,7 @@ impl Conversion<'_> {
                 "`{name}` was written in parts and lies in global memory, but `{}` takes what is on chip; take a window of it: `{name}[...]`",
                 call.op.op().name
             );
-            self.kernel.rejections.push(Rejection {
-                at: call.origin,
-                code: Code::InvalidOperand,
-                message,
-                related: Vec::new(),
-            });
+            self.kernel.rejections.push(Rejection::new(call.origin, Code::InvalidOperand, message));
         }
         Some(format!("`{name}`, which is in global memory here, as a whole; take a window of it: `{name}[...]`"))
     }
@@ -187,7 +182,8 @@ impl Conversion<'_> {
         };
         let (op, shape, dtype) = match (self.tile(Some(rhs)), rhs) {
             (Some((_, rhs)), _) => {
-                let shape = lhs.shape.iter().zip(&rhs.shape).map(|(one, other)| *one.max(other)).collect();
+                // Shapes that do not fit are refused where the mask gets its type.
+                let shape = broadcast(&lhs.shape, &rhs.shape).unwrap_or_else(|| lhs.shape.clone());
                 (OpId::CMP, shape, scalar::promoted(lhs.dtype, rhs.dtype))
             }
             (None, Operand::Scalar(value)) => {
@@ -286,12 +282,7 @@ impl Conversion<'_> {
                  unified buffer of {} ({capacity} bytes), even as an accumulator: make it smaller, or create it outside of the scope",
                 tile.dtype, self.target,
             );
-            self.kernel.rejections.push(Rejection {
-                at: site.at,
-                code: Code::OperandTooLarge,
-                message,
-                related: Vec::new(),
-            });
+            self.kernel.rejections.push(Rejection::new(site.at, Code::OperandTooLarge, message));
         }
     }
 }

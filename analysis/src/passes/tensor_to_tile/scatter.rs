@@ -20,12 +20,7 @@ impl Conversion<'_> {
         let Some([input, index, source]) = self.on_chip(site, &call) else { return };
         let ([rows, columns], [count, _]) = (input.shape, source.shape);
         if let Some(message) = refused(&input, &index, &source) {
-            self.kernel.rejections.push(Rejection {
-                at: site.at,
-                code: Code::InvalidOperand,
-                message,
-                related: Vec::new(),
-            });
+            self.kernel.rejections.push(Rejection::new(site.at, Code::InvalidOperand, message));
             return self.not_modelled(site, "`tile.scatter_update` that the compiler refuses".to_owned());
         }
         let places = self.flat_places(site, &index, [count, columns], input.dtype);

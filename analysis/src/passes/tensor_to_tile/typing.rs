@@ -5,8 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::{Conversion, Site};
 use crate::ir::{
-    AttrName, Call, Dtype, Handover, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType,
-    TileType, TileView, Type, Var, VarId, Why,
+    AttrName, Call, Dtype, Kernel, KernelKind, Operand, Reason, Role, Scalar, TensorLayout, TensorType, TileType,
+    TileView, Type, Var, VarId, Why,
 };
 use crate::ops::OpId;
 use crate::target::Target;
@@ -61,27 +61,7 @@ fn no_dtype(var: Option<&Var>) -> Reason {
 
 /// Runs the recipe on tiles like the operands, in a kernel that holds nothing else.
 fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Result<Type, Untyped> {
-    let mut kernel = Kernel {
-        name: String::new(),
-        kind: KernelKind::InCore,
-        origin: call.origin,
-        name_origin: call.origin,
-        inlined_from: None,
-        params: Vec::new(),
-        provenance: Vec::new(),
-        handover: Handover::default(),
-        vars: Vec::new(),
-        body: Vec::new(),
-        is_scope: false,
-        on_tensors: false,
-        cross_core: crate::ir::CrossCore::default(),
-        vector_regions: Vec::new(),
-        allocations: Vec::new(),
-        notes: Vec::new(),
-        rejections: Vec::new(),
-        tilings: Vec::new(),
-        strays: Vec::new(),
-    };
+    let mut kernel = Kernel::new("", KernelKind::InCore, call.origin);
     let mut alone = call.clone();
     for arg in &mut alone.args {
         match arg {

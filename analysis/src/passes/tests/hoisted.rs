@@ -32,17 +32,13 @@ fn say(kernel: &Kernel, body: &[Stmt], depth: u32, text: &mut String) {
     for stmt in body {
         match stmt {
             Stmt::For(inner) => say(kernel, &inner.body, depth + 1, text),
-            Stmt::If(inner) => {
-                say(kernel, &inner.then, depth, text);
-                say(kernel, &inner.otherwise, depth, text);
-            }
             Stmt::Let { var, value: Value::Call(call), .. }
                 if matches!(call.op, OpId::LOAD | OpId::MOVE | OpId::EXTRACT) =>
             {
                 assert!(visit::call_of(stmt).is_some_and(|call| call.attr(AttrName::OperandLoad).is_none()));
                 writeln!(text, "{} in {depth} loops", kernel.var(*var).name).unwrap();
             }
-            _ => {}
+            _ => stmt.blocks().for_each(|block| say(kernel, block, depth, text)),
         }
     }
 }

@@ -227,19 +227,10 @@ fn assigned<'a>(ast: &'a Ast, body: &[StmtId], names: &mut BTreeSet<&'a str>) {
     for &stmt in body {
         match ast.stmt(stmt) {
             Stmt::Assign { targets, .. } => targets.iter().for_each(|&target| targets_of(ast, target, names)),
-            Stmt::AugAssign { target, .. } => targets_of(ast, *target, names),
-            Stmt::For { target, body, or_else, .. } => {
-                targets_of(ast, *target, names);
-                assigned(ast, body, names);
-                assigned(ast, or_else, names);
-            }
-            Stmt::While { body, or_else, .. } | Stmt::If { body, or_else, .. } => {
-                assigned(ast, body, names);
-                assigned(ast, or_else, names);
-            }
-            Stmt::With { body, .. } | Stmt::Other { body, .. } => assigned(ast, body, names),
+            Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => targets_of(ast, *target, names),
             _ => {}
         }
+        ast.stmt(stmt).bodies().for_each(|body| assigned(ast, body, names));
     }
 }
 

@@ -8,6 +8,7 @@ use tilefit_analysis::ide::Exported;
 use tilefit_answers::convert::path_of;
 use tilefit_answers::{self as answers, Sought, View};
 use tilefit_syntax::Document;
+use tilefit_syntax::ast::last_name;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types::{CallHierarchyItem, Location, PrepareRenameResponse, Uri, WorkspaceEdit};
 
@@ -59,7 +60,7 @@ fn view(workspace: &Workspace, sought: &Sought) -> Result<View> {
 pub(crate) fn view_of_item(workspace: &Workspace, item: &CallHierarchyItem) -> View {
     let path = path_of(&item.uri);
     let version = workspace.version_of(&item.uri).unwrap_or_default();
-    let name = item.name.rsplit('.').next().unwrap_or(&item.name).to_owned();
+    let name = last_name(&item.name).to_owned();
     view_of(workspace, item.uri.clone(), &path, version, &Exported { name, path: path.clone() })
 }
 
