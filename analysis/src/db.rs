@@ -178,7 +178,7 @@ pub(crate) fn constant<'db>(
         ([(_, value), again @ ..], _) if again.iter().all(|(_, other)| other == value) => Some(value.clone()),
         ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, root),
         ([], None) => None,
-        _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
+        _ => Some(Constant::Unknown(Reason::new(format!("`{}` is assigned more than once", name.text(db))))),
     }
 }
 
@@ -197,7 +197,7 @@ fn bound_value<'db>(
     {
         let patched = root.and_then(|root| patches::patched(db, root, file, &original, now, links));
         let own = || constant(db, file, None, Name::new(db, original.clone()), links, root);
-        let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));
+        let missing = || Constant::Unknown(Reason::new(format!("`{module}` has no `{original}`")));
         return Some(patched.or_else(own).unwrap_or_else(missing));
     }
     let value = eval::bound_value(ast, name, &UnitScope { db, unit, links, root, now });
@@ -286,7 +286,7 @@ fn constant_in_terms_of_itself<'db>(
     _: u32,
     _: Option<SourceFile>,
 ) -> Option<Constant> {
-    Some(Constant::Unknown(Reason(format!("`{}` is defined in terms of itself", name.text(db)))))
+    Some(Constant::Unknown(Reason::new(format!("`{}` is defined in terms of itself", name.text(db)))))
 }
 
 /// What a unit sees of the code around it.

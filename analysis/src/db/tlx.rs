@@ -371,7 +371,7 @@ impl Scope for Locals<'_, '_> {
 
     fn constant(&self, name: &str) -> Option<Constant> {
         if name == self.without {
-            return Some(Constant::Unknown(Reason(format!("`{name}` is defined in terms of itself"))));
+            return Some(Constant::Unknown(Reason::new(format!("`{name}` is defined in terms of itself"))));
         }
         let ast = syntax(self.around.db, self.around.unit);
         eval::bound_value(ast, name, self.around).or_else(|| self.around.constant(name))

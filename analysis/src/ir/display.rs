@@ -21,7 +21,7 @@ impl Display for Kernel {
         }
         names.block(f, &self.body, 1)?;
         for note in &self.notes {
-            writeln!(f, "    not modelled: {}", note.reason.0)?;
+            writeln!(f, "    not modelled: {}", note.reason)?;
         }
         for rejection in &self.rejections {
             writeln!(f, "    {}: {}", rejection.code, rejection.message)?;
@@ -192,7 +192,7 @@ impl<'k> Names<'k> {
             Operand::Var(var) => self.var(*var).to_owned(),
             Operand::Scalar(scalar) => self.scalar(scalar),
             Operand::List(list) => self.list(list),
-            Operand::Unknown(reason) => format!("<{}>", reason.0),
+            Operand::Unknown(reason) => format!("<{reason}>"),
         }
     }
 
@@ -229,7 +229,7 @@ impl<'k> Names<'k> {
             Scalar::Dim { tensor, axis } => format!("dim({}, {axis})", self.var(*tensor)),
             Scalar::Dynamic(name) => name.clone(),
             Scalar::Call(call) => self.call(call),
-            Scalar::Unknown(reason) => format!("<{}>", reason.0),
+            Scalar::Unknown(reason) => format!("<{reason}>"),
         }
     }
 
@@ -294,7 +294,7 @@ fn attr(attr: &Attr) -> String {
         Attr::Stages(stages) => {
             stages.iter().map(|at| format!("{}:{}", at.group, at.stage)).collect::<Vec<_>>().join(";")
         }
-        Attr::Unknown(reason) => format!("<{}>", reason.0),
+        Attr::Unknown(reason) => format!("<{reason}>"),
     }
 }
 

@@ -23,8 +23,8 @@ use crate::passes::tensor_to_tile;
 use crate::target::Space;
 use crate::typing::{self, Problem, notation, scalar};
 
-pub(super) fn unknown(reason: impl Into<String>) -> Rhs {
-    Rhs::Term(Term::Unknown(Reason(reason.into())))
+pub(super) fn unknown(reason: impl Into<Reason>) -> Rhs {
+    Rhs::Term(Term::Unknown(reason.into()))
 }
 
 impl Lowering<'_> {
@@ -112,7 +112,7 @@ impl Lowering<'_> {
     /// `pl.tensor.dim(x, 0)` is read at run time, also where the type gives a number; `x.shape[0]` is that number.
     fn dim(&mut self, args: &[Arg]) -> Term {
         let (Some(tensor), Some(axis)) = (args.first(), args.get(1)) else {
-            return Term::Unknown(Reason("`pl.tensor.dim` takes a tensor and an axis".to_owned()));
+            return Term::Unknown(Reason::new("`pl.tensor.dim` takes a tensor and an axis"));
         };
         let tensor = self.expression(tensor.value);
         let axis = self.scalar(axis.value);
@@ -126,7 +126,7 @@ impl Lowering<'_> {
                 Term::Scalar(Scalar::Dim { tensor, axis: u32::try_from(axis).unwrap_or(0) })
             }
             (Term::Unknown(reason), _) => Term::Unknown(reason),
-            _ => Term::Scalar(Scalar::Unknown(Reason("an extent of a tensor".to_owned()))),
+            _ => Term::Scalar(Scalar::Unknown(Reason::new("an extent of a tensor"))),
         }
     }
 
@@ -367,7 +367,7 @@ impl Lowering<'_> {
         if let Some(Type::Unknown(reason)) = &first
             && dispatches
         {
-            return unknown(reason.0.clone());
+            return unknown(reason.clone());
         }
         // The host says what tensors there are; it computes nothing.
         let is_tensor = matches!(first, Some(Type::Tensor(_))) && !self.state.host;
@@ -484,7 +484,7 @@ impl Lowering<'_> {
             (Some(Term::Scalar(value)), Some(Term::Constant(Constant::Dtype(dtype)))) => {
                 Term::Scalar(Scalar::Cast(*dtype, Box::new(value.clone())))
             }
-            _ => Term::Scalar(Scalar::Unknown(Reason("a cast of a scalar".to_owned()))),
+            _ => Term::Scalar(Scalar::Unknown(Reason::new("a cast of a scalar"))),
         }
     }
 
@@ -494,7 +494,7 @@ impl Lowering<'_> {
         if name == "read"
             && let Some(Type::Tensor(tensor)) = &first
         {
-            let element = Scalar::Unknown(Reason("an element of a tensor".to_owned()));
+            let element = Scalar::Unknown(Reason::new("an element of a tensor"));
             return Rhs::Term(Term::Scalar(match tensor.dtype {
                 Some(dtype) => Scalar::Cast(dtype, Box::new(element)),
                 None => element,
@@ -630,7 +630,7 @@ impl Lowering<'_> {
         }
         let message = self.unmet(call, on_tensors)?;
         self.reject(at, Code::InvalidOperand, message.clone());
-        Some(Type::Unknown(Reason(message)))
+        Some(Type::Unknown(Reason::new(message)))
     }
 
     /// What a call takes over from the `pl.split_aiv` around it: a transfer between the cores how it is divided, and what must not be
@@ -655,13 +655,13 @@ impl Lowering<'_> {
         let ty = match typing::deduce(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => ty,
             Err(Problem::Unknown(reason)) => Type::Unknown(reason),
-            Err(Problem::NotModelled(what)) => {
-                self.note(at, what.clone());
-                Type::Unknown(Reason(what))
+            Err(Problem::NotModelled(reason)) => {
+                self.note(at, reason.clone());
+                Type::Unknown(reason)
             }
             Err(Problem::Empty(message)) => {
                 self.note(at, message.clone());
-                Type::Unknown(Reason(message))
+                Type::Unknown(Reason::new(message))
             }
             Err(Problem::NotConstant(extent)) => {
                 let what = self.describe(&extent);
@@ -669,12 +669,12 @@ impl Lowering<'_> {
                     "the shape of a tile must be constant, but {what} is known at run time only; give the largest shape here and the actual extent as `valid_shape`"
                 );
                 self.reject(at, Code::ShapeNotConstant, message);
-                Type::Unknown(Reason(format!("the tile's shape depends on {what}")))
+                Type::Unknown(Reason::new(format!("the tile's shape depends on {what}")))
             }
             Err(Problem::UnknownDtype(name)) => Type::Unknown(self.unknown_dtype(at, &name)),
             Err(Problem::Invalid(message) | Problem::OutOfBounds(message)) => {
                 self.reject(at, Code::InvalidOperand, message.clone());
-                Type::Unknown(Reason(message))
+                Type::Unknown(Reason::new(message))
             }
         };
         if call.op == OpId::LOAD
@@ -732,7 +732,7 @@ pub(crate) const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil"
 const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];
 
 fn attribute(name: AttrName, term: Term) -> Attr {
-    let unknown = || Attr::Unknown(Reason(format!("the value of `{name}` is not known")));
+    let unknown = || Attr::Unknown(Reason::new(format!("the value of `{name}` is not known")));
     match term {
         Term::Scalar(Scalar::Const(_, number)) => attribute(name, Term::Scalar(*number)),
         Term::Scalar(Scalar::Int(0)) if name == AttrName::PadValue => Attr::Pad(Pad::Zero),
@@ -783,7 +783,7 @@ fn is_open(ty: &Type) -> bool {
 
 /// A tensor of the host with constant extents as a value.
 fn tensor_constant(ty: &Type) -> Constant {
-    let not_known = || Constant::Unknown(Reason("the shape of the tensor is not known".to_owned()));
+    let not_known = || Constant::Unknown(Reason::new("the shape of the tensor is not known"));
     let Type::Tensor(tensor) = ty else { return not_known() };
     let shape: Option<Vec<i64>> = tensor.shape.iter().map(Scalar::as_int).collect();
     match (shape, tensor.dtype) {
@@ -802,6 +802,6 @@ fn returned_params(source: &FunctionSource, function: &Function, passed: &[(Opti
         let by_keyword = passed.iter().find(|(keyword, _)| *keyword == Some(name));
         by_keyword.or_else(|| passed.get(index).filter(|(keyword, _)| keyword.is_none())).map(|(_, ty)| ty.clone())
     };
-    let unknown = || Type::Unknown(Reason("what a kernel returns".to_owned()));
+    let unknown = || Type::Unknown(Reason::new("what a kernel returns"));
     values.into_iter().map(|value| ast.name(value).and_then(of_param).unwrap_or_else(unknown)).collect()
 }

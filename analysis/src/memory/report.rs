@@ -23,7 +23,7 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
     let divided = divided_accumulators(draft, placement);
     // Something that is not modelled may be what divides them.
     if planner == Planner::Packed || !plan.notes.is_empty() {
-        plan.notes.extend(divided.map(|(at, what)| Note { at, reason: Reason(what) }));
+        plan.notes.extend(divided.map(|(at, what)| Note { at, reason: Reason::new(what) }));
     } else {
         plan.findings.extend(divided.map(no_copy));
     }
@@ -98,7 +98,7 @@ fn overlapping(plan: Plan, kernel: &Kernel, why: String) -> Plan {
     let mut plan = without_addresses(plan);
     plan.status = Status::NotModelled;
     plan.findings.clear();
-    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why) });
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason::new(why) });
     plan
 }
 
@@ -115,7 +115,7 @@ fn without_addresses(mut plan: Plan) -> Plan {
 fn refused(plan: Plan, kernel: &Kernel, why: String) -> Plan {
     let mut plan = without_addresses(plan);
     plan.status = Status::NotModelled;
-    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why.clone()) });
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason::new(why.clone()) });
     let message = format!("{why}; please report it with this kernel");
     plan.findings = vec![Finding::new(Code::Internal, kernel.name_origin, message)];
     plan
@@ -133,14 +133,14 @@ pub(super) fn ill_formed(kernel: &Kernel, target: Target, planner: Planner) -> P
 fn unplanned(kernel: &Kernel, target: Target, planner: Planner, why: String) -> Plan {
     let mut plan = Plan::empty(kernel, target, planner);
     plan.status = Status::NotModelled;
-    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why) });
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason::new(why) });
     plan
 }
 
 /// Why the plan may differ from the compiler's.
 fn notes(draft: &Draft) -> Vec<Note> {
     let unplaced = draft.unplaced.iter();
-    let note = |at: Origin, why: &str| Note { at, reason: Reason(why.to_owned()) };
+    let note = |at: Origin, why: &str| Note { at, reason: Reason::new(why) };
     unplaced.map(|unplaced| note(draft.kernel.var(unplaced.var).origin, &unplaced.why)).collect()
 }
 
@@ -182,7 +182,7 @@ impl WhileCarry {
     fn note(self) -> Note {
         let what =
             format!("`{}` is carried through a `while` loop, which the compiler's memory planning ignores", self.name);
-        Note { at: self.at, reason: Reason(what) }
+        Note { at: self.at, reason: Reason::new(what) }
     }
 
     fn warning(self) -> Finding {
@@ -549,7 +549,7 @@ impl Writer<'_, '_> {
             && !self.plan.findings.iter().any(Finding::is_rejection)
         {
             let why = format!("`{}` stands for memory that nothing is written to", row.name);
-            self.plan.notes.push(Note { at: row.origin, reason: Reason(why) });
+            self.plan.notes.push(Note { at: row.origin, reason: Reason::new(why) });
         }
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
         if let Some((memory, range)) = placed {

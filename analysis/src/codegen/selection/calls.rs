@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diagnostics::Code;
-use crate::ir::{self, Attr, AttrName, BLayout, Call, Origin, Reason, Scalar, VarId};
+use crate::ir::{self, Attr, AttrName, BLayout, Call, Origin, Scalar, VarId};
 use crate::ops::selection::{Alike, Broadcast, Columns, Index, Instruction, Printed, Template, Unit};
 use crate::ops::{OpId, Selection, Shape};
 
@@ -483,7 +483,7 @@ impl Selector<'_> {
             ir::Operand::Var(var) => Ok(Operand::Text(expr::text(&Scalar::Var(*var), self.kernel, &self.context)?)),
             ir::Operand::Scalar(scalar) => Ok(Operand::Text(expr::text(scalar, self.kernel, &self.context)?)),
             ir::Operand::List(_) => Err("a list is no operand of an instruction".to_string().into()),
-            ir::Operand::Unknown(Reason(reason)) => Err(reason.clone().into()),
+            ir::Operand::Unknown(reason) => Err(reason.to_string().into()),
         }
     }
 

@@ -186,7 +186,7 @@ pub(super) fn describe(
         text.push_str(&inserted_tiles::of_statement(outcome.kernel(), plan, statement));
     }
     for note in plan.notes.iter().take(1) {
-        let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason.0);
+        let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason);
     }
     text
 }

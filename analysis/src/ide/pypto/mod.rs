@@ -164,7 +164,7 @@ impl language::KernelView for View<'_> {
     }
 
     fn reasons(&self) -> Vec<String> {
-        self.plan().notes.iter().map(|note| note.reason.0.clone()).collect()
+        self.plan().notes.iter().map(|note| note.reason.to_string()).collect()
     }
 
     fn is_planned(&self) -> bool {

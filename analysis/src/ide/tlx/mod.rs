@@ -143,7 +143,7 @@ impl KernelView for View<'_> {
 
     fn reasons(&self) -> Vec<String> {
         let notes = self.0.kernel.notes.iter().map(|note| &note.reason);
-        notes.chain(&self.0.plan.unknown).map(|reason| reason.0.clone()).collect()
+        notes.chain(&self.0.plan.unknown).map(|reason| reason.to_string()).collect()
     }
 
     fn is_planned(&self) -> bool {
@@ -230,7 +230,7 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
         range: placed.range(tlx.kernel.name_origin),
         code: Code::NotModelled,
         severity: Code::NotModelled.severity(),
-        message: format!("not modelled: some sizes are not known: {}{more}", first.0),
+        message: format!("not modelled: some sizes are not known: {}{more}", first),
         related: Vec::new(),
     })
 }

@@ -342,7 +342,7 @@ fn write_shares(call: &mut Call, cut: Cut, whole: u64, is_of_half: bool) {
 }
 
 fn not_modelled(at: Origin, what: &str) -> Note {
-    Note { at, reason: Reason(format!("{what} in a scope with `pl.split`")) }
+    Note { at, reason: Reason::new(format!("{what} in a scope with `pl.split`")) }
 }
 
 fn change(call: &mut Call, arg: usize, axis: usize, to: impl FnOnce(&Scalar) -> Scalar) {

@@ -28,7 +28,7 @@ fn check(host: &str, expect: Expect) {
                 writeln!(text, "stores to {}", kernel.var(target).name).unwrap();
             }
         });
-        kernel.notes.iter().for_each(|note| writeln!(text, "note: {}", note.reason.0).unwrap());
+        kernel.notes.iter().for_each(|note| writeln!(text, "note: {}", note.reason).unwrap());
     }
     expect.assert_eq(&text);
 }
