@@ -8,7 +8,7 @@ use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt};
 use super::annotation::{Annotation, blayout, pad, slayout};
 use super::arguments::IGNORED;
 use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
-use super::legacy::{removed, renamed};
+use super::legacy::{Notation, Reduction, removed, renamed};
 use super::pre_ssa::InlinedFunction;
 use super::renaming::Renames;
 use super::{Kind, kind};
@@ -37,9 +37,12 @@ impl Lowering<'_> {
             ["pl", "const"] => Rhs::Term(self.typed_constant(expr, args)),
             ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => Rhs::Term(self.outer(expr)),
             ["pl", "dim"] | ["pl", "tensor", "dim"] => Rhs::Term(self.dim(args)),
-            ["pl", "tile", "sum"] => self.reduction_of_axis(expr, "tile.sum", args),
-            ["pl", "tile", name @ ("max" | "min")] if keyword(args, "axis").is_some() => {
-                self.reduction_of_axis(expr, &format!("tile.{name}"), args)
+            ["pl", "tile", "sum"] => self.reduction_of_axis(expr, (Reduction::Sum, Notation::Tile), args),
+            ["pl", "tile", "max"] if keyword(args, "axis").is_some() => {
+                self.reduction_of_axis(expr, (Reduction::Max, Notation::Tile), args)
+            }
+            ["pl", "tile", "min"] if keyword(args, "axis").is_some() => {
+                self.reduction_of_axis(expr, (Reduction::Min, Notation::Tile), args)
             }
             ["pl", "min" | "max"] | ["pl", "tile", "min" | "max"] => {
                 let (op, sign) = match path.last() {
@@ -540,7 +543,7 @@ impl Lowering<'_> {
             given[index] = Some(term);
         }
         for (name, value, term) in keywords {
-            let is_named = |param: &Param| param.name == name || renamed(row.name, name) == Some(param.name);
+            let is_named = |param: &Param| param.name == name || renamed(op, name) == Some(param.name);
             // Without meaning for this operand, as the function of `pl` has said if the author wants it.
             if name == IGNORED {
                 continue;
