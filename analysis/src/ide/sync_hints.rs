@@ -53,13 +53,14 @@ fn of_order(statements: &Statements<'_>, order: &Order, instructions: &[&Instr])
     // What is handed to the next iteration is waited for at the end of the body.
     let wait = |label: String| {
         let offset = start + if order.carried { front.end } else { front.start };
-        InlayHint { offset, label, tooltip: tooltip.clone(), in_front: !order.carried }
+        InlayHint { offset, label, tooltip: tooltip.clone(), in_front: !order.carried, key: None }
     };
     match order.by {
         OrderedBy::Flag { src, dst, event } => {
             let flag = format!("{} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
             let label = format!("set {flag}");
-            let set = InlayHint { offset: start + behind.end, label, tooltip: tooltip.clone(), in_front: false };
+            let set =
+                InlayHint { offset: start + behind.end, label, tooltip: tooltip.clone(), in_front: false, key: None };
             vec![set, wait(format!("wait {flag}"))]
         }
         OrderedBy::Barrier(pipe) => vec![wait(format!("barrier {}", pipe.short_name()))],
