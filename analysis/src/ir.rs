@@ -15,7 +15,7 @@ use tilefit_syntax::BlockKey;
 pub use crate::element::{Dtype, Pad};
 pub use crate::finding::{Note, Origin, Reason, Remedy};
 pub use crate::ops::AttrName;
-use crate::ops::OpId;
+use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, WaitCmp};
 use crate::target::Space;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
@@ -478,6 +478,13 @@ impl Call {
         }
     }
 
+    pub fn core_type(&self) -> Option<CoreType> {
+        match self.attr(AttrName::CoreType) {
+            Some(Attr::CoreType(cores)) => Some(*cores),
+            _ => None,
+        }
+    }
+
     /// The attribute, if it is an element type.
     pub fn dtype(&self, name: AttrName) -> Option<Dtype> {
         match self.attr(name) {
@@ -524,7 +531,13 @@ pub enum Attr {
     Int(i64),
     Float(tilefit_syntax::ast::FloatBits),
     Bool(bool),
+    /// A name of the author's, or a word that means nothing to tilefit.
     Str(String),
+    CoreType(CoreType),
+    BarrierMode(BarrierMode),
+    NotifyOp(NotifyOp),
+    WaitCmp(WaitCmp),
+    Coalesce(Coalesce),
     Dtype(Dtype),
     Pad(Pad),
     BLayout(BLayout),

@@ -18,7 +18,7 @@ use crate::ir::{
     Attr, AttrName, Call, Operand, Pad, Reason, Scalar, ScalarBinary, ScalarUnary, SplitMode, TensorLayout, TensorType,
     Type, VarId,
 };
-use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
+use crate::ops::{self, BarrierMode, Category, Coalesce, CoreType, NotifyOp, OpId, Param, Preset, Slot, WaitCmp, When};
 use crate::passes::tensor_to_tile;
 use crate::target::Space;
 use crate::typing::{self, Problem, notation, scalar};
@@ -554,7 +554,7 @@ impl Lowering<'_> {
                 }
                 None => match removed(op, name) {
                     Some((name, meaning)) => {
-                        removed_attrs.push((name, attribute(name, term)));
+                        removed_attrs.push((name, attribute(op, name, term)));
                         let reason =
                             format!("`{name}` of `{}` is of an earlier version, and read as then: {meaning}", row.name);
                         self.note(value, reason);
@@ -587,8 +587,8 @@ impl Lowering<'_> {
                         *slot = Some(self.operand(term));
                     }
                 }
-                (Slot::Attr(name), Some(term)) => attrs.push((name, attribute(name, term))),
-                (Slot::Attr(name), None) => attrs.extend(preset(param.preset).map(|attr| (name, attr))),
+                (Slot::Attr(name), Some(term)) => attrs.push((name, attribute(op, name, term))),
+                (Slot::Attr(name), None) => attrs.extend(preset(op, name, param.preset).map(|attr| (name, attr))),
                 (Slot::Arg(_), None) => {}
             }
             if param.preset == Preset::Required && !is_given {
@@ -644,7 +644,7 @@ impl Lowering<'_> {
             op if op.crosses_cores() && call.attr(AttrName::Split).is_none() => {
                 call.attrs.push((AttrName::Split, Attr::Int(mode.map_or(0, SplitMode::code))));
             }
-            OpId::NOTIFY => call.attrs.push((AttrName::CorePlacement, Attr::Str("aiv".to_owned()))),
+            OpId::NOTIFY => call.attrs.push((AttrName::CorePlacement, Attr::CoreType(CoreType::Aiv))),
             _ => {}
         }
         call
@@ -716,12 +716,12 @@ fn is_scratch(row: &ops::Op, param: &Param) -> bool {
     matches!(param.slot, Slot::Arg(arg) if row.scratch.contains(&arg))
 }
 
-fn preset(preset: Preset) -> Option<Attr> {
+fn preset(op: OpId, name: AttrName, preset: Preset) -> Option<Attr> {
     Some(match preset {
         Preset::Required | Preset::Absent => return None,
         Preset::Bool(value) => Attr::Bool(value),
         Preset::Int(value) => Attr::Int(value),
-        Preset::Str(value) => Attr::Str(value.to_owned()),
+        Preset::Str(value) => word(op, name, value),
         Preset::Space(space) => Attr::Space(space),
         Preset::Dtype(dtype) => Attr::Dtype(dtype),
         Preset::Pad(pad) => Attr::Pad(pad),
@@ -734,10 +734,24 @@ pub(crate) const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil"
 /// `pl.MaskPattern`, from 1.
 const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];
 
-fn attribute(name: AttrName, term: Term) -> Attr {
+/// A word that the author writes for an attribute, by what it means there.
+fn word(op: OpId, name: AttrName, text: &str) -> Attr {
+    let meaning = match name {
+        AttrName::Mode if op == OpId::SYNCALL => BarrierMode::from_name(text).map(Attr::BarrierMode),
+        AttrName::Mode => ROUNDING.iter().position(|mode| *mode == text).map(|mode| Attr::Int(mode as i64)),
+        AttrName::CoreType => CoreType::from_name(text).map(Attr::CoreType),
+        AttrName::Op => NotifyOp::from_name(text).map(Attr::NotifyOp),
+        AttrName::Cmp => WaitCmp::from_name(text).map(Attr::WaitCmp),
+        AttrName::Coalesce => Coalesce::from_name(text).map(Attr::Coalesce),
+        _ => None,
+    };
+    meaning.unwrap_or_else(|| Attr::Str(text.to_owned()))
+}
+
+fn attribute(op: OpId, name: AttrName, term: Term) -> Attr {
     let unknown = || Attr::Unknown(Reason::new(format!("the value of `{name}` is not known")));
     match term {
-        Term::Scalar(Scalar::Const(_, number)) => attribute(name, Term::Scalar(*number)),
+        Term::Scalar(Scalar::Const(_, number)) => attribute(op, name, Term::Scalar(*number)),
         Term::Scalar(Scalar::Int(0)) if name == AttrName::PadValue => Attr::Pad(Pad::Zero),
         Term::Scalar(Scalar::Float(value)) if name == AttrName::PadValue => match value.get() {
             0.0 => Attr::Pad(Pad::Zero),
@@ -750,11 +764,7 @@ fn attribute(name: AttrName, term: Term) -> Attr {
         Term::Scalar(Scalar::Bool(value)) => Attr::Bool(value),
         Term::Constant(Constant::Dtype(dtype)) => Attr::Dtype(dtype),
         Term::Constant(Constant::Space(space)) => Attr::Space(space),
-        Term::Constant(Constant::Str(text)) if name == AttrName::Mode => {
-            let rounding = ROUNDING.iter().position(|mode| *mode == text);
-            rounding.map_or(Attr::Str(text), |mode| Attr::Int(mode as i64))
-        }
-        Term::Constant(Constant::Str(text)) => Attr::Str(text),
+        Term::Constant(Constant::Str(text)) => word(op, name, &text),
         Term::Constant(Constant::Member(member)) => {
             let last = member.rsplit('.').next().unwrap_or_default();
             let attr = match name {
@@ -763,7 +773,7 @@ fn attribute(name: AttrName, term: Term) -> Attr {
                 AttrName::SLayout => slayout(last).map(Attr::SLayout),
                 AttrName::Atomic => Some(Attr::Int(i64::from(last == "Add"))),
                 AttrName::MaskPattern => MASKS.iter().position(|mask| *mask == last).map(|at| Attr::Int(at as i64 + 1)),
-                _ => Some(Attr::Str(last.to_owned())),
+                _ => Some(word(op, name, last)),
             };
             attr.unwrap_or_else(unknown)
         }

@@ -20,6 +20,7 @@ mod sync;
 mod tensor;
 mod unary;
 mod views;
+mod words;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -30,6 +31,7 @@ pub use attr_name::AttrName;
 pub use demands::{Axis, Demand, Dtypes, Literals};
 pub use selection::Selection;
 pub use signatures::{Signature, construct, signature};
+pub use words::{BarrierMode, Coalesce, CoreType, NotifyOp, WaitCmp};
 
 /// An operation of the IR, by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

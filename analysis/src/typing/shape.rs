@@ -5,7 +5,7 @@ use super::region::Read;
 use super::view::constant_extents;
 use super::{Deduction, Problem, Result, notation};
 use crate::ir::{Attr, AttrName, BLayout, Operand, Scalar, Type};
-use crate::ops::{OpId, Shape};
+use crate::ops::{Coalesce, OpId, Shape};
 
 impl Deduction<'_> {
     pub(super) fn shape(&self) -> Result<Vec<u64>> {
@@ -310,9 +310,8 @@ impl Deduction<'_> {
         }
         let indices = self.tile(1)?.shape.clone();
         match self.call.attr(AttrName::Coalesce) {
-            Some(Attr::Int(1)) => return Ok(indices),
-            Some(Attr::Str(mode)) if &**mode == "elem" => return Ok(indices),
-            None | Some(Attr::Int(0) | Attr::Str(_)) => {}
+            Some(Attr::Int(1) | Attr::Coalesce(Coalesce::Element)) => return Ok(indices),
+            None | Some(Attr::Int(0) | Attr::Coalesce(Coalesce::Row) | Attr::Str(_)) => {}
             Some(_) => return Err(Problem::not_modelled("`coalesce` is not known")),
         }
         let cols = self.tensor(0)?.shape.last().and_then(Scalar::as_int).and_then(|cols| u64::try_from(cols).ok());
