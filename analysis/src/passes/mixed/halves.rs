@@ -260,7 +260,7 @@ impl Division<'_> {
                 extent + 1
             ),
             None => format!(
-                "`{name}` goes to the cube, which puts it together of the halves of both vector units, but with `pl.split(pl.SplitMode.{mode})` they have no halves of it: what loops carry, branches choose or `=` copies stays whole, and so does an extent of one; hand over the result of an operation that is in front of the move"
+                "`{name}` goes to the cube, which puts it together of the halves of both vector units, but with `pl.split(pl.SplitMode.{mode})` they have no halves of it: what loops carry, branches choose or `=` copies stays whole, and so does an extent of one; hand over the result of an operation that is before the move"
             ),
         };
         self.reject(at, message);
