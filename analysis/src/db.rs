@@ -43,7 +43,8 @@ pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use tlx::{
-    Survey, SurveyRow, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel, tlx_survey,
+    ScenarioRow, ScenarioTable, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel,
+    tlx_scenario_table,
 };
 
 #[salsa::db]

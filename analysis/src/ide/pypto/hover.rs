@@ -221,7 +221,7 @@ fn group(plan: &Plan, tile: &PlannedTile) -> String {
     }
     let kind = if buffer.declared { "declared allocation" } else { "reuse group" };
     let shared = match others.as_slice() {
-        [] => "nobody else".to_owned(),
+        [] => "no other tile".to_owned(),
         names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     };
     format!("| {kind} | `{}`, {} bytes, shared with {shared} |\n", buffer.name, buffer.size)

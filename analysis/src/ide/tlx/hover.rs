@@ -34,7 +34,7 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
 /// Totals, and what each scenario comes to.
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
-    text.push_str(&scenarios::markdown(&scenarios::views(context, placed, tlx), scenarios::survey(context, placed)));
+    text.push_str(&scenarios::markdown(&scenarios::views(context, placed, tlx), scenarios::table(context, placed)));
     text
 }
 

@@ -313,11 +313,11 @@ fn title(tlx: &TlxKernel) -> String {
 
 /// With what the scenarios come to.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
-    let survey = match scenarios::survey(context, placed).map(|survey| survey.fits()) {
+    let fits = match scenarios::table(context, placed).map(|table| table.fits()) {
         Some((fits, known)) if known > 0 => format!(" · fits {fits} of {known} configurations"),
         _ => String::new(),
     };
-    title(tlx) + &survey
+    title(tlx) + &fits
 }
 
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
