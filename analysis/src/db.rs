@@ -43,7 +43,8 @@ pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
 pub(crate) use tlx::{
-    Survey, SurveyRow, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel, tlx_survey,
+    ScenarioRow, ScenarioTable, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel,
+    tlx_scenario_table,
 };
 
 #[salsa::db]
@@ -188,7 +189,7 @@ pub(crate) fn constant<'db>(
         ([(_, value), again @ ..], _) if again.iter().all(|(_, other)| other == value) => Some(value.clone()),
         ([], Some(scope)) => constant(db, file, scope.parent(db), name, links, root),
         ([], None) => None,
-        _ => Some(Constant::Unknown(Reason(format!("`{}` is assigned more than once", name.text(db))))),
+        _ => Some(Constant::Unknown(Reason::new(format!("`{}` is assigned more than once", name.text(db))))),
     }
 }
 
@@ -207,11 +208,11 @@ fn bound_value<'db>(
     {
         if let Some(reason) = file.unreadable(db) {
             let reason = format!("`{original}` is imported from `{module}`, which tilefit does not read: {reason}");
-            return Some(Constant::Unknown(Reason(reason)));
+            return Some(Constant::Unknown(Reason::new(reason)));
         }
         let patched = root.and_then(|root| patches::patched(db, root, file, &original, now, links));
         let own = || constant(db, file, None, Name::new(db, original.clone()), links, root);
-        let missing = || Constant::Unknown(Reason(format!("`{module}` has no `{original}`")));
+        let missing = || Constant::Unknown(Reason::new(format!("`{module}` has no `{original}`")));
         return Some(patched.or_else(own).unwrap_or_else(missing));
     }
     let value = eval::bound_value(ast, name, &UnitScope { db, unit, links, root, now });
@@ -300,7 +301,7 @@ fn constant_in_terms_of_itself<'db>(
     _: u32,
     _: Option<SourceFile>,
 ) -> Option<Constant> {
-    Some(Constant::Unknown(Reason(format!("`{}` is defined in terms of itself", name.text(db)))))
+    Some(Constant::Unknown(Reason::new(format!("`{}` is defined in terms of itself", name.text(db)))))
 }
 
 /// What a unit sees of the code around it.

@@ -240,7 +240,7 @@ struct Evaluator<'a> {
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {
-    Constant::Unknown(Reason(reason.into()))
+    Constant::Unknown(Reason::new(reason))
 }
 
 impl Evaluator<'_> {
@@ -353,7 +353,7 @@ impl Evaluator<'_> {
         }
         let Some((clause, inner)) = clauses.split_first() else {
             if elements.len() == LONGEST {
-                return Err(Reason(format!("the list has more than {LONGEST} elements")));
+                return Err(Reason::new(format!("the list has more than {LONGEST} elements")));
             }
             elements.push(element(self));
             return Ok(());
@@ -381,7 +381,7 @@ impl Evaluator<'_> {
         match (truth(&condition), condition) {
             (Some(truth), _) => Ok(truth),
             (None, Constant::Unknown(reason)) => Err(reason),
-            (None, _) => Err(Reason("a condition is not known".to_owned())),
+            (None, _) => Err(Reason::new("a condition is not known")),
         }
     }
 
@@ -391,7 +391,7 @@ impl Evaluator<'_> {
             Constant::List(items) | Constant::Tuple(items) => Ok(items),
             Constant::Dict(pairs) => Ok(pairs.into_iter().map(|(key, _)| key).collect()),
             Constant::Unknown(reason) => Err(reason),
-            _ => Err(Reason("goes through something that is no list or tuple".to_owned())),
+            _ => Err(Reason::new("goes through something that is no list or tuple")),
         }
     }
 
@@ -401,10 +401,10 @@ impl Evaluator<'_> {
             return Ok(vec![(name.to_owned(), item)]);
         }
         let (Some(targets), Constant::Tuple(items) | Constant::List(items)) = (self.ast.elements(target), item) else {
-            return Err(Reason("goes through a list by something else than names".to_owned()));
+            return Err(Reason::new("goes through a list by something else than names"));
         };
         if targets.len() != items.len() {
-            return Err(Reason("goes through tuples of another length".to_owned()));
+            return Err(Reason::new("goes through tuples of another length"));
         }
         let pairs = targets.iter().zip(items).map(|(&target, item)| self.bound(target, item));
         Ok(pairs.collect::<Result<Vec<_>, _>>()?.concat())
@@ -574,7 +574,7 @@ impl Evaluator<'_> {
 
     fn positional(&self, args: &[Arg]) -> Result<Vec<Constant>, Reason> {
         if args.iter().any(|arg| arg.keyword.is_some()) {
-            return Err(Reason("a call with keywords is not run".to_owned()));
+            return Err(Reason::new("a call with keywords is not run"));
         }
         self.all(&args.iter().map(|arg| arg.value).collect::<Vec<_>>())
     }
@@ -628,7 +628,7 @@ impl Evaluator<'_> {
                         Constant::Unknown(reason) => Some(reason),
                         _ => None,
                     });
-                    return Constant::Unknown(reason.unwrap_or_else(|| Reason("compares unlike values".to_owned())));
+                    return Constant::Unknown(reason.unwrap_or_else(|| Reason::new("compares unlike values")));
                 }
             }
             left = right;

@@ -1,5 +1,7 @@
 //! What an analysis says of a kernel, whatever language it is written in: findings, what is not known and why, and how far the whole is.
 
+use std::fmt;
+
 use tilefit_syntax::ast::{ExprId, StmtId};
 
 use crate::diagnostics::{Code, Severity};
@@ -14,7 +16,78 @@ pub enum Origin {
 
 /// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Reason(pub String);
+pub struct Reason {
+    what: String,
+    remedy: Option<Remedy>,
+}
+
+/// What the author can write so that it is known: a comment above the function that speaks of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Remedy {
+    /// `# tilefit: x=[rows, columns] bf16`
+    Shape { param: String },
+    /// `# tilefit: BLOCK=128`
+    Value { param: String, example: &'static str },
+}
+
+impl Reason {
+    pub fn new(what: impl Into<String>) -> Reason {
+        Reason { what: what.into(), remedy: None }
+    }
+
+    pub(crate) fn with_remedy(self, remedy: Option<Remedy>) -> Reason {
+        Reason { remedy, ..self }
+    }
+
+    /// Why something larger is not known that this is a part of: `a list of buffers: …`.
+    pub(crate) fn of(self, whole: &str) -> Reason {
+        Reason { what: format!("{whole}: {}", self.what), ..self }
+    }
+
+    pub(crate) fn remedy(&self) -> Option<&Remedy> {
+        self.remedy.as_ref()
+    }
+}
+
+impl From<String> for Reason {
+    fn from(what: String) -> Reason {
+        Reason::new(what)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(what: &str) -> Reason {
+        Reason::new(what)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match &self.remedy {
+            None => Ok(()),
+            Some(remedy @ Remedy::Shape { .. }) => write!(f, "; annotate it, or write `{remedy}` above the function"),
+            Some(remedy @ Remedy::Value { .. }) => write!(f, "; a comment `{remedy}` gives it one"),
+        }
+    }
+}
+
+impl Remedy {
+    pub(crate) fn param(&self) -> &str {
+        let (Remedy::Shape { param } | Remedy::Value { param, .. }) = self;
+        param
+    }
+}
+
+/// The comment.
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Remedy::Shape { param } => write!(f, "# tilefit: {param}=[rows, columns] bf16"),
+            Remedy::Value { param, example } => write!(f, "# tilefit: {param}={example}"),
+        }
+    }
+}
 
 /// Something that tilefit does not model, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -225,8 +225,8 @@ features! {
     outgoing_calls(offset: usize) -> Vec<ide::Calls> = ide::call_hierarchy::outgoing_calls;
     /// Space, address and size after each tile that is defined within a range.
     inlay_hints(range: tilefit_syntax::TextRange) -> Vec<ide::InlayHint> = ide::inlay_hints::inlay_hints;
-    /// What there is to the hint with this label at a byte offset.
-    hint_details(offset: usize, label: &str) -> Option<ide::HintDetails> = ide::inlay_hints::hint_details;
+    /// What there is to the hint with this key at a byte offset.
+    hint_details(offset: usize, key: ide::HintKey) -> Option<ide::HintDetails> = ide::inlay_hints::hint_details;
     /// Where lenses stand: above each kernel.
     code_lenses() -> Vec<ide::CodeLens> = ide::code_lens::code_lenses;
     /// What a lens says, such as the use of each memory space; `None` where it is gone.

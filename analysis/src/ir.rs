@@ -13,9 +13,9 @@ pub(crate) mod visit;
 use tilefit_syntax::BlockKey;
 
 pub use crate::element::{Dtype, Pad};
-pub use crate::finding::{Note, Origin, Reason};
+pub use crate::finding::{Note, Origin, Reason, Remedy};
 pub use crate::ops::AttrName;
-use crate::ops::OpId;
+use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, WaitCmp};
 use crate::target::Space;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
@@ -478,6 +478,13 @@ impl Call {
         }
     }
 
+    pub fn core_type(&self) -> Option<CoreType> {
+        match self.attr(AttrName::CoreType) {
+            Some(Attr::CoreType(cores)) => Some(*cores),
+            _ => None,
+        }
+    }
+
     /// The attribute, if it is an element type.
     pub fn dtype(&self, name: AttrName) -> Option<Dtype> {
         match self.attr(name) {
@@ -524,7 +531,13 @@ pub enum Attr {
     Int(i64),
     Float(tilefit_syntax::ast::FloatBits),
     Bool(bool),
+    /// A name of the author's, or a word that means nothing to tilefit.
     Str(String),
+    CoreType(CoreType),
+    BarrierMode(BarrierMode),
+    NotifyOp(NotifyOp),
+    WaitCmp(WaitCmp),
+    Coalesce(Coalesce),
     Dtype(Dtype),
     Pad(Pad),
     BLayout(BLayout),
@@ -645,23 +658,19 @@ impl Scalar {
 }
 
 impl Var {
-    /// What the author can do about a tensor whose shape is not known, for the end of a sentence.
-    pub(crate) fn way_to_shape(&self) -> String {
-        match self.role == Role::Param && self.inserted.is_none() {
-            true => {
-                format!("; annotate it, or write `# tilefit: {}=[rows, columns] bf16` above the function", self.name)
-            }
-            false => String::new(),
-        }
+    /// What the author can do about a tensor whose shape is not known.
+    pub(crate) fn way_to_shape(&self) -> Option<Remedy> {
+        let is_of_author = self.role == Role::Param && self.inserted.is_none();
+        is_of_author.then(|| Remedy::Shape { param: self.name.clone() })
     }
 
     /// Why a tensor has no extents to compute with.
-    pub(crate) fn lack_of_shape(&self) -> String {
+    pub(crate) fn lack_of_shape(&self) -> Reason {
         match &self.ty {
             Type::Tensor(tensor) if !tensor.rank_known => {
-                format!("the shape of `{}` is not known{}", self.name, self.way_to_shape())
+                Reason::new(format!("the shape of `{}` is not known", self.name)).with_remedy(self.way_to_shape())
             }
-            _ => format!("the shape of `{}` is not constant", self.name),
+            _ => Reason::new(format!("the shape of `{}` is not constant", self.name)),
         }
     }
 }

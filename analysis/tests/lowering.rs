@@ -37,7 +37,7 @@ fn no_kernel_that_the_compiler_accepts_is_rejected() {
             if accepted {
                 wrong.extend(kernel.rejections.iter().map(|rejection| format!("{name}: {}", rejection.message)));
             }
-            unmodelled.extend(kernel.notes.iter().map(|note| format!("{name}: {}", note.reason.0)));
+            unmodelled.extend(kernel.notes.iter().map(|note| format!("{name}: {}", note.reason)));
         }
     }
     assert!(count >= 250, "{count} kernels");

@@ -112,7 +112,7 @@ fn every_fix_of_an_example_fixes_it() {
             let actions = analysis.code_actions(file, TextRange::new(0, example.len())).expect("nothing is edited");
             for action in actions {
                 let (title, Effect::Fix(fix)) = (action.title, action.effect) else { continue };
-                assert!(all.contains(&fix.fixes), "{title} fixes what nobody says:\n{:?}", fix.fixes);
+                assert!(all.contains(&fix.fixes), "{title} fixes what is not said:\n{:?}", fix.fixes);
                 let before = said(&analysis, file, fix.fixes.code);
                 let mut edits = fix.edits.clone();
                 edits.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));

@@ -1,6 +1,6 @@
 //! Scalar expressions in C++ (`docs/reference/codegen.md`, "Expressions").
 
-use crate::ir::{Dtype, Kernel, Reason, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId, visit};
+use crate::ir::{Dtype, Kernel, Scalar, ScalarBinary, ScalarUnary, Type, Var, VarId, visit};
 use crate::ops::Selection;
 use crate::ops::selection::Index;
 
@@ -15,7 +15,7 @@ pub(super) type Refusal = String;
 fn without_value(var: VarId, kernel: &Kernel) -> Refusal {
     let Var { name, ty, .. } = kernel.var(var);
     match ty {
-        Type::Unknown(Reason(reason)) => format!("`{name}` is not known: {reason}"),
+        Type::Unknown(reason) => format!("`{name}` is not known: {reason}"),
         Type::Tile(_) | Type::Tensor(_) => format!("`{name}` has no scalar value in generated code"),
         _ => format!("what `{name}` is made of is not generated"),
     }
@@ -121,7 +121,7 @@ pub(super) fn expression(scalar: &Scalar, kernel: &Kernel, context: &Context) ->
             Selection::Index(Index::VectorUnit) => plain("get_subblockid()".to_string()),
             _ => return Err(format!("`{}` has no C++ expression", call.op.op().name)),
         },
-        Scalar::Unknown(Reason(reason)) => return Err(reason.clone()),
+        Scalar::Unknown(reason) => return Err(reason.to_string()),
     })
 }
 

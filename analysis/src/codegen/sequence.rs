@@ -572,10 +572,10 @@ pub struct Order {
     pub earlier: u32,
     pub later: u32,
     /// A flag is set after this statement,
-    pub behind: Origin,
+    pub after: Origin,
     /// and waited for before this one.
-    pub front: Origin,
-    /// From one iteration of a loop to the next: waited for at the end of the body, after `front`.
+    pub before: Origin,
+    /// From one iteration of a loop to the next: waited for at the end of the body, after `before`.
     pub carried: bool,
     /// The author can write it: it is between statements, not inside of one.
     pub by_hand: bool,

@@ -163,6 +163,6 @@ impl Scope for Following<'_, '_> {
             calls = self.calls.borrow_mut();
             calls.push(HostCall { callee: callee.to_owned(), args });
         }
-        is_kernel.then(|| Constant::Unknown(crate::ir::Reason(format!("what `{callee}` returns"))))
+        is_kernel.then(|| Constant::Unknown(crate::ir::Reason::new(format!("what `{callee}` returns"))))
     }
 }

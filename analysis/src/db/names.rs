@@ -45,7 +45,7 @@ pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Ve
         ast.exprs().filter(|(_, expr)| matches!(expr, Expr::Error)).map(|(id, _)| (Origin::Expr(id), "expression"));
     let stmts =
         ast.stmts().filter(|(_, stmt)| matches!(stmt, Stmt::Error)).map(|(id, _)| (Origin::Stmt(id), "statement"));
-    let note = |(at, what)| Note { at, reason: Reason(format!("the {what} does not parse")) };
+    let note = |(at, what)| Note { at, reason: Reason::new(format!("the {what} does not parse")) };
     exprs.chain(stmts).map(note).collect()
 }
 
@@ -59,7 +59,7 @@ pub(super) fn add_notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kern
     let is_here = kernel.inlined_from.is_none();
     kernel.notes.extend(unknown_names(db, unit).iter().map(|unknown| Note {
         at: if is_here { Origin::Expr(unknown.at) } else { kernel.origin },
-        reason: Reason(unknown.what()),
+        reason: Reason::new(unknown.what()),
     }));
 }
 

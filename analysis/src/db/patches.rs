@@ -82,7 +82,7 @@ pub(super) fn patched(
     let patch = start(db, root).patches.iter().filter(of_member).rfind(before)?;
     let statement = |place: usize| syntax(db, patch.by).body.get(place).map(|&stmt| syntax(db, patch.by).stmt(stmt));
     let Some(Stmt::Assign { value: Some(value), .. }) = patch.statement.and_then(statement) else {
-        return Some(Constant::Unknown(Reason(format!("`{member}` of a module is assigned under a condition"))));
+        return Some(Constant::Unknown(Reason::new(format!("`{member}` of a module is assigned under a condition"))));
     };
     if links >= eval::LONGEST_CHAIN {
         return Some(eval::too_far(member));

@@ -183,8 +183,8 @@ pub(crate) struct TlxKernel {
 
 /// What the scenarios of a kernel come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Survey {
-    pub(crate) rows: Vec<SurveyRow>,
+pub(crate) struct ScenarioTable {
+    pub(crate) rows: Vec<ScenarioRow>,
     /// Scenarios after those that were looked at.
     pub(crate) more: usize,
     /// A function of the author's drops some of them before any is compiled.
@@ -192,7 +192,7 @@ pub(crate) struct Survey {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SurveyRow {
+pub(crate) struct ScenarioRow {
     pub(crate) scenario: Scenario,
     pub(crate) verdict: Verdict,
     /// Bytes.
@@ -211,7 +211,7 @@ pub(crate) enum Verdict {
     Unknown,
 }
 
-impl Survey {
+impl ScenarioTable {
     /// How many fit, of those of known size that no `static_assert` refuses.
     pub(crate) fn fits(&self) -> (usize, usize) {
         let count = |verdict| self.rows.iter().filter(|row| row.verdict == verdict).count();
@@ -220,19 +220,23 @@ impl Survey {
     }
 }
 
-/// Scenarios that a survey looks at.
-const MOST_SURVEYED: usize = 64;
+/// Scenarios that a table has rows for.
+const MOST_ROWS: usize = 64;
 
 /// Nothing where there are fewer than two scenarios.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_survey<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Option<Survey> {
+pub(crate) fn tlx_scenario_table<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    settings: Settings,
+) -> Option<ScenarioTable> {
     tlx_kernel(db, unit, settings).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), settings.config(db));
     let scenarios = scenarios(db, unit, settings);
     let mut rows = Vec::new();
-    for scenario in scenarios.iter().take(MOST_SURVEYED) {
+    for scenario in scenarios.iter().take(MOST_ROWS) {
         let kernel = isolated(|| front::read(ast, &scope, imports, scenario, &launch))??;
         let plan = isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules))?;
         let verdict = match plan.fits() {
@@ -242,10 +246,10 @@ pub(crate) fn tlx_survey<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, set
             false => Verdict::Exceeds,
         };
         let (smem, tmem) = (plan.smem.all, requested_columns(plan.tmem.all));
-        rows.push(SurveyRow { scenario: scenario.clone(), verdict, smem, tmem });
+        rows.push(ScenarioRow { scenario: scenario.clone(), verdict, smem, tmem });
     }
-    let more = scenarios.len().saturating_sub(MOST_SURVEYED);
-    Some(Survey { rows, more, pruned: is_pruned(db, unit) })
+    let more = scenarios.len().saturating_sub(MOST_ROWS);
+    Some(ScenarioTable { rows, more, pruned: is_pruned(db, unit) })
 }
 
 /// True where the configurations of a kernel, or of one that calls it, are pruned.
@@ -371,7 +375,7 @@ impl Scope for Locals<'_, '_> {
 
     fn constant(&self, name: &str) -> Option<Constant> {
         if name == self.without {
-            return Some(Constant::Unknown(Reason(format!("`{name}` is defined in terms of itself"))));
+            return Some(Constant::Unknown(Reason::new(format!("`{name}` is defined in terms of itself"))));
         }
         let ast = syntax(self.around.db, self.around.unit);
         eval::bound_value(ast, name, self.around).or_else(|| self.around.constant(name))

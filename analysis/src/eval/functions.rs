@@ -132,7 +132,7 @@ fn passed(
     function: &Function,
     args: &[Arg],
 ) -> Result<Vec<(String, Constant)>, Reason> {
-    let differs = || Reason(format!("calls `{name}` with other arguments than it declares"));
+    let differs = || Reason::new(format!("calls `{name}` with other arguments than it declares"));
     let mut positional = args.iter().filter(|arg| arg.keyword.is_none());
     let mut taken = 0;
     let mut passed = Vec::with_capacity(function.params.len());
@@ -208,7 +208,7 @@ impl Run<'_> {
     fn statement(&mut self, stmt: StmtId) -> Result<Flow, Reason> {
         let steps = self.evaluator.steps;
         if steps.replace(steps.get() + 1) >= LONGEST_RUN {
-            return Err(Reason(format!("runs more than {LONGEST_RUN} statements")));
+            return Err(Reason::new(format!("runs more than {LONGEST_RUN} statements")));
         }
         let ast = self.evaluator.ast;
         match ast.stmt(stmt) {
@@ -288,12 +288,12 @@ impl Run<'_> {
             Stmt::Other { body, .. } if self.lenient => self.perhaps(body)?,
             Stmt::With { body, .. } if self.lenient => return self.body(body),
             Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
-            Stmt::Other { keyword: "raise", .. } => return Err(Reason("raises an error".to_owned())),
+            Stmt::Other { keyword: "raise", .. } => return Err(Reason::new("raises an error")),
             Stmt::Other { keyword, .. } => {
-                return Err(Reason(format!("a `{keyword}` statement, which tilefit does not run")));
+                return Err(Reason::new(format!("a `{keyword}` statement, which tilefit does not run")));
             }
             Stmt::With { .. } | Stmt::ImportFrom { .. } | Stmt::Error => {
-                return Err(Reason("a statement that tilefit does not run".to_owned()));
+                return Err(Reason::new("a statement that tilefit does not run"));
             }
         }
         Ok(Flow::Next)
@@ -307,7 +307,7 @@ impl Run<'_> {
     }
 
     fn forget(&mut self, body: &[StmtId]) {
-        let reason = Reason("is assigned under a condition that is not known".to_owned());
+        let reason = Reason::new("is assigned under a condition that is not known");
         let ast = self.evaluator.ast;
         for &stmt in body {
             match ast.stmt(stmt) {
@@ -358,19 +358,19 @@ impl Run<'_> {
             // A part of something is assigned, which does not change the shapes of tensors.
             let name = if let Expr::Subscript { value, .. } = ast.expr(target) { ast.name(*value) } else { None };
             if let Some(name) = name {
-                self.forget_name(name, &Reason("is assigned in parts".to_owned()));
+                self.forget_name(name, &Reason::new("is assigned in parts"));
             }
             return Ok(());
         }
         if self.lenient && self.within().bound(target, value.clone()).is_err() {
-            self.forget_target(target, &Reason("is taken out of something that is not known".to_owned()));
+            self.forget_target(target, &Reason::new("is taken out of something that is not known"));
             return Ok(());
         }
         if let Expr::Subscript { value: object, index } = ast.expr(target) {
             return self.assign_element(*object, *index, value);
         }
         if let Expr::Attribute { .. } = ast.expr(target) {
-            return Err(Reason("changes something outside of the function".to_owned()));
+            return Err(Reason::new("changes something outside of the function"));
         }
         for (name, value) in self.within().bound(target, value)? {
             self.bind(&name, value);
@@ -386,7 +386,7 @@ impl Run<'_> {
             let is_same = matches!(ast.expr(index), Expr::Slice { lower: None, upper: None, step: None })
                 && ast.dotted(object).as_deref() == Some(&["sys", "argv"])
                 && self.value(object) == value;
-            return if is_same { Ok(()) } else { Err(Reason("changes something outside of the function".to_owned())) };
+            return if is_same { Ok(()) } else { Err(Reason::new("changes something outside of the function")) };
         };
         let key = self.value(index);
         self.change(name, |list| match (list, key) {
@@ -398,10 +398,10 @@ impl Run<'_> {
             (Constant::List(elements), Constant::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
                 let element = usize::try_from(at).ok().and_then(|at| elements.get_mut(at));
-                *element.ok_or_else(|| Reason("the index is outside of the list".to_owned()))? = value;
+                *element.ok_or_else(|| Reason::new("the index is outside of the list"))? = value;
                 Ok(())
             }
-            _ => Err(Reason("changes a part of something that is no list".to_owned())),
+            _ => Err(Reason::new("changes a part of something that is no list")),
         })
     }
 
@@ -431,7 +431,7 @@ impl Run<'_> {
             return Ok(());
         }
         let ([name, method], [arg]) = (path.as_slice(), args.as_slice()) else {
-            return Err(Reason("calls a function for what it changes".to_owned()));
+            return Err(Reason::new("calls a function for what it changes"));
         };
         let value = self.value(arg.value);
         self.change(name, |list| match (list, *method, value) {
@@ -447,7 +447,7 @@ impl Run<'_> {
                 more.into_iter().for_each(|(key, value)| methods::put(pairs, key, value));
                 Ok(())
             }
-            _ => Err(Reason(format!("calls `{name}.{method}`, which tilefit does not run"))),
+            _ => Err(Reason::new(format!("calls `{name}.{method}`, which tilefit does not run"))),
         })
     }
 
@@ -488,7 +488,7 @@ impl Run<'_> {
 }
 
 fn changes_a_list(name: &str) -> Reason {
-    Reason(format!("changes `{name}`, which others may hold"))
+    Reason::new(format!("changes `{name}`, which others may hold"))
 }
 
 #[cfg(test)]
@@ -501,7 +501,7 @@ mod tests {
     fn check(module: &str, expect: Expect) {
         let module = Module::new(module);
         expect.assert_eq(&match module.constant("x") {
-            Some(Constant::Unknown(reason)) => format!("unknown: {}", reason.0),
+            Some(Constant::Unknown(reason)) => format!("unknown: {reason}"),
             Some(value) => format!("{value:?}"),
             None => "not bound".to_owned(),
         });
@@ -570,7 +570,7 @@ x = f()"
             );
             let x = Module::new(&text).constant("x");
             assert!(
-                matches!(&x, Some(Constant::Unknown(reason)) if reason.0.contains("local function")),
+                matches!(&x, Some(Constant::Unknown(reason)) if reason.to_string().contains("local function")),
                 "{change}: {x:?}"
             );
         }

@@ -54,7 +54,7 @@ pub(super) fn construct(caller: &Evaluator, name: &str, args: &[Arg]) -> Constan
                 let inside = Evaluator { ast: header, scope: &*class_scope, arguments: &[], ..*caller };
                 inside.value(default)
             }
-            (None, None) => Constant::Unknown(Reason(format!("`{name}` is made without its field `{field}`"))),
+            (None, None) => Constant::Unknown(Reason::new(format!("`{name}` is made without its field `{field}`"))),
         };
         fields.push((field.to_owned(), value));
     }

@@ -6,7 +6,7 @@ use crate::lower::Module;
 /// The value of `x`.
 fn shown(module: &str) -> String {
     match Module::new(module).constant("x") {
-        Some(Constant::Unknown(reason)) => format!("unknown: {}", reason.0),
+        Some(Constant::Unknown(reason)) => format!("unknown: {reason}"),
         Some(value) => format!("{value:?}"),
         None => "not bound".to_owned(),
     }

@@ -155,25 +155,25 @@ fn scenario(
     plan: &Plan,
     range: TextRange,
 ) -> Option<CodeAction> {
-    let note = plan.notes.iter().find(|note| {
+    let (note, remedy) = plan.notes.iter().find_map(|note| {
         let at = placed.range(note.at);
-        (at.intersects(range) || at.touches(range.start)) && note.reason.0.contains("`# tilefit: ")
+        let is_here = at.intersects(range) || at.touches(range.start);
+        Some((note, note.reason.remedy().filter(|_| is_here)?))
     })?;
-    let (_, comment) = note.reason.0.split_once("`# tilefit: ")?;
-    let (comment, _) = comment.split_once('`')?;
-    let param = comment.split('=').next().unwrap_or_default();
     // The shapes of a scope are those that the function around the calls is given.
     let host = db::host(context.db, placed.unit, context.settings, outcome);
     let host = context.units().find(|placed| placed.unit == host)?;
     let text = context.text_of(&host);
     let at = text.len() - text.trim_start().len();
     let indent: String = text[..at].rsplit('\n').next().unwrap_or_default().to_owned();
-    let diagnostic = diagnostics::diagnostics(context)
-        .into_iter()
-        .find(|diagnostic| diagnostic.range == placed.range(note.at) && diagnostic.message.contains("# tilefit: "))?;
-    let edit = (TextRange::empty(host.start + at), format!("# tilefit: {comment}\n{indent}"));
+    let said = diagnostics::not_modelled(placed, note);
+    let same =
+        |shown: &Diagnostic| shown.range == said.range && shown.code == said.code && shown.message == said.message;
+    let diagnostic = diagnostics::diagnostics(context).into_iter().find(same)?;
+    let edit = (TextRange::empty(host.start + at), format!("{remedy}\n{indent}"));
     let fix = Fix { edits: vec![edit], fixes: diagnostic, preferred: false };
-    Some(CodeAction { title: format!("Say the shape of `{param}` in a comment"), effect: Effect::Fix(fix) })
+    let title = format!("Say the shape of `{}` in a comment", remedy.param());
+    Some(CodeAction { title, effect: Effect::Fix(fix) })
 }
 
 /// A kernel and the block that it stands in.

@@ -8,7 +8,7 @@ use tilefit_syntax::cursor::Open;
 use crate::db::{self, Unit};
 use crate::ir::Dtype;
 use crate::lower::ROUNDING;
-use crate::ops::OPS;
+use crate::ops::OpId;
 use crate::target::{Machine, Space};
 use crate::vocabulary::{self, Word, WordKind};
 
@@ -219,7 +219,7 @@ impl Items<'_, '_> {
 
     /// Operations that authors write with `prefix`, each once.
     fn operations(&mut self, path: &str, prefix: &str) {
-        let names = OPS.iter().filter(|op| op.name != "tile.alloc").flat_map(|op| op.names);
+        let names = OpId::all().filter(|op| *op != OpId::ALLOC).flat_map(|op| op.op().names);
         let mut names: Vec<&str> = names.filter_map(|(name, _)| name.strip_prefix(prefix)).collect();
         names.retain(|name| !name.contains('.'));
         names.sort_unstable();

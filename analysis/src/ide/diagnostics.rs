@@ -135,7 +135,7 @@ fn unmodelled(plan: &Plan) -> impl Iterator<Item = &Note> {
 }
 
 pub(super) fn not_modelled(placed: &PlacedUnit<'_>, note: &Note) -> Diagnostic {
-    plain(placed.range(note.at), Code::NotModelled, format!("not modelled: {}", note.reason.0))
+    plain(placed.range(note.at), Code::NotModelled, format!("not modelled: {}", note.reason))
 }
 
 pub(super) fn rejected(placed: &PlacedUnit<'_>, rejection: &Rejection) -> Diagnostic {

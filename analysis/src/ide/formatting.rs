@@ -22,21 +22,26 @@ pub(crate) fn place(tile: &PlannedTile) -> String {
 
 /// `Vec 0x4000 16 KiB` in a memory, `@64 +32 cols` in an allocation, `32 KiB` of an allocation.
 pub(crate) fn extent(of: &Extent) -> String {
+    let [before, address, after] = parts(of);
+    [before, address, after].concat()
+}
+
+/// The same around the address in a memory, which is empty elsewhere.
+pub(crate) fn parts(of: &Extent) -> [String; 3] {
     match of.site {
         Site::Memory { space, address, at_run_time } => {
-            let mut parts = vec![space.unwrap_or("?").to_owned()];
-            if let Some(address) = address {
-                let at_run_time = if at_run_time { "+…" } else { "" };
-                parts.push(format!("{address:#x}{at_run_time}"));
-            }
-            parts.push(amount(of));
-            parts.join(" ")
+            let space = space.unwrap_or("?");
+            let Some(address) = address else {
+                return [format!("{space} {}", amount(of)), String::new(), String::new()];
+            };
+            let at_run_time = if at_run_time { "+…" } else { "" };
+            [format!("{space} "), format!("{address:#x}{at_run_time}"), format!(" {}", amount(of))]
         }
         Site::Within { offset } => {
             let unit = if of.unit == "columns" { "cols" } else { "B" };
-            format!("@{offset} +{} {unit}", of.size)
+            [format!("@{offset} +{} {unit}", of.size), String::new(), String::new()]
         }
-        Site::Allocation => amount(of),
+        Site::Allocation => [amount(of), String::new(), String::new()],
     }
 }
 

@@ -4,9 +4,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use tilefit_syntax::TextRange;
 
-use super::language::{KernelView, Placement};
+use super::language::{Extent, Hinted, KernelView, Placement};
 use super::{Context, PlacedUnit, formatting, sync_hints};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,11 +17,23 @@ pub struct InlayHint {
     pub tooltip: String,
     /// Belongs to what follows the offset, not to what stands before it.
     pub in_front: bool,
+    /// By which its details are found; those of synchronisation have none.
+    pub key: Option<HintKey>,
+}
+
+/// What a hint is about, within its unit, as long as nothing is edited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HintKey {
+    /// Which kernel of the unit.
+    kernel: usize,
+    /// Which tile or buffer of those that have a hint.
+    nth: usize,
 }
 
 /// What there is to a hint for a reader who looks at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HintDetails {
+    pub label: String,
     pub markdown: String,
     pub link: Option<HintLink>,
 }
@@ -44,17 +57,22 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
         if !config.inlay_hints {
             continue;
         }
-        for kernel in context.kernels(placed.unit) {
-            add_kernel(&mut hints, &placed, &*kernel, range);
+        for (nth, kernel) in context.kernels(placed.unit).enumerate() {
+            add_kernel(&mut hints, &placed, (nth, &*kernel), range);
         }
     }
     hints.sort_by_key(|hint| hint.offset);
     hints
 }
 
-fn add_kernel(hints: &mut Vec<InlayHint>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView, range: TextRange) {
+fn add_kernel(
+    hints: &mut Vec<InlayHint>,
+    placed: &PlacedUnit<'_>,
+    (number, kernel): (usize, &dyn KernelView),
+    range: TextRange,
+) {
     let by = kernel.laid_out_by();
-    for hinted in kernel.hinted() {
+    for (nth, hinted) in kernel.hinted().into_iter().enumerate() {
         let Placement { at, extent: Some(extent), .. } = hinted.placement else { continue };
         let offset = placed.range(at).end;
         if offset < range.start || offset > range.end {
@@ -64,16 +82,30 @@ fn add_kernel(hints: &mut Vec<InlayHint>, placed: &PlacedUnit<'_>, kernel: &dyn 
         if hints.iter().rev().take(64).any(|hint| hint.offset == offset && !hint.in_front) {
             continue;
         }
-        let arrow = if hinted.is_unnamed { "→ " } else { "" };
-        let label = format!("{arrow}{}", formatting::extent(&extent));
-        hints.push(InlayHint { offset, label, tooltip: by.clone(), in_front: false });
+        let label = label(&hinted, &extent).concat();
+        let key = Some(HintKey { kernel: number, nth });
+        hints.push(InlayHint { offset, label, tooltip: by.clone(), in_front: false, key });
     }
 }
 
-/// The details of the hint of a tile or buffer at a byte offset; those of synchronisation have none.
-pub(crate) fn hint_details(context: &Context<'_>, offset: usize, label: &str) -> Option<HintDetails> {
+/// The address by itself, and what is around it.
+fn label(hinted: &Hinted<'_>, extent: &Extent) -> [String; 3] {
+    let arrow = if hinted.is_unnamed { "→ " } else { "" };
+    let [before, address, after] = formatting::parts(extent);
+    [format!("{arrow}{before}"), address, after]
+}
+
+/// The details of the hint of a tile or buffer at a byte offset. Under other settings there may be another one by now.
+pub(crate) fn hint_details(context: &Context<'_>, offset: usize, key: HintKey) -> Option<HintDetails> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
-    context.language(placed.unit).hint_details(context, &placed, offset, label)
+    let kernel = context.kernels(placed.unit).nth(key.kernel)?;
+    let hinted = kernel.hinted().into_iter().nth(key.nth)?;
+    let extent = hinted.placement.extent.filter(|_| placed.range(hinted.placement.at).end == offset)?;
+    let [before, address, after] = label(&hinted, &extent);
+    let part = before.len()..before.len() + address.len();
+    let described = kernel.described(context, &placed, key.nth)?;
+    let link = described.before.filter(|_| !part.is_empty()).map(|target| HintLink { part, target });
+    Some(HintDetails { label: [before, address, after].concat(), markdown: described.markdown, link })
 }
 
 #[cfg(test)]
@@ -92,13 +124,14 @@ mod tests {
         let analysis = host.snapshot();
         let hints = analysis.inlay_hints(file, TextRange::new(0, text.len())).expect("no edit");
         let [x, y] = hints.as_slice() else { panic!("{hints:?}") };
-        let details = |hint: &InlayHint| analysis.hint_details(file, hint.offset, &hint.label).expect("no edit");
+        let details = |hint: &InlayHint| analysis.hint_details(file, hint.offset, hint.key?).expect("no edit");
         assert_eq!(details(x).expect("a tile").link, None);
         let of_y = details(y).expect("a tile");
         assert!(of_y.markdown.contains("| memory space | Vec |"), "{}", of_y.markdown);
         let link = of_y.link.expect("`y` lies where `x` lay");
         assert_eq!((&y.label[link.part], &text[link.target.start..link.target.end]), ("0x0", "x"));
-        assert_eq!(analysis.hint_details(file, y.offset, "Vec 0x8 16 KiB"), Ok(None), "another plan");
-        assert_eq!(analysis.hint_details(file, 3, &y.label), Ok(None));
+        let key = |hint: &InlayHint| hint.key.expect("of a tile");
+        assert_eq!(analysis.hint_details(file, y.offset, key(x)), Ok(None), "another tile");
+        assert_eq!(analysis.hint_details(file, 3, key(y)), Ok(None));
     }
 }

@@ -17,7 +17,7 @@ use super::memory_map::Drawing;
 use super::plan_view::Details;
 use super::pypto::Pypto;
 use super::tlx::Tlx;
-use super::{CodeAction, Context, HintDetails, Hover, LoweredIr, PlacedUnit};
+use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 /// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
 /// for the host have nothing in common by which to claim them.
@@ -55,15 +55,6 @@ pub(crate) trait Language: Sync {
 
     /// Where what shares memory with the name at a byte offset is bound, itself included; `None` where it stands for no memory.
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>>;
-
-    /// What there is to the hint with this label at a byte offset.
-    fn hint_details(
-        &self,
-        context: &Context<'_>,
-        placed: &PlacedUnit<'_>,
-        offset: usize,
-        label: &str,
-    ) -> Option<HintDetails>;
 
     /// What the names of a unit's kernels stand for; `None` where they cannot be read. Nothing is planned but what the answers need.
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>>;
@@ -147,6 +138,9 @@ pub(crate) trait KernelView {
     /// What has a hint; of several at one place the first speaks for all.
     fn hinted(&self) -> Vec<Hinted<'_>>;
 
+    /// What there is to the nth of [`hinted`](KernelView::hinted).
+    fn described(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, nth: usize) -> Option<Described>;
+
     /// Which kernel it is, and by whose rules it lies where it lies, for the tooltip of a hint.
     fn laid_out_by(&self) -> String;
 }
@@ -174,6 +168,13 @@ pub(crate) struct Hinted<'k> {
     pub(crate) placement: Placement<'k>,
     /// The hint stands after an expression, not after a name.
     pub(crate) is_unnamed: bool,
+}
+
+/// What there is to memory with a hint for a reader who looks at it.
+pub(crate) struct Described {
+    pub(crate) markdown: String,
+    /// Where that is bound which had the memory before.
+    pub(crate) before: Option<TextRange>,
 }
 
 /// Where memory lies, and how much it is.

@@ -48,7 +48,7 @@ pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use diagnostics::{Diagnosis, Diagnostic, RelatedRange};
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;
-pub use inlay_hints::{HintDetails, HintLink, InlayHint};
+pub use inlay_hints::{HintDetails, HintKey, HintLink, InlayHint};
 pub use lowered_ir::LoweredIr;
 pub use memory_map::{MemoryMap, MemoryMaps};
 pub use navigation::{Exported, Mention, Renameable};

@@ -83,7 +83,8 @@ fn lenses(analysis: &Analysis, file: FileId) -> Vec<(CodeLens, Option<LensText>)
 /// The hints of a range and all there is to them.
 fn hints(analysis: &Analysis, file: FileId, range: TextRange) -> Vec<(InlayHint, Option<HintDetails>)> {
     let hints = analysis.inlay_hints(file, range).expect("no edit").into_iter();
-    hints.map(|hint| (hint.clone(), analysis.hint_details(file, hint.offset, &hint.label).expect("no edit"))).collect()
+    let details = |hint: &InlayHint| analysis.hint_details(file, hint.offset, hint.key?).expect("no edit");
+    hints.map(|hint| (hint.clone(), details(&hint))).collect()
 }
 
 /// The answers of every feature at a place, as text.

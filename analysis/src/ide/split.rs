@@ -226,7 +226,7 @@ impl<'a> Stretch<'a> {
             return None;
         }
         let indentation = first.indentation;
-        let mut edits = vec![self.statements.in_front_of(first, &format!("for {index} in pl.range(2):"))];
+        let mut edits = vec![self.statements.before(first, &format!("for {index} in pl.range(2):"))];
         edits[0].1.push_str("    ");
         let start = self.statements.placed.start + first.statement.start;
         for (at, _) in text.match_indices('\n') {

@@ -101,13 +101,13 @@ impl<'a> Statements<'a> {
     }
 
     /// The edit that writes a statement before another one, in the coordinates of the file.
-    pub(super) fn in_front_of(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
+    pub(super) fn before(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
         let at = TextRange::empty(lines.statement.start + self.placed.start);
         (at, format!("{new}\n{}", lines.indentation))
     }
 
     /// The edit that writes a statement after another one, in the coordinates of the file.
-    pub(super) fn behind(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
+    pub(super) fn after(&self, lines: Lines<'_>, new: &str) -> (TextRange, String) {
         let at = TextRange::empty(lines.end + self.placed.start);
         (at, format!("\n{}{new}", lines.indentation))
     }

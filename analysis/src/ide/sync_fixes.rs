@@ -106,13 +106,13 @@ fn edits(statements: &Statements<'_>, at: Origin, change: &Change) -> Option<(St
     match change {
         Change::Before(sync) => {
             let new = call(*sync)?;
-            let edit = statements.in_front_of(statements.lines(at)?, &new);
-            Some((format!("Write `{new}` in front of it"), vec![edit]))
+            let edit = statements.before(statements.lines(at)?, &new);
+            Some((format!("Write `{new}` before it"), vec![edit]))
         }
         Change::Behind(sync) => {
             let new = call(*sync)?;
-            let edit = statements.behind(statements.lines(at)?, &new);
-            Some((format!("Write `{new}` behind it"), vec![edit]))
+            let edit = statements.after(statements.lines(at)?, &new);
+            Some((format!("Write `{new}` after it"), vec![edit]))
         }
         Change::Become((src, dst, event)) => {
             let edits = become_flag(statements, at, [pipe(*src), pipe(*dst), event.to_string()])?;
@@ -120,13 +120,13 @@ fn edits(statements: &Statements<'_>, at: Origin, change: &Change) -> Option<(St
             Some((title, edits))
         }
         Change::Order(order) => of_order(statements, order),
-        Change::Beside { half, front, away } => beside(statements, at, *half, *front, away),
+        Change::Beside { half, before, away } => beside(statements, at, *half, *before, away),
         Change::Around { node, flag: (src, dst, event) } => {
             let (src, dst, event) = (*src, *dst, *event);
             let [set, wait] = [Sync::Set { src, dst, event }, Sync::Wait { src, dst, event }].map(call);
             let lines = statements.lines(*node)?;
-            let title = "Set the flag in front of the loop, and wait for it behind the loop".to_owned();
-            Some((title, vec![statements.in_front_of(lines, &set?), statements.behind(lines, &wait?)]))
+            let title = "Set the flag before the loop, and wait for it after the loop".to_owned();
+            Some((title, vec![statements.before(lines, &set?), statements.after(lines, &wait?)]))
         }
         Change::Without { flags, barrier } => without(statements, flags, barrier.as_ref()),
     }
@@ -137,15 +137,15 @@ fn beside(
     statements: &Statements<'_>,
     at: Origin,
     half: Sync,
-    front: bool,
+    before: bool,
     away: &[Origin],
 ) -> Option<(String, Edits)> {
     let new = call(half)?;
     let lines = statements.lines(at)?;
     let others = away.iter().map(|at| statements.lines(*at)).collect::<Option<Vec<_>>>()?;
     let mut edits = statements.without(&others);
-    edits.push(if front { statements.in_front_of(lines, &new) } else { statements.behind(lines, &new) });
-    let title = if front { "Set the flag here, and nowhere else" } else { "Wait for the flag here, and nowhere else" };
+    edits.push(if before { statements.before(lines, &new) } else { statements.after(lines, &new) });
+    let title = if before { "Set the flag here, and nowhere else" } else { "Wait for the flag here, and nowhere else" };
     Some((title.to_owned(), edits))
 }
 
@@ -165,20 +165,20 @@ fn without(
 
 /// Where both ends lie in one list of statements, so that what is written there stands where the flag or barrier would.
 fn of_order(statements: &Statements<'_>, order: &Order) -> Option<(String, Edits)> {
-    let (behind, front) = (statements.lines(order.behind)?, statements.lines(order.front)?);
-    let is_within = behind.statement == front.statement && !order.carried && matches!(order.by, OrderedBy::Flag { .. });
-    if is_within || !statements.are_in_one_list(behind, front) {
+    let (after, before) = (statements.lines(order.after)?, statements.lines(order.before)?);
+    let is_within = after.statement == before.statement && !order.carried && matches!(order.by, OrderedBy::Flag { .. });
+    if is_within || !statements.are_in_one_list(after, before) {
         return None;
     }
     let wait = |new: &str| match order.carried {
-        true => statements.behind(front, new),
-        false => statements.in_front_of(front, new),
+        true => statements.after(before, new),
+        false => statements.before(before, new),
     };
     match order.by {
         OrderedBy::Flag { src, dst, event } => {
             let [set, awaited] = [Sync::Set { src, dst, event }, Sync::Wait { src, dst, event }].map(call);
             let title = format!("Write the flag {} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
-            let (set, wait) = (statements.behind(behind, &set?), wait(&awaited?));
+            let (set, wait) = (statements.after(after, &set?), wait(&awaited?));
             // Two edits at one place would have no order.
             let edits = if set.0 == wait.0 { vec![(set.0, set.1 + &wait.1)] } else { vec![set, wait] };
             Some((title, edits))
@@ -320,7 +320,7 @@ y = pl.exp(x)
 pl.system.bar_all()
 out = pl.store(y, [0, 0], out)",
             expect![[r#"
-                Write `pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` behind it
+                Write `pl.system.sync_dst(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` after it
 
                     x = pl.load(a, [0, 0], [64, 64])
                     pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)  # a comment
@@ -339,7 +339,7 @@ y = pl.exp(x)
 pl.system.bar_all()
 out = pl.store(y, [0, 0], out)",
             expect![[r#"
-                Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` in front of it
+                Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` before it
 
                     x = pl.load(a, [0, 0], [64, 64])
                     pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
@@ -454,7 +454,7 @@ for i in pl.range(4):
     {set}"
             ),
             expect![[r#"
-                Set the flag in front of the loop, and wait for it behind the loop
+                Set the flag before the loop, and wait for it after the loop
 
                     pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
                     for i in pl.range(4):
@@ -507,7 +507,7 @@ pl.system.bar_all()
 out = pl.store(y, [0, 0], out)"
             ),
             expect![[r#"
-                Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` in front of it
+                Write `pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)` before it
 
                     x = pl.load(a, [0, 0], [64, 64])
                     pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id=1)
@@ -670,10 +670,7 @@ def k(a: pl.Tensor[[64, 64], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Te
         let body: String = body.trim_start().lines().map(|line| format!("    {line}\n")).collect();
         let mut editor = Editor::new(&format!("{head}{body}    return out\n"), Config::default());
         let (title, fix) = editor.fixes().first().cloned().expect("a fix");
-        assert_eq!(
-            (title.as_str(), fix.fixes.code),
-            ("Write `pl.system.bar_all()` in front of it", Code::EventsExhausted)
-        );
+        assert_eq!((title.as_str(), fix.fixes.code), ("Write `pl.system.bar_all()` before it", Code::EventsExhausted));
         editor.apply(&fix);
         assert_eq!(editor.findings(), (0, false), "{}", editor.text);
     }

@@ -45,21 +45,22 @@ pub(super) fn sync_hints(context: &Context<'_>, placed: &PlacedUnit<'_>, range: 
 }
 
 fn of_order(statements: &Statements<'_>, order: &Order, instructions: &[&Instr]) -> Vec<InlayHint> {
-    let (Some(behind), Some(front)) = (statements.around(order.behind), statements.around(order.front)) else {
+    let (Some(after), Some(before)) = (statements.around(order.after), statements.around(order.before)) else {
         return Vec::new();
     };
     let start = statements.placed.start;
     let tooltip = reason(order, instructions);
     // What is handed to the next iteration is waited for at the end of the body.
     let wait = |label: String| {
-        let offset = start + if order.carried { front.end } else { front.start };
-        InlayHint { offset, label, tooltip: tooltip.clone(), in_front: !order.carried }
+        let offset = start + if order.carried { before.end } else { before.start };
+        InlayHint { offset, label, tooltip: tooltip.clone(), in_front: !order.carried, key: None }
     };
     match order.by {
         OrderedBy::Flag { src, dst, event } => {
             let flag = format!("{} → {}, EVENT_ID{event}", src.short_name(), dst.short_name());
             let label = format!("set {flag}");
-            let set = InlayHint { offset: start + behind.end, label, tooltip: tooltip.clone(), in_front: false };
+            let set =
+                InlayHint { offset: start + after.end, label, tooltip: tooltip.clone(), in_front: false, key: None };
             vec![set, wait(format!("wait {flag}"))]
         }
         OrderedBy::Barrier(pipe) => vec![wait(format!("barrier {}", pipe.short_name()))],

@@ -335,7 +335,7 @@ fn an_edit_in_one_of_ten_tlx_kernels_reads_that_kernel_only() {
         "tiles7 = tlx.local_alloc((M, K), tlx.dtype_of(desc), 3)",
     );
     let queries = observed.queries();
-    for query in ["parsed", "syntax", "tlx_kernel", "tlx_survey"] {
+    for query in ["parsed", "syntax", "tlx_kernel", "tlx_scenario_table"] {
         assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
     }
     assert_eq!(ran(&queries, "scenarios"), 1, "{queries:?}");

@@ -21,7 +21,7 @@ impl Display for Kernel {
         }
         names.block(f, &self.body, 1)?;
         for note in &self.notes {
-            writeln!(f, "    not modelled: {}", note.reason.0)?;
+            writeln!(f, "    not modelled: {}", note.reason)?;
         }
         for rejection in &self.rejections {
             writeln!(f, "    {}: {}", rejection.code, rejection.message)?;
@@ -176,7 +176,7 @@ impl<'k> Names<'k> {
             Operand::Var(var) => self.var(*var).to_owned(),
             Operand::Scalar(scalar) => self.scalar(scalar),
             Operand::List(list) => self.list(list),
-            Operand::Unknown(reason) => format!("<{}>", reason.0),
+            Operand::Unknown(reason) => format!("<{reason}>"),
         }
     }
 
@@ -213,7 +213,7 @@ impl<'k> Names<'k> {
             Scalar::Dim { tensor, axis } => format!("dim({}, {axis})", self.var(*tensor)),
             Scalar::Dynamic(name) => name.clone(),
             Scalar::Call(call) => self.call(call),
-            Scalar::Unknown(reason) => format!("<{}>", reason.0),
+            Scalar::Unknown(reason) => format!("<{reason}>"),
         }
     }
 
@@ -269,6 +269,11 @@ fn attr(attr: &Attr) -> String {
         Attr::Float(value) => format!("{:?}", value.get()),
         Attr::Bool(value) => value.to_string(),
         Attr::Str(value) => format!("{value:?}"),
+        Attr::CoreType(value) => format!("{:?}", value.name()),
+        Attr::BarrierMode(value) => format!("{:?}", value.name()),
+        Attr::NotifyOp(value) => format!("{:?}", value.name()),
+        Attr::WaitCmp(value) => format!("{:?}", value.name()),
+        Attr::Coalesce(value) => format!("{:?}", value.name()),
         Attr::Dtype(dtype) => dtype.to_string(),
         Attr::Pad(value) => value.name().to_owned(),
         Attr::BLayout(value) => value.name().to_owned(),
@@ -278,6 +283,6 @@ fn attr(attr: &Attr) -> String {
         Attr::Stages(stages) => {
             stages.iter().map(|at| format!("{}:{}", at.group, at.stage)).collect::<Vec<_>>().join(";")
         }
-        Attr::Unknown(reason) => format!("<{}>", reason.0),
+        Attr::Unknown(reason) => format!("<{reason}>"),
     }
 }

@@ -54,29 +54,29 @@ impl Lowering<'_> {
                     Annotation::Output(ty)
                 }
                 Some(other) => other,
-                None => Annotation::Type(Type::Unknown(Reason(format!("`pl.{wrapper}` without a type")))),
+                None => Annotation::Type(Type::Unknown(Reason::new(format!("`pl.{wrapper}` without a type")))),
             },
             "Tensor" | "DistributedTensor" => Annotation::Type(self.tensor_annotation(&elements)),
             "Tile" => Annotation::Type(self.tile_annotation(&elements)),
             "Scalar" => Annotation::Type(match elements.first().map(|&dtype| self.dtype(dtype)) {
                 Some(Ok(dtype)) => Type::Scalar(dtype),
                 Some(Err(reason)) => Type::Unknown(reason),
-                None => Type::Unknown(Reason("a scalar without an element type".to_owned())),
+                None => Type::Unknown(Reason::new("a scalar without an element type")),
             }),
             "Tuple" | "tuple" => {
                 let types = elements.iter().map(|&element| match self.annotation(element) {
                     Annotation::Type(ty) | Annotation::Output(ty) => ty,
-                    Annotation::Nothing => Type::Unknown(Reason("a type that says nothing".to_owned())),
+                    Annotation::Nothing => Type::Unknown(Reason::new("a type that says nothing")),
                 });
                 Annotation::Type(Type::Tuple(types.collect()))
             }
             "Ptr" | "MemRefType" | "UnknownType" => Annotation::Nothing,
             "TaskId" => Annotation::Type(Type::Scalar(Dtype::TaskId)),
-            "Array" => Annotation::Type(Type::Unknown(Reason("arrays are not modelled".to_owned()))),
+            "Array" => Annotation::Type(Type::Unknown(Reason::new("arrays are not modelled"))),
             // A parameter of a `@pl.jit` function: `n: pl.INDEX`.
             other => Annotation::Type(match Dtype::from_name(other).filter(|_| elements.is_empty()) {
                 Some(dtype) => Type::Scalar(dtype),
-                None => Type::Unknown(Reason(format!("the type `{other}` is not modelled"))),
+                None => Type::Unknown(Reason::new(format!("the type `{other}` is not modelled"))),
             }),
         }
     }
@@ -111,7 +111,7 @@ impl Lowering<'_> {
     }
 
     fn tile_annotation(&mut self, elements: &[ExprId]) -> Type {
-        let unknown = |reason: String| Type::Unknown(Reason(reason));
+        let unknown = |reason: String| Type::Unknown(Reason::new(reason));
         let (Some(&shape_at), Some(&dtype_at)) = (elements.first(), elements.get(1)) else {
             return unknown("a tile type without shape or element type".to_owned());
         };
@@ -127,7 +127,7 @@ impl Lowering<'_> {
         for &extra in elements.iter().skip(2) {
             match self.tile_extra(extra, &mut tile) {
                 Ok(()) => {}
-                Err(reason) => self.note(extra, reason.0),
+                Err(reason) => self.note(extra, reason),
             }
         }
         Type::Tile(tile)
@@ -155,7 +155,7 @@ impl Lowering<'_> {
                     None => Scalar::Int(0),
                     Some(Term::Scalar(slot)) => slot,
                     Some(Term::Unknown(reason)) => return Err(reason),
-                    Some(_) => return Err(Reason("the slot of an allocation is no integer".to_owned())),
+                    Some(_) => return Err(Reason::new("the slot of an allocation is no integer")),
                 };
                 if let Some(at) = subscript
                     && let Some(message) = no_such_slot(&name, slots, &slot)
@@ -168,7 +168,7 @@ impl Lowering<'_> {
                 Ok(())
             }
             Constant::Unknown(reason) => Err(reason),
-            _ => Err(Reason("this part of a tile type is not modelled".to_owned())),
+            _ => Err(Reason::new("this part of a tile type is not modelled")),
         }
     }
 
@@ -189,7 +189,7 @@ impl Lowering<'_> {
                 Some("slayout") => tile.view.slayout = self.member(arg.value).as_deref().and_then(SLayout::from_name),
                 Some("fractal") => match self.constant(arg.value) {
                     Constant::Int(fractal) => tile.view.fractal = u32::try_from(fractal).ok(),
-                    _ => return Err(Reason("`fractal` is no constant".to_owned())),
+                    _ => return Err(Reason::new("`fractal` is no constant")),
                 },
                 Some("pad") => tile.view.pad = self.member(arg.value).as_deref().and_then(Pad::from_name),
                 _ => {}
@@ -211,14 +211,14 @@ impl Lowering<'_> {
             Constant::Dtype(dtype) => Ok(dtype),
             Constant::Member(name) if !name.contains('.') => Err(self.unknown_dtype(expr, &name)),
             Constant::Unknown(reason) => Err(reason),
-            _ => Err(Reason("this is no element type".to_owned())),
+            _ => Err(Reason::new("this is no element type")),
         }
     }
 
     pub(super) fn unknown_dtype(&mut self, at: ExprId, name: &str) -> Reason {
         let known = Dtype::ALL.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(", ");
         self.reject(at, Code::UnknownDtype, format!("there is no element type `pl.{name}`; there are {known}"));
-        Reason(format!("there is no element type `pl.{name}`"))
+        Reason::new(format!("there is no element type `pl.{name}`"))
     }
 
     /// The extents that an expression gives: a list of numbers and names, or something that has such a list as its value.
@@ -230,11 +230,11 @@ impl Lowering<'_> {
                     Term::Scalar(scalar) => Ok(scalar),
                     Term::Unknown(reason) => Err(reason),
                     Term::Constant(Constant::Dynamic(name)) => Ok(Scalar::Dynamic(name)),
-                    _ => Err(Reason("an extent is no integer".to_owned())),
+                    _ => Err(Reason::new("an extent is no integer")),
                 })
                 .collect(),
             Term::Unknown(reason) => Err(reason),
-            _ => Err(Reason("a shape is no list".to_owned())),
+            _ => Err(Reason::new("a shape is no list")),
         }
     }
 
@@ -245,7 +245,7 @@ impl Lowering<'_> {
             Term::Scalar(scalar) => scalar,
             Term::Unknown(reason) => Scalar::Unknown(reason),
             Term::Constant(Constant::Dynamic(name)) => Scalar::Dynamic(name),
-            _ => Scalar::Unknown(Reason("an extent is no integer".to_owned())),
+            _ => Scalar::Unknown(Reason::new("an extent is no integer")),
         };
         Some(elements.into_iter().map(extent).collect())
     }
@@ -259,7 +259,7 @@ impl Lowering<'_> {
                 Scalar::Int(extent) => {
                     let message = format!("an extent of a tile is {extent}; it must be positive");
                     self.reject(at, Code::InvalidOperand, message);
-                    return Err(Reason("the tile has no positive shape".to_owned()));
+                    return Err(Reason::new("the tile has no positive shape"));
                 }
                 Scalar::Unknown(reason) => return Err(reason.clone()),
                 runtime => {
@@ -268,7 +268,7 @@ impl Lowering<'_> {
                         "the shape of a tile must be constant, but {what} is known at run time only; give the largest shape here and the actual extent as `valid_shape`"
                     );
                     self.reject(at, Code::ShapeNotConstant, message);
-                    return Err(Reason(format!("the tile's shape depends on {what}")));
+                    return Err(Reason::new(format!("the tile's shape depends on {what}")));
                 }
             }
         }

@@ -64,7 +64,7 @@ impl HostValue {
                 Value::Call(Call { op: OpId::TENSOR_CREATE, args: Vec::new(), attrs: Vec::new(), origin })
             }
             HostValue::PartOf(tensor) => Value::Copy(tensor),
-            HostValue::Unknown => Value::Scalar(Scalar::Unknown(Reason("a value of the host".to_owned()))),
+            HostValue::Unknown => Value::Scalar(Scalar::Unknown(Reason::new("a value of the host"))),
         }
     }
 }
@@ -176,12 +176,12 @@ impl<'a> Lowering<'a> {
             }
             let ty = match param.annotation.map(|annotation| self.annotation(annotation)) {
                 Some(Annotation::Type(ty) | Annotation::Output(ty)) => ty,
-                Some(Annotation::Nothing) => Type::Unknown(Reason(format!("`{name}` has no type"))),
+                Some(Annotation::Nothing) => Type::Unknown(Reason::new(format!("`{name}` has no type"))),
                 None => {
                     let message =
                         format!("`{name}` has no type; write `{name}: pl.Tensor[[M, N], pl.FP32]` or the like");
                     self.reject(param.name, Code::Rejected, message);
-                    Type::Unknown(Reason(format!("`{name}` has no type")))
+                    Type::Unknown(Reason::new(format!("`{name}` has no type")))
                 }
             };
             let ty = self.called_with(name, ty);
@@ -273,16 +273,16 @@ impl<'a> Lowering<'a> {
         self.site.unwrap_or(Origin::Stmt(stmt))
     }
 
-    pub(super) fn note(&mut self, at: ExprId, reason: String) {
+    pub(super) fn note(&mut self, at: ExprId, reason: impl Into<Reason>) {
         let at = self.at_expr(at);
         self.note_at(at, reason);
     }
 
-    pub(super) fn note_at(&mut self, at: Origin, reason: String) {
+    pub(super) fn note_at(&mut self, at: Origin, reason: impl Into<Reason>) {
         if self.state.host {
             return;
         }
-        let note = Note { at, reason: Reason(reason) };
+        let note = Note { at, reason: reason.into() };
         if !self.state.notes.contains(&note) {
             self.state.notes.push(note);
         }
@@ -639,14 +639,14 @@ impl<'a> Lowering<'a> {
             match &tuple {
                 Term::List(values) => {
                     let value = values.get(index).cloned();
-                    let value =
-                        value.unwrap_or_else(|| Term::Unknown(Reason(format!("`{name}` has no value in its tuple"))));
+                    let value = value
+                        .unwrap_or_else(|| Term::Unknown(Reason::new(format!("`{name}` has no value in its tuple"))));
                     self.assign(element, name, None, Rhs::Term(value));
                 }
                 Term::Var(tuple) => self.assign_element(element, name, *tuple, index as u32),
                 Term::Unknown(reason) => self.bind(name, Term::Unknown(reason.clone())),
                 Term::Scalar(_) | Term::Constant(_) => {
-                    let reason = Reason(format!("`{name}` is taken out of something that is no tuple"));
+                    let reason = Reason::new(format!("`{name}` is taken out of something that is no tuple"));
                     self.bind(name, Term::Unknown(reason));
                 }
             }
@@ -672,7 +672,7 @@ impl<'a> Lowering<'a> {
             Type::Unknown(reason) => Some(Type::Unknown(reason.clone())),
             _ => None,
         };
-        let ty = ty.unwrap_or_else(|| Type::Unknown(Reason(format!("`{name}` has no value in its tuple"))));
+        let ty = ty.unwrap_or_else(|| Type::Unknown(Reason::new(format!("`{name}` has no value in its tuple"))));
         let origin = self.at_expr(target);
         let var = self.variable(target, name, &ty, origin);
         self.emit(Statement::Let { var, value: Value::Element { tuple, index }, ty, origin });
@@ -746,12 +746,12 @@ impl<'a> Lowering<'a> {
                     let message =
                         "the condition is no scalar; compare scalars, or read an element of the tile".to_owned();
                     self.reject(condition, Code::Rejected, message);
-                    Scalar::Unknown(Reason("the condition is no scalar".to_owned()))
+                    Scalar::Unknown(Reason::new("the condition is no scalar"))
                 }
             },
             Term::Constant(Constant::Bool(value)) => Scalar::Bool(value),
             Term::Unknown(reason) => Scalar::Unknown(reason),
-            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason("the condition is no scalar".to_owned())),
+            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason::new("the condition is no scalar")),
         }
     }
 
@@ -776,7 +776,7 @@ impl<'a> Lowering<'a> {
         for (name, annotation) in names {
             let captured = yielded.iter().find(|known| known.name == name).map(|known| known.ty.clone());
             let inferred =
-                captured.unwrap_or_else(|| Type::Unknown(Reason(format!("`{name}` is yielded in no branch"))));
+                captured.unwrap_or_else(|| Type::Unknown(Reason::new(format!("`{name}` is yielded in no branch"))));
             let ty = match annotation.map(|annotation| self.annotation(annotation)) {
                 Some(Annotation::Type(annotated)) => annotation::merge(annotated, &inferred),
                 _ => inferred,

@@ -8,7 +8,7 @@ use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt, l
 use super::annotation::Annotation;
 use super::arguments::IGNORED;
 use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
-use super::legacy::{removed, renamed};
+use super::legacy::{Notation, Reduction, removed, renamed};
 use super::pre_ssa::InlinedFunction;
 use super::renaming::Renames;
 use super::{Kind, kind};
@@ -18,13 +18,13 @@ use crate::ir::{
     Attr, AttrName, BLayout, Call, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
     TensorLayout, TensorType, Type, VarId,
 };
-use crate::ops::{self, Category, OpId, Param, Preset, Slot, When};
+use crate::ops::{self, BarrierMode, Category, Coalesce, CoreType, NotifyOp, OpId, Param, Preset, Slot, WaitCmp, When};
 use crate::passes::tensor_to_tile;
 use crate::target::Space;
 use crate::typing::{self, Problem, notation, scalar};
 
-pub(super) fn unknown(reason: impl Into<String>) -> Rhs {
-    Rhs::Term(Term::Unknown(Reason(reason.into())))
+pub(super) fn unknown(reason: impl Into<Reason>) -> Rhs {
+    Rhs::Term(Term::Unknown(reason.into()))
 }
 
 impl Lowering<'_> {
@@ -37,9 +37,12 @@ impl Lowering<'_> {
             ["pl", "const"] => Rhs::Term(self.typed_constant(expr, args)),
             ["pl", _, "get_byte"] | ["pl", "dynamic" | "MemRef"] => Rhs::Term(self.outer(expr)),
             ["pl", "dim"] | ["pl", "tensor", "dim"] => Rhs::Term(self.dim(args)),
-            ["pl", "tile", "sum"] => self.reduction_of_axis(expr, "tile.sum", args),
-            ["pl", "tile", name @ ("max" | "min")] if keyword(args, "axis").is_some() => {
-                self.reduction_of_axis(expr, &format!("tile.{name}"), args)
+            ["pl", "tile", "sum"] => self.reduction_of_axis(expr, (Reduction::Sum, Notation::Tile), args),
+            ["pl", "tile", "max"] if keyword(args, "axis").is_some() => {
+                self.reduction_of_axis(expr, (Reduction::Max, Notation::Tile), args)
+            }
+            ["pl", "tile", "min"] if keyword(args, "axis").is_some() => {
+                self.reduction_of_axis(expr, (Reduction::Min, Notation::Tile), args)
             }
             ["pl", "min" | "max"] | ["pl", "tile", "min" | "max"] => {
                 let (op, sign) = match path.last() {
@@ -112,7 +115,7 @@ impl Lowering<'_> {
     /// `pl.tensor.dim(x, 0)` is read at run time, also where the type gives a number; `x.shape[0]` is that number.
     fn dim(&mut self, args: &[Arg]) -> Term {
         let (Some(tensor), Some(axis)) = (args.first(), args.get(1)) else {
-            return Term::Unknown(Reason("`pl.tensor.dim` takes a tensor and an axis".to_owned()));
+            return Term::Unknown(Reason::new("`pl.tensor.dim` takes a tensor and an axis"));
         };
         let tensor = self.expression(tensor.value);
         let axis = self.scalar(axis.value);
@@ -126,7 +129,7 @@ impl Lowering<'_> {
                 Term::Scalar(Scalar::Dim { tensor, axis: u32::try_from(axis).unwrap_or(0) })
             }
             (Term::Unknown(reason), _) => Term::Unknown(reason),
-            _ => Term::Scalar(Scalar::Unknown(Reason("an extent of a tensor".to_owned()))),
+            _ => Term::Scalar(Scalar::Unknown(Reason::new("an extent of a tensor"))),
         }
     }
 
@@ -367,7 +370,7 @@ impl Lowering<'_> {
         if let Some(Type::Unknown(reason)) = &first
             && dispatches
         {
-            return unknown(reason.0.clone());
+            return unknown(reason.clone());
         }
         // The host says what tensors there are; it computes nothing.
         let is_tensor = matches!(first, Some(Type::Tensor(_))) && !self.state.host;
@@ -484,7 +487,7 @@ impl Lowering<'_> {
             (Some(Term::Scalar(value)), Some(Term::Constant(Constant::Dtype(dtype)))) => {
                 Term::Scalar(Scalar::Cast(*dtype, Box::new(value.clone())))
             }
-            _ => Term::Scalar(Scalar::Unknown(Reason("a cast of a scalar".to_owned()))),
+            _ => Term::Scalar(Scalar::Unknown(Reason::new("a cast of a scalar"))),
         }
     }
 
@@ -494,7 +497,7 @@ impl Lowering<'_> {
         if name == "read"
             && let Some(Type::Tensor(tensor)) = &first
         {
-            let element = Scalar::Unknown(Reason("an element of a tensor".to_owned()));
+            let element = Scalar::Unknown(Reason::new("an element of a tensor"));
             return Rhs::Term(Term::Scalar(match tensor.dtype {
                 Some(dtype) => Scalar::Cast(dtype, Box::new(element)),
                 None => element,
@@ -540,7 +543,7 @@ impl Lowering<'_> {
             given[index] = Some(term);
         }
         for (name, value, term) in keywords {
-            let is_named = |param: &Param| param.name == name || renamed(row.name, name) == Some(param.name);
+            let is_named = |param: &Param| param.name == name || renamed(op, name) == Some(param.name);
             // Without meaning for this operand, as the function of `pl` has said if the author wants it.
             if name == IGNORED {
                 continue;
@@ -551,7 +554,7 @@ impl Lowering<'_> {
                 }
                 None => match removed(op, name) {
                     Some((name, meaning)) => {
-                        removed_attrs.push((name, attribute(name, term)));
+                        removed_attrs.push((name, attribute(op, name, term)));
                         let reason =
                             format!("`{name}` of `{}` is of an earlier version, and read as then: {meaning}", row.name);
                         self.note(value, reason);
@@ -584,8 +587,8 @@ impl Lowering<'_> {
                         *slot = Some(self.operand(term));
                     }
                 }
-                (Slot::Attr(name), Some(term)) => attrs.push((name, attribute(name, term))),
-                (Slot::Attr(name), None) => attrs.extend(preset(param.preset).map(|attr| (name, attr))),
+                (Slot::Attr(name), Some(term)) => attrs.push((name, attribute(op, name, term))),
+                (Slot::Attr(name), None) => attrs.extend(preset(op, name, param.preset).map(|attr| (name, attr))),
                 (Slot::Arg(_), None) => {}
             }
             if param.preset == Preset::Required && !is_given {
@@ -630,7 +633,7 @@ impl Lowering<'_> {
         }
         let message = self.unmet(call, on_tensors)?;
         self.reject(at, Code::InvalidOperand, message.clone());
-        Some(Type::Unknown(Reason(message)))
+        Some(Type::Unknown(Reason::new(message)))
     }
 
     /// What a call takes over from the `pl.split_aiv` around it: a transfer between the cores how it is divided, and what must not be
@@ -641,7 +644,7 @@ impl Lowering<'_> {
             op if op.crosses_cores() && call.attr(AttrName::Split).is_none() => {
                 call.attrs.push((AttrName::Split, Attr::Int(mode.map_or(0, SplitMode::code))));
             }
-            OpId::NOTIFY => call.attrs.push((AttrName::CorePlacement, Attr::Str("aiv".to_owned()))),
+            OpId::NOTIFY => call.attrs.push((AttrName::CorePlacement, Attr::CoreType(CoreType::Aiv))),
             _ => {}
         }
         call
@@ -655,13 +658,13 @@ impl Lowering<'_> {
         let ty = match typing::deduce(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => ty,
             Err(Problem::Unknown(reason)) => Type::Unknown(reason),
-            Err(Problem::NotModelled(what)) => {
-                self.note(at, what.clone());
-                Type::Unknown(Reason(what))
+            Err(Problem::NotModelled(reason)) => {
+                self.note(at, reason.clone());
+                Type::Unknown(reason)
             }
             Err(Problem::Empty(message)) => {
                 self.note(at, message.clone());
-                Type::Unknown(Reason(message))
+                Type::Unknown(Reason::new(message))
             }
             Err(Problem::NotConstant(extent)) => {
                 let what = self.describe(&extent);
@@ -669,12 +672,12 @@ impl Lowering<'_> {
                     "the shape of a tile must be constant, but {what} is known at run time only; give the largest shape here and the actual extent as `valid_shape`"
                 );
                 self.reject(at, Code::ShapeNotConstant, message);
-                Type::Unknown(Reason(format!("the tile's shape depends on {what}")))
+                Type::Unknown(Reason::new(format!("the tile's shape depends on {what}")))
             }
             Err(Problem::UnknownDtype(name)) => Type::Unknown(self.unknown_dtype(at, &name)),
             Err(Problem::Invalid(message) | Problem::OutOfBounds(message)) => {
                 self.reject(at, Code::InvalidOperand, message.clone());
-                Type::Unknown(Reason(message))
+                Type::Unknown(Reason::new(message))
             }
         };
         if call.op == OpId::LOAD
@@ -713,12 +716,12 @@ fn is_scratch(row: &ops::Op, param: &Param) -> bool {
     matches!(param.slot, Slot::Arg(arg) if row.scratch.contains(&arg))
 }
 
-fn preset(preset: Preset) -> Option<Attr> {
+fn preset(op: OpId, name: AttrName, preset: Preset) -> Option<Attr> {
     Some(match preset {
         Preset::Required | Preset::Absent => return None,
         Preset::Bool(value) => Attr::Bool(value),
         Preset::Int(value) => Attr::Int(value),
-        Preset::Str(value) => Attr::Str(value.to_owned()),
+        Preset::Str(value) => word(op, name, value),
         Preset::Space(space) => Attr::Space(space),
         Preset::Dtype(dtype) => Attr::Dtype(dtype),
         Preset::Pad(pad) => Attr::Pad(pad),
@@ -731,10 +734,24 @@ pub(crate) const ROUNDING: [&str; 7] = ["none", "rint", "round", "floor", "ceil"
 /// `pl.MaskPattern`, from 1.
 const MASKS: [&str; 7] = ["P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111"];
 
-fn attribute(name: AttrName, term: Term) -> Attr {
-    let unknown = || Attr::Unknown(Reason(format!("the value of `{name}` is not known")));
+/// A word that the author writes for an attribute, by what it means there.
+fn word(op: OpId, name: AttrName, text: &str) -> Attr {
+    let meaning = match name {
+        AttrName::Mode if op == OpId::SYNCALL => BarrierMode::from_name(text).map(Attr::BarrierMode),
+        AttrName::Mode => ROUNDING.iter().position(|mode| *mode == text).map(|mode| Attr::Int(mode as i64)),
+        AttrName::CoreType => CoreType::from_name(text).map(Attr::CoreType),
+        AttrName::Op => NotifyOp::from_name(text).map(Attr::NotifyOp),
+        AttrName::Cmp => WaitCmp::from_name(text).map(Attr::WaitCmp),
+        AttrName::Coalesce => Coalesce::from_name(text).map(Attr::Coalesce),
+        _ => None,
+    };
+    meaning.unwrap_or_else(|| Attr::Str(text.to_owned()))
+}
+
+fn attribute(op: OpId, name: AttrName, term: Term) -> Attr {
+    let unknown = || Attr::Unknown(Reason::new(format!("the value of `{name}` is not known")));
     match term {
-        Term::Scalar(Scalar::Const(_, number)) => attribute(name, Term::Scalar(*number)),
+        Term::Scalar(Scalar::Const(_, number)) => attribute(op, name, Term::Scalar(*number)),
         Term::Scalar(Scalar::Int(0)) if name == AttrName::PadValue => Attr::Pad(Pad::Zero),
         Term::Scalar(Scalar::Float(value)) if name == AttrName::PadValue => match value.get() {
             0.0 => Attr::Pad(Pad::Zero),
@@ -747,11 +764,7 @@ fn attribute(name: AttrName, term: Term) -> Attr {
         Term::Scalar(Scalar::Bool(value)) => Attr::Bool(value),
         Term::Constant(Constant::Dtype(dtype)) => Attr::Dtype(dtype),
         Term::Constant(Constant::Space(space)) => Attr::Space(space),
-        Term::Constant(Constant::Str(text)) if name == AttrName::Mode => {
-            let rounding = ROUNDING.iter().position(|mode| *mode == text);
-            rounding.map_or(Attr::Str(text), |mode| Attr::Int(mode as i64))
-        }
-        Term::Constant(Constant::Str(text)) => Attr::Str(text),
+        Term::Constant(Constant::Str(text)) => word(op, name, &text),
         Term::Constant(Constant::Member(member)) => {
             let last = last_name(&member);
             let attr = match name {
@@ -760,7 +773,7 @@ fn attribute(name: AttrName, term: Term) -> Attr {
                 AttrName::SLayout => SLayout::from_name(last).map(Attr::SLayout),
                 AttrName::Atomic => Some(Attr::Int(i64::from(last == "Add"))),
                 AttrName::MaskPattern => MASKS.iter().position(|mask| *mask == last).map(|at| Attr::Int(at as i64 + 1)),
-                _ => Some(Attr::Str(last.to_owned())),
+                _ => Some(word(op, name, last)),
             };
             attr.unwrap_or_else(unknown)
         }
@@ -783,7 +796,7 @@ fn is_open(ty: &Type) -> bool {
 
 /// A tensor of the host with constant extents as a value.
 fn tensor_constant(ty: &Type) -> Constant {
-    let not_known = || Constant::Unknown(Reason("the shape of the tensor is not known".to_owned()));
+    let not_known = || Constant::Unknown(Reason::new("the shape of the tensor is not known"));
     let Type::Tensor(tensor) = ty else { return not_known() };
     let shape: Option<Vec<i64>> = tensor.shape.iter().map(Scalar::as_int).collect();
     match (shape, tensor.dtype) {
@@ -802,6 +815,6 @@ fn returned_params(source: &FunctionSource, function: &Function, passed: &[(Opti
         let by_keyword = passed.iter().find(|(keyword, _)| *keyword == Some(name));
         by_keyword.or_else(|| passed.get(index).filter(|(keyword, _)| keyword.is_none())).map(|(_, ty)| ty.clone())
     };
-    let unknown = || Type::Unknown(Reason("what a kernel returns".to_owned()));
+    let unknown = || Type::Unknown(Reason::new("what a kernel returns"));
     values.into_iter().map(|value| ast.name(value).and_then(of_param).unwrap_or_else(unknown)).collect()
 }

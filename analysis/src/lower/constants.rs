@@ -58,5 +58,5 @@ fn allocation(arguments: Vec<Argument>) -> Constant {
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {
-    Constant::Unknown(Reason(reason.into()))
+    Constant::Unknown(Reason::new(reason))
 }

@@ -13,8 +13,8 @@ use crate::ops::OpId;
 use crate::typing::{notation, scalar};
 use crate::vocabulary;
 
-fn unknown(reason: impl Into<String>) -> Term {
-    Term::Unknown(Reason(reason.into()))
+fn unknown(reason: impl Into<Reason>) -> Term {
+    Term::Unknown(reason.into())
 }
 
 impl Lowering<'_> {
@@ -66,7 +66,7 @@ impl Lowering<'_> {
                 }
                 Some(term) => term.clone(),
                 None if self.renaming.name(expr).is_some() => {
-                    Term::Unknown(Reason(format!("`{name}` has no value on every way to here")))
+                    Term::Unknown(Reason::new(format!("`{name}` has no value on every way to here")))
                 }
                 None => self.outer(expr),
             },
@@ -159,7 +159,7 @@ impl Lowering<'_> {
             Term::Var(var) if matches!(self.ty(var), Type::Scalar(_)) => Scalar::Var(var),
             Term::Constant(Constant::Dynamic(name)) => Scalar::Dynamic(name),
             Term::Unknown(reason) => Scalar::Unknown(reason),
-            _ => Scalar::Unknown(Reason("a scalar is expected here".to_owned())),
+            _ => Scalar::Unknown(Reason::new("a scalar is expected here")),
         }
     }
 
@@ -188,7 +188,7 @@ impl Lowering<'_> {
             Term::Var(var) => self.ty(*var).clone(),
             Term::Scalar(value) => Type::Scalar(self.scalar_dtype(value).unwrap_or(Dtype::Index)),
             Term::List(elements) => Type::Tuple(elements.iter().map(|element| self.term_type(element)).collect()),
-            Term::Constant(_) => Type::Unknown(Reason("a constant of the code around the kernel".to_owned())),
+            Term::Constant(_) => Type::Unknown(Reason::new("a constant of the code around the kernel")),
             Term::Unknown(reason) => Type::Unknown(reason.clone()),
         }
     }
@@ -202,7 +202,7 @@ impl Lowering<'_> {
                 Operand::List(elements.into_iter().map(|element| self.to_scalar(element)).collect())
             }
             Term::Constant(Constant::Dynamic(name)) => Operand::Scalar(Scalar::Dynamic(name)),
-            Term::Constant(_) => Operand::Unknown(Reason("a constant that is no number".to_owned())),
+            Term::Constant(_) => Operand::Unknown(Reason::new("a constant that is no number")),
             Term::Unknown(reason) => Operand::Unknown(reason),
         }
     }
@@ -290,7 +290,7 @@ impl Lowering<'_> {
         };
         // What follows from it is not known for the same reason; and of what the compiler refuses nothing follows.
         if self.state.rejections.is_empty() && !self.state.notes.iter().any(|note| note.reason == reason) {
-            self.note(at, reason.0);
+            self.note(at, reason);
         }
     }
 
@@ -610,7 +610,7 @@ impl Lowering<'_> {
         let Some(offsets) = self.written_offsets(&indices, tile.shape.len()) else { return };
         let source = match self.expression(value) {
             Term::Var(source) if matches!(self.ty(source), Type::Tile(_)) => source,
-            Term::Unknown(reason) => return self.note(value, reason.0),
+            Term::Unknown(reason) => return self.note(value, reason),
             Term::Var(source) if matches!(self.ty(source), Type::Unknown(_)) => return,
             _ => {
                 let message = "what is written to a part of a tile must be a tile".to_owned();

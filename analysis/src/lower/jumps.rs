@@ -258,7 +258,7 @@ impl Jumps<'_> {
             // What it yields would have to be divided over the branches of the jump.
             if !results.is_empty() {
                 let reason = "`break` or `continue` in a branch that has results of its own".to_owned();
-                self.notes.push(Note { at: origin, reason: Reason(reason) });
+                self.notes.push(Note { at: origin, reason: Reason::new(reason) });
                 out.push(Statement::If { condition, then, otherwise, results, origin });
                 continue;
             }
@@ -401,7 +401,7 @@ fn as_value(operand: Operand) -> Value {
         Operand::Var(var) => Value::Copy(var),
         Operand::Scalar(scalar) => Value::Scalar(scalar),
         Operand::Unknown(reason) => Value::Scalar(Scalar::Unknown(reason)),
-        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason("a list that is carried".to_owned()))),
+        Operand::List(_) => Value::Scalar(Scalar::Unknown(Reason::new("a list that is carried"))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Legacy syntax: what authors could write in earlier versions of the language: sketches and older kernels do
 //! (`docs/reference/syntax.md`, "Earlier notations").
 
-use tilefit_syntax::ast::{Arg, ExprId, last_name};
+use tilefit_syntax::ast::{Arg, ExprId};
 
 use super::body::{Lowering, Rhs, Term, keyword};
 use super::call::unknown;
@@ -20,17 +20,22 @@ impl Lowering<'_> {
     }
 
     fn sketched(&mut self, expr: ExprId, name: &str, legacy: &str, args: &[Arg]) -> Rhs {
-        if matches!(name, "sum" | "max" | "min") {
-            return self.reduction_of_axis(expr, legacy, args);
+        let reduction = match name {
+            "sum" => Some(Reduction::Sum),
+            "max" => Some(Reduction::Max),
+            "min" => Some(Reduction::Min),
+            _ => None,
+        };
+        if let Some(reduction) = reduction {
+            return self.reduction_of_axis(expr, (reduction, Notation::Sketch), args);
         }
-        let Some(op) = ops::OPS.iter().find(|op| op.legacy == Some(legacy)) else {
+        let Some(op) = OpId::all().find(|op| op.op().legacy == Some(legacy)) else {
             return self.not_modelled(expr, &["block", name]);
         };
         let is_positional = args.iter().all(|arg| arg.keyword.is_none());
-        let window = match (name, args.len()) {
-            ("load", 5) if is_positional => OpId::LOAD,
-            ("store", 6) if is_positional => OpId::STORE,
-            _ => return self.operation(expr, op.name, ops::candidates(op.name), args),
+        let window = match (op, args.len()) {
+            (OpId::LOAD, 5) | (OpId::STORE, 6) if is_positional => op,
+            _ => return self.operation(expr, op.op().name, ops::candidates(op.op().name), args),
         };
         let mut terms: Vec<Term> = args.iter().map(|arg| self.expression(arg.value)).collect();
         let tensor = terms.split_off(5);
@@ -46,7 +51,13 @@ impl Lowering<'_> {
 
     /// `tile.sum(x, axis=0)`: each column to one element, along axis 1 each row, which takes scratch
     /// (`docs/reference/codegen.md`, "Operations"). Without `keepdim=True` the axis is dropped.
-    pub(super) fn reduction_of_axis(&mut self, expr: ExprId, what: &str, args: &[Arg]) -> Rhs {
+    pub(super) fn reduction_of_axis(
+        &mut self,
+        expr: ExprId,
+        (reduction, notation): (Reduction, Notation),
+        args: &[Arg],
+    ) -> Rhs {
+        let what = &format!("{}.{}", notation.module(), reduction.name());
         let mut positional: Vec<ExprId> =
             args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| arg.value).rev().collect();
         let Some(tile) = positional.pop().or_else(|| keyword(args, "tile")) else {
@@ -70,7 +81,7 @@ impl Lowering<'_> {
         // What is reduced has rows and columns; sketches store it as such.
         let keeps = match keeps {
             Some(Term::Scalar(Scalar::Bool(keeps))) => keeps,
-            _ => what.starts_with("block."),
+            _ => notation == Notation::Sketch,
         };
         let rank = shape.len() as i64;
         let axis = match axis {
@@ -86,14 +97,12 @@ impl Lowering<'_> {
                 return unknown(format!("the axis of `{what}`"));
             }
         };
-        let operation = last_name(what);
-        let today = format!("tile.{}_{operation}", if axis == 0 { "col" } else { "row" });
-        let Some(op) = OpId::from_name(&today) else { return self.not_modelled(expr, &[what]) };
+        let op = if axis == 0 { reduction.of_columns() } else { reduction.of_rows() };
         if axis == 0 {
             operands.truncate(1);
         }
-        if !what.starts_with("block.") {
-            self.note(expr, format!("`{what}` is of an earlier version, and read as `pl.{today}`"));
+        if notation == Notation::Tile {
+            self.note(expr, format!("`{what}` is of an earlier version, and read as `pl.{}`", op.op().name));
         }
         let call = self.make_call(op, operands, Vec::new(), expr);
         let reduced = self.deduced(call, expr);
@@ -110,11 +119,63 @@ impl Lowering<'_> {
     }
 }
 
+/// A reduction along an axis that is an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reduction {
+    Sum,
+    Max,
+    Min,
+}
+
+impl Reduction {
+    fn name(self) -> &'static str {
+        match self {
+            Reduction::Sum => "sum",
+            Reduction::Max => "max",
+            Reduction::Min => "min",
+        }
+    }
+
+    fn of_rows(self) -> OpId {
+        match self {
+            Reduction::Sum => OpId::ROW_SUM,
+            Reduction::Max => OpId::ROW_MAX,
+            Reduction::Min => OpId::ROW_MIN,
+        }
+    }
+
+    fn of_columns(self) -> OpId {
+        match self {
+            Reduction::Sum => OpId::COL_SUM,
+            Reduction::Max => OpId::COL_MAX,
+            Reduction::Min => OpId::COL_MIN,
+        }
+    }
+}
+
+/// Where a reduction along an axis was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notation {
+    /// `block.sum` of a sketch.
+    Sketch,
+    /// `pl.tile.sum`
+    Tile,
+}
+
+impl Notation {
+    fn module(self) -> &'static str {
+        match self {
+            Notation::Sketch => "block",
+            Notation::Tile => "tile",
+        }
+    }
+}
+
 /// Parameters that had another name.
-pub(super) fn renamed(op: &str, name: &str) -> Option<&'static str> {
+pub(super) fn renamed(op: OpId, name: &str) -> Option<&'static str> {
     match (op, name) {
         (_, "valid_shapes") => Some("valid_shape"),
-        ("tile.load" | "tile.create" | "tile.move" | "tile.extract", "memory_space" | "target_space") => {
+        (OpId::LOAD | OpId::CREATE | OpId::MOVE | OpId::EXTRACT, "memory_space" | "target_space") => {
             Some("target_memory")
         }
         _ => None,

@@ -75,7 +75,7 @@ impl Lowering<'_> {
             }
             "spmd" => {
                 self.note(iter, "`pl.spmd` inside of a kernel".to_owned());
-                let reason = Reason("the index of `pl.spmd`".to_owned());
+                let reason = Reason::new("the index of `pl.spmd`");
                 self.bind_index(target, Rhs::Term(Term::Scalar(Scalar::Unknown(reason))));
                 return self.block(body);
             }
@@ -138,7 +138,7 @@ impl Lowering<'_> {
         let Some((start, step, trips)) = trips else {
             let reason = "a scope in `pl.unroll`, of which the compiler makes one kernel for each iteration";
             let around = self.state.around_scopes.replace(reason);
-            self.bind(index, Term::Unknown(Reason("the index of `pl.unroll`".to_owned())));
+            self.bind(index, Term::Unknown(Reason::new("the index of `pl.unroll`")));
             self.block(body);
             self.state.around_scopes = around;
             return;
@@ -289,7 +289,7 @@ impl Lowering<'_> {
         match self.expression(stage) {
             Term::Scalar(Scalar::Int(stages)) if stages >= 1 => u32::try_from(stages).ok(),
             Term::Unknown(reason) => {
-                self.note(stage, reason.0);
+                self.note(stage, reason);
                 Some(1)
             }
             _ => {
@@ -309,11 +309,11 @@ impl Lowering<'_> {
             Term::Scalar(scalar) => scalar,
             Term::Var(var) => Scalar::Var(var),
             Term::Unknown(reason) => Scalar::Unknown(reason),
-            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason("the bound is no integer".to_owned())),
+            Term::List(_) | Term::Constant(_) => Scalar::Unknown(Reason::new("the bound is no integer")),
         });
         let mut next = || values.next();
         let bounds = match positional.len() {
-            0 => [Scalar::Int(0), Scalar::Unknown(Reason("the loop has no bound".to_owned())), Scalar::Int(1)],
+            0 => [Scalar::Int(0), Scalar::Unknown(Reason::new("the loop has no bound")), Scalar::Int(1)],
             1 => [Some(Scalar::Int(0)), next(), Some(Scalar::Int(1))].map(known),
             2 => [next(), next(), Some(Scalar::Int(1))].map(known),
             _ => [next(), next(), next()].map(known),
@@ -322,7 +322,7 @@ impl Lowering<'_> {
             for bound in &bounds {
                 match bound {
                     Scalar::Int(_) => {}
-                    Scalar::Unknown(reason) => self.note(iter, reason.0.clone()),
+                    Scalar::Unknown(reason) => self.note(iter, reason.clone()),
                     runtime => {
                         let what = self.describe(runtime);
                         let message =

@@ -335,7 +335,7 @@ pub(crate) fn kind(ast: &Ast, function: &Function) -> Kind {
 
 /// Whether a parameter of this name is a legacy one of an operation.
 pub(crate) fn is_legacy_parameter(op: OpId, name: &str) -> bool {
-    legacy::renamed(op.op().name, name).is_some() || legacy::removed(op, name).is_some()
+    legacy::renamed(op, name).is_some() || legacy::removed(op, name).is_some()
 }
 
 /// Whether a block is a kernel without a decorator, as the design documents write them.

@@ -97,7 +97,7 @@ pub(super) fn everything(body: &[Stmt], vars: &[Var]) -> Result<Vec<Operand>, Re
         true => Ok(body.iter().flat_map(Stmt::results).map(Operand::Var).collect()),
         false => {
             let reason = "nothing reads what this scope at the end of its function computes, and the compiler hands out all of it";
-            Err(Reason(reason.to_owned()))
+            Err(Reason::new(reason))
         }
     }
 }
@@ -409,7 +409,7 @@ impl Renaming<'_> {
 }
 
 fn host() -> Reason {
-    Reason("a value of the host".to_owned())
+    Reason::new("a value of the host")
 }
 
 fn of_host() -> Value {

@@ -293,7 +293,7 @@ impl Converter<'_> {
             let in_while = index.is_none();
             let init = match is_unrolled {
                 // The copies stand one after the other, so that what they assign has a value after them.
-                true => Operand::Unknown(Reason("a value before the copies of a loop".to_owned())),
+                true => Operand::Unknown(Reason::new("a value before the copies of a loop")),
                 false => self.escaping_init(var, &ty, body, in_while, origin),
             };
             let iter = self.carried(var, ty.clone(), Role::IterArg, origin);
@@ -369,7 +369,7 @@ impl Converter<'_> {
             return Operand::Var(init);
         }
         let name = &self.author(var).name;
-        let reason = Reason(format!("`{name}` is used after the loop that defines it"));
+        let reason = Reason::new(format!("`{name}` is used after the loop that defines it"));
         if is_new && !self.around.iter().any(is_decided) {
             let fix = match in_while && self.renamed.contains_key(&var) {
                 true => {
@@ -446,7 +446,7 @@ impl Converter<'_> {
             let reason = format!(
                 "the branches yield values and also rebind `{name}`, which the compiler cannot merge; yield `{name}` too"
             );
-            self.notes.push(Note { at: origin, reason: Reason(reason.clone()) });
+            self.notes.push(Note { at: origin, reason: Reason::new(reason.clone()) });
             self.rejections.push(Rejection::new(origin, Code::Rejected, reason));
         }
         let mut results = Vec::new();
@@ -500,7 +500,7 @@ impl Converter<'_> {
     /// Why a variable has no value here, which the compiler refuses where a branch assigns it (SSAVerify).
     fn unbound(&mut self, var: VarId) -> Reason {
         let name = &self.author(var).name;
-        let reason = Reason(format!("`{name}` has no value on every way to here"));
+        let reason = Reason::new(format!("`{name}` has no value on every way to here"));
         if let (Some(&branch), Some(at)) = (self.lost.get(&var), self.at) {
             let message = format!(
                 "variable `{name}` is used outside its defining scope: one branch assigns it, so that it has no value where the other one runs; assign it before the branch, or in both"

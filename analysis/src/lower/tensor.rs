@@ -10,8 +10,8 @@ use crate::ops::OpId;
 use crate::passes::tensor_to_tile::{self, Untyped};
 use crate::typing::scalar;
 
-fn unknown(reason: impl Into<String>) -> Rhs {
-    Rhs::Term(Term::Unknown(Reason(reason.into())))
+fn unknown(reason: impl Into<Reason>) -> Rhs {
+    Rhs::Term(Term::Unknown(reason.into()))
 }
 
 /// The part of a tensor that a subscript selects.
@@ -31,12 +31,12 @@ impl Lowering<'_> {
         match tensor_to_tile::result_type(&call, &self.state.vars, &self.state.constants) {
             Ok(ty) => Rhs::Call(call, ty),
             Err(Untyped::Unknown(reason)) => {
-                self.note(at, reason.0.clone());
+                self.note(at, reason.clone());
                 Rhs::Call(call, Type::Unknown(reason))
             }
             Err(Untyped::Refused(message)) => {
                 self.reject(at, Code::InvalidOperand, message.clone());
-                Rhs::Call(call, Type::Unknown(Reason(message)))
+                Rhs::Call(call, Type::Unknown(Reason::new(message)))
             }
         }
     }
@@ -48,7 +48,7 @@ impl Lowering<'_> {
             self.host_reads(at, [var]);
         }
         if self.state.host || tensor.dtype.is_none() {
-            return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason("an element of a tensor".to_owned()))));
+            return Rhs::Term(Term::Scalar(Scalar::Unknown(Reason::new("an element of a tensor"))));
         }
         let args = vec![Operand::Var(var), Operand::List(offsets)];
         let call = self.make_call(OpId::TENSOR_READ, args, Vec::new(), at);
@@ -102,7 +102,7 @@ impl Lowering<'_> {
         let source = match self.expression(value) {
             Term::Var(source) => source,
             Term::Unknown(reason) => {
-                self.note(value, reason.0.clone());
+                self.note(value, reason.clone());
                 return self.bind(name, Term::Unknown(reason));
             }
             _ => {
@@ -204,8 +204,9 @@ impl Lowering<'_> {
     fn subscripted(&mut self, at: ExprId, var: VarId, tensor: &TensorType, indices: &[ExprId]) -> Option<Window> {
         if !tensor.rank_known {
             let var = &self.state.vars[var.0 as usize];
-            let what = format!("a window of `{}`, whose shape is not known{}", var.name, var.way_to_shape());
-            self.note(at, what);
+            let what = format!("a window of `{}`, whose shape is not known", var.name);
+            let reason = Reason::new(what).with_remedy(var.way_to_shape());
+            self.note(at, reason);
             return None;
         }
         if indices.len() > tensor.shape.len() {

@@ -67,20 +67,20 @@ pub(crate) fn plan_within(kernel: &Kernel, machine: Machine, planner: Planner, e
     let inits = Inits::of(kernel);
     let (mut bases, unplaced) = bases::assign(kernel, target);
     aliases::materialize(kernel, &inits, target, &mut bases);
-    let draft = Draft::new(kernel, machine, inits, bases, unplaced, effort);
-    if draft.groups.len() > MOST_GROUPS {
-        return report::too_many(kernel, target, planner, draft.groups.len());
+    let aliased = AliasedKernel::new(kernel, machine, inits, bases, unplaced, effort);
+    if aliased.groups.len() > MOST_GROUPS {
+        return report::too_many(kernel, target, planner, aliased.groups.len());
     }
     match planner {
-        Planner::Sequential => draft.sequential().into_plan(&draft, planner),
-        Planner::Packed => draft.packed().into_plan(&draft, planner),
-        Planner::DsaRp => draft.dsa_rp(),
-        Planner::Auto => draft.auto(),
+        Planner::Sequential => aliased.sequential().into_plan(&aliased, planner),
+        Planner::Packed => aliased.packed().into_plan(&aliased, planner),
+        Planner::DsaRp => aliased.dsa_rp(),
+        Planner::Auto => aliased.auto(),
     }
 }
 
 /// A kernel with its must-alias groups, to be given addresses.
-struct Draft<'k> {
+struct AliasedKernel<'k> {
     kernel: &'k Kernel,
     machine: Machine<'k>,
     inits: Inits,
@@ -95,7 +95,7 @@ struct Draft<'k> {
     effort: Effort<'k>,
 }
 
-/// Addresses for a draft.
+/// Addresses for a kernel with its groups.
 struct Placement {
     bases: Bases,
     repairs: Repairs,
@@ -119,7 +119,7 @@ struct Needed {
     alternatives: bool,
 }
 
-impl<'k> Draft<'k> {
+impl<'k> AliasedKernel<'k> {
     fn new(
         kernel: &'k Kernel,
         machine: Machine<'k>,
@@ -127,12 +127,24 @@ impl<'k> Draft<'k> {
         bases: Bases,
         unplaced: Vec<Unplaced>,
         effort: Effort<'k>,
-    ) -> Draft<'k> {
+    ) -> AliasedKernel<'k> {
         let lifetimes = Lifetimes::of(kernel, &inits, &bases);
         let groups = lifetimes::groups(&lifetimes, &bases);
         let constraints = Constraints::of(kernel, machine.target, &bases, &lifetimes, &groups);
         let (reserved, copies) = (Reserved::of(kernel), Vec::new());
-        Draft { kernel, machine, inits, unplaced, lifetimes, groups, constraints, reserved, copies, bases, effort }
+        AliasedKernel {
+            kernel,
+            machine,
+            inits,
+            unplaced,
+            lifetimes,
+            groups,
+            constraints,
+            reserved,
+            copies,
+            bases,
+            effort,
+        }
     }
 
     /// The author's variable that a tile is shown as.
@@ -214,39 +226,39 @@ impl<'k> Draft<'k> {
         let mut bases = self.bases.clone();
         let Repairs { moves, failures } = self.repair(&mut bases);
         let (kernel, copies) = repairs::written_out(self.kernel, &moves, &mut bases);
-        let mut draft =
-            Draft::new(&kernel, self.machine, Inits::of(&kernel), bases, self.unplaced.clone(), self.effort);
-        draft.copies = copies;
-        let (layout, degraded) = match dsa_rp::place(&draft) {
+        let mut aliased =
+            AliasedKernel::new(&kernel, self.machine, Inits::of(&kernel), bases, self.unplaced.clone(), self.effort);
+        aliased.copies = copies;
+        let (layout, degraded) = match dsa_rp::place(&aliased) {
             dsa_rp::PlacementResult::Placed(solution) => {
                 let dsa_rp::Solution { layout, sharing, stages } = solution;
                 let pair = |pair: &(usize, usize)| {
-                    verdict::stage_pair(&kernel, &draft.bases, &draft.groups, &draft.constraints, *pair)
+                    verdict::stage_pair(&kernel, &aliased.bases, &aliased.groups, &aliased.constraints, *pair)
                 };
                 let sharing: Vec<StagePair> = sharing.iter().filter_map(pair).collect();
                 (layout, (!sharing.is_empty()).then_some(Degraded::Stages { sharing, stages }))
             }
             dsa_rp::PlacementResult::NoFit => {
-                let refused = Placement { refused: true, ..draft.packed() };
-                return refused.into_plan(&draft, Planner::DsaRp);
+                let refused = Placement { refused: true, ..aliased.packed() };
+                return refused.into_plan(&aliased, Planner::DsaRp);
             }
             dsa_rp::PlacementResult::TooMany => {
-                return report::too_many(self.kernel, self.machine.target, Planner::DsaRp, draft.groups.len());
+                return report::too_many(self.kernel, self.machine.target, Planner::DsaRp, aliased.groups.len());
             }
         };
-        let tiles = draft.lifetimes.defined.iter().filter_map(|var| Some((*var, draft.lifetimes.live(*var)?)));
-        let tiles = tiles.filter(|(var, _)| draft.bases.get(*var).is_some()).collect();
+        let tiles = aliased.lifetimes.defined.iter().filter_map(|var| Some((*var, aliased.lifetimes.live(*var)?)));
+        let tiles = tiles.filter(|(var, _)| aliased.bases.get(*var).is_some()).collect();
         let placement = Placement {
             repairs: Repairs { moves: Vec::new(), failures },
             layout,
-            buffers: (0..draft.groups.len()).map(|index| vec![index]).collect(),
+            buffers: (0..aliased.groups.len()).map(|index| vec![index]).collect(),
             degraded: degraded.into_iter().collect(),
             packed: None,
             refused: false,
-            needed: Needed { tiles, groups: draft.bases.clone(), alternatives: true },
-            bases: draft.bases.clone(),
+            needed: Needed { tiles, groups: aliased.bases.clone(), alternatives: true },
+            bases: aliased.bases.clone(),
         };
-        placement.into_plan(&draft, Planner::DsaRp)
+        placement.into_plan(&aliased, Planner::DsaRp)
     }
 
     fn repair(&self, bases: &mut Bases) -> Repairs {
@@ -279,12 +291,12 @@ impl Placement {
         self.layout.used.iter().all(|(space, used)| machine.capacity(*space).is_none_or(|capacity| *used <= capacity))
     }
 
-    fn into_plan(mut self, draft: &Draft, planner: Planner) -> Plan {
-        if self.packed.is_none() && !self.fits(draft.machine) {
+    fn into_plan(mut self, aliased: &AliasedKernel, planner: Planner) -> Plan {
+        if self.packed.is_none() && !self.fits(aliased.machine) {
             // Only to say whether another placement would help.
-            self.packed = draft.packed().packed;
+            self.packed = aliased.packed().packed;
         }
-        report::plan(draft, &self, planner)
+        report::plan(aliased, &self, planner)
     }
 }
 

@@ -26,10 +26,10 @@ pub(super) fn check(kernel: &Kernel, bases: &Bases, address: &dyn Fn(VarId) -> O
     if !carries_tiles || !kernel.notes.is_empty() {
         return Vec::new();
     }
-    let mut survey = Survey::default();
-    survey.block(&kernel.body, 0);
-    let check = Check { kernel, bases, address, survey };
-    let carries = check.survey.loops.iter().flat_map(|at| at.node.carries.iter().enumerate().map(move |it| (at, it)));
+    let mut flow = DataFlow::default();
+    flow.block(&kernel.body, 0);
+    let check = Check { kernel, bases, address, flow };
+    let carries = check.flow.loops.iter().flat_map(|at| at.node.carries.iter().enumerate().map(move |it| (at, it)));
     carries.filter_map(|(at, (slot, carry))| check.carry(at, slot, carry)).collect()
 }
 
@@ -69,7 +69,7 @@ struct Read {
 
 /// Where the statements of a kernel stand, and what they read.
 #[derive(Default)]
-struct Survey<'k> {
+struct DataFlow<'k> {
     blocks: Vec<Block>,
     loops: Vec<At<'k>>,
     values: FxHashMap<VarId, &'k Value>,
@@ -90,7 +90,7 @@ struct Survey<'k> {
     next: usize,
 }
 
-impl<'k> Survey<'k> {
+impl<'k> DataFlow<'k> {
     fn enter(&mut self, parent: usize, kind: Kind) -> usize {
         self.blocks.push(Block { parent: Some(parent), kind });
         self.blocks.len() - 1
@@ -226,7 +226,7 @@ struct Check<'a, 'k> {
     kernel: &'a Kernel,
     bases: &'a Bases,
     address: &'a dyn Fn(VarId) -> Option<u64>,
-    survey: Survey<'k>,
+    flow: DataFlow<'k>,
 }
 
 impl Check<'_, '_> {
@@ -257,7 +257,7 @@ impl Check<'_, '_> {
 
     /// Whether what a tile holds was ever written: memory that was only created says nothing.
     fn holds_data(&self, var: VarId) -> bool {
-        match self.survey.values.get(&self.root(var)) {
+        match self.flow.values.get(&self.root(var)) {
             Some(Value::Call(call)) => call.op != OpId::CREATE,
             _ => true,
         }
@@ -265,7 +265,7 @@ impl Check<'_, '_> {
 
     fn root(&self, mut var: VarId) -> VarId {
         for _ in 0..self.kernel.vars.len() {
-            match self.survey.names.get(&var) {
+            match self.flow.names.get(&var) {
                 Some(of) => var = *of,
                 None => break,
             }
@@ -287,7 +287,7 @@ impl Check<'_, '_> {
         let (mut all, mut open) = (FxHashSet::default(), vec![self.root(var)]);
         while let Some(next) = open.pop() {
             if all.insert(next) {
-                open.extend(self.survey.named.get(&next).into_iter().flatten());
+                open.extend(self.flow.named.get(&next).into_iter().flatten());
             }
         }
         all.retain(|other| *other == var || range(*other).is_some_and(|(start, end)| start < to && from < end));
@@ -303,13 +303,13 @@ impl Check<'_, '_> {
             if init.contains(&var) || iter.contains(&var) {
                 return false;
             }
-            if let Some(of) = self.survey.names.get(&var) {
+            if let Some(of) = self.flow.names.get(&var) {
                 open.push(*of);
-            } else if let Some(values) = self.survey.branch_results.get(&var) {
+            } else if let Some(values) = self.flow.branch_results.get(&var) {
                 let [Some(then), Some(otherwise)] = values else { return false };
                 open.extend([*then, *otherwise]);
-            } else if let Some(&(inner, slot)) = self.survey.loop_results.get(&var) {
-                let node = self.survey.loops[inner].node;
+            } else if let Some(&(inner, slot)) = self.flow.loop_results.get(&var) {
+                let node = self.flow.loops[inner].node;
                 let carry = &node.carries[slot];
                 let next = visit::yielded(&node.body).get(slot).and_then(Operand::var);
                 let Some(next) = next.filter(|_| node.trip_count() != Some(0)) else { return false };
@@ -318,7 +318,7 @@ impl Check<'_, '_> {
                     return false;
                 }
             } else {
-                match self.survey.values.get(&var) {
+                match self.flow.values.get(&var) {
                     Some(Value::Call(call)) if let Some(of) = unchanged(call) => open.push(of),
                     Some(_) => {}
                     None => return false,
@@ -330,9 +330,9 @@ impl Check<'_, '_> {
 
     /// Where the data of a variable is read, also by the loops that begin with it.
     fn reads_of(&self, var: VarId) -> Vec<Read> {
-        let mut found = self.survey.reads.get(&var).cloned().unwrap_or_default();
-        for &(index, slot) in self.survey.begins.get(&var).into_iter().flatten() {
-            let at = &self.survey.loops[index];
+        let mut found = self.flow.reads.get(&var).cloned().unwrap_or_default();
+        for &(index, slot) in self.flow.begins.get(&var).into_iter().flatten() {
+            let at = &self.flow.loops[index];
             let iter = at.node.carries[slot].iter;
             // What begins with `iter` is a loop further inside, so this ends.
             let names = self.same_bytes(iter);
@@ -340,7 +340,7 @@ impl Check<'_, '_> {
                 continue;
             }
             let reads = names.iter().flat_map(|name| self.reads_of(*name));
-            let first = reads.filter(|read| self.survey.is_certain(read.block, at.body)).min_by_key(|read| read.number);
+            let first = reads.filter(|read| self.flow.is_certain(read.block, at.body)).min_by_key(|read| read.number);
             found.extend(first.map(|read| Read { var: iter, number: at.start, block: at.block, at: read.at }));
         }
         found
@@ -348,23 +348,23 @@ impl Check<'_, '_> {
 
     /// Whether a read of the first value, wherever it stands, happens when the loop has overwritten it.
     fn comes_too_late(&self, at: &At, trips: Option<u64>, init: VarId, read: &Read) -> bool {
-        let survey = &self.survey;
+        let flow = &self.flow;
         if at.start < read.number && read.number < at.end {
             // In the next iteration.
-            return trips != Some(1) && survey.is_certain(read.block, at.body);
+            return trips != Some(1) && flow.is_certain(read.block, at.body);
         }
-        let around = survey.common(at.block, read.block);
+        let around = flow.common(at.block, read.block);
         if read.number >= at.end {
             // If both depend on conditions, these may exclude each other.
-            return survey.is_certain(at.block, around) || survey.is_certain(read.block, around);
+            return flow.is_certain(at.block, around) || flow.is_certain(read.block, around);
         }
         // Before the loop, or by the loop itself: in the next iteration of a loop around both.
-        let defining_block = survey.defining_blocks.get(&init).copied().unwrap_or(0);
+        let defining_block = flow.defining_blocks.get(&init).copied().unwrap_or(0);
         let mut outer = around;
         while outer != defining_block {
-            let Block { parent: Some(parent), kind } = survey.blocks[outer] else { return false };
+            let Block { parent: Some(parent), kind } = flow.blocks[outer] else { return false };
             let repeats = matches!(kind, Kind::Loop(trips) if trips.is_none_or(|trips| trips > 1));
-            if repeats && survey.is_certain(at.block, outer) && survey.is_certain(read.block, outer) {
+            if repeats && flow.is_certain(at.block, outer) && flow.is_certain(read.block, outer) {
                 return true;
             }
             outer = parent;

@@ -14,21 +14,21 @@ use crate::memory::limits::{self, Overflow, Peak};
 use crate::memory::plan::{Buffer, BufferId, Fit, Order, Plan, PlannedTile, SpaceUse};
 use crate::memory::repairs::RepairMove;
 use crate::memory::reuse::Degraded;
-use crate::memory::{Draft, Placement, overwritten, sizes};
+use crate::memory::{AliasedKernel, Placement, overwritten, sizes};
 use crate::target::{Planner, Space, Target};
 
-pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Plan {
-    let mut plan = Plan::empty(draft.kernel, draft.machine.target, planner);
-    plan.notes.extend(notes(draft));
-    let divided = divided_accumulators(draft, placement);
+pub(super) fn plan(aliased: &AliasedKernel, placement: &Placement, planner: Planner) -> Plan {
+    let mut plan = Plan::empty(aliased.kernel, aliased.machine.target, planner);
+    plan.notes.extend(notes(aliased));
+    let divided = divided_accumulators(aliased, placement);
     // Something that is not modelled may be what divides them.
     if planner == Planner::Packed || !plan.notes.is_empty() {
-        plan.notes.extend(divided.map(|(at, what)| Note { at, reason: Reason(what) }));
+        plan.notes.extend(divided.map(|(at, what)| Note { at, reason: Reason::new(what) }));
     } else {
         plan.findings.extend(divided.map(no_copy));
     }
     let (nested, carried): (Vec<_>, Vec<_>) =
-        carried_by_while(draft.kernel).into_iter().partition(|carry| carry.is_nested);
+        carried_by_while(aliased.kernel).into_iter().partition(|carry| carry.is_nested);
     plan.notes.extend(nested.into_iter().map(WhileCarry::note));
     match planner {
         // What a packed plan would have to copy is not modelled.
@@ -36,7 +36,7 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         Planner::Sequential => plan.findings.extend(carried.into_iter().map(WhileCarry::warning)),
         // A kernel that is modelled in part may carry something else.
         Planner::DsaRp if plan.notes.is_empty() => {
-            let has_place = |carry: &WhileCarry| !has_no_place(draft, placement, carry.result);
+            let has_place = |carry: &WhileCarry| !has_no_place(aliased, placement, carry.result);
             let (placed, unplaced): (Vec<_>, Vec<_>) = carried.into_iter().partition(has_place);
             let (handed_on, last): (Vec<_>, Vec<_>) = unplaced.into_iter().partition(|carry| carry.is_handed_on);
             plan.findings.extend(placed.into_iter().map(WhileCarry::warning));
@@ -45,29 +45,29 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         }
         Planner::DsaRp => {}
     }
-    plan.findings.extend(missing_moves(draft, placement, planner));
-    plan.statements = draft.lifetimes.statements.clone();
-    plan.spaces = spaces(draft, placement, planner);
+    plan.findings.extend(missing_moves(aliased, placement, planner));
+    plan.statements = aliased.lifetimes.statements.clone();
+    plan.spaces = spaces(aliased, placement, planner);
     plan.open = placement.packed.as_ref().map(|packed| packed.open.clone()).unwrap_or_default();
-    let mut writer = Writer { draft, placement, plan: &mut plan, buffers: FxHashMap::default() };
+    let mut writer = Writer { aliased, placement, plan: &mut plan, buffers: FxHashMap::default() };
     writer.buffers();
     writer.tiles();
-    plan.findings.extend(declared::check(draft.kernel, &draft.bases, &draft.lifetimes));
+    plan.findings.extend(declared::check(aliased.kernel, &aliased.bases, &aliased.lifetimes));
     let address = |var: VarId| {
         let memory = placement.bases.get(var)?;
         let Offset::Known(offset) = memory.offset else { return None };
         Some(placement.layout.placed.get(&memory.base)?.address + offset)
     };
-    plan.findings.extend(overwritten::check(draft.kernel, &placement.bases, &address));
-    plan.findings.extend(degraded(draft, placement));
-    plan.findings.extend(no_placement(draft, placement));
-    plan.findings.extend(overflows(draft, placement, &plan.spaces));
-    let is_rejected = !draft.kernel.rejections.is_empty() || plan.findings.iter().any(Finding::is_rejection);
+    plan.findings.extend(overwritten::check(aliased.kernel, &placement.bases, &address));
+    plan.findings.extend(degraded(aliased, placement));
+    plan.findings.extend(no_placement(aliased, placement));
+    plan.findings.extend(overflows(aliased, placement, &plan.spaces));
+    let is_rejected = !aliased.kernel.rejections.is_empty() || plan.findings.iter().any(Finding::is_rejection);
     plan.status = Status::of(is_rejected, plan.notes.is_empty());
     let checked = Checked {
         tiles: placement.needed.tiles.clone(),
         groups: &placement.needed.groups,
-        alternatives: placement.needed.alternatives.then_some(&draft.lifetimes),
+        alternatives: placement.needed.alternatives.then_some(&aliased.lifetimes),
         bases: &placement.bases,
         layout: &placement.layout,
         spaces: &plan.spaces,
@@ -80,11 +80,11 @@ pub(super) fn plan(draft: &Draft, placement: &Placement, planner: Planner) -> Pl
         Err(check::Violation::Overlap(a, b))
             if is_in_accumulator(&placement.bases, a) && planner != Planner::Packed =>
         {
-            let [a, b] = [a, b].map(|var| &draft.kernel.var(var).name);
+            let [a, b] = [a, b].map(|var| &aliased.kernel.var(var).name);
             let why = format!("the compiler puts the accumulator of `{b}` where `{a}` is still needed");
-            overlapping(plan, draft.kernel, why)
+            overlapping(plan, aliased.kernel, why)
         }
-        Err(violation) => refused(plan, draft.kernel, format!("the plan failed its check: {violation}")),
+        Err(violation) => refused(plan, aliased.kernel, format!("the plan failed its check: {violation}")),
     }
 }
 
@@ -98,7 +98,7 @@ fn overlapping(plan: Plan, kernel: &Kernel, why: String) -> Plan {
     let mut plan = without_addresses(plan);
     plan.status = Status::NotModelled;
     plan.findings.clear();
-    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why) });
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason::new(why) });
     plan
 }
 
@@ -115,7 +115,7 @@ fn without_addresses(mut plan: Plan) -> Plan {
 fn refused(plan: Plan, kernel: &Kernel, why: String) -> Plan {
     let mut plan = without_addresses(plan);
     plan.status = Status::NotModelled;
-    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why.clone()) });
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason::new(why.clone()) });
     let message = format!("{why}; please report it with this kernel");
     plan.findings = vec![Finding::new(Code::Internal, kernel.name_origin, message)];
     plan
@@ -133,21 +133,24 @@ pub(super) fn ill_formed(kernel: &Kernel, target: Target, planner: Planner) -> P
 fn unplanned(kernel: &Kernel, target: Target, planner: Planner, why: String) -> Plan {
     let mut plan = Plan::empty(kernel, target, planner);
     plan.status = Status::NotModelled;
-    plan.notes.push(Note { at: kernel.name_origin, reason: Reason(why) });
+    plan.notes.push(Note { at: kernel.name_origin, reason: Reason::new(why) });
     plan
 }
 
 /// Why the plan may differ from the compiler's.
-fn notes(draft: &Draft) -> Vec<Note> {
-    let unplaced = draft.unplaced.iter();
-    let note = |at: Origin, why: &str| Note { at, reason: Reason(why.to_owned()) };
-    unplaced.map(|unplaced| note(draft.kernel.var(unplaced.var).origin, &unplaced.why)).collect()
+fn notes(aliased: &AliasedKernel) -> Vec<Note> {
+    let unplaced = aliased.unplaced.iter();
+    let note = |at: Origin, why: &str| Note { at, reason: Reason::new(why) };
+    unplaced.map(|unplaced| note(aliased.kernel.var(unplaced.var).origin, &unplaced.why)).collect()
 }
 
 /// Values that end up in another accumulator than what they replace.
-fn divided_accumulators<'d>(draft: &'d Draft, placement: &'d Placement) -> impl Iterator<Item = (Origin, String)> {
+fn divided_accumulators<'d>(
+    aliased: &'d AliasedKernel,
+    placement: &'d Placement,
+) -> impl Iterator<Item = (Origin, String)> {
     placement.repairs.failures.iter().map(|failure| {
-        let name = &draft.kernel.var(failure.source).name;
+        let name = &aliased.kernel.var(failure.source).name;
         let what = format!(
             "`{name}` ends up in another accumulator than the value that it replaces, and the compiler cannot copy one to the other"
         );
@@ -182,7 +185,7 @@ impl WhileCarry {
     fn note(self) -> Note {
         let what =
             format!("`{}` is carried through a `while` loop, which the compiler's memory planning ignores", self.name);
-        Note { at: self.at, reason: Reason(what) }
+        Note { at: self.at, reason: Reason::new(what) }
     }
 
     fn warning(self) -> Finding {
@@ -213,27 +216,27 @@ impl WhileCarry {
 }
 
 /// DSA-RP looks for no place where it has nothing to plan.
-fn has_no_place(draft: &Draft, placement: &Placement, var: VarId) -> bool {
-    let base = draft.bases.of_tile(draft.kernel, var).filter(|_| !draft.groups.is_empty());
+fn has_no_place(aliased: &AliasedKernel, placement: &Placement, var: VarId) -> bool {
+    let base = aliased.bases.of_tile(aliased.kernel, var).filter(|_| !aliased.groups.is_empty());
     base.is_some_and(|base| !placement.layout.placed.contains_key(&base))
 }
 
 /// What the kernel of one core reads, and only the other core makes. The compiler gives it memory where it is first read; DSA-RP has
 /// a place for what is in the memory of another tile only.
-fn missing_moves(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<Finding> {
-    let kernel = draft.kernel;
+fn missing_moves(aliased: &AliasedKernel, placement: &Placement, planner: Planner) -> Vec<Finding> {
+    let kernel = aliased.kernel;
     let (here, there) = match kernel.kind {
         KernelKind::Aic => ("cube", "vector"),
         _ => ("vector", "cube"),
     };
-    let is_refused = |var: VarId| planner == Planner::DsaRp && has_no_place(draft, placement, var);
+    let is_refused = |var: VarId| planner == Planner::DsaRp && has_no_place(aliased, placement, var);
     let vars = (0..kernel.vars.len() as u32).map(VarId).filter(|var| kernel.var(*var).role == Role::OtherCore);
-    let read = vars.filter_map(|var| Some((var, draft.lifetimes.seen(var)?.def)));
+    let read = vars.filter_map(|var| Some((var, aliased.lifetimes.seen(var)?.def)));
     let mut told: FxHashSet<(&str, Origin)> = FxHashSet::default();
     let mut findings = Vec::new();
     for (var, first) in read {
         let Var { name, origin, .. } = kernel.var(var);
-        let at = draft.lifetimes.statements.get(first.0 as usize).copied().unwrap_or(*origin);
+        let at = aliased.lifetimes.statements.get(first.0 as usize).copied().unwrap_or(*origin);
         if !told.insert((name, *origin)) {
             continue;
         }
@@ -281,17 +284,17 @@ fn carried_by_while(kernel: &Kernel) -> Vec<WhileCarry> {
     found
 }
 
-fn peak(draft: &Draft, space: Space) -> Peak {
-    limits::peak(&draft.groups, |group| draft.bases.base(group.base).space == space)
+fn peak(aliased: &AliasedKernel, space: Space) -> Peak {
+    limits::peak(&aliased.groups, |group| aliased.bases.base(group.base).space == space)
 }
 
-fn spaces(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<SpaceUse> {
+fn spaces(aliased: &AliasedKernel, placement: &Placement, planner: Planner) -> Vec<SpaceUse> {
     let in_use = |space: Space| {
-        let reserved = draft.reserved.in_space(space);
+        let reserved = aliased.reserved.in_space(space);
         let ring = (reserved > 0).then_some(reserved);
         let used = placement.layout.used.get(&space).copied().or(ring)?;
         let packed = placement.packed.as_ref().and_then(|packed| packed.spaces.get(&space));
-        let mut space_use = limits::space_use(draft.machine, space, used, reserved, &peak(draft, space), packed);
+        let mut space_use = limits::space_use(aliased.machine, space, used, reserved, &peak(aliased, space), packed);
         if planner == Planner::Packed {
             space_use.crossings = packed.and_then(|packed| packed.crossings);
         }
@@ -306,24 +309,24 @@ fn spaces(draft: &Draft, placement: &Placement, planner: Planner) -> Vec<SpaceUs
     Space::ON_CHIP.into_iter().filter_map(in_use).collect()
 }
 
-fn overflows(draft: &Draft, placement: &Placement, spaces: &[SpaceUse]) -> Vec<Finding> {
+fn overflows(aliased: &AliasedKernel, placement: &Placement, spaces: &[SpaceUse]) -> Vec<Finding> {
     // The compiler stops at an operand that alone is too large, and no other tile is to blame then.
-    if draft.kernel.rejections.iter().any(|rejection| rejection.code == Code::OperandTooLarge) {
+    if aliased.kernel.rejections.iter().any(|rejection| rejection.code == Code::OperandTooLarge) {
         return Vec::new();
     }
     // It allocates nothing in a space that holds a ring only, and does not look whether that fits.
     let allocated = spaces.iter().filter(|used| placement.layout.used.contains_key(&used.space));
     let over = allocated.filter(|used| used.capacity.is_some_and(|capacity| used.used > capacity));
-    over.map(|used| overflow(draft, placement, used.space, used.used).exceeded()).collect()
+    over.map(|used| overflow(aliased, placement, used.space, used.used).exceeded()).collect()
 }
 
 /// Where the compiler gives a pipeline fewer buffers than it has stages.
-fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Finding> {
+fn degraded(aliased: &AliasedKernel, placement: &Placement) -> impl Iterator<Item = Finding> {
     placement.degraded.iter().filter_map(|degraded| {
         let Degraded::Depth { space, pipeline, wanted, fits, slot } = *degraded else {
-            return stages_share(draft, placement, degraded);
+            return stages_share(aliased, placement, degraded);
         };
-        let free = draft.machine.capacity(space)?.saturating_sub(draft.reserved.in_space(space));
+        let free = aliased.machine.capacity(space)?.saturating_sub(aliased.reserved.in_space(space));
         let needs = slot.saturating_mul(wanted);
         let help = if needs > free {
             format!("shrink the tile to at most {} bytes, or use {fits} stages", free / wanted.max(1))
@@ -335,15 +338,15 @@ fn degraded(draft: &Draft, placement: &Placement) -> impl Iterator<Item = Findin
              so stages {fits} apart share a buffer and wait for each other; {help}"
         );
         let code = Code::PipelineDepth;
-        let stages = |group: &usize| draft.constraints.stages(*group).iter().any(|stage| stage.pipeline == pipeline);
-        let here = |group: &usize| draft.bases.base(draft.groups[*group].base).space == space;
-        let first = (0..draft.groups.len()).find(|group| here(group) && stages(group));
-        let at = first.map_or(draft.kernel.name_origin, |group| draft.kernel.var(draft.groups[group].first()).origin);
+        let stages = |group: &usize| aliased.constraints.stages(*group).iter().any(|stage| stage.pipeline == pipeline);
+        let here = |group: &usize| aliased.bases.base(aliased.groups[*group].base).space == space;
+        let first = (0..aliased.groups.len()).find(|group| here(group) && stages(group));
+        let at = first.map_or(aliased.kernel.name_origin, |group| aliased.kernel.var(aliased.groups[group].first()).origin);
         Some(Finding::new(code, at, message))
     })
 }
 
-fn stages_share(draft: &Draft, placement: &Placement, degraded: &Degraded) -> Option<Finding> {
+fn stages_share(aliased: &AliasedKernel, placement: &Placement, degraded: &Degraded) -> Option<Finding> {
     let Degraded::Stages { sharing, stages } = degraded else { return None };
     let is_searched = placement.packed.as_ref().is_some_and(|packed| !packed.open.is_empty());
     let message = format!(
@@ -357,59 +360,59 @@ fn stages_share(draft: &Draft, placement: &Placement, degraded: &Degraded) -> Op
         let message = format!("share {}: {}", pair.space, limits::pairs(std::slice::from_ref(pair)));
         Related { at: pair.at, message }
     });
-    let (code, at) = (Code::PipelineDepth, draft.kernel.name_origin);
+    let (code, at) = (Code::PipelineDepth, aliased.kernel.name_origin);
     Some(Finding::new(code, at, message).with_related(related))
 }
 
 /// The compiler's search gave up.
-fn no_placement(draft: &Draft, placement: &Placement) -> Option<Finding> {
+fn no_placement(aliased: &AliasedKernel, placement: &Placement) -> Option<Finding> {
     if !placement.refused {
         return None;
     }
-    let why = if placement.fits(draft.machine) {
+    let why = if placement.fits(aliased.machine) {
         "a placement exists, but the planner's search does not find it; try the planner `sequential`, or declare allocations"
     } else {
         "see the memory spaces that are too small"
     };
     let message = format!(
         "DSA-RP could not find a placement for '{}' within the on-chip memory capacities: {why}",
-        draft.kernel.name
+        aliased.kernel.name
     );
-    let (code, at) = (Code::CapacityExceeded, draft.kernel.name_origin);
+    let (code, at) = (Code::CapacityExceeded, aliased.kernel.name_origin);
     Some(Finding::new(code, at, message))
 }
 
 /// A warning for every space that only fits packed.
-pub(super) fn only_packed(draft: &Draft, sequential: &Placement, packed: &Placement) -> Vec<Finding> {
+pub(super) fn only_packed(aliased: &AliasedKernel, sequential: &Placement, packed: &Placement) -> Vec<Finding> {
     let warn = |space: Space| {
         let needs = *sequential.layout.used.get(&space)?;
-        if needs <= draft.machine.capacity(space)? {
+        if needs <= aliased.machine.capacity(space)? {
             return None;
         }
         let fits = packed.layout.used.get(&space).copied().unwrap_or(0);
-        Some(overflow(draft, sequential, space, needs).fits_only_packed(fits))
+        Some(overflow(aliased, sequential, space, needs).fits_only_packed(fits))
     };
     Space::ON_CHIP.into_iter().filter_map(warn).collect()
 }
 
-fn overflow<'a>(draft: &'a Draft, placement: &'a Placement, space: Space, used: u64) -> Overflow<'a> {
+fn overflow<'a>(aliased: &'a AliasedKernel, placement: &'a Placement, space: Space, used: u64) -> Overflow<'a> {
     Overflow {
-        kernel: draft.kernel,
-        bases: &draft.bases,
-        groups: &draft.groups,
+        kernel: aliased.kernel,
+        bases: &aliased.bases,
+        groups: &aliased.groups,
         space,
-        capacity: draft.machine.capacity(space).unwrap_or(u64::MAX),
+        capacity: aliased.machine.capacity(space).unwrap_or(u64::MAX),
         used,
-        reserved: draft.reserved.in_space(space),
-        ring: draft.reserved.ring,
-        statements: &draft.lifetimes.statements,
+        reserved: aliased.reserved.in_space(space),
+        ring: aliased.reserved.ring,
+        statements: &aliased.lifetimes.statements,
         buffers: &placement.buffers,
         packing: placement.packed.as_ref().and_then(|packed| packed.spaces.get(&space)),
     }
 }
 
 struct Writer<'a, 'k> {
-    draft: &'a Draft<'k>,
+    aliased: &'a AliasedKernel<'k>,
     placement: &'a Placement,
     plan: &'a mut Plan,
     buffers: FxHashMap<BaseId, BufferId>,
@@ -423,7 +426,7 @@ impl Writer<'_, '_> {
             self.placement.layout.placed.iter().map(|(base, range)| (*base, *range)).collect();
         placed.sort_unstable_by_key(|(id, range)| (base(*id).space, range.address, *id));
         let mut live: FxHashMap<BaseId, Vec<(Order, Order)>> = FxHashMap::default();
-        for group in &self.draft.groups {
+        for group in &self.aliased.groups {
             if let Some(memory) = self.placement.bases.get(group.first()) {
                 live.entry(memory.base).or_default().push((group.live.def, group.live.last));
             }
@@ -446,7 +449,7 @@ impl Writer<'_, '_> {
         moves.sort_by_key(|repair| repair.before);
         let mut moves = moves.into_iter().peekable();
         let mut order = 0;
-        self.block(&self.draft.kernel.body, &mut order, &mut moves);
+        self.block(&self.aliased.kernel.body, &mut order, &mut moves);
     }
 
     fn block(
@@ -485,17 +488,17 @@ impl Writer<'_, '_> {
 
     /// `role` is how the variable comes about here: the compiler may assign what was the result of a loop.
     fn tile(&mut self, id: VarId, role: Role) {
-        let draft = self.draft;
-        let var = draft.kernel.var(id);
-        let Some(tile) = draft.kernel.tile(id) else { return };
+        let aliased = self.aliased;
+        let var = aliased.kernel.var(id);
+        let Some(tile) = aliased.kernel.tile(id) else { return };
         let none = Live { def: Order(0), last: Order(0) };
-        let live = draft.lifetimes.live(id).or_else(|| draft.lifetimes.seen(id)).unwrap_or(none);
-        let op = draft.lifetimes.call(id).filter(|_| role == Role::Def).map_or("", |call| call.op.op().name);
+        let live = aliased.lifetimes.live(id).or_else(|| aliased.lifetimes.seen(id)).unwrap_or(none);
+        let op = aliased.lifetimes.call(id).filter(|_| role == Role::Def).map_or("", |call| call.op.op().name);
         let memory = self.placement.bases.get(id);
         // What a loop carries is where its first value is, of whatever type the author made it.
         let space = memory.map(|memory| self.placement.bases.base(memory.base).space).or(tile.space);
         let row = PlannedTile {
-            var: draft.shown_as(id),
+            var: aliased.shown_as(id),
             name: var.name.clone(),
             op,
             role,
@@ -504,7 +507,7 @@ impl Writer<'_, '_> {
             space,
             shape: tile.shape.clone(),
             dtype: tile.dtype,
-            bytes: space.and_then(|space| sizes::tile_bytes(tile, space, draft.machine.target)).unwrap_or(0),
+            bytes: space.and_then(|space| sizes::tile_bytes(tile, space, aliased.machine.target)).unwrap_or(0),
             buffer: None,
             address: None,
             dynamic_offset: false,
@@ -515,8 +518,8 @@ impl Writer<'_, '_> {
     }
 
     fn repair(&mut self, repair: RepairMove) {
-        let source = self.draft.kernel.var(repair.source);
-        let Some(tile) = self.draft.kernel.tile(repair.source) else { return };
+        let source = self.aliased.kernel.var(repair.source);
+        let Some(tile) = self.aliased.kernel.tile(repair.source) else { return };
         let space = self.placement.bases.base(repair.to.base).space;
         let row = PlannedTile {
             var: repair.source,
@@ -528,7 +531,7 @@ impl Writer<'_, '_> {
             space: Some(space),
             shape: tile.shape.clone(),
             dtype: tile.dtype,
-            bytes: sizes::tile_bytes(tile, space, self.draft.machine.target).unwrap_or(0),
+            bytes: sizes::tile_bytes(tile, space, self.aliased.machine.target).unwrap_or(0),
             buffer: None,
             address: None,
             dynamic_offset: false,
@@ -544,7 +547,7 @@ impl Writer<'_, '_> {
             && !self.plan.findings.iter().any(Finding::is_rejection)
         {
             let why = format!("`{}` stands for memory that nothing is written to", row.name);
-            self.plan.notes.push(Note { at: row.origin, reason: Reason(why) });
+            self.plan.notes.push(Note { at: row.origin, reason: Reason::new(why) });
         }
         let placed = memory.and_then(|memory| Some((memory, *self.placement.layout.placed.get(&memory.base)?)));
         if let Some((memory, range)) = placed {

@@ -20,6 +20,7 @@ mod sync;
 mod tensor;
 mod unary;
 mod views;
+mod words;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -30,6 +31,7 @@ pub use attr_name::AttrName;
 pub use demands::{Axis, Demand, Dtypes, Literals};
 pub use selection::Selection;
 pub use signatures::{Signature, construct, signature};
+pub use words::{BarrierMode, Coalesce, CoreType, NotifyOp, WaitCmp};
 
 /// An operation of the IR, by its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -484,6 +486,7 @@ ids! {
     MRGSORT_FORMAT1 "tile.mrgsort_format1", MRGSORT_FORMAT2 "tile.mrgsort_format2", GATHER "tile.gather", GATHER_ROW "tile.gather_row",
     GATHER_MASK "tile.gather_mask", CI "tile.ci", RANDOM "tile.random", RSQRT "tile.rsqrt", XOR "tile.xor", XORS "tile.xors",
     ROW_SUM "tile.row_sum", ROW_MAX "tile.row_max", ROW_MIN "tile.row_min", ROW_PROD "tile.row_prod",
+    COL_SUM "tile.col_sum", COL_MAX "tile.col_max", COL_MIN "tile.col_min",
     ROW_ARGMAX "tile.row_argmax", ROW_ARGMIN "tile.row_argmin", COL_ARGMAX "tile.col_argmax", COL_ARGMIN "tile.col_argmin",
     ROW_EXPAND_ADD "tile.row_expand_add", ROW_EXPAND_SUB "tile.row_expand_sub", ROW_EXPAND_MUL "tile.row_expand_mul",
     ROW_EXPAND_DIV "tile.row_expand_div", COL_EXPAND "tile.col_expand", MGATHER "tile.mgather", MSCATTER "tile.mscatter",
@@ -502,6 +505,10 @@ ids! {
 }
 
 impl OpId {
+    pub fn all() -> impl Iterator<Item = OpId> {
+        (0..OPS.len() as u16).map(OpId)
+    }
+
     /// The row of the operation.
     pub fn op(self) -> &'static Op {
         OPS.get(self.0 as usize).unwrap_or(&OPS[0])

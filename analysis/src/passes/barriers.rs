@@ -2,8 +2,8 @@
 //! launch has to fill them all, at once.
 
 use crate::diagnostics::Code;
-use crate::ir::{AttrName, Blocks, Call, Kernel, KernelKind, Launch, Rejection, visit};
-use crate::ops::OpId;
+use crate::ir::{Attr, AttrName, Blocks, Call, Kernel, KernelKind, Launch, Rejection, visit};
+use crate::ops::{BarrierMode, CoreType, OpId};
 use crate::target::Target;
 
 /// The parts of one kernel: a cube and a vector kernel are launched together.
@@ -14,8 +14,10 @@ pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
         let Some(launch) = part.cross_core.launch else { continue };
         let mut found = Vec::new();
         visit::statements(&part.body, &mut |stmt| {
-            let barrier = visit::call_of(stmt)
-                .filter(|call| call.op == OpId::SYNCALL && call.text(AttrName::Mode) != Some("soft"));
+            let barrier = visit::call_of(stmt).filter(|call| {
+                let is_soft = call.attr(AttrName::Mode) == Some(&Attr::BarrierMode(BarrierMode::Soft));
+                call.op == OpId::SYNCALL && !is_soft
+            });
             found.extend(
                 barrier.and_then(|call| Some((call.origin, refused(call, part.kind, is_mixed, launch, target)?))),
             );
@@ -32,16 +34,20 @@ pub(super) fn check(parts: &mut [&mut Kernel], target: Target) {
 }
 
 fn refused(call: &Call, kind: KernelKind, is_mixed: bool, launch: Launch, target: Target) -> Option<String> {
-    let core_type = call.text(AttrName::CoreType).unwrap_or("mix");
+    let core_type = match call.attr(AttrName::CoreType) {
+        Some(Attr::Str(unknown)) => unknown,
+        _ => call.core_type().unwrap_or(CoreType::Mix).name(),
+    };
     let (needed, all, who) = match kind {
         KernelKind::Aiv if !is_mixed => (target.vector_units(), Blocks::EveryVectorUnit, "vector units"),
         _ => (target.cubes(), Blocks::EveryCube, "cubes"),
     };
     let own = match kind {
-        KernelKind::Aiv => "aiv_only",
-        _ => "aic_only",
+        KernelKind::Aiv => CoreType::AivOnly,
+        _ => CoreType::AicOnly,
     };
-    if !is_mixed && core_type != own {
+    if !is_mixed && call.core_type() != Some(own) {
+        let own = own.name();
         return Some(format!(
             "`pl.system.syncall(core_type=\"{core_type}\")` waits for cores that this kernel, which runs on {who} only, does not launch: it never completes. Say `core_type=\"{own}\"`"
         ));

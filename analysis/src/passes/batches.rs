@@ -249,7 +249,7 @@ pub(super) fn product(kernel: &mut Kernel, batches: &mut Batches, stmt: Stmt, ou
         return Some(stmt);
     }
     if let Err(what) = unrolled(kernel, batches, *var, call, *origin, out) {
-        let reason = Reason(what);
+        let reason = Reason::new(what);
         kernel.notes.push(Note { at: call.origin, reason: reason.clone() });
         // Its operands need not fit whole, and the compiler does not place them whole.
         kernel.var_mut(*var).ty = Type::Unknown(reason.clone());

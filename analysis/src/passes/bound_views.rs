@@ -34,7 +34,7 @@ pub(super) fn check(kernel: &mut Kernel) {
         if kernel.var(source).inserted.is_some() || for_cube {
             let name = &kernel.var(*var).name;
             let what = format!("`{name}`, which is bound to a slot and lies in the memory of another tile");
-            return unclear.push(Note { at: call.origin, reason: Reason(what) });
+            return unclear.push(Note { at: call.origin, reason: Reason::new(what) });
         }
         let (name, source) = (&kernel.var(*var).name, &kernel.var(source).name);
         let allocation = kernel.allocations.get(binding.allocation.0 as usize).map_or("?", |declared| &declared.name);
@@ -60,7 +60,10 @@ fn begun_in_computed_slots(kernel: &Kernel, inner: &For) -> Vec<Note> {
     carried
         .map(|carry| {
             let Var { name, origin, .. } = kernel.var(carry.iter);
-            Note { at: *origin, reason: Reason(format!("`{name}`, which a loop carries from a slot that is computed")) }
+            Note {
+                at: *origin,
+                reason: Reason::new(format!("`{name}`, which a loop carries from a slot that is computed")),
+            }
         })
         .collect()
 }

@@ -38,7 +38,7 @@ pub(super) fn note_folded(kernel: &mut Kernel) {
         }
     });
     for (var, at) in casts {
-        let reason = Reason("a cast of a product, which the compiler may fold into the product's way out".to_owned());
+        let reason = Reason::new("a cast of a product, which the compiler may fold into the product's way out");
         kernel.notes.push(Note { at, reason: reason.clone() });
         kernel.var_mut(var).ty = Type::Unknown(reason);
     }

@@ -114,7 +114,7 @@ fn flatten_stmt(
         return;
     }
     if let Some(what) = unsupported(&call, operand_shape, result_shape) {
-        kernel.notes.push(Note { at: call.origin, reason: Reason(what.into()) });
+        kernel.notes.push(Note { at: call.origin, reason: Reason::new(what) });
     }
     match (call.op, operand_shape, result_shape) {
         (OpId::TRANSPOSE, None, _) if call.args.len() == 3 => {
@@ -185,7 +185,7 @@ fn refuse_gaps(kernel: &mut Kernel, load: &Call) {
     let tensor = load.args.first().and_then(Operand::var).and_then(|var| kernel.tensor(var));
     let tensor = tensor.and_then(|tensor| tensor.shape.iter().map(Scalar::as_int).collect::<Option<Vec<i64>>>());
     let (Some(window), Some(tensor)) = (window, tensor) else {
-        let reason = Reason("a window into L1 of which it is not known whether it has gaps".to_owned());
+        let reason = Reason::new("a window into L1 of which it is not known whether it has gaps");
         return kernel.notes.push(Note { at: load.origin, reason });
     };
     let message = format!(

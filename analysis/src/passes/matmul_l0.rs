@@ -55,7 +55,7 @@ fn around_loop(kernel: &mut Kernel, machine: Machine, planner: Planner, found: &
     let is_boxed = |extent: i64, tile: i64, of: i64| tile % of == 0 && extent % tile % of == 0;
     if !is_boxed(problem.m, m, BOX_ROWS) || !is_boxed(problem.n, n, columns) {
         let what = "a product in a pipeline over K, which the compiler computes in tiles that are no whole boxes";
-        let reason = Reason(what.to_owned());
+        let reason = Reason::new(what);
         kernel.notes.push(Note { at: found.origin(), reason: reason.clone() });
         // Whole they need not fit, and the compiler has no tile of their size.
         found.accumulators().for_each(|var| kernel.var_mut(var).ty = Type::Unknown(reason.clone()));
@@ -297,7 +297,7 @@ impl Tiling<'_> {
     fn not_modelled(&mut self, var: VarId, call: &Call, origin: Origin, problem: Extents) -> Stmt {
         let Extents { m, n, k } = problem;
         let what = format!("`{}` of [{m}, {k}] x [{k}, {n}], which the compiler computes in parts", call.op.op().name);
-        let reason = Reason(what);
+        let reason = Reason::new(what);
         self.kernel.notes.push(Note { at: call.origin, reason: reason.clone() });
         self.kernel.var_mut(var).ty = Type::Unknown(reason.clone());
         Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin }

@@ -174,7 +174,7 @@ fn refuse_transposes(kernel: &mut Kernel, mode: SplitMode) {
 }
 
 fn note(kernel: &mut Kernel, at: Origin, what: &str) {
-    kernel.notes.push(Note { at, reason: Reason(what.into()) });
+    kernel.notes.push(Note { at, reason: Reason::new(what) });
 }
 
 /// A transfer of halves that is neither `pl.split` nor `pl.split_aiv`.

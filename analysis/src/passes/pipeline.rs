@@ -49,7 +49,7 @@ impl Lower<'_> {
     }
 
     fn keep(&mut self, inner: For, what: &str, out: &mut Vec<Stmt>) {
-        self.staging.kernel.notes.push(Note { at: inner.origin, reason: Reason(what.into()) });
+        self.staging.kernel.notes.push(Note { at: inner.origin, reason: Reason::new(what) });
         out.push(Stmt::For(For { kind: LoopKind::Range, ..inner }));
     }
 

@@ -33,7 +33,7 @@ fn note_repeated_casts(kernel: &mut Kernel) {
         let what = format!(
             "a condition on `{one}` and `{other}`, which are of different types, inside of another one on them"
         );
-        kernel.notes.push(Note { at, reason: Reason(what) });
+        kernel.notes.push(Note { at, reason: Reason::new(what) });
     }
 }
 

@@ -69,5 +69,5 @@ impl Unroll<'_> {
 }
 
 fn note(kernel: &mut Kernel, at: Origin, what: &str) {
-    kernel.notes.push(Note { at, reason: Reason(what.into()) });
+    kernel.notes.push(Note { at, reason: Reason::new(what) });
 }

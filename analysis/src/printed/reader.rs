@@ -283,7 +283,7 @@ impl Reader<'_> {
             u64::try_from(extent).ok().filter(|&extent| extent > 0)
         });
         let (Some(shape), Some(dtype)) = (extents.collect::<Option<Vec<_>>>(), self.dtype(dtype)) else {
-            let reason = Reason(format!("the type of `{name}` is not understood"));
+            let reason = Reason::new(format!("the type of `{name}` is not understood"));
             self.kernel.notes.push(Note { at: Origin::Expr(annotation), reason });
             return None;
         };

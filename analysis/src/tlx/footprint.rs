@@ -61,7 +61,7 @@ pub fn footprints(
         }
     }
     for buffer in kernel.buffers.iter().filter(|buffer| buffer.layout == Layout::Unread) {
-        let reason = Reason(format!("`layout=` of `{}` may pad its rows, which is not counted", buffer.name));
+        let reason = Reason::new(format!("`layout=` of `{}` may pad its rows, which is not counted", buffer.name));
         if !unknown.contains(&reason) {
             unknown.push(reason);
         }
@@ -126,7 +126,7 @@ fn sized(places: &[Known<PlacedBuffer>], id: BufferId) -> Known<&Sized> {
     match places.get(id.0 as usize) {
         Some(Ok(place)) => Ok(&place.sized),
         Some(Err(reason)) => Err(reason.clone()),
-        None => Err(Reason("the buffer is not known".to_owned())),
+        None => Err(Reason::new("the buffer is not known")),
     }
 }
 

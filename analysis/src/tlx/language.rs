@@ -243,7 +243,7 @@ fn reordered(_: &[Argument]) -> Constant {
 }
 
 fn unknown(reason: impl Into<String>) -> Constant {
-    Constant::Unknown(Reason(reason.into()))
+    Constant::Unknown(Reason::new(reason))
 }
 
 fn first(arguments: &[Argument]) -> Constant {

@@ -190,7 +190,7 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
             Ok(configs.iter().enumerate().filter_map(scenario).take(MOST_SCENARIOS).collect())
         }
         Constant::Unknown(reason) => Err(reason),
-        _ => Err(Reason("the autotune configurations are no list".to_owned())),
+        _ => Err(Reason::new("the autotune configurations are no list")),
     })
 }
 

@@ -109,7 +109,7 @@ fn node(
     rules: Rules,
     depth: u32,
 ) -> Known<Node> {
-    let unknown = |reason: &str| crate::finding::Reason(reason.to_owned());
+    let unknown = |reason: &str| crate::finding::Reason::new(reason);
     if depth == 0 {
         return Err(unknown("the reuse groups are nested too deeply"));
     }

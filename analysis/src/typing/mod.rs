@@ -22,7 +22,7 @@ pub(crate) use shape::broadcast;
 pub(crate) enum Problem {
     /// Follows from something unknown that was said before.
     Unknown(Reason),
-    NotModelled(String),
+    NotModelled(Reason),
     /// An extent of the result that is known at run time only.
     NotConstant(Scalar),
     /// The compiler refuses the operands.
@@ -33,6 +33,12 @@ pub(crate) enum Problem {
     Empty(String),
     /// `pl.` has no element type of this name.
     UnknownDtype(String),
+}
+
+impl Problem {
+    fn not_modelled(what: impl Into<Reason>) -> Problem {
+        Problem::NotModelled(what.into())
+    }
 }
 
 type Result<T> = std::result::Result<T, Problem>;
@@ -65,7 +71,7 @@ impl Deduction<'_> {
             Shape::Array => match self.operand(0).map(|extent| self.known_scalar(extent)) {
                 Some(Scalar::Int(extent @ 1..)) => Ok(Type::Array { dtype: self.dtype()?, extent: extent as u64 }),
                 Some(Scalar::Int(extent)) => Err(self.invalid(format!("{extent} elements; an array has at least one"))),
-                _ => Err(Problem::NotModelled("an array whose length is not a constant".to_owned())),
+                _ => Err(Problem::not_modelled("an array whose length is not a constant")),
             },
             Shape::ArrayElement => self.array().map(|(dtype, _)| Type::Scalar(dtype)),
             Shape::ArrayWritten => self.array().map(|(dtype, extent)| Type::Array { dtype, extent }),
@@ -126,7 +132,7 @@ impl Deduction<'_> {
             (Some(Type::Tile(_) | Type::Scalar(_)), _) => {
                 Err(self.invalid(format!("operand `{}` must be a tensor", self.arg_name(arg))))
             }
-            _ => Err(Problem::Unknown(Reason(format!("operand `{}` is not known", self.arg_name(arg))))),
+            _ => Err(Problem::Unknown(Reason::new(format!("operand `{}` is not known", self.arg_name(arg))))),
         }
     }
 
@@ -143,14 +149,14 @@ impl Deduction<'_> {
         match operand {
             Operand::Scalar(scalar) => known(scalar, self.constants),
             Operand::Var(var) => known(&Scalar::Var(*var), self.constants),
-            _ => Scalar::Unknown(Reason("no number".to_owned())),
+            _ => Scalar::Unknown(Reason::new("no number")),
         }
     }
 
     fn list(&self, arg: u8) -> Result<&[Scalar]> {
         match self.operand(arg) {
             Some(Operand::List(list)) => Ok(list),
-            Some(Operand::Unknown(reason)) => Err(Problem::NotModelled(reason.0.clone())),
+            Some(Operand::Unknown(reason)) => Err(Problem::NotModelled(reason.clone())),
             _ => Err(self.invalid(format!("`{}` must be a list", self.arg_name(arg)))),
         }
     }
@@ -168,7 +174,7 @@ impl Deduction<'_> {
                     let what = format!("an extent of `{}` is {extent}; it must be positive", self.arg_name(arg));
                     Err(if self.call.op == OpId::LOAD { self.empty(what) } else { self.invalid(what) })
                 }
-                Scalar::Unknown(reason) => Err(Problem::NotModelled(reason.0.clone())),
+                Scalar::Unknown(reason) => Err(Problem::NotModelled(reason.clone())),
                 runtime => Err(Problem::NotConstant(runtime.clone())),
             })
             .collect()
@@ -195,7 +201,7 @@ impl Deduction<'_> {
 
     fn space(&self) -> Result<Option<Space>> {
         if let Some(Attr::Unknown(reason)) = self.call.attr(AttrName::TargetMemory) {
-            return Err(Problem::NotModelled(reason.0.clone()));
+            return Err(Problem::NotModelled(reason.clone()));
         }
         Ok(match self.op.output {
             OutputSpace::Fixed(space) => Some(space),
@@ -226,7 +232,7 @@ impl Deduction<'_> {
                 };
                 Ok(Type::Tile(TileType { shape, dtype, space, view: TileView::default(), binding: None }))
             }
-            _ => Ok(Type::Unknown(Reason(format!("the result of `{}` has no annotation", self.op.name)))),
+            _ => Ok(Type::Unknown(Reason::new(format!("the result of `{}` has no annotation", self.op.name)))),
         }
     }
 
@@ -236,7 +242,7 @@ impl Deduction<'_> {
             return Err(self.invalid("the source must have two axes".to_owned()));
         };
         let Some(cols) = self.call.int(AttrName::OutCols) else {
-            return Err(Problem::NotModelled("`out_cols` is not known".to_owned()));
+            return Err(Problem::not_modelled("`out_cols` is not known"));
         };
         let count = self.call.dtype(AttrName::CountDtype).unwrap_or(Dtype::Int32);
         let tile = |shape: Vec<u64>, dtype| {
@@ -258,12 +264,12 @@ impl Deduction<'_> {
                     let dtype = self.dtype_of(arg)?;
                     result = Some(result.map_or(dtype, |known| scalar::promoted(known, dtype)));
                 }
-                result.ok_or_else(|| Problem::NotModelled(format!("`{}`", self.op.name)))
+                result.ok_or_else(|| Problem::not_modelled(format!("`{}`", self.op.name)))
             }
             DtypeRule::Fixed(dtype) => Ok(dtype),
             DtypeRule::Attr(name) => match self.call.attr(name) {
                 Some(Attr::Dtype(dtype)) => Ok(*dtype),
-                Some(Attr::Unknown(reason)) => Err(Problem::NotModelled(reason.0.clone())),
+                Some(Attr::Unknown(reason)) => Err(Problem::NotModelled(reason.clone())),
                 Some(Attr::Str(name)) => Err(Problem::UnknownDtype(name.clone())),
                 _ => Err(self.invalid(format!("`{name}` must be an element type"))),
             },
@@ -280,7 +286,7 @@ impl Deduction<'_> {
                 Ok(if dtypes.iter().any(|dtype| dtype.is_float()) { Dtype::Fp32 } else { Dtype::Int32 })
             }
             DtypeRule::GatherCompare | DtypeRule::Annotation | DtypeRule::Nothing => {
-                Err(Problem::NotModelled(format!("`{}`", self.op.name)))
+                Err(Problem::not_modelled(format!("`{}`", self.op.name)))
             }
         }
     }
@@ -288,15 +294,15 @@ impl Deduction<'_> {
     fn dtype_of(&self, arg: u8) -> Result<Dtype> {
         match (self.operand_type(arg), self.operand(arg)) {
             (Some(Type::Tile(tile)), _) => Ok(tile.dtype),
-            (Some(Type::Tensor(tensor)), _) => tensor
-                .dtype
-                .ok_or_else(|| Problem::NotModelled("the element type of the tensor is not known".to_owned())),
+            (Some(Type::Tensor(tensor)), _) => {
+                tensor.dtype.ok_or_else(|| Problem::not_modelled("the element type of the tensor is not known"))
+            }
             (Some(Type::Scalar(dtype)), _) => Ok(*dtype),
             (Some(Type::Unknown(reason)), _) | (_, Some(Operand::Unknown(reason))) => {
                 Err(Problem::Unknown(reason.clone()))
             }
             (_, Some(Operand::Scalar(scalar))) => scalar::dtype(scalar, self.vars)
-                .ok_or_else(|| Problem::NotModelled("the type of a scalar is not known".to_owned())),
+                .ok_or_else(|| Problem::not_modelled("the type of a scalar is not known")),
             (_, None) => Err(self.invalid(format!("operand `{}` is missing", self.arg_name(arg)))),
             _ => Err(self.invalid(format!("operand `{}` must be a tile", self.arg_name(arg)))),
         }

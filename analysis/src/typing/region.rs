@@ -259,7 +259,7 @@ fn all(ones: &[Scalar], others: &[Scalar], prove: impl Fn(&Scalar, &Scalar) -> P
 }
 
 fn undecided() -> Scalar {
-    Scalar::Unknown(Reason("a valid extent".to_owned()))
+    Scalar::Unknown(Reason::new("a valid extent"))
 }
 
 fn sum(one: &Scalar, other: &Scalar) -> Scalar {

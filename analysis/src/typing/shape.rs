@@ -5,7 +5,7 @@ use super::region::Read;
 use super::view::constant_extents;
 use super::{Deduction, Problem, Result, notation};
 use crate::ir::{Attr, AttrName, BLayout, Operand, Scalar, Type};
-use crate::ops::{OpId, Shape};
+use crate::ops::{Coalesce, OpId, Shape};
 
 impl Deduction<'_> {
     pub(super) fn shape(&self) -> Result<Vec<u64>> {
@@ -20,7 +20,7 @@ impl Deduction<'_> {
                         "the operands have the shapes {first:?} and {:?}; they must be equal",
                         rest[0]
                     ))),
-                    None => Err(Problem::NotModelled(format!("`{}`", self.op.name))),
+                    None => Err(Problem::not_modelled(format!("`{}`", self.op.name))),
                 }
             }
             Shape::Broadcast(args) => self.broadcast(args),
@@ -104,7 +104,7 @@ impl Deduction<'_> {
                     Some(1 | 2) => 2,
                     Some(3..=6) => 4,
                     Some(7) => 1,
-                    _ => return Err(Problem::NotModelled("a `mask_pattern` that is not known".to_owned())),
+                    _ => return Err(Problem::not_modelled("a `mask_pattern` that is not known")),
                 };
                 if let Some(last) = shape.last_mut() {
                     *last /= divisor;
@@ -119,20 +119,20 @@ impl Deduction<'_> {
             Shape::SplitHalved | Shape::SplitDoubled => {
                 let source = self.tile(0)?;
                 if source.view.valid_shape.is_some() {
-                    return Err(Problem::NotModelled(format!("`{}` of a partly valid tile", self.op.name)));
+                    return Err(Problem::not_modelled(format!("`{}` of a partly valid tile", self.op.name)));
                 }
                 let mut shape = source.shape.clone();
                 let axis = match self.call.int(AttrName::Split) {
                     Some(0) => return Ok(shape),
                     Some(1) => 0,
                     Some(2) => 1,
-                    _ => return Err(Problem::NotModelled(format!("`{}` outside of `pl.split_aiv`", self.op.name))),
+                    _ => return Err(Problem::not_modelled(format!("`{}` outside of `pl.split_aiv`", self.op.name))),
                 };
                 match shape.get_mut(axis) {
                     Some(extent) if self.op.shape == Shape::SplitDoubled => *extent = extent.saturating_mul(2),
                     Some(extent) if extent.is_multiple_of(2) => *extent /= 2,
                     _ => {
-                        return Err(Problem::NotModelled(format!(
+                        return Err(Problem::not_modelled(format!(
                             "`{}` of {:?}, which has no halves",
                             self.op.name, source.shape
                         )));
@@ -147,7 +147,7 @@ impl Deduction<'_> {
             | Shape::Array
             | Shape::ArrayElement
             | Shape::ArrayWritten
-            | Shape::Nothing => Err(Problem::NotModelled(format!("`{}`", self.op.name))),
+            | Shape::Nothing => Err(Problem::not_modelled(format!("`{}`", self.op.name))),
         }
     }
 
@@ -219,7 +219,7 @@ impl Deduction<'_> {
                 let at = usize::try_from(at).ok().filter(|&at| at < rank);
                 at.ok_or_else(|| self.invalid(format!("axis {axis} of a tile with {rank} axes")))
             }
-            _ => Err(Problem::NotModelled("an axis that is not known".to_owned())),
+            _ => Err(Problem::not_modelled("an axis that is not known")),
         }
     }
 
@@ -289,17 +289,16 @@ impl Deduction<'_> {
     /// By row, as many rows of the tensor as there are indices; by element, as many elements.
     fn gathered_rows(&self) -> Result<Vec<u64>> {
         if let Some(Type::Tensor(_)) = self.operand_type(1) {
-            return Err(Problem::NotModelled(format!("`{}` by indices in global memory", self.op.name)));
+            return Err(Problem::not_modelled(format!("`{}` by indices in global memory", self.op.name)));
         }
         let indices = self.tile(1)?.shape.clone();
         match self.call.attr(AttrName::Coalesce) {
-            Some(Attr::Int(1)) => return Ok(indices),
-            Some(Attr::Str(mode)) if &**mode == "elem" => return Ok(indices),
-            None | Some(Attr::Int(0) | Attr::Str(_)) => {}
-            Some(_) => return Err(Problem::NotModelled("`coalesce` is not known".to_owned())),
+            Some(Attr::Int(1) | Attr::Coalesce(Coalesce::Element)) => return Ok(indices),
+            None | Some(Attr::Int(0) | Attr::Coalesce(Coalesce::Row) | Attr::Str(_)) => {}
+            Some(_) => return Err(Problem::not_modelled("`coalesce` is not known")),
         }
         let cols = self.tensor(0)?.shape.last().and_then(Scalar::as_int).and_then(|cols| u64::try_from(cols).ok());
-        let cols = cols.ok_or_else(|| Problem::NotModelled("rows of a tensor of unknown width".to_owned()))?;
+        let cols = cols.ok_or_else(|| Problem::not_modelled("rows of a tensor of unknown width"))?;
         let rows = indices.iter().fold(1, |rows: u64, &extent| rows.saturating_mul(extent));
         Ok(vec![rows, cols])
     }

@@ -136,7 +136,7 @@ impl Deduction<'_> {
                 let extents = (1..self.call.args.len() as u8).map(|arg| match self.operand(arg) {
                     Some(Operand::Scalar(extent)) => extent.clone(),
                     Some(Operand::Var(var)) => Scalar::Var(*var),
-                    _ => Scalar::Unknown(Reason("a valid extent".to_owned())),
+                    _ => Scalar::Unknown(Reason::new("a valid extent")),
                 });
                 let valid: Vec<Scalar> = extents.collect();
                 let valid = if valid.len() == shape.len() { valid } else { source.valid_shape() };
@@ -303,7 +303,7 @@ impl Deduction<'_> {
         match reshape::valid(self.prover(), &source.shape, &valid, shape, is_row_major) {
             Reshaped::Valid(valid) => Ok(valid),
             Reshaped::Unsure => {
-                Ok(vec![Scalar::Unknown(Reason("the valid part of a reshaped tile".to_owned())); shape.len()])
+                Ok(vec![Scalar::Unknown(Reason::new("the valid part of a reshaped tile")); shape.len()])
             }
             Reshaped::Refused(why) => {
                 let (from, valid) = (&source.shape, notation::extents(&valid, self.vars));
@@ -320,7 +320,7 @@ impl Deduction<'_> {
         let [row, column] = [1, 2].map(|arg| match self.operand(arg) {
             Some(Operand::Scalar(offset)) => offset.clone(),
             Some(Operand::Var(var)) => Scalar::Var(*var),
-            _ => Scalar::Unknown(Reason("an index".to_owned())),
+            _ => Scalar::Unknown(Reason::new("an index")),
         });
         if source.shape.len() != 2 || shape.len() != 2 {
             return Ok(window);

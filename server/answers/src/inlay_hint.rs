@@ -5,7 +5,7 @@ use ls_types::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tilefit_analysis::ide::{HintDetails, HintLink};
+use tilefit_analysis::ide::{HintDetails, HintKey, HintLink};
 use tilefit_analysis::{Cancellable, Cancelled};
 
 use crate::abilities::Shows;
@@ -17,6 +17,7 @@ use crate::view::View;
 pub struct Untold {
     uri: Uri,
     version: i32,
+    key: HintKey,
 }
 
 impl Untold {
@@ -32,7 +33,8 @@ impl Untold {
 
 pub fn inlay_hints(view: &View, range: Range, shows: Shows) -> Cancellable<Option<Vec<InlayHint>>> {
     let hints = view.analysis.inlay_hints(view.file, view.text_range(range))?;
-    let data = shows.resolves_hints.then(|| json!(Untold { uri: view.uri.clone(), version: view.version }));
+    let untold = |key| Untold { uri: view.uri.clone(), version: view.version, key };
+    let data = |key: Option<HintKey>| key.filter(|_| shows.resolves_hints).map(|key| json!(untold(key)));
     let hints = hints.into_iter().map(|hint| InlayHint {
         position: view.position(hint.offset),
         label: InlayHintLabel::String(hint.label),
@@ -41,7 +43,7 @@ pub fn inlay_hints(view: &View, range: Range, shows: Shows) -> Cancellable<Optio
         tooltip: Some(InlayHintTooltip::String(hint.tooltip)),
         padding_left: Some(!hint.in_front),
         padding_right: Some(hint.in_front),
-        data: data.clone(),
+        data: data(hint.key),
     });
     Ok(Some(hints.collect()))
 }
@@ -51,13 +53,11 @@ pub fn resolve_inlay_hint(view: &View, mut hint: InlayHint, untold: &Untold) -> 
     if untold.version != view.version {
         return Err(Cancelled);
     }
-    let InlayHintLabel::String(label) = &hint.label else { return Ok(hint) };
     let offset = view.offset(hint.position);
-    let Some(HintDetails { markdown, link }) = view.analysis.hint_details(view.file, offset, label)? else {
-        return Ok(hint);
-    };
+    let Some(details) = view.analysis.hint_details(view.file, offset, untold.key)? else { return Ok(hint) };
+    let HintDetails { label, markdown, link } = details;
     let tooltip = convert::markup(markdown, true);
-    hint.label = InlayHintLabel::LabelParts(parts(view, label, link, &tooltip));
+    hint.label = InlayHintLabel::LabelParts(parts(view, &label, link, &tooltip));
     hint.tooltip = Some(InlayHintTooltip::MarkupContent(tooltip));
     hint.data = None;
     Ok(hint)

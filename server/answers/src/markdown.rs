@@ -1,7 +1,7 @@
 //! The one door for Markdown. Names and strings of a repository stand in it, and an editor fetches the pictures of a page that it shows: so
 //! pictures, links and HTML are taken for what they are spelt as. Features write none.
 
-/// The fences that features write, as whole lines.
+/// The fence that features write, as whole lines.
 const FENCE: &str = "```";
 const OPENING: &str = "```python";
 
@@ -11,19 +11,26 @@ pub(crate) fn without_links(markdown: &str) -> String {
     let mut is_code = false;
     for line in markdown.split_inclusive(['\n', '\r']) {
         let text = line.trim_end_matches(['\n', '\r']);
-        match (is_code, text) {
-            (true, FENCE) => is_code = false,
-            (false, OPENING) => is_code = true,
-            (true, _) => {}
-            (false, _) => {
-                escape_line(text, &mut page);
-                page.push_str(&line[text.len()..]);
-                continue;
-            }
+        if is_code && is_end(text) {
+            is_code = false;
+            page.push_str(FENCE);
+        } else if is_code {
+            page.push_str(text);
+        } else if text == OPENING {
+            is_code = true;
+            page.push_str(text);
+        } else {
+            escape_line(text, &mut page);
         }
-        page.push_str(line);
+        page.push_str(if text.len() < line.len() { "\n" } else { "" });
     }
     page
+}
+
+/// Whatever an editor may take for the end of a fence.
+fn is_end(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with(FENCE) && line.trim_start_matches('`').is_empty()
 }
 
 /// A cell of a table ends a code span, so that each is looked at by itself.
@@ -44,7 +51,7 @@ fn escape_cell(mut text: &str, page: &mut String) {
                 code.len()
             }
             (0, None) => {
-                if matches!(c, '\\' | '[' | '<' | '~') {
+                if matches!(c, '\\' | '[' | '<' | '~' | '$') {
                     page.push('\\');
                 }
                 page.push(c);

@@ -31,7 +31,7 @@ impl Machine<'_> {
                 Value::Number(number) => number,
                 _ => return Err(format!("`{}` is no scalar", call.op.op().name)),
             },
-            Scalar::Unknown(reason) => return Err(format!("not known: {}", reason.0)),
+            Scalar::Unknown(reason) => return Err(format!("not known: {reason}")),
         })
     }
 

@@ -83,7 +83,7 @@ impl Machine<'_> {
                 let items: Result<_> = items.iter().map(|item| self.scalar(item).map(Value::Number)).collect();
                 Ok(Value::Tuple(items?))
             }
-            Operand::Unknown(reason) => Err(format!("not known: {}", reason.0)),
+            Operand::Unknown(reason) => Err(format!("not known: {reason}")),
         }
     }
 

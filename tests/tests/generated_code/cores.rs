@@ -16,7 +16,7 @@ fn add_with_notes(batch: &mut Batch, name: &str, text: &str, known: &[&str], ref
     assert_eq!(kernels.len(), 2, "{name}: a kernel for each core");
     kernels.sort_by_key(|(kernel, _)| !kernel.name.contains("aic") && !kernel.name.contains("cube"));
     let [cube, vector] = [&kernels[0], &kernels[1]].map(|(kernel, plan)| {
-        let notes: Vec<&str> = kernel.notes.iter().map(|note| note.reason.0.as_str()).collect();
+        let notes: Vec<String> = kernel.notes.iter().map(|note| note.reason.to_string()).collect();
         assert_eq!(notes, known, "{name}");
         Run::new(name, kernel, plan).tolerance(2e-2)
     });

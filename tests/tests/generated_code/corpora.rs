@@ -179,7 +179,7 @@ fn why_not(kernel: &Kernel, plan: &Plan, cores: usize) -> Option<String> {
         return Some(format!("rejected: {}", rejection.message));
     }
     if let Some(note) = kernel.notes.first() {
-        return Some(format!("not modelled: {}", note.reason.0));
+        return Some(format!("not modelled: {}", note.reason));
     }
     if plan.findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Some("does not fit".to_owned());

@@ -81,7 +81,7 @@ fn the_end_of_the_input_ends_the_process_with_a_message() {
 }
 
 #[test]
-fn slow_requests_starve_nobody() {
+fn slow_requests_starve_no_other() {
     let mut client = with_document("x = 1\n");
     let slow: Vec<i64> = (0..40).map(|_| client.ask("tilefit/test/sleep", sleep(600_000))).collect();
     assert_alive(&mut client, "x = 1\n");

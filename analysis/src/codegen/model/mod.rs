@@ -173,7 +173,7 @@ struct Scenario {
 
 fn scenarios(kernels: &[Kernel]) -> Vec<Scenario> {
     let (mut open_loops, mut branches) = (false, false);
-    kernels.iter().for_each(|kernel| survey(&kernel.program.body, &mut open_loops, &mut branches));
+    kernels.iter().for_each(|kernel| find_choices(&kernel.program.body, &mut open_loops, &mut branches));
     let trips: &[u64] = if open_loops { &[0, 1, 2, TRIPS] } else { &[TRIPS] };
     let choices: &[u32] =
         if branches { &[0, u32::MAX, 0x5555_5555, 0xaaaa_aaaa, 0x3333_3333, 0x1248_8421] } else { &[0] };
@@ -182,17 +182,17 @@ fn scenarios(kernels: &[Kernel]) -> Vec<Scenario> {
     trips.iter().flat_map(|trips| with(*trips)).collect()
 }
 
-fn survey(steps: &[Step], open_loops: &mut bool, branches: &mut bool) {
+fn find_choices(steps: &[Step], open_loops: &mut bool, branches: &mut bool) {
     for step in steps {
         match step {
             Step::Loop(node) => {
                 *open_loops |= node.trips().is_none();
-                survey(&node.body, open_loops, branches);
+                find_choices(&node.body, open_loops, branches);
             }
             Step::If(node) => {
                 *branches = true;
-                survey(&node.then, open_loops, branches);
-                survey(node.otherwise.as_deref().unwrap_or_default(), open_loops, branches);
+                find_choices(&node.then, open_loops, branches);
+                find_choices(node.otherwise.as_deref().unwrap_or_default(), open_loops, branches);
             }
             _ => {}
         }

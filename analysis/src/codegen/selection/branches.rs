@@ -179,7 +179,7 @@ impl Selector<'_> {
 /// Why a variable has no form in C++, whose type is none of tile, tensor and scalar.
 pub(super) fn without_form(name: &str, ty: &Type) -> String {
     match ty {
-        Type::Unknown(reason) => format!("`{name}` is not known: {}", reason.0),
+        Type::Unknown(reason) => format!("`{name}` is not known: {reason}"),
         Type::Tensor(_) => format!("the element type of `{name}` is not known"),
         _ => format!("`{name}` has no form in C++"),
     }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::diagnostics::Code;
-use crate::ir::{self, Attr, AttrName, BLayout, Call, Origin, Reason, Scalar, VarId};
+use crate::ir::{self, Attr, AttrName, BLayout, Call, Origin, Scalar, VarId};
 use crate::ops::selection::{Alike, Broadcast, Columns, Index, Instruction, Printed, Template, Unit};
-use crate::ops::{OpId, Selection, Shape};
+use crate::ops::{BarrierMode, CoreType, OpId, Selection, Shape};
 
 use super::tiles::{no_tile, size};
 use super::{Refusal, Selected, Selector, list};
@@ -105,17 +105,17 @@ impl Selector<'_> {
 
     /// `SYNCALL<SyncCoreType::Mix>()`: every core waits until all have come so far, each with all of its pipes.
     fn sync_all(&mut self, call: &Call, origin: Origin) -> Selected<()> {
-        let cores = match call.text(AttrName::CoreType) {
-            Some("aiv_only") => "AIVOnly",
-            Some("aic_only") => "AICOnly",
-            Some("mix") => "Mix",
+        let cores = match call.core_type() {
+            Some(CoreType::AivOnly) => "AIVOnly",
+            Some(CoreType::AicOnly) => "AICOnly",
+            Some(CoreType::Mix) => "Mix",
             _ => return Err("`core_type` is aiv_only, aic_only or mix".to_string().into()),
         };
         let mut template = vec![format!("SyncCoreType::{cores}")];
         let (mut operands, mut access) = (Vec::new(), None);
-        match call.text(AttrName::Mode) {
-            Some("hard") => {}
-            Some("soft") => {
+        match call.attr(AttrName::Mode) {
+            Some(Attr::BarrierMode(BarrierMode::Hard)) => {}
+            Some(Attr::BarrierMode(BarrierMode::Soft)) => {
                 template.insert(0, "SyncAllMode::Soft".to_string());
                 let counters = self.whole(call.args.first(), true)?;
                 operands.push(Operand::Wrapper(counters.wrapper));
@@ -483,7 +483,7 @@ impl Selector<'_> {
             ir::Operand::Var(var) => Ok(Operand::Text(expr::text(&Scalar::Var(*var), self.kernel, &self.context)?)),
             ir::Operand::Scalar(scalar) => Ok(Operand::Text(expr::text(scalar, self.kernel, &self.context)?)),
             ir::Operand::List(_) => Err("a list is no operand of an instruction".to_string().into()),
-            ir::Operand::Unknown(Reason(reason)) => Err(reason.clone().into()),
+            ir::Operand::Unknown(reason) => Err(reason.to_string().into()),
         }
     }
 

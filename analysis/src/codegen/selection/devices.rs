@@ -4,8 +4,8 @@
 //! windows and in their order (`pto_ops_distributed.cpp`, MaterializeDistTensorCtx). What goes through staging tiles, and every
 //! signal, has barriers of all pipes around it, as the compiler puts them.
 
-use crate::ir::{self, AttrName, Call, Dtype, Origin, Scalar, VarId};
-use crate::ops::OpId;
+use crate::ir::{self, Attr, AttrName, Call, Dtype, Origin, Scalar, VarId};
+use crate::ops::{NotifyOp, OpId, WaitCmp};
 
 use super::transfers::{Use, adds};
 use super::{Selected, Selector, TensorRef, constant_extent, list};
@@ -119,8 +119,9 @@ impl Selector<'_> {
         let tensor = self.on_device(call.args.first(), call.args.get(1))?;
         let access = self.signal(&tensor, call.args.get(2), Use::Store)?;
         let value = self.signalled(call.args.get(3))?;
-        let how = match call.text(AttrName::Op) {
-            Some(op @ ("AtomicAdd" | "Set")) => op,
+        let how = match call.attr(AttrName::Op) {
+            Some(Attr::NotifyOp(NotifyOp::AtomicAdd)) => "AtomicAdd",
+            Some(Attr::NotifyOp(NotifyOp::Set)) => "Set",
             _ => return Err("the kind of notification is not known".to_string().into()),
         };
         let how = format!("comm::NotifyOp::{how}");
@@ -135,9 +136,9 @@ impl Selector<'_> {
         let tensor = self.tensor_operand(call.args.first())?;
         let access = self.signal(&tensor, call.args.get(1), Use::Load)?;
         let expected = self.signalled(call.args.get(2))?;
-        let how = match call.text(AttrName::Cmp) {
-            Some("Eq") => "EQ",
-            Some("Ge") => "GE",
+        let how = match call.attr(AttrName::Cmp) {
+            Some(Attr::WaitCmp(WaitCmp::Eq)) => "EQ",
+            Some(Attr::WaitCmp(WaitCmp::Ge)) => "GE",
             _ => return Err("the comparison is not known".to_string().into()),
         };
         self.on_signal("comm::TWAIT", access, [expected, format!("comm::WaitCmp::{how}")], origin);

@@ -1,7 +1,7 @@
 //! Gathering, scattering, sorting, random numbers, and products with a first step: what needs more than one row of the
 //! instruction table.
 
-use crate::ir::{self, AttrName, Call, Origin, Scalar, Stmt, Value, VarId};
+use crate::ir::{self, Attr, AttrName, Call, Origin, Scalar, Stmt, Value, VarId};
 
 use super::transfers::Use;
 use super::{Selected, Selector, constant_extent, list};
@@ -11,6 +11,7 @@ use crate::codegen::sequence::{
     Access, Addressing, ArgKind, Branches, Declared, Elements, Instr, Offset, Operand, Pipe, Step, Tile, TileId,
 };
 use crate::codegen::types;
+use crate::ops::Coalesce;
 use crate::ops::selection::Instruction;
 use crate::target::Target;
 
@@ -140,7 +141,8 @@ impl Selector<'_> {
 
     /// Rows or elements of a tensor by index: `MGATHER<Coalesce::Row>(dst, table, indices)`.
     pub(super) fn mgather(&mut self, result: Option<VarId>, call: &Call, origin: Origin) -> Selected<()> {
-        let by_element = call.int(AttrName::Coalesce) == Some(1) || call.text(AttrName::Coalesce) == Some("elem");
+        let by_element =
+            matches!(call.attr(AttrName::Coalesce), Some(Attr::Int(1) | Attr::Coalesce(Coalesce::Element)));
         let out_of_bounds = match call.int(AttrName::GatherOob).unwrap_or(0) {
             0 => None,
             1 => Some("Clamp"),

@@ -205,7 +205,7 @@ impl Selector<'_> {
 pub(super) fn no_tile(var: &ir::Var) -> String {
     let name = &var.name;
     match &var.ty {
-        Type::Unknown(ir::Reason(reason)) => format!("`{name}` is not known: {reason}"),
+        Type::Unknown(reason) => format!("`{name}` is not known: {reason}"),
         Type::Tensor(_) => format!("`{name}` is a tensor, and a tile is needed here"),
         _ => format!("`{name}` is no tile"),
     }

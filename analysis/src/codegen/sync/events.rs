@@ -10,9 +10,9 @@ use crate::codegen::sequence::EVENTS;
 /// Position in the text of what is after an item, or before one.
 struct Positions {
     /// For each list and item.
-    behind: Vec<Vec<u32>>,
+    after: Vec<Vec<u32>>,
     /// For each list and gap.
-    front: Vec<Vec<u32>>,
+    before: Vec<Vec<u32>>,
 }
 
 fn positions(blocks: &[Block]) -> Positions {
@@ -21,7 +21,7 @@ fn positions(blocks: &[Block]) -> Positions {
             *next += 1;
             *next
         };
-        positions.front[block].push(take());
+        positions.before[block].push(take());
         for item in 0..blocks[block].items.len() {
             match &blocks[block].items[item] {
                 Item::Loop(body) => number(blocks, *body, next, positions),
@@ -31,12 +31,12 @@ fn positions(blocks: &[Block]) -> Positions {
                 _ => {}
             }
             *next += 1;
-            positions.behind[block].push(*next);
+            positions.after[block].push(*next);
             *next += 1;
-            positions.front[block].push(*next);
+            positions.before[block].push(*next);
         }
     }
-    let mut positions = Positions { behind: vec![Vec::new(); blocks.len()], front: vec![Vec::new(); blocks.len()] };
+    let mut positions = Positions { after: vec![Vec::new(); blocks.len()], before: vec![Vec::new(); blocks.len()] };
     number(blocks, 0, &mut 0, &mut positions);
     positions
 }
@@ -46,8 +46,8 @@ fn positions(blocks: &[Block]) -> Positions {
 /// pair between each two pipes for which nothing helps; it is dropped, with what follows it there.
 pub(super) fn assign(pairs: &mut Vec<Pair>, blocks: &[Block], written: &FxHashSet<Flag>) -> Vec<Pair> {
     let positions = positions(blocks);
-    let set = |pair: &Pair| positions.behind[pair.block][pair.item];
-    let wait = |pair: &Pair| positions.front[pair.block][pair.gap];
+    let set = |pair: &Pair| positions.after[pair.block][pair.item];
+    let wait = |pair: &Pair| positions.before[pair.block][pair.gap];
     pairs.sort_by_key(|pair| (pair.src, pair.dst, set(pair), wait(pair)));
     let mut without: Vec<Pair> = Vec::new();
     let mut kept: Vec<Pair> = Vec::new();

@@ -9,24 +9,24 @@ use crate::ir::Origin;
 
 /// Flags and barriers by list and place.
 pub(super) struct Placed {
-    behind: FxHashMap<(BlockId, usize), Vec<(Sync, Origin)>>,
-    front: FxHashMap<(BlockId, usize), Vec<(Sync, Origin)>>,
+    after: FxHashMap<(BlockId, usize), Vec<(Sync, Origin)>>,
+    before: FxHashMap<(BlockId, usize), Vec<(Sync, Origin)>>,
     next_block: BlockId,
 }
 
 impl Placed {
     /// `origins`: those of the instructions, by number.
     pub(super) fn new(pairs: &[Pair], barriers: &[Barrier], origins: &[Origin]) -> Placed {
-        let mut placed = Placed { behind: FxHashMap::default(), front: FxHashMap::default(), next_block: 0 };
+        let mut placed = Placed { after: FxHashMap::default(), before: FxHashMap::default(), next_block: 0 };
         for barrier in barriers {
-            let place = placed.front.entry((barrier.block, barrier.gap)).or_default();
+            let place = placed.before.entry((barrier.block, barrier.gap)).or_default();
             place.push((Sync::Barrier(Some(barrier.pipe)), origins[barrier.later as usize]));
         }
         for pair in pairs {
             let Pair { src, dst, event, .. } = *pair;
             let (set, wait) = (Sync::Set { src, dst, event }, Sync::Wait { src, dst, event });
-            placed.behind.entry((pair.block, pair.item)).or_default().push((set, origins[pair.earlier as usize]));
-            placed.front.entry((pair.block, pair.gap)).or_default().push((wait, origins[pair.later as usize]));
+            placed.after.entry((pair.block, pair.item)).or_default().push((set, origins[pair.earlier as usize]));
+            placed.before.entry((pair.block, pair.gap)).or_default().push((wait, origins[pair.later as usize]));
         }
         placed
     }
@@ -39,8 +39,8 @@ pub(super) fn insert(steps: &mut Vec<Step>, placed: &mut Placed) {
     let count = steps.len();
     let mut complete = Vec::with_capacity(count * 2);
     for (index, mut step) in std::mem::take(steps).into_iter().enumerate() {
-        let front = placed.front.remove(&(block, index)).unwrap_or_default();
-        complete.extend(front.into_iter().map(added));
+        let before = placed.before.remove(&(block, index)).unwrap_or_default();
+        complete.extend(before.into_iter().map(added));
         match &mut step {
             Step::Loop(node) => insert(&mut node.body, placed),
             Step::If(node) => {
@@ -52,10 +52,10 @@ pub(super) fn insert(steps: &mut Vec<Step>, placed: &mut Placed) {
             _ => {}
         }
         complete.push(step);
-        let behind = placed.behind.remove(&(block, index)).unwrap_or_default();
-        complete.extend(behind.into_iter().map(added));
+        let after = placed.after.remove(&(block, index)).unwrap_or_default();
+        complete.extend(after.into_iter().map(added));
     }
-    let end = placed.front.remove(&(block, count)).unwrap_or_default();
+    let end = placed.before.remove(&(block, count)).unwrap_or_default();
     complete.extend(end.into_iter().map(added));
     *steps = complete;
 }

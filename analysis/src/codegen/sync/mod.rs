@@ -62,7 +62,7 @@ pub enum Change {
     /// The other half of a flag beside this one, before it or after, instead of wherever else that half is.
     Beside {
         half: Sync,
-        front: bool,
+        before: bool,
         away: Vec<Origin>,
     },
     /// One more set before a loop, whose iterations wait before they set, and one more wait after it.
@@ -148,7 +148,7 @@ impl Source<'_> {
         // Moves that a statement needs for its operands are made before its own instruction.
         let is_inside = !order.carried && (item..gap).all(|item| self.inserted(block, item).is_some());
         let by_hand = order.by_hand && !is_inside && !self.is_copy(block, item);
-        Order { behind: self.blocks[block].origins[item], by_hand, ..order }
+        Order { after: self.blocks[block].origins[item], by_hand, ..order }
     }
 
     fn of_barrier(&self, barrier: &Barrier) -> Order {
@@ -161,7 +161,7 @@ impl Source<'_> {
         let (carried, item) = (gap == origins.len(), gap.min(origins.len() - 1));
         let origin = |id: u32| self.instructions[id as usize].origin;
         let by_hand = (carried || origin(earlier) != origin(later)) && !self.is_copy(block, item);
-        Order { by, earlier, later, behind: origins[item], front: origins[item], carried, by_hand }
+        Order { by, earlier, later, after: origins[item], before: origins[item], carried, by_hand }
     }
 
     /// An instruction that the author did not write.

@@ -189,12 +189,12 @@ impl<'a> Ordering<'a> {
             places.extend(compounds.filter(|&place| arrivals[place.1].len() > 1 || self.is_repeated_within(place)));
         }
         for (index, late) in self.barriers.iter().enumerate() {
-            let behind = self
+            let later = self
                 .barriers
                 .iter()
                 .enumerate()
                 .filter(|(_, other)| (other.pipe, other.block) == (late.pipe, late.block) && other.gap > late.gap);
-            let next = behind.min_by_key(|(_, other)| other.gap).filter(|(before, _)| *before < index);
+            let next = later.min_by_key(|(_, other)| other.gap).filter(|(before, _)| *before < index);
             places.extend(next.map(|(_, next)| (next.block, next.gap)));
         }
         places

@@ -183,7 +183,7 @@ impl Written {
         let around = around.map(|node| Change::Around { node: *node, flag });
         let mut changes: Vec<Change> = around.into_iter().collect();
         changes.push(Change::Before(half));
-        changes.push(Change::Beside { half, front: true, away: places(&self.sets, flag) });
+        changes.push(Change::Beside { half, before: true, away: places(&self.sets, flag) });
         changes.push(Change::Without { flags: vec![at], barrier: None });
         Repair::Perhaps(changes)
     }
@@ -194,7 +194,7 @@ impl Written {
         let half = Sync::Wait { src, dst, event };
         Repair::Perhaps(vec![
             Change::Behind(half),
-            Change::Beside { half, front: false, away: places(&self.waits, flag) },
+            Change::Beside { half, before: false, away: places(&self.waits, flag) },
             Change::Without { flags: vec![at], barrier: None },
         ])
     }

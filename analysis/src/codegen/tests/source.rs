@@ -62,7 +62,7 @@ fn instructions_from_source_are_those_recorded() {
         }
         let _ = write!(report, "{}: ", case.name);
         if let Some(note) = kernel.notes.first() {
-            let _ = write!(report, "{}; ", note.reason.0);
+            let _ = write!(report, "{}; ", note.reason);
         }
         if let Some(finding) = findings.first() {
             let _ = write!(report, "{}; ", finding.message);

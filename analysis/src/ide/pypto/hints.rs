@@ -8,7 +8,8 @@ use crate::ir::{Role, Why};
 use crate::memory::{Plan, PlannedTile};
 
 use super::hover;
-use crate::ide::{Context, HintDetails, HintLink, PlacedUnit, formatting, inserted_tiles};
+use crate::ide::language::Described;
+use crate::ide::{Context, PlacedUnit, inserted_tiles};
 
 pub(super) struct HintedTile<'p> {
     pub(super) tile: &'p PlannedTile,
@@ -31,29 +32,16 @@ pub(super) fn of_tiles<'p>(outcome: &'p Outcome, plan: &'p Plan) -> Vec<HintedTi
     hinted.collect()
 }
 
-pub(super) fn details(
+pub(super) fn described(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
-    offset: usize,
-    label: &str,
-) -> Option<HintDetails> {
-    let place = label.trim_start_matches("→ ");
-    let is_it = |tile: &PlannedTile| placed.range(tile.origin).end == offset && place == formatting::place(tile);
-    context.plans(placed.unit).iter().find_map(|outcome| {
-        let plan = outcome.plan()?;
-        let tile = of_tiles(outcome, plan).into_iter().map(|hinted| hinted.tile).find(|tile| is_it(tile))?;
-        Some(HintDetails {
-            markdown: hover::describe(context, placed, outcome, plan, tile),
-            link: link(placed, plan, tile, label),
-        })
-    })
-}
-
-fn link(placed: &PlacedUnit<'_>, plan: &Plan, tile: &PlannedTile, label: &str) -> Option<HintLink> {
-    let start = label.find("0x")?;
-    let len = label[start..].find(' ').unwrap_or(label.len() - start);
-    let target = before(placed, plan, tile)?;
-    Some(HintLink { part: start..start + len, target })
+    outcome: &Outcome,
+    plan: &Plan,
+    nth: usize,
+) -> Option<Described> {
+    let tile = of_tiles(outcome, plan).get(nth)?.tile;
+    let markdown = hover::describe(context, placed, outcome, plan, tile);
+    Some(Described { markdown, before: before(placed, plan, tile) })
 }
 
 /// Where the tile is defined that last had bytes of a tile before it.

@@ -186,7 +186,7 @@ pub(super) fn describe(
         text.push_str(&inserted_tiles::of_statement(outcome.kernel(), plan, statement));
     }
     for note in plan.notes.iter().take(1) {
-        let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason.0);
+        let _ = writeln!(text, "\nThe kernel is modelled in part ({}), so addresses may differ.", note.reason);
     }
     text
 }
@@ -221,7 +221,7 @@ fn group(plan: &Plan, tile: &PlannedTile) -> String {
     }
     let kind = if buffer.declared { "declared allocation" } else { "reuse group" };
     let shared = match others.as_slice() {
-        [] => "nobody else".to_owned(),
+        [] => "no other tile".to_owned(),
         names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
     };
     format!("| {kind} | `{}`, {} bytes, shared with {shared} |\n", buffer.name, buffer.size)

@@ -20,10 +20,10 @@ use crate::project::Config;
 use crate::target::Space;
 
 use super::diagnostics::{self, Diagnostic};
-use super::language::{self, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
+use super::language::{self, Described, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
 use super::memory_map::Drawing;
 use super::plan_view::Details;
-use super::{CodeAction, Context, HintDetails, Hover, LoweredIr, PlacedUnit, code_actions};
+use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, code_actions};
 
 pub(super) struct Pypto;
 
@@ -83,16 +83,6 @@ impl Language for Pypto {
 
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
         hover::sharing(context, placed, offset)
-    }
-
-    fn hint_details(
-        &self,
-        context: &Context<'_>,
-        placed: &PlacedUnit<'_>,
-        offset: usize,
-        label: &str,
-    ) -> Option<HintDetails> {
-        hints::details(context, placed, offset, label)
     }
 
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
@@ -164,7 +154,7 @@ impl language::KernelView for View<'_> {
     }
 
     fn reasons(&self) -> Vec<String> {
-        self.plan().notes.iter().map(|note| note.reason.0.clone()).collect()
+        self.plan().notes.iter().map(|note| note.reason.to_string()).collect()
     }
 
     fn is_planned(&self) -> bool {
@@ -214,6 +204,10 @@ impl language::KernelView for View<'_> {
     fn hinted(&self) -> Vec<Hinted<'_>> {
         let tiles = hints::of_tiles(&self.outcome, self.plan()).into_iter();
         tiles.map(|hinted| Hinted { placement: placement(hinted.tile), is_unnamed: hinted.is_unnamed }).collect()
+    }
+
+    fn described(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, nth: usize) -> Option<Described> {
+        hints::described(context, placed, &self.outcome, self.plan(), nth)
     }
 
     fn laid_out_by(&self) -> String {

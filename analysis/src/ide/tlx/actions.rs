@@ -11,7 +11,7 @@ use crate::eval::Imports;
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, found};
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::Origin;
+use crate::ir::{Origin, Reason};
 use crate::memory::Finding;
 use crate::tlx::kernel::{Buffer, BufferKind, Element, GroupId, GroupKind, Kernel, Layout, Pair};
 use crate::tlx::language::{self, Dtype, Storage};
@@ -433,8 +433,8 @@ impl<'a> Site<'a> {
     fn scenario_comment(&self) -> Option<CodeAction> {
         let fixes = super::unknown_sizes(self.placed, self.tlx)?;
         let asked = |name: &str| {
-            let words = format!("`{name}` has no value here");
-            self.tlx.plan.unknown.iter().any(|reason| reason.0.contains(&words))
+            let mut remedies = self.tlx.plan.unknown.iter().filter_map(Reason::remedy);
+            remedies.any(|remedy| remedy.param() == name)
         };
         let unknown = self.kernel().params.iter().filter(|param| matches!(param.value, Constant::Unknown(_)));
         let needed = unknown.filter(|param| asked(&param.name));

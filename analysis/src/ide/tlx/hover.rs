@@ -34,14 +34,14 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
 /// Totals, and what each scenario comes to.
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
-    text.push_str(&scenarios::markdown(&scenarios::views(context, placed, tlx), scenarios::survey(context, placed)));
+    text.push_str(&scenarios::markdown(&scenarios::views(context, placed, tlx), scenarios::table(context, placed)));
     text
 }
 
 fn describe_param(tlx: &TlxKernel, name: &str) -> Option<String> {
     let param = tlx.kernel.params.iter().find(|param| param.name == name)?;
     let value = match &param.value {
-        Constant::Unknown(reason) => return Some(format!("`{name}` is not known: {}", reason.0)),
+        Constant::Unknown(reason) => return Some(format!("`{name}` is not known: {reason}")),
         value => display(value),
     };
     Some(format!("`{name} = {value}`, from {}", param.from.as_deref().unwrap_or("the text")))
@@ -51,7 +51,7 @@ fn describe_local(placed: &PlacedUnit<'_>, tlx: &TlxKernel, name: &str, at: Text
     let bound = tlx.kernel.locals.iter().filter(|local| local.name == name);
     let before = bound.clone().rfind(|local| placed.range(local.at).start <= at.start);
     match &before.or(bound.clone().next())?.value {
-        Constant::Unknown(reason) => Some(format!("`{name}` is not known: {}", reason.0)),
+        Constant::Unknown(reason) => Some(format!("`{name}` is not known: {reason}")),
         value => Some(format!("`{name} = {}`, from the assignment in the kernel", display(value))),
     }
 }
@@ -75,7 +75,7 @@ fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
         let written = written_size(context, placed, buffer).map_or(String::new(), |written| format!(", {written}"));
         let _ = writeln!(text, "`{}`: the size is not known{written}", buffer.name);
         for reason in reasons.into_iter().flatten() {
-            let _ = writeln!(text, "* {}", reason.0);
+            let _ = writeln!(text, "* {reason}");
         }
         return text;
     };
@@ -139,7 +139,7 @@ fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
         Backing::Own => ("memory", "its own".to_owned()),
         Backing::Spec(spec) => ("spec", format!("`{}`", tlx.kernel.spec(*spec).name)),
         Backing::Alias(base) => ("reuses", format!("`{}`", tlx.kernel.buffer(*base).name)),
-        Backing::Unknown(reason) => ("reuses", format!("not known: {}", reason.0)),
+        Backing::Unknown(reason) => ("reuses", format!("not known: {reason}")),
     }
 }
 
@@ -155,7 +155,7 @@ fn describe_spec(tlx: &TlxKernel, id: SpecId) -> String {
             let _ = writeln!(text, "| size | {} bytes |", size.bytes);
         }
         Err(reason) => {
-            let _ = writeln!(text, "| size | not known: {} |", reason.0);
+            let _ = writeln!(text, "| size | not known: {reason} |");
         }
     }
     if let Ok(extent) = plan.extent {

@@ -24,11 +24,11 @@ use crate::tlx::{Backing, BufferId, SpecId};
 use super::code_actions::suggested_names;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::language::{
-    self, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind, Values,
+    self, Described, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind, Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{AllocationView, Details, SpecView, TilePlan};
-use super::{CodeAction, Context, HintDetails, Hover, LoweredIr, PlacedUnit};
+use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
 
@@ -75,17 +75,6 @@ impl Language for Tlx {
 
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
         Some(names::sharing(context, placed, kernel(context, placed.unit)?, offset))
-    }
-
-    fn hint_details(
-        &self,
-        context: &Context<'_>,
-        placed: &PlacedUnit<'_>,
-        offset: usize,
-        _: &str,
-    ) -> Option<HintDetails> {
-        let Hover { markdown, .. } = self.hover(context, placed, offset)?;
-        Some(HintDetails { markdown, link: None })
     }
 
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
@@ -143,7 +132,7 @@ impl KernelView for View<'_> {
 
     fn reasons(&self) -> Vec<String> {
         let notes = self.0.kernel.notes.iter().map(|note| &note.reason);
-        notes.chain(&self.0.plan.unknown).map(|reason| reason.0.clone()).collect()
+        notes.chain(&self.0.plan.unknown).map(|reason| reason.to_string()).collect()
     }
 
     fn is_planned(&self) -> bool {
@@ -190,6 +179,12 @@ impl KernelView for View<'_> {
         placements(self.0).map(|placement| Hinted { placement, is_unnamed: false }).collect()
     }
 
+    fn described(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, nth: usize) -> Option<Described> {
+        let offset = placed.range(placements(self.0).nth(nth)?.at).end;
+        let Hover { markdown, .. } = hover::hover(context, placed, self.0, offset)?;
+        Some(Described { markdown, before: None })
+    }
+
     fn laid_out_by(&self) -> String {
         let (kernel, plan) = (&self.0.kernel, &self.0.plan);
         format!("{} on {} by the rules of the {}", kernel.name, plan.arch, plan.rules.name())
@@ -230,7 +225,7 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
         range: placed.range(tlx.kernel.name_origin),
         code: Code::NotModelled,
         severity: Code::NotModelled.severity(),
-        message: format!("not modelled: some sizes are not known: {}{more}", first.0),
+        message: format!("not modelled: some sizes are not known: {first}{more}"),
         related: Vec::new(),
     })
 }
@@ -318,11 +313,11 @@ fn title(tlx: &TlxKernel) -> String {
 
 /// With what the scenarios come to.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
-    let survey = match scenarios::survey(context, placed).map(|survey| survey.fits()) {
+    let fits = match scenarios::table(context, placed).map(|table| table.fits()) {
         Some((fits, known)) if known > 0 => format!(" · fits {fits} of {known} configurations"),
         _ => String::new(),
     };
-    title(tlx) + &survey
+    title(tlx) + &fits
 }
 
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::db::{self, Survey, SurveyRow, TlxKernel, Verdict};
+use crate::db::{self, ScenarioRow, ScenarioTable, TlxKernel, Verdict};
 use crate::ide::plan_view::ScenarioView;
 use crate::ide::{Context, PlacedUnit};
 
@@ -12,15 +12,15 @@ use super::display;
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
 
-pub(super) fn survey<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db Survey> {
-    db::tlx_survey(context.db, placed.unit, context.settings).as_ref()
+pub(super) fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
+    db::tlx_scenario_table(context.db, placed.unit, context.settings).as_ref()
 }
 
 /// Empty where there are fewer than two scenarios.
 pub(super) fn views(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<ScenarioView> {
-    let Some(survey) = survey(context, placed) else { return Vec::new() };
-    let differing = differing(&survey.rows);
-    let view = |(index, row): (usize, &SurveyRow)| {
+    let Some(table) = table(context, placed) else { return Vec::new() };
+    let differing = differing(&table.rows);
+    let view = |(index, row): (usize, &ScenarioRow)| {
         let value = |name: &&String| {
             let value = row.scenario.values.get(*name).map_or_else(|| "?".to_owned(), |(value, _)| display(value));
             ((*name).clone(), value)
@@ -35,16 +35,16 @@ pub(super) fn views(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
         };
         ScenarioView { values, smem: row.smem, tmem: row.tmem, verdict, selected: index == tlx.selected }
     };
-    survey.rows.iter().enumerate().map(view).collect()
+    table.rows.iter().enumerate().map(view).collect()
 }
 
 /// The parameters that do not have the same value everywhere.
-fn differing(rows: &[SurveyRow]) -> Vec<&String> {
+fn differing(rows: &[ScenarioRow]) -> Vec<&String> {
     let mut names: Vec<&String> = rows.iter().flat_map(|row| row.scenario.values.keys()).collect();
     names.sort_unstable();
     names.dedup();
     names.retain(|name| {
-        let value = |row: &SurveyRow| row.scenario.values.get(*name).map(|(value, _)| value.clone());
+        let value = |row: &ScenarioRow| row.scenario.values.get(*name).map(|(value, _)| value.clone());
         let first = rows.first().and_then(value);
         rows.iter().any(|row| value(row) != first)
     });
@@ -52,13 +52,13 @@ fn differing(rows: &[SurveyRow]) -> Vec<&String> {
 }
 
 /// A table of the scenarios, the one in force in bold.
-pub(super) fn markdown(views: &[ScenarioView], survey: Option<&Survey>) -> String {
+pub(super) fn markdown(views: &[ScenarioView], table: Option<&ScenarioTable>) -> String {
     let mut text = String::new();
-    let (Some(survey), Some(first)) = (survey, views.first()) else { return text };
+    let (Some(table), Some(first)) = (table, views.first()) else { return text };
     let names: Vec<&String> = first.values.keys().collect();
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
     let rules = "---|".repeat(names.len());
-    let (fits, known) = survey.fits();
+    let (fits, known) = table.fits();
     let _ = writeln!(text, "\n{fits} of {known} configurations of known size fit.\n");
     let _ = writeln!(text, "| |{heads} SMEM ≥ | TMEM | |\n|---|{rules}---|---|---|");
     for (i, view) in views.iter().enumerate().take(MOST_LINES) {
@@ -67,11 +67,11 @@ pub(super) fn markdown(views: &[ScenarioView], survey: Option<&Survey>) -> Strin
         let number = if view.selected { format!("**{}**", i + 1) } else { (i + 1).to_string() };
         let _ = writeln!(text, "| {number} |{values} {} | {} | {} |", view.smem, view.tmem, view.verdict);
     }
-    let more = views.len().saturating_sub(MOST_LINES) + survey.more;
+    let more = views.len().saturating_sub(MOST_LINES) + table.more;
     if more > 0 {
         let _ = writeln!(text, "\nand {more} more; `tilefit plan` lists them.");
     }
-    if survey.pruned {
+    if table.pruned {
         text.push_str("\n`prune_configs_by` may drop some before they are compiled.\n");
     }
     let _ = writeln!(

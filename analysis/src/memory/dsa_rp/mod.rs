@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::memory::Draft;
+use crate::memory::AliasedKernel;
 use crate::memory::addresses::{Layout, Range, sizes_of};
 use crate::memory::bases::BaseId;
 use crate::memory::lifetimes::Group;
@@ -35,14 +35,14 @@ pub(super) enum PlacementResult {
     TooMany,
 }
 
-/// Places the groups of a draft whose yields were repaired.
-pub(super) fn place(draft: &Draft) -> PlacementResult {
-    let tenants = tenants(draft);
+/// Places the groups of a kernel whose yields were repaired.
+pub(super) fn place(aliased: &AliasedKernel) -> PlacementResult {
+    let tenants = tenants(aliased);
     if tenants.len() > MOST_BUFFERS {
         return PlacementResult::TooMany;
     }
-    let separations = Separations::of(draft, &tenants);
-    let strict = problem(draft, &tenants, &separations);
+    let separations = Separations::of(aliased, &tenants);
+    let strict = problem(aliased, &tenants, &separations);
     let offsets = greedy::solve(&strict).or_else(|| {
         let stages = &separations.stages;
         if stages.is_empty() { None } else { greedy::solve(&relaxed(&strict, stages)) }
@@ -54,16 +54,16 @@ pub(super) fn place(draft: &Draft) -> PlacementResult {
     let mut layout = Layout::default();
     for (tenant, offset) in tenants.iter().zip(&offsets) {
         layout.placed.insert(tenant.base, Range { address: *offset, size: tenant.bytes });
-        let used = layout.used.entry(tenant.space).or_insert(draft.reserved.in_space(tenant.space));
+        let used = layout.used.entry(tenant.space).or_insert(aliased.reserved.in_space(tenant.space));
         *used = (*used).max(aligned(offset.saturating_add(tenant.bytes)));
     }
     PlacementResult::Placed(Solution { layout, sharing, stages: separations.stages.len() })
 }
 
-fn tenants(draft: &Draft) -> Vec<Tenant> {
-    let members = draft.groups.iter().flat_map(|group| &group.members);
-    let sizes = sizes_of(&draft.bases, members.filter_map(|var| draft.bases.get(*var)));
-    Tenant::of_groups(&draft.groups, &draft.bases, &sizes)
+fn tenants(aliased: &AliasedKernel) -> Vec<Tenant> {
+    let members = aliased.groups.iter().flat_map(|group| &group.members);
+    let sizes = sizes_of(&aliased.bases, members.filter_map(|var| aliased.bases.get(*var)));
+    Tenant::of_groups(&aliased.groups, &aliased.bases, &sizes)
 }
 
 /// Pairs of groups that must not share, the smaller index first.
@@ -74,22 +74,22 @@ struct Separations {
 }
 
 impl Separations {
-    fn of(draft: &Draft, tenants: &[Tenant]) -> Separations {
+    fn of(aliased: &AliasedKernel, tenants: &[Tenant]) -> Separations {
         let index: FxHashMap<BaseId, usize> =
             tenants.iter().enumerate().map(|(index, tenant)| (tenant.base, index)).collect();
         let mut hard = BTreeSet::new();
         let mut stages = BTreeSet::new();
-        for (a, left) in draft.groups.iter().enumerate() {
-            for operand in draft.constraints.no_alias(a) {
+        for (a, left) in aliased.groups.iter().enumerate() {
+            for operand in aliased.constraints.no_alias(a) {
                 if let Some(b) = index.get(operand).filter(|b| **b != a && tenants[**b].space == tenants[a].space) {
                     hard.insert((a.min(*b), a.max(*b)));
                 }
             }
-            for (b, right) in draft.groups.iter().enumerate().skip(a + 1) {
+            for (b, right) in aliased.groups.iter().enumerate().skip(a + 1) {
                 if tenants[a].space != tenants[b].space {
                     continue;
                 }
-                let constraints = &draft.constraints;
+                let constraints = &aliased.constraints;
                 if left.declared.is_some() || right.declared.is_some() {
                     hard.insert((a, b));
                 }
@@ -99,7 +99,7 @@ impl Separations {
             }
         }
         let apart = |(a, b): &(usize, usize)| {
-            !half_open(draft.groups[*a].live).meets(half_open(draft.groups[*b].live)) && !hard.contains(&(*a, *b))
+            !half_open(aliased.groups[*a].live).meets(half_open(aliased.groups[*b].live)) && !hard.contains(&(*a, *b))
         };
         let only_stages = stages.iter().copied().filter(apart).collect();
         hard.extend(stages);
@@ -107,19 +107,19 @@ impl Separations {
     }
 }
 
-fn problem(draft: &Draft, tenants: &[Tenant], separations: &Separations) -> Problem {
+fn problem(aliased: &AliasedKernel, tenants: &[Tenant], separations: &Separations) -> Problem {
     let node = |(tenant, group): (&Tenant, &Group)| Node {
         space: tenant.space,
         bytes: tenant.bytes,
         life: half_open(group.live),
     };
     let separated: FxHashSet<(usize, usize)> = separations.all.iter().copied().collect();
-    let pairs = penalties::recognize(draft.kernel, draft.machine.target, &draft.bases, tenants, &separated);
+    let pairs = penalties::recognize(aliased.kernel, aliased.machine.target, &aliased.bases, tenants, &separated);
     let spaces: BTreeSet<_> = tenants.iter().map(|tenant| tenant.space).collect();
-    let limits = spaces.iter().filter_map(|space| Some((*space, draft.machine.capacity(*space)?)));
-    let reserved = spaces.iter().map(|space| (*space, draft.reserved.in_space(*space))).filter(|(_, end)| *end > 0);
+    let limits = spaces.iter().filter_map(|space| Some((*space, aliased.machine.capacity(*space)?)));
+    let reserved = spaces.iter().map(|space| (*space, aliased.reserved.in_space(*space))).filter(|(_, end)| *end > 0);
     Problem {
-        nodes: tenants.iter().zip(&draft.groups).map(node).collect(),
+        nodes: tenants.iter().zip(&aliased.groups).map(node).collect(),
         separated: separations.all.clone(),
         penalties: pairs.into_iter().map(|pair| (pair, 1)).collect(),
         capacity: limits.collect(),

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use crate::ir::{AttrName, Call, Kernel, Operand, Stmt, Value, VarId, visit};
-use crate::ops::{OpId, OutputSpace};
+use crate::ops::{CoreType, OpId, OutputSpace};
 use crate::target::Space;
 
 /// The core that runs a statement.
@@ -64,10 +64,10 @@ pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>)
         OpId::GET_SUBBLOCK_IDX => Core::Vector,
         op if op.crosses_cores() => Core::Both,
         OpId::NOTIFY if call.attr(AttrName::CorePlacement).is_some() => Core::Vector,
-        OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.text(AttrName::CoreType) {
-            Some(core) if core.starts_with("aic") => Core::Cube,
-            Some(core) if core.starts_with("aiv") => Core::Vector,
-            _ => Core::Shared,
+        OpId::SYNC_SET | OpId::SYNC_WAIT | OpId::SYNCALL => match call.core_type() {
+            Some(CoreType::Aic | CoreType::AicOnly) => Core::Cube,
+            Some(CoreType::Aiv | CoreType::AivOnly) => Core::Vector,
+            Some(CoreType::Mix) | None => Core::Shared,
         },
         OpId::MOVE => {
             let to = destination(call);

@@ -252,7 +252,7 @@ impl Division<'_> {
                 extent + 1
             ),
             None => format!(
-                "`{name}` goes to the cube, which puts it together of the halves of both vector units, but with `pl.split(pl.SplitMode.{mode})` they have no halves of it: what loops carry, branches choose or `=` copies stays whole, and so does an extent of one; hand over the result of an operation that is in front of the move"
+                "`{name}` goes to the cube, which puts it together of the halves of both vector units, but with `pl.split(pl.SplitMode.{mode})` they have no halves of it: what loops carry, branches choose or `=` copies stays whole, and so does an extent of one; hand over the result of an operation that is before the move"
             ),
         };
         self.reject(at, message);
@@ -334,7 +334,7 @@ fn write_shares(call: &mut Call, cut: Cut, whole: u64, is_of_half: bool) {
 }
 
 fn not_modelled(at: Origin, what: &str) -> Note {
-    Note { at, reason: Reason(format!("{what} in a scope with `pl.split`")) }
+    Note { at, reason: Reason::new(format!("{what} in a scope with `pl.split`")) }
 }
 
 fn change(call: &mut Call, arg: usize, axis: usize, to: impl FnOnce(&Scalar) -> Scalar) {

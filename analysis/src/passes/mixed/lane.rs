@@ -58,7 +58,7 @@ impl<'a> Lane<'a> {
         let Repaired { mut body, unclear } = repair(&self.kernel, body, &whole);
         if let Some(var) = unclear {
             let reason = format!("`{}`, which the compiler computes again before a loop", self.kernel.var(var).name);
-            self.kernel.notes.push(Note { at: self.kernel.var(var).origin, reason: Reason(reason) });
+            self.kernel.notes.push(Note { at: self.kernel.var(var).origin, reason: Reason::new(reason) });
         }
         self.refuse_crossings(&body);
         self.refuse_replaced_carries(&body);

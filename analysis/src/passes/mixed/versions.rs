@@ -97,7 +97,7 @@ impl Versions<'_> {
             let reason = format!(
                 "`{name}`, which comes from the other core and is assigned again before its place in the queue is free"
             );
-            self.kernel.notes.push(Note { at: *origin, reason: Reason(reason) });
+            self.kernel.notes.push(Note { at: *origin, reason: Reason::new(reason) });
         }
         if is_new || !is_received(value) {
             if is_new && self.now.var_of(var).is_some() {

@@ -129,7 +129,7 @@ impl Conversion<'_> {
                     self.stands_for.set(param, Operand::Var(tile));
                 }
                 None => {
-                    let reason = crate::ir::Reason(self.kernel.var(param).lack_of_shape());
+                    let reason = self.kernel.var(param).lack_of_shape();
                     let ty = Type::Unknown(reason.clone());
                     let var = Var { name, ty, role: Role::Def, inserted: Some(Why::Intermediate), origin };
                     let unknown = self.kernel.add_var(var);

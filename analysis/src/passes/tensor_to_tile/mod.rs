@@ -40,7 +40,7 @@ pub(super) fn run(kernel: &mut Kernel, target: Target) {
     {
         let reason =
             "an operation on tensors in a kernel for one core, of which the compiler makes no tiles".to_owned();
-        return kernel.notes.push(Note { at, reason: Reason(reason) });
+        return kernel.notes.push(Note { at, reason: Reason::new(reason) });
     }
     let body = std::mem::take(&mut kernel.body);
     let body = fills::run(kernel, body);
@@ -394,7 +394,7 @@ impl<'k> Conversion<'k> {
             return Some(shape);
         }
         let what = match tensor.rank_known {
-            true => format!("`{}` is loaded whole, and its shape is not constant", self.kernel.var(var).name),
+            true => format!("`{}` is loaded whole, and its shape is not constant", self.kernel.var(var).name).into(),
             false => self.kernel.var(var).lack_of_shape(),
         };
         self.not_modelled(site, what);
@@ -407,38 +407,39 @@ impl<'k> Conversion<'k> {
             Err(problem) => {
                 let why = match problem {
                     Problem::Unknown(reason) => return Type::Unknown(reason),
-                    Problem::NotModelled(what) | Problem::Invalid(what) | Problem::Empty(what) => what,
+                    Problem::NotModelled(reason) => reason,
+                    Problem::Invalid(what) | Problem::Empty(what) => what.into(),
                     Problem::OutOfBounds(message) => return self.refused(call.origin, message),
-                    Problem::NotConstant(_) => "the shape of the tile is known at run time only".to_owned(),
-                    Problem::UnknownDtype(name) => format!("`pl.{name}`"),
+                    Problem::NotConstant(_) => "the shape of the tile is known at run time only".into(),
+                    Problem::UnknownDtype(name) => format!("`pl.{name}`").into(),
                 };
                 self.note(call.origin, why.clone());
-                Type::Unknown(Reason(why))
+                Type::Unknown(why)
             }
         }
     }
 
     /// The compiler refuses the statement when it makes tiles of it.
     fn refused(&mut self, at: Origin, message: String) -> Type {
-        let unknown = Type::Unknown(Reason(message.clone()));
+        let unknown = Type::Unknown(Reason::new(message.clone()));
         self.kernel.rejections.push(Rejection::new(at, Code::InvalidOperand, message));
         unknown
     }
 
     /// Nothing is known of the author's value.
-    fn not_modelled(&mut self, site: Site, what: String) {
-        self.note(site.at, what.clone());
+    fn not_modelled(&mut self, site: Site, reason: impl Into<Reason>) {
+        let reason = reason.into();
+        self.note(site.at, reason.clone());
         if let Some(var) = site.result {
-            let reason = Reason(what);
             self.kernel.var_mut(var).ty = Type::Unknown(reason.clone());
             self.out.push(Stmt::Let { var, value: Value::Scalar(Scalar::Unknown(reason)), origin: site.origin });
         }
     }
 
     /// One note for each expression: what follows from it is said once.
-    fn note(&mut self, at: Origin, what: String) {
+    fn note(&mut self, at: Origin, reason: impl Into<Reason>) {
         if self.reported.insert(at) {
-            self.kernel.notes.push(Note { at, reason: Reason(what) });
+            self.kernel.notes.push(Note { at, reason: reason.into() });
         }
     }
 

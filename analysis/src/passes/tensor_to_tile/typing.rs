@@ -56,7 +56,7 @@ pub(crate) fn result_type(call: &Call, vars: &[Var], constants: &FxHashMap<VarId
 
 fn no_dtype(var: Option<&Var>) -> Reason {
     let name = var.map_or("a tensor", |var| var.name.as_str());
-    Reason(format!("the element type of `{name}` is not known"))
+    Reason::new(format!("the element type of `{name}` is not known"))
 }
 
 /// Runs the recipe on tiles like the operands, in a kernel that holds nothing else.
@@ -88,7 +88,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
             Operand::Unknown(reason) => return Err(Untyped::Unknown(reason.clone())),
         }
     }
-    let unknown = Type::Unknown(Reason(format!("the result of `{}`", call.op.op().name)));
+    let unknown = Type::Unknown(Reason::new(format!("the result of `{}`", call.op.op().name)));
     let var = Var { name: String::new(), ty: unknown, role: Role::Def, inserted: None, origin: call.origin };
     let result = kernel.add_var(var);
     let site = Site::of(Some(result), call.origin, call.origin);
@@ -105,7 +105,7 @@ fn by_recipe(call: &Call, vars: &[Var], constants: &FxHashMap<VarId, i64>) -> Re
 }
 
 fn like_tensor(tensor: &TensorType, var: &Var) -> Result<TileType, Reason> {
-    let shape = constant_shape(tensor).ok_or_else(|| Reason(var.lack_of_shape()))?;
+    let shape = constant_shape(tensor).ok_or_else(|| var.lack_of_shape())?;
     let dtype = tensor.dtype.ok_or_else(|| no_dtype(Some(var)))?;
     Ok(TileType { shape, dtype, space: None, view: TileView::default(), binding: None })
 }

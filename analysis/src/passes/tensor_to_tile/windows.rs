@@ -1,7 +1,7 @@
 //! Parts of tensors: in global memory a window is loaded and stored, on chip it is a view.
 
 use super::{Conversion, Site};
-use crate::ir::{Attr, AttrName, Call, Operand, Scalar, Type, VarId, Why};
+use crate::ir::{Attr, AttrName, Call, Operand, Reason, Scalar, Type, VarId, Why};
 use crate::ops::OpId;
 use crate::target::Space;
 
@@ -66,10 +66,13 @@ impl Conversion<'_> {
             _ => {
                 let unknown =
                     [&source, &target].into_iter().find_map(|operand| match &self.kernel.var(operand.var()?).ty {
-                        Type::Unknown(reason) => Some(reason.0.clone()),
+                        Type::Unknown(reason) => Some(reason.clone()),
                         _ => None,
                     });
-                self.not_modelled(site, unknown.unwrap_or_else(|| "a write of something that is not known".to_owned()));
+                self.not_modelled(
+                    site,
+                    unknown.unwrap_or_else(|| Reason::new("a write of something that is not known")),
+                );
             }
         }
     }

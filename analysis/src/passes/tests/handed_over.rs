@@ -28,7 +28,7 @@ fn check(host: &str, expect: Expect) {
                 writeln!(text, "stores to {}", kernel.var(target).name).unwrap();
             }
         });
-        kernel.notes.iter().for_each(|note| writeln!(text, "note: {}", note.reason.0).unwrap());
+        kernel.notes.iter().for_each(|note| writeln!(text, "note: {}", note.reason).unwrap());
     }
     expect.assert_eq(&text);
 }
@@ -78,7 +78,7 @@ fn a_loop_that_runs_once_carries_nothing() {
 }
 
 #[test]
-fn an_accumulator_that_nobody_else_reads_is_written_in_its_place() {
+fn an_accumulator_without_another_reader_is_written_in_its_place() {
     check(
         &format!(
             "{MADE}{}{END}",
@@ -118,7 +118,7 @@ fn a_sum_without_a_loop_gets_a_tensor_of_its_own() {
 }
 
 #[test]
-fn what_a_branch_of_the_host_binds_for_nobody_does_not_leave() {
+fn what_a_branch_of_the_host_binds_and_nothing_reads_does_not_leave() {
     let host = "if n < 3:
     with pl.at(level=pl.Level.CORE_GROUP, name_hint='part'):
         acc = pl.add(x, 1.0)

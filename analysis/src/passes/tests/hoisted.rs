@@ -22,7 +22,7 @@ fn check(host: &str, expect: Expect) {
     for kernel in kernels.flat_map(|kernel| prepare(kernel, Target::Ascend910b.into(), Planner::Sequential)) {
         say(&kernel, &kernel.body, 0, &mut text);
         for note in &kernel.notes {
-            writeln!(text, "note: {}", note.reason.0).unwrap();
+            writeln!(text, "note: {}", note.reason).unwrap();
         }
     }
     expect.assert_eq(&text);

@@ -104,7 +104,7 @@ out = pl.store(x, [0, 0], out)",
 }
 
 #[test]
-fn results_of_branches_that_nobody_reads_go() {
+fn results_of_branches_that_are_not_read_go() {
     check(
         "
 x = pl.load(a, [0, 0], [8, 64])

@@ -32,12 +32,12 @@ impl Front {
         match &value {
             Value::Constant(Constant::Unknown(reason)) => Err(reason.clone()),
             Value::Constant(constant) if Storage::from_constant(constant).is_some() => {
-                Storage::from_constant(constant).ok_or_else(|| Reason(String::new()))
+                Storage::from_constant(constant).ok_or_else(|| Reason::new(String::new()))
             }
             other => {
                 let message = format!("storage must be a tlx.storage_kind, got {}", other.type_name());
                 self.refuse(frame, arg, Code::Rejected, message);
-                Err(Reason("the storage is no tlx.storage_kind".to_owned()))
+                Err(Reason::new("the storage is no tlx.storage_kind"))
             }
         }
     }
@@ -56,11 +56,11 @@ impl Front {
                 _ => {
                     let message = format!("buffer_size_bytes must be positive, got {bytes}");
                     self.refuse(frame, arg, Code::Rejected, message);
-                    Some(Err(Reason("`buffer_size_bytes` is not positive".to_owned())))
+                    Some(Err(Reason::new("`buffer_size_bytes` is not positive")))
                 }
             },
             Value::Constant(Constant::Unknown(reason)) => Some(Err(reason)),
-            _ => Some(Err(Reason("`buffer_size_bytes` is no integer".to_owned()))),
+            _ => Some(Err(Reason::new("`buffer_size_bytes` is no integer"))),
         });
         let (name, name_at) = self.named(frame, expr);
         let id = SpecId(self.kernel.specs.len() as u32);
@@ -81,9 +81,9 @@ impl Front {
         let dtype = match dtype.map(|dtype| self.value(frame, dtype)) {
             Some(Value::Constant(Constant::Unknown(reason))) => Err(reason),
             Some(Value::Constant(constant)) => {
-                Dtype::from_constant(&constant).ok_or_else(|| Reason("the element type is no `tl.dtype`".to_owned()))
+                Dtype::from_constant(&constant).ok_or_else(|| Reason::new("the element type is no `tl.dtype`"))
             }
-            _ => Err(Reason("the element type is missing".to_owned())),
+            _ => Err(Reason::new("the element type is missing")),
         };
         let num = self.count(frame, num, true);
         let mut storage = self.storage(frame, storage_arg);
@@ -140,13 +140,13 @@ impl Front {
     }
 
     pub(super) fn shape(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Known<Vec<u64>> {
-        let Some(arg) = arg else { return Err(Reason("the shape is missing".to_owned())) };
+        let Some(arg) = arg else { return Err(Reason::new("the shape is missing")) };
         match self.value(frame, arg) {
             Value::Constant(Constant::Tuple(extents) | Constant::List(extents)) => {
                 extents.into_iter().map(|extent| self.extent(frame, arg, extent)).collect()
             }
             Value::Constant(Constant::Unknown(reason)) => Err(reason),
-            _ => Err(Reason("the shape is no tuple".to_owned())),
+            _ => Err(Reason::new("the shape is no tuple")),
         }
     }
 
@@ -155,16 +155,16 @@ impl Front {
             Constant::Int(extent) => u64::try_from(extent).map_err(|_| {
                 let message = format!("shape must have power-of-2 and non-zero dimensions; got {extent}");
                 self.refuse(frame, arg, Code::InvalidShape, message);
-                Reason(format!("an extent of the shape is {extent}"))
+                Reason::new(format!("an extent of the shape is {extent}"))
             }),
             Constant::Unknown(reason) => Err(reason),
-            _ => Err(Reason("an extent of the shape is no integer".to_owned())),
+            _ => Err(Reason::new("an extent of the shape is no integer")),
         }
     }
 
     /// The number of buffers or barriers.
     pub(super) fn count(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>, must_be_constexpr: bool) -> Known<u64> {
-        let Some(arg) = arg else { return Err(Reason("the number of buffers is missing".to_owned())) };
+        let Some(arg) = arg else { return Err(Reason::new("the number of buffers is missing")) };
         let value = self.value(frame, arg);
         if must_be_constexpr && self.mentions_tensor(frame, arg) {
             let message = "`num` must be a constexpr without introducing any `ast.Assign` nodes: a number that is assigned to a plain name is a tensor; annotate the name with `tl.constexpr`".to_owned();
@@ -175,10 +175,10 @@ impl Front {
             Value::Constant(Constant::Int(num)) => {
                 let message = format!("shape must have power-of-2 and non-zero dimensions; there are {num} buffers");
                 self.refuse(frame, arg, Code::InvalidShape, message);
-                Err(Reason(format!("the number of buffers is {num}")))
+                Err(Reason::new(format!("the number of buffers is {num}")))
             }
             Value::Constant(Constant::Unknown(reason)) => Err(reason),
-            _ => Err(Reason("the number of buffers is no integer".to_owned())),
+            _ => Err(Reason::new("the number of buffers is no integer")),
         }
     }
 
@@ -231,7 +231,7 @@ impl Front {
                 let message =
                     format!("reuse must be a buffered_tensor or storage_alias_spec, got {}", other.type_name());
                 self.refuse(frame, reuse, Code::Rejected, message);
-                Backing::Unknown(Reason("`reuse` is no buffer".to_owned()))
+                Backing::Unknown(Reason::new("`reuse` is no buffer"))
             }
         }
     }

@@ -53,7 +53,7 @@ impl Front {
         let name = ast.name(helper.name).unwrap_or_default();
         if self.depth == DEEPEST_CALL {
             let at = frame.call_site.unwrap_or(Origin::Expr(helper.name));
-            self.note(at, Reason(format!("calls of `{name}` are nested too deeply")));
+            self.note(at, Reason::new(format!("calls of `{name}` are nested too deeply")));
             return Value::unknown(format!("calls of `{name}` are nested too deeply"));
         }
         for (i, param) in helper.params.iter().enumerate() {

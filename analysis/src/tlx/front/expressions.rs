@@ -127,7 +127,7 @@ impl Front {
             Ok(()) => Value::Sequence(values),
             Err(reason) => {
                 // Followed once, so that what it allocates is seen, and known to be in part.
-                let reason = Reason(format!("a list of buffers: {}", reason.0));
+                let reason = reason.of("a list of buffers");
                 for clause in clauses {
                     if let Clause::For { target, .. } = clause {
                         self.forget(frame, *target, "is the index of a list");
@@ -148,7 +148,7 @@ impl Front {
     ) -> Result<(), Reason> {
         let Some((clause, inner)) = clauses.split_first() else {
             if values.len() == MOST_ELEMENTS {
-                return Err(Reason(format!("more than {MOST_ELEMENTS} elements")));
+                return Err(Reason::new(format!("more than {MOST_ELEMENTS} elements")));
             }
             values.push(self.value(frame, element));
             return Ok(());
@@ -159,14 +159,14 @@ impl Front {
                 match eval::truth(&condition) {
                     Some(true) => self.comprehend(frame, element, inner, values),
                     Some(false) => Ok(()),
-                    None => Err(Reason("a condition is not known".to_owned())),
+                    None => Err(Reason::new("a condition is not known")),
                 }
             }
             Clause::For { target, iter } => {
                 let items = match self.evaluate(frame, *iter) {
                     Constant::List(items) | Constant::Tuple(items) => items,
                     Constant::Unknown(reason) => return Err(reason),
-                    _ => return Err(Reason("goes through no list".to_owned())),
+                    _ => return Err(Reason::new("goes through no list")),
                 };
                 for item in items {
                     self.bind(frame, *target, Value::Constant(item), true);
@@ -192,7 +192,7 @@ impl Front {
             None => {
                 let reason = match value {
                     Constant::Unknown(reason) => reason,
-                    _ => Reason("a condition is decided at run time".to_owned()),
+                    _ => Reason::new("a condition is decided at run time"),
                 };
                 let then = self.uncertainly(reason.clone(), |front| front.value(frame, then));
                 let otherwise = self.uncertainly(reason.clone(), |front| front.value(frame, otherwise));

@@ -39,7 +39,7 @@ impl Front {
                 (Some("group_type"), Value::Constant(Constant::Unknown(reason))) => group.kind = Err(reason),
                 (Some("group_type"), Value::Constant(constant)) => {
                     let kind = GroupKind::from_constant(&constant);
-                    group.kind = kind.ok_or_else(|| Reason("the group type is no tlx.reuse_group_type".to_owned()));
+                    group.kind = kind.ok_or_else(|| Reason::new("the group type is no tlx.reuse_group_type"));
                 }
                 (Some("group_size"), value) => group.size = self.group_size(frame, arg.value, value),
                 (Some(_), _) => {}
@@ -69,7 +69,7 @@ impl Front {
                 };
                 let message = format!("group_size must be a positive integer, got {got}");
                 self.refuse(frame, arg, Code::Rejected, message);
-                Err(Reason("the group size is no positive integer".to_owned()))
+                Err(Reason::new("the group size is no positive integer"))
             }
         }
     }
@@ -87,7 +87,7 @@ impl Front {
                 let message =
                     format!("reuse_group elements must be buffered_tensor or reuse_group, got {}", other.type_name());
                 self.refuse(frame, arg, Code::Rejected, message);
-                vec![Element::Unknown(Reason("an element of the group is no buffer".to_owned()))]
+                vec![Element::Unknown(Reason::new("an element of the group is no buffer"))]
             }
         }
     }

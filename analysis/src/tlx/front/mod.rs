@@ -41,8 +41,8 @@ enum Value {
 }
 
 impl Value {
-    fn unknown(reason: impl Into<String>) -> Value {
-        Value::Constant(Constant::Unknown(Reason(reason.into())))
+    fn unknown(reason: impl Into<Reason>) -> Value {
+        Value::Constant(Constant::Unknown(reason.into()))
     }
 
     fn holds_memory(&self) -> bool {
@@ -186,7 +186,7 @@ impl Scope for FrameScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         match self.names.get(name) {
             Some(Bound { value: Value::Constant(constant), .. }) => Some(constant.clone()),
-            Some(_) => Some(Constant::Unknown(Reason(format!("`{name}` is a buffer, and no constant")))),
+            Some(_) => Some(Constant::Unknown(Reason::new(format!("`{name}` is a buffer, and no constant")))),
             None => self.outer.constant(name),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tilefit_syntax::ast::{Ast, BoolOp, CompareOp, Expr, ExprId, Function, Stmt};
 
 use crate::eval::{self, Constant, Scope};
-use crate::finding::{Origin, Reason};
+use crate::finding::{Origin, Reason, Remedy};
 
 use super::super::kernel::Param;
 use super::super::language;
@@ -47,9 +47,9 @@ pub(super) fn params(
             Some((value, from)) => (value, Some(from)),
             None => {
                 let example = if is_constexpr { "128" } else { "bf16" };
-                let reason =
-                    format!("`{name}` has no value here; a comment `# tilefit: {name}={example}` gives it one");
-                (Constant::Unknown(Reason(reason)), None)
+                let remedy = Remedy::Value { param: name.clone(), example };
+                let reason = Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy));
+                (Constant::Unknown(reason), None)
             }
         };
         Some(Param { name, at: Origin::Expr(param.name), value, from, is_constexpr })

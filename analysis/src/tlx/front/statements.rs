@@ -19,7 +19,7 @@ impl Front {
             }
             self.statements += 1;
             if self.statements > MOST_STATEMENTS {
-                return self.note(self.kernel.name_origin, Reason("the kernel has too many statements".to_owned()));
+                return self.note(self.kernel.name_origin, Reason::new("the kernel has too many statements"));
             }
             self.statement(frame, stmt);
         }
@@ -70,7 +70,7 @@ impl Front {
                 }
             }
             Stmt::Other { body, .. } => {
-                let reason = Reason("a `try` or `match` is not followed".to_owned());
+                let reason = Reason::new("a `try` or `match` is not followed");
                 self.uncertainly(reason, |front| front.body(frame, body));
             }
             Stmt::Assign { .. }
@@ -106,7 +106,7 @@ impl Front {
         }
         let reason = match value.reason() {
             Some(reason) => reason.clone(),
-            None => Reason("a condition is decided at run time".to_owned()),
+            None => Reason::new("a condition is decided at run time"),
         };
         let before = frame.names.clone();
         self.uncertainly(reason.clone(), |front| front.body(frame, body));
@@ -119,7 +119,7 @@ impl Front {
                 }
                 Some(other) if *other == bound => {}
                 Some(other) => {
-                    other.value = Value::unknown(format!("`{name}` depends on a condition: {}", reason.0));
+                    other.value = Value::unknown(reason.clone().of(&format!("`{name}` depends on a condition")));
                 }
             }
         }

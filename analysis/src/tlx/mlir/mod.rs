@@ -104,7 +104,7 @@ fn failure(kernel: &Kernel, plan: &Plan, step: LoweringStep) -> Option<String> {
     if step < LoweringStep::LocalAliases && plan.arch.is_amd() {
         return Some(format!("// error: the compiler for {} never lowers storage alias specs\n", plan.arch));
     }
-    unknown(kernel, plan).map(|reason| format!("// not modelled: {}\n", reason.0))
+    unknown(kernel, plan).map(|reason| format!("// not modelled: {reason}\n"))
 }
 
 /// What the compiler says at a step, and goes no further.
@@ -324,7 +324,7 @@ impl<'a> Printer<'a> {
                 let base_ty = self.buffer_type(*base);
                 format!("{name} = tlx.local_alias {} : {base_ty} -> {ty}", self.buffers[base.0 as usize])
             }
-            Backing::Unknown(reason) => format!("// {name} : {ty} reuses what is not known: {}", reason.0),
+            Backing::Unknown(reason) => format!("// {name} : {ty} reuses what is not known: {reason}"),
         };
         self.line(&line, buffer.certain);
     }
