@@ -28,6 +28,7 @@ mod calls;
 mod dumps;
 mod factories;
 pub(crate) mod imports;
+mod libraries;
 mod names;
 mod pairs;
 mod patches;
@@ -39,6 +40,7 @@ mod tlx;
 
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
+use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
@@ -459,8 +461,9 @@ impl Scope for UnitScope<'_> {
         self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit))
     }
 
-    fn argument(&self, param: &str) -> Option<eval::Tensor> {
-        shapes::given(self.db, self.unit).iter().find(|given| given.param == param).map(|given| given.tensor.clone())
+    fn argument(&self, param: &str) -> Option<Constant> {
+        let mut given = shapes::given(self.db, self.unit).iter();
+        given.find(|given| given.param == param).map(|given| Constant::object(given.tensor.clone()))
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
@@ -483,11 +486,11 @@ impl Scope for UnitScope<'_> {
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
-        tlx::language_name(self, path).or_else(|| lower::constants::name(path))
+        libraries::name(self, path, Reader::Kernel)
     }
 
     fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        tlx::language_call(self, path, arguments).or_else(|| lower::constants::call(path, arguments))
+        libraries::call(self, path, arguments, Reader::Kernel)
     }
 }
 

@@ -6,10 +6,10 @@ mod builtins;
 mod functions;
 mod imports;
 mod methods;
+mod object;
 mod records;
 #[cfg(test)]
 mod tests;
-pub mod torch;
 
 use std::cell::Cell;
 use std::fmt;
@@ -19,7 +19,6 @@ use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, Flo
 
 use crate::element::Dtype;
 use crate::finding::Reason;
-use crate::target::Space;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};
 
@@ -28,8 +27,8 @@ pub use binding::{
     Binding, LONGEST_CHAIN, asks_for_program, assigned_member, binding, bound_value, is_bound_by_program, too_far,
 };
 pub use imports::Imports;
+pub use object::{Behaviour, Object};
 pub use records::Record;
-pub use torch::Tensor;
 
 /// The value of a Python expression, as far as it can be known without running it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,28 +39,20 @@ pub enum Constant {
     Str(String),
     None,
     Dtype(Dtype),
-    Space(Space),
-    /// Another member of an enumeration of `pl`, without the prefix: `PadValue.zero`, `NZ`.
+    /// A name of a language that stands for itself: a member of an enumeration, an element type of its own.
     Member(String),
     List(Vec<Constant>),
     Tuple(Vec<Constant>),
     /// An object of a data class.
     Record(Record),
-    /// A tensor that host code makes.
-    Tensor(torch::Tensor),
+    /// What only a language or a library knows: a memory space, a tensor of the host.
+    Object(Object),
     /// A function of the file, by its name. Only where host code is followed.
     Function(String),
     /// A function inside of the one that is being run. Only among the locals of that, by the name that it has there.
     Local(StmtId),
     /// Unknown values stay inside, so that the other keys are known.
     Dict(Vec<(Constant, Constant)>),
-    /// `pl.dynamic("N")`
-    Dynamic(String),
-    /// `pl.MemRef()` bound to a name, or `pl.MemRef("name")`.
-    Allocation {
-        name: Option<String>,
-        slots: u32,
-    },
     Unknown(Reason),
 }
 
@@ -127,8 +118,8 @@ pub trait Scope {
         self.outer().map_or_else(Vec::new, |outer| outer.unknown_names(function))
     }
 
-    /// The tensor that a parameter of the function is called with, where its annotation leaves that open.
-    fn argument(&self, param: &str) -> Option<Tensor> {
+    /// What a parameter of the function is called with, where its annotation leaves that open.
+    fn argument(&self, param: &str) -> Option<Constant> {
         self.outer()?.argument(param)
     }
 

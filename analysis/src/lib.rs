@@ -24,6 +24,7 @@ mod printed;
 pub mod project;
 pub mod target;
 pub mod tlx;
+pub mod torch;
 mod typing;
 mod vocabulary;
 

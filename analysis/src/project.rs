@@ -6,11 +6,11 @@ use toml::{Table, Value};
 
 use crate::codegen::{self, Insertion};
 use crate::diagnostics::{Code, Severity};
-use crate::eval::Tensor;
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
 use crate::tlx::budgets::Arch;
 use crate::tlx::scenario::{self, Scenario};
+use crate::torch::Tensor;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {

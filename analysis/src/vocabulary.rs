@@ -1,4 +1,4 @@
-//! The vocabulary of both languages besides tile operations: types, loops, scopes, enumerations of PyPTO; the API of TLX.
+//! The vocabulary of the languages besides tile operations: types, loops, scopes, enumerations of PyPTO; the API of TLX.
 //! A row each, read by completion, signature help, hover and the check
 //! whether a name exists.
 
@@ -406,6 +406,9 @@ pub(crate) const TLX: &[Word] = &[
     function("tlx.thread_id", &["axis"], "The number of this thread."),
 ];
 
+/// All tables; a path is in one of them.
+const TABLES: [&[Word]; 3] = [PYPTO, DECORATORS, TLX];
+
 /// The words of PyPTO, decorators included.
 pub(crate) fn language() -> impl Iterator<Item = &'static Word> {
     PYPTO.iter().chain(DECORATORS)
@@ -413,7 +416,7 @@ pub(crate) fn language() -> impl Iterator<Item = &'static Word> {
 
 /// The row of a name under the usual names of its modules.
 pub(crate) fn word(path: &str) -> Option<&'static Word> {
-    PYPTO.iter().chain(DECORATORS).chain(TLX).find(|word| word.path == path)
+    TABLES.into_iter().flatten().find(|word| word.path == path)
 }
 
 #[cfg(test)]
@@ -423,10 +426,10 @@ mod tests {
 
     #[test]
     fn rows_are_unique_and_complete() {
-        let mut paths: Vec<_> = PYPTO.iter().chain(DECORATORS).chain(TLX).map(|word| word.path).collect();
+        let mut paths: Vec<_> = TABLES.into_iter().flatten().map(|word| word.path).collect();
         paths.sort_unstable();
         assert!(paths.is_sorted_by(|a, b| a < b), "a path is there twice");
-        assert!(PYPTO.iter().chain(DECORATORS).chain(TLX).all(|word| word.about.ends_with('.')));
+        assert!(TABLES.into_iter().flatten().all(|word| word.about.ends_with('.')));
     }
 
     /// What the table of operations knows is not written down twice.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Stmt};
 
-use crate::eval::{self, Argument, Constant, Scope, torch};
+use crate::eval::{self, Argument, Constant, Scope};
 use crate::lower;
 
+use super::libraries::{self, Reader};
 use super::{Unit, UnitScope, defined, isolated, statements_of, syntax};
 
 /// A call of a function of the same file.
@@ -127,15 +128,12 @@ impl Scope for Following<'_, '_> {
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
-        match path {
-            ["torch", name] => torch::dtype(name).map(Constant::Dtype),
-            _ => self.scope.language_name(path),
-        }
+        libraries::name(&self.scope, path, Reader::Host)
     }
 
     fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        if let ["torch", name] = path {
-            return Some(torch::call(name, &arguments()));
+        if let Some(value) = libraries::call(&self.scope, path, arguments, Reader::Host) {
+            return Some(value);
         }
         let (callee, method) = match path {
             [callee] => (*callee, None),

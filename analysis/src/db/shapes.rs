@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt};
 
-use crate::eval::{Constant, Tensor};
+use crate::eval::Constant;
+use crate::torch::Tensor;
 
 use super::calls::{HostCall, calls, calls_by_name_only};
 use super::{Settings, Unit, syntax, units};
@@ -36,10 +37,7 @@ pub(crate) fn given<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
         let open =
             function.params.iter().filter(|param| param.annotation.is_some_and(|annotation| is_open(ast, annotation)));
         for param in open.filter_map(|param| ast.name(param.name)) {
-            let tensor = |value: &Constant| match value {
-                Constant::Tensor(tensor) => Some(tensor.clone()).filter(Tensor::is_plain),
-                _ => None,
-            };
+            let tensor = |value: &Constant| value.get::<Tensor>().filter(|tensor| tensor.is_plain()).cloned();
             if let Some((tensor, origin)) = agreed(&passed, param, tensor)
                 && !given.iter().any(|known| known.param == param)
             {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use tilefit_syntax::ast::{BinaryOp, CompareOp, FloatBits, UnaryOp};
 
-use super::{Constant, LONGEST, MOST_WORK, torch, unknown, weight};
+use super::{Constant, LONGEST, MOST_WORK, unknown, weight};
 
 /// Python's truth value, where it is known.
 pub fn truth(value: &Constant) -> Option<bool> {
@@ -16,13 +16,11 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::None => Some(false),
         Constant::List(elements) | Constant::Tuple(elements) => Some(!elements.is_empty()),
         Constant::Dict(pairs) => Some(!pairs.is_empty()),
-        Constant::Dtype(_)
-        | Constant::Space(_)
-        | Constant::Member(_)
-        | Constant::Record(_)
-        | Constant::Function(_)
-        | Constant::Local(_) => Some(true),
-        Constant::Dynamic(_) | Constant::Allocation { .. } | Constant::Tensor(_) | Constant::Unknown(_) => None,
+        Constant::Dtype(_) | Constant::Member(_) | Constant::Record(_) | Constant::Function(_) | Constant::Local(_) => {
+            Some(true)
+        }
+        Constant::Object(object) => object.truth(),
+        Constant::Unknown(_) => None,
     }
 }
 
@@ -46,7 +44,8 @@ pub(super) fn int(value: &Constant) -> Option<i64> {
 /// Whether a value is known, and all that it is made of.
 fn is_known(value: &Constant) -> bool {
     match value {
-        Constant::Unknown(_) | Constant::Dynamic(_) | Constant::Tensor(_) => false,
+        Constant::Unknown(_) => false,
+        Constant::Object(object) => object.is_known(),
         Constant::List(elements) | Constant::Tuple(elements) => elements.iter().all(is_known),
         Constant::Dict(pairs) => pairs.iter().all(|(key, value)| is_known(key) && is_known(value)),
         _ => true,
@@ -120,14 +119,15 @@ pub(super) fn unary(op: UnaryOp, operand: Constant) -> Constant {
 }
 
 pub(super) fn binary(op: BinaryOp, left: Constant, right: Constant) -> Constant {
-    if let Some(tensor) = torch::binary(op, &left, &right) {
-        return tensor;
+    let of_object = |side: &Constant| match side {
+        Constant::Object(object) => object.binary(op, &left, &right),
+        _ => None,
+    };
+    if let Some(result) = of_object(&left).or_else(|| of_object(&right)) {
+        return result;
     }
     match (left, right) {
         (Constant::Unknown(reason), _) | (_, Constant::Unknown(reason)) => Constant::Unknown(reason),
-        (Constant::Dynamic(name), _) | (_, Constant::Dynamic(name)) => {
-            unknown(format!("computes with the dynamic extent `{name}`"))
-        }
         (Constant::List(left), Constant::List(right)) if op == BinaryOp::Add => {
             joined(left, right).map_or_else(too_long, Constant::List)
         }

@@ -162,8 +162,7 @@ pub fn bound_value(ast: &Ast, name: &str, scope: &dyn Scope) -> Option<Constant>
     match binding(ast, name) {
         Binding::None => None,
         Binding::Once(value) => Some(match evaluate(ast, value, scope) {
-            // `buf = pl.MemRef()` takes the name that it is bound to.
-            Constant::Allocation { name: None, slots } => Constant::Allocation { name: Some(name.to_owned()), slots },
+            Constant::Object(object) => object.named(name).unwrap_or(Constant::Object(object)),
             value => value,
         }),
         Binding::Element(value, index) => match evaluate(ast, value, scope) {

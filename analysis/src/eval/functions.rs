@@ -335,10 +335,15 @@ impl Run<'_> {
         }
     }
 
-    /// A local that a method may have changed; tensors keep their shapes.
+    /// A local that a method may have changed.
     fn forget_name(&mut self, name: &str, reason: &Reason) {
+        let lasts = |value: &Constant| match value {
+            Constant::Function(_) => true,
+            Constant::Object(object) => object.is_lasting(),
+            _ => false,
+        };
         if let Some((_, value)) = self.locals.iter_mut().find(|(local, _)| local == name)
-            && !matches!(value, Constant::Tensor(_) | Constant::Function(_))
+            && !lasts(value)
         {
             *value = Constant::Unknown(reason.clone());
         }

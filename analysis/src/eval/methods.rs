@@ -2,7 +2,7 @@
 
 use tilefit_syntax::ast::{Arg, ExprId};
 
-use super::{Constant, Evaluator, LONGEST, records, torch, unknown};
+use super::{Constant, Evaluator, LONGEST, records, unknown};
 
 /// `object.name(args)`
 pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg]) -> Constant {
@@ -11,9 +11,9 @@ pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg])
     if let Constant::Unknown(_) = object {
         return object;
     }
-    if let Constant::Tensor(tensor) = &object {
+    if let Constant::Object(object) = &object {
         let plain = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| caller.value(arg.value));
-        return torch::method(tensor, name, &plain.collect::<Vec<_>>());
+        return object.method(name, &plain.collect::<Vec<_>>()).unwrap_or_else(not_run);
     }
     if let Constant::Record(record) = object {
         return records::method(caller, &record, name, args);

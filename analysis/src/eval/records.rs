@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Stmt, StmtId};
 
-use super::{Argument, Assumption, Constant, Evaluator, FunctionSource, Scope, functions, torch, unknown};
+use super::{Argument, Assumption, Constant, Evaluator, FunctionSource, Scope, functions, unknown};
 use crate::finding::Reason;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) fn member(object: Constant, name: &str) -> Option<Constant> {
             Some(member.map_or_else(missing, |(_, value)| value))
         }
         Constant::Unknown(reason) => Some(Constant::Unknown(reason)),
-        Constant::Tensor(tensor) => torch::member(&tensor, name),
+        Constant::Object(object) => object.member(name),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ use crate::lower::Module;
 fn shown(module: &str) -> String {
     match Module::new(module).constant("x") {
         Some(Constant::Unknown(reason)) => format!("unknown: {reason}"),
+        Some(Constant::Object(object)) => format!("{object:?}"),
         Some(value) => format!("{value:?}"),
         None => "not bound".to_owned(),
     }

@@ -12,7 +12,7 @@ use crate::ops::OpId;
 use crate::target::{Machine, Space};
 use crate::vocabulary::{self, Word, WordKind};
 
-use super::cursor_context::{CursorContext, Dialect};
+use super::cursor_context::CursorContext;
 use super::language::ValueKind;
 use super::signature_help::{self, Signature};
 
@@ -172,15 +172,16 @@ impl Items<'_, '_> {
             None => {}
         }
         let wanted = self.wanted();
-        let has_module = self.place.dialect == Dialect::Pypto && !matches!(expected, Some(Expected::Strings(_)));
-        if has_module && wanted == Some(Wanted::Header) {
-            self.add("pl", CompletionKind::Module, "pypto.language".to_owned());
+        let root = self.place.dialect.root.filter(|_| !matches!(expected, Some(Expected::Strings(_))));
+        let is_header = wanted == Some(Wanted::Header);
+        if let Some((name, module)) = root.filter(|_| is_header) {
+            self.add(name, CompletionKind::Module, module.to_owned());
         }
         if !matches!(expected, Some(Expected::Dtype | Expected::Space | Expected::Strings(_))) {
             self.names(wanted);
         }
-        if has_module && wanted != Some(Wanted::Header) {
-            self.add("pl", CompletionKind::Module, "pypto.language".to_owned());
+        if let Some((name, module)) = root.filter(|_| !is_header) {
+            self.add(name, CompletionKind::Module, module.to_owned());
         }
         if !is_optional {
             self.found.extend(keywords);
@@ -234,7 +235,7 @@ impl Items<'_, '_> {
 
     /// Words right after `path`.
     fn words(&mut self, path: &str) {
-        let table = self.place.dialect.words();
+        let table = self.place.dialect.words;
         for word in table {
             if let Some(name) = word.path.strip_prefix(path).filter(|name| !name.contains('.')) {
                 self.word(name, word);
@@ -263,7 +264,7 @@ impl Items<'_, '_> {
         if typed.is_empty() {
             return;
         }
-        let table = place.dialect.words();
+        let table = place.dialect.words;
         for word in table.iter().filter(|word| word.kind == WordKind::Member) {
             if word.path.starts_with(enumeration)
                 && let Some((_, path)) = word.path.split_once('.')
@@ -314,7 +315,7 @@ impl Items<'_, '_> {
 
     fn signatures(&self, callee: &[&str]) -> Vec<Signature> {
         let path = self.place.canonical(callee);
-        path.map_or_else(Vec::new, |path| signature_help::of_callee(self.place.dialect, &path))
+        path.map_or_else(Vec::new, |path| signature_help::of_callee(&path))
     }
 
     /// What kind of value the position takes, by the parameter that it is.
@@ -337,7 +338,7 @@ impl Items<'_, '_> {
             Some(param.name.clone())
         };
         match signatures.iter().find_map(active)?.as_str() {
-            "dtype" | "target_type" if self.place.dialect == Dialect::Pypto => Some(Expected::Dtype),
+            "dtype" | "target_type" if self.place.dialect.has_tiles => Some(Expected::Dtype),
             "target_memory" | "memory_space" => Some(Expected::Space),
             "storage" => Some(Expected::Members("tlx.storage_kind.")),
             "group_type" => Some(Expected::Members("tlx.reuse_group_type.")),
@@ -377,7 +378,7 @@ impl Items<'_, '_> {
             "offsets" | "shapes" | "shape" | "valid_shape" | "axis" | "value" | "scalar" | "core_num" | "stage" => {
                 Some(Wanted::Scalar)
             }
-            _ if self.place.dialect == Dialect::Pypto => Some(Wanted::Tile),
+            _ if self.place.dialect.has_tiles => Some(Wanted::Tile),
             _ => None,
         }
     }

@@ -4,30 +4,27 @@ use tilefit_syntax::cursor::Cursor;
 use tilefit_syntax::{BlockKind, TextRange};
 
 use crate::db::{self, Unit};
-use crate::tlx::language;
-use crate::vocabulary::{self, Word};
+use crate::vocabulary::Word;
 
-use super::Context;
+use super::{Context, language};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Dialect {
-    Pypto,
-    Tlx,
-}
-
-impl Dialect {
+/// A language by its names, which are known before a kernel can be read.
+pub(crate) struct Dialect {
+    /// Whether a decorator of that name makes a kernel of a function.
+    pub(crate) is_decorator: fn(&dyn salsa::Database, db::SourceFile, &[&str]) -> bool,
+    /// A dotted name under the usual names of its modules; `None` where it is none of the language's.
+    pub(crate) canonical: fn(&dyn salsa::Database, db::SourceFile, &[&str]) -> Option<String>,
     /// What it has besides operations.
-    pub(super) fn words(self) -> &'static [Word] {
-        match self {
-            Dialect::Pypto => vocabulary::PYPTO,
-            Dialect::Tlx => vocabulary::TLX,
-        }
-    }
+    pub(crate) words: &'static [Word],
+    /// What it is called in every file, and the module that this is, where its compiler depends on that.
+    pub(crate) root: Option<(&'static str, &'static str)>,
+    /// Its functions take tiles, with element types of `pl`, where parameters do not say otherwise.
+    pub(crate) has_tiles: bool,
 }
 
 /// A position inside of a kernel, or of a function that may hold kernels.
 pub(super) struct CursorContext<'db> {
-    pub(super) dialect: Dialect,
+    pub(super) dialect: &'static Dialect,
     pub(super) unit: Unit<'db>,
     /// Byte offset of the block in the file.
     pub(super) start: usize,
@@ -70,10 +67,7 @@ impl<'db> CursorContext<'db> {
 
     /// A dotted name under the usual names of its modules.
     pub(super) fn canonical(&self, path: &[&str]) -> Option<String> {
-        match self.dialect {
-            Dialect::Pypto => (path.first() == Some(&"pl")).then(|| path.join(".")),
-            Dialect::Tlx => language::canonical(db::tlx_imports(self.db, self.context_file), path),
-        }
+        (self.dialect.canonical)(self.db, self.context_file, path)
     }
 
     /// Bytes of the file that the word being typed takes.
@@ -83,21 +77,12 @@ impl<'db> CursorContext<'db> {
 }
 
 /// What the decorators before a function make it.
-pub(super) fn dialect(db: &dyn salsa::Database, file: db::SourceFile, text: &str) -> Option<Dialect> {
+pub(super) fn dialect(db: &dyn salsa::Database, file: db::SourceFile, text: &str) -> Option<&'static Dialect> {
     let header = &text[..definition(text)?];
-    let imports = db::tlx_imports(db, file);
     let mut decorators = header.split('@').skip(1);
     decorators.find_map(|decorator| {
         let path: Vec<&str> = dotted_name(decorator).split('.').collect();
-        match path.as_slice() {
-            ["pl", "function" | "jit" | "inline", ..] => Some(Dialect::Pypto),
-            path if language::has_tlx(imports)
-                && language::canonical(imports, path).as_deref() == Some("triton.jit") =>
-            {
-                Some(Dialect::Tlx)
-            }
-            _ => None,
-        }
+        language::dialects().find(|dialect| (dialect.is_decorator)(db, file, &path))
     })
 }
 

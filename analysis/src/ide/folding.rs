@@ -15,7 +15,7 @@ pub(crate) fn folding_ranges(context: &Context<'_>) -> Vec<TextRange> {
         return folds;
     }
     let scopes = Scopes::new(context);
-    for block in scopes.blocks().filter(|block| scopes.dialect(*block).is_some()) {
+    for block in scopes.blocks().filter(|block| scopes.may_be_kernel(*block)) {
         let parsed = db::parsed(context.db, block.unit);
         for (id, stmt) in parsed.ast.stmts() {
             let range = parsed.spans.stmt(id);
@@ -45,7 +45,7 @@ pub(crate) fn selection_ranges(context: &Context<'_>, offset: usize) -> Vec<Text
     let Some((block, source)) = touched.find(|(block, _)| block.start + block.text.len() > offset) else {
         return Vec::new();
     };
-    if offset < block.start || scopes.dialect(block).is_none() {
+    if offset < block.start || !scopes.may_be_kernel(block) {
         return Vec::new();
     }
     let mut ranges: Vec<_> =

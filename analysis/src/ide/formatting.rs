@@ -32,27 +32,42 @@ pub(crate) fn parts(of: &Extent) -> [String; 3] {
         Site::Memory { space, address, at_run_time } => {
             let space = space.unwrap_or("?");
             let Some(address) = address else {
-                return [format!("{space} {}", amount(of)), String::new(), String::new()];
+                return [format!("{space} {}", short(of)), String::new(), String::new()];
             };
             let at_run_time = if at_run_time { "+…" } else { "" };
-            [format!("{space} "), format!("{address:#x}{at_run_time}"), format!(" {}", amount(of))]
+            [format!("{space} "), format!("{address:#x}{at_run_time}"), format!(" {}", short(of))]
         }
         Site::Within { offset } => {
             let unit = if of.unit == "columns" { "cols" } else { "B" };
             [format!("@{offset} +{} {unit}", of.size), String::new(), String::new()]
         }
-        Site::Allocation => [amount(of), String::new(), String::new()],
+        Site::Allocation => [short(of), String::new(), String::new()],
     }
 }
 
-fn amount(of: &Extent) -> String {
-    if of.unit == "columns" { format!("{} cols", of.size) } else { bytes(of.size) }
+/// A hint has little room.
+fn short(of: &Extent) -> String {
+    if of.unit == "columns" { format!("{} cols", of.size) } else { amount(of.size, of.unit) }
 }
 
-/// `64 / 64 KiB (100 %)`
+/// `16 KiB`, `96 B`, `256 columns`
+pub(crate) fn amount(value: u64, unit: &str) -> String {
+    if unit == "bytes" { bytes(value) } else { format!("{value} {unit}") }
+}
+
+/// `[0x0, 0x4000)` in bytes, `[0, 256)` in other units.
+pub(crate) fn range(start: u64, end: u64, unit: &str) -> String {
+    if unit == "bytes" { format!("[{start:#x}, {end:#x})") } else { format!("[{start}, {end})") }
+}
+
+/// How much of a capacity is used, rounded up: nothing that is used is 0 %.
+pub(crate) fn percent(used: u64, capacity: u64) -> u64 {
+    used.saturating_mul(100).div_ceil(capacity.max(1))
+}
+
+/// `65536 of 65536 bytes (100 %)`
 pub(crate) fn usage(used: u64, capacity: u64) -> String {
-    let percent = used.saturating_mul(100).div_ceil(capacity.max(1));
-    format!("{used} of {capacity} bytes ({percent} %)")
+    format!("{used} of {capacity} bytes ({} %)", percent(used, capacity))
 }
 
 /// The 1-based lines from the first to the last statement at which something lives.

@@ -1,13 +1,15 @@
 //! What is known of the name under the cursor: by the language of its kernel, or of a word of the language itself.
 
 use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::Expr;
 
+use crate::db;
 use crate::ir::Dtype;
 use crate::target::Space;
 
 use super::completion::{self, documentation};
 use super::cursor_context::CursorContext;
-use super::{Context, inserted_tiles};
+use super::{Context, PlacedUnit, inserted_tiles};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
@@ -59,6 +61,22 @@ fn constant(context: &Context<'_>, place: &CursorContext<'_>, path: &str) -> Opt
 fn of_name(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
     context.language(placed.unit).hover(context, &placed, offset)
+}
+
+/// The name expression around a byte offset.
+pub(super) fn name_at<'db>(
+    context: &Context<'db>,
+    placed: &PlacedUnit<'db>,
+    offset: usize,
+) -> Option<(TextRange, &'db str)> {
+    let ast = db::syntax(context.db, placed.unit);
+    ast.exprs().find_map(|(id, expr)| match expr {
+        Expr::Name(name) => {
+            let range = placed.spans.expr(id).shifted(placed.start);
+            range.touches(offset).then_some((range, name.as_str()))
+        }
+        _ => None,
+    })
 }
 
 /// Where what shares memory with the tile or buffer at a byte offset is defined, itself included.

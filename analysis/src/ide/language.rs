@@ -12,6 +12,7 @@ use crate::ir::Origin;
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 
+use super::cursor_context::Dialect;
 use super::diagnostics::Diagnostic;
 use super::memory_map::Drawing;
 use super::plan_view::Details;
@@ -28,7 +29,14 @@ pub(crate) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language
     LANGUAGES.into_iter().find(claims).unwrap_or(&Pypto)
 }
 
+pub(super) fn dialects() -> impl Iterator<Item = &'static Dialect> {
+    LANGUAGES.into_iter().map(Language::dialect)
+}
+
 pub(crate) trait Language: Sync {
+    /// What is known of the language where its code is half typed.
+    fn dialect(&self) -> &'static Dialect;
+
     fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool;
 
     /// The kernels whose text a unit is; nothing is planned for it.

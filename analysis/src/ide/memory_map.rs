@@ -15,6 +15,7 @@ use tilefit_syntax::TextRange;
 use crate::project::Config;
 use crate::target::{Planner, Target};
 
+use super::formatting::{amount, range};
 use super::language::KernelView;
 use super::{Context, PlacedUnit};
 
@@ -397,7 +398,7 @@ impl<At> BufferMap<At> {
             each.title(),
             space.name,
             amount(each.size(), space.unit),
-            addresses(start, stop, space.unit),
+            range(start, stop, space.unit),
             self.kind.words(),
             self.name
         );
@@ -410,16 +411,6 @@ impl<At> BufferMap<At> {
         }
         text
     }
-}
-
-/// `16 KiB`, `96 B`, `256 columns`
-fn amount(value: u64, unit: &str) -> String {
-    if unit == "bytes" { super::formatting::bytes(value) } else { format!("{value} {unit}") }
-}
-
-/// `[0x0, 0x4000)`
-fn addresses(start: u64, end: u64, unit: &str) -> String {
-    if unit == "bytes" { format!("[{start:#x}, {end:#x})") } else { format!("[{start}, {end})") }
 }
 
 /// `Vec 192 KiB of 184 KiB, 8 KiB over`: the heading of a space in every picture.

@@ -103,7 +103,7 @@ pub(crate) fn prepare_rename(context: &Context<'_>, offset: usize) -> Option<Ren
     let scopes = shown(context)?;
     let (range, symbol) = scopes.symbol_at(offset)?;
     // The compiler drops the first parameter of a method.
-    let is_self = symbol.name == "self" && matches!(symbol.kind, SymbolKind::Local(_));
+    let is_self = symbol.name == "self" && symbol.kind == SymbolKind::Local;
     (!is_self).then_some(Renameable { range, name: symbol.name })
 }
 

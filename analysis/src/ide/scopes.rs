@@ -11,7 +11,7 @@ use crate::db::{self, SourceFile, Unit, Workspace};
 use crate::eval::{self, Binding};
 
 use super::Context;
-use super::cursor_context::{self, Dialect};
+use super::cursor_context;
 
 /// A name in the scope that binds it.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) struct Symbol<'db> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SymbolKind {
     /// Bound inside of a kernel: a tile, a scalar, a buffer, a parameter.
-    Local(Dialect),
+    Local,
     Kernel,
     /// A constant or declared allocation that a kernel uses.
     Constant,
@@ -214,8 +214,9 @@ impl<'c, 'db> Scopes<'c, 'db> {
     /// The symbol of a bound name, if it is ours.
     fn symbol(&self, scope: Option<Unit<'db>>, name: &str) -> Option<Symbol<'db>> {
         let db = self.db();
-        let kind = if let Some(dialect) = scope.and_then(|unit| self.dialect(self.block_of(unit)?)) {
-            SymbolKind::Local(dialect)
+        let block = scope.and_then(|unit| self.block_of(unit));
+        let kind = if block.is_some_and(|block| self.may_be_kernel(block)) {
+            SymbolKind::Local
         } else if self.kernel_named(scope, name).is_some() {
             SymbolKind::Kernel
         } else if self.is_used_by_kernels(scope, name) || scope.is_none() && self.is_imported_by_kernels(name) {
@@ -258,12 +259,12 @@ impl<'c, 'db> Scopes<'c, 'db> {
             key.kind == BlockKind::Function
                 && key.name() == name
                 && block.unit.parent(db) == scope
-                && self.dialect(*block).is_some()
+                && self.may_be_kernel(*block)
         })
     }
 
     fn is_used_by_kernels(&self, scope: Option<Unit<'db>>, name: &str) -> bool {
-        let kernels = self.blocks().filter(|block| block.text.contains(name) && self.dialect(*block).is_some());
+        let kernels = self.blocks().filter(|block| block.text.contains(name) && self.may_be_kernel(*block));
         kernels.into_iter().any(|block| {
             let mentions = names::mentions(block.text, name).into_iter();
             let mut names = mentions.filter(|mention| mention.usage == Usage::Name);
@@ -278,7 +279,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         known.into_iter().flat_map(|files| files.values()).filter(|&&other| other != self.file).any(|&other| {
             let there = Scopes::of(self.context, other);
             let through_module = || {
-                let kernels: Vec<_> = there.blocks().filter(|block| there.dialect(*block).is_some()).collect();
+                let kernels: Vec<_> = there.blocks().filter(|block| there.may_be_kernel(*block)).collect();
                 let mut mentions = there.through_module(self.file, name).into_iter();
                 mentions.any(|mention| kernels.iter().any(|block| block.holds(mention.range)))
             };
@@ -307,11 +308,10 @@ impl<'c, 'db> Scopes<'c, 'db> {
         })
     }
 
-    pub(super) fn dialect(&self, block: Block<'db>) -> Option<Dialect> {
-        if block.unit.key(self.db()).kind != BlockKind::Function {
-            return None;
-        }
-        cursor_context::dialect(self.context.db, self.file, block.text)
+    /// Whether a block is a function with the decorator of a kernel of some language.
+    pub(super) fn may_be_kernel(&self, block: Block<'db>) -> bool {
+        block.unit.key(self.db()).kind == BlockKind::Function
+            && cursor_context::dialect(self.context.db, self.file, block.text).is_some()
     }
 
     /// `self.kernel` inside of a program, or `Program.kernel`.
@@ -356,7 +356,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
     pub(super) fn occurrences(&self, symbol: &Symbol<'db>) -> Vec<Occurrence> {
         let mut found = Vec::new();
         let db = self.db();
-        let function = symbol.scope.filter(|_| matches!(symbol.kind, SymbolKind::Local(_)));
+        let function = symbol.scope.filter(|_| symbol.kind == SymbolKind::Local);
         let function_name = function.map_or("", |unit| unit.key(db).name());
         for block in self.blocks() {
             // From elsewhere, what a function binds is mentioned as a keyword of its calls only.
@@ -397,7 +397,7 @@ impl<'c, 'db> Scopes<'c, 'db> {
         if sites.iter().any(|site| site.range == range) {
             return Some(range);
         }
-        let is_local = matches!(symbol.kind, SymbolKind::Local(_));
+        let is_local = symbol.kind == SymbolKind::Local;
         let is_inside =
             !is_local || symbol.scope.and_then(|unit| self.block_of(unit)).is_some_and(|it| it.holds(range));
         // The keyword of a call means the parameter.

@@ -9,7 +9,7 @@ use crate::target::Target;
 use crate::vocabulary::{self, Word, WordKind};
 
 use super::Context;
-use super::cursor_context::{CursorContext, Dialect};
+use super::cursor_context::CursorContext;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signature {
@@ -39,7 +39,7 @@ pub struct SignatureHelp {
 pub(crate) fn signature_help(context: &Context<'_>, offset: usize) -> Option<SignatureHelp> {
     let place = CursorContext::at(context, offset)?;
     let call = place.cursor.call()?;
-    let signatures = of_callee(place.dialect, &place.canonical(&call.callee)?);
+    let signatures = of_callee(&place.canonical(&call.callee)?);
     if signatures.is_empty() {
         return None;
     }
@@ -48,11 +48,8 @@ pub(crate) fn signature_help(context: &Context<'_>, offset: usize) -> Option<Sig
 }
 
 /// The signatures of a function under the usual names of its modules (`pl.add`); several where the operands decide.
-pub(super) fn of_callee(dialect: Dialect, callee: &str) -> Vec<Signature> {
-    let operations = match (dialect, callee.strip_prefix("pl.")) {
-        (Dialect::Pypto, Some(name)) => operations(name),
-        _ => Vec::new(),
-    };
+pub(super) fn of_callee(callee: &str) -> Vec<Signature> {
+    let operations = callee.strip_prefix("pl.").map_or_else(Vec::new, operations);
     if !operations.is_empty() {
         return operations.iter().map(|&(when, op)| of_operation(callee, when, op.op())).collect();
     }

@@ -3,6 +3,7 @@
 use tilefit_syntax::ast::{Arg, Expr, ExprId, last_name};
 
 use super::body::{Lowering, Term};
+use super::constants::{self, Value};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{
@@ -144,32 +145,37 @@ impl Lowering<'_> {
             Expr::Subscript { value, index } => (*value, Some(*index)),
             _ => (extra, None),
         };
-        match self.constant(allocation) {
-            Constant::Space(space) => {
+        let constant = self.constant(allocation);
+        match (constant.get(), &constant) {
+            (Some(&Value::Space(space)), _) => {
                 tile.space = Some(space);
                 Ok(())
             }
-            Constant::Allocation { name: Some(name), slots } => {
-                let subscript = slot;
-                let slot = match subscript.map(|slot| self.expression(slot)) {
-                    None => Scalar::Int(0),
-                    Some(Term::Scalar(slot)) => slot,
-                    Some(Term::Unknown(reason)) => return Err(reason),
-                    Some(_) => return Err(Reason::new("the slot of an allocation is no integer")),
-                };
-                if let Some(at) = subscript
-                    && let Some(message) = no_such_slot(&name, slots, &slot)
-                {
-                    self.reject(at, Code::Rejected, message);
-                }
-                let allocation = self.allocation(name, slots);
-                let is_computed = !matches!(slot, Scalar::Int(_) | Scalar::Var(_));
-                tile.binding = Some(Binding { allocation, slot, is_computed });
+            (Some(Value::Allocation { name: Some(name), slots }), _) => {
+                tile.binding = Some(self.binding(name, *slots, slot)?);
                 Ok(())
             }
-            Constant::Unknown(reason) => Err(reason),
+            (_, Constant::Unknown(reason)) => Err(reason.clone()),
             _ => Err(Reason::new("this part of a tile type is not modelled")),
         }
+    }
+
+    /// A slot of a declared allocation, the first one where none is written.
+    fn binding(&mut self, name: &str, slots: u32, subscript: Option<ExprId>) -> Result<Binding, Reason> {
+        let slot = match subscript.map(|slot| self.expression(slot)) {
+            None => Scalar::Int(0),
+            Some(Term::Scalar(slot)) => slot,
+            Some(Term::Unknown(reason)) => return Err(reason),
+            Some(_) => return Err(Reason::new("the slot of an allocation is no integer")),
+        };
+        if let Some(at) = subscript
+            && let Some(message) = no_such_slot(name, slots, &slot)
+        {
+            self.reject(at, Code::Rejected, message);
+        }
+        let allocation = self.allocation(name.to_owned(), slots);
+        let is_computed = !matches!(slot, Scalar::Int(_) | Scalar::Var(_));
+        Ok(Binding { allocation, slot, is_computed })
     }
 
     fn allocation(&mut self, name: String, slots: u32) -> AllocationId {
@@ -229,8 +235,8 @@ impl Lowering<'_> {
                 .map(|element| match element {
                     Term::Scalar(scalar) => Ok(scalar),
                     Term::Unknown(reason) => Err(reason),
-                    Term::Constant(Constant::Dynamic(name)) => Ok(Scalar::Dynamic(name)),
-                    _ => Err(Reason::new("an extent is no integer")),
+                    Term::Constant(constant) => constants::dynamic(&constant).ok_or_else(no_integer),
+                    _ => Err(no_integer()),
                 })
                 .collect(),
             Term::Unknown(reason) => Err(reason),
@@ -244,8 +250,8 @@ impl Lowering<'_> {
         let extent = |element| match element {
             Term::Scalar(scalar) => scalar,
             Term::Unknown(reason) => Scalar::Unknown(reason),
-            Term::Constant(Constant::Dynamic(name)) => Scalar::Dynamic(name),
-            _ => Scalar::Unknown(Reason::new("an extent is no integer")),
+            Term::Constant(constant) => constants::dynamic(&constant).unwrap_or_else(|| Scalar::Unknown(no_integer())),
+            _ => Scalar::Unknown(no_integer()),
         };
         Some(elements.into_iter().map(extent).collect())
     }
@@ -306,4 +312,8 @@ fn no_such_slot(allocation: &str, slots: u32, slot: &Scalar) -> Option<String> {
     }
     let index = slot.as_int().filter(|index| !(0..i64::from(slots)).contains(index))?;
     Some(format!("`{allocation}` has no slot {index}: it is declared with {slots} slots, from 0 to {}", slots - 1))
+}
+
+fn no_integer() -> Reason {
+    Reason::new("an extent is no integer")
 }

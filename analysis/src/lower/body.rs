@@ -16,6 +16,7 @@ use crate::ir::{
     SplitMode, TensorLayout, TensorType, Type, Value, Var, VarId, VectorRegion, Why,
 };
 use crate::ops::OpId;
+use crate::torch::Tensor;
 use crate::typing::notation::{self, written};
 
 /// The value of an expression of a kernel's body.
@@ -205,16 +206,18 @@ impl<'a> Lowering<'a> {
     /// The type of a parameter, with the shape that the function is called with where the annotation has none.
     fn called_with(&self, name: &str, ty: Type) -> Type {
         match ty {
-            Type::Tensor(tensor) if !tensor.rank_known => match self.scope.argument(name) {
-                Some(given) => Type::Tensor(TensorType {
-                    shape: given.shape.into_iter().map(Scalar::Int).collect(),
-                    dtype: Some(given.dtype),
-                    layout: TensorLayout::Nd,
-                    is_output: tensor.is_output,
-                    rank_known: true,
-                }),
-                None => Type::Tensor(tensor),
-            },
+            Type::Tensor(tensor) if !tensor.rank_known => {
+                match self.scope.argument(name).and_then(|given| given.get::<Tensor>().cloned()) {
+                    Some(given) => Type::Tensor(TensorType {
+                        shape: given.shape.into_iter().map(Scalar::Int).collect(),
+                        dtype: Some(given.dtype),
+                        layout: TensorLayout::Nd,
+                        is_output: tensor.is_output,
+                        rank_known: true,
+                    }),
+                    None => Type::Tensor(tensor),
+                }
+            }
             ty => ty,
         }
     }

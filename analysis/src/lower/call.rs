@@ -8,12 +8,13 @@ use tilefit_syntax::ast::{Arg, Ast, ExprId, Function, Param as Declared, Stmt, l
 use super::annotation::Annotation;
 use super::arguments::IGNORED;
 use super::body::{HostValue, Inlined, Lowering, Rhs, Term, keyword};
+use super::constants;
 use super::legacy::{Notation, Reduction, removed, renamed};
 use super::pre_ssa::InlinedFunction;
 use super::renaming::Renames;
 use super::{Kind, kind};
 use crate::diagnostics::Code;
-use crate::eval::{self, Argument, Constant, FunctionSource, torch};
+use crate::eval::{self, Argument, Constant, FunctionSource};
 use crate::ir::{
     Attr, AttrName, BLayout, Call, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
     TensorLayout, TensorType, Type, VarId,
@@ -21,6 +22,7 @@ use crate::ir::{
 use crate::ops::{self, BarrierMode, Category, Coalesce, CoreType, NotifyOp, OpId, Param, Preset, Slot, WaitCmp, When};
 use crate::passes::tensor_to_tile;
 use crate::target::Space;
+use crate::torch::Tensor;
 use crate::typing::{self, Problem, notation, scalar};
 
 pub(super) fn unknown(reason: impl Into<Reason>) -> Rhs {
@@ -763,7 +765,6 @@ fn attribute(op: OpId, name: AttrName, term: Term) -> Attr {
         Term::Scalar(Scalar::Float(value)) => Attr::Float(value),
         Term::Scalar(Scalar::Bool(value)) => Attr::Bool(value),
         Term::Constant(Constant::Dtype(dtype)) => Attr::Dtype(dtype),
-        Term::Constant(Constant::Space(space)) => Attr::Space(space),
         Term::Constant(Constant::Str(text)) => word(op, name, &text),
         Term::Constant(Constant::Member(member)) => {
             let last = last_name(&member);
@@ -785,7 +786,8 @@ fn attribute(op: OpId, name: AttrName, term: Term) -> Attr {
             ints.collect::<Option<Vec<_>>>().map_or_else(unknown, Attr::Ints)
         }
         Term::Unknown(reason) => Attr::Unknown(reason),
-        Term::Var(_) | Term::Scalar(_) | Term::Constant(_) => unknown(),
+        Term::Constant(constant) => constants::space(&constant).map_or_else(unknown, Attr::Space),
+        Term::Var(_) | Term::Scalar(_) => unknown(),
     }
 }
 
@@ -800,7 +802,7 @@ fn tensor_constant(ty: &Type) -> Constant {
     let Type::Tensor(tensor) = ty else { return not_known() };
     let shape: Option<Vec<i64>> = tensor.shape.iter().map(Scalar::as_int).collect();
     match (shape, tensor.dtype) {
-        (Some(shape), Some(dtype)) if tensor.rank_known => Constant::Tensor(torch::Tensor { shape, dtype }),
+        (Some(shape), Some(dtype)) if tensor.rank_known => Constant::object(Tensor { shape, dtype }),
         _ => not_known(),
     }
 }

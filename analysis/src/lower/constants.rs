@@ -1,16 +1,93 @@
 //! What `pl` means in an expression that Python evaluates before it calls the compiler: element types, memories, dynamic
 //! dimensions, declared allocations.
 
+use tilefit_syntax::ast::BinaryOp;
+
 use crate::element::Dtype;
-use crate::eval::{Argument, Constant};
-use crate::ir::Reason;
+use crate::eval::{Argument, Behaviour, Constant, Object};
+use crate::ir::{Reason, Scalar};
 use crate::target::Space;
+
+/// A value that only PyPTO has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    Space(Space),
+    /// `pl.dynamic("N")`
+    Dynamic(String),
+    /// `pl.MemRef()` bound to a name, or `pl.MemRef("name")`.
+    Allocation {
+        name: Option<String>,
+        slots: u32,
+    },
+}
+
+impl Behaviour for Value {
+    fn truth(&self) -> Option<bool> {
+        matches!(self, Value::Space(_)).then_some(true)
+    }
+
+    /// What a dynamic extent is equal to is known at run time.
+    fn is_known(&self) -> bool {
+        !matches!(self, Value::Dynamic(_))
+    }
+
+    fn is_lasting(&self) -> bool {
+        false
+    }
+
+    fn equals(&self, other: &Object) -> bool {
+        other.get() == Some(self)
+    }
+
+    /// `buf = pl.MemRef()` takes the name that it is bound to.
+    fn named(&self, name: &str) -> Option<Constant> {
+        match *self {
+            Value::Allocation { name: None, slots } => {
+                Some(Constant::object(Value::Allocation { name: Some(name.to_owned()), slots }))
+            }
+            _ => None,
+        }
+    }
+
+    fn member(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn method(&self, _: &str, _: &[Constant]) -> Option<Constant> {
+        None
+    }
+
+    fn binary(&self, _: BinaryOp, left: &Constant, right: &Constant) -> Option<Constant> {
+        let is_unknown = |side: &Constant| matches!(side, Constant::Unknown(_));
+        match self {
+            Value::Dynamic(name) if !is_unknown(left) && !is_unknown(right) => {
+                Some(unknown(format!("computes with the dynamic extent `{name}`")))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A dynamic extent as a scalar.
+pub(super) fn dynamic(value: &Constant) -> Option<Scalar> {
+    match value.get()? {
+        Value::Dynamic(name) => Some(Scalar::Dynamic(name.clone())),
+        _ => None,
+    }
+}
+
+pub(super) fn space(value: &Constant) -> Option<Space> {
+    match value.get()? {
+        Value::Space(space) => Some(*space),
+        _ => None,
+    }
+}
 
 /// What a name stands for; `None` where it is none of PyPTO's.
 pub(crate) fn name(path: &[&str]) -> Option<Constant> {
     Some(match path {
         ["pl", "Mem" | "MemorySpace", space] => match Space::from_name(space) {
-            Some(space) => Constant::Space(space),
+            Some(space) => Constant::object(Value::Space(space)),
             None => unknown(format!("there is no memory space `{space}`")),
         },
         [dtype] | ["pl" | "DataType", dtype] if Dtype::from_name(dtype).is_some() => {
@@ -25,7 +102,7 @@ pub(crate) fn name(path: &[&str]) -> Option<Constant> {
 pub(crate) fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
     Some(match path {
         ["pl", "dynamic"] => match positional(arguments()) {
-            Some(Constant::Str(name)) => Constant::Dynamic(name),
+            Some(Constant::Str(name)) => Constant::object(Value::Dynamic(name)),
             _ => unknown("`pl.dynamic` without a name"),
         },
         ["pl", "const"] => positional(arguments()).unwrap_or_else(|| unknown("`pl.const` without a value")),
@@ -51,8 +128,8 @@ fn allocation(arguments: Vec<Argument>) -> Constant {
         Some(_) => return unknown("`slots` of `pl.MemRef` is not a positive constant"),
     };
     match positional(arguments) {
-        None => Constant::Allocation { name: None, slots },
-        Some(Constant::Str(name)) => Constant::Allocation { name: Some(name), slots },
+        None => Constant::object(Value::Allocation { name: None, slots }),
+        Some(Constant::Str(name)) => Constant::object(Value::Allocation { name: Some(name), slots }),
         Some(_) => unknown("a `pl.MemRef` with an address is printed IR"),
     }
 }

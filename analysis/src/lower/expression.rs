@@ -3,6 +3,7 @@
 use tilefit_syntax::ast::{BinaryOp, BoolOp, CompareOp, Expr, ExprId, StmtId, UnaryOp};
 
 use super::body::{DEEPEST, Lowering, Rhs, Term, sign};
+use super::constants;
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::{
@@ -154,12 +155,13 @@ impl Lowering<'_> {
     }
 
     pub(super) fn to_scalar(&self, term: Term) -> Scalar {
+        let no_scalar = || Scalar::Unknown(Reason::new("a scalar is expected here"));
         match term {
             Term::Scalar(scalar) => scalar,
             Term::Var(var) if matches!(self.ty(var), Type::Scalar(_)) => Scalar::Var(var),
-            Term::Constant(Constant::Dynamic(name)) => Scalar::Dynamic(name),
             Term::Unknown(reason) => Scalar::Unknown(reason),
-            _ => Scalar::Unknown(Reason::new("a scalar is expected here")),
+            Term::Constant(constant) => constants::dynamic(&constant).unwrap_or_else(no_scalar),
+            _ => no_scalar(),
         }
     }
 
@@ -201,8 +203,10 @@ impl Lowering<'_> {
             Term::List(elements) => {
                 Operand::List(elements.into_iter().map(|element| self.to_scalar(element)).collect())
             }
-            Term::Constant(Constant::Dynamic(name)) => Operand::Scalar(Scalar::Dynamic(name)),
-            Term::Constant(_) => Operand::Unknown(Reason::new("a constant that is no number")),
+            Term::Constant(constant) => {
+                let no_number = || Operand::Unknown(Reason::new("a constant that is no number"));
+                constants::dynamic(&constant).map_or_else(no_number, Operand::Scalar)
+            }
             Term::Unknown(reason) => Operand::Unknown(reason),
         }
     }
@@ -739,14 +743,13 @@ pub(super) fn from_constant(constant: Constant) -> Term {
 
 /// Whether a value of the code around a `@pl.jit` function is not written into the text that the compiler makes of it.
 fn is_left_out(value: &Constant) -> bool {
-    matches!(
-        value,
+    match value {
         Constant::Str(_)
-            | Constant::Dtype(_)
-            | Constant::Space(_)
-            | Constant::Member(_)
-            | Constant::List(_)
-            | Constant::Tuple(_)
-            | Constant::Dict(_)
-    )
+        | Constant::Dtype(_)
+        | Constant::Member(_)
+        | Constant::List(_)
+        | Constant::Tuple(_)
+        | Constant::Dict(_) => true,
+        value => constants::space(value).is_some(),
+    }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use tilefit_packing::svg::escaped;
 
 use super::svg::{self, STYLE};
-use super::{Down, MemoryMap, SpaceMap, addresses, amount, heading};
+use super::{Down, MemoryMap, SpaceMap, heading};
+use crate::ide::formatting::{amount, range};
 
 const PAGE_WIDTH: f64 = 1080.0;
 
@@ -85,7 +86,7 @@ fn table<At>(map: &MemoryMap<At>, out: &mut String) {
     let mut number = 0;
     for space in &map.spaces {
         for (buffer, each) in space.boxes() {
-            let ranges: Vec<_> = each.ranges.iter().map(|[from, to]| addresses(*from, *to, space.unit)).collect();
+            let ranges: Vec<_> = each.ranges.iter().map(|[from, to]| range(*from, *to, space.unit)).collect();
             let (first, last) = each.lines();
             let over = if buffer.overflow > 0 { amount(buffer.overflow, space.unit) } else { String::new() };
             let _ = writeln!(

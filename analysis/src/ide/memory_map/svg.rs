@@ -6,7 +6,8 @@ use std::fmt::Write;
 use tilefit_packing::svg::escaped;
 
 use super::scale::{Panel, panels};
-use super::{BoxMap, BufferMap, Down, MemoryMap, SpaceMap, amount, heading};
+use super::{BoxMap, BufferMap, Down, MemoryMap, SpaceMap, heading};
+use crate::ide::formatting::amount;
 
 /// Of a picture by itself; light and dark.
 pub const STYLE: &str = include_str!("map.css");

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use tilefit_syntax::TextRange;
-use tilefit_syntax::ast::Expr;
 
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
@@ -12,6 +11,7 @@ use crate::ir::{Kernel, Why};
 use crate::memory::{Crossings, Plan, PlannedTile, Status};
 use crate::target::{COMPILER, Planner, Space};
 
+use crate::ide::hover::name_at;
 use crate::ide::{Context, Hover, PlacedUnit, formatting, inserted_tiles};
 
 /// More things that were never compared are counted, not named.
@@ -29,7 +29,7 @@ fn of_tile(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Opt
         let plan = outcome.plan()?;
         // A sketch has no header to stand on.
         let inside = placed.range(plan.origin).touches(offset) || matches!(outcome, Outcome::Printed(_));
-        Some((outcome, plan, tile_at(placed, outcome.kernel(), plan, &name, range).filter(|_| inside)?))
+        Some((outcome, plan, tile_at(placed, outcome.kernel(), plan, name, range).filter(|_| inside)?))
     });
     let here: Vec<(&Outcome, &Plan, &PlannedTile)> = here.collect();
     let (outcome, plan, tile) = *here.first()?;
@@ -73,14 +73,14 @@ fn of_parameter(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -
 /// A name of the code around a kernel, with its value and what that rests on.
 fn of_constant(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
     let (range, name) = name_at(context, placed, offset)?;
-    let value = match db::module_constant(context.db, placed.unit, &name)? {
+    let value = match db::module_constant(context.db, placed.unit, name)? {
         value @ (Constant::Int(_) | Constant::Float(_) | Constant::Bool(_) | Constant::Str(_) | Constant::Dtype(_)) => {
             value
         }
         _ => return None,
     };
     let mut markdown = format!("```python\n{name} = {}\n```", value.shown());
-    for (index, assumed) in db::assumptions_of_name(context.db, placed.unit, &name).iter().enumerate() {
+    for (index, assumed) in db::assumptions_of_name(context.db, placed.unit, name).iter().enumerate() {
         let _ = write!(markdown, "{}{assumed}", if index == 0 { "\n\nThe value holds where " } else { ", and " });
     }
     Some(Hover { range, markdown })
@@ -91,21 +91,9 @@ pub(super) fn sharing(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: us
     let (range, name) = name_at(context, placed, offset)?;
     context.plans(placed.unit).iter().find_map(|outcome| {
         let plan = outcome.plan()?;
-        let buffer = tile_at(placed, outcome.kernel(), plan, &name, range)?.buffer?;
+        let buffer = tile_at(placed, outcome.kernel(), plan, name, range)?.buffer?;
         let members = plan.tiles.iter().filter(|tile| tile.buffer == Some(buffer) && tile.inserted.is_none());
         Some(members.map(|tile| placed.range(tile.origin)).collect())
-    })
-}
-
-/// The name expression around a byte offset.
-fn name_at(context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<(TextRange, String)> {
-    let ast = db::syntax(context.db, placed.unit);
-    ast.exprs().find_map(|(id, expr)| match expr {
-        Expr::Name(name) => {
-            let range = placed.spans.expr(id).shifted(placed.start);
-            range.touches(offset).then(|| (range, name.clone()))
-        }
-        _ => None,
     })
 }
 

@@ -56,6 +56,6 @@ fn bar(space: &SpaceUse) -> String {
         return format!("{} {}", space.space, formatting::bytes(space.used));
     };
     let filled = space.used.saturating_mul(CELLS).div_ceil(capacity).min(CELLS) as usize;
-    let percent = space.used.saturating_mul(100).div_ceil(capacity);
+    let percent = formatting::percent(space.used, capacity);
     format!("{} {}{} {percent} %", space.space, "█".repeat(filled), "░".repeat(CELLS as usize - filled))
 }

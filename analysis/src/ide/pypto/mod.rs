@@ -18,7 +18,9 @@ use crate::ir::{Origin, Role};
 use crate::memory::{OpenSearch, Plan, PlannedTile, Status};
 use crate::project::Config;
 use crate::target::Space;
+use crate::vocabulary;
 
+use super::cursor_context::Dialect;
 use super::diagnostics::{self, Diagnostic};
 use super::language::{self, Described, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
 use super::memory_map::Drawing;
@@ -27,7 +29,19 @@ use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, code_actions};
 
 pub(super) struct Pypto;
 
+static DIALECT: Dialect = Dialect {
+    is_decorator: |_, _, path| matches!(path, ["pl", "function" | "jit" | "inline", ..]),
+    canonical: |_, _, path| (path.first() == Some(&"pl")).then(|| path.join(".")),
+    words: vocabulary::PYPTO,
+    root: Some(("pl", "pypto.language")),
+    has_tiles: true,
+};
+
 impl Language for Pypto {
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
     fn claims(&self, _: &Context<'_>, _: Unit<'_>) -> bool {
         true
     }

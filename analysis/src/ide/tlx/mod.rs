@@ -18,10 +18,13 @@ use crate::ir::Origin;
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 use crate::tlx::budgets::requested_columns;
+use crate::tlx::language::{canonical, has_tlx};
 use crate::tlx::plan::PlacedBuffer;
 use crate::tlx::{Backing, BufferId, SpecId};
+use crate::vocabulary;
 
 use super::code_actions::suggested_names;
+use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::language::{
     self, Described, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind, Values,
@@ -32,7 +35,22 @@ use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
 
+static DIALECT: Dialect = Dialect {
+    is_decorator: |db, file, path| {
+        let imports = db::tlx_imports(db, file);
+        has_tlx(imports) && canonical(imports, path).as_deref() == Some("triton.jit")
+    },
+    canonical: |db, file, path| canonical(db::tlx_imports(db, file), path),
+    words: vocabulary::TLX,
+    root: None,
+    has_tiles: false,
+};
+
 impl Language for Tlx {
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
     fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
         kernel(context, unit).is_some()
     }

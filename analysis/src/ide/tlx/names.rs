@@ -1,9 +1,9 @@
 //! What a name in a TLX kernel stands for, and what shares its memory.
 
 use tilefit_syntax::TextRange;
-use tilefit_syntax::ast::Expr;
 
-use crate::db::{self, TlxKernel};
+use crate::db::TlxKernel;
+use crate::ide::hover::name_at;
 use crate::ide::{Context, PlacedUnit};
 use crate::tlx::footprint::Owner;
 use crate::tlx::{BufferId, SpecId};
@@ -29,14 +29,7 @@ pub(super) fn at<'db>(
     tlx: &TlxKernel,
     offset: usize,
 ) -> Option<Named<'db>> {
-    let ast = db::syntax(context.db, placed.unit);
-    let (range, name) = ast.exprs().find_map(|(id, expr)| match expr {
-        Expr::Name(name) => {
-            let range = placed.spans.expr(id).shifted(placed.start);
-            range.touches(offset).then_some((range, name.as_str()))
-        }
-        _ => None,
-    })?;
+    let (range, name) = name_at(context, placed, offset)?;
     let kernel = &tlx.kernel;
     // Of several of one name: the last that is bound before, else the first.
     let latest = |candidates: Vec<(usize, TextRange)>| {

@@ -4,8 +4,9 @@ use std::fmt;
 
 use tilefit_syntax::ast::BinaryOp;
 
-use super::{Argument, Constant, unknown};
 use crate::element::Dtype;
+use crate::eval::{Argument, Behaviour, Constant, Object};
+use crate::finding::Reason;
 
 /// A tensor of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ impl fmt::Display for Tensor {
 }
 
 /// `torch.float32` and the like; PyPTO's own names count, too.
-pub fn dtype(name: &str) -> Option<Dtype> {
+fn dtype(name: &str) -> Option<Dtype> {
     Some(match name {
         "bfloat16" => Dtype::Bf16,
         "float16" | "half" => Dtype::Fp16,
@@ -49,10 +50,19 @@ pub fn dtype(name: &str) -> Option<Dtype> {
     })
 }
 
-/// `torch.name(args)`
-pub fn call(name: &str, args: &[Argument]) -> Constant {
-    made(name, args)
-        .map_or_else(|| unknown(format!("calls `torch.{name}`, which tilefit does not run")), Constant::Tensor)
+/// What a name stands for; `None` where it is none of PyTorch's.
+pub fn name(path: &[&str]) -> Option<Constant> {
+    match path {
+        ["torch", name] => dtype(name).map(Constant::Dtype),
+        _ => None,
+    }
+}
+
+/// What a call gives; `None` where the function is none of PyTorch's.
+pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+    let ["torch", name] = path else { return None };
+    let not_run = || unknown(format!("calls `torch.{name}`, which tilefit does not run"));
+    Some(made(name, &arguments()).map_or_else(not_run, Constant::object))
 }
 
 fn made(name: &str, args: &[Argument]) -> Option<Tensor> {
@@ -96,20 +106,16 @@ fn made(name: &str, args: &[Argument]) -> Option<Tensor> {
             Some(Tensor { shape, dtype: stated.or_else(|| of_value(first))? })
         }
         "zeros_like" | "ones_like" | "empty_like" | "randn_like" | "rand_like" | "full_like" => {
-            match positional.first()? {
-                Constant::Tensor(model) => {
-                    Some(Tensor { shape: model.shape.clone(), dtype: stated.unwrap_or(model.dtype) })
-                }
-                _ => None,
-            }
+            let model = positional.first()?.get::<Tensor>()?;
+            Some(Tensor { shape: model.shape.clone(), dtype: stated.unwrap_or(model.dtype) })
         }
         "clone" | "abs" | "exp" | "sigmoid" | "relu" | "tanh" | "neg" | "rsqrt" | "sqrt" => match positional.as_slice()
         {
-            [Constant::Tensor(operand)] => Some(operand.clone()),
+            [operand] => operand.get().cloned(),
             _ => None,
         },
         "matmul" | "mm" => match positional.as_slice() {
-            [Constant::Tensor(left), Constant::Tensor(right)] => product(left, right),
+            [left, right] => product(left.get()?, right.get()?),
             _ => None,
         },
         _ => None,
@@ -117,8 +123,45 @@ fn made(name: &str, args: &[Argument]) -> Option<Tensor> {
     .filter(|tensor| !tensor.shape.is_empty() && tensor.shape.iter().all(|extent| *extent > 0))
 }
 
+impl Behaviour for Tensor {
+    /// Its elements are not known.
+    fn truth(&self) -> Option<bool> {
+        None
+    }
+
+    fn is_known(&self) -> bool {
+        false
+    }
+
+    /// What changes its elements leaves its shape.
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
+    fn equals(&self, other: &Object) -> bool {
+        other.get() == Some(self)
+    }
+
+    fn named(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn member(&self, name: &str) -> Option<Constant> {
+        member(self, name)
+    }
+
+    fn method(&self, name: &str, args: &[Constant]) -> Option<Constant> {
+        Some(method(self, name, args))
+    }
+
+    fn binary(&self, op: BinaryOp, left: &Constant, right: &Constant) -> Option<Constant> {
+        let tensor = elementwise(op, left, right);
+        Some(tensor.map_or_else(|| unknown("arithmetic of tensors"), Constant::object))
+    }
+}
+
 /// `tensor.name(args)`
-pub(super) fn method(tensor: &Tensor, name: &str, args: &[Constant]) -> Constant {
+fn method(tensor: &Tensor, name: &str, args: &[Constant]) -> Constant {
     let as_is = || Some(tensor.clone());
     let cast = |dtype: Dtype| Some(Tensor { dtype, ..tensor.clone() });
     let result = match (name, args) {
@@ -155,34 +198,37 @@ pub(super) fn method(tensor: &Tensor, name: &str, args: &[Constant]) -> Constant
         }
         _ => None,
     };
-    result.map_or_else(|| unknown(format!("calls `{name}` of a tensor, which tilefit does not run")), Constant::Tensor)
+    result.map_or_else(|| unknown(format!("calls `{name}` of a tensor, which tilefit does not run")), Constant::object)
 }
 
 /// `tensor.name`
-pub(super) fn member(tensor: &Tensor, name: &str) -> Option<Constant> {
+fn member(tensor: &Tensor, name: &str) -> Option<Constant> {
     match name {
         "shape" => Some(Constant::Tuple(tensor.shape.iter().map(|&extent| Constant::Int(extent)).collect())),
         "dtype" => Some(Constant::Dtype(tensor.dtype)),
-        "T" => transposed(tensor, 0, 1).map(Constant::Tensor),
+        "T" => transposed(tensor, 0, 1).map(Constant::object),
         _ => None,
     }
 }
 
 /// Arithmetic between tensors of one shape, or with a number.
-pub(super) fn binary(op: BinaryOp, left: &Constant, right: &Constant) -> Option<Constant> {
-    let tensor = match (left, right) {
-        (Constant::Tensor(left), Constant::Tensor(right)) if op == BinaryOp::MatMul => product(left, right),
-        (Constant::Tensor(left), Constant::Tensor(right)) => (left == right).then(|| left.clone()),
-        (Constant::Tensor(tensor), Constant::Int(_)) | (Constant::Int(_), Constant::Tensor(tensor)) => {
-            (tensor.dtype.is_float() || op != BinaryOp::Div).then(|| tensor.clone())
-        }
-        (Constant::Tensor(tensor), Constant::Float(_)) | (Constant::Float(_), Constant::Tensor(tensor)) => {
-            tensor.dtype.is_float().then(|| tensor.clone())
-        }
-        (Constant::Tensor(_), _) | (_, Constant::Tensor(_)) => None,
-        _ => return None,
+fn elementwise(op: BinaryOp, left: &Constant, right: &Constant) -> Option<Tensor> {
+    match (left.get::<Tensor>(), right.get::<Tensor>()) {
+        (Some(left), Some(right)) if op == BinaryOp::MatMul => product(left, right),
+        (Some(left), Some(right)) => (left == right).then(|| left.clone()),
+        (Some(tensor), None) => with_number(op, tensor, right),
+        (None, Some(tensor)) => with_number(op, tensor, left),
+        (None, None) => None,
+    }
+}
+
+fn with_number(op: BinaryOp, tensor: &Tensor, number: &Constant) -> Option<Tensor> {
+    let keeps_type = match number {
+        Constant::Int(_) => tensor.dtype.is_float() || op != BinaryOp::Div,
+        Constant::Float(_) => tensor.dtype.is_float(),
+        _ => false,
     };
-    Some(tensor.map_or_else(|| unknown("arithmetic of tensors"), Constant::Tensor))
+    keeps_type.then(|| tensor.clone())
 }
 
 /// Extents one by one, or in one list.
@@ -242,4 +288,8 @@ fn transposed(tensor: &Tensor, one: i64, other: i64) -> Option<Tensor> {
     let mut shape = tensor.shape.clone();
     shape.swap(one, other);
     Some(Tensor { shape, dtype: tensor.dtype })
+}
+
+fn unknown(reason: impl Into<String>) -> Constant {
+    Constant::Unknown(Reason::new(reason))
 }
