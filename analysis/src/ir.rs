@@ -15,7 +15,7 @@ use tilefit_syntax::BlockKey;
 pub use crate::element::{Dtype, Pad};
 pub use crate::finding::{Note, Origin, Reason, Remedy};
 pub use crate::ops::AttrName;
-use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, WaitCmp};
+use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, Pipe, WaitCmp};
 use crate::target::Space;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
@@ -537,6 +537,7 @@ pub enum Attr {
     BarrierMode(BarrierMode),
     NotifyOp(NotifyOp),
     WaitCmp(WaitCmp),
+    Pipe(Pipe),
     Coalesce(Coalesce),
     Dtype(Dtype),
     Pad(Pad),

@@ -273,6 +273,7 @@ fn attr(attr: &Attr) -> String {
         Attr::BarrierMode(value) => format!("{:?}", value.name()),
         Attr::NotifyOp(value) => format!("{:?}", value.name()),
         Attr::WaitCmp(value) => format!("{:?}", value.name()),
+        Attr::Pipe(value) => format!("{:?}", value.short_name()),
         Attr::Coalesce(value) => format!("{:?}", value.name()),
         Attr::Dtype(dtype) => dtype.to_string(),
         Attr::Pad(value) => value.name().to_owned(),

@@ -19,7 +19,9 @@ use crate::ir::{
     Attr, AttrName, BLayout, Call, Operand, Pad, Reason, SLayout, Scalar, ScalarBinary, ScalarUnary, SplitMode,
     TensorLayout, TensorType, Type, VarId,
 };
-use crate::ops::{self, BarrierMode, Category, Coalesce, CoreType, NotifyOp, OpId, Param, Preset, Slot, WaitCmp, When};
+use crate::ops::{
+    self, BarrierMode, Category, Coalesce, CoreType, NotifyOp, OpId, Param, Pipe, Preset, Slot, WaitCmp, When,
+};
 use crate::passes::tensor_to_tile;
 use crate::target::Space;
 use crate::torch::Tensor;
@@ -744,6 +746,7 @@ fn word(op: OpId, name: AttrName, text: &str) -> Attr {
         AttrName::CoreType => CoreType::from_name(text).map(Attr::CoreType),
         AttrName::Op => NotifyOp::from_name(text).map(Attr::NotifyOp),
         AttrName::Cmp => WaitCmp::from_name(text).map(Attr::WaitCmp),
+        AttrName::SetPipe | AttrName::WaitPipe => Pipe::from_name(text).map(Attr::Pipe),
         AttrName::Coalesce => Coalesce::from_name(text).map(Attr::Coalesce),
         _ => None,
     };

@@ -176,20 +176,10 @@ fn widens(kernel: &Kernel, result: VarId, call: &Call) -> bool {
     }
 }
 
-/// The stages of its pipelines that a copy belongs to; dumps write them as `group:stage` pairs.
+/// The stages of its pipelines that a copy belongs to.
 fn stages_of(call: &Call) -> Vec<Stage> {
-    let packed = match call.attr(AttrName::PipelineStages) {
-        Some(Attr::Stages(stages)) => {
-            return stages.iter().map(|of| Stage { pipeline: of.group.into(), stage: of.stage.into() }).collect();
-        }
-        Some(Attr::Str(packed)) => packed,
-        _ => return Vec::new(),
-    };
-    let stage = |pair: &str| {
-        let (pipeline, stage) = pair.split_once(':')?;
-        Some(Stage { pipeline: pipeline.parse().ok()?, stage: stage.parse().ok()? })
-    };
-    packed.split(';').filter_map(stage).collect()
+    let Some(Attr::Stages(stages)) = call.attr(AttrName::PipelineStages) else { return Vec::new() };
+    stages.iter().map(|of| Stage { pipeline: of.group.into(), stage: of.stage.into() }).collect()
 }
 
 fn hazard(kernel: &Kernel, target: Target) -> Hazard {

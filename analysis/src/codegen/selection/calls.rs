@@ -86,12 +86,13 @@ impl Selector<'_> {
     }
 
     fn author_sync(&mut self, call: &Call, origin: Origin, make: fn(Pipe, Pipe, u8) -> Sync) -> Selected<()> {
-        let pipe = |name: AttrName| match call.text(name) {
-            Some(pipe) => Pipe::from_name(pipe).ok_or_else(|| Refusal {
+        let pipe = |name: AttrName| match call.attr(name) {
+            Some(Attr::Pipe(pipe)) => Ok(*pipe),
+            Some(Attr::Str(other)) => Err(Refusal {
                 code: Code::WrongPipe,
-                message: format!("`{name}` is one pipe of the core, not `{pipe}`"),
+                message: format!("`{name}` is one pipe of the core, not `{other}`"),
             }),
-            None => Err(format!("`{name}` is not known").into()),
+            _ => Err(format!("`{name}` is not known").into()),
         };
         let Some(event) = call.int(AttrName::EventId) else {
             return Err("`event_id` is not known".to_string().into());

@@ -5,6 +5,7 @@ use expect_test::{Expect, expect};
 use super::fixture::{Fixture, sizes, tensor_type, tile_type, zero};
 use crate::codegen::{Insertion, Options, generate, generate_as};
 use crate::ir::{Attr, AttrName, Carry, Dtype, If, Operand, Role, Scalar, ScalarBinary, Stmt, Type, Value};
+use crate::ops::Pipe;
 use crate::target::Space;
 
 fn check(fixture: &Fixture, expected: Expect) {
@@ -129,8 +130,8 @@ fn operations_are_the_text_of_the_seed() {
     let rows = f.vec("rows", &[32, 1], 0x14000);
     let flag = || {
         vec![
-            (AttrName::SetPipe, Attr::Str("MTE2".to_string())),
-            (AttrName::WaitPipe, Attr::Str("V".to_string())),
+            (AttrName::SetPipe, Attr::Pipe(Pipe::Mte2)),
+            (AttrName::WaitPipe, Attr::Pipe(Pipe::V)),
             (AttrName::EventId, Attr::Int(0)),
         ]
     };

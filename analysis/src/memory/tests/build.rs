@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use tilefit_syntax::{Document, ast};
 
 use crate::ir::{
-    Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, KernelKind, LoopKind, Operand, Origin, Role, Scalar, Stmt,
-    TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
+    Attr, AttrName, Call, Carry, Dtype, For, If, Kernel, KernelKind, LoopKind, Operand, Origin, PipelineStage, Role,
+    Scalar, Stmt, TensorLayout, TensorType, TileType, TileView, Type, Value, Var, VarId,
 };
 use crate::ops::OpId;
 use crate::target::Space;
@@ -126,7 +126,7 @@ impl Build {
     pub(super) fn staged_load(&mut self, name: &str, from: VarId, tile: Tile, stage: u32) -> VarId {
         let var = self.var(name, Build::tile(tile), Role::Def);
         let mut call = self.call_of("tile.load", vec![Operand::Var(from)]);
-        call.attrs.push((AttrName::PipelineStages, Attr::Str(format!("0:{stage}"))));
+        call.attrs.push((AttrName::PipelineStages, Attr::Stages(vec![PipelineStage { group: 0, stage }])));
         let origin = self.origin();
         self.push(Stmt::Let { var, value: Value::Call(call), origin });
         var

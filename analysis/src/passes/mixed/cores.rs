@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::ir::{AttrName, Call, Kernel, Operand, Stmt, Value, VarId, visit};
-use crate::ops::{CoreType, OpId, OutputSpace};
+use crate::ir::{Attr, AttrName, Call, Kernel, Operand, Stmt, Value, VarId, visit};
+use crate::ops::{CoreType, OpId, OutputSpace, Pipe};
 use crate::target::Space;
 
 /// The core that runs a statement.
@@ -91,9 +91,9 @@ pub(super) fn call_core(kernel: &Kernel, call: &Call, popped: &FxHashSet<VarId>)
 
 /// The core that has the pipes of a written flag or barrier. It says nothing of the kernel: on its own it makes none mixed.
 pub(super) fn core_of_pipes(call: &Call) -> Core {
-    let core = |name| match call.text(name) {
-        Some("V" | "MTE3") => Core::Vector,
-        Some("M" | "MTE1" | "FIX") => Core::Cube,
+    let core = |name| match call.attr(name) {
+        Some(Attr::Pipe(Pipe::V | Pipe::Mte3)) => Core::Vector,
+        Some(Attr::Pipe(Pipe::M | Pipe::Mte1 | Pipe::Fix)) => Core::Cube,
         _ => Core::Shared,
     };
     match call.op {
