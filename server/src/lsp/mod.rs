@@ -71,7 +71,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let stdin = frames::read_stdin(runtime.handle().clone())?;
     let (sender, inbox) = mpsc::channel();
     let queue = Queue::new(sender);
-    let (outbox, unsent) = Outbox::new();
+    let outbox = Outbox::default();
     let main_loop = MainLoop::new(runtime.handle().clone(), queue.clone(), outbox.clone());
     std::thread::Builder::new()
         .name("main-loop".into())
@@ -82,7 +82,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let told = Arc::clone(&session);
     let previews = PreviewFolder::default();
     let shown = previews.clone();
-    let service = LspService::build(|client| Backend::new(client, queue, outbox, unsent, told, shown))
+    let service = LspService::build(|client| Backend::new(client, queue, outbox, told, shown))
         .custom_method(ext::VIEW_FILE_TEXT, Backend::view_file_text)
         .custom_method(ext::GENERATED_CODE, Backend::generated_code)
         .custom_method(ext::ALLOCATED_IR, Backend::allocated_ir)

@@ -1,9 +1,12 @@
 //! What the server says unasked, on its way to the client.
 
 use crate::terminal::complain;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde_json::Value;
 use tilefit_answers::ext::SettingsInForce;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::Notify;
 use tower_lsp::ls_types::{Diagnostic, Location, Uri};
 
 pub(crate) enum ToClient {
@@ -42,19 +45,83 @@ impl ToClient {
         complain(&message);
         ToClient::Error(message)
     }
+
+    /// Whether there is no use in a message any more once `newer` is said.
+    fn is_overtaken_by(&self, newer: &ToClient) -> bool {
+        match (self, newer) {
+            (ToClient::Diagnostics { uri: a, .. }, ToClient::Diagnostics { uri: b, .. })
+            | (ToClient::RefreshContent(a), ToClient::RefreshContent(b)) => a == b,
+            (ToClient::MemoryMap(a), ToClient::MemoryMap(b)) => a.get("uri") == b.get("uri"),
+            (ToClient::Warning(a), ToClient::Warning(b)) | (ToClient::Error(a), ToClient::Error(b)) => a == b,
+            (ToClient::Settings(_), ToClient::Settings(_))
+            | (ToClient::DiagnosticsChanged, ToClient::DiagnosticsChanged)
+            | (ToClient::Refresh, ToClient::Refresh)
+            | (ToClient::PullSettings, ToClient::PullSettings) => true,
+            _ => false,
+        }
+    }
 }
 
-/// The sending end; sending never waits.
-#[derive(Clone)]
-pub(crate) struct Outbox(UnboundedSender<ToClient>);
+/// Messages that wait for a client that does not read; nothing that can be overtaken ever comes near this.
+const MOST_WAITING: usize = 10_000;
+
+/// Sending never waits. A message takes the place of one that it overtakes, so that a client that does not read costs no more memory than
+/// its documents do.
+#[derive(Clone, Default)]
+pub(crate) struct Outbox(Arc<Waiting>);
+
+#[derive(Default)]
+struct Waiting {
+    messages: Mutex<VecDeque<ToClient>>,
+    arrived: Notify,
+}
 
 impl Outbox {
-    pub(crate) fn new() -> (Outbox, UnboundedReceiver<ToClient>) {
-        let (sender, receiver) = unbounded_channel();
-        (Outbox(sender), receiver)
+    pub(crate) fn send(&self, message: ToClient) {
+        let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(older) = messages.iter_mut().find(|older| older.is_overtaken_by(&message)) {
+            *older = message;
+        } else if messages.len() < MOST_WAITING {
+            messages.push_back(message);
+        }
+        drop(messages);
+        self.0.arrived.notify_one();
     }
 
-    pub(crate) fn send(&self, message: ToClient) {
-        let _ = self.0.send(message); // fails at the end of the session only
+    /// The next message; only one task may ask.
+    pub(crate) async fn next(&self) -> ToClient {
+        loop {
+            let next = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            match next {
+                Some(message) => return message,
+                None => self.0.arrived.notified().await,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diagnostics(uri: &str, version: i32) -> ToClient {
+        let uri = uri.parse().expect("a URI");
+        ToClient::Diagnostics { uri, version: Some(version), diagnostics: Vec::new() }
+    }
+
+    #[test]
+    fn a_client_that_does_not_read_costs_a_message_a_document() {
+        let outbox = Outbox::default();
+        for version in 0..1000 {
+            outbox.send(diagnostics("file:///a.py", version));
+            outbox.send(diagnostics("file:///b.py", version));
+            outbox.send(ToClient::Refresh);
+        }
+        let waiting = outbox.0.messages.lock().expect("no panic");
+        let versions = waiting.iter().map(|message| match message {
+            ToClient::Diagnostics { version, .. } => *version,
+            _ => None,
+        });
+        assert_eq!(versions.collect::<Vec<_>>(), [Some(999), Some(999), None]);
     }
 }

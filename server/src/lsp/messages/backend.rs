@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use serde::Serialize;
@@ -13,7 +14,6 @@ use tilefit_answers::ext::{
 use tilefit_answers::{
     self as answers, Abilities, Command, UntoldHint, UntoldLens, View, capabilities, text_document_content,
 };
-use tokio::sync::mpsc::UnboundedReceiver;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
 use tower_lsp::{Client, LanguageServer};
@@ -36,8 +36,8 @@ pub(crate) struct Backend {
     client: Client,
     pub(crate) queue: Queue,
     outbox: Outbox,
-    /// Taken by `initialized`, from when on the client may be spoken to.
-    unsent: Mutex<Option<UnboundedReceiver<ToClient>>>,
+    /// From `initialized` on the client may be spoken to.
+    is_delivering: AtomicBool,
     /// Told by `initialize`.
     abilities: OnceLock<Abilities>,
     session: Arc<Session>,
@@ -52,7 +52,6 @@ impl Backend {
         client: Client,
         queue: Queue,
         outbox: Outbox,
-        unsent: UnboundedReceiver<ToClient>,
         session: Arc<Session>,
         previews: PreviewFolder,
     ) -> Self {
@@ -61,7 +60,7 @@ impl Backend {
             client,
             queue,
             outbox,
-            unsent: Mutex::new(Some(unsent)),
+            is_delivering: AtomicBool::new(false),
             abilities: OnceLock::new(),
             session,
             previews,
@@ -174,9 +173,11 @@ impl LanguageServer for Backend {
     }
 
     async fn initialized(&self, _: InitializedParams) {
-        let unsent = self.unsent.lock().ok().and_then(|mut unsent| unsent.take());
-        let (Some(unsent), Some(&abilities)) = (unsent, self.abilities.get()) else { return };
-        tokio::spawn(deliver(self.client.clone(), abilities, unsent, self.queue.clone()));
+        let Some(&abilities) = self.abilities.get() else { return };
+        if self.is_delivering.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        tokio::spawn(deliver(self.client.clone(), abilities, self.outbox.clone(), self.queue.clone()));
         self.outbox.send(ToClient::WatchFiles);
         if self.session.asks_for_content() {
             self.outbox.send(ToClient::OfferContent(text_document_content::SCHEME));

@@ -6,7 +6,6 @@ use tilefit_answers::ext::{
     MemoryMapNotification, RefreshTextDocumentContent, SettingsNotification, TEXT_DOCUMENT_CONTENT,
     TextDocumentContentParams,
 };
-use tokio::sync::mpsc::UnboundedReceiver;
 use tower_lsp::Client;
 use tower_lsp::ls_types::{
     ConfigurationItem, DidChangeWatchedFilesRegistrationOptions, FileSystemWatcher, GlobPattern, Location, MessageType,
@@ -15,19 +14,14 @@ use tower_lsp::ls_types::{
 
 use crate::lsp::main_loop::event::Event;
 use crate::lsp::main_loop::queue::Queue;
-use crate::lsp::outbox::ToClient;
+use crate::lsp::outbox::{Outbox, ToClient};
 use crate::settings::{self, SECTION};
 use crate::terminal::complain;
 
 /// Delivers what is in the outbox. A request to the client runs beside, so that a slow answer holds up nothing.
-pub(crate) async fn deliver(
-    client: Client,
-    abilities: Abilities,
-    mut messages: UnboundedReceiver<ToClient>,
-    queue: Queue,
-) {
-    while let Some(message) = messages.recv().await {
-        match message {
+pub(crate) async fn deliver(client: Client, abilities: Abilities, outbox: Outbox, queue: Queue) {
+    loop {
+        match outbox.next().await {
             ToClient::Diagnostics { .. } if abilities.pulls_diagnostics => {}
             ToClient::DiagnosticsChanged if abilities.pulls_diagnostics && abilities.diagnostics_refresh => {
                 let client = client.clone();

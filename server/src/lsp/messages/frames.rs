@@ -15,6 +15,9 @@ use tower_lsp::jsonrpc::{Request, Response};
 /// Method of the message that stands for a frame which is not a JSON-RPC message; its parameter is the reason.
 pub(crate) const MALFORMED: &str = "tilefit/malformedFrame";
 
+/// No header comes near this. The rest of a longer line is read as lines of its own, none of which is one.
+const MAX_HEADER_BYTES: u64 = 1 << 12;
+
 /// No document comes near this; a larger length is garbage in a header, not a message to wait for.
 const MAX_FRAME_BYTES: usize = 1 << 30;
 
@@ -62,7 +65,7 @@ fn read_frame(input: &mut impl BufRead) -> io::Result<Frame> {
     let mut garbage = false;
     loop {
         let mut line = Vec::new();
-        if input.read_until(b'\n', &mut line)? == 0 {
+        if input.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut line)? == 0 {
             return Ok(if garbage { Frame::Malformed("the input ends inside of a header".into()) } else { Frame::End });
         }
         let line = String::from_utf8_lossy(&line);
@@ -149,6 +152,12 @@ mod tests {
     fn a_wrong_length_costs_one_message() {
         let input = b"Content-Length: 1\r\n\r\n{}Content-Length: 2\r\n\r\n[]";
         assert_eq!(frames(input), [body("{"), body("[]")]);
+    }
+
+    #[test]
+    fn a_header_without_an_end_is_not_kept() {
+        let input = [&vec![b'x'; 1 << 20][..], b"\r\n\r\nContent-Length: 2\r\n\r\n{}"].concat();
+        assert_eq!(frames(&input), [Frame::Malformed("a header without `Content-Length`".into()), body("{}")]);
     }
 
     #[test]

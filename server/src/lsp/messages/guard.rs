@@ -92,6 +92,11 @@ where
                 self.session.exited.store(true, Ordering::Release);
                 self.session.exit.notify_one();
             }
+            // tower-lsp drops what it does not know of these, requests too; only notifications may be dropped.
+            method if method.starts_with("$/") && request.id().is_some() => {
+                let answer = request.id().cloned().map(|id| Response::from_error(id, Error::method_not_found()));
+                return Box::pin(ready(Ok(answer)));
+            }
             _ => {}
         }
         let id = request.id().cloned();
