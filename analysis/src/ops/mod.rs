@@ -28,7 +28,7 @@ use std::sync::LazyLock;
 use crate::element::{Dtype, Pad};
 use crate::target::Space;
 pub use attr_name::AttrName;
-pub use demands::{Axis, Demand, Dtypes, Literals};
+pub use demands::{Axis, Demand, Demands, Dtypes, Literals};
 pub use selection::Selection;
 pub use signatures::{Signature, construct, signature};
 pub use words::{BarrierMode, Coalesce, CoreType, NotifyOp, WaitCmp};
@@ -78,6 +78,10 @@ pub struct Op {
     /// What planner DSA_RP may assume about accesses to whole tiles.
     pub access: Access,
     pub on_910b: bool,
+    /// What a written number is as a scalar operand.
+    pub literals: Literals,
+    /// What the compiler's front end demands of the operands, in the order in which it looks.
+    pub demands: &'static [Demands],
     /// What the compiler demands of dtypes and operands, for people.
     pub constraints: &'static str,
 }
@@ -409,6 +413,8 @@ const OP: Op = Op {
     layout: LayoutNeed::Any,
     access: Access::Functional,
     on_910b: true,
+    literals: Literals::TakeDtype,
+    demands: &[],
     constraints: "",
 };
 
@@ -659,6 +665,14 @@ mod tests {
             for &index in indices.chain(&op.view_of).chain(&op.reuses) {
                 assert!((index as usize) < op.args.len(), "{}: no operand {index}", op.name);
             }
+        }
+    }
+
+    /// An operation on tensors is never called on tiles: what it demanded of them would be read by nobody.
+    #[test]
+    fn an_operation_on_tensors_demands_nothing_of_tiles() {
+        for op in OPS.iter().filter(|op| op.is_on_tensors()) {
+            assert!(op.demands.iter().all(|demands| demands.of(false).is_empty()), "{}", op.name);
         }
     }
 
