@@ -170,3 +170,79 @@ pub(super) const SINGLE: Dtypes = Of(&[Fp32]);
 pub(super) const WORD: Dtypes = Of(&[Int32]);
 pub(super) const INDEX_LIKE: Dtypes = Of(&[Int64, Uint64, Index]);
 pub(super) const TRIANGULAR: Dtypes = Of(&[Int8, Uint8, Int16, Int32, Uint16, Uint32, Fp16, Bf16, Fp32]);
+
+#[cfg(test)]
+mod tests {
+    use super::Demand::{self, *};
+    use crate::ops::{AttrName, OPS, Slot};
+
+    /// The operands and the attribute that a demand is about.
+    fn subjects(demand: Demand) -> (Vec<u8>, Option<AttrName>) {
+        match demand {
+            Among(one, _)
+            | Constant(one)
+            | NoIndex(one)
+            | NoIndexIfScalar(one)
+            | Rank(one, _)
+            | MinRank(one, _)
+            | Elements(one, _)
+            | Extents(one, _)
+            | OneRow(one)
+            | Extent(one, ..)
+            | Multiple(one, ..)
+            | MultipleOf(one, _)
+            | NotNegative(one)
+            | Flat(one)
+            | Unboxed(one)
+            | RowMajor(one) => (vec![one], None),
+            SameDtype(one, other)
+            | Accumulator(one, other)
+            | SignedLike(one, other)
+            | SameOrNarrowed(one, other)
+            | IndexWidth(one, other)
+            | ScatterWidth(one, other)
+            | Indices(one, other)
+            | Grows(one, other)
+            | OtherAxis(one, other)
+            | SameRank(one, other)
+            | SameShape(one, other)
+            | Broadcast(one, other)
+            | Product(one, other)
+            | Covers(one, other)
+            | SameValid(one, other)
+            | SameExtent(one, other, _)
+            | RowOperand(one, other) => (vec![one, other], None),
+            ProductInto(one, other, another) => (vec![one, other, another], None),
+            OfAttr(operand, attr) | AccumulatorAttr(attr, operand) | Converts(attr, operand) => {
+                (vec![operand], Some(attr))
+            }
+            FlagFor(attr, _) => (vec![0], Some(attr)),
+            AttrAmong(attr, _) | FlagIn(attr, _) | Words(attr, _) | Numbers(attr, _) | Pads(attr) => {
+                (Vec::new(), Some(attr))
+            }
+        }
+    }
+
+    /// A demand of what a call never has would be met by every call.
+    #[test]
+    fn demands_are_of_what_the_row_has() {
+        for op in &OPS {
+            for demand in op.demands.iter().flat_map(|demands| [demands.of(false), demands.of(true)].concat()) {
+                let (operands, attr) = subjects(demand);
+                for operand in operands {
+                    assert!((operand as usize) < op.args.len(), "{}: no operand {operand} for {demand:?}", op.name);
+                }
+                let is_passed = |attr| op.params.iter().any(|param| param.slot == Slot::Attr(attr));
+                assert!(attr.is_none_or(is_passed), "{}: no parameter for {demand:?}", op.name);
+            }
+        }
+    }
+
+    /// An operation on tensors is never called on tiles: what it demanded of them would be read by nobody.
+    #[test]
+    fn an_operation_on_tensors_demands_nothing_of_tiles() {
+        for op in OPS.iter().filter(|op| op.is_on_tensors()) {
+            assert!(op.demands.iter().all(|demands| demands.of(false).is_empty()), "{}", op.name);
+        }
+    }
+}

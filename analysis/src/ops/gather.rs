@@ -37,7 +37,6 @@ pub(super) const ROWS: &[Op] = &[
         demands: &[
             Both(&[Among(0, GATHERED), Among(1, INDICES), IndexWidth(1, 0)]),
             Tensors(&[MinRank(0, 2), SameRank(1, 0), SameDtype(2, 0)]),
-            Both(&[Numbers(AttrName::MaskPattern, PATTERNS), AttrAmong(AttrName::CountDtype, COUNTS)]),
         ],
         constraints: "src FP16,FP32,INT16,INT32; idx INT32 (INT16 allowed with 16-bit src)",
         ..OP

@@ -668,14 +668,6 @@ mod tests {
         }
     }
 
-    /// An operation on tensors is never called on tiles: what it demanded of them would be read by nobody.
-    #[test]
-    fn an_operation_on_tensors_demands_nothing_of_tiles() {
-        for op in OPS.iter().filter(|op| op.is_on_tensors()) {
-            assert!(op.demands.iter().all(|demands| demands.of(false).is_empty()), "{}", op.name);
-        }
-    }
-
     #[test]
     fn a_name_begins_with_its_namespace() {
         for op in &OPS {
