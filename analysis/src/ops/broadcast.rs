@@ -1,10 +1,16 @@
 //! Rows and columns spread over a tile.
 
+use super::demands::ADDABLE_TO_ROWS;
 use super::selection::Printed::Arg;
 use super::selection::{Selection, instruction, of_column, of_row};
-use super::{Access, Category, DtypeRule, OP, Op, Spread, pos};
-use super::{Preset::*, When::*};
+use super::{Access, Category, Demand, DtypeRule, OP, Op, Spread, pos};
+use super::{Axis::*, Demand::*, Demands::*, Preset::*, When::*};
 use crate::target::Space;
+
+/// A row for all rows of a matrix.
+const ROW: &[Demand] = &[MinRank(0, 2), MinRank(1, 2), Extent(1, BeforeLast, 1), SameExtent(0, 1, Last)];
+/// A value for each row of a matrix.
+const COLUMN: &[Demand] = &[MinRank(0, 2), MinRank(1, 2), Extent(1, Last, 1), SameExtent(0, 1, BeforeLast)];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -20,6 +26,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tcolexpand",
         selection: Selection::One(instruction("TCOLEXPAND", &[Arg(1)]).row_major(&[0, 1])),
         access: Access::Unknown,
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -33,6 +40,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.tcolexpandadd",
         selection: Selection::One(of_row("TCOLEXPANDADD")),
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -47,6 +55,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.tcolexpanddiv",
         selection: Selection::One(of_row("TCOLEXPANDDIV")),
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -60,6 +69,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.tcolexpandexpdif",
         selection: Selection::One(of_row("TCOLEXPANDEXPDIF")),
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -73,6 +83,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.tcolexpandmax",
         selection: Selection::One(of_row("TCOLEXPANDMAX")),
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -86,6 +97,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.tcolexpandmin",
         selection: Selection::One(of_row("TCOLEXPANDMIN")),
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -100,6 +112,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.tcolexpandmul",
         selection: Selection::One(of_row("TCOLEXPANDMUL")),
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -114,6 +127,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.tcolexpandsub",
         selection: Selection::One(of_row("TCOLEXPANDSUB")),
+        demands: &[Tensors(ROW)],
         ..OP
     },
     Op {
@@ -127,6 +141,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         selection: Selection::One(instruction("TEXPANDS", &[Arg(1)])),
         access: Access::Unknown,
+        demands: &[Both(&[NoIndex(1)])],
         ..OP
     },
     Op {
@@ -142,6 +157,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowexpand",
         selection: Selection::One(instruction("TROWEXPAND", &[Arg(1)]).spreading()),
         access: Access::Unknown,
+        demands: &[Both(COLUMN)],
         ..OP
     },
     Op {
@@ -158,6 +174,11 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowexpandadd",
         selection: Selection::One(of_column("TROWEXPANDADD")),
         access: Access::Unknown,
+        demands: &[
+            Tensors(COLUMN),
+            Tiles(&[MinRank(0, 2), MinRank(1, 2), RowMajor(0), RowOperand(0, 1)]),
+            Both(&[SameDtype(0, 1), Among(0, ADDABLE_TO_ROWS)]),
+        ],
         constraints: "INT8,INT16,INT32,FP16,FP32",
         ..OP
     },
@@ -173,6 +194,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.trowexpanddiv",
         selection: Selection::One(of_column("TROWEXPANDDIV")),
+        demands: &[Both(COLUMN)],
         ..OP
     },
     Op {
@@ -186,6 +208,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.trowexpandexpdif",
         selection: Selection::One(of_column("TROWEXPANDEXPDIF")),
+        demands: &[Both(COLUMN)],
         ..OP
     },
     Op {
@@ -199,6 +222,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.trowexpandmax",
         selection: Selection::One(of_column("TROWEXPANDMAX")),
+        demands: &[Both(COLUMN)],
         ..OP
     },
     Op {
@@ -212,6 +236,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.trowexpandmin",
         selection: Selection::One(of_column("TROWEXPANDMIN")),
+        demands: &[Both(COLUMN)],
         ..OP
     },
     Op {
@@ -226,6 +251,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.trowexpandmul",
         selection: Selection::One(of_column("TROWEXPANDMUL")),
+        demands: &[Both(COLUMN)],
         ..OP
     },
     Op {
@@ -240,6 +266,7 @@ pub(super) const ROWS: &[Op] = &[
         no_alias: &[1],
         pto: "pto.trowexpandsub",
         selection: Selection::One(of_column("TROWEXPANDSUB")),
+        demands: &[Both(COLUMN)],
         ..OP
     },
 ];

@@ -1,9 +1,11 @@
 //! Arithmetic on the elements of two tiles, or of a tile and a scalar.
 
+use super::AttrName;
+use super::demands::{DIVISIBLE, HALF_OR_SINGLE, SUBTRACTABLE};
 use super::selection::Printed::{Arg, Tmp};
 use super::selection::{Alike, BINARY, Broadcast, Expansion, Selection, TERNARY, instruction, of_column, of_row};
-use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, Shape, pos, pos_attr};
-use super::{Preset::*, When::*};
+use super::{Access, Category, Demand, Demands, DtypeRule, Inplace, LayoutNeed, OP, Op, Shape, pos, pos_attr};
+use super::{Demand::*, Demands::*, Dtypes::*, Preset::*, When::*};
 use crate::target::Space;
 
 const EXPANDED_ADD: Expansion =
@@ -16,6 +18,12 @@ const EXPANDED_MAX: Expansion =
     Expansion { of_row: of_row("TCOLEXPANDMAX"), of_column: of_column("TROWEXPANDMAX"), commutes: true };
 const EXPANDED_MIN: Expansion =
     Expansion { of_row: of_row("TCOLEXPANDMIN"), of_column: of_column("TROWEXPANDMIN"), commutes: true };
+
+/// Tensors that fit each other. Tiles that do not fail where their shape is made.
+const FITTING: &[Demands] = &[Tensors(&[Demand::Broadcast(0, 1)])];
+const BITS: &[Demands] = &[Both(&[Among(0, Integers), Among(1, Integers)]), Tensors(&[SameShape(0, 1)])];
+const SCALAR: &[Demands] = &[Both(&[NoIndex(1)])];
+pub(super) const BITS_AND_SCALAR: &[Demand] = &[NoIndex(1), Among(0, Integers), Among(1, Integers)];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -33,6 +41,7 @@ pub(super) const ROWS: &[Op] = &[
             instruction("TADD", BINARY).alike(Alike::Simulated).each().broadcast(Broadcast::Expanded(&EXPANDED_ADD)),
         ),
         layout: LayoutNeed::AllRowMajor,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -60,6 +69,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tadds",
         selection: Selection::One(instruction("TADDS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -75,6 +85,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.taddsc",
         selection: Selection::One(instruction("TADDSC", TERNARY).alike(Alike::Type).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -90,6 +101,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tand",
         selection: Selection::One(instruction("TAND", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: BITS,
         constraints: "both int",
         ..OP
     },
@@ -104,6 +116,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         pto: "pto.tands",
         selection: Selection::One(instruction("TANDS", BINARY).each()),
+        demands: &[Both(BITS_AND_SCALAR)],
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -120,6 +133,11 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tdiv",
         selection: Selection::One(instruction("TDIV", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[
+            Tiles(&[SameDtype(0, 1), Among(0, DIVISIBLE), SameValid(0, 1)]),
+            Tensors(&[Demand::Broadcast(0, 1), Among(0, DIVISIBLE), Among(1, DIVISIBLE)]),
+            Both(&[FlagFor(AttrName::HighPrecision, Floats)]),
+        ],
         constraints: "INT16,INT32,FP16,FP32; high_precision only float",
         ..OP
     },
@@ -134,6 +152,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tdivs",
         selection: Selection::One(instruction("TDIVS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -149,6 +168,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tfmod",
         selection: Selection::One(instruction("TFMOD", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -162,6 +182,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tfmods",
         selection: Selection::One(instruction("TFMODS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -175,6 +196,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tlrelu",
         selection: Selection::One(instruction("TLRELU", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -190,6 +212,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmax",
         selection: Selection::One(instruction("TMAX", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_MAX))),
         layout: LayoutNeed::AllRowMajor,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -203,6 +226,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmaxs",
         selection: Selection::One(instruction("TMAXS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -218,6 +242,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmin",
         selection: Selection::One(instruction("TMIN", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_MIN))),
         layout: LayoutNeed::AllRowMajor,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -230,6 +255,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tmins",
         selection: Selection::One(instruction("TMINS", BINARY).each()),
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -245,6 +271,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmul",
         selection: Selection::One(instruction("TMUL", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_MUL))),
         layout: LayoutNeed::AllRowMajor,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -258,6 +285,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmuls",
         selection: Selection::One(instruction("TMULS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -273,6 +301,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tor",
         selection: Selection::One(instruction("TOR", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: BITS,
         constraints: "both int",
         ..OP
     },
@@ -287,6 +316,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         pto: "pto.tors",
         selection: Selection::One(instruction("TORS", BINARY).each()),
+        demands: &[Both(BITS_AND_SCALAR)],
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -303,6 +333,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TPARTADD", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -318,6 +349,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TPARTMAX", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -333,6 +365,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TPARTMIN", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -348,6 +381,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TPARTMUL", BINARY).row_major(&[0, 1, 2]).broadcast(Broadcast::Parts)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -364,6 +398,14 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TPRELU", &[Arg(0), Arg(1), Tmp(2)]).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: &[Tiles(&[
+            Among(0, HALF_OR_SINGLE),
+            SameDtype(1, 0),
+            Rank(0, 2),
+            SameShape(1, 0),
+            SameValid(1, 0),
+            Rank(2, 2),
+        ])],
         constraints: "FP16,FP32; slope same dtype; tmp rank 2",
         ..OP
     },
@@ -398,6 +440,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trems",
         selection: Selection::One(instruction("TREMS", &[Arg(0), Arg(1), Tmp(2)])),
         access: Access::Unknown,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -412,6 +455,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tshl",
         selection: Selection::One(instruction("TSHL", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: BITS,
         constraints: "both int",
         ..OP
     },
@@ -425,6 +469,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tshls",
         selection: Selection::One(instruction("TSHLS", BINARY).each()),
+        demands: &[Both(BITS_AND_SCALAR), Tensors(&[NotNegative(1)])],
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -440,6 +485,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tshr",
         selection: Selection::One(instruction("TSHR", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: BITS,
         constraints: "both int",
         ..OP
     },
@@ -453,6 +499,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tshrs",
         selection: Selection::One(instruction("TSHRS", BINARY).each()),
+        demands: &[Both(BITS_AND_SCALAR), Tensors(&[NotNegative(1)])],
         constraints: "tile int; scalar int",
         ..OP
     },
@@ -469,6 +516,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tsub",
         selection: Selection::One(instruction("TSUB", BINARY).each().broadcast(Broadcast::Expanded(&EXPANDED_SUB))),
         layout: LayoutNeed::AllRowMajor,
+        demands: FITTING,
         ..OP
     },
     Op {
@@ -496,6 +544,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tsubs",
         selection: Selection::One(instruction("TSUBS", BINARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[Both(&[NoIndex(1), Among(0, SUBTRACTABLE), Among(1, SUBTRACTABLE)])],
         constraints: "tile and scalar in INT8,INT16,INT32,FP16,FP32,BF16",
         ..OP
     },
@@ -512,6 +561,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tsubsc",
         selection: Selection::One(instruction("TSUBSC", TERNARY).alike(Alike::Type).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: SCALAR,
         ..OP
     },
     Op {
@@ -529,6 +579,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TXOR", &[Arg(0), Arg(1), Tmp(2)]).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: BITS,
         constraints: "0,1 int",
         ..OP
     },
@@ -545,6 +596,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.txors",
         selection: Selection::One(instruction("TXORS", &[Arg(0), Arg(1), Tmp(2)])),
         access: Access::Unknown,
+        demands: &[Both(BITS_AND_SCALAR)],
         constraints: "tile int; scalar int",
         ..OP
     },

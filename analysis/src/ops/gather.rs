@@ -1,13 +1,22 @@
 //! Gather, scatter and sort.
 
 use super::AttrName;
+use super::demands::{GATHERED, GATHERED_BY_BLOCK, HALF_OR_SINGLE, SCATTERED};
 use super::selection::Printed::{Arg, Tmp};
 use super::selection::{BINARY, Selection, Template, UNARY, instruction};
 use super::{
-    Access, Category, DtypeRule, Effect, Inplace, LayoutNeed, OP, Op, Shape, View, key, key_attr, pos, pos_attr,
+    Access, Category, DtypeRule, Dtypes, Effect, Inplace, LayoutNeed, Literals, OP, Op, Shape, View, key, key_attr,
+    pos, pos_attr,
 };
-use super::{Preset::*, When::*};
+use super::{Axis::*, Demand::*, Demands::*, Dtypes::*, Preset::*, When::*};
+use crate::element::Dtype;
 use crate::target::Space;
+
+pub(super) const INDICES: Dtypes = Of(&[Dtype::Int16, Dtype::Int32]);
+/// What `count_dtype` may be.
+pub(super) const COUNTS: Dtypes = Of(&[Dtype::Int32, Dtype::Uint32]);
+/// The numbers of `mask_pattern`.
+pub(super) const PATTERNS: &[i64] = &[1, 2, 3, 4, 5, 6, 7];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -24,6 +33,11 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tgather",
         selection: Selection::Gather(instruction("TGATHER", &[Arg(0), Arg(1), Tmp(2)])),
         access: Access::Unknown,
+        literals: Literals::AsWritten,
+        demands: &[
+            Both(&[Among(0, GATHERED), Among(1, INDICES), IndexWidth(1, 0)]),
+            Tensors(&[MinRank(0, 2), SameRank(1, 0), SameDtype(2, 0)]),
+        ],
         constraints: "src FP16,FP32,INT16,INT32; idx INT32 (INT16 allowed with 16-bit src)",
         ..OP
     },
@@ -50,6 +64,11 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tgather",
         selection: Selection::GatherCompare,
         access: Access::Unknown,
+        literals: Literals::AsWritten,
+        demands: &[
+            Tiles(&[Among(0, GATHERED), Rank(0, 2), SameDtype(1, 0)]),
+            Both(&[AttrAmong(AttrName::CountDtype, COUNTS)]),
+        ],
         constraints: "kwargs cmp_mode, out_cols required; kvalue dtype == src dtype; tmp UINT8",
         ..OP
     },
@@ -71,6 +90,7 @@ pub(super) const ROWS: &[Op] = &[
             Template::Pattern,
         ])),
         access: Access::Unknown,
+        demands: &[Tiles(&[Among(0, GATHERED)]), Both(&[Numbers(AttrName::MaskPattern, PATTERNS)])],
         constraints: "FP16,FP32,INT16,INT32; mask_pattern 1..7",
         ..OP
     },
@@ -89,6 +109,14 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TGATHERB", BINARY)),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: &[Tiles(&[
+            Among(0, GATHERED_BY_BLOCK),
+            AttrAmong(AttrName::OutputDtype, GATHERED_BY_BLOCK),
+            Among(1, Of(&[Dtype::Uint32])),
+            Rank(0, 2),
+            Rank(1, 2),
+            Multiple(1, Last, 8),
+        ])],
         constraints: "offset UINT32 2D, cols%8==0",
         ..OP
     },
@@ -104,6 +132,8 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmrgsort",
         selection: Selection::One(instruction("TMRGSORT", BINARY)),
         layout: LayoutNeed::AllRowMajor,
+        literals: Literals::Fixed(Dtype::Int32),
+        demands: &[Both(&[Among(0, HALF_OR_SINGLE)]), Tiles(&[Among(1, Integers), MultipleOf(1, 64)])],
         constraints: "FP16,FP32; block_len multiple of 64",
         ..OP
     },
@@ -129,6 +159,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::MergeSorted,
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: &[Both(&[Among(0, HALF_OR_SINGLE), SameDtype(1, 0), SameDtype(2, 0), SameDtype(3, 0)])],
         constraints: "FP16,FP32; 2..4 sources, tmp last",
         ..OP
     },
@@ -144,6 +175,17 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tscatter",
         selection: Selection::One(instruction("TSCATTER", &[Arg(1), Arg(2)])),
         access: Access::Unknown,
+        demands: &[Tiles(&[
+            Among(0, SCATTERED),
+            Among(1, SCATTERED),
+            SameDtype(0, 1),
+            Among(2, INDICES),
+            Rank(0, 2),
+            Rank(1, 2),
+            Rank(2, 2),
+            ScatterWidth(2, 0),
+            SameShape(1, 2),
+        ])],
         constraints: "dst,src same dtype in INT8,INT16,INT32,FP16,FP32,BF16; index width = data width (1-byte data uses 2-byte index); idx shape == src shape",
         ..OP
     },
@@ -159,6 +201,17 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tscatter",
         selection: Selection::One(instruction("TSCATTER", &[Arg(1)]).template(&[Template::Pattern])),
         access: Access::Unknown,
+        demands: &[
+            Both(&[Numbers(AttrName::MaskPattern, PATTERNS)]),
+            Tiles(&[
+                Among(0, SCATTERED),
+                Among(1, SCATTERED),
+                SameDtype(0, 1),
+                Rank(0, 2),
+                Rank(1, 2),
+                SameExtent(0, 1, BeforeLast),
+            ]),
+        ],
         constraints: "dst cols = src cols * (2|4|1) by pattern",
         ..OP
     },
@@ -177,6 +230,13 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         access: Access::Unknown,
+        demands: &[Both(&[
+            Rank(1, 2),
+            Among(1, Integers),
+            SameRank(2, 0),
+            SameDtype(2, 0),
+            Numbers(AttrName::Dim, &[-2]),
+        ])],
         constraints: "input 2D/4D; index 2D int; dim=-2",
         ..OP
     },
@@ -193,6 +253,10 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tsort32",
         selection: Selection::One(instruction("TSORT32", BINARY).row_major(&[0, 1, 2])),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[
+            Both(&[Among(0, HALF_OR_SINGLE)]),
+            Tensors(&[Multiple(0, Last, 32), Among(1, Of(&[Dtype::Uint32])), SameShape(1, 0)]),
+        ],
         constraints: "FP16,FP32",
         ..OP
     },

@@ -1,11 +1,24 @@
 //! The cube unit.
 
+use super::AttrName;
+use super::demands::MULTIPLIED_BY_VECTOR;
 use super::selection::Printed::Arg;
 use super::selection::{BINARY, Selection, TERNARY, instruction};
-use super::{Access, Category, DtypeRule, Effect, OP, Op, OutputSpace, PipeRule, Shape, View, pos, pos_attr};
-use super::{Preset::*, When::*};
+use super::{Access, Category, Demand, DtypeRule, Effect, OP, Op, OutputSpace, PipeRule, Shape, View, pos, pos_attr};
+use super::{Axis::*, Demand::*, Demands::*, Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
+
+pub(super) const PRODUCT_OF_TENSORS: &[Demand] = &[MinRank(0, 1), MinRank(1, 1), Product(0, 1)];
+pub(super) const ACCUMULATION_OF_TENSORS: &[Demand] = &[
+    MinRank(0, 2),
+    MinRank(1, 2),
+    MinRank(2, 2),
+    Product(1, 2),
+    ProductInto(0, 1, 2),
+    SameDtype(1, 2),
+    Accumulator(0, 1),
+];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -21,6 +34,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Left]), (1, &[Space::Right])],
         output: OutputSpace::Fixed(Space::Acc),
         pipe: PipeRule::M,
+        demands: &[Tiles(&[SameDtype(0, 1)])],
         constraints: "rank>=2",
         ..OP
     },
@@ -37,6 +51,7 @@ pub(super) const ROWS: &[Op] = &[
         reuses: Some(0),
         effects: &[(0, Effect::ReadWrite)],
         pipe: PipeRule::M,
+        demands: &[Tiles(&[MinRank(0, 2)]), Both(&[SameDtype(1, 2), Accumulator(0, 1)])],
         ..OP
     },
     Op {
@@ -54,6 +69,14 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tgemv",
         selection: Selection::One(instruction("TGEMV", BINARY)),
         pipe: PipeRule::M,
+        demands: &[Tiles(&[
+            Rank(0, 2),
+            Rank(1, 2),
+            Product(0, 1),
+            SameDtype(0, 1),
+            Among(0, MULTIPLIED_BY_VECTOR),
+            Extent(0, BeforeLast, 1),
+        ])],
         constraints: "INT8,FP16,BF16,FP32 equal dtypes; acc_phase unspecified|partial|final",
         ..OP
     },
@@ -78,6 +101,12 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tgemv.acc",
         selection: Selection::One(instruction("TGEMV_ACC", TERNARY)),
         pipe: PipeRule::M,
+        demands: &[Tiles(&[
+            SameDtype(1, 2),
+            Among(1, MULTIPLIED_BY_VECTOR),
+            Extent(1, BeforeLast, 1),
+            Accumulator(0, 1),
+        ])],
         ..OP
     },
     Op {
@@ -100,6 +129,12 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tgemv.bias",
         selection: Selection::One(instruction("TGEMV_BIAS", TERNARY)),
         pipe: PipeRule::M,
+        demands: &[Tiles(&[
+            SameDtype(0, 1),
+            Among(0, MULTIPLIED_BY_VECTOR),
+            Extent(0, BeforeLast, 1),
+            Accumulator(2, 0),
+        ])],
         ..OP
     },
     Op {
@@ -117,6 +152,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmatmul",
         selection: Selection::One(instruction("TMATMUL", BINARY)),
         pipe: PipeRule::M,
+        demands: &[Tiles(&[AccumulatorAttr(AttrName::OutDtype, 0), SameDtype(0, 1)]), Tensors(PRODUCT_OF_TENSORS)],
         constraints: "dtype(0)==dtype(1)",
         ..OP
     },
@@ -141,6 +177,19 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmatmul.acc",
         selection: Selection::Accumulation(instruction("TMATMUL_ACC", TERNARY)),
         pipe: PipeRule::M,
+        demands: &[
+            Tiles(&[
+                Rank(0, 2),
+                SameExtent(0, 1, BeforeLast),
+                SameExtent(0, 2, Last),
+                Rank(1, 2),
+                Rank(2, 2),
+                Product(1, 2),
+                SameDtype(1, 2),
+                Accumulator(0, 1),
+            ]),
+            Tensors(ACCUMULATION_OF_TENSORS),
+        ],
         constraints: "lhs/rhs same dtype; init_cond BOOL scalar",
         ..OP
     },
@@ -159,6 +208,13 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tmatmul.bias",
         selection: Selection::One(instruction("TMATMUL_BIAS", TERNARY)),
         pipe: PipeRule::M,
+        demands: &[Tiles(&[
+            SameDtype(0, 1),
+            Rank(2, 2),
+            Extent(2, BeforeLast, 1),
+            SameExtent(2, 1, Last),
+            Accumulator(2, 0),
+        ])],
         ..OP
     },
     Op {

@@ -29,7 +29,7 @@ use std::sync::LazyLock;
 use crate::element::{Dtype, Pad};
 use crate::target::Space;
 pub use attr_name::AttrName;
-pub use demands::{Axis, Demand, Dtypes, Literals};
+pub use demands::{Axis, Demand, Demands, Dtypes, Literals};
 pub use pipe::Pipe;
 pub use selection::Selection;
 pub use signatures::{Signature, construct, signature};
@@ -80,6 +80,10 @@ pub struct Op {
     /// What planner DSA_RP may assume about accesses to whole tiles.
     pub access: Access,
     pub on_910b: bool,
+    /// What a written number is as a scalar operand.
+    pub literals: Literals,
+    /// What the compiler's front end demands of the operands, in the order in which it looks.
+    pub demands: &'static [Demands],
     /// What the compiler demands of dtypes and operands, for people.
     pub constraints: &'static str,
 }
@@ -411,6 +415,8 @@ const OP: Op = Op {
     layout: LayoutNeed::Any,
     access: Access::Functional,
     on_910b: true,
+    literals: Literals::TakeDtype,
+    demands: &[],
     constraints: "",
 };
 

@@ -1,15 +1,29 @@
 //! Between memories, and tiles made from nothing.
 
 use super::AttrName;
+use super::demands::{ADDED_ATOMICALLY, COUNTED, GATHERED, GATHERED_FROM_MEMORY, TRIANGULAR, WORD};
 use super::selection::Printed::Arg;
 use super::selection::{Selection, Template, UNARY, Unit, instruction};
 use super::{
-    Access, Category, DtypeRule, Effect, Inplace, LayoutNeed, OP, Op, OutputSpace, PipeRule, Shape, View, key,
-    key_attr, pos, pos_attr,
+    Access, Category, Demand, DtypeRule, Effect, Inplace, LayoutNeed, Literals, OP, Op, OutputSpace, PipeRule, Shape,
+    View, key, key_attr, pos, pos_attr,
 };
-use super::{Preset::*, When::*};
+use super::{Demand::*, Demands::*, Dtypes::*, Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
+
+pub(super) const SEQUENCE: &[Demand] = &[AttrAmong(AttrName::Dtype, COUNTED), OfAttr(0, AttrName::Dtype), OneRow(1)];
+pub(super) const SEEDED: &[Demand] = &[
+    Extents(6, 2),
+    AttrAmong(AttrName::Dtype, Of(&[Dtype::Int32, Dtype::Uint32])),
+    Numbers(AttrName::Rounds, &[7, 10]),
+    Among(0, WORD),
+    Among(1, WORD),
+    Among(2, WORD),
+    Among(3, WORD),
+    Among(4, WORD),
+    Among(5, WORD),
+];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -49,6 +63,8 @@ pub(super) const ROWS: &[Op] = &[
                 .template(&[Template::Result, Template::Element, Template::Flag(AttrName::Descending)])
                 .on(Unit::Scalar),
         ),
+        literals: Literals::OfAttr(AttrName::Dtype),
+        demands: &[Tiles(SEQUENCE)],
         constraints: "INT16,INT32,UINT16,UINT32; start same dtype",
         ..OP
     },
@@ -72,6 +88,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::Declaration,
         pipe: PipeRule::None,
         access: Access::None,
+        demands: &[Tiles(&[FlagIn(AttrName::Transpose, Space::Mat), FlagIn(AttrName::FlatLayout, Space::Mat)])],
         ..OP
     },
     Op {
@@ -87,6 +104,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.texpands",
         selection: Selection::One(instruction("TEXPANDS", &[Arg(1)])),
         layout: LayoutNeed::ResultRowMajor,
+        demands: &[Tiles(&[Constant(1)])],
         constraints: "value must be a constant",
         ..OP
     },
@@ -112,6 +130,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::GatherRow,
         pipe: PipeRule::Mte2,
         access: Access::Unknown,
+        demands: &[Both(&[SameDtype(0, 1)])],
         constraints: "shapes static; dst is an accumulator tile in Mat or Vec",
         ..OP
     },
@@ -162,6 +181,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::GatherFromTensor,
         pipe: PipeRule::Mte2,
         access: Access::Unknown,
+        demands: &[Tiles(&[Among(0, GATHERED_FROM_MEMORY), Among(1, WORD), Rank(1, 2)])],
         constraints: "idx INT32 ([1,R]/[R,1] for row); Mat rows%16, cols%(32/bytes)",
         ..OP
     },
@@ -203,6 +223,7 @@ pub(super) const ROWS: &[Op] = &[
         pipe: PipeRule::Mte3,
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: &[Tiles(&[Among(0, GATHERED), Among(1, WORD), SameShape(1, 0), SameDtype(2, 0)])],
         constraints: "src FP16,FP32,INT16,INT32; idx INT32 same shape; tensor dtype == src dtype",
         ..OP
     },
@@ -229,6 +250,8 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trandom",
         selection: Selection::Random,
         layout: LayoutNeed::ResultRowMajor,
+        literals: Literals::Fixed(Dtype::Int32),
+        demands: &[Tiles(SEEDED)],
         constraints: "INT32/UINT32; rounds 7 or 10; six INT32 seeds",
         ..OP
     },
@@ -246,6 +269,8 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::ReadElement,
         pipe: PipeRule::S,
         access: Access::Unknown,
+        literals: Literals::AsWritten,
+        demands: &[Tiles(&[Indices(1, 0), Elements(1, Integers)])],
         constraints: "indices one per dim, integer",
         ..OP
     },
@@ -273,6 +298,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::Store,
         pipe: PipeRule::Route,
         access: Access::Unknown,
+        demands: &[Tiles(&[FlagFor(AttrName::Atomic, ADDED_ATOMICALLY)])],
         constraints: "atomic Add: FP32,BF16,FP16,INT32,INT16,INT8",
         ..OP
     },
@@ -297,6 +323,8 @@ pub(super) const ROWS: &[Op] = &[
         ),
         layout: LayoutNeed::ResultRowMajor,
         access: Access::Unknown,
+        literals: Literals::Fixed(Dtype::Int32),
+        demands: &[Tiles(&[Extents(1, 2), AttrAmong(AttrName::Dtype, TRIANGULAR), Among(0, WORD)])],
         constraints: "diagonal INT32",
         ..OP
     },
@@ -311,6 +339,8 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tsetval",
         selection: Selection::WriteElement,
         access: Access::Unknown,
+        literals: Literals::AsWritten,
+        demands: &[Tiles(&[Indices(1, 0), Elements(1, Integers), SameDtype(2, 0)])],
         constraints: "value dtype == dtype(0)",
         ..OP
     },

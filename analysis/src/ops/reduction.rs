@@ -1,14 +1,18 @@
 //! Rows and columns reduced to one.
 
+use super::demands::DIVISIBLE;
 use super::selection::Printed::{self, Arg, Tmp};
 use super::selection::{Alike, Selection, UNARY, instruction};
-use super::{Access, Category, DtypeRule, Inplace, OP, Op, Shape, View, pos};
-use super::{Preset::*, When::*};
+use super::{Access, Category, Demand, DtypeRule, Inplace, OP, Op, Shape, View, pos};
+use super::{Demand::*, Demands::*, Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
 
 /// A tile and scratch.
 const REDUCTION: &[Printed] = &[Arg(0), Tmp(1)];
+
+/// Scratch is as large as the tile.
+const OF_ROWS: &[Demand] = &[MinRank(0, 2), SameDtype(1, 0), SameRank(1, 0), Covers(1, 0)];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -26,6 +30,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tcolargmax",
         selection: Selection::One(instruction("TCOLARGMAX", REDUCTION).row_major(&[0, 1])),
         access: Access::Unknown,
+        demands: &[Both(&[MinRank(0, 2)])],
         ..OP
     },
     Op {
@@ -43,6 +48,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tcolargmin",
         selection: Selection::One(instruction("TCOLARGMIN", REDUCTION).row_major(&[0, 1])),
         access: Access::Unknown,
+        demands: &[Both(&[MinRank(0, 2)])],
         ..OP
     },
     Op {
@@ -56,6 +62,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tcolmax",
         selection: Selection::One(instruction("TCOLMAX", UNARY).alike(Alike::SimulatedColumns).row_major(&[0, 1])),
+        demands: &[Both(&[MinRank(0, 2)])],
         ..OP
     },
     Op {
@@ -69,6 +76,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tcolmin",
         selection: Selection::One(instruction("TCOLMIN", UNARY).row_major(&[0, 1])),
+        demands: &[Both(&[MinRank(0, 2)])],
         ..OP
     },
     Op {
@@ -82,6 +90,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec])],
         pto: "pto.tcolprod",
         selection: Selection::One(instruction("TCOLPROD", UNARY).row_major(&[0, 1])),
+        demands: &[Both(&[MinRank(0, 2)])],
         ..OP
     },
     Op {
@@ -97,6 +106,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tcolsum",
         selection: Selection::One(instruction("TCOLSUM", UNARY).alike(Alike::SimulatedColumns).row_major(&[0, 1])),
         access: Access::Unknown,
+        demands: &[Both(&[MinRank(0, 2)]), Tiles(&[SameDtype(1, 0)])],
         constraints: "optional tmp same dtype (binary tree form)",
         ..OP
     },
@@ -115,6 +125,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowargmax",
         selection: Selection::One(instruction("TROWARGMAX", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
+        demands: &[Tiles(&[MinRank(0, 2), SameDtype(1, 0), SameShape(1, 0)])],
         constraints: "tmp exactly same shape and dtype as input",
         ..OP
     },
@@ -133,6 +144,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowargmin",
         selection: Selection::One(instruction("TROWARGMIN", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
+        demands: &[Tiles(&[MinRank(0, 2), SameDtype(1, 0), SameShape(1, 0)])],
         constraints: "tmp exactly same shape and dtype as input",
         ..OP
     },
@@ -151,6 +163,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowmax",
         selection: Selection::One(instruction("TROWMAX", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
+        demands: &[Tiles(OF_ROWS)],
         constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
         ..OP
     },
@@ -169,6 +182,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowmin",
         selection: Selection::One(instruction("TROWMIN", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
+        demands: &[Tiles(OF_ROWS), Both(&[Among(0, DIVISIBLE)]), Tiles(&[Flat(0)])],
         constraints: "as row_max plus INT16,INT32,FP16,FP32 and input row_major/none_box",
         ..OP
     },
@@ -186,6 +200,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowprod",
         selection: Selection::One(instruction("TROWPROD", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
+        demands: &[Tiles(OF_ROWS)],
         constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
         ..OP
     },
@@ -204,6 +219,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trowsum",
         selection: Selection::One(instruction("TROWSUM", REDUCTION).row_major(&[1])),
         access: Access::Unknown,
+        demands: &[Tiles(OF_ROWS)],
         constraints: "rank>=2; tmp dtype==dtype(0), same rank, each dim >= input",
         ..OP
     },

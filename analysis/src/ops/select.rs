@@ -1,11 +1,14 @@
 //! Comparison, and selection by its result.
 
+use super::demands::{MASKS, SELECTABLE};
 use super::selection::Printed::{Arg, Compare, Tmp};
 use super::selection::{Alike, Selection, instruction};
-use super::{Access, Category, DtypeRule, LayoutNeed, OP, Op, Shape, View, pos, pos_attr};
-use super::{Preset::*, When::*};
+use super::{Access, Category, Demand, DtypeRule, LayoutNeed, OP, Op, Shape, View, pos, pos_attr};
+use super::{Demand::*, Demands::*, Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
+
+pub(super) const COMPARABLE: &[Demand] = &[Broadcast(0, 1), NoIndexIfScalar(1)];
 
 pub(super) const ROWS: &[Op] = &[
     Op {
@@ -21,6 +24,7 @@ pub(super) const ROWS: &[Op] = &[
         inputs: &[(0, &[Space::Vec]), (1, &[Space::Vec])],
         pto: "pto.tcmp",
         selection: Selection::One(instruction("TCMP", &[Arg(0), Arg(1), Compare])),
+        demands: &[Tensors(COMPARABLE)],
         constraints: "attr cmp_type required (EQ0 NE1 LT2 LE3 GT4 GE5)",
         ..OP
     },
@@ -38,6 +42,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tcmps",
         selection: Selection::One(instruction("TCMPS", &[Arg(0), Arg(1), Compare])),
         layout: LayoutNeed::Arg0AndResultRowMajor,
+        demands: &[Both(&[NoIndex(1)])],
         constraints: "attr cmp_type required",
         ..OP
     },
@@ -83,6 +88,15 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tsels",
         selection: Selection::One(instruction("TSELS", &[Arg(0), Arg(1), Tmp(2), Arg(3)]).row_major(&[0, 2])),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[Tiles(&[
+            NoIndex(3),
+            Rank(0, 2),
+            Among(0, MASKS),
+            Rank(1, 2),
+            Among(1, SELECTABLE),
+            Rank(2, 2),
+            SignedLike(3, 1),
+        ])],
         constraints: "src INT8,UINT8,INT16,UINT16,INT32,UINT32,FP16,FP32; scalar dtype = src dtype (unsigned->signed same width); mask 8/16/32-bit int rank 2; mask rows cover src valid rows; mask row bytes >= ceil(src valid cols/8)",
         ..OP
     },

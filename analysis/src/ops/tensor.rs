@@ -3,12 +3,18 @@
 //! outlines.
 
 use super::AttrName;
+use super::demands::{ADDED_ATOMICALLY, DIVISIBLE, GATHERED, HALF_OR_SINGLE};
+use super::elementwise::BITS_AND_SCALAR;
+use super::gather::{COUNTS, INDICES, PATTERNS};
+use super::matmul::{ACCUMULATION_OF_TENSORS, PRODUCT_OF_TENSORS};
+use super::movement::{SEEDED, SEQUENCE};
+use super::select::COMPARABLE;
 use super::selection::Selection;
 use super::{
-    Access, Category, DtypeRule, Effect, Namespace, OP, Op, OutputSpace, Param, PipeRule, Shape, View, key, key_attr,
-    pos, pos_attr,
+    Access, Category, DtypeRule, Dtypes, Effect, Literals, Namespace, OP, Op, OutputSpace, Param, PipeRule, Shape,
+    View, key, key_attr, pos, pos_attr,
 };
-use super::{Preset::*, When::*};
+use super::{Demand::*, Demands::*, Preset::*, When::*};
 
 /// An operation of the compiler's tensor dialect, which is gone before tiles are placed.
 const TENSOR: Op = Op {
@@ -43,6 +49,7 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["shape"],
         shape: Shape::Literal(0),
+        demands: &[Tensors(&[Elements(0, Dtypes::Integers)])],
         constraints: "at most as large as the unified buffer, wherever it ends up",
         ..TENSOR
     }),
@@ -61,6 +68,7 @@ pub(super) const ROWS: &[Op] = &[
         params: &[pos("shape", 0, Required), pos_attr("dtype", Required), pos("value", 1, Required)],
         args: &["shape", "value"],
         shape: Shape::Literal(0),
+        demands: &[Tensors(&[Constant(1)])],
         ..TENSOR
     }),
     creation(Op {
@@ -74,6 +82,8 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["start", "shape"],
         shape: Shape::Literal(1),
+        literals: Literals::OfAttr(AttrName::Dtype),
+        demands: &[Tensors(SEQUENCE)],
         ..TENSOR
     }),
     creation(Op {
@@ -92,6 +102,8 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["key0", "key1", "counter0", "counter1", "counter2", "counter3", "shape"],
         shape: Shape::Literal(6),
+        literals: Literals::Fixed(crate::element::Dtype::Int32),
+        demands: &[Tensors(SEEDED)],
         ..TENSOR
     }),
     Op {
@@ -109,6 +121,11 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["tensor", "shape", "offset", "valid_shape", "drop_dims"],
         shape: Shape::Slice,
+        demands: &[Tensors(&[
+            Elements(2, Dtypes::Integers),
+            Elements(1, Dtypes::Integers),
+            Elements(3, Dtypes::Integers),
+        ])],
         constraints: "extents constant; of global memory a load, of what is on chip a view",
         ..TENSOR
     },
@@ -135,6 +152,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["target", "source", "offset"],
         shape: Shape::Tensor(0),
         effects: &[(0, Effect::ReadWrite)],
+        demands: &[Tensors(&[Elements(2, Dtypes::Integers), FlagFor(AttrName::Atomic, ADDED_ATOMICALLY)])],
         constraints: "into global memory a store, into what is on chip a write in place",
         ..TENSOR
     },
@@ -147,6 +165,8 @@ pub(super) const ROWS: &[Op] = &[
         shape: Shape::Scalar,
         selection: Selection::ReadTensor,
         pipe: PipeRule::S,
+        literals: Literals::AsWritten,
+        demands: &[Tensors(&[Indices(1, 0), Elements(1, Dtypes::Integers)])],
         ..TENSOR
     },
     Op {
@@ -159,6 +179,8 @@ pub(super) const ROWS: &[Op] = &[
         effects: &[(0, Effect::ReadWrite)],
         selection: Selection::WriteTensor,
         pipe: PipeRule::S,
+        literals: Literals::AsWritten,
+        demands: &[Tensors(&[Indices(1, 0), Elements(1, Dtypes::Integers), SameDtype(2, 0)])],
         ..TENSOR
     },
     Op {
@@ -176,6 +198,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["lhs", "rhs"],
         shape: Shape::Matmul { lhs: 0, rhs: 1 },
         dtype: DtypeRule::Accumulator,
+        demands: &[Tensors(PRODUCT_OF_TENSORS)],
         constraints: "operands of more than two axes are multiplied page by page",
         ..TENSOR
     },
@@ -193,16 +216,26 @@ pub(super) const ROWS: &[Op] = &[
         ],
         args: &["acc", "lhs", "rhs", "init_cond"],
         effects: &[(0, Effect::ReadWrite)],
+        demands: &[Tensors(ACCUMULATION_OF_TENSORS)],
         ..TENSOR
     },
     reduction("tensor.row_sum", &[("row_sum", TensorOperand)], Shape::RowReduced),
     reduction("tensor.row_max", &[("row_max", TensorOperand)], Shape::RowReduced),
-    reduction("tensor.row_min", &[("row_min", TensorOperand)], Shape::RowReduced),
+    Op {
+        demands: &[Tensors(&[Among(0, DIVISIBLE)])],
+        ..reduction("tensor.row_min", &[("row_min", TensorOperand)], Shape::RowReduced)
+    },
     reduction("tensor.row_prod", &[("row_prod", TensorOperand)], Shape::RowReduced),
     reduction("tensor.row_argmax", &[("row_argmax", TensorOperand)], Shape::RowReduced),
     reduction("tensor.row_argmin", &[("row_argmin", TensorOperand)], Shape::RowReduced),
-    reduction("tensor.col_argmax", &[("col_argmax", TensorOperand)], Shape::ColReduced),
-    reduction("tensor.col_argmin", &[("col_argmin", TensorOperand)], Shape::ColReduced),
+    Op {
+        demands: &[Tensors(&[MinRank(0, 2)])],
+        ..reduction("tensor.col_argmax", &[("col_argmax", TensorOperand)], Shape::ColReduced)
+    },
+    Op {
+        demands: &[Tensors(&[MinRank(0, 2)])],
+        ..reduction("tensor.col_argmin", &[("col_argmin", TensorOperand)], Shape::ColReduced)
+    },
     Op {
         name: "tensor.rsqrt",
         names: &[("rsqrt", TensorOperand)],
@@ -217,6 +250,7 @@ pub(super) const ROWS: &[Op] = &[
         category: Category::Elementwise,
         params: &[pos("lhs", 0, Required), pos("rhs", 1, Required)],
         args: &["lhs", "rhs"],
+        demands: &[Tensors(&[Among(0, Dtypes::Integers), Among(1, Dtypes::Integers), SameShape(0, 1)])],
         ..TENSOR
     },
     Op {
@@ -225,6 +259,7 @@ pub(super) const ROWS: &[Op] = &[
         category: Category::Elementwise,
         params: &[pos("lhs", 0, Required), pos("rhs", 1, Required)],
         args: &["lhs", "rhs"],
+        demands: &[Tensors(BITS_AND_SCALAR)],
         ..TENSOR
     },
     Op {
@@ -233,6 +268,7 @@ pub(super) const ROWS: &[Op] = &[
         category: Category::CompareSelect,
         params: &[pos("lhs", 0, Required), pos("rhs", 1, Required), pos_attr("cmp_type", Int(0))],
         args: &["lhs", "rhs"],
+        demands: &[Tensors(COMPARABLE)],
         ..TENSOR
     },
     Op {
@@ -248,6 +284,15 @@ pub(super) const ROWS: &[Op] = &[
             key("block_len", 4, Absent),
         ],
         args: &["src0", "src1", "src2", "src3", "block_len"],
+        literals: Literals::Fixed(crate::element::Dtype::Int32),
+        demands: &[Tensors(&[
+            Among(0, HALF_OR_SINGLE),
+            Among(4, Dtypes::Integers),
+            MultipleOf(4, 64),
+            SameDtype(1, 0),
+            SameDtype(2, 0),
+            SameDtype(3, 0),
+        ])],
         constraints: "one source with `block_len`, or two to four sorted sources",
         ..TENSOR
     },
@@ -268,6 +313,17 @@ pub(super) const ROWS: &[Op] = &[
             key_attr("count_dtype", Absent),
         ],
         args: &["input", "index", "kvalue"],
+        literals: Literals::AsWritten,
+        demands: &[Tensors(&[
+            Among(0, GATHERED),
+            Among(1, INDICES),
+            IndexWidth(1, 0),
+            MinRank(0, 2),
+            SameRank(1, 0),
+            SameDtype(2, 0),
+            Numbers(AttrName::MaskPattern, PATTERNS),
+            AttrAmong(AttrName::CountDtype, COUNTS),
+        ])],
         constraints: "by index along the last axis, or by `mask_pattern`",
         ..TENSOR
     },

@@ -1,10 +1,11 @@
 //! Functions of the elements of one tile.
 
 use super::AttrName;
+use super::demands::{HALF_OR_SINGLE, SINGLE};
 use super::selection::Printed::{Arg, Round};
 use super::selection::{Alike, Selection, UNARY, instruction};
-use super::{Access, Category, DtypeRule, Inplace, LayoutNeed, OP, Op, pos, pos_attr};
-use super::{Preset::*, When::*};
+use super::{Access, Category, DtypeRule, Dtypes, Inplace, LayoutNeed, OP, Op, pos, pos_attr};
+use super::{Demand::*, Demands::*, Preset::*, When::*};
 use crate::element::Dtype;
 use crate::target::Space;
 
@@ -35,6 +36,11 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tcvt",
         selection: Selection::One(instruction("TCVT", &[Arg(0), Round])),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[Both(&[
+            Words(AttrName::Mode, "none, rint, round, floor, ceil, trunc, odd"),
+            Numbers(AttrName::Mode, &[0, 1, 2, 3, 4, 5, 6]),
+            Converts(AttrName::TargetType, 0),
+        ])],
         constraints: "target_type != dtype(0); mode int 0..6 none,rint,round,floor,ceil,trunc,odd (DSL default round=2)",
         ..OP
     },
@@ -46,6 +52,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         dtype: DtypeRule::Fixed(Dtype::Fp32),
         inputs: &[(0, &[Space::Vec])],
+        demands: &[Both(&[Among(0, SINGLE)])],
         constraints: "FP32 only",
         ..OP
     },
@@ -73,6 +80,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tlog",
         selection: Selection::One(instruction("TLOG", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[Both(&[Among(0, HALF_OR_SINGLE)])],
         constraints: "FP16,FP32",
         ..OP
     },
@@ -99,6 +107,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tnot",
         selection: Selection::One(instruction("TNOT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[Both(&[Among(0, Dtypes::Of(&[Dtype::Int16, Dtype::Uint16]))])],
         constraints: "INT16,UINT16",
         ..OP
     },
@@ -114,6 +123,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.trecip",
         selection: Selection::One(instruction("TRECIP", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
+        demands: &[Both(&[FlagFor(AttrName::HighPrecision, HALF_OR_SINGLE)])],
         constraints: "high_precision only FP16/FP32",
         ..OP
     },
@@ -144,6 +154,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TRSQRT", UNARY).each()),
         layout: LayoutNeed::AllRowMajor,
         access: Access::Unknown,
+        demands: &[Tiles(&[SameDtype(1, 0), SameShape(1, 0)])],
         ..OP
     },
     Op {
@@ -154,6 +165,7 @@ pub(super) const ROWS: &[Op] = &[
         args: &["tile"],
         dtype: DtypeRule::Fixed(Dtype::Fp32),
         inputs: &[(0, &[Space::Vec])],
+        demands: &[Both(&[Among(0, SINGLE)])],
         constraints: "FP32 only",
         ..OP
     },

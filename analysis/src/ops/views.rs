@@ -1,13 +1,14 @@
 //! Other views of a tile, and copies that change its layout.
 
 use super::AttrName;
+use super::demands::INDEX_LIKE;
 use super::selection::Printed::{Arg, Item, Tmp};
 use super::selection::{BINARY, Selection, TERNARY, UNARY, Unit, instruction};
 use super::{
-    Access, Category, DtypeRule, Effect, Inplace, OP, Op, OutputSpace, PipeRule, Shape, View, key, key_attr, pos,
-    pos_attr,
+    Access, Category, DtypeRule, Effect, Inplace, Literals, OP, Op, OutputSpace, PipeRule, Shape, View, key, key_attr,
+    pos, pos_attr,
 };
-use super::{Preset::*, When::*};
+use super::{Demand::*, Demands::*, Preset::*, When::*};
 use crate::element::Pad;
 use crate::target::Space;
 
@@ -26,6 +27,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TINSERT", &[Arg(1), Item(2, 0), Item(2, 1)]).on(Unit::OfMove)),
         pipe: PipeRule::Route,
         access: Access::Unknown,
+        demands: &[Tiles(&[SameOrNarrowed(0, 1), Elements(2, INDEX_LIKE)])],
         constraints: "offset literal tuple; source box must fit",
         ..OP
     },
@@ -42,6 +44,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         pto: "pto.tconcat",
         selection: Selection::One(instruction("TCONCAT", BINARY).on(Unit::ScalarBehindBlocks)),
+        demands: &[Both(&[SameDtype(0, 1), Rank(0, 2), Rank(1, 2)])],
         ..OP
     },
     Op {
@@ -64,6 +67,8 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::One(instruction("TEXTRACT", TERNARY).on(Unit::OfMove)),
         pipe: PipeRule::Route,
         access: Access::Unknown,
+        literals: Literals::AsWritten,
+        demands: &[Tiles(&[Rank(0, 2), Among(1, INDEX_LIKE), Among(2, INDEX_LIKE)])],
         constraints: "src 2D; window must fit",
         ..OP
     },
@@ -79,6 +84,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tfillpad",
         selection: Selection::One(instruction("TFILLPAD", UNARY)),
         access: Access::Unknown,
+        demands: &[Both(&[Pads(AttrName::PadValue)])],
         constraints: "pad_value in zero,max,min (not null)",
         ..OP
     },
@@ -94,6 +100,7 @@ pub(super) const ROWS: &[Op] = &[
         inplace: Inplace::Never,
         pto: "pto.tfillpad_expand",
         selection: Selection::One(instruction("TFILLPAD_EXPAND", UNARY)),
+        demands: &[Both(&[Pads(AttrName::PadValue), Grows(1, 0)])],
         ..OP
     },
     Op {
@@ -109,6 +116,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.tfillpad",
         selection: Selection::One(instruction("TFILLPAD_INPLACE", UNARY)),
         access: Access::Unknown,
+        demands: &[Both(&[Pads(AttrName::PadValue)])],
         constraints: "pad_value in zero,max,min (not null)",
         ..OP
     },
@@ -126,6 +134,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
+        demands: &[Tiles(&[Unboxed(0)]), Both(&[Converts(AttrName::Dtype, 0)])],
         constraints: "source flat (none_box), packed, zero start offset; equal byte size",
         ..OP
     },
@@ -159,6 +168,8 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
+        literals: Literals::AsWritten,
+        demands: &[Both(&[Rank(0, 2), Among(1, INDEX_LIKE), Among(2, INDEX_LIKE)])],
         constraints: "0<=valid<=dim when constant",
         ..OP
     },
@@ -184,6 +195,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::Slice(instruction("TEXTRACT", &[Arg(0), Item(2, 0), Item(2, 1)])),
         pipe: PipeRule::None,
         access: Access::None,
+        demands: &[Tiles(&[Elements(2, INDEX_LIKE), Elements(3, INDEX_LIKE)])],
         constraints: "window must lie inside source; offset dynamic allowed",
         ..OP
     },
@@ -207,6 +219,7 @@ pub(super) const ROWS: &[Op] = &[
         pto: "pto.ttrans",
         selection: Selection::One(instruction("TTRANS", &[Arg(0), Tmp(3)]).row_major(&[1])),
         access: Access::Unknown,
+        demands: &[Both(&[MinRank(0, 2), OtherAxis(1, 2)]), Tiles(&[SameDtype(3, 0), SameRank(3, 0)])],
         constraints: "tmp (if given) same dtype and rank",
         ..OP
     },
@@ -223,6 +236,7 @@ pub(super) const ROWS: &[Op] = &[
         selection: Selection::View,
         pipe: PipeRule::None,
         access: Access::None,
+        demands: &[Tiles(&[MinRank(0, 2)])],
         ..OP
     },
 ];

@@ -15,7 +15,8 @@ use crate::ops::{Axis, Demand, Dtypes, Literals, Op};
 pub(crate) fn unmet(call: &Call, on_tensors: bool, known: Known) -> Option<String> {
     let op = call.op.op();
     let site = CheckedCall { call, op, known };
-    op.demands(on_tensors).iter().find_map(|&demand| site.unmet(demand)).map(|what| {
+    let mut demands = op.demands.iter().flat_map(|demands| demands.of(on_tensors));
+    demands.find_map(|&demand| site.unmet(demand)).map(|what| {
         let dialect = if on_tensors { "tensor" } else { "tile" };
         let name = op.name.split_once('.').map_or(op.name, |(_, name)| name);
         format!("`{dialect}.{name}` requires {what}")
@@ -505,13 +506,13 @@ impl<'a> CheckedCall<'a> {
         let number = match value {
             // What is generated has its type, whatever type its start has.
             Scalar::Const(_, number)
-                if self.op.literals() != Literals::AsWritten && self.op.literals() != Literals::TakeDtype =>
+                if self.op.literals != Literals::AsWritten && self.op.literals != Literals::TakeDtype =>
             {
                 number
             }
             value => value,
         };
-        match (number, self.op.literals()) {
+        match (number, self.op.literals) {
             (Scalar::Int(_), Literals::TakeDtype) => self.combined_with(),
             (Scalar::Int(_), Literals::Fixed(dtype)) => Some(dtype),
             (Scalar::Int(_), Literals::OfAttr(name)) => self.call.dtype(name),

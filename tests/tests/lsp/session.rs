@@ -139,6 +139,7 @@ fn unknown_messages_and_wrong_parameters_are_survived() {
     client.notify("tilefit/noSuchNotification", json!({}));
     client.notify("textDocument/didChange", json!({ "textDocument": 7 }));
     assert!(client.request("tilefit/noSuchRequest", json!({})).is_err());
+    assert!(client.request("$/noSuchRequest", json!({})).is_err());
     assert!(client.request("textDocument/hover", json!([1, 2])).is_err());
     assert!(client.request("workspace/executeCommand", json!({ "command": "rm", "arguments": [] })).is_err());
     let command = json!({ "command": "tilefit.generatedCode", "arguments": [URI] });
