@@ -229,6 +229,20 @@ fn generated_code_is_a_read_only_file_as_the_last_resort() {
     eventually(|| !std::path::Path::new(&path).exists(), "the file goes with its source");
 }
 
+#[cfg(unix)]
+#[test]
+fn the_files_of_generated_code_are_the_users_own_and_go_with_the_session() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut client = with_capabilities(KERNEL, json!({ "window": { "showDocument": { "support": true } } }));
+    let uri = open_generated_code(&mut client);
+    let path = percent_decoded(uri.strip_prefix("file://").expect("a file"));
+    let folder = std::path::Path::new(&path).ancestors().nth(2).expect("the folder of the session").to_owned();
+    assert_eq!(std::fs::metadata(&folder).expect("a folder").permissions().mode() & 0o777, 0o700, "{path}");
+    client.shut_down();
+    assert!(!folder.exists(), "{path}");
+}
+
 #[track_caller]
 fn eventually(is_so: impl Fn() -> bool, what: &str) {
     let start = std::time::Instant::now();
