@@ -166,7 +166,10 @@ pub(crate) struct PrivateFolder(TempDir);
 
 impl PrivateFolder {
     pub(crate) fn new() -> io::Result<PrivateFolder> {
-        Ok(PrivateFolder(tempfile::Builder::new().prefix("tilefit-").tempdir()?))
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        Ok(PrivateFolder(builder.prefix("tilefit-").tempdir()?))
     }
 
     /// A path in it for a file of a folder.
