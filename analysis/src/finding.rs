@@ -1,6 +1,7 @@
 //! What an analysis says of a kernel, whatever language it is written in: findings, what is not known and why, and how far the whole is.
 
 use std::fmt;
+use std::sync::Arc;
 
 use tilefit_syntax::ast::{ExprId, StmtId};
 
@@ -16,7 +17,11 @@ pub enum Origin {
 
 /// Why something is not modelled, for people: "calls `foo`, which is defined outside of the workspace".
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Reason {
+pub struct Reason(Arc<Explanation>);
+
+/// Apart from [`Reason`], which stands in scalars and operands: nearly all of those are known, and are moved often.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Explanation {
     what: String,
     remedy: Option<Remedy>,
 }
@@ -32,20 +37,20 @@ pub enum Remedy {
 
 impl Reason {
     pub fn new(what: impl Into<String>) -> Reason {
-        Reason { what: what.into(), remedy: None }
+        Reason(Arc::new(Explanation { what: what.into(), remedy: None }))
     }
 
     pub(crate) fn with_remedy(self, remedy: Option<Remedy>) -> Reason {
-        Reason { remedy, ..self }
+        Reason(Arc::new(Explanation { what: self.0.what.clone(), remedy }))
     }
 
     /// Why something larger is not known that this is a part of: `a list of buffers: …`.
     pub(crate) fn of(self, whole: &str) -> Reason {
-        Reason { what: format!("{whole}: {}", self.what), ..self }
+        Reason(Arc::new(Explanation { what: format!("{whole}: {}", self.0.what), remedy: self.0.remedy.clone() }))
     }
 
     pub(crate) fn remedy(&self) -> Option<&Remedy> {
-        self.remedy.as_ref()
+        self.0.remedy.as_ref()
     }
 }
 
@@ -63,8 +68,8 @@ impl From<&str> for Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.what)?;
-        match &self.remedy {
+        f.write_str(&self.0.what)?;
+        match &self.0.remedy {
             None => Ok(()),
             Some(remedy @ Remedy::Shape { .. }) => write!(f, "; annotate it, or write `{remedy}` above the function"),
             Some(remedy @ Remedy::Value { .. }) => write!(f, "; a comment `{remedy}` gives it one"),

@@ -81,7 +81,7 @@ fn long_chains_of_names_end() {
     assert_eq!(file.value("a63"), "Some(Int(1)) []");
     assert_eq!(
         file.value("a64"),
-        r#"Some(Unknown(Reason { what: "`a0` is defined through more than 64 other names, or in terms of itself", remedy: None })) []"#
+        r#"Some(Unknown(Reason(Explanation { what: "`a0` is defined through more than 64 other names, or in terms of itself", remedy: None }))) []"#
     );
     (0..200).for_each(|i| drop(file.value(&format!("a{i}"))));
     file.write(&format!("a0 = 2\n{chain}"));
@@ -131,6 +131,6 @@ if __name__ == "__main__":
     );
     assert_eq!(
         file.value("COLS"),
-        r#"Some(Unknown(Reason { what: "`COLS` is assigned where the file is the program", remedy: None })) []"#
+        r#"Some(Unknown(Reason(Explanation { what: "`COLS` is assigned where the file is the program", remedy: None }))) []"#
     );
 }
