@@ -73,12 +73,17 @@ impl AnalysisHost {
     fn put(&mut self, file: FileId, mut document: Document) {
         document.settle();
         file.0.set_document(&mut self.db).to(document);
-        let path = file.0.path(&self.db);
-        if !self.workspace.files(&self.db).contains_key(path) {
-            let mut files = self.workspace.files(&self.db).clone();
-            files.insert(path.clone(), file.0);
-            self.workspace.set_files(&mut self.db).to(files);
+        let path = file.0.path(&self.db).clone();
+        if !self.workspace.files(&self.db).contains_key(&path) {
+            self.change_files(|files| files.insert(path, file.0));
         }
+    }
+
+    /// Without a copy of all of them.
+    fn change_files(&mut self, change: impl FnOnce(&mut BTreeMap<String, SourceFile>) -> Option<SourceFile>) {
+        let mut files = self.workspace.set_files(&mut self.db).to(BTreeMap::new());
+        change(&mut files);
+        self.workspace.set_files(&mut self.db).to(files);
     }
 
     /// Takes the text of a file that is not open in an editor. Returns whether it is another one.
@@ -93,9 +98,8 @@ impl AnalysisHost {
     /// Forgets the text of a file. Its id stays valid.
     pub fn remove_file(&mut self, file: FileId) {
         file.0.set_document(&mut self.db).to(Document::default());
-        let mut files = self.workspace.files(&self.db).clone();
-        files.remove(file.0.path(&self.db));
-        self.workspace.set_files(&mut self.db).to(files);
+        let path = file.0.path(&self.db).clone();
+        self.change_files(|files| files.remove(&path));
     }
 
     /// Takes the answer to an [`OpenSearch`](crate::memory::OpenSearch); the plans that asked are made anew. It stays for the session, whatever is edited.
@@ -181,6 +185,12 @@ impl Analysis {
     pub fn unknown_imports(&self, file: FileId) -> Cancellable<Vec<Vec<String>>> {
         let query = std::panic::AssertUnwindSafe(|| imports::unknown(&self.db, file.0));
         salsa::Cancelled::catch(query).map_err(|_| Cancelled)
+    }
+
+    /// The paths of the known files that a file and its imports import from.
+    pub fn imported_paths(&self, file: FileId) -> Cancellable<Vec<String>> {
+        let paths = || imports::imported(&self.db, file.0).iter().map(|file| file.path(&self.db).clone()).collect();
+        salsa::Cancelled::catch(std::panic::AssertUnwindSafe(paths)).map_err(|_| Cancelled)
     }
 }
 

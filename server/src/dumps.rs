@@ -12,6 +12,11 @@ const ALLOCATED: &str = "_after_AllocateMemoryAddr.py";
 /// Every compilation adds a folder to `build_output`; only the newest dumps are read.
 const MOST_DUMPS: usize = 32;
 
+/// Whether a path is one of a dump that is read.
+pub(crate) fn is_dump(path: &str) -> bool {
+    path.ends_with(ALLOCATED)
+}
+
 /// Path and text of the dumps that may show what became of the file at `path`, newest first. Nothing outside of `root` is read.
 pub(crate) fn find(path: &Path, text: &str, root: &Path) -> Vec<(String, String)> {
     let Some(folder) = path.parent().filter(|folder| folder.starts_with(root)) else { return Vec::new() };
@@ -43,7 +48,7 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
 /// The dump in a folder of dumps, and when it was written.
 fn allocated(folder: &Path) -> Option<(SystemTime, PathBuf)> {
     let entries = fs::read_dir(folder).ok()?.flatten();
-    let named = entries.filter(|entry| entry.file_name().to_string_lossy().ends_with(ALLOCATED));
+    let named = entries.filter(|entry| is_dump(&entry.file_name().to_string_lossy()));
     let path = named.map(|entry| entry.path()).max()?;
     let metadata = fs::metadata(&path).ok().filter(|metadata| metadata.is_file())?;
     Some((metadata.modified().ok()?, path))

@@ -61,20 +61,22 @@ pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<Str
 
 /// Whether a file imports another one, or a file does that it imports.
 pub(crate) fn depends_on(db: &dyn salsa::Database, file: SourceFile, other: SourceFile) -> bool {
-    let mut reached = vec![file];
+    imported(db, file).contains(&other)
+}
+
+/// The known files that a file imports from, and that those do.
+pub(crate) fn imported(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
+    let mut reached = imported_by(db, file).clone();
     let mut next = 0;
     while let Some(&file) = reached.get(next) {
         next += 1;
         for &imported in imported_by(db, file) {
-            if imported == other {
-                return true;
-            }
             if !reached.contains(&imported) {
                 reached.push(imported);
             }
         }
     }
-    false
+    reached
 }
 
 /// The known files that a file imports from.

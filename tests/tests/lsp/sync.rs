@@ -212,3 +212,37 @@ proptest! {
         prop_assert_eq!(client.shut_down().code(), Some(0));
     }
 }
+
+/// Each of a thousand documents that is closed would have all others looked at again.
+#[test]
+fn closing_a_document_is_none_of_the_business_of_others() {
+    let mut client = with_document("ROWS = 64\n");
+    const OTHER: &str = "file:///work/other.py";
+    client.open(OTHER, 1, "x = 1\n");
+    client.diagnostics(URI, 1);
+    client.diagnostics(OTHER, 1);
+    client.close(OTHER);
+    let closed = client.notification("textDocument/publishDiagnostics");
+    assert_eq!((&closed["uri"], closed["version"].as_i64()), (&json!(OTHER), None));
+    assert!(client.has_no_notification("textDocument/publishDiagnostics"));
+}
+
+#[test]
+fn closing_a_document_that_another_imports_is_seen_there() {
+    const KERNEL: &str = "
+import pypto.language as pl
+from sizes import ROWS
+
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[64, 64], pl.FP32]):
+    t = pl.load(a, [0, 0], [ROWS, 64])
+";
+    let mut client = with_document(KERNEL);
+    client.diagnostics(URI, 1);
+    const SIZES: &str = "file:///work/sizes.py";
+    client.open(SIZES, 1, "ROWS = 64\n");
+    client.diagnostics(SIZES, 1);
+    while !client.diagnostics(URI, 1).is_empty() {}
+    client.close(SIZES);
+    while client.diagnostics(URI, 1).is_empty() {}
+}

@@ -66,6 +66,8 @@ pub(crate) struct MainLoop {
     sought: HashSet<Vec<String>>,
     /// Files that are known because others import them.
     imported: Vec<FileId>,
+    /// Paths of files that diagnostics of others rested on once.
+    depended_on: HashSet<String>,
     background_search: BackgroundSearch,
     runtime: Handle,
     queue: Queue,
@@ -89,6 +91,7 @@ impl MainLoop {
             changes: watch::Sender::new(Revision::default()),
             sought: HashSet::new(),
             imported: Vec::new(),
+            depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
             runtime,
             queue,
@@ -157,6 +160,7 @@ impl MainLoop {
             Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
             Event::Diagnosed(diagnosed) => {
                 self.look_for(&diagnosed.imports, &diagnosed.uri);
+                self.depended_on.extend(diagnosed.imported.iter().cloned());
                 self.publish(diagnosed);
             }
             Event::Searched(searched) => {
@@ -206,8 +210,13 @@ impl MainLoop {
         self.host.remove_file(open.file);
         let next = self.background_search.wanted(uri.clone(), Vec::new());
         self.search_in_background(next);
-        self.forget_imports(); // it may be one, read from disk now
-        self.documents.keys().for_each(|uri| self.look_for_dumps(uri)); // or a dump
+        let path = path_of(&uri);
+        if self.depended_on.contains(&path) {
+            self.forget_imports(); // its text is read from disk now
+        }
+        if dumps::is_dump(&path) {
+            self.documents.keys().for_each(|uri| self.look_for_dumps(uri));
+        }
         self.outbox.send(ToClient::Diagnostics { uri, version: None, diagnostics: Vec::new() });
     }
 
@@ -497,7 +506,7 @@ impl MainLoop {
     /// Passes diagnostics on, unless they are older than the document.
     fn publish(
         &mut self,
-        Diagnosed { uri, version, revision, outcome, imports: _, open: searches, callers }: Diagnosed,
+        Diagnosed { uri, version, revision, outcome, imports: _, open: searches, callers, imported: _ }: Diagnosed,
     ) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {

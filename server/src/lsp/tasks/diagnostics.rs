@@ -17,6 +17,8 @@ pub(crate) struct Diagnosed {
     pub(crate) outcome: DiagnosisResult,
     /// Candidates of each import that is not known yet.
     pub(crate) imports: Vec<Vec<String>>,
+    /// The files that it rests on.
+    pub(crate) imported: Vec<String>,
     /// What its plans leave open.
     pub(crate) open: Vec<OpenSearch>,
     /// Functions that an edit in one that they call concerns.
@@ -41,7 +43,9 @@ pub(crate) fn diagnose(view: View, revision: Revision) -> Diagnosed {
     };
     let imports = catch_unwind(AssertUnwindSafe(|| view.analysis.unknown_imports(view.file)));
     let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
-    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, open, callers }
+    let imported = catch_unwind(AssertUnwindSafe(|| view.analysis.imported_paths(view.file)));
+    let imported = imported.ok().and_then(Result::ok).unwrap_or_default();
+    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, imported, open, callers }
 }
 
 /// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.
