@@ -141,12 +141,12 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   await shot("8-code");
   // A line that belongs to no statement takes the marks away; one of the C++ brings them back from the other side. It is the brace after the
   // marked line, since lines before that can be out of sight. Clicked anew until it counts: the editor may still be scrolling.
-  const unmarked = async () => {
-    await line(/^\}$/).click({ timeout: 2_000 });
-    await page.waitForTimeout(200);
-    return (await marked()) === 0;
-  };
-  ok(await eventually(unmarked), "a line without a statement marks none", await marked());
-  await line("TSTORE").click();
-  ok(await eventually(async () => (await marked()) === 2), "a line of the C++ marks its statement", await marked());
+  const marks = (text, editors) =>
+    eventually(async () => {
+      await line(text).click({ timeout: 2_000 });
+      await page.waitForTimeout(200);
+      return (await marked()) === editors;
+    });
+  ok(await marks(/^\}$/, 0), "a line without a statement marks none", await marked());
+  ok(await marks("TSTORE", 2), "a line of the C++ marks its statement", await marked());
 }
