@@ -30,7 +30,9 @@ pub(crate) enum Unreadable {
 
 impl Unreadable {
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self, Unreadable::Disk(error) if error.kind() == io::ErrorKind::NotFound)
+        let is_missing =
+            |error: &io::Error| matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+        matches!(self, Unreadable::Disk(error) if is_missing(error))
     }
 }
 
@@ -122,14 +124,12 @@ impl<'a> NewFiles<'a> {
         Ok(NewFiles { folder, taken: HashSet::new() })
     }
 
-    /// Returns the path that was written.
-    pub(crate) fn write(&mut self, stem: &str, extension: &str, text: &str) -> io::Result<PathBuf> {
+    pub(crate) fn write(&mut self, stem: &str, extension: &str, text: &str) -> io::Result<()> {
         let stem = component(stem);
         let named = |count: usize| if count == 1 { stem.clone() } else { format!("{stem}-{count}") };
         let free = (1..).map(named).find(|name| self.taken.insert(name.to_lowercase()));
         let path = self.folder.join(format!("{}.{extension}", free.unwrap_or_default()));
-        replace(&path, text, None)?;
-        Ok(path)
+        replace(&path, text, None)
     }
 }
 
@@ -137,10 +137,13 @@ impl<'a> NewFiles<'a> {
 pub(crate) fn component(name: &str) -> String {
     const KEPT: AsciiSet = NON_ALPHANUMERIC.remove(b'_').remove(b'-').remove(b'.');
     let encoded = utf8_percent_encode(name, &KEPT).to_string();
-    let encoded = if encoded.starts_with('.') { encoded.replacen('.', "%2E", 1) } else { encoded };
     // Names of files have a limit; the end of a name says most.
-    let surplus = encoded.len().saturating_sub(LONGEST_NAME);
-    if encoded.is_empty() { "unnamed".to_owned() } else { encoded[surplus..].to_owned() }
+    let end = &encoded[encoded.len().saturating_sub(LONGEST_NAME)..];
+    match end.strip_prefix('.') {
+        Some(rest) => format!("%2E{rest}"),
+        None if end.is_empty() => "unnamed".to_owned(),
+        None => end.to_owned(),
+    }
 }
 
 /// Below the 255 bytes of most file systems, with an extension and a number.
@@ -190,4 +193,25 @@ pub(crate) fn write_read_only(path: &Path, text: &str) -> io::Result<()> {
 /// Takes away a file that was written here.
 pub(crate) fn remove(path: &Path) {
     let _ = fs::remove_file(path); // another may have been faster
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_one_component() {
+        assert_eq!(component("Gate.gate-1_a"), "Gate.gate-1_a");
+        assert_eq!(component("../../x"), "%2E.%2F..%2Fx");
+        assert_eq!(component(""), "unnamed");
+        let long = component(&format!("a{}", ".".repeat(2 * LONGEST_NAME)));
+        assert!(long.starts_with("%2E.") && long.len() < LONGEST_NAME + 10, "{long}");
+    }
+
+    #[test]
+    fn below_a_file_there_is_nothing() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let read = read_within(root, &root.join("Cargo.toml/inside.py"));
+        assert!(read.as_ref().is_err_and(Unreadable::is_missing), "{read:?}");
+    }
 }

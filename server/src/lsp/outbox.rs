@@ -1,6 +1,5 @@
 //! What the server says unasked, on its way to the client.
 
-use crate::terminal::complain;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,6 +7,8 @@ use serde_json::Value;
 use tilefit_answers::ext::SettingsInForce;
 use tokio::sync::Notify;
 use tower_lsp::ls_types::{Diagnostic, Location, Uri};
+
+use crate::terminal::complain;
 
 pub(crate) enum ToClient {
     Diagnostics {
@@ -62,8 +63,8 @@ impl ToClient {
     }
 }
 
-/// Messages that wait for a client that does not read; nothing that can be overtaken ever comes near this.
-const MOST_WAITING: usize = 10_000;
+/// With more messages than these waiting, what is said to people is not kept. The rest is bounded by the documents.
+const MOST_WAITING: usize = 1_000;
 
 /// Sending never waits. A message takes the place of one that it overtakes, so that a client that does not read costs no more memory than
 /// its documents do.
@@ -81,7 +82,7 @@ impl Outbox {
         let mut messages = self.0.messages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(older) = messages.iter_mut().find(|older| older.is_overtaken_by(&message)) {
             *older = message;
-        } else if messages.len() < MOST_WAITING {
+        } else if messages.len() < MOST_WAITING || !matches!(message, ToClient::Warning(_) | ToClient::Error(_)) {
             messages.push_back(message);
         }
         drop(messages);

@@ -5,12 +5,13 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::terminal::complain;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt, DuplexStream};
 use tokio::runtime::Handle;
 use tower_lsp::jsonrpc::{Request, Response};
+
+use crate::terminal::complain;
 
 /// Method of the message that stands for a frame which is not a JSON-RPC message; its parameter is the reason.
 pub(crate) const MALFORMED: &str = "tilefit/malformedFrame";
