@@ -4,7 +4,6 @@
 //! names, never on positions, so that an edit elsewhere recomputes nothing in it.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -20,6 +19,7 @@ use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
 use crate::target::Machine;
+use crate::work::{Failure, Limits, remembered, within};
 use crate::{isa_rules, lower, passes};
 use tilefit_packing::Problem;
 
@@ -99,6 +99,16 @@ impl SourceFile {
 /// A file, for the lifetime of its host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId(pub(crate) SourceFile);
+
+/// What one kernel may cost, by the settings. Whatever else changes in those leaves it as it is.
+fn limits(db: &dyn salsa::Database) -> Limits {
+    Settings::try_get(db).map_or(Limits::DEFAULT, |settings| limits_of(db, settings))
+}
+
+#[salsa::tracked(returns(copy))]
+fn limits_of<'db>(db: &'db dyn salsa::Database, settings: Settings) -> Limits {
+    settings.config(db).limits
+}
 
 /// The files whose text is known, by path.
 #[salsa::input(singleton)]
@@ -445,31 +455,34 @@ impl Scope for UnitScope<'_> {
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.db, self.unit);
         let name = Name::new(db, name.to_owned());
-        constant(db, unit.file(db), self.around(), name, self.links, self.root)
+        remembered(|| constant(db, unit.file(db), self.around(), name, self.links, self.root))
     }
 
     fn function(&self, name: &str) -> Option<FunctionSource> {
-        let (db, found) = (self.db, self.function_unit(name)?);
+        let db = self.db;
+        let found = remembered(|| self.function_unit(name))?;
         Some(FunctionSource { ast: syntax(db, found).clone(), key: Some(found.key(db).clone()) })
     }
 
     fn defining_scope(&self, function: &str) -> Option<Box<dyn Scope + '_>> {
-        Some(Box::new(UnitScope { unit: self.defining_unit(function)?, now: None, ..*self }))
+        Some(Box::new(UnitScope { unit: remembered(|| self.defining_unit(function))?, now: None, ..*self }))
     }
 
     fn unknown_names(&self, function: &str) -> Vec<String> {
-        self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit))
+        remembered(|| self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit)))
     }
 
     fn argument(&self, param: &str) -> Option<Constant> {
-        let mut given = shapes::given(self.db, self.unit).iter();
+        let mut given = remembered(|| shapes::given(self.db, self.unit)).iter();
         given.find(|given| given.param == param).map(|given| Constant::object(given.tensor.clone()))
     }
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
         let (db, file) = (self.db, self.file_of_module(module)?);
-        let patched = self.root.and_then(|root| patches::patched(db, root, file, member, self.now, self.links));
-        patched.or_else(|| constant(db, file, None, Name::new(db, member.to_owned()), self.links, self.root))
+        remembered(|| {
+            let patched = self.root.and_then(|root| patches::patched(db, root, file, member, self.now, self.links));
+            patched.or_else(|| constant(db, file, None, Name::new(db, member.to_owned()), self.links, self.root))
+        })
     }
 
     fn module(&self, name: &str) -> Option<String> {
@@ -477,7 +490,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {
-        let (source, unit) = self.class_source(name)?;
+        let (source, unit) = remembered(|| self.class_source(name))?;
         Some((source, Box::new(UnitScope { unit, ..*self })))
     }
 
@@ -522,8 +535,9 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
     {
         return Vec::new();
     }
-    let scope = UnitScope::new(db, unit);
-    let lowered = isolated(|| lower::kernels(syntax(db, unit), &scope));
+    let (ast, scope) = (syntax(db, unit), UnitScope::new(db, unit));
+    let lowered = within(limits(db), || lower::kernels(ast, &scope));
+    let lowered = lowered.unwrap_or_else(|failure| lower::unread(ast, failure.to_string()));
     // Equal kernels are planned once, whatever makes them: all that a plan depends on has to be part of the kernel by here.
     let called = |mut kernel: Kernel| {
         pairs::add_repetition(db, unit, &mut kernel);
@@ -531,7 +545,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
         names::add_notes(db, unit, &mut kernel);
         Lowered::new(db, kernel)
     };
-    lowered.into_iter().flatten().map(called).collect()
+    lowered.into_iter().map(called).collect()
 }
 
 /// What a unit is to the compiler, as far as kernels go.
@@ -632,15 +646,15 @@ pub(crate) enum Outcome {
     Planned(Arc<Planned>),
     /// Of IR that prints its own addresses.
     Printed(Box<Plan>),
-    /// A stage panicked on this kernel; a fault of tilefit.
-    Failed(Box<Kernel>),
+    /// A stage has no result for this kernel.
+    Failed(Box<Kernel>, Failure),
 }
 
 impl Outcome {
     pub(crate) fn kernel(&self) -> Option<&Kernel> {
         match self {
             Outcome::Planned(planned) => Some(&planned.kernel),
-            Outcome::Printed(_) | Outcome::Failed(_) => None,
+            Outcome::Printed(_) | Outcome::Failed(..) => None,
         }
     }
 
@@ -648,7 +662,7 @@ impl Outcome {
         match self {
             Outcome::Planned(planned) => Some(&planned.plan),
             Outcome::Printed(plan) => Some(plan),
-            Outcome::Failed(_) => None,
+            Outcome::Failed(..) => None,
         }
     }
 }
@@ -695,7 +709,7 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
     if may_hold_kernels(db, unit) && printed::is_printed(syntax(db, unit)) {
         let path = unit.file(db).path(db);
         let plan = |kernel: &PrintedKernel| printed::plan(kernel, Offsets::of(path, kernel), config.target);
-        let plans = isolated(|| printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
+        let plans = within(config.limits, || printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
         return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
     let kernels = source_kernel_ids(db, unit).iter().filter_map(|&(host, index)| kernel_at(db, host, index));
@@ -708,7 +722,7 @@ fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<O
     let known =
         |problem: &Problem| Searches::try_get(db)?.done(db).iter().find(|searched| searched.answers(problem)).cloned();
     let effort = Effort { known: &known, ..Effort::INTERACTIVE };
-    let planned = isolated(|| {
+    let planned = within(config.limits, || {
         let machine = Machine { target: config.target, replaced: &config.capacity };
         let prepared = passes::prepare_watched(kernel.clone(), machine, config.planner);
         let plan = |(prepared, fired): (Kernel, Vec<Pass>)| {
@@ -723,18 +737,20 @@ fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<O
         };
         prepared.into_iter().map(plan).collect::<Vec<_>>()
     });
-    planned.unwrap_or_else(|| vec![Outcome::Failed(Box::new(kernel.clone()))])
+    planned.unwrap_or_else(|failure| vec![Outcome::Failed(Box::new(kernel.clone()), failure)])
 }
 
 /// The instructions of each kernel of a unit, in the order of [`plans`]; empty where there is no kernel to generate.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn sequences<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Sequenced>> {
-    let insertion = settings.config(db).codegen.insertion;
+    let config = settings.config(db);
+    let insertion = config.codegen.insertion;
     let sequence = |outcome: &Outcome| match outcome {
         Outcome::Planned(planned) => {
-            isolated(|| codegen::sequence(&planned.kernel, &planned.plan, insertion)).unwrap_or_default()
+            let sequenced = within(config.limits, || codegen::sequence(&planned.kernel, &planned.plan, insertion));
+            sequenced.unwrap_or_else(|failure| Sequenced::failed(&planned.kernel, failure))
         }
-        Outcome::Printed(_) | Outcome::Failed(_) => Sequenced::default(),
+        Outcome::Printed(_) | Outcome::Failed(..) => Sequenced::default(),
     };
     Arc::new(plans(db, unit, settings).iter().map(sequence).collect())
 }
@@ -742,23 +758,16 @@ pub(crate) fn sequences<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sett
 /// The C++ of each kernel of a unit, in the order of [`plans`].
 #[salsa::tracked(returns(ref))]
 pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Generated>> {
-    let options = settings.config(db).codegen;
+    let config = settings.config(db);
+    let options = config.codegen;
     let both = plans(db, unit, settings).iter().zip(sequences(db, unit, settings).iter());
     let generate = |(outcome, sequenced): (&Outcome, &Sequenced)| match outcome {
         Outcome::Planned(planned) => {
-            isolated(|| codegen::print(sequenced, options, planned.kernel.origin)).unwrap_or_default()
+            let print = || codegen::print(sequenced, options, planned.kernel.origin);
+            let printed = within(config.limits, print);
+            printed.unwrap_or_else(Generated::failed)
         }
-        Outcome::Printed(_) | Outcome::Failed(_) => Generated::default(),
+        Outcome::Printed(_) | Outcome::Failed(..) => Generated::default(),
     };
     Arc::new(both.map(generate).collect())
-}
-
-/// Runs a stage so that its panic spoils one kernel only. salsa's own unwinding goes on.
-fn isolated<T>(stage: impl FnOnce() -> T) -> Option<T> {
-    // A stage builds what it returns and changes nothing else, so a panic leaves nothing half done.
-    match catch_unwind(AssertUnwindSafe(stage)) {
-        Ok(value) => Some(value),
-        Err(payload) if payload.is::<salsa::Cancelled>() => resume_unwind(payload),
-        Err(_) => None,
-    }
 }

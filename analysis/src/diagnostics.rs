@@ -96,6 +96,7 @@ codes! {
     ReuseAdvice "reuse-advice" Hint "memory could be shared in another way";
     LegacyReuse "legacy-reuse" Hint "`reuse=<buffer>` is the older form of sharing";
     FileTooLarge "file-too-large" Hint "the file is too large to be analysed";
+    KernelTooLarge "kernel-too-large" Hint "the kernel is too large to be analysed";
     Internal "internal" Hint "tilefit failed on this kernel";
 }
 

@@ -19,6 +19,7 @@ use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, Flo
 
 use crate::element::Dtype;
 use crate::finding::Reason;
+use crate::work;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};
 
@@ -215,6 +216,8 @@ const DEEPEST: u32 = 100;
 const LONGEST: usize = 4096;
 /// What comes to more values than these counts as unknown.
 const MOST_WORK: usize = 1 << 19;
+/// Values within one that are copied in the time of a step.
+const VALUES_A_STEP: u64 = 8;
 
 struct Evaluator<'a> {
     ast: &'a Ast,
@@ -240,7 +243,9 @@ impl Evaluator<'_> {
             return unknown("the expression is nested too deeply");
         }
         let value = Evaluator { depth: self.depth + 1, ..*self }.value_within(expr);
-        self.work.set(self.work.get().saturating_add(weight(&value)));
+        let weight = weight(&value);
+        work::spend(1 + weight as u64 / VALUES_A_STEP);
+        self.work.set(self.work.get().saturating_add(weight));
         if self.work.get() > MOST_WORK { unknown("the expression takes too long to compute") } else { value }
     }
 
@@ -284,6 +289,7 @@ impl Evaluator<'_> {
             }
             Expr::Other(kind) => unknown(format!("tilefit does not run a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
+            Expr::Dict(pairs) if pairs.len() > methods::MOST_ENTRIES => Constant::Unknown(methods::too_many_entries()),
             Expr::Dict(pairs) => {
                 self.dictionary(pairs.iter().map(|&(key, value)| (self.value(key), self.value(value))))
             }
@@ -321,7 +327,9 @@ impl Evaluator<'_> {
             if let Constant::Unknown(reason) = key {
                 return Constant::Unknown(reason);
             }
-            methods::put(&mut entries, key, value);
+            if let Err(reason) = methods::put(&mut entries, key, value) {
+                return Constant::Unknown(reason);
+            }
         }
         Constant::Dict(entries)
     }

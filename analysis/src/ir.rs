@@ -17,6 +17,7 @@ pub use crate::finding::{Note, Origin, Reason, Remedy};
 pub use crate::ops::AttrName;
 use crate::ops::{BarrierMode, Coalesce, CoreType, NotifyOp, OpId, Pipe, WaitCmp};
 use crate::target::Space;
+use crate::work;
 pub(crate) use display::Allocated;
 pub use types::{BLayout, Layout, SLayout, TensorLayout, TensorType, TileType, TileView, Type};
 
@@ -683,6 +684,9 @@ impl Rejection {
     }
 }
 
+/// What a variable costs, with the statement that defines it.
+const STEPS_A_VARIABLE: u64 = 4;
+
 impl Kernel {
     /// A kernel in which nothing stands yet.
     pub(crate) fn new(name: &str, kind: KernelKind, origin: Origin) -> Kernel {
@@ -718,6 +722,7 @@ impl Kernel {
     }
 
     pub fn add_var(&mut self, var: Var) -> VarId {
+        work::spend(STEPS_A_VARIABLE);
         self.vars.push(var);
         VarId(self.vars.len() as u32 - 1)
     }

@@ -27,6 +27,7 @@ pub mod tlx;
 pub mod torch;
 mod typing;
 mod vocabulary;
+mod work;
 
 pub use db::FileId;
 pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled};

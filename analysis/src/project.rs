@@ -11,6 +11,7 @@ use crate::tlx::Rules;
 use crate::tlx::budgets::Arch;
 use crate::tlx::scenario::{self, Scenario};
 use crate::torch::Tensor;
+use crate::work::Limits;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -40,6 +41,8 @@ pub struct Config {
     pub tlx_rules: Rules,
     /// Values for the parameters of TLX kernels by the name of the kernel; `*` stands for all that have none of their own.
     pub tlx_scenarios: BTreeMap<String, Vec<Scenario>>,
+    /// What one kernel may cost.
+    pub limits: Limits,
 }
 
 impl Default for Config {
@@ -61,6 +64,7 @@ impl Default for Config {
             tlx_arch: Arch::default(),
             tlx_rules: Rules::default(),
             tlx_scenarios: BTreeMap::new(),
+            limits: Limits::DEFAULT,
         }
     }
 }
@@ -94,6 +98,8 @@ pub enum Shape {
     Patterns,
     /// By memory space.
     Bytes,
+    /// A number above zero, and what it is without being set.
+    Count(u64),
     /// By diagnostic code.
     Severities,
     /// Values of parameters, by kernel.
@@ -331,7 +337,31 @@ pub const SETTINGS: &[Setting] = &[
             Some(())
         },
     },
+    Setting {
+        key: "limits.statements",
+        about: "A loop that the compiler copies (`pl.unroll`, `pl.pipeline`) is copied while its kernel has no more statements than this.",
+        shape: Shape::Count(Limits::DEFAULT.statements),
+        takes: "a number above zero",
+        set: |config, value| {
+            config.limits.statements = count(value)?;
+            Some(())
+        },
+    },
+    Setting {
+        key: "limits.steps",
+        about: "A kernel for which a stage of the analysis takes more steps than this, about ten million a second, is too large to be analysed.",
+        shape: Shape::Count(Limits::DEFAULT.steps),
+        takes: "a number above zero",
+        set: |config, value| {
+            config.limits.steps = count(value)?;
+            Some(())
+        },
+    },
 ];
+
+fn count(value: &Value) -> Option<u64> {
+    u64::try_from(value.as_integer()?).ok().filter(|count| *count > 0)
+}
 
 fn patterns(value: &Value) -> Option<Vec<String>> {
     value.as_array()?.iter().map(|pattern| pattern.as_str().map(str::to_owned)).collect()

@@ -170,7 +170,9 @@ impl BlockSource {
 /// Replaces each range by `word` and blanks; no offset moves.
 fn blank(text: &mut String, ranges: &[TextRange], word: &str) {
     for range in ranges {
-        text.replace_range(range.start..range.end, &format!("{word:<0$}", range.len()));
+        // `format!` takes no width above 65,535.
+        let blanks = " ".repeat(range.len().saturating_sub(word.len()));
+        text.replace_range(range.start..range.end, &(word.to_owned() + &blanks));
     }
 }
 

@@ -3,11 +3,14 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::ir::VarId;
+use crate::work;
 
 #[derive(Debug, Default)]
 pub(super) struct Context {
     names: FxHashMap<VarId, String>,
     taken: FxHashSet<String>,
+    /// The first number that may make a name with these suffixes free; none of those before it ever does again.
+    numbers: FxHashMap<(String, &'static [&'static str]), u32>,
     naturals: FxHashSet<VarId>,
     /// Extents that are known at run time only, by the name that `pl.dynamic` gives them.
     extents: FxHashMap<String, String>,
@@ -20,7 +23,7 @@ const TILE_SUFFIXES: &[&str] = &["", "Type"];
 
 impl Context {
     /// Names a variable once; a second registration of the same variable keeps the first name.
-    fn register(&mut self, var: VarId, name: &str, suffixes: &[&str]) -> String {
+    fn register(&mut self, var: VarId, name: &str, suffixes: &'static [&'static str]) -> String {
         if let Some(name) = self.names.get(&var) {
             debug_assert!(false, "`{name}` is registered twice");
             return name.clone();
@@ -83,19 +86,24 @@ impl Context {
         self.fresh(name, &[""])
     }
 
-    fn fresh(&mut self, name: &str, suffixes: &[&str]) -> String {
+    fn fresh(&mut self, name: &str, suffixes: &'static [&'static str]) -> String {
         let mut base = sanitize(name);
         if RESERVED_PREFIXES.iter().any(|prefix| base.starts_with(prefix)) {
             base.insert(0, 'v');
         }
-        let mut candidate = base.clone();
-        let mut number = 0;
+        let numbered = |number: u32| match number {
+            0 => base.clone(),
+            number => format!("{base}_{number}"),
+        };
+        let number = self.numbers.entry((base.clone(), suffixes)).or_default();
+        let mut candidate = numbered(*number);
         while suffixes.iter().any(|suffix| {
             let derived = format!("{candidate}{suffix}");
             is_reserved(&derived) || self.taken.contains(&derived)
         }) {
-            number += 1;
-            candidate = format!("{base}_{number}");
+            work::spend(1);
+            *number += 1;
+            candidate = numbered(*number);
         }
         self.taken.extend(suffixes.iter().map(|suffix| format!("{candidate}{suffix}")));
         candidate

@@ -20,6 +20,7 @@ mod types;
 use crate::ir::{Kernel, Origin};
 use crate::memory::{Finding, Plan};
 use crate::passes::strays;
+use crate::work::Failure;
 
 use sequence::Program;
 pub use sync::{Change, Insertion};
@@ -33,6 +34,13 @@ pub struct Generated {
     pub lines: Vec<(u32, Origin)>,
     /// What could not be generated.
     pub findings: Vec<Finding>,
+}
+
+impl Generated {
+    /// Of a kernel for which there is no text.
+    pub(crate) fn failed(failure: Failure) -> Generated {
+        Generated { text: format!("// no C++: {failure}\n"), ..Generated::default() }
+    }
 }
 
 /// The form of the text. The default is that of PyPTO's design.
@@ -65,6 +73,9 @@ pub fn generate_as(kernel: &Kernel, plan: &Plan, options: Options) -> Generated 
 
 /// The text of a sequence. `origin` is that of its kernel.
 pub fn print(sequenced: &Sequenced, options: Options, origin: Origin) -> Generated {
+    if let Some(failure) = sequenced.failure {
+        return Generated { findings: sequenced.findings.clone(), ..Generated::failed(failure) };
+    }
     let (text, lines) = kernel::print(&sequenced.program, options, origin);
     Generated { text, lines, findings: sequenced.findings.clone() }
 }
@@ -78,6 +89,16 @@ pub struct Sequenced {
     pub repairs: Vec<(usize, Change)>,
     /// What may fix the finding with this index, or make it worse.
     pub candidates: Vec<(usize, Change)>,
+    /// Why there is none.
+    pub(crate) failure: Option<Failure>,
+}
+
+impl Sequenced {
+    /// Of a kernel for which there is no sequence.
+    pub(crate) fn failed(kernel: &Kernel, failure: Failure) -> Sequenced {
+        let finding = failure.finding(&kernel.name, kernel.name_origin);
+        Sequenced { failure: Some(failure), findings: vec![finding], ..Sequenced::default() }
+    }
 }
 
 pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced {
@@ -94,7 +115,7 @@ pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced
         }
         findings.push(finding);
     }
-    Sequenced { program, findings, repairs, candidates }
+    Sequenced { program, findings, repairs, candidates, failure: None }
 }
 
 /// [`sequence`] with everything that is missing inserted.

@@ -141,7 +141,7 @@ pub struct Tile {
 }
 
 /// Lines of equal length at equal distances, in bytes: the rows of a window, or of a part that is inserted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Lines {
     pub count: u64,
     pub length: u64,

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use crate::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
 use crate::lower;
+use crate::work::within;
 
-use super::{Name, SourceFile, Unit, UnitScope, isolated, module_file, overriding, shapes, statements_of, syntax};
+use super::{Name, SourceFile, Unit, UnitScope, limits, module_file, overriding, shapes, statements_of, syntax};
 
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
@@ -41,7 +42,7 @@ fn of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<Assum
     let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
     let recording = Recording { scope: UnitScope::new(db, unit), found: found.clone() };
     // The kernels are thrown away: what the scope took down on the way is what is wanted.
-    isolated(|| lower::kernels(syntax(db, unit), &recording));
+    let _ = within(limits(db), || lower::kernels(syntax(db, unit), &recording));
     found.take()
 }
 

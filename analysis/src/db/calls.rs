@@ -10,9 +10,10 @@ use tilefit_syntax::ast::{Ast, Stmt};
 
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::lower;
+use crate::work::within;
 
 use super::libraries::{self, Reader};
-use super::{Unit, UnitScope, defined, isolated, statements_of, syntax};
+use super::{Unit, UnitScope, defined, limits, statements_of, syntax};
 
 /// A call of a function of the same file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,13 +30,13 @@ pub(crate) fn calls<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<V
     // Plain Python is run; a function of PyPTO is lowered instead, whose tensors have types of their own.
     if !calls_by_name_only(db, unit) {
         let following = Following::new(scope, None);
-        isolated(|| eval::follow(ast, &following));
+        let _ = within(limits(db), || eval::follow(ast, &following));
         return Arc::new(following.calls.into_inner());
     }
     if kind != BlockKind::Function {
         return Arc::default();
     }
-    let launches = isolated(|| lower::launches(ast, &scope)).unwrap_or_default();
+    let launches = within(limits(db), || lower::launches(ast, &scope)).unwrap_or_default();
     Arc::new(launches.into_iter().map(|(callee, args)| HostCall { callee, args }).collect())
 }
 

@@ -54,10 +54,13 @@ fn is_of_language<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     kind(db, unit) != lower::Kind::Python && !printed::is_printed(ast) && !lower::is_undecorated(ast)
 }
 
+/// Unknown names that each kernel of a unit notes: one is enough for it not to be exact, and the diagnostics of the unit have all of them.
+const MOST_NOTES: usize = 8;
+
 /// A kernel that rests on a name that nothing defines is not known.
 pub(super) fn add_notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kernel: &mut Kernel) {
     let is_here = kernel.inlined_from.is_none();
-    kernel.notes.extend(unknown_names(db, unit).iter().map(|unknown| Note {
+    kernel.notes.extend(unknown_names(db, unit).iter().take(MOST_NOTES).map(|unknown| Note {
         at: if is_here { Origin::Expr(unknown.at) } else { kernel.origin },
         reason: Reason::new(unknown.what()),
     }));

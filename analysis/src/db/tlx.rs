@@ -6,17 +6,16 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Ast, Expr};
 
-use crate::diagnostics::Code;
 use crate::eval::Imports;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::Reason;
-use crate::memory::Finding;
 use crate::tlx::budgets::requested_columns;
 use crate::tlx::language;
 use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
 use crate::tlx::{self, front, kernel};
+use crate::work::{Failure, within};
 
-use super::{Name, Settings, SourceFile, Unit, UnitScope, isolated, syntax, units};
+use super::{Name, Settings, SourceFile, Unit, UnitScope, syntax, units};
 
 /// What the module of a file imports of Triton.
 #[salsa::tracked(returns(ref))]
@@ -237,8 +236,8 @@ pub(crate) fn tlx_scenario_table<'db>(
     let scenarios = scenarios(db, unit, settings);
     let mut rows = Vec::new();
     for scenario in scenarios.iter().take(MOST_ROWS) {
-        let kernel = isolated(|| front::read(ast, &scope, imports, scenario, &launch))??;
-        let plan = isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules))?;
+        let kernel = within(config.limits, || front::read(ast, &scope, imports, scenario, &launch)).ok()??;
+        let plan = within(config.limits, || tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)).ok()?;
         let verdict = match plan.fits() {
             _ if kernel.contradiction.is_some() => Verdict::Refused,
             _ if !plan.is_exact(&kernel) => Verdict::Unknown,
@@ -277,9 +276,10 @@ pub(crate) fn tlx_kernel<'db>(
     let scope = UnitScope::new(db, unit);
     let ast = syntax(db, unit);
     let scenarios = scenarios(db, unit, settings);
-    let read = |scenario: &Scenario| match isolated(|| front::read(ast, &scope, imports, scenario, &launch)) {
-        Some(kernel) => kernel,
-        None => failed(ast),
+    let config = settings.config(db);
+    let read = |scenario: &Scenario| {
+        let read = within(config.limits, || front::read(ast, &scope, imports, scenario, &launch));
+        read.unwrap_or_else(|failure| failed(ast, failure))
     };
     let mut first = None;
     for (index, scenario) in scenarios.iter().enumerate() {
@@ -295,11 +295,10 @@ pub(crate) fn tlx_kernel<'db>(
         Some(first) => first,
         None => (0, read(&Scenario::default())?),
     };
-    let config = settings.config(db);
-    let (kernel, plan) = match isolated(|| tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)) {
-        Some(plan) => (kernel, plan),
-        None => {
-            let kernel = failed(ast)?;
+    let (kernel, plan) = match within(config.limits, || tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)) {
+        Ok(plan) => (kernel, plan),
+        Err(failure) => {
+            let kernel = failed(ast, failure)?;
             let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
             (kernel, plan)
         }
@@ -307,12 +306,10 @@ pub(crate) fn tlx_kernel<'db>(
     Some(Arc::new(TlxKernel { kernel, plan, scenarios: scenarios.len(), selected }))
 }
 
-/// A kernel on which a stage panicked; a fault of tilefit.
-fn failed(ast: &Ast) -> Option<kernel::Kernel> {
+/// A kernel for which a stage has no result.
+fn failed(ast: &Ast, failure: Failure) -> Option<kernel::Kernel> {
     let kernel = kernel::Kernel::empty(ast)?;
-    let message = format!("tilefit failed on kernel `{}`; please report it with this kernel", kernel.name);
-    let (code, at) = (Code::Internal, kernel.name_origin);
-    let finding = Finding::new(code, at, message);
+    let finding = failure.finding(&kernel.name, kernel.name_origin);
     Some(kernel::Kernel { findings: vec![finding], ..kernel })
 }
 

@@ -396,10 +396,7 @@ impl Run<'_> {
         let key = self.value(index);
         self.change(name, |list| match (list, key) {
             (_, Constant::Unknown(reason)) => Err(reason),
-            (Constant::Dict(pairs), key) => {
-                methods::put(pairs, key, value);
-                Ok(())
-            }
+            (Constant::Dict(pairs), key) => methods::put(pairs, key, value),
             (Constant::List(elements), Constant::Int(at)) => {
                 let at = if at < 0 { at + elements.len() as i64 } else { at };
                 let element = usize::try_from(at).ok().and_then(|at| elements.get_mut(at));
@@ -449,8 +446,7 @@ impl Run<'_> {
                 Ok(())
             }
             (Constant::Dict(pairs), "update", Constant::Dict(more)) => {
-                more.into_iter().for_each(|(key, value)| methods::put(pairs, key, value));
-                Ok(())
+                more.into_iter().try_for_each(|(key, value)| methods::put(pairs, key, value))
             }
             _ => Err(Reason::new(format!("calls `{name}.{method}`, which tilefit does not run"))),
         })

@@ -3,6 +3,7 @@
 use tilefit_syntax::ast::{Arg, ExprId};
 
 use super::{Constant, Evaluator, LONGEST, records, unknown};
+use crate::finding::Reason;
 
 /// `object.name(args)`
 pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg]) -> Constant {
@@ -97,12 +98,21 @@ pub(super) fn entry(pairs: &[(Constant, Constant)], key: &Constant) -> Option<Co
     pairs.iter().find(|(candidate, _)| candidate == key).map(|(_, value)| value.clone())
 }
 
+/// Entries of the largest dictionary that is built: keys are compared one by one.
+pub(super) const MOST_ENTRIES: usize = 1024;
+
 /// Gives a key of a dictionary its value.
-pub(super) fn put(pairs: &mut Vec<(Constant, Constant)>, key: Constant, value: Constant) {
-    match pairs.iter_mut().find(|(candidate, _)| *candidate == key) {
-        Some((_, old)) => *old = value,
+pub(super) fn put(pairs: &mut Vec<(Constant, Constant)>, key: Constant, value: Constant) -> Result<(), Reason> {
+    match pairs.iter().position(|(candidate, _)| *candidate == key) {
+        Some(at) => pairs[at].1 = value,
+        None if pairs.len() == MOST_ENTRIES => return Err(too_many_entries()),
         None => pairs.push((key, value)),
     }
+    Ok(())
+}
+
+pub(super) fn too_many_entries() -> Reason {
+    Reason::new(format!("a dictionary of more than {MOST_ENTRIES} entries"))
 }
 
 /// `str(value)`, for values whose text does not depend on Python's ways with floats.

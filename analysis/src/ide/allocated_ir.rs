@@ -59,7 +59,7 @@ fn of_block(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<(TextRange, A
         let (text, origins) = match outcome {
             Outcome::Planned(planned) => of_planned(planned),
             Outcome::Printed(plan) => (of_printed(context, placed, plan), Vec::new()),
-            Outcome::Failed(_) => continue,
+            Outcome::Failed(..) => continue,
         };
         let map = origins.into_iter().map(|(line, origin)| (line, placed.range(origin))).collect();
         let Some(plan) = outcome.plan() else { continue };

@@ -5,7 +5,7 @@ use tilefit_syntax::TextRange;
 use crate::codegen::{Insertion, Sequenced};
 use crate::db::{self, Dumped, Outcome, Planned, Unit};
 use crate::diagnostics::{Code, Severity};
-use crate::ir::{Kernel, Note, Origin, Rejection};
+use crate::ir::{Note, Origin, Rejection};
 use crate::memory::{Finding, OpenSearch, Plan};
 use crate::names::{UnknownName, Usage};
 use crate::printed::Match;
@@ -97,7 +97,9 @@ pub(crate) fn of_kernel(placed: &PlacedUnit<'_>, outcome: &Outcome) -> Vec<Diagn
     let (plan, rejections) = match outcome {
         Outcome::Planned(planned) => (&planned.plan, planned.kernel.rejections.as_slice()),
         Outcome::Printed(plan) => (&**plan, [].as_slice()),
-        Outcome::Failed(kernel) => return vec![failed(placed, kernel)],
+        Outcome::Failed(kernel, failure) => {
+            return vec![found(placed, &failure.finding(&kernel.name, kernel.name_origin))];
+        }
     };
     let rejections = rejections.iter().map(|rejection| rejected(placed, rejection));
     let notes = unmodelled(plan).map(|note| not_modelled(placed, note));
@@ -164,11 +166,6 @@ pub(super) fn differing(placed: &PlacedUnit<'_>, dumped: &Dumped<'_>) -> Option<
         Match::Differs(finding) => Some(found(placed, finding)),
         Match::Same | Match::Older => None,
     }
-}
-
-fn failed(placed: &PlacedUnit<'_>, kernel: &Kernel) -> Diagnostic {
-    let message = format!("tilefit failed on kernel `{}`; please report it with this kernel", kernel.name);
-    plain(placed.range(kernel.name_origin), Code::Internal, message)
 }
 
 fn oversized(bytes: usize) -> Diagnostic {

@@ -1,6 +1,10 @@
 //! Which names mean the same thing: Python's scopes over the blocks of a file, for names of kernels, of what is in them, and of the
 //! constants that they use. Other names are the business of Python servers.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
 use tilefit_syntax::ast::{Ast, Clause, Expr, ExprId, Stmt, StmtId};
 use tilefit_syntax::names::{self, Usage};
 use tilefit_syntax::tokens;
@@ -45,6 +49,8 @@ pub(super) struct Occurrence {
 pub(super) struct Scopes<'c, 'db> {
     context: &'c Context<'db>,
     file: SourceFile,
+    /// Which scopes bind a name: asked again for each mention of it.
+    bound: RefCell<FxHashMap<(Option<Unit<'db>>, String), bool>>,
 }
 
 /// A unit at its place.
@@ -69,11 +75,11 @@ struct Site {
 
 impl<'c, 'db> Scopes<'c, 'db> {
     pub(super) fn new(context: &'c Context<'db>) -> Self {
-        Scopes { context, file: context.file }
+        Scopes::of(context, context.file)
     }
 
     pub(super) fn of(context: &'c Context<'db>, file: SourceFile) -> Self {
-        Scopes { context, file }
+        Scopes { context, file, bound: RefCell::default() }
     }
 
     fn db(&self) -> &'db dyn salsa::Database {
@@ -159,7 +165,14 @@ impl<'c, 'db> Scopes<'c, 'db> {
     }
 
     fn binds(&self, scope: Option<Unit<'db>>, name: &str) -> bool {
-        self.blocks().filter(|block| block.text.contains(name)).any(|block| !self.sites(block, scope, name).is_empty())
+        let asked = (scope, name.to_owned());
+        if let Some(&answer) = self.bound.borrow().get(&asked) {
+            return answer;
+        }
+        let mut with_name = self.blocks().filter(|block| block.text.contains(name));
+        let answer = with_name.any(|block| !self.sites(block, scope, name).is_empty());
+        self.bound.borrow_mut().insert(asked, answer);
+        answer
     }
 
     /// Where a block binds a name of a scope.
@@ -369,11 +382,12 @@ impl<'c, 'db> Scopes<'c, 'db> {
             if !mentions.iter().any(|mention| can_be_meant(&mention.usage)) {
                 continue;
             }
-            let sites = self.sites(block, symbol.scope, &symbol.name);
+            let sites = self.sites(block, symbol.scope, &symbol.name).into_iter();
+            let sites: BTreeSet<TextRange> = sites.map(|site| site.range).collect();
             for mention in mentions.into_iter().filter(|mention| can_be_meant(&mention.usage)) {
                 let resolved = self.resolve(block, &symbol.name, mention.range, &mention.usage);
                 if resolved == Some(symbol.scope) {
-                    let writes = sites.iter().any(|site| site.range == mention.range);
+                    let writes = sites.contains(&mention.range);
                     found.push(Occurrence { range: mention.range.shifted(block.start), writes });
                 }
             }

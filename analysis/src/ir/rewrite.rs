@@ -3,6 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{Call, Carry, For, If, Kernel, Operand, Scalar, Stmt, Type, Value, VarId, While, fold, visit};
+use crate::finding::Reason;
+use crate::work;
 
 impl Stmt {
     /// The statement with what `rewrite` makes of each block inside of it.
@@ -15,7 +17,10 @@ impl Stmt {
 /// Replaces every statement by what `emit` makes of it, which goes into those within it itself.
 pub(crate) fn expand(body: Vec<Stmt>, mut emit: impl FnMut(Stmt, &mut Vec<Stmt>)) -> Vec<Stmt> {
     let mut out = Vec::with_capacity(body.len());
-    body.into_iter().for_each(|stmt| emit(stmt, &mut out));
+    body.into_iter().for_each(|stmt| {
+        work::spend(1);
+        emit(stmt, &mut out);
+    });
     out
 }
 
@@ -163,6 +168,7 @@ impl Substitution {
             return;
         }
         for stmt in body {
+            work::spend(1);
             self.apply_to_reads(stmt);
             stmt.blocks_mut().for_each(|block| self.apply(block));
         }
@@ -190,20 +196,25 @@ impl Substitution {
     }
 }
 
-/// Beyond this many variables bodies are not copied: no kernel that is compiled comes near.
-const MOST_VARIABLES: u64 = 1 << 15;
-
-/// Whether a kernel stays of a size that can be planned with so many copies of one of its bodies.
-pub(crate) fn may_copy(kernel: &Kernel, body: &[Stmt], copies: i64) -> bool {
+/// Whether a kernel stays of a size that can be analysed with so many copies of one of its bodies, or why not.
+pub(crate) fn may_copy(body: &[Stmt], copies: i64) -> Result<(), Reason> {
     let mut size: u64 = 0;
     visit::statements(body, &mut |_| size += 1);
-    let more = size.saturating_mul(u64::try_from(copies).unwrap_or(0));
-    (kernel.vars.len() as u64).saturating_add(more) <= MOST_VARIABLES
+    let copied = size.saturating_mul(u64::try_from(copies).unwrap_or(0));
+    work::make_statements(copied).map_err(|work::TooManyStatements { made, most }| {
+        Reason::new(format!(
+            "this loop: the kernel would have {made} statements, too many to be analysed (the limit is {most}, setting `limits.statements`)"
+        ))
+    })
 }
 
 /// A copy of `body` with variables of its own for everything that it defines.
 pub(crate) fn copy(kernel: &mut Kernel, body: &[Stmt], substitution: &mut Substitution) -> Vec<Stmt> {
-    body.iter().map(|stmt| copy_stmt(kernel, stmt, substitution)).collect()
+    let copy = |stmt| {
+        work::spend(1);
+        copy_stmt(kernel, stmt, substitution)
+    };
+    body.iter().map(copy).collect()
 }
 
 /// The copy of a loop's body, or of one side of a branch.

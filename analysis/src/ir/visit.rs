@@ -1,6 +1,7 @@
 //! What statements hold: the statements inside of them, the variables that they read, those that they define.
 
 use super::{Call, Carry, For, If, Operand, Origin, Scalar, Stmt, Value, VarId, While};
+use crate::work;
 
 impl Stmt {
     /// Whether it is a loop or a branch, which hold other statements.
@@ -79,6 +80,7 @@ impl If {
 /// Visits every statement, outer statements before those inside of them.
 pub(crate) fn statements<'a>(body: &'a [Stmt], see: &mut impl FnMut(&'a Stmt)) {
     for stmt in body {
+        work::spend(1);
         see(stmt);
         stmt.blocks().for_each(|block| statements(block, see));
     }
@@ -110,6 +112,7 @@ pub(crate) fn yielded(body: &[Stmt]) -> &[Operand] {
 
 /// Visits the variables that a statement reads, those of nested statements included, as often as they are named.
 pub(crate) fn uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+    work::spend(1);
     own_uses(stmt, see);
     stmt.blocks().flatten().for_each(|stmt| uses(stmt, see));
 }
@@ -140,6 +143,7 @@ pub(crate) fn header_uses(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
 
 /// Visits the variables that a statement defines, those of nested statements included.
 pub(crate) fn definitions(stmt: &Stmt, see: &mut impl FnMut(VarId)) {
+    work::spend(1);
     match stmt {
         Stmt::Let { var, .. } => see(*var),
         Stmt::For(inner) => see(inner.index),

@@ -28,11 +28,11 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tilefit_syntax::ast::{Arg, Ast, BinaryOp, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
 
 use crate::eval::{Argument, Scope};
-use crate::ir::{Handover, Kernel, KernelKind, Origin, Role, Why};
+use crate::ir::{Handover, Kernel, KernelKind, Note, Origin, Reason, Role, Why};
 use crate::ops::OpId;
 use crate::passes::simplify::{self, Around};
 use crate::typing::scalar;
@@ -174,7 +174,7 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
         if is_last && !is_read && region.is_called && !region.on_blocks {
             match outline::everything(&converted.regions[scope], &converted.vars) {
                 Ok(values) => leaving[scope] = values,
-                Err(reason) => region.notes.push(crate::ir::Note { at: region.origin, reason }),
+                Err(reason) => region.notes.push(Note { at: region.origin, reason }),
             }
         }
     }
@@ -189,14 +189,12 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     }
     let storages = Storages::of(&converted.vars, &converted.body, &converted.regions, &launches);
     let handovers = Handovers::of(&converted.body, &converted.regions);
-    let mut names: Vec<String> = Vec::new();
+    let mut names = ScopeNames::default();
     let mut kernels = Vec::new();
     let each = described.into_iter().zip(&launches).zip(&converted.regions);
     for (count, ((region, launch), body)) in each.enumerate() {
         let name = region.hint.unwrap_or_else(|| format!("{host}_incore_{count}"));
-        let copies = (0..).map(|copy| if copy == 0 { name.clone() } else { format!("{name}_{}", copy - 1) });
-        let name = copies.into_iter().find(|name| !names.contains(name)).unwrap_or(name);
-        names.push(name.clone());
+        let name = names.next(name);
         let around = &converted.carried_around;
         let is_apart = launch.is_apart;
         let place = ScopeContext { in_carrying_loop: around[count], is_apart, read_by_host: &read_by_host };
@@ -254,6 +252,27 @@ fn regions(ast: &Ast, scope: &dyn Scope, function: &Function) -> Vec<Kernel> {
     kernels
 }
 
+/// The names of the kernels of one function. Of several scopes with one hint the second gets `_0`, the third `_1`.
+#[derive(Default)]
+struct ScopeNames {
+    taken: FxHashSet<String>,
+    /// How many names were tried for each hint.
+    tried: FxHashMap<String, u32>,
+}
+
+impl ScopeNames {
+    fn next(&mut self, hint: String) -> String {
+        let tried = self.tried.entry(hint.clone()).or_default();
+        loop {
+            let name = if *tried == 0 { hint.clone() } else { format!("{hint}_{}", *tried - 1) };
+            *tried += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
 /// The statements after which nothing stands, be it in a loop or branch at the end.
 fn last_statements(ast: &Ast, body: &[StmtId], last: &mut Vec<StmtId>) {
     let says_something = |stmt: &&StmtId| !matches!(ast.stmt(**stmt), Stmt::Return(None) | Stmt::Pass);
@@ -277,6 +296,22 @@ fn refused_host(ast: &Ast, function: &Function, rejections: Vec<crate::ir::Rejec
         rejections,
         ..Kernel::new(name, KernelKind::InCore, origin)
     })
+}
+
+/// The functions of a block that [`kernels`] could not read, with the reason: kernels without statements.
+pub(crate) fn unread(ast: &Ast, reason: String) -> Vec<Kernel> {
+    let functions = ast.body.iter().filter_map(|&stmt| match ast.stmt(stmt) {
+        Stmt::Function(function) => Some((Origin::Stmt(stmt), function)),
+        _ => None,
+    });
+    let is_kernel = |function: &Function| matches!(kind(ast, function), Kind::Kernel(_) | Kind::Host);
+    let kernel = |(origin, function): (Origin, &Function)| {
+        let name_origin = Origin::Expr(function.name);
+        let note = Note { at: name_origin, reason: Reason::new(reason.clone()) };
+        let name = ast.name(function.name).unwrap_or_default();
+        Kernel { name_origin, notes: vec![note], ..Kernel::new(name, KernelKind::InCore, origin) }
+    };
+    functions.filter(|(_, function)| is_kernel(function)).map(kernel).collect()
 }
 
 /// Whether a function can contain a scope that becomes a kernel, its own or that of a function put in place of a call; most host code

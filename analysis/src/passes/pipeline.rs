@@ -38,8 +38,8 @@ impl Lower<'_> {
         let Some(step) = fold::constant(&inner.step).filter(|step| *step != 0) else {
             return self.keep(inner, "a pipeline with a step that is not constant", out);
         };
-        if !rewrite::may_copy(self.staging.kernel, &inner.body, stages) {
-            return self.keep(inner, "a pipeline with this many copies of its body", out);
+        if let Err(reason) = rewrite::may_copy(&inner.body, stages) {
+            return self.keep(inner, reason, out);
         }
         match (fold::constant(&inner.start), inner.trip_count()) {
             (Some(start), Some(trips)) => self.with_known_trips(inner, stages, start, step, trips, out),
@@ -48,8 +48,8 @@ impl Lower<'_> {
         }
     }
 
-    fn keep(&mut self, inner: For, what: &str, out: &mut Vec<Stmt>) {
-        self.staging.kernel.notes.push(Note { at: inner.origin, reason: Reason::new(what) });
+    fn keep(&mut self, inner: For, what: impl Into<Reason>, out: &mut Vec<Stmt>) {
+        self.staging.kernel.notes.push(Note { at: inner.origin, reason: what.into() });
         out.push(Stmt::For(For { kind: LoopKind::Range, ..inner }));
     }
 

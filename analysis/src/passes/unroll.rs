@@ -1,7 +1,7 @@
 //! UnrollLoops: `pl.unroll` becomes one copy of its body for each iteration.
 
 use crate::ir::rewrite::{self, Substitution};
-use crate::ir::{For, Kernel, LoopKind, Note, Operand, Origin, Reason, Scalar, Stmt, fold};
+use crate::ir::{For, Kernel, LoopKind, Note, Operand, Reason, Scalar, Stmt, fold};
 
 /// Above this the compiler refuses the loop.
 const MAX_ITERATIONS: i64 = 1024;
@@ -38,8 +38,11 @@ impl Unroll<'_> {
         else {
             return self.keep(inner, "bounds of `pl.unroll` that are not constant", out);
         };
-        if trips > MAX_ITERATIONS || !rewrite::may_copy(self.kernel, &inner.body, trips) {
+        if trips > MAX_ITERATIONS {
             return self.keep(inner, "`pl.unroll` over this many iterations", out);
+        }
+        if let Err(reason) = rewrite::may_copy(&inner.body, trips) {
+            return self.keep(inner, reason, out);
         }
         let mut values: Vec<Operand> = inner.carries.iter().map(|carry| carry.init.clone()).collect();
         for iteration in 0..trips {
@@ -62,12 +65,8 @@ impl Unroll<'_> {
         }
     }
 
-    fn keep(&mut self, inner: For, what: &str, out: &mut Vec<Stmt>) {
-        note(self.kernel, inner.origin, what);
+    fn keep(&mut self, inner: For, what: impl Into<Reason>, out: &mut Vec<Stmt>) {
+        self.kernel.notes.push(Note { at: inner.origin, reason: what.into() });
         out.push(Stmt::For(For { body: self.body(inner.body), kind: LoopKind::Range, ..inner }));
     }
-}
-
-fn note(kernel: &mut Kernel, at: Origin, what: &str) {
-    kernel.notes.push(Note { at, reason: Reason::new(what) });
 }

@@ -51,6 +51,7 @@ fn schema(shape: &Shape) -> Value {
             json!({ "type": "string", "enum": names, "default": Arch::default().name() })
         }
         Shape::Flag(default) => json!({ "type": "boolean", "default": default }),
+        Shape::Count(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
         Shape::Patterns => json!({ "type": "array", "items": { "type": "string" }, "default": [] }),
         Shape::Bytes => {
             let bytes = json!({ "type": "integer", "minimum": 0 });

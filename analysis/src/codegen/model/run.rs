@@ -6,6 +6,7 @@ use super::trace::{Bytes, Event, Instance};
 use super::{Kernel, PIPES, Problem, Suspects};
 use crate::codegen::sequence::{Access, Action, EVENTS, Pipe, Sync, Transfer};
 use crate::ir::TensorLayout;
+use crate::work;
 
 /// The cube core and two vector units.
 const KERNELS: usize = 3;
@@ -312,6 +313,7 @@ impl<'a> Run<'a> {
     }
 
     fn check(&mut self, earlier: usize, later: &Issued) {
+        work::spend(1);
         let earlier = &self.history[earlier];
         let (of, by) = (earlier.instance.instr, later.instance.instr);
         let known = self.known[place(later.kernel, by.pipe)][place(earlier.kernel, of.pipe)];

@@ -6,6 +6,7 @@ use super::{Kernel, Scenario, Suspects};
 use crate::codegen::sequence::{Branches, Condition, Head, Instr, Lines, Loop, Pipe, Program, Step, Sync, TileId};
 use crate::ir::VarId;
 use crate::target::Space;
+use crate::work;
 
 /// Bytes of a memory space, from and to, and the tile that they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +83,7 @@ struct Trace<'a, 'c> {
 impl<'a> Trace<'a, '_> {
     fn steps(&mut self, steps: &'a [Step]) {
         for step in steps {
+            work::spend(1);
             match step {
                 Step::Instr(instr) => self.instr(instr),
                 Step::Loop(node) => self.repeat(node),

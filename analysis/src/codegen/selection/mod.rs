@@ -23,6 +23,7 @@ use crate::memory::{BufferId, Finding, Plan};
 use crate::ops::OpId;
 use crate::target::{Space, Target};
 use crate::typing::known;
+use crate::work;
 
 use super::context::{self, Context};
 use super::expr;
@@ -271,6 +272,7 @@ impl<'a> Selector<'a> {
         let mut yielded = None;
         let given_back = self.given_back(stmts);
         for (at, stmt) in stmts.iter().enumerate() {
+            work::spend(1);
             match stmt {
                 Stmt::Yield { values, origin } => yielded = Some((values.clone(), *origin)),
                 stmt => self.stmt(stmt),

@@ -4,18 +4,31 @@ use rustc_hash::FxHashMap;
 
 use super::blocks::Node;
 use super::state::{Bits, PIPES};
-use crate::codegen::sequence::{Access, Affine, Instr, Program, Step, Tile, TileId};
+use crate::codegen::sequence::{Access, Affine, Instr, Lines, Program, Step, Tile, TileId};
 use crate::ir::{TensorLayout, VarId};
+use crate::target::Space;
+use crate::work;
 
-/// A tile stands for itself, a handle for everything that it is pointed to.
+/// The bytes of a tile: what it shares with others depends on nothing else.
+type Place = (Space, u64, u64, Option<Lines>);
+
+/// A tile stands for itself, a handle for everything that it is pointed to. Of tiles with the same bytes the first stands for all.
 pub(super) fn stands_for(program: &Program) -> Vec<Vec<TileId>> {
-    let mut found: Vec<Vec<TileId>> = (0..program.tiles.len()).map(|tile| vec![TileId(tile as u32)]).collect();
+    let mut first: FxHashMap<Place, TileId> = FxHashMap::default();
+    let itself = |(number, tile): (usize, &Tile)| {
+        let this = TileId(number as u32);
+        let place = tile.address.map(|address| (tile.form.space, address, tile.bytes, tile.lines));
+        vec![place.map_or(this, |place| *first.entry(place).or_insert(this))]
+    };
+    let mut found: Vec<Vec<TileId>> = program.tiles.iter().enumerate().map(itself).collect();
     let mut moves = Vec::new();
     handle_moves(&program.body, &mut moves);
     loop {
         let mut changed = false;
         for &(handle, value) in &moves {
+            work::spend(1);
             for tile in found[value.0 as usize].clone() {
+                work::spend(1);
                 let of_handle = &mut found[handle.0 as usize];
                 if !of_handle.contains(&tile) {
                     of_handle.push(tile);
@@ -112,13 +125,15 @@ pub(super) fn conflicts(
     // The same for everything that overlaps the tile.
     let mut near_writers = writers.clone();
     let mut near_users = users.clone();
-    let mut by_address: Vec<TileId> = (0..tiles as u32).map(TileId).collect();
+    let mut by_address: Vec<TileId> = stands_for.iter().flatten().copied().collect();
     by_address.retain(|tile| program.tile(*tile).address.is_some());
-    by_address.sort_by_key(|tile| (program.tile(*tile).form.space, program.tile(*tile).address));
+    by_address.sort_by_key(|tile| (program.tile(*tile).form.space, program.tile(*tile).address, *tile));
+    by_address.dedup();
     for (index, &a) in by_address.iter().enumerate() {
         let tile = program.tile(a);
         let end = tile.address.unwrap_or(0).saturating_add(tile.bytes);
         for &b in &by_address[index + 1..] {
+            work::spend(1 + (count / 1024) as u64);
             let other = program.tile(b);
             if other.form.space != tile.form.space || other.address.unwrap_or(0) >= end {
                 break;

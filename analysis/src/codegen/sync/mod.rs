@@ -28,6 +28,10 @@ use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Origin, visit};
 use crate::memory::{Finding, Related};
 use crate::ops::Category;
+use crate::work::{self, Limits};
+
+/// What the model of the pipes may cost.
+const MODEL: Limits = Limits { steps: 200_000, ..Limits::DEFAULT };
 
 /// Whether a program gets the flags and barriers that it lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -106,7 +110,8 @@ pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(F
             Insertion::Unasked => false,
             Insertion::InStatements => true,
         };
-        findings.extend(missing(program, orders.iter().filter(|order| order.by_hand && asked(order)), insertion));
+        let asked = orders.iter().filter(|order| order.by_hand && asked(order));
+        findings.extend(missing(program, asked, insertion));
         match insertion {
             Insertion::Complete | Insertion::Unasked => {
                 // A barrier needs no event.
@@ -183,7 +188,10 @@ fn missing<'o>(
     orders: impl Iterator<Item = &'o Order> + Clone,
     insertion: Insertion,
 ) -> Vec<(Finding, Repair)> {
-    let races = model::races_among(program, orders.clone().map(|order| (order.earlier, order.later)));
+    let pairs = orders.clone().map(|order| (order.earlier, order.later));
+    let Ok(races) = work::within(MODEL, || model::races_among(program, pairs)) else {
+        return orders.take(1).map(|order| (unchecked(program, order), Repair::Nothing)).collect();
+    };
     let instructions = program.instructions();
     let matters = |order: &&Order| races.contains(&(order.earlier, order.later));
     let found = orders.filter(matters).map(|order| {
@@ -191,6 +199,11 @@ fn missing<'o>(
         (finding, Repair::Certain(Change::Order(*order)))
     });
     found.collect()
+}
+
+fn unchecked(program: &Program, order: &Order) -> Finding {
+    let message = "this kernel has too many iterations of loops in loops to try whether its flags and barriers order all instructions";
+    Finding::new(Code::KernelTooLarge, program.instructions()[order.later as usize].origin, message.to_owned())
 }
 
 /// What is said of an order that nothing written establishes.

@@ -7,11 +7,14 @@
 //! A loop is executed twice: the second time its head knows only what holds after any number of iterations, which exposes
 //! what is carried from one iteration to the next.
 
+use std::rc::Rc;
+
 use super::blocks::{Block, BlockId, Item, Node, flatten};
 use super::conflicts::{conflicts, on_chip_conflict, stands_for, windows_overlap};
 use super::state::{Bits, PIPES, State};
 use crate::codegen::sequence::{Pipe, Program, Sync, TileId};
 use crate::ir::VarId;
+use crate::work;
 
 /// Set after item `item`, waited for before item `gap` of one list (or at its end).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,8 @@ struct Saved {
 pub(super) struct Ordering<'a> {
     program: &'a Program,
     nodes: Vec<Node<'a>>,
+    /// What it takes to copy a [`State`] of so many instructions, in steps.
+    cost_of_state: u64,
     pub(super) blocks: Vec<Block>,
     /// Instructions of each pipe.
     of_pipe: [Bits; PIPES],
@@ -73,9 +78,9 @@ pub(super) struct Ordering<'a> {
     /// What is waited for, by list and gap, in the order in which it was added: [`Ordering::compound`] counts on it.
     arrivals: Vec<Vec<Vec<Arrival>>>,
     /// By list and item, the state after it in the latest execution: what a flag that is set there delivers.
-    saved: Vec<Vec<Option<Saved>>>,
+    saved: Vec<Vec<Option<Rc<Saved>>>>,
     /// For a body that is executed again, [`Self::saved`] of the iteration before.
-    previous: Vec<Vec<Option<Saved>>>,
+    previous: Vec<Vec<Option<Rc<Saved>>>>,
     issued: Vec<u32>,
     /// Bodies that are being executed for the second time.
     second: Vec<bool>,
@@ -95,6 +100,9 @@ enum Demand {
     Unmet,
 }
 
+/// Instructions whose bits are copied in one step, for all pipes.
+const INSTRUCTIONS_A_STEP: usize = 128;
+
 impl<'a> Ordering<'a> {
     pub(super) fn new(program: &'a Program) -> Ordering<'a> {
         let mut nodes = Vec::new();
@@ -109,11 +117,12 @@ impl<'a> Ordering<'a> {
         let stands_for = stands_for(program);
         let conflicts = conflicts(program, &stands_for, &nodes, &of_pipe);
         let arrivals = blocks.iter().map(|block| vec![Vec::new(); block.items.len() + 1]).collect();
-        let saved: Vec<Vec<Option<Saved>>> = blocks.iter().map(|block| vec![None; block.items.len()]).collect();
+        let saved: Vec<Vec<Option<Rc<Saved>>>> = blocks.iter().map(|block| vec![None; block.items.len()]).collect();
         let second = vec![false; blocks.len()];
         Ordering {
             program,
             nodes,
+            cost_of_state: 2 + (count / INSTRUCTIONS_A_STEP) as u64,
             blocks,
             of_pipe,
             stands_for,
@@ -228,6 +237,7 @@ impl<'a> Ordering<'a> {
             if self.demand == Demand::Unmet {
                 return state;
             }
+            work::spend(self.cost_of_state);
             self.arrive(block, item, 0, &mut state);
             match self.blocks[block].items[item] {
                 Item::Instr(id) => {
@@ -238,7 +248,7 @@ impl<'a> Ordering<'a> {
                 Item::Other => {}
                 Item::Loop(_) | Item::If(..) => state = self.compound(block, item, state),
             }
-            self.saved[block][item] = Some(Saved { state: state.clone(), issued: self.issued.len() });
+            self.saved[block][item] = Some(Rc::new(Saved { state: state.clone(), issued: self.issued.len() }));
         }
         self.arrive(block, count, 0, &mut state);
         state
@@ -351,7 +361,9 @@ impl<'a> Ordering<'a> {
     fn snapshot(&self, src: Pipe, saved: &Saved) -> Bits {
         let mut bits = saved.state.known[src as usize].clone();
         bits.or(&self.of_pipe[src as usize]);
-        for &id in self.issued.get(saved.issued..).unwrap_or_default() {
+        let since = self.issued.get(saved.issued..).unwrap_or_default();
+        work::spend((since.len() / INSTRUCTIONS_A_STEP) as u64);
+        for &id in since {
             bits.clear(id);
         }
         bits
@@ -380,9 +392,11 @@ impl<'a> Ordering<'a> {
                 }
                 return;
             }
+            work::spend(self.cost_of_state);
             let mut candidates: Vec<(Pipe, OrderPoint)> = Vec::new();
             let suspects: Vec<u32> = unknown.iter().collect();
             for other in suspects {
+                work::spend(1);
                 let Some(place) = self.place(other, id) else {
                     unknown.clear(other);
                     continue;

@@ -4,14 +4,17 @@
 //! executed for every choice at its branches, where equal conditions choose alike, and for one to three iterations of loops whose
 //! bounds are not constant. A flag below a branch inside of a loop is beyond that; of it only what no run could fix is said.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::state::{Flag, PIPES};
 use super::{Change, Repair};
-use crate::codegen::sequence::{By, Missing, Order, OrderedBy, Pipe, Program, Step, Sync};
+use crate::codegen::sequence::{By, Loop, Missing, Order, OrderedBy, Pipe, Program, Step, Sync};
 use crate::diagnostics::Code;
 use crate::ir::Origin;
 use crate::memory::{Finding, Related};
+use crate::work;
 
 /// Iterations after which a flag's state repeats.
 const TRIPS: u64 = 3;
@@ -163,9 +166,10 @@ impl Written {
         }
         for trips in 1..=TRIPS {
             for choices in 0..1u32 << self.conditions.len() {
-                let mut run = Run { written: self, tried: &tried, trips, choices, set: FxHashMap::default(), found };
-                run.steps(&program.body);
-                run.end();
+                let mut run = Run { written: self, tried: &tried, trips, choices, bodies: FxHashMap::default(), found };
+                let mut set = FlagsSet::new();
+                run.steps(&program.body, &mut set);
+                run.end(&set);
             }
         }
     }
@@ -298,19 +302,24 @@ struct Run<'a> {
     trips: u64,
     /// Bit k: what the k-th condition is.
     choices: u32,
-    /// The flags that are set, and where.
-    set: FxHashMap<Flag, Origin>,
+    /// What the bodies of loops leave set of what is set before them. After its first iteration a loop finds what it leaves itself, so that
+    /// loops in loops are executed for few different beginnings, however deep they are.
+    bodies: FxHashMap<(*const Loop, FlagsSet), FlagsSet>,
     found: &'a mut FindingsWithRepairs,
 }
 
+/// The flags that are set, and where.
+type FlagsSet = BTreeMap<Flag, Origin>;
+
 impl Run<'_> {
-    fn steps(&mut self, steps: &[Step]) {
+    fn steps(&mut self, steps: &[Step], set: &mut FlagsSet) {
         for step in steps {
+            work::spend(1);
             match step {
-                Step::Sync(sync, By::Author(origin)) => self.sync(*sync, *origin),
+                Step::Sync(sync, By::Author(origin)) => self.sync(*sync, *origin, set),
                 Step::Loop(node) => {
                     for _ in 0..node.trips().unwrap_or(self.trips).min(TRIPS) {
-                        self.steps(&node.body);
+                        self.iteration(node, set);
                     }
                 }
                 Step::If(node) => {
@@ -318,9 +327,9 @@ impl Run<'_> {
                     let condition =
                         self.written.conditions.iter().position(|condition| *condition == node.condition.text);
                     if condition.is_none_or(|bit| self.choices >> bit & 1 == 0) {
-                        self.steps(&node.then);
+                        self.steps(&node.then, set);
                     } else {
-                        self.steps(node.otherwise.as_deref().unwrap_or_default());
+                        self.steps(node.otherwise.as_deref().unwrap_or_default(), set);
                     }
                 }
                 _ => {}
@@ -328,11 +337,21 @@ impl Run<'_> {
         }
     }
 
-    fn sync(&mut self, sync: Sync, at: Origin) {
+    fn iteration(&mut self, node: &Loop, set: &mut FlagsSet) {
+        let beginning = (std::ptr::from_ref(node), set.clone());
+        if let Some(end) = self.bodies.get(&beginning) {
+            set.clone_from(end);
+            return;
+        }
+        self.steps(&node.body, set);
+        self.bodies.insert(beginning, set.clone());
+    }
+
+    fn sync(&mut self, sync: Sync, at: Origin, set: &mut FlagsSet) {
         match sync {
             Sync::Set { src, dst, event } if self.tried.contains(&(src, dst, event)) => {
                 let flag = (src, dst, event);
-                if let Some(before) = self.set.insert(flag, at) {
+                if let Some(before) = set.insert(flag, at) {
                     let repair = self.written.to_pair_set(flag, at);
                     let again = if before == at { " in the next iteration," } else { "" };
                     let message = format!("sets {} again,{again} before anything has waited for it", name(flag));
@@ -341,7 +360,7 @@ impl Run<'_> {
             }
             Sync::Wait { src, dst, event } if self.tried.contains(&(src, dst, event)) => {
                 let flag = (src, dst, event);
-                if self.set.remove(&flag).is_none() {
+                if set.remove(&flag).is_none() {
                     let message = format!(
                         "waits for {}, which is not set on every way to here: the kernel would hang",
                         name(flag)
@@ -356,8 +375,8 @@ impl Run<'_> {
         }
     }
 
-    fn end(&mut self) {
-        for (flag, at) in &self.set {
+    fn end(&mut self, set: &FlagsSet) {
+        for (flag, at) in set {
             let message = format!("sets {}, and not every way from here waits for it", name(*flag));
             let sites = &self.written.waits;
             let wait = sites.iter().find(|(other, _)| other == flag).map_or(*at, |(_, at)| *at);

@@ -132,7 +132,7 @@ impl<'db> View<'db> {
         match &*self.outcome {
             Outcome::Planned(planned) => &planned.plan,
             Outcome::Printed(plan) => plan,
-            Outcome::Failed(kernel) => {
+            Outcome::Failed(kernel, _) => {
                 self.empty.get_or_init(|| Plan::empty(kernel, self.config.target, self.config.planner))
             }
         }
@@ -163,7 +163,7 @@ impl language::KernelView for View<'_> {
     fn status(&self) -> Status {
         match *self.outcome {
             Outcome::Planned(_) | Outcome::Printed(_) => self.plan().status,
-            Outcome::Failed(_) => Status::NotModelled,
+            Outcome::Failed(..) => Status::NotModelled,
         }
     }
 
@@ -172,7 +172,7 @@ impl language::KernelView for View<'_> {
     }
 
     fn is_planned(&self) -> bool {
-        !matches!(*self.outcome, Outcome::Failed(_))
+        !matches!(*self.outcome, Outcome::Failed(..))
     }
 
     fn memories(&self) -> Vec<Memory> {

@@ -36,7 +36,7 @@ fn packing(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &S
 fn marks(outcome: &Outcome) -> Vec<Mark> {
     match outcome {
         Outcome::Planned(planned) => planned.marks.clone(),
-        Outcome::Printed(_) | Outcome::Failed(_) => Vec::new(),
+        Outcome::Printed(_) | Outcome::Failed(..) => Vec::new(),
     }
 }
 

@@ -1,0 +1,154 @@
+//! What the analysis of a kernel may cost, and where a stage that runs can be interrupted.
+//!
+//! A stage counts what it does with [`spend`]: a statement looked at, a pair of tiles compared. Counts, not time, so that the same text has the
+//! same answer on every machine. Beyond its [`Limits`] it ends at once, and the kernel is too large to analyse; so it does when an edit
+//! or a cancelled request has made its answer worthless. Neither changes what a stage looks like: both unwind to [`within`].
+
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::diagnostics::Code;
+use crate::finding::{Finding, Origin};
+
+/// What one kernel may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Statements that loops become which the compiler unrolls.
+    pub statements: u64,
+    /// Steps of each stage: looks at a statement, comparisons of two tiles or instructions.
+    pub steps: u64,
+}
+
+impl Limits {
+    pub const DEFAULT: Limits = Limits { statements: 8192, steps: 1_000_000 };
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits::DEFAULT
+    }
+}
+
+/// Why a stage has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// It takes more steps than this.
+    TooLarge(u64),
+    /// A fault of tilefit.
+    Panicked,
+}
+
+impl Failure {
+    pub(crate) fn finding(self, kernel: &str, at: Origin) -> Finding {
+        let code = match self {
+            Failure::TooLarge(_) => Code::KernelTooLarge,
+            Failure::Panicked => Code::Internal,
+        };
+        let message = match self {
+            Failure::TooLarge(_) => format!("kernel `{kernel}` is {self}"),
+            Failure::Panicked => format!("tilefit failed on kernel `{kernel}`; please report it with this kernel"),
+        };
+        Finding::new(code, at, message)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::TooLarge(steps) => {
+                write!(f, "too large to be analysed: a stage takes more than {steps} steps (setting `limits.steps`)")
+            }
+            Failure::Panicked => f.write_str("a fault of tilefit"),
+        }
+    }
+}
+
+/// Steps between two looks at whether anybody still waits.
+const BETWEEN_LOOKS: u64 = 1024;
+
+/// Outside of [`within`] nothing is limited.
+const UNLIMITED: u64 = u64::MAX;
+
+thread_local! {
+    static LEFT: Cell<u64> = const { Cell::new(UNLIMITED) };
+    static STATEMENTS: Cell<Statements> = const { Cell::new(Statements { made: 0, most: UNLIMITED }) };
+}
+
+/// Copies of statements.
+#[derive(Clone, Copy)]
+struct Statements {
+    made: u64,
+    most: u64,
+}
+
+/// The payload of an unwinding that [`within`] catches.
+struct TooLarge;
+
+/// Counts steps of the stage that this thread runs, and ends it where it has none left or nobody waits for it any more.
+pub(crate) fn spend(steps: u64) {
+    let before = LEFT.get();
+    let Some(left) = before.checked_sub(steps) else { resume_unwind(Box::new(TooLarge)) };
+    LEFT.set(left);
+    if before / BETWEEN_LOOKS != left / BETWEEN_LOOKS {
+        look();
+    }
+}
+
+/// Ends the query that this thread runs if an edit waits for it or its request is cancelled.
+pub(crate) fn look() {
+    salsa::with_attached_database(|db| db.unwind_if_revision_cancelled());
+}
+
+/// The copies of a loop's body would be too many.
+pub(crate) struct TooManyStatements {
+    pub(crate) made: u64,
+    pub(crate) most: u64,
+}
+
+/// Counts statements that this stage is about to copy, unless they are too many.
+pub(crate) fn make_statements(count: u64) -> Result<(), TooManyStatements> {
+    let Statements { made, most } = STATEMENTS.get();
+    let made = made.saturating_add(count);
+    if made > most {
+        return Err(TooManyStatements { made, most });
+    }
+    STATEMENTS.set(Statements { made, most });
+    Ok(())
+}
+
+/// Asks for what the database may remember: a count does not depend on whether it does.
+pub(crate) fn remembered<T>(query: impl FnOnce() -> T) -> T {
+    let around = LEFT.replace(UNLIMITED);
+    let answer = query();
+    LEFT.set(around);
+    answer
+}
+
+/// Runs a stage of one kernel.
+pub(crate) fn within<T>(limits: Limits, stage: impl FnOnce() -> T) -> Result<T, Failure> {
+    let copies = Statements { made: 0, most: limits.statements };
+    let around = (LEFT.replace(limits.steps), STATEMENTS.replace(copies));
+    // A stage builds what it returns and changes nothing else, so an unwinding leaves nothing half done.
+    let ended = catch_unwind(AssertUnwindSafe(stage));
+    LEFT.set(around.0);
+    STATEMENTS.set(around.1);
+    ended.map_err(|payload| failure(payload, limits))
+}
+
+fn failure(payload: Box<dyn Any + Send>, limits: Limits) -> Failure {
+    match payload {
+        payload if payload.is::<salsa::Cancelled>() => resume_unwind(payload),
+        payload if payload.is::<TooLarge>() => Failure::TooLarge(limits.steps),
+        _ => Failure::Panicked,
+    }
+}
+
+/// The steps that something takes.
+#[cfg(test)]
+pub(crate) fn steps_of(work: impl FnOnce()) -> u64 {
+    let around = LEFT.replace(UNLIMITED);
+    work();
+    UNLIMITED - LEFT.replace(around)
+}
