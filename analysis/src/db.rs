@@ -106,7 +106,7 @@ fn limits(db: &dyn salsa::Database) -> Limits {
 }
 
 #[salsa::tracked(returns(copy))]
-fn limits_of<'db>(db: &'db dyn salsa::Database, settings: Settings) -> Limits {
+fn limits_of(db: &dyn salsa::Database, settings: Settings) -> Limits {
     settings.config(db).limits
 }
 

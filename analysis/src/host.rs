@@ -13,7 +13,7 @@ use crate::ide;
 use crate::memory::Searched;
 use crate::project::Config;
 
-/// An edit came while the query ran; its answer would be stale.
+/// An edit came while the query ran, so that its answer would be stale, or nobody waits for it any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -158,13 +158,27 @@ macro_rules! features {
             pub fn $name(&self, file: FileId $(, $arg: $ty)*) -> Cancellable<$result> {
                 let context = ide::Context::new(&self.db, self.settings, file.0);
                 let query = std::panic::AssertUnwindSafe(|| $feature(&context $(, $arg)*));
-                salsa::Cancelled::catch(query).map_err(|_| Cancelled)
+                // Attached, so that what a feature does itself can be interrupted as well.
+                salsa::attach(&self.db, || salsa::Cancelled::catch(query)).map_err(|_| Cancelled)
             })*
         }
     };
 }
 
+/// Interrupts the query that an [`Analysis`] runs, from another thread.
+pub struct Canceller(salsa::CancellationToken);
+
+impl Canceller {
+    pub fn cancel(&self) {
+        self.0.cancel();
+    }
+}
+
 impl Analysis {
+    pub fn canceller(&self) -> Canceller {
+        Canceller(salsa::Database::cancellation_token(&self.db))
+    }
+
     /// The text of a file.
     pub fn document(&self, file: FileId) -> &Document {
         file.0.document(&self.db)

@@ -30,4 +30,4 @@ mod vocabulary;
 mod work;
 
 pub use db::FileId;
-pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled};
+pub use host::{Analysis, AnalysisHost, Cancellable, Cancelled, Canceller};

@@ -22,7 +22,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub const DEFAULT: Limits = Limits { statements: 8192, steps: 1_000_000 };
+    pub const DEFAULT: Limits = Limits { statements: 4096, steps: 1_000_000 };
 }
 
 impl Default for Limits {
@@ -68,11 +68,17 @@ impl fmt::Display for Failure {
 /// Steps between two looks at whether anybody still waits.
 const BETWEEN_LOOKS: u64 = 1024;
 
+/// Pairs that are compared in the time of a step.
+const PAIRS_A_STEP: u64 = 8;
+
 /// Outside of [`within`] nothing is limited.
 const UNLIMITED: u64 = u64::MAX;
 
 thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(UNLIMITED) };
+    /// Of the stages that are over.
+    #[cfg(test)]
+    static SPENT: Cell<u64> = const { Cell::new(0) };
     static STATEMENTS: Cell<Statements> = const { Cell::new(Statements { made: 0, most: UNLIMITED }) };
 }
 
@@ -94,6 +100,11 @@ pub(crate) fn spend(steps: u64) {
     if before / BETWEEN_LOOKS != left / BETWEEN_LOOKS {
         look();
     }
+}
+
+/// Counts comparisons of one tile, or buffer, with each of so many others.
+pub(crate) fn spend_on_pairs(others: usize) {
+    spend(1 + others as u64 / PAIRS_A_STEP);
 }
 
 /// Ends the query that this thread runs if an edit waits for it or its request is cancelled.
@@ -132,23 +143,35 @@ pub(crate) fn within<T>(limits: Limits, stage: impl FnOnce() -> T) -> Result<T, 
     let around = (LEFT.replace(limits.steps), STATEMENTS.replace(copies));
     // A stage builds what it returns and changes nothing else, so an unwinding leaves nothing half done.
     let ended = catch_unwind(AssertUnwindSafe(stage));
+    #[cfg(test)]
+    SPENT.set(SPENT.get() + limits.steps - LEFT.get());
     LEFT.set(around.0);
     STATEMENTS.set(around.1);
-    ended.map_err(|payload| failure(payload, limits))
+    ended.map_err(|payload| failure(payload, limits.steps))
 }
 
-fn failure(payload: Box<dyn Any + Send>, limits: Limits) -> Failure {
+/// Runs a part of a stage that may take half of what is left; the rest goes on without it.
+pub(crate) fn attempt<T>(part: impl FnOnce() -> T) -> Result<T, Failure> {
+    let left = LEFT.replace(LEFT.get() / 2);
+    let given = LEFT.get();
+    let ended = catch_unwind(AssertUnwindSafe(part));
+    LEFT.set(left - (given - LEFT.get()));
+    ended.map_err(|payload| failure(payload, given))
+}
+
+fn failure(payload: Box<dyn Any + Send>, steps: u64) -> Failure {
     match payload {
         payload if payload.is::<salsa::Cancelled>() => resume_unwind(payload),
-        payload if payload.is::<TooLarge>() => Failure::TooLarge(limits.steps),
+        payload if payload.is::<TooLarge>() => Failure::TooLarge(steps),
         _ => Failure::Panicked,
     }
 }
 
-/// The steps that something takes.
+/// The steps that something takes, all stages together.
 #[cfg(test)]
 pub(crate) fn steps_of(work: impl FnOnce()) -> u64 {
-    let around = LEFT.replace(UNLIMITED);
+    let around = (LEFT.replace(UNLIMITED), SPENT.replace(0));
     work();
-    UNLIMITED - LEFT.replace(around)
+    let outside = UNLIMITED - LEFT.replace(around.0);
+    SPENT.replace(around.1) + outside
 }

@@ -16,49 +16,36 @@ pub enum PositionEncoding {
     Utf32,
 }
 
-impl PositionEncoding {
-    fn units(self, c: char) -> usize {
-        match self {
-            PositionEncoding::Utf8 => c.len_utf8(),
-            PositionEncoding::Utf16 => c.len_utf16(),
-            PositionEncoding::Utf32 => 1,
-        }
-    }
-}
-
 /// The byte offset of a position. A line past the end gives the end of the text, a column past the end of its line gives
 /// the end of the line, a column inside a character gives the start of that character.
 pub fn offset(rope: &Rope, position: LineCol, encoding: PositionEncoding) -> usize {
-    let line = position.line as usize;
+    let (line, column) = (position.line as usize, position.col as usize);
     if line >= rope.len_lines() {
         return rope.len_bytes();
     }
     let start = rope.line_to_byte(line);
-    let mut left = position.col as usize;
-    let mut column = 0;
-    for c in content(rope.line(line)).chars() {
-        let units = encoding.units(c);
-        if units > left {
-            break;
+    let end = start + content(rope.line(line)).len_bytes();
+    let (first, last) = (rope.byte_to_char(start), rope.byte_to_char(end));
+    let char = match encoding {
+        PositionEncoding::Utf8 => rope.byte_to_char(end.min(start.saturating_add(column))),
+        PositionEncoding::Utf16 => {
+            let [first, last] = [first, last].map(|char| rope.char_to_utf16_cu(char));
+            rope.utf16_cu_to_char(last.min(first.saturating_add(column)))
         }
-        left -= units;
-        column += c.len_utf8();
-    }
-    start + column
+        PositionEncoding::Utf32 => last.min(first.saturating_add(column)),
+    };
+    rope.char_to_byte(char)
 }
 
 /// The position of a byte offset; an offset past the end gives the end of the text.
 pub fn line_col(rope: &Rope, offset: usize, encoding: PositionEncoding) -> LineCol {
     let offset = offset.min(rope.len_bytes());
     let line = rope.byte_to_line(offset);
-    let start = rope.line_to_byte(line);
-    let slice = rope.line(line);
+    let (first, char) = (rope.line_to_char(line), rope.byte_to_char(offset));
     let column = match encoding {
-        PositionEncoding::Utf8 => char_start(slice, offset - start),
-        _ => {
-            let end = char_start(slice, offset - start);
-            slice.byte_slice(..end).chars().map(|c| encoding.units(c)).sum()
-        }
+        PositionEncoding::Utf8 => rope.char_to_byte(char) - rope.char_to_byte(first),
+        PositionEncoding::Utf16 => rope.char_to_utf16_cu(char) - rope.char_to_utf16_cu(first),
+        PositionEncoding::Utf32 => char - first,
     };
     LineCol { line: line as u32, col: column as u32 }
 }
@@ -70,11 +57,6 @@ fn content(line: RopeSlice<'_>) -> RopeSlice<'_> {
         end -= 1;
     }
     line.byte_slice(..end)
-}
-
-/// The start of the character that byte `offset` of the slice lies in.
-fn char_start(slice: RopeSlice<'_>, offset: usize) -> usize {
-    slice.char_to_byte(slice.byte_to_char(offset))
 }
 
 #[cfg(test)]

@@ -107,13 +107,18 @@ pub fn sequence(kernel: &Kernel, plan: &Plan, insertion: Insertion) -> Sequenced
     let (mut repairs, mut candidates) = (Vec::new(), Vec::new());
     // An author cannot write flags between what the compiler makes of a statement on tensors.
     let insertion = if kernel.on_tensors { Insertion::Unasked } else { insertion };
-    for (finding, repair) in sync::synchronise(&mut program, insertion) {
+    let (synchronised, failure) = sync::synchronise(&mut program, insertion);
+    for (finding, repair) in synchronised {
         match repair {
             sync::Repair::Nothing => {}
             sync::Repair::Certain(change) => repairs.push((findings.len(), change)),
             sync::Repair::Perhaps(changes) => candidates.extend(changes.into_iter().map(|it| (findings.len(), it))),
         }
         findings.push(finding);
+    }
+    if let Some(failure) = failure {
+        let failed = Sequenced::failed(kernel, failure);
+        return Sequenced { findings: [failed.findings, findings].concat(), ..failed };
     }
     Sequenced { program, findings, repairs, candidates, failure: None }
 }

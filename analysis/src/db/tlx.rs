@@ -234,10 +234,9 @@ pub(crate) fn tlx_scenario_table<'db>(
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), settings.config(db));
     let scenarios = scenarios(db, unit, settings);
-    let mut rows = Vec::new();
-    for scenario in scenarios.iter().take(MOST_ROWS) {
-        let kernel = within(config.limits, || front::read(ast, &scope, imports, scenario, &launch)).ok()??;
-        let plan = within(config.limits, || tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)).ok()?;
+    let row = |scenario: &Scenario| {
+        let kernel = front::read(ast, &scope, imports, scenario, &launch)?;
+        let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
         let verdict = match plan.fits() {
             _ if kernel.contradiction.is_some() => Verdict::Refused,
             _ if !plan.is_exact(&kernel) => Verdict::Unknown,
@@ -245,8 +244,11 @@ pub(crate) fn tlx_scenario_table<'db>(
             false => Verdict::Exceeds,
         };
         let (smem, tmem) = (plan.smem.all, requested_columns(plan.tmem.all));
-        rows.push(ScenarioRow { scenario: scenario.clone(), verdict, smem, tmem });
-    }
+        Some(ScenarioRow { scenario: scenario.clone(), verdict, smem, tmem })
+    };
+    // One budget for all of them: a table is shown for one kernel.
+    let rows = within(config.limits, || scenarios.iter().take(MOST_ROWS).map(row).collect::<Option<Vec<_>>>());
+    let rows = rows.ok()??;
     let more = scenarios.len().saturating_sub(MOST_ROWS);
     Some(ScenarioTable { rows, more, pruned: is_pruned(db, unit) })
 }

@@ -72,6 +72,15 @@ pub(crate) trait Language: Sync {
 
     /// The kernel of a unit after each step of its compiler, with its range.
     fn lowered_ir(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)>;
+
+    /// What kernels of the language are made of, of which a text may hold any number.
+    #[cfg(test)]
+    fn constructs(&self) -> Vec<super::growth::Construct>;
+}
+
+#[cfg(test)]
+pub(super) fn all() -> impl Iterator<Item = &'static dyn Language> {
+    LANGUAGES.into_iter()
 }
 
 /// A kernel by its name.

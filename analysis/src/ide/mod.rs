@@ -12,6 +12,8 @@ pub mod diagnostics;
 pub mod folding;
 mod formatting;
 pub mod generated_code;
+#[cfg(test)]
+pub(crate) mod growth;
 pub mod hover;
 pub mod inlay_hints;
 mod inserted_tiles;

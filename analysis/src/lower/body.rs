@@ -18,6 +18,7 @@ use crate::ir::{
 use crate::ops::OpId;
 use crate::torch::Tensor;
 use crate::typing::notation::{self, written};
+use crate::work;
 
 /// The value of an expression of a kernel's body.
 #[derive(Debug, Clone)]
@@ -368,6 +369,7 @@ impl<'a> Lowering<'a> {
         }
         self.state.depth += 1;
         for &stmt in body {
+            work::spend(super::STEPS_A_STATEMENT);
             self.statement(stmt);
         }
         self.state.depth -= 1;

@@ -45,6 +45,9 @@ use renaming::Renames;
 pub(crate) use scopes::is_of_attributes;
 use storage::Storages;
 
+/// What it costs to read a statement, in steps of work.
+const STEPS_A_STATEMENT: u64 = 8;
+
 /// What a function is to the compiler, by its decorators (`docs/reference/syntax.md`, "Functions").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

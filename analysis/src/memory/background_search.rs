@@ -27,10 +27,11 @@ pub struct Searched {
 }
 
 impl OpenSearch {
-    /// Searches until all is decided or the budget spent; `None` when `cancel` says so before.
-    pub fn run(&self, cancel: &dyn Fn() -> bool) -> Option<Searched> {
+    /// Searches until all is decided or the budget spent, which so many searches share; `None` when `cancel` says so before.
+    pub fn run(&self, sharing: usize, cancel: &dyn Fn() -> bool) -> Option<Searched> {
         let problem = &self.0;
-        let within = |nodes: u64| nodes * SIZE / SIZE.max(problem.buffers().len() as u64);
+        let cost = SIZE.max(problem.buffers().len() as u64) * sharing.max(1) as u64;
+        let within = |nodes: u64| nodes * SIZE / cost;
         let outcome = pack(problem, &Budget { cancel: Some(cancel), ..Budget::new(Goal::Fit, within(NODES)) });
         let core = match outcome.verdict {
             Verdict::Fragmented => explain::irreducible(problem, within(NODES_TO_EXPLAIN), Some(cancel)),

@@ -10,6 +10,7 @@ use crate::memory::lifetimes::{Lifetimes, Live};
 use crate::memory::plan::SpaceUse;
 use crate::memory::sizes::ALIGNMENT;
 use crate::target::Space;
+use crate::work;
 
 /// The first thing found wrong with a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +64,7 @@ pub(super) fn check(checked: &Checked) -> Result<(), Violation> {
     tiles.sort_by_key(|tile| tile.live.def);
     let mut live: Vec<&Placed> = Vec::new();
     for next in &tiles {
+        work::spend_on_pairs(live.len());
         live.retain(|earlier| earlier.live.last > next.live.def);
         let clash = live.iter().find(|earlier| meet(earlier, next) && !may_meet(checked, earlier.var, next.var));
         if let Some(earlier) = clash {

@@ -18,6 +18,7 @@ use crate::memory::reuse::Constraints;
 use crate::memory::sizes;
 use crate::memory::verdict::Packing;
 use crate::target::{Machine, Space};
+use crate::work;
 use tilefit_packing::{
     self, Budget, BufferIx, Goal, Interval, Lifetime, PackResult, Problem, Spec, Verdict, pack_relaxing,
     satisfy_soft_constraints,
@@ -267,6 +268,7 @@ impl Apart {
             return apart;
         }
         for (a, left) in input.groups.iter().enumerate() {
+            work::spend_on_pairs(input.groups.len() - a);
             for (b, right) in input.groups.iter().enumerate().skip(a + 1) {
                 let (constraints, pair) = (input.constraints, (left.base, right.base));
                 if constraints.endangers(left, right) || constraints.endangers(right, left) {

@@ -13,6 +13,7 @@ use crate::memory::plan::StagePair;
 use crate::memory::sizes;
 use crate::ops::{Inplace, OpId};
 use crate::target::{Machine, Space, Target};
+use crate::work;
 
 /// How often the compiler packs a space again with less double-buffering.
 const MOST_REPACKS: usize = 256;
@@ -326,7 +327,8 @@ impl<'a> Packer<'a> {
     fn pack(&self, reserved: u64, within: u64) -> Option<Vec<Vec<usize>>> {
         let mut top = reserved;
         let mut buffers: Vec<Vec<usize>> = Vec::new();
-        for group in &self.order {
+        for (packed, group) in self.order.iter().enumerate() {
+            work::spend_on_pairs(packed);
             let fits = |buffer: &&mut Vec<usize>| buffer.iter().all(|member| self.can_share(*group, *member));
             let open = |index: usize| self.groups[index].declared.is_none();
             let found = if open(*group) {

@@ -38,8 +38,8 @@ impl Source {
         host.set_dumps(file, &dumps);
         // A change waits for every snapshot, so none may live while answers are taken up.
         let diagnosis = host.snapshot().diagnosis(file).unwrap_or_default();
-        for open in diagnosis.open {
-            if let Some(searched) = open.run(&|| false) {
+        for open in &diagnosis.open {
+            if let Some(searched) = open.run(diagnosis.open.len(), &|| false) {
                 host.set_searched(searched);
             }
         }

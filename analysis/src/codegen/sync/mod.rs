@@ -28,7 +28,7 @@ use crate::diagnostics::{Code, Severity};
 use crate::ir::{Kernel, Origin, visit};
 use crate::memory::{Finding, Related};
 use crate::ops::Category;
-use crate::work::{self, Limits};
+use crate::work::{self, Failure, Limits};
 
 /// What the model of the pipes may cost.
 const MODEL: Limits = Limits { steps: 200_000, ..Limits::DEFAULT };
@@ -91,14 +91,22 @@ pub(super) enum Repair {
     Perhaps(Vec<Change>),
 }
 
-/// Checks what the author wrote, finds what is missing and, if it is to, inserts it.
-pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(Finding, Repair)> {
+/// Checks what the author wrote, finds what is missing and, if it is to, inserts it. Without an order of the instructions there is a reason, and
+/// the program is not complete.
+pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> (Vec<(Finding, Repair)>, Option<Failure>) {
     let written = Written::of(program);
     let mut findings = written.findings(program);
 
-    let mut ordering = Ordering::new(program);
-    ordering.run();
-    let Ordering { mut pairs, mut barriers, blocks, .. } = ordering;
+    let ordered = work::attempt(|| {
+        let mut ordering = Ordering::new(program);
+        ordering.run();
+        let Ordering { pairs, barriers, blocks, .. } = ordering;
+        (pairs, barriers, blocks)
+    });
+    let (mut pairs, mut barriers, blocks) = match ordered {
+        Ok(ordered) => ordered,
+        Err(failure) => return (findings, Some(failure)),
+    };
     let without_event = events::assign(&mut pairs, &blocks, &written.flags());
     let orders = {
         let source = Source { instructions: &program.instructions(), blocks: &blocks };
@@ -132,7 +140,7 @@ pub(super) fn synchronise(program: &mut Program, insertion: Insertion) -> Vec<(F
     let origins: Vec<Origin> = program.instructions().iter().map(|instr| instr.origin).collect();
     insertion::insert(&mut program.body, &mut Placed::new(&pairs, &barriers, &origins));
     program.orders = orders;
-    findings
+    (findings, None)
 }
 
 #[cfg(test)]

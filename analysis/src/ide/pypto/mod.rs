@@ -1,5 +1,7 @@
 //! PyPTO kernels as the features see them, out of their plans.
 
+#[cfg(test)]
+mod constructs;
 mod hints;
 mod hover;
 mod lens;
@@ -110,6 +112,11 @@ impl Language for Pypto {
     /// Its compiler goes on in C++.
     fn lowered_ir(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
         None
+    }
+
+    #[cfg(test)]
+    fn constructs(&self) -> Vec<super::growth::Construct> {
+        constructs::constructs()
     }
 }
 

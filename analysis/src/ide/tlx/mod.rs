@@ -1,6 +1,8 @@
 //! TLX kernels in the editor: the same features as for tiles, over specs and buffers.
 
 mod actions;
+#[cfg(test)]
+mod constructs;
 mod hover;
 mod lowered;
 mod map;
@@ -112,6 +114,11 @@ impl Language for Tlx {
 
     fn lowered_ir(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
         Some(lowered::lowered_ir(context, placed, kernel(context, placed.unit)?))
+    }
+
+    #[cfg(test)]
+    fn constructs(&self) -> Vec<super::growth::Construct> {
+        constructs::constructs()
     }
 }
 

@@ -10,6 +10,7 @@ use crate::memory::bases::{BaseId, Bases, Offset};
 use crate::memory::lifetimes::Group;
 use crate::ops::{Access, OpId};
 use crate::target::{Space, Target};
+use crate::work;
 
 /// A unit of the core that works beside the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +78,7 @@ pub(in crate::memory) fn recognize(
     let mut pairs = FxHashSet::default();
     for (later, summary) in summaries.iter().enumerate() {
         let Some(summary) = summary else { continue };
+        work::spend_on_pairs(summaries.len());
         for (earlier, before) in summaries.iter().enumerate() {
             let Some(before) = before else { continue };
             let (first, second) = (&tenants[earlier], &tenants[later]);

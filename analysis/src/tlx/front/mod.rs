@@ -23,8 +23,8 @@ use super::language;
 use super::scenario::{self, Scenario};
 use crate::eval::Imports;
 
-/// Statements that are followed in one kernel, those of helpers included.
-const MOST_STATEMENTS: u32 = 200_000;
+/// What it costs to follow a statement, in steps of work.
+const STEPS_A_STATEMENT: u64 = 8;
 /// Helpers that call helpers deeper than this are not followed.
 const DEEPEST_CALL: u32 = 8;
 /// Elements of a list comprehension that allocates.
@@ -121,7 +121,6 @@ struct Front {
     /// Under conditions that are not known.
     uncertain: Option<Reason>,
     naming: Option<Naming>,
-    statements: u32,
     depth: u32,
 }
 
@@ -141,7 +140,7 @@ pub fn read(
         (param.name.clone(), Bound { value, plain: false })
     });
     let mut frame = Frame { ast, scope, imports, names: names.collect(), call_site: None, returned: None, done: false };
-    let mut front = Front { kernel, uncertain: None, naming: None, statements: 0, depth: 0 };
+    let mut front = Front { kernel, uncertain: None, naming: None, depth: 0 };
     front.body(&mut frame, &function.body);
     let kernel = front.kernel;
     (!kernel.buffers.is_empty() || !kernel.specs.is_empty() || !kernel.findings.is_empty()).then_some(kernel)

@@ -9,7 +9,8 @@ use crate::eval::{self, Constant};
 use crate::finding::{Origin, Reason};
 
 use super::super::kernel::Local;
-use super::{Bound, Frame, Front, MOST_STATEMENTS, Naming, Value};
+use super::{Bound, Frame, Front, Naming, STEPS_A_STATEMENT, Value};
+use crate::work;
 
 impl Front {
     pub(super) fn body(&mut self, frame: &mut Frame<'_>, body: &[StmtId]) {
@@ -17,10 +18,7 @@ impl Front {
             if frame.done {
                 return;
             }
-            self.statements += 1;
-            if self.statements > MOST_STATEMENTS {
-                return self.note(self.kernel.name_origin, Reason::new("the kernel has too many statements"));
-            }
+            work::spend(STEPS_A_STATEMENT);
             self.statement(frame, stmt);
         }
     }

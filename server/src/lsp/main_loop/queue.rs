@@ -32,9 +32,9 @@ impl Queue {
         T: Send + 'static,
         F: Fn(&View) -> Cancellable<T> + Send + 'static,
     {
-        let (query, answer) = question(uri, on_edit, compute);
+        let (query, waiting) = question(uri, on_edit, compute);
         self.post(Event::Query(query));
-        answer.await.unwrap_or_else(|_| Err(Error::internal_error()))
+        waiting.answer().await
     }
 
     /// All files at this moment.

@@ -69,7 +69,7 @@ impl Task {
     /// `None` if it was cancelled.
     pub(crate) fn run(self) -> Option<Searched> {
         let Task(Running { search, cancelled }) = self;
-        let run = || search.run(&|| cancelled.load(Ordering::Relaxed));
+        let run = || search.run(1, &|| cancelled.load(Ordering::Relaxed));
         catch_unwind(AssertUnwindSafe(run)).ok().flatten()
     }
 }

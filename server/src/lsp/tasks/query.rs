@@ -1,8 +1,9 @@
 //! A request on its way: from the handler that received it, over the main loop, to a worker and back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tilefit_analysis::Cancellable;
+use tilefit_analysis::{Cancellable, Canceller};
 use tilefit_answers::View;
 use tokio::sync::oneshot;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
@@ -41,19 +42,53 @@ struct Question<T, F> {
     attempts_left: u32,
     compute: F,
     answer: oneshot::Sender<Result<T>>,
+    running: Running,
+}
+
+/// What computes the answer at the moment.
+type Running = Arc<Mutex<Option<Canceller>>>;
+
+/// An answer that a client waits for. Dropped, which is how a request is cancelled, it stops what computes it.
+pub(crate) struct Waiting<T> {
+    answer: oneshot::Receiver<Result<T>>,
+    running: Running,
+}
+
+impl<T> Waiting<T> {
+    pub(crate) async fn answer(mut self) -> Result<T> {
+        (&mut self.answer).await.unwrap_or_else(|_| Err(Error::internal_error()))
+    }
+}
+
+impl<T> Drop for Waiting<T> {
+    fn drop(&mut self) {
+        self.answer.close();
+        if let Some(canceller) = set_running(&self.running, None) {
+            canceller.cancel();
+        }
+    }
+}
+
+/// Returns what was running before.
+fn set_running(running: &Running, canceller: Option<Canceller>) -> Option<Canceller> {
+    let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::replace(&mut *running, canceller)
 }
 
 /// A fast typist can interrupt a slow query for ever.
 const ATTEMPTS: u32 = 16;
 
-/// A query, and the channel on which its answer arrives.
-pub(crate) fn question<T, F>(uri: Uri, on_edit: OnEdit, compute: F) -> (Box<dyn Query>, oneshot::Receiver<Result<T>>)
+/// A query, and its answer to come.
+pub(crate) fn question<T, F>(uri: Uri, on_edit: OnEdit, compute: F) -> (Box<dyn Query>, Waiting<T>)
 where
     T: Send + 'static,
     F: Fn(&View) -> Cancellable<T> + Send + 'static,
 {
-    let (answer, receiver) = oneshot::channel();
-    (Box::new(Question { uri, on_edit, version: None, attempts_left: ATTEMPTS, compute, answer }), receiver)
+    let (sender, answer) = oneshot::channel();
+    let waiting = Waiting { answer, running: Running::default() };
+    let running = Arc::clone(&waiting.running);
+    let question = Question { uri, on_edit, version: None, attempts_left: ATTEMPTS, compute, answer: sender, running };
+    (Box::new(question), waiting)
 }
 
 impl<T, F> Query for Question<T, F>
@@ -75,10 +110,16 @@ where
             self.refuse(content_modified());
             return None;
         }
+        set_running(&self.running, Some(view.analysis.canceller()));
+        if self.is_abandoned() {
+            return None;
+        }
         let outcome = catch_unwind(AssertUnwindSafe(|| (self.compute)(&view)));
+        set_running(&self.running, None);
         drop(view); // an edit waits for every snapshot
         let answer = match outcome {
             Ok(Ok(value)) => Ok(value),
+            Ok(Err(_)) if self.is_abandoned() => return None,
             Ok(Err(_)) if self.attempts_left > 0 => {
                 self.attempts_left -= 1;
                 return Some(self);
