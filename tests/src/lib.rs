@@ -8,6 +8,7 @@ pub mod fuzz;
 pub mod kernels;
 pub mod lsp_client;
 pub mod mutation;
+pub mod process;
 pub mod questions;
 pub mod random;
 pub mod reference;

@@ -107,14 +107,10 @@ impl LspClient {
         stdin.write_all(bytes).and_then(|()| stdin.flush())
     }
 
+    /// Who waits for what a server says that has ended, hears of it then.
     pub fn send(&mut self, message: &Value) {
-        self.try_send(message).expect("the server reads its input");
-    }
-
-    /// The error is that of a server that has ended.
-    pub fn try_send(&mut self, message: &Value) -> io::Result<()> {
         let body = message.to_string();
-        self.try_send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
+        let _ = self.try_send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
     pub fn notify(&mut self, method: &str, params: Value) {
@@ -322,8 +318,7 @@ impl LspClient {
                     _ => Value::Null,
                 };
                 self.server_requests.push(message);
-                // Who waits for more hears that the server has ended.
-                let _ = self.try_send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+                self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
             }
             (Some(id), false) => {
                 // An answer without an id answers a message that could not be read.

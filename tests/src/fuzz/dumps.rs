@@ -8,7 +8,7 @@ use super::answers;
 /// Between the source and its dump, in an input; one without is a dump alone.
 const BETWEEN: &str = "# ---- the dump\n";
 
-pub(super) fn dumps(bytes: &[u8]) {
+pub fn dumps(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (source, dump) = text.split_once(BETWEEN).unwrap_or(("", &text));
     let mut host = AnalysisHost::new();

@@ -22,7 +22,11 @@ use tilefit_syntax::TextRange;
 use crate::mutation;
 use crate::random::Random;
 
+pub use dumps::dumps;
 pub use messages::messages;
+pub use packing_problems::packing_problems;
+pub use settings::settings;
+pub use text_edits::text_edits;
 
 /// One that takes longer hangs, however loaded the machine is.
 pub const PATIENCE: Duration = Duration::from_secs(120);
@@ -38,11 +42,11 @@ pub struct Target {
 }
 
 pub const TARGETS: [Target; 5] = [
-    Target { name: "text_edits", run: text_edits::text_edits, is_text: false },
+    Target { name: "text_edits", run: text_edits, is_text: false },
     Target { name: "messages", run: messages, is_text: false },
-    Target { name: "settings", run: settings::settings, is_text: true },
-    Target { name: "dumps", run: dumps::dumps, is_text: true },
-    Target { name: "packing_problems", run: packing_problems::packing_problems, is_text: true },
+    Target { name: "settings", run: settings, is_text: true },
+    Target { name: "dumps", run: dumps, is_text: true },
+    Target { name: "packing_problems", run: packing_problems, is_text: true },
 ];
 
 impl Target {

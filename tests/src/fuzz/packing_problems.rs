@@ -7,7 +7,7 @@ const NO_LIMIT: u64 = i64::MAX as u64;
 const MOST_BUFFERS: usize = 60;
 const NODES: u64 = 5_000;
 
-pub(super) fn packing_problems(bytes: &[u8]) {
+pub fn packing_problems(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let problem = match csv::read(&text, NO_LIMIT) {
         Ok(problem) => problem,

@@ -36,7 +36,7 @@ def attention(desc_q, HEAD_DIM: tl.constexpr, STAGES: tl.constexpr):
     b = tlx.local_alloc((64, HEAD_DIM), tl.float32, 1)
 ";
 
-pub(super) fn settings(bytes: &[u8]) {
+pub fn settings(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let (config, problems) = read(|config| config.apply_tilefit_toml(&text));
     for problem in &problems {

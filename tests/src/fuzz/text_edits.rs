@@ -11,7 +11,7 @@ use crate::{tensor_kernels, tlx_kernels, typing};
 /// More than an input of ordinary length decides.
 const MOST_EDITS: usize = 24;
 
-pub(super) fn text_edits(bytes: &[u8]) {
+pub fn text_edits(bytes: &[u8]) {
     let mut choices = Choices::new(bytes);
     let sources: [fn() -> String; 5] = [
         || kernels::source(1, Layout::ClassPerKernel),
