@@ -32,7 +32,7 @@ fn check(name: &str, count: u64) {
 
 #[test]
 fn an_edited_document_is_as_a_fresh_one() {
-    check("text_edits", 60);
+    check("text_edits", 24);
 }
 
 #[test]

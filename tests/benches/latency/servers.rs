@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use tilefit_tests::lsp_client::{LspClient, PATIENCE, range};
 use tilefit_tests::{binary, corpus};
 

@@ -38,7 +38,7 @@ pub fn text_edits(bytes: &[u8]) {
         }
         undo.push(typing::apply(&mut text, &changes));
         // Several edits may come before anybody looks.
-        if choices.percent(60) {
+        if choices.percent(35) {
             document.settle();
             host.set_document(file, document.clone());
             let place = choices.below(text.len() + 1);

@@ -119,8 +119,10 @@ impl<'r> Editor<'r> {
         self.waiting.len()
     }
 
-    pub(super) fn sources_that_are_closed(&self) -> Vec<usize> {
-        (0..self.sources.len()).filter(|source| self.documents.iter().all(|open| open.source != *source)).collect()
+    /// Sources to open next: large ones only, or all.
+    pub(super) fn closed(&self, are_large: bool) -> Vec<usize> {
+        let is_closed = |source: &usize| self.documents.iter().all(|open| open.source != *source);
+        (0..self.sources.len()).filter(is_closed).filter(|at| !are_large || self.sources[*at].is_large()).collect()
     }
 
     /// Something to paste.

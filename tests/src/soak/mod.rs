@@ -120,8 +120,8 @@ impl Session<'_> {
     }
 
     fn open(&mut self) {
-        let free = self.editor.sources_that_are_closed();
-        let source = self.random.of(&free);
+        let are_large = self.random.percent(30);
+        let source = self.random.of(&self.editor.closed(are_large));
         self.editor.open(source);
     }
 
@@ -144,7 +144,11 @@ impl Session<'_> {
 
     fn ask(&mut self) -> Result<(), Silence> {
         for _ in 0..1 + self.random.below(3) {
-            let method = self.random.of(&METHODS);
+            let mut method = self.random.of(&METHODS);
+            // It looks at every file of the workspace.
+            if method == "workspace/diagnostic" && !self.random.percent(5) {
+                method = "textDocument/hover";
+            }
             let place = self.random.below(self.editor.focused().text.len() + 1);
             let is_cancelled = self.random.percent(10);
             self.editor.ask(method, place, is_cancelled);

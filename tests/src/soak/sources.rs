@@ -14,6 +14,13 @@ pub(super) struct Source {
     pub(super) text: String,
 }
 
+impl Source {
+    /// A thousand lines or so.
+    pub(super) fn is_large(&self) -> bool {
+        self.text.len() > 40_000
+    }
+}
+
 /// Kernels that are made at random.
 const RANDOM: u64 = 40;
 
