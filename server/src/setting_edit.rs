@@ -34,7 +34,8 @@ fn edit(text: &str, section: &[&str], key: &str, value: &str) -> Option<(Range<u
         table = table.get(name)?.as_table_like()?;
     }
     // A table by that name, whose header or keys lie elsewhere, is written anew.
-    let old = table.get(key).and_then(Item::as_value).filter(|old| !old.as_inline_table().is_some_and(|it| it.is_dotted()));
+    let old =
+        table.get(key).and_then(Item::as_value).filter(|old| !old.as_inline_table().is_some_and(|it| it.is_dotted()));
     if let Some(old) = old {
         return Some((old.span()?, Value::from(value).to_string()));
     }
@@ -103,7 +104,11 @@ mod tests {
             let mut edited = text.to_owned();
             edited.replace_range(range, &new);
             let table = edited.parse::<toml::Table>().unwrap_or_else(|error| panic!("{error}:\n{edited}"));
-            assert_eq!(table.get("planner").and_then(toml::Value::as_str), Some("packed"), "of:\n{text}\ncame:\n{edited}");
+            assert_eq!(
+                table.get("planner").and_then(toml::Value::as_str),
+                Some("packed"),
+                "of:\n{text}\ncame:\n{edited}"
+            );
         }
     }
 

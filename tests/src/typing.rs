@@ -70,8 +70,28 @@ const OFTEN: [(usize, Kind); 9] = [
 
 /// What is typed and pasted without regard to where.
 const NOISE: [&str; 22] = [
-    "", "(", ")", "[", "]", "'", "\"\"\"", ".", ",", "=", "\n", "\r\n", "\r", "    ", "#", "pl.", "lambda x: ", "{", "値", "😀",
-    "\u{feff}", "import ",
+    "",
+    "(",
+    ")",
+    "[",
+    "]",
+    "'",
+    "\"\"\"",
+    ".",
+    ",",
+    "=",
+    "\n",
+    "\r\n",
+    "\r",
+    "    ",
+    "#",
+    "pl.",
+    "lambda x: ",
+    "{",
+    "値",
+    "😀",
+    "\u{feff}",
+    "import ",
 ];
 
 /// The next thing that is done to a text: changes to make one after the other, each to the text as the one before left it. `pasted` is
@@ -152,7 +172,9 @@ pub fn position(text: &str, offset: usize) -> (u32, u32) {
 /// A place that a position can name: not inside of a character, nor of a `\r\n`.
 pub fn snapped(text: &str, mut at: usize) -> usize {
     at = at.min(text.len());
-    while !text.is_char_boundary(at) || at > 0 && text.as_bytes()[at - 1] == b'\r' && text.as_bytes().get(at) == Some(&b'\n') {
+    while !text.is_char_boundary(at)
+        || at > 0 && text.as_bytes()[at - 1] == b'\r' && text.as_bytes().get(at) == Some(&b'\n')
+    {
         at -= 1;
     }
     at
@@ -198,7 +220,8 @@ fn value_renamed(text: &str, at: usize, choices: &mut Choices) -> Vec<Change> {
         return Vec::new();
     }
     let start = equals - name.len();
-    let function = text[..start].rfind("def ").unwrap_or(0)..text[equals..].find("def ").map_or(text.len(), |end| equals + end);
+    let function =
+        text[..start].rfind("def ").unwrap_or(0)..text[equals..].find("def ").map_or(text.len(), |end| equals + end);
     renamed(text, function, start, name, choices)
 }
 
@@ -218,7 +241,8 @@ fn renamed(text: &str, within: Range<usize>, at: usize, name: &str, choices: &mu
         return vec![change(at)];
     }
     let is_whole = |start: &usize| {
-        !text[..*start].ends_with(|c: char| is_name_part(c) || c == '.') && !text[start + name.len()..].starts_with(is_name_part)
+        !text[..*start].ends_with(|c: char| is_name_part(c) || c == '.')
+            && !text[start + name.len()..].starts_with(is_name_part)
     };
     let mentions = text[within.clone()].match_indices(name).map(|(found, _)| within.start + found).filter(is_whole);
     let mut changes: Vec<Change> = mentions.map(change).collect();

@@ -159,7 +159,9 @@ pub(super) fn compare(folders: &[PathBuf], longest: usize, edits: usize) {
     // A real folder: servers of Python look around.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("latency");
     fs::create_dir_all(&folder).expect("the folder can be made");
-    println!("A digit typed: milliseconds from the edit to the diagnostics of that version, p50 and p95 of {edits}. Opened: from the text to the");
+    println!(
+        "A digit typed: milliseconds from the edit to the diagnostics of that version, p50 and p95 of {edits}. Opened: from the text to the"
+    );
     println!("first diagnostics in a new process, p50 of {OPENINGS}. Load {}.", super::load());
     match others.as_slice() {
         [] => println!("Neither {} is on the PATH.", OTHERS.join(" nor ")),

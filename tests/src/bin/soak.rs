@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
+use tilefit_tests::binary;
 use tilefit_tests::soak::{self, Options};
 
 /// Type, ask, open and close for a long time, compare with fresh servers, and then try random inputs
@@ -30,7 +31,9 @@ struct Arguments {
 
 fn main() -> ExitCode {
     let Arguments { minutes, seed, files, report: path, found } = Arguments::parse();
-    let report = soak::run(&Options { time: Duration::from_secs_f64(minutes * 60.0), seed, files, found });
+    binary::tilefit(); // before anything is timed
+    let report =
+        soak::run(&Options { time: Duration::from_secs_f64(minutes * 60.0), seed, files, largest: usize::MAX, found });
     let text = report.markdown();
     match path {
         None => print!("{text}"),

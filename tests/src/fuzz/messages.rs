@@ -30,6 +30,8 @@ struct Session {
     is_shut_down: bool,
     /// Version and text of each document that is open.
     open: [Option<(i32, String)>; URIS.len()],
+    /// The last version of each, which those after closing and opening again are above: what is said of either may come as one.
+    versions: [i32; URIS.len()],
     waiting: Vec<(i64, String)>,
 }
 
@@ -42,6 +44,7 @@ pub fn messages(bytes: &[u8]) {
         is_initialized: false,
         is_shut_down: false,
         open,
+        versions: [0; URIS.len()],
         waiting: Vec::new(),
     };
     if choices.percent(90) {
@@ -120,7 +123,8 @@ impl Session {
             2 => kernels::source(2, Layout::OneClass).replace('\n', "\r\n"),
             _ => kernels::source(1, Layout::ClassPerKernel),
         };
-        let version = self.open[document].as_ref().map_or(0, |(version, _)| *version) + 1;
+        self.versions[document] += 1;
+        let version = self.versions[document];
         self.client.open(URIS[document], version, &text);
         if self.is_live() {
             self.open[document] = Some((version, text));
@@ -134,6 +138,7 @@ impl Session {
             return;
         };
         *version += 1 + choices.below(3) as i32;
+        self.versions[document] = *version;
         let before = text.clone();
         let (_, changes) = typing::next(&before, &before, choices);
         let (sent, _) = typing::send(text, &changes);
@@ -156,7 +161,9 @@ impl Session {
         match choices.below(9) {
             0 => self.client.notify("textDocument/didOpen", json!({ "textDocument": { "uri": "no uri", "text": 3 } })),
             1 => self.client.notify("textDocument/didClose", json!({ "textDocument": { "uri": "http://[" } })),
-            2 => self.client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] })),
+            2 => {
+                self.client.notify("workspace/didChangeWatchedFiles", json!({ "changes": [{ "uri": uri, "type": 1 }] }))
+            }
             3 => self.client.notify("tilefit/watchMemoryMap", params(uri, 9, 9)),
             4 => self.client.notify("$/unknown", json!([1])),
             5 => drop(self.ask("$/unknown", json!({}))),

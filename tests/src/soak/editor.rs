@@ -91,7 +91,12 @@ pub(super) fn started(root: Option<&PathBuf>) -> LspClient {
 }
 
 impl<'r> Editor<'r> {
-    pub(super) fn start(sources: &'r [Source], options: &Options, start: Instant, report: &'r mut Report) -> Editor<'r> {
+    pub(super) fn start(
+        sources: &'r [Source],
+        options: &Options,
+        start: Instant,
+        report: &'r mut Report,
+    ) -> Editor<'r> {
         let root = options.files.first().filter(|path| path.is_dir()).and_then(|path| path.canonicalize().ok());
         Editor {
             client: started(root.as_ref()),
@@ -213,14 +218,24 @@ impl<'r> Editor<'r> {
         self.waiting.push(Question { id, method, asked, place, is_cancelled });
     }
 
-    pub(super) fn wait_for_answers(&mut self) -> Result<(), Silence> {
-        while let Some(question) = self.waiting.first() {
+    /// Until all is answered but what looks at every file of the workspace; that too where `all` is wanted.
+    pub(super) fn wait_for_answers(&mut self, all: bool) -> Result<(), Silence> {
+        let mut at = 0;
+        while let Some(question) = self.waiting.get(at) {
+            if !all && question.method == "workspace/diagnostic" && !self.client.is_answered(question.id) {
+                at += 1;
+                continue;
+            }
             let answer = self.client.answer_before(question.id, question.asked + PATIENCE);
             let (came, answer) = answer?;
-            let Question { method, asked, place, is_cancelled, .. } = self.waiting.remove(0);
+            let Question { method, asked, place, is_cancelled, .. } = self.waiting.remove(at);
             if let Some(error) = answer.err().filter(|error| error["code"] == -32603) {
                 let texts = vec![("answered.py".to_owned(), place.text.as_bytes().to_vec())];
-                self.report.found(Finding { kind: "internal error as an answer", what: format!("{method}: {error}"), texts });
+                self.report.found(Finding {
+                    kind: "internal error as an answer",
+                    what: format!("{method}: {error}"),
+                    texts,
+                });
             }
             if !is_cancelled {
                 self.report.timings.add(method, came - asked, || place);
@@ -292,11 +307,15 @@ impl<'r> Editor<'r> {
 
     /// Ends the session, as it ought to be or after a silence.
     pub(super) fn finish(mut self, outcome: Result<(), Silence>) {
-        let outcome = outcome.and_then(|()| self.wait_for_answers());
+        let outcome = outcome.and_then(|()| self.wait_for_answers(true));
         self.sample();
         let history = self.focused().history("silent");
         if let Err(silence) = outcome {
-            let waiting: Vec<String> = self.waiting.iter().map(|it| format!("{} at {}:{}", it.method, it.place.name, it.place.line + 1)).collect();
+            let waiting: Vec<String> = self
+                .waiting
+                .iter()
+                .map(|it| format!("{} at {}:{}", it.method, it.place.name, it.place.line + 1))
+                .collect();
             let what = format!("{silence:?} with {}: {}", self.focused().name, waiting.join(", "));
             self.report.found(Finding { kind: "lost answer", what, texts: history.clone() });
         }

@@ -1,7 +1,7 @@
 //! What a soak found wrong, with all that shows it again.
 
-use std::path::Path;
 use std::fs;
+use std::path::Path;
 
 pub(super) struct Finding {
     pub(super) kind: &'static str,

@@ -19,7 +19,7 @@ const HOVERS: usize = 12;
 impl Editor<'_> {
     /// Compares diagnostics, hovers and inlay hints of the document that the author looks at.
     pub(super) fn compare_with_fresh(&mut self, random: &mut Random) -> Result<(), Silence> {
-        self.wait_for_answers()?;
+        self.wait_for_answers(true)?;
         self.wait_for_diagnostics()?;
         let mut fresh = editor::started(self.root());
         fresh.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilefit": self.settings } }));
@@ -39,7 +39,9 @@ impl Editor<'_> {
             ours.insert(0, self.focused().said.clone().unwrap_or_default().1);
             let Some(at) = (0..ours.len()).find(|&at| ours[at] != expected[at]) else { break };
             if Instant::now() > deadline {
-                let asked = at.checked_sub(1).map_or("diagnostics".to_owned(), |at| format!("{} {}", questions[at].0, questions[at].1["position"]));
+                let asked = at.checked_sub(1).map_or("diagnostics".to_owned(), |at| {
+                    format!("{} {}", questions[at].0, questions[at].1["position"])
+                });
                 self.mismatch(&asked, &ours[at], &expected[at]);
                 break;
             }
@@ -100,6 +102,7 @@ fn diagnostics(client: &mut LspClient, uri: &str) -> Result<Value, Silence> {
 /// The newest diagnostics among what has come.
 fn published(client: &mut LspClient, uri: &str) -> Option<Value> {
     let said = client.take_notifications().into_iter().rev().map(|(_, message)| message);
-    let mut of_it = said.filter(|message| message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == *uri);
+    let mut of_it = said
+        .filter(|message| message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == *uri);
     of_it.next().map(|mut message| message["params"]["diagnostics"].take())
 }

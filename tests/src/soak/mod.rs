@@ -28,6 +28,8 @@ pub struct Options {
     pub seed: u64,
     /// Files and folders of Python, beside those that are generated.
     pub files: Vec<PathBuf>,
+    /// Bytes of the largest text that is edited.
+    pub largest: usize,
     /// Where texts go that were slow, or show something wrong.
     pub found: PathBuf,
 }
@@ -46,6 +48,9 @@ const MOST_UNDO: usize = 30;
 
 const WAITING_AT_MOST: usize = 8;
 
+/// Of a fuzz target, until it is another one's.
+const TURN: Duration = Duration::from_millis(200);
+
 /// What an author's settings may become.
 const SETTINGS: [&str; 5] = [
     "{}",
@@ -57,17 +62,14 @@ const SETTINGS: [&str; 5] = [
 
 pub fn run(options: &Options) -> Report {
     let start = Instant::now();
-    let sources = sources::all(&options.files, options.seed);
+    let sources = sources::all(options);
     let mut report = Report::new(options, sources.len());
     let end = start + options.time * SESSION / 100;
     let mut random = Random::new(options.seed, 0);
     // Another server after one that is silent.
     while Instant::now() < end {
-        let mut session = Session {
-            editor: Editor::start(&sources, options, start, &mut report),
-            random: &mut random,
-            steps: 0,
-        };
+        let mut session =
+            Session { editor: Editor::start(&sources, options, start, &mut report), random: &mut random, steps: 0 };
         let outcome = session.run(end);
         session.editor.finish(outcome);
     }
@@ -154,7 +156,7 @@ impl Session<'_> {
             self.editor.ask(method, place, is_cancelled);
         }
         if self.editor.waiting() > WAITING_AT_MOST || self.random.percent(50) {
-            self.editor.wait_for_answers()?;
+            self.editor.wait_for_answers(false)?;
         }
         Ok(())
     }
@@ -162,18 +164,20 @@ impl Session<'_> {
 
 fn fuzz_for_the_rest(options: &Options, end: Instant, report: &mut Report) {
     let corpora = fuzz::TARGETS.map(|target| (target.corpus(), target));
-    for index in 0.. {
-        for (corpus, target) in &corpora {
-            if Instant::now() >= end {
-                return;
-            }
+    // Each has as much time as the others.
+    for (turn, (corpus, target)) in corpora.iter().enumerate().cycle() {
+        let stop = end.min(Instant::now() + TURN);
+        while Instant::now() < stop {
+            let index = report.fuzzed(target.name);
             let input = target.input(corpus, &mut Random::new(options.seed, index));
-            report.fuzzed(target.name);
             if let Err(problem) = target.try_input(&input) {
                 let what = format!("{}: {}", target.name, problem.lines().next().unwrap_or_default());
                 let name = format!("{}-{}-{index}", target.name, options.seed);
                 report.found(Finding { kind: "input that breaks a fuzz target", what, texts: vec![(name, input)] });
             }
+        }
+        if Instant::now() >= end && turn + 1 == corpora.len() {
+            return;
         }
     }
 }

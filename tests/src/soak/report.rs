@@ -35,7 +35,7 @@ pub struct Report {
     pub(super) samples: Vec<Sample>,
     /// Texts of which a fresh server was asked too.
     pub(super) compared: usize,
-    fuzzed: BTreeMap<&'static str, usize>,
+    fuzzed: BTreeMap<&'static str, u64>,
     /// What was found, and the files that show it.
     findings: Vec<(&'static str, String, Vec<String>)>,
 }
@@ -62,8 +62,11 @@ impl Report {
         self.took = time;
     }
 
-    pub(super) fn fuzzed(&mut self, target: &'static str) {
-        *self.fuzzed.entry(target).or_default() += 1;
+    /// The number of one more input, from 0.
+    pub(super) fn fuzzed(&mut self, target: &'static str) -> u64 {
+        let count = self.fuzzed.entry(target).or_default();
+        *count += 1;
+        *count - 1
     }
 
     pub(super) fn found(&mut self, mut finding: Finding) {
@@ -111,7 +114,11 @@ impl Report {
         });
         let wrong: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind}: {count}")).collect();
         let wrong = if wrong.is_empty() { "nothing".to_owned() } else { wrong.join(", ") };
-        let _ = writeln!(text, "Wrong: **{wrong}**, among {} texts of which a fresh server was asked too.\n", self.compared);
+        let _ = writeln!(
+            text,
+            "Wrong: **{wrong}**, among {} texts of which a fresh server was asked too.\n",
+            self.compared
+        );
         for (kind, what, texts) in &self.findings {
             let _ = writeln!(text, "* {kind}: {}{}", what.replace('\n', " "), listed(texts));
         }
@@ -144,9 +151,9 @@ impl Report {
         );
         for (what, timing) in &self.timings.0 {
             let [p50, p95, p99] = timing.percentiles([50, 95, 99]);
-            let (slowest, place) = timing.slowest().map_or((f32::NAN, String::new()), |(slowest, place)| {
-                (*slowest, self.written(what, place))
-            });
+            let (slowest, place) = timing
+                .slowest()
+                .map_or((f32::NAN, String::new()), |(slowest, place)| (*slowest, self.written(what, place)));
             let _ = writeln!(
                 text,
                 "| {what} | {} | {} | {p50:.1} | {p95:.1} | {p99:.1} | {slowest:.1} | {place} |",
@@ -159,7 +166,8 @@ impl Report {
     /// Where something was slow, and the file that has the text.
     fn written(&self, what: &str, place: &Place) -> String {
         let name = format!("slow-{}.py", what.replace(['/', ' ', '\''], "-"));
-        let finding = Finding { kind: "slow", what: String::new(), texts: vec![(name, place.text.as_bytes().to_vec())] };
+        let finding =
+            Finding { kind: "slow", what: String::new(), texts: vec![(name, place.text.as_bytes().to_vec())] };
         let texts = finding.write(&self.found_in);
         format!("{}:{}:{} as it was then{}", place.name, place.line + 1, place.column + 1, listed(&texts))
     }

@@ -1,8 +1,9 @@
 //! The texts that a soak begins with.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::Options;
 use crate::differential::generator;
 use crate::kernels::{self, Layout};
 use crate::{corpus, tensor_kernels, tlx_kernels};
@@ -25,7 +26,8 @@ impl Source {
 const RANDOM: u64 = 40;
 
 /// Generated files, of up to 10,000 lines, and those that are given, or the kernels of this repository.
-pub(super) fn all(files: &[PathBuf], seed: u64) -> Vec<Source> {
+pub(super) fn all(options: &Options) -> Vec<Source> {
+    let Options { files, seed, largest, .. } = options;
     let mut sources = Vec::new();
     let mut add = |name: String, text: String| {
         sources.push(Source { uri: format!("file:///work/soak/{name}.py"), name, text });
@@ -37,14 +39,15 @@ pub(super) fn all(files: &[PathBuf], seed: u64) -> Vec<Source> {
     add("scopes6".to_owned(), tensor_kernels::source(6));
     add("scopes75".to_owned(), tensor_kernels::source(75));
     add("tlx6".to_owned(), tlx_kernels::source(6));
-    (0..RANDOM).for_each(|index| add(format!("random{index}"), generator::kernel(seed, index)));
+    (0..RANDOM).for_each(|index| add(format!("random{index}"), generator::kernel(*seed, index)));
     let mut paths = Vec::new();
-    match files {
+    match files.as_slice() {
         [] => paths = corpus::files(),
         files => files.iter().for_each(|path| corpus::collect(path, &mut paths)),
     }
     paths.sort();
     sources.extend(paths.iter().filter_map(|path| given(path)));
+    sources.retain(|source| source.text.len() <= *largest);
     sources
 }
 
