@@ -139,7 +139,7 @@ impl Session<'_> {
         } else {
             let pasted = self.editor.other_text(self.random);
             let bytes = self.random.bytes(64);
-            let (kind, changes) = typing::next(&self.editor.focused().text, &pasted, &mut Choices::new(&bytes));
+            let (kind, changes) = typing::next(&self.editor.focused().text, pasted, &mut Choices::new(&bytes));
             self.editor.edit(kind, &changes);
         }
     }
