@@ -6,7 +6,6 @@
 mod servers;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -14,7 +13,7 @@ use serde_json::{Value, json};
 use tilefit_tests::binary;
 use tilefit_tests::kernels::{self, Layout};
 use tilefit_tests::lsp_client::{LspClient, range};
-use tilefit_tests::process::rss_mib;
+use tilefit_tests::process::{load, rss_mib};
 use tilefit_tests::tensor_kernels;
 use tilefit_tests::tlx_kernels;
 
@@ -314,9 +313,4 @@ impl Driver {
         })
         .collect()
     }
-}
-
-fn load() -> String {
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    load.split(' ').next().unwrap_or("unknown").to_owned()
 }

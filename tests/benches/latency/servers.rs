@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tilefit_tests::lsp_client::{LspClient, PATIENCE, range};
+use tilefit_tests::process::load;
 use tilefit_tests::{binary, corpus};
 
 use super::{kernels, percentile};
@@ -162,7 +163,7 @@ pub(super) fn compare(folders: &[PathBuf], longest: usize, edits: usize) {
     println!(
         "A digit typed: milliseconds from the edit to the diagnostics of that version, p50 and p95 of {edits}. Opened: from the text to the"
     );
-    println!("first diagnostics in a new process, p50 of {OPENINGS}. Load {}.", super::load());
+    println!("first diagnostics in a new process, p50 of {OPENINGS}. Load {}.", load());
     match others.as_slice() {
         [] => println!("Neither {} is on the PATH.", OTHERS.join(" nor ")),
         others => {

@@ -27,7 +27,8 @@ pub(super) struct Editor<'r> {
     pub(super) documents: Vec<Document>,
     /// The document that the author looks at.
     pub(super) focus: usize,
-    pub(super) settings: Value,
+    /// JSON.
+    pub(super) settings: Arc<str>,
     waiting: Vec<Question>,
     start: Instant,
     sampled: Instant,
@@ -63,9 +64,10 @@ impl Document {
         ]
     }
 
-    fn place(&self, at: usize) -> Place {
+    fn place(&self, at: usize, settings: &Arc<str>) -> Place {
         let (line, column) = typing::position(&self.text, typing::snapped(&self.text, at));
-        Place { name: self.name.clone(), line, column, text: Arc::clone(&self.text) }
+        let (settings, text) = (Arc::clone(settings), Arc::clone(&self.text));
+        Place { name: self.name.clone(), line, column, settings, text }
     }
 }
 
@@ -90,6 +92,11 @@ pub(super) fn started(root: Option<&PathBuf>) -> LspClient {
     client
 }
 
+pub(super) fn tell_settings(client: &mut LspClient, settings: &str) {
+    let settings: Value = serde_json::from_str(settings).expect("settings are JSON");
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilefit": settings } }));
+}
+
 impl<'r> Editor<'r> {
     pub(super) fn start(
         sources: &'r [Source],
@@ -104,7 +111,7 @@ impl<'r> Editor<'r> {
             root,
             documents: Vec::new(),
             focus: 0,
-            settings: json!({}),
+            settings: "{}".into(),
             waiting: Vec::new(),
             start,
             sampled: start,
@@ -162,15 +169,15 @@ impl<'r> Editor<'r> {
     }
 
     pub(super) fn settings(&mut self, settings: &str) {
-        self.settings = serde_json::from_str(settings).expect("settings are JSON");
-        self.client.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilefit": self.settings } }));
+        self.settings = settings.into();
+        tell_settings(&mut self.client, settings);
         self.report.settings += 1;
     }
 
     /// From now on a map follows the edits; or no longer.
     pub(super) fn watch_map(&mut self, random: &mut Random) {
         let document = self.focused();
-        let place = document.place(random.below(document.text.len() + 1));
+        let place = document.place(random.below(document.text.len() + 1), &self.settings);
         let mut watch = params(&document.uri, place.line, place.column);
         watch["picture"] = json!({ "kind": "html", "width": 800 });
         if random.percent(30) {
@@ -207,7 +214,7 @@ impl<'r> Editor<'r> {
 
     pub(super) fn ask(&mut self, method: &'static str, at: usize, is_cancelled: bool) {
         let document = self.focused();
-        let place = document.place(at);
+        let place = document.place(at, &self.settings);
         let params = params(&document.uri, place.line, place.column);
         let asked = Instant::now();
         let id = self.client.ask(method, params);
@@ -285,7 +292,7 @@ impl<'r> Editor<'r> {
             wrong = Some(("diagnostics of a wrong version", what));
         } else if version == i64::from(document.version) && version > known && version > 1 {
             let (sent, at) = document.edited;
-            let place = || document.place(at);
+            let place = || document.place(at, &self.settings);
             self.report.timings.add("an edit's diagnostics", came.saturating_duration_since(sent), place);
         }
         let internal = said["diagnostics"].as_array().into_iter().flatten().find(|found| found["code"] == "internal");

@@ -22,7 +22,7 @@ impl Editor<'_> {
         self.wait_for_answers(true)?;
         self.wait_for_diagnostics()?;
         let mut fresh = editor::started(self.root());
-        fresh.notify("workspace/didChangeConfiguration", json!({ "settings": { "tilefit": self.settings } }));
+        editor::tell_settings(&mut fresh, &self.settings);
         // One may import another.
         for document in &self.documents {
             fresh.open(&document.uri, document.version, &document.text);

@@ -122,8 +122,9 @@ impl Session<'_> {
     }
 
     fn open(&mut self) {
-        let are_large = self.random.percent(30);
-        let source = self.random.of(&self.editor.closed(are_large));
+        let large = if self.random.percent(30) { self.editor.closed(true) } else { Vec::new() };
+        let free = if large.is_empty() { self.editor.closed(false) } else { large };
+        let source = self.random.of(&free);
         self.editor.open(source);
     }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::Options;
 use super::findings::Finding;
 use super::timings::{Place, Timings};
+use crate::process;
 use crate::typing::Kind;
 
 /// Rows of the curve.
@@ -100,13 +101,14 @@ impl Report {
     /// In Markdown. Writes the texts of the slowest answers beside those of the findings.
     pub fn markdown(&self) -> String {
         let mut text = format!(
-            "# Soak\n\n{:.1} minutes, seed {}, {} texts; {} {}, {} cores.\n\n",
+            "# Soak\n\n{:.1} minutes, seed {}, {} texts; {} {}, {} cores, load {}.\n\n",
             self.took.as_secs_f64() / 60.0,
             self.seed,
             self.sources,
             std::env::consts::OS,
             std::env::consts::ARCH,
             std::thread::available_parallelism().map_or(0, usize::from),
+            process::load(),
         );
         let kinds: BTreeMap<&str, usize> = self.findings.iter().fold(BTreeMap::new(), |mut kinds, (kind, ..)| {
             *kinds.entry(*kind).or_default() += 1;
@@ -169,7 +171,8 @@ impl Report {
         let finding =
             Finding { kind: "slow", what: String::new(), texts: vec![(name, place.text.as_bytes().to_vec())] };
         let texts = finding.write(&self.found_in);
-        format!("{}:{}:{} as it was then{}", place.name, place.line + 1, place.column + 1, listed(&texts))
+        let Place { name, line, column, settings, .. } = place;
+        format!("{name}:{}:{} as it was then, settings `{settings}`{}", line + 1, column + 1, listed(&texts))
     }
 
     fn curve(&self, text: &mut String) {

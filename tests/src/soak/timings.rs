@@ -11,6 +11,8 @@ pub(super) struct Place {
     /// From 0; bytes.
     pub(super) line: u32,
     pub(super) column: u32,
+    /// JSON.
+    pub(super) settings: Arc<str>,
     pub(super) text: Arc<String>,
 }
 
