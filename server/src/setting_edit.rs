@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use tilefit_answers::SettingEdit;
-use toml_edit::{Document, TableLike, Value};
+use toml_edit::{Document, Item, TableLike, Value};
 
 use crate::disk;
 
@@ -33,7 +33,10 @@ fn edit(text: &str, section: &[&str], key: &str, value: &str) -> Option<(Range<u
     for name in section {
         table = table.get(name)?.as_table_like()?;
     }
-    if let Some(old) = table.get(key) {
+    // A table by that name, whose header or keys lie elsewhere, is written anew.
+    let old =
+        table.get(key).and_then(Item::as_value).filter(|old| !old.as_inline_table().is_some_and(|it| it.is_dotted()));
+    if let Some(old) = old {
         return Some((old.span()?, Value::from(value).to_string()));
     }
     let mut document = document.into_mut();
@@ -78,6 +81,35 @@ mod tests {
             },
         );
         assert_eq!(shown, expected);
+    }
+
+    /// Also where the setting is no value but a table, which it cannot be.
+    #[test]
+    fn afterwards_the_setting_has_its_value() {
+        for text in [
+            "",
+            "\u{feff}target = 'x'\n",
+            "planner = [\n  1, # one\n]\n",
+            "planner = { x = 1 }\n",
+            "[planner]\nx = 1\n",
+            "[planner.x]\ny = 1\n[target]\n",
+            "[[planner]]\nx = 1\n[[planner]]\n",
+            "planner.x = 1\nplanner.y = 2\ntarget = 'x'\n",
+            "'planner' = 'auto'\n",
+            "target = 'x' # last",
+            "# only a comment",
+            "[a]\n\n[b]\n",
+        ] {
+            let (range, new) = edit(text, &[], "planner", "packed").unwrap_or_else(|| panic!("no edit of:\n{text}"));
+            let mut edited = text.to_owned();
+            edited.replace_range(range, &new);
+            let table = edited.parse::<toml::Table>().unwrap_or_else(|error| panic!("{error}:\n{edited}"));
+            assert_eq!(
+                table.get("planner").and_then(toml::Value::as_str),
+                Some("packed"),
+                "of:\n{text}\ncame:\n{edited}"
+            );
+        }
     }
 
     #[test]

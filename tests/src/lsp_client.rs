@@ -19,11 +19,14 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 pub struct LspClient {
     process: Child,
     stdin: Option<ChildStdin>,
-    inbox: Receiver<Value>,
+    /// Messages, and when each came.
+    inbox: Receiver<(Instant, Value)>,
     stderr: Arc<Mutex<String>>,
     next_id: i64,
-    responses: HashMap<i64, Value>,
-    notifications: VecDeque<Value>,
+    responses: HashMap<i64, (Instant, Value)>,
+    /// Ids that were answered once more while the first answer was not asked for yet.
+    pub answered_twice: Vec<i64>,
+    notifications: VecDeque<(Instant, Value)>,
     /// Answer to `workspace/configuration`.
     pub settings: Value,
     /// Methods of the requests that the server made.
@@ -33,9 +36,12 @@ pub struct LspClient {
 impl LspClient {
     /// Starts the server and nothing else.
     pub fn spawn() -> LspClient {
-        let mut process = Command::new(binary::tilefit())
-            .arg("server")
-            .env("TILEFIT_TEST_HOOKS", "1")
+        LspClient::spawn_command(Command::new(binary::tilefit()).arg("server").env("TILEFIT_TEST_HOOKS", "1"))
+    }
+
+    /// Starts any server that speaks over its standard input and output.
+    pub fn spawn_command(command: &mut Command) -> LspClient {
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -45,7 +51,7 @@ impl LspClient {
         let mut stdout = BufReader::new(process.stdout.take().expect("stdout is piped"));
         thread::spawn(move || {
             while let Ok(Some(message)) = read_message(&mut stdout) {
-                if sender.send(message).is_err() {
+                if sender.send((Instant::now(), message)).is_err() {
                     return;
                 }
             }
@@ -67,6 +73,7 @@ impl LspClient {
             stderr,
             next_id: 0,
             responses: HashMap::new(),
+            answered_twice: Vec::new(),
             notifications: VecDeque::new(),
             settings: json!({}),
             server_requests: Vec::new(),
@@ -92,13 +99,18 @@ impl LspClient {
     }
 
     pub fn send_raw(&mut self, bytes: &[u8]) {
-        let stdin = self.stdin.as_mut().expect("the input is open");
-        stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the server reads its input");
+        self.try_send_raw(bytes).expect("the server reads its input");
     }
 
+    fn try_send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let stdin = self.stdin.as_mut().expect("the input is open");
+        stdin.write_all(bytes).and_then(|()| stdin.flush())
+    }
+
+    /// Who waits for what a server says that has ended, hears of it then.
     pub fn send(&mut self, message: &Value) {
         let body = message.to_string();
-        self.send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
+        let _ = self.try_send_raw(format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes());
     }
 
     pub fn notify(&mut self, method: &str, params: Value) {
@@ -117,21 +129,63 @@ impl LspClient {
     pub fn answer(&mut self, id: i64) -> Result<Value, Value> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            if let Some(mut response) = self.responses.remove(&id) {
-                return match response.get_mut("error") {
-                    Some(error) => Err(error.take()),
-                    None => Ok(response["result"].take()),
-                };
+            if let Some((_, response)) = self.responses.remove(&id) {
+                return result(response);
             }
             self.receive(deadline, &format!("the answer to request {id}"));
         }
     }
 
+    /// The answer to an earlier request and when it came, or why there is none.
+    pub fn answer_before(&mut self, id: i64, deadline: Instant) -> Result<(Instant, Result<Value, Value>), Silence> {
+        loop {
+            if let Some((came, response)) = self.responses.remove(&id) {
+                return Ok((came, result(response)));
+            }
+            let (came, message) = self.next_before(deadline)?;
+            self.file(came, message);
+        }
+    }
+
+    /// Waits for one more message, of whatever kind, and keeps it.
+    pub fn hear_before(&mut self, deadline: Instant) -> Result<(), Silence> {
+        let (came, message) = self.next_before(deadline)?;
+        self.file(came, message);
+        Ok(())
+    }
+
+    /// Ids with an answer that nobody asked for yet, or not once more.
+    pub fn answered(&mut self) -> Vec<i64> {
+        self.hear_all();
+        self.responses.keys().copied().collect()
+    }
+
+    /// The notifications that are here, in their order, and when each came.
+    pub fn take_notifications(&mut self) -> Vec<(Instant, Value)> {
+        self.hear_all();
+        self.notifications.drain(..).collect()
+    }
+
+    fn hear_all(&mut self) {
+        while let Ok((came, message)) = self.inbox.try_recv() {
+            self.file(came, message);
+        }
+    }
+
+    fn next_before(&mut self, deadline: Instant) -> Result<(Instant, Value), Silence> {
+        let message = self.inbox.recv_timeout(deadline.saturating_duration_since(Instant::now()));
+        message.map_err(|error| match error {
+            RecvTimeoutError::Timeout => Silence::TimedOut,
+            RecvTimeoutError::Disconnected => {
+                thread::sleep(Duration::from_millis(50)); // lets the last lines of stderr arrive
+                Silence::Ended
+            }
+        })
+    }
+
     /// True when the answer is here, without waiting for it.
     pub fn is_answered(&mut self, id: i64) -> bool {
-        while let Ok(message) = self.inbox.try_recv() {
-            self.file(message);
-        }
+        self.hear_all();
         self.responses.contains_key(&id)
     }
 
@@ -147,19 +201,17 @@ impl LspClient {
 
     /// True when a notification of this method is here, without waiting for it.
     pub fn has_notification(&mut self, method: &str) -> bool {
-        while let Ok(message) = self.inbox.try_recv() {
-            self.file(message);
-        }
-        self.notifications.iter().any(|message| message["method"] == method)
+        self.hear_all();
+        self.notifications.iter().any(|(_, message)| message["method"] == method)
     }
 
     /// The next notification of this method with such parameters; others are kept.
     fn notification_that(&mut self, method: &str, is_wanted: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + PATIENCE;
-        let is_it = |message: &Value| message["method"] == method && is_wanted(&message["params"]);
+        let is_it = |(_, message): &(Instant, Value)| message["method"] == method && is_wanted(&message["params"]);
         loop {
             if let Some(at) = self.notifications.iter().position(is_it) {
-                return self.notifications.remove(at).expect("just found")["params"].take();
+                return self.notifications.remove(at).expect("just found").1["params"].take();
             }
             self.receive(deadline, method);
         }
@@ -169,7 +221,7 @@ impl LspClient {
     pub fn has_no_notification(&mut self, method: &str) -> bool {
         // Answered or refused: what was sent before it is here.
         let _ = self.request("workspace/symbol", json!({ "query": "" }));
-        !self.notifications.iter().any(|message| message["method"] == method)
+        !self.notifications.iter().any(|(_, message)| message["method"] == method)
     }
 
     /// Waits until the server has made a request of this method; returns its parameters.
@@ -250,17 +302,14 @@ impl LspClient {
     }
 
     fn receive(&mut self, deadline: Instant, wanted: &str) {
-        match self.inbox.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(message) => self.file(message),
-            Err(RecvTimeoutError::Timeout) => panic!("waited in vain for {wanted}; stderr:\n{}", self.stderr()),
-            Err(RecvTimeoutError::Disconnected) => {
-                thread::sleep(Duration::from_millis(50)); // lets the last lines of stderr arrive
-                panic!("the server ended before {wanted}; stderr:\n{}", self.stderr())
-            }
+        match self.hear_before(deadline) {
+            Ok(()) => {}
+            Err(Silence::TimedOut) => panic!("waited in vain for {wanted}; stderr:\n{}", self.stderr()),
+            Err(Silence::Ended) => panic!("the server ended before {wanted}; stderr:\n{}", self.stderr()),
         }
     }
 
-    fn file(&mut self, message: Value) {
+    fn file(&mut self, came: Instant, message: Value) {
         let id = message.get("id").cloned();
         match (id, message.get("method").is_some()) {
             (Some(id), true) => {
@@ -273,11 +322,29 @@ impl LspClient {
             }
             (Some(id), false) => {
                 // An answer without an id answers a message that could not be read.
-                self.responses.insert(id.as_i64().unwrap_or(UNREADABLE), message);
+                let id = id.as_i64().unwrap_or(UNREADABLE);
+                if self.responses.insert(id, (came, message)).is_some() {
+                    self.answered_twice.push(id);
+                }
             }
-            (None, _) => self.notifications.push_back(message),
+            (None, _) => self.notifications.push_back((came, message)),
         }
     }
+}
+
+fn result(mut response: Value) -> Result<Value, Value> {
+    match response.get_mut("error") {
+        Some(error) => Err(error.take()),
+        None => Ok(response["result"].take()),
+    }
+}
+
+/// Why nothing came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    TimedOut,
+    /// The server has ended, or closed its output.
+    Ended,
 }
 
 /// The id of the answer to a message whose own id the server could not read.

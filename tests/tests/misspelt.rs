@@ -14,7 +14,7 @@ use tilefit_syntax::ast::{Ast, Expr, ExprId, Spans, Stmt};
 use tilefit_syntax::tokens::{TokenKind, tokens};
 use tilefit_syntax::{BlockKind, Document, TextRange, ast};
 use tilefit_tests::corpus;
-use tilefit_tests::differential::random::Random;
+use tilefit_tests::random::Random;
 
 #[test]
 fn no_slip_of_the_fingers_goes_unsaid() {

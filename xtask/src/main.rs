@@ -12,6 +12,7 @@ mod install;
 mod neovim;
 mod pictures;
 mod pto_isa;
+mod soak;
 mod stranger;
 mod terminal;
 mod test;
@@ -47,6 +48,15 @@ enum Task {
         /// A checkout of <https://github.com/hw-native-sys/pto-isa>
         checkout: PathBuf,
     },
+    /// Edit and ask for a long time, compare with fresh servers, and report: `--minutes N [--files DIR] [--report FILE]`
+    Soak {
+        /// Profile of the build
+        #[arg(long, default_value = "release")]
+        profile: String,
+        /// `--help` says which
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<std::ffi::OsString>,
+    },
     /// Time the way from a clean checkout to a squiggle in VS Code and in Neovim
     Stranger,
     /// Run every test: formatting, clippy, Rust, Neovim end to end, VS Code extension
@@ -63,6 +73,7 @@ fn main() -> ExitCode {
         Task::Differential { profile, arguments } => differential::run(&workspace, &profile, &arguments),
         Task::Pictures => pictures::take(&workspace).map(|()| true),
         Task::PtoIsa { checkout } => pto_isa::run(&workspace, &checkout).map(|()| true),
+        Task::Soak { profile, arguments } => soak::run(&workspace, &profile, &arguments),
         Task::Stranger => stranger::walk(&workspace).map(|()| true),
         Task::Test { steps } => Ok(test::run(&workspace, &steps)),
     });

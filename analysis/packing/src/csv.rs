@@ -51,10 +51,27 @@ pub enum CsvReason {
     UnknownColumn(String),
     DuplicateColumn(&'static str),
     MissingColumn(&'static str),
-    FieldCount { fields: usize, columns: usize },
-    NotANumber { column: &'static str, field: String },
-    Negative { column: &'static str, field: String },
-    TooLarge { column: &'static str, field: String },
+    FieldCount {
+        fields: usize,
+        columns: usize,
+    },
+    NotANumber {
+        column: &'static str,
+        field: String,
+    },
+    Negative {
+        column: &'static str,
+        field: String,
+    },
+    TooLarge {
+        column: &'static str,
+        field: String,
+    },
+    /// A last instant after which there is none.
+    LastTooLarge {
+        column: &'static str,
+        field: String,
+    },
     Gap(String),
     GapOutside(String),
     Problem(ProblemError),
@@ -76,6 +93,9 @@ impl fmt::Display for CsvError {
             CsvReason::NotANumber { column, field } => write!(f, "{column} `{field}` is not a whole number"),
             CsvReason::Negative { column, field } => write!(f, "{column} {field} is negative"),
             CsvReason::TooLarge { column, field } => write!(f, "{column} {field} is beyond 2^63 - 1"),
+            CsvReason::LastTooLarge { column, field } => {
+                write!(f, "{column} {field} is the last instant alive, and the one after it is beyond 2^63 - 1")
+            }
             CsvReason::Gap(gap) => write!(f, "gap `{gap}` is not of the form lower-upper"),
             CsvReason::GapOutside(gap) => write!(f, "gap `{gap}` is empty, outside the lifetime or overlaps another"),
             CsvReason::Problem(error) => error.fmt(f),
@@ -178,7 +198,7 @@ impl Header {
                 Column::Id => buffer.id = field.to_owned(),
                 Column::Lower => start = number(name, field)?,
                 Column::Upper => end = number(name, field)?,
-                Column::Last => end = number(name, field)? + 1,
+                Column::Last => end = after(name, field)?,
                 Column::Size => buffer.size = number(name, field)?,
                 Column::Alignment => buffer.align = number(name, field)?,
                 Column::Gaps => gaps = field,
@@ -221,6 +241,13 @@ fn number(column: &'static str, field: &str) -> Result<u64, CsvReason> {
     }
     let value = digits.parse::<u64>().ok().filter(|&value| value <= i64::MAX as u64);
     value.ok_or_else(|| wrong(|column, field| CsvReason::TooLarge { column, field }))
+}
+
+/// The instant after the last one, which has to be in the range of the format too.
+fn after(column: &'static str, field: &str) -> Result<u64, CsvReason> {
+    let after = number(column, field)? + 1;
+    let is_in_range = after <= i64::MAX as u64;
+    is_in_range.then_some(after).ok_or_else(|| CsvReason::LastTooLarge { column, field: field.to_owned() })
 }
 
 #[cfg(test)]
@@ -287,6 +314,19 @@ mod tests {
         check(
             "id,lower,upper,size\nb,0,1,9223372036854775808\n",
             expect!["row 2: size 9223372036854775808 is beyond 2^63 - 1"],
+        );
+        check(
+            "id,lower,end,size\nb,0,9223372036854775807,1\n",
+            expect![
+                "row 2: end 9223372036854775807 is the last instant alive, and the one after it is beyond 2^63 - 1"
+            ],
+        );
+        check(
+            "id,lower,end,size\nb,0,9223372036854775806,1\n",
+            expect![[r#"
+            id,lower,upper,size
+            b,0,9223372036854775807,1
+        "#]],
         );
         check(
             "id,lower,upper,size\na,0,1,1\nb,0,1,9223372036854775807\n",

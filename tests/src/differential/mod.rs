@@ -8,5 +8,4 @@ pub mod judge;
 pub mod kinds;
 pub mod minimise;
 pub mod oracle;
-pub mod random;
 pub mod run;

@@ -4,6 +4,8 @@
 use serde_json::{Value, json};
 use tilefit_tests::kernels::{Layout, source};
 use tilefit_tests::lsp_client::{LspClient, range};
+use tilefit_tests::questions::{METHODS, params};
+use tilefit_tests::random::Random;
 use tilefit_tests::tlx_kernels;
 
 use crate::URI;
@@ -38,52 +40,9 @@ const SNIPPETS: [&str; 18] = [
     "BUF = pl.MemRef(slots=2)\n",
 ];
 
-/// Requests about a place or a document; all take a position and a range as well.
-const METHODS: [&str; 23] = [
-    "textDocument/hover",
-    "textDocument/completion",
-    "textDocument/signatureHelp",
-    "textDocument/definition",
-    "textDocument/references",
-    "textDocument/documentHighlight",
-    "textDocument/prepareRename",
-    "textDocument/rename",
-    "textDocument/foldingRange",
-    "textDocument/selectionRange",
-    "textDocument/documentSymbol",
-    "textDocument/prepareCallHierarchy",
-    "textDocument/inlayHint",
-    "textDocument/codeLens",
-    "textDocument/codeAction",
-    "textDocument/diagnostic",
-    "tilefit/generatedCode",
-    "tilefit/allocatedIr",
-    "tilefit/loweredIr",
-    "tilefit/memoryMap",
-    "tilefit/viewFileText",
-    "workspace/symbol",
-    "workspace/diagnostic",
-];
-
-/// Numbers that look random and are the same every time (Marsaglia's xorshift).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % sides as u64) as usize
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.roll(from.len())]
-    }
-}
-
 struct Session {
     client: LspClient,
-    dice: Dice,
+    random: Random,
     /// What each document is, as far as the client knows.
     open: [Option<(i32, String)>; URIS.len()],
     asked: Vec<i64>,
@@ -107,26 +66,11 @@ fn start() -> LspClient {
     client
 }
 
-/// Parameters that fit every method.
-fn params(uri: &str, line: u32, character: u32) -> Value {
-    let position = json!({ "line": line, "character": character });
-    json!({
-        "textDocument": { "uri": uri },
-        "position": position,
-        "positions": [position],
-        "range": range(line, 0, line.saturating_add(9), character),
-        "context": { "diagnostics": [], "includeDeclaration": true },
-        "newName": "renamed",
-        "query": "k",
-        "previousResultIds": [],
-    })
-}
-
 impl Session {
     fn step(&mut self) {
-        let document = self.dice.roll(URIS.len());
+        let document = self.random.below(URIS.len());
         let uri = URIS[document];
-        match self.dice.roll(20) {
+        match self.random.below(20) {
             0..=1 => self.open(document),
             2..=9 => self.edit(document),
             10 => {
@@ -140,9 +84,9 @@ impl Session {
                 self.client.notify("$/cancelRequest", json!({ "id": id }));
             }
             _ => {
-                let method = self.dice.pick(&METHODS);
-                let line = self.dice.pick(&[0, 3, 9, 17, 30, 60, 1_000_000, u32::MAX]);
-                let character = self.dice.pick(&[0, 4, 9, 14, 23, 40, u32::MAX]);
+                let method = self.random.of(&METHODS);
+                let line = self.random.of(&[0, 3, 9, 17, 30, 60, 1_000_000, u32::MAX]);
+                let character = self.random.of(&[0, 4, 9, 14, 23, 40, u32::MAX]);
                 let id = self.client.ask(method, params(uri, line, character));
                 self.asked.push(id);
             }
@@ -150,21 +94,21 @@ impl Session {
     }
 
     fn open(&mut self, document: usize) {
-        let text = match self.dice.roll(4) {
+        let text = match self.random.below(4) {
             0 => String::new(),
             1 => tlx_kernels::source(1),
             2 => source(2, Layout::OneClass).replace('\n', "\r\n"),
             _ => source(3, Layout::ClassPerKernel),
         };
-        let version = self.dice.roll(9) as i32;
+        let version = self.random.below(9) as i32;
         self.client.open(URIS[document], version, &text);
         self.open[document] = Some((version, text));
     }
 
     /// Also of documents that are not open, and with versions that go backwards.
     fn edit(&mut self, document: usize) {
-        let version = self.dice.roll(1000) as i32;
-        let (line, snippet) = (self.dice.roll(60), self.dice.pick(&SNIPPETS));
+        let version = self.random.below(1000) as i32;
+        let (line, snippet) = (self.random.below(60), self.random.of(&SNIPPETS));
         let Some((known, text)) = &mut self.open[document] else {
             self.client.change(URIS[document], version, json!([{ "text": "lost" }]));
             return;
@@ -172,12 +116,12 @@ impl Session {
         // Whole lines, whose ends need no arithmetic.
         let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let first = line.min(starts.len() - 1);
-        let last = (first + self.dice.roll(2)).min(starts.len() - 1);
+        let last = (first + self.random.below(2)).min(starts.len() - 1);
         // A lone `\r` is a line end to clients as well: such texts are sent whole.
         let has_lone_return = text.replace("\r\n", "").contains('\r');
         text.replace_range(starts[first]..starts[last], snippet);
         *known = version;
-        let change = match has_lone_return || self.dice.roll(8) == 0 {
+        let change = match has_lone_return || self.random.below(8) == 0 {
             true => json!({ "text": text }),
             false => json!({ "range": range(first as u32, 0, last as u32, 0), "text": snippet }),
         };
@@ -193,13 +137,13 @@ impl Session {
             json!({ "tilefit": { "planner": 7, "codeLens": "no" } }),
             json!({ "tilefit": { "planner": "packed", "highlight": { "reuseGroup": true } } }),
         ];
-        let settings = settings[self.dice.roll(settings.len())].clone();
+        let settings = settings[self.random.below(settings.len())].clone();
         self.client.notify("workspace/didChangeConfiguration", json!({ "settings": settings }));
     }
 
     fn nonsense(&mut self, document: usize) {
         let uri = URIS[document];
-        match self.dice.roll(7) {
+        match self.random.below(7) {
             0 => self.client.notify("textDocument/didOpen", json!({ "textDocument": { "uri": "no uri", "text": 3 } })),
             1 => self.client.notify("textDocument/didClose", json!({ "textDocument": { "uri": "http://[" } })),
             2 => {
@@ -235,7 +179,7 @@ fn answers(client: &mut LspClient, open: &[Option<(i32, String)>]) -> Vec<(Strin
 
 fn check(seed: u64) {
     let open = [const { None }; URIS.len()];
-    let mut session = Session { client: start(), dice: Dice(seed), open, asked: Vec::new() };
+    let mut session = Session { client: start(), random: Random::new(seed, 0), open, asked: Vec::new() };
     for _ in 0..120 {
         session.step();
     }

@@ -8,7 +8,7 @@ use tilefit_analysis::target::Space;
 use super::operations::Level;
 use super::sizes;
 use super::values::{DYNAMIC, ScalarName, Tensor, Value, ValueType, list, spelled};
-use crate::differential::random::Random;
+use crate::random::Random;
 
 /// What a kernel is made of mostly.
 #[derive(Debug, Clone)]

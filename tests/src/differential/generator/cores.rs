@@ -7,7 +7,7 @@ use super::author::Author;
 use super::operations::Level;
 use super::values::{Value, ValueType, list, spelled};
 use super::{finish, names, parameters_that_are_scalars, result_type, taste};
-use crate::differential::random::Random;
+use crate::random::Random;
 
 /// A function of type AIV or AIC.
 pub(super) fn text(random: &mut Random) -> String {

@@ -9,7 +9,7 @@ use super::operations::Level;
 use super::sizes;
 use super::values::{DYNAMIC, ScalarName, Tensor, Value, ValueType, list, spelled};
 use super::{finish, names, parameters_that_are_scalars, result_type, taste};
-use crate::differential::random::Random;
+use crate::random::Random;
 
 /// Where the statements of a form stand.
 #[derive(Debug, Clone, Copy)]

@@ -19,7 +19,7 @@ use tilefit_analysis::target::Space;
 use self::author::{Author, SCALARS, Taste};
 use self::operations::Level;
 use self::values::{DYNAMIC_NAME, ScalarName, Tensor, ValueType};
-use super::random::Random;
+use crate::random::Random;
 
 /// Of 100 kernels so many have a change that the compiler may refuse.
 const SLIPS: u64 = 8;

@@ -1,6 +1,6 @@
 //! Small mistakes: a number, a name or a type that is another one.
 
-use super::super::random::Random;
+use crate::random::Random;
 
 const DTYPES: &[&str] = &["pl.FP32", "pl.FP16", "pl.BF16", "pl.INT32", "pl.INT16", "pl.INT8", "pl.UINT8"];
 

@@ -6,7 +6,7 @@ use super::author::{Author, Taste};
 use super::operations::Level;
 use super::values::{ScalarName, Tensor, list, spelled};
 use super::{finish, names, parameters_that_are_scalars, result_type, sizes, taste};
-use crate::differential::random::Random;
+use crate::random::Random;
 
 /// How the function is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::author::Author;
 use super::operations::Level;
 use super::{finish, names, parameters_that_are_scalars, result_type, sizes, taste};
-use crate::differential::random::Random;
+use crate::random::Random;
 
 pub(super) fn text(random: &mut Random) -> String {
     let taste = taste(random, Level::Tile);

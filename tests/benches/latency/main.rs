@@ -1,15 +1,19 @@
 //! Time from a keystroke to its diagnostics, measured at the pipes of the real server.
 //!
-//! `cargo bench -p tilefit-tests --bench latency [-- --edits 300] [--soak] [--only TLX]`
+//! `cargo bench -p tilefit-tests --bench latency -- [--edits 300] [--soak] [--only TLX]`, or one table of generated and real files, beside the
+//! Python servers that are installed: `-- --servers [--files DIR] [--longest 5]`.
+
+mod servers;
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tilefit_tests::binary;
 use tilefit_tests::kernels::{self, Layout};
 use tilefit_tests::lsp_client::{LspClient, range};
+use tilefit_tests::process::{load, rss_mib};
 use tilefit_tests::tensor_kernels;
 use tilefit_tests::tlx_kernels;
 
@@ -53,11 +57,17 @@ struct Options {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let edits = arguments.iter().position(|it| it == "--edits").and_then(|at| arguments.get(at + 1)?.parse().ok());
-    let options = Options { edits: edits.unwrap_or(300), soak: arguments.iter().any(|it| it == "--soak") };
+    let has = |name: &str| arguments.iter().any(|it| it == name);
+    let value = |name: &str| arguments.iter().position(|it| it == name).and_then(|at| arguments.get(at + 1));
+    let number = |name: &str| value(name).and_then(|value| value.parse().ok());
+    let options = Options { edits: number("--edits").unwrap_or(300), soak: has("--soak") };
     binary::tilefit(); // before anything is timed
+    if has("--servers") || has("--files") {
+        let folders: Vec<PathBuf> = value("--files").map(PathBuf::from).into_iter().collect();
+        return servers::compare(&folders, number("--longest").unwrap_or(5), options.edits);
+    }
     println!("edit -> publishDiagnostics of that version, milliseconds; load {}", load());
-    let only = arguments.iter().position(|it| it == "--only").and_then(|at| arguments.get(at + 1));
+    let only = value("--only");
     for corpus in CORPORA.iter().filter(|corpus| only.is_none_or(|only| only == corpus.name)) {
         println!("\n{}", corpus.name);
         println!("{:>6} {:>8}  {:14} {:>8} {:>8} {:>8} {:>8}", "lines", "kernels", "edit", "p50", "p95", "p99", "max");
@@ -73,7 +83,7 @@ fn measure(kernels: usize, corpus: &Corpus, options: &Options) {
     let lines = text.lines().count();
     let cold_starts = (0..5).map(|_| cold_start(&text)).collect();
     let mut driver = Driver::start(&text);
-    let rss = rss_mib(driver.client.id());
+    let rss = memory(&driver);
     let (mut all, mut keys) = (Vec::new(), Vec::new());
     let mut by_kind: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
     for edit in 0..WARM_UP + options.edits {
@@ -106,14 +116,14 @@ fn measure(kernels: usize, corpus: &Corpus, options: &Options) {
     for (request, times) in driver.requests() {
         row(lines, kernels, request, times);
     }
-    println!("{lines:>6} {kernels:>8}  memory {rss:.1} MiB, after the edits {:.1} MiB", rss_mib(driver.client.id()));
+    println!("{lines:>6} {kernels:>8}  memory {rss:.1} MiB, after the edits {:.1} MiB", memory(&driver));
     if options.soak {
         let mut driver = Driver::start(&text);
         for edits in [SOAK_EDITS / 10, SOAK_EDITS] {
             while driver.version < edits as i32 {
                 driver.digit();
             }
-            let memory = rss_mib(driver.client.id());
+            let memory = memory(&driver);
             println!("{lines:>6} {kernels:>8}  memory {memory:.1} MiB after {edits} digits typed");
         }
     }
@@ -127,11 +137,7 @@ fn cold_start(text: &str) -> Duration {
 }
 
 fn row(lines: usize, kernels: usize, what: &str, mut times: Vec<Duration>) {
-    times.sort();
-    let percentile = |percent: usize| {
-        let index = (times.len() * percent).div_ceil(100).max(1) - 1;
-        times.get(index).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
-    };
+    let mut percentile = |percent: usize| percentile(&mut times, percent);
     println!(
         "{lines:>6} {kernels:>8}  {what:14} {:8.2} {:8.2} {:8.2} {:8.2}",
         percentile(50),
@@ -139,6 +145,18 @@ fn row(lines: usize, kernels: usize, what: &str, mut times: Vec<Duration>) {
         percentile(99),
         percentile(100)
     );
+}
+
+/// Milliseconds.
+fn percentile(times: &mut [Duration], percent: usize) -> f64 {
+    times.sort();
+    let index = (times.len() * percent).div_ceil(100).max(1) - 1;
+    times.get(index).map_or(f64::NAN, |time| time.as_secs_f64() * 1e3)
+}
+
+/// MiB.
+fn memory(driver: &Driver) -> f64 {
+    rss_mib(driver.client.id()).unwrap_or(f64::NAN)
 }
 
 struct Driver {
@@ -295,17 +313,4 @@ impl Driver {
         })
         .collect()
     }
-}
-
-/// Resident memory of a process, where the system tells it.
-fn rss_mib(process: u32) -> f64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
-    kib.map_or(f64::NAN, |kib| kib / 1024.0)
-}
-
-fn load() -> String {
-    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    load.split(' ').next().unwrap_or("unknown").to_owned()
 }

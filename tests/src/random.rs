@@ -5,7 +5,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of one kernel of a run: neighbouring indices share nothing.
+    /// The numbers of one kernel, or one input, of a run: neighbouring indices share nothing.
     pub fn new(seed: u64, index: u64) -> Random {
         let mut random = Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ index.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         random.number();
@@ -50,5 +50,9 @@ impl Random {
             left -= u64::from(weight);
         }
         0
+    }
+
+    pub fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.number() as u8).collect()
     }
 }
