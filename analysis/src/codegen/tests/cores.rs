@@ -50,7 +50,7 @@ fn program(slots: u64, body: Vec<Step>) -> Program {
     };
     number(&mut program.body, &mut 0);
     let findings = sync::synchronise(&mut program, Insertion::Complete);
-    assert_eq!(findings, []);
+    assert_eq!(findings, (Vec::new(), None));
     assert_eq!(model::problems(&program), [], "each kernel by itself");
     program
 }

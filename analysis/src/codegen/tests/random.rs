@@ -271,7 +271,7 @@ proptest! {
     fn synchronisation_of_any_program_is_sound(numbers in prop::collection::vec(any::<u8>(), 0..160)) {
         let mut program = decode(&numbers);
         let exhausted =
-            sync::synchronise(&mut program, Insertion::Complete).iter().any(|(it, _)| it.code == Code::EventsExhausted);
+            sync::synchronise(&mut program, Insertion::Complete).0.iter().any(|(it, _)| it.code == Code::EventsExhausted);
         if !exhausted {
             let problems = model::problems(&program);
             let races: Vec<_> = model::races(&problems).collect();
