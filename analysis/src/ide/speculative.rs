@@ -78,6 +78,9 @@ impl Concerned<'_> {
     }
 }
 
+/// An edit is seen between trials and not within one, so that none may cost what a stage may.
+const TRIALS_A_STAGE: u64 = 8;
+
 /// Asks `question` of the file as it would be after `edits`, which do not overlap.
 pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnOnce(&Context<'_>) -> T) -> T {
     let db = context.db;
@@ -96,8 +99,10 @@ pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnO
     let needed = others.filter(|other| *other != context.file && imports::depends_on(db, context.file, *other));
     let needed = needed.map(|other| file(other, other.document(db).clone()));
     let files = needed.chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
-    let settings = Settings::builder(context.config().clone()).durability(salsa::Durability::HIGH).new(&trial);
+    let mut config = context.config().clone();
+    config.limits.steps /= TRIALS_A_STAGE;
+    let settings = Settings::builder(config).durability(salsa::Durability::HIGH).new(&trial);
     Workspace::new(&trial, files);
     Searches::new(&trial, Vec::new());
-    question(&Context::new(&trial, settings, edited))
+    salsa::attach_allow_change(&trial, || question(&Context::new(&trial, settings, edited)))
 }
