@@ -8,7 +8,7 @@ use salsa::Setter;
 use tilefit_syntax::Document;
 
 use crate::db::imports;
-use crate::db::{Database, FileId, Searches, Settings, SourceFile, Workspace};
+use crate::db::{Database, FileId, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::ide;
 use crate::memory::Searched;
 use crate::project::Config;
@@ -47,6 +47,7 @@ impl AnalysisHost {
         let settings = Settings::builder(Config::default()).durability(salsa::Durability::HIGH).new(&db);
         let workspace = Workspace::new(&db, BTreeMap::new());
         let searches = Searches::new(&db, Vec::new());
+        Plans::new(&db, Arc::default());
         AnalysisHost { db, settings, ids: FxHashMap::default(), workspace, searches }
     }
 
@@ -140,15 +141,19 @@ impl AnalysisHost {
         imports::depends_on(&self.db, file.0, other.0)
     }
 
+    #[cfg(test)]
+    pub(crate) fn database(&mut self) -> &mut Database {
+        &mut self.db
+    }
+
     pub fn snapshot(&self) -> Analysis {
-        Analysis { db: self.db.clone(), settings: self.settings }
+        Analysis { db: self.db.clone() }
     }
 }
 
 /// A view of all files at one moment.
 pub struct Analysis {
     db: Database,
-    settings: Settings,
 }
 
 macro_rules! features {
@@ -156,7 +161,7 @@ macro_rules! features {
         impl Analysis {
             $($(#[$doc])*
             pub fn $name(&self, file: FileId $(, $arg: $ty)*) -> Cancellable<$result> {
-                let context = ide::Context::new(&self.db, self.settings, file.0);
+                let context = ide::Context::new(&self.db, file.0);
                 let query = std::panic::AssertUnwindSafe(|| $feature(&context $(, $arg)*));
                 salsa::Cancelled::catch(query).map_err(|_| Cancelled)
             })*

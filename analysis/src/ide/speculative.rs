@@ -1,9 +1,11 @@
 //! What a file comes to after edits that are not made yet: it is analysed anew, so that nothing is offered that does not help.
 
+use std::sync::Arc;
+
 use tilefit_syntax::TextRange;
 
 use crate::db::imports;
-use crate::db::{self, Database, Searches, Settings, SourceFile, Workspace};
+use crate::db::{self, Database, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Type;
 
@@ -96,8 +98,9 @@ pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnO
     let needed = others.filter(|other| *other != context.file && imports::depends_on(db, context.file, *other));
     let needed = needed.map(|other| file(other, other.document(db).clone()));
     let files = needed.chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
-    let settings = Settings::builder(context.config().clone()).durability(salsa::Durability::HIGH).new(&trial);
+    Settings::new(&trial, context.config().clone());
     Workspace::new(&trial, files);
     Searches::new(&trial, Vec::new());
-    question(&Context::new(&trial, settings, edited))
+    Plans::new(&trial, Arc::default());
+    question(&Context::new(&trial, edited))
 }
