@@ -46,8 +46,8 @@ use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
-pub(crate) use shared_plans::SharedPlans;
 use shared_plans::KernelPlans;
+pub(crate) use shared_plans::SharedPlans;
 pub(crate) use tlx::{
     ScenarioRow, ScenarioTable, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel,
     tlx_scenario_table,
@@ -79,6 +79,12 @@ impl Database {
             *census.entry(name).or_default() += count;
         });
         census
+    }
+
+    /// How many kernels the table of plans holds.
+    #[cfg(test)]
+    pub(crate) fn kernels_with_plans(&self) -> usize {
+        Plans::get(self).made(self).count()
     }
 
     /// How many kernels were planned so far.

@@ -164,10 +164,7 @@ fn unpaired<'db>(db: &'db dyn salsa::Database, pair: Pair<'db>) -> Arc<Vec<Unpai
 }
 
 /// What is wrong between the kernel of a unit and the one that it is launched with, as far as it is told of this one.
-pub(crate) fn unpaired_in<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-) -> Vec<(Pair<'db>, &'db Unpaired)> {
+pub(crate) fn unpaired_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(Pair<'db>, &'db Unpaired)> {
     let Some(program) = unit.parent(db).filter(|_| transfers(db, unit).is_some()) else { return Vec::new() };
     if program.key(db).kind != BlockKind::ClassHeader {
         return Vec::new();

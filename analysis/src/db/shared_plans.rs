@@ -64,6 +64,8 @@ struct Known {
     /// The count at which those whose plans are gone are dropped.
     full: usize,
     recent: VecDeque<Arc<KernelPlans>>,
+    /// Those of a database that is gone.
+    kept: Vec<Arc<KernelPlans>>,
     #[cfg(test)]
     made: usize,
 }
@@ -94,6 +96,19 @@ impl SharedPlans {
         made
     }
 
+    /// Keeps the plans that there are when their database is gone, for the next one.
+    pub(crate) fn keep_all(&self) {
+        let known = &mut *locked(&self.known);
+        let plans = known.kernels.values().flatten().filter_map(|kernel| locked(&kernel.plans).upgrade());
+        known.kept = plans.collect();
+    }
+
+    /// Ends [`keep_all`](Self::keep_all).
+    pub(crate) fn keep_recent(&self) {
+        let kept = std::mem::take(&mut locked(&self.known).kept);
+        drop(kept);
+    }
+
     /// How many kernels were planned so far.
     #[cfg(test)]
     pub(crate) fn made(&self) -> usize {
@@ -113,6 +128,7 @@ impl Known {
             self.config = Some(config.clone());
             self.kernels.clear();
             self.recent.clear();
+            self.kept.clear();
             self.count = 0;
         }
         if self.count >= self.full.max(FEW) {

@@ -225,10 +225,7 @@ const MOST_ROWS: usize = 64;
 
 /// Nothing where there are fewer than two scenarios.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_scenario_table<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-) -> Option<ScenarioTable> {
+pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
@@ -262,10 +259,7 @@ fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
 
 /// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_kernel<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-) -> Option<Arc<TlxKernel>> {
+pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<TlxKernel>> {
     let imports = imports(db, unit.file(db));
     // A function that only calls a kernel is a launcher of it, and has nothing of its own to show.
     if !language::has_tlx(imports) || !allocates(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {

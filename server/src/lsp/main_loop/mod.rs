@@ -3,6 +3,7 @@
 
 mod documents;
 pub(crate) mod event;
+mod importers;
 pub(crate) mod queue;
 
 use std::collections::HashSet;
@@ -25,6 +26,7 @@ use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
 use self::documents::{Documents, OpenDocument, Pending};
 use self::event::Event;
+use self::importers::Importers;
 use self::queue::Queue;
 use super::outbox::{Outbox, ToClient};
 use super::panics::panic_message;
@@ -48,6 +50,9 @@ const MOST_PARTS: usize = 2;
 pub(crate) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
+    /// Those that the analysis or the client are behind, and perhaps others.
+    behind: HashSet<Uri>,
+    importers: Importers,
     watches: Watches,
     previews: Previews,
     revision: Revision,
@@ -64,8 +69,8 @@ pub(crate) struct MainLoop {
     changes: watch::Sender<Revision>,
     /// Candidates of imports that were looked for, found or not.
     sought: HashSet<Vec<String>>,
-    /// Files that are known because others import them.
-    imported: Vec<FileId>,
+    /// Paths of files that are known because others import them.
+    imported: HashSet<String>,
     /// Paths of files that diagnostics of others rested on once.
     depended_on: HashSet<String>,
     background_search: BackgroundSearch,
@@ -79,6 +84,8 @@ impl MainLoop {
         MainLoop {
             host: AnalysisHost::new(),
             documents: Documents::new(),
+            behind: HashSet::new(),
+            importers: Importers::default(),
             watches: Watches::default(),
             previews: Previews::default(),
             revision: Revision::default(),
@@ -90,7 +97,7 @@ impl MainLoop {
             files_changed: 0,
             changes: watch::Sender::new(Revision::default()),
             sought: HashSet::new(),
-            imported: Vec::new(),
+            imported: HashSet::new(),
             depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
             runtime,
@@ -187,6 +194,7 @@ impl MainLoop {
         let open = OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0 };
         self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
+        self.behind.insert(uri);
     }
 
     fn change(&mut self, uri: &Uri, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
@@ -201,15 +209,18 @@ impl MainLoop {
         open.version = version;
         open.revision = revision;
         open.pending = Pending::Text;
+        self.behind.insert(uri.clone());
     }
 
     fn close(&mut self, uri: Uri) {
         let Some(open) = self.documents.remove(&uri) else { return };
+        self.importers.remove(&uri);
         self.watches.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
         let next = self.background_search.wanted(uri.clone(), Vec::new());
         self.search_in_background(next);
+        self.renew_database();
         let path = path_of(&uri);
         if self.depended_on.contains(&path) {
             self.forget_imports(); // its text is read from disk now
@@ -272,10 +283,11 @@ impl MainLoop {
     fn diagnose_all(&mut self) {
         self.outbox.send(ToClient::DiagnosticsChanged);
         let revision = self.next_revision();
-        for open in self.documents.values_mut() {
+        for (uri, open) in &mut self.documents {
             open.revision = revision;
             if open.pending == Pending::Nothing {
                 open.pending = Pending::Diagnostics;
+                self.behind.insert(uri.clone());
             }
         }
     }
@@ -289,26 +301,49 @@ impl MainLoop {
     /// A write: waits until every snapshot is dropped, after it has cancelled what runs on them.
     fn hand_texts_to_analysis(&mut self) {
         let mut changed = Vec::new();
-        for open in self.documents.values_mut().filter(|open| open.pending == Pending::Text) {
+        for uri in &self.behind {
+            let Some(open) = self.documents.get_mut(uri).filter(|open| open.pending == Pending::Text) else { continue };
             documents::settle(&mut open.document);
             self.host.set_document(open.file, open.document.clone());
             open.pending = Pending::Diagnostics;
-            changed.push(open.file);
+            changed.push((uri.clone(), open.file));
         }
         if !changed.is_empty() && self.documents.len() > 1 {
             self.diagnose_importers(&changed);
         }
     }
 
+    /// Begins a new database when the old one is worn, unless the user waits for something.
+    fn renew_database(&mut self) {
+        if !self.host.is_worn() || !self.behind.is_empty() {
+            return;
+        }
+        self.host.renew();
+        self.sought.clear();
+        for (uri, open) in &mut self.documents {
+            let path = path_of(uri);
+            open.file = self.host.file_id(&path);
+            self.host.set_excluded(open.file, self.selection.excludes(&path));
+            open.is_new = true;
+        }
+        self.runtime.spawn_blocking(tilefit_heap::give_back);
+    }
+
     /// The open documents that take constants out of `changed`.
-    fn diagnose_importers(&mut self, changed: &[FileId]) {
+    fn diagnose_importers(&mut self, changed: &[(Uri, FileId)]) {
         let revision = self.next_revision();
         let mut found = false;
-        for open in self.documents.values_mut().filter(|open| open.pending == Pending::Nothing) {
-            if changed.iter().any(|&file| self.host.depends_on(open.file, file)) {
-                open.revision = revision;
-                open.pending = Pending::Diagnostics;
-                found = true;
+        for (changed, file) in changed {
+            for uri in self.importers.that_may_import(&path_of(changed)) {
+                let Some(open) = self.documents.get_mut(&uri).filter(|open| open.pending == Pending::Nothing) else {
+                    continue;
+                };
+                if self.host.depends_on(open.file, *file) {
+                    open.revision = revision;
+                    open.pending = Pending::Diagnostics;
+                    self.behind.insert(uri);
+                    found = true;
+                }
             }
         }
         if found {
@@ -391,9 +426,12 @@ impl MainLoop {
     }
 
     fn start_diagnostics(&mut self) {
-        let waiting = self.documents.iter().filter(|(_, open)| open.pending == Pending::Diagnostics);
-        for uri in waiting.map(|(uri, _)| uri.clone()).collect::<Vec<_>>() {
-            let Some(open) = self.documents.get(&uri) else { continue };
+        for uri in std::mem::take(&mut self.behind) {
+            let Some(open) = self.documents.get(&uri).filter(|open| open.pending != Pending::Nothing) else { continue };
+            if open.pending == Pending::Text {
+                self.behind.insert(uri); // a panic kept its text from the analysis
+                continue;
+            }
             if open.is_new {
                 self.share_work(&uri, open);
             } else if open.callers > 1 {
@@ -402,6 +440,7 @@ impl MainLoop {
             }
             let (view, revision) = (self.view(uri.clone(), open), open.revision);
             self.start(move || Some(Event::Diagnosed(diagnostics::diagnose(view, revision))));
+            self.importers.expect(uri.clone());
             if let Some(open) = self.documents.get_mut(&uri) {
                 open.pending = Pending::Nothing;
                 open.is_new = false;
@@ -417,6 +456,14 @@ impl MainLoop {
             let (view, range) = (self.view(uri.clone(), open), TextRange::new(offset(part), offset(part + 1)));
             self.runtime.spawn_blocking(move || diagnostics::prepare(&view, range));
         }
+    }
+
+    /// Computes what the next edit of a document needs, if that leaves the time.
+    fn warm(&self, uri: &Uri) {
+        let Some(open) = self.documents.get(uri) else { return };
+        self.share_work(uri, open);
+        let view = self.view(uri.clone(), open);
+        self.runtime.spawn_blocking(move || diagnostics::warm(&view));
     }
 
     /// What may be read for a document: its workspace, or its folder if it was opened without one.
@@ -448,7 +495,7 @@ impl MainLoop {
             Ok(text) => self.host.set_document(file, Document::new(&text)),
             Err(reason) => self.host.set_unreadable(file, reason),
         }
-        self.imported.push(file);
+        self.imported.insert(path.to_owned());
         self.diagnose_all();
     }
 
@@ -494,7 +541,8 @@ impl MainLoop {
 
     /// They are read again by the next diagnostics.
     fn forget_imports(&mut self) {
-        for file in std::mem::take(&mut self.imported) {
+        for path in std::mem::take(&mut self.imported) {
+            let file = self.host.file_id(&path);
             if !self.documents.values().any(|open| open.file == file) {
                 self.host.remove_file(file);
             }
@@ -506,20 +554,28 @@ impl MainLoop {
     /// Passes diagnostics on, unless they are older than the document.
     fn publish(
         &mut self,
-        Diagnosed { uri, version, revision, outcome, imports: _, open: searches, callers, imported: _ }: Diagnosed,
+        Diagnosed { uri, version, revision, outcome, imports, open: searches, callers, imported }: Diagnosed,
     ) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
             DiagnosisResult::Done(diagnostics) => {
                 open.callers = callers;
+                self.importers.set(&uri, imports.iter().flatten().chain(&imported));
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
                 self.refresh_previews(&uri);
-                let next = self.background_search.wanted(uri, searches);
+                let next = self.background_search.wanted(uri.clone(), searches);
                 self.search_in_background(next);
+                if self.host.is_worn() {
+                    self.renew_database();
+                    self.warm(&uri);
+                }
             }
             // An edit of another document interrupted this one.
-            DiagnosisResult::Cancelled => open.pending = Pending::Diagnostics,
+            DiagnosisResult::Cancelled => {
+                open.pending = Pending::Diagnostics;
+                self.behind.insert(uri);
+            }
         }
     }
 }
