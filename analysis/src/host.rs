@@ -153,6 +153,7 @@ impl AnalysisHost {
     /// Forgets the text of a file. Its id stays valid.
     pub fn remove_file(&mut self, file: FileId) {
         file.0.set_document(&mut self.db).to(Document::default());
+        self.set_dumps(file, &[]);
         let path = file.0.path(&self.db).clone();
         self.change_files(|files| files.remove(&path));
         // salsa drops the units, and what was computed of them, when it finds that there are none any more. Nobody else asks.

@@ -191,7 +191,8 @@ impl MainLoop {
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
-        let open = OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0 };
+        let open =
+            OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0, dumps: Vec::new() };
         self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
         self.behind.insert(uri);
@@ -218,6 +219,7 @@ impl MainLoop {
         self.watches.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
+        self.forget_dumps(&open.dumps);
         let next = self.background_search.wanted(uri.clone(), Vec::new());
         self.search_in_background(next);
         self.renew_database();
@@ -313,11 +315,12 @@ impl MainLoop {
         }
     }
 
-    /// Begins a new database when the old one is worn, unless the user waits for something.
-    fn renew_database(&mut self) {
+    /// Begins a new database when the old one is worn, unless the user waits for something. Returns whether it did.
+    fn renew_database(&mut self) -> bool {
         if !self.host.is_worn() || !self.behind.is_empty() {
-            return;
+            return false;
         }
+        self.forget_imports_of_none();
         self.host.renew();
         self.sought.clear();
         for (uri, open) in &mut self.documents {
@@ -327,6 +330,7 @@ impl MainLoop {
             open.is_new = true;
         }
         self.runtime.spawn_blocking(tilefit_heap::give_back);
+        true
     }
 
     /// The open documents that take constants out of `changed`.
@@ -521,21 +525,54 @@ impl MainLoop {
     }
 
     fn link(&mut self, uri: &Uri, dumps: Vec<(String, String)>) {
+        if !self.documents.contains_key(uri) {
+            return;
+        }
         let mut files = Vec::new();
+        let mut paths = Vec::new();
         let mut changed = false;
         for (path, text) in dumps {
             let file = self.host.file_id(&path);
             files.push(file);
+            paths.push(path);
             // The text of an open document is the editor's.
             if !self.documents.values().any(|open| open.file == file) {
                 changed |= self.host.set_text(file, &text);
             }
         }
-        let Some(open) = self.documents.get(uri) else { return };
+        let Some(open) = self.documents.get_mut(uri) else { return };
         changed |= self.host.set_dumps(open.file, &files);
+        let before = std::mem::replace(&mut open.dumps, paths);
+        self.forget_dumps(&before);
         if changed {
             self.diagnose_all();
             self.outbox.send(ToClient::Refresh);
+        }
+    }
+
+    /// Of a document that is closed, or has others now.
+    fn forget_dumps(&mut self, dumps: &[String]) {
+        for path in dumps {
+            let file = self.host.file_id(path);
+            if !self.documents.values().any(|open| open.file == file || open.dumps.contains(path)) {
+                self.host.remove_file(file);
+            }
+        }
+    }
+
+    /// Forgets the imports of documents that are closed.
+    fn forget_imports_of_none(&mut self) {
+        let analysis = self.host.snapshot();
+        let of_open = self.documents.values().filter_map(|open| analysis.imported_paths(open.file).ok());
+        let needed: HashSet<String> = of_open.flatten().collect();
+        drop(analysis);
+        let open: HashSet<String> = self.documents.keys().map(path_of).collect();
+        let (kept, gone) = std::mem::take(&mut self.imported).into_iter().partition(|path| needed.contains(path));
+        self.imported = kept;
+        let gone: HashSet<String> = gone;
+        for path in gone.difference(&open) {
+            let file = self.host.file_id(path);
+            self.host.remove_file(file);
         }
     }
 
@@ -566,8 +603,7 @@ impl MainLoop {
                 self.refresh_previews(&uri);
                 let next = self.background_search.wanted(uri.clone(), searches);
                 self.search_in_background(next);
-                if self.host.is_worn() {
-                    self.renew_database();
+                if self.renew_database() {
                     self.warm(&uri);
                 }
             }
