@@ -74,6 +74,9 @@ impl AnalysisHost {
     /// Whether so much of the database is of names and files that are gone that it is time to [`renew`](Self::renew) it.
     pub fn is_worn(&self) -> bool {
         let there = self.workspace.files(&self.db).len();
+        if there == 0 {
+            return self.gone > 0;
+        }
         self.edits >= MOST_EDITS.max(there) || self.gone >= MOST_GONE.max(GONE_TO_THERE * there)
     }
 
@@ -98,7 +101,6 @@ impl AnalysisHost {
             let dumps: Vec<FileId> = kept.dumps.iter().map(|path| self.file_id(path)).collect();
             self.set_dumps(file, &dumps);
         }
-        self.edits = 0;
     }
 
     /// The file of a path (or URI); a new one is empty.
@@ -113,6 +115,10 @@ impl AnalysisHost {
             file.0.set_unreadable(&mut self.db).to(None);
         }
         self.put(file, document);
+        self.edits += 1;
+        if self.edits == EDITS_WITH_OLD_PLANS {
+            Plans::get(&self.db).made(&self.db).keep_recent();
+        }
     }
 
     /// Says that there is a file, and why its text cannot be had. What is imported from it has no value.
@@ -124,10 +130,6 @@ impl AnalysisHost {
     fn put(&mut self, file: FileId, mut document: Document) {
         document.settle();
         file.0.set_document(&mut self.db).to(document);
-        self.edits += 1;
-        if self.edits == EDITS_WITH_OLD_PLANS {
-            Plans::get(&self.db).made(&self.db).keep_recent();
-        }
         let path = file.0.path(&self.db).clone();
         if !self.workspace.files(&self.db).contains_key(&path) {
             self.change_files(|files| files.insert(path, file.0));

@@ -96,9 +96,10 @@ impl SharedPlans {
         made
     }
 
-    /// Keeps the plans that there are when their database is gone, for the next one.
+    /// Keeps the plans that a database has when it is gone, for the next one; no longer those that it was handed and did not ask for.
     pub(crate) fn keep_all(&self) {
         let known = &mut *locked(&self.known);
+        known.kept.clear();
         let plans = known.kernels.values().flatten().filter_map(|kernel| locked(&kernel.plans).upgrade());
         known.kept = plans.collect();
     }

@@ -170,6 +170,26 @@ fn files_that_are_gone_leave_little_and_a_new_database_nothing() {
         }
     }
     assert_eq!((renewed, host.ids.len()), (100 / super::MOST_GONE, 1 + 100 % super::MOST_GONE));
+    let last = host.file_id("/w/stays.py");
+    host.remove_file(last);
+    assert!(host.is_worn(), "nothing is there that would have to be computed again");
+    host.renew();
+    assert!(host.ids.is_empty() && !host.is_worn());
+}
+
+#[test]
+fn plans_of_a_database_that_is_gone_are_kept_once() {
+    let mut host = AnalysisHost::new();
+    let text = kernels(30);
+    let file = host.file_id("/w/kernels.py");
+    host.set_document(file, Document::new(&text));
+    ask(&host, file, &text);
+    host.renew();
+    host.renew();
+    let planned = host.database().planned();
+    let file = host.file_id("/w/kernels.py");
+    ask(&host, file, &text);
+    assert!(host.database().planned() > planned, "nobody asked for them in between");
 }
 
 #[test]
