@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,9 @@ use crate::{dumps, imports};
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
 const LONGEST_TURN: Duration = Duration::from_millis(50);
 
+/// A thread that has nothing to do ends after this. Starting one costs an edit after a pause less than a tenth of a millisecond.
+pub(super) const IDLE_THREADS_END: Duration = Duration::from_secs(2);
+
 /// Threads that share the work of a document that is new: as many as there are arenas to allocate from (`share_arenas`).
 const MOST_PARTS: usize = 2;
 
@@ -74,6 +78,8 @@ pub(crate) struct MainLoop {
     /// Paths of files that diagnostics of others rested on once.
     depended_on: HashSet<String>,
     background_search: BackgroundSearch,
+    /// Memory that is free is about to go back to the system.
+    gives_back: Arc<AtomicBool>,
     runtime: Handle,
     queue: Queue,
     outbox: Outbox,
@@ -100,6 +106,7 @@ impl MainLoop {
             imported: HashSet::new(),
             depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
+            gives_back: Arc::default(),
             runtime,
             queue,
             outbox,
@@ -329,8 +336,21 @@ impl MainLoop {
             self.host.set_excluded(open.file, self.selection.excludes(&path));
             open.is_new = true;
         }
-        self.runtime.spawn_blocking(tilefit_heap::give_back);
+        self.give_memory_back();
         true
+    }
+
+    /// Once the threads have ended that worked until now: each keeps a little of all that it freed.
+    fn give_memory_back(&self) {
+        if self.gives_back.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let gives_back = Arc::clone(&self.gives_back);
+        self.runtime.spawn(async move {
+            tokio::time::sleep(IDLE_THREADS_END + Duration::from_secs(1)).await;
+            gives_back.store(false, Ordering::Relaxed);
+            let _ = tokio::task::spawn_blocking(tilefit_heap::give_back).await;
+        });
     }
 
     /// The open documents that take constants out of `changed`.
