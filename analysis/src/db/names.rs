@@ -86,7 +86,7 @@ fn names_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<U
 }
 
 #[salsa::tracked(returns(ref))]
-fn names_of_module<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<Bound> {
+fn names_of_module(db: &dyn salsa::Database, file: SourceFile) -> Arc<Bound> {
     names_bound(db, file, None)
 }
 

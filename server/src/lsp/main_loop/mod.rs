@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
@@ -78,8 +78,8 @@ pub(crate) struct MainLoop {
     /// Paths of files that diagnostics of others rested on once.
     depended_on: HashSet<String>,
     background_search: BackgroundSearch,
-    /// Memory that is free is about to go back to the system.
-    gives_back: Arc<AtomicBool>,
+    /// Counts how often memory was to go back to the system; only the last time counts.
+    asked_to_give_back: Arc<AtomicU64>,
     runtime: Handle,
     queue: Queue,
     outbox: Outbox,
@@ -106,7 +106,7 @@ impl MainLoop {
             imported: HashSet::new(),
             depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
-            gives_back: Arc::default(),
+            asked_to_give_back: Arc::default(),
             runtime,
             queue,
             outbox,
@@ -330,6 +330,7 @@ impl MainLoop {
         self.forget_imports_of_none();
         self.host.renew();
         self.sought.clear();
+        self.documents.shrink_to_fit();
         for (uri, open) in &mut self.documents {
             let path = path_of(uri);
             open.file = self.host.file_id(&path);
@@ -340,16 +341,15 @@ impl MainLoop {
         true
     }
 
-    /// Once the threads have ended that worked until now: each keeps a little of all that it freed.
+    /// Once the threads have ended that worked until now, each of which keeps a little of all that it freed.
     fn give_memory_back(&self) {
-        if self.gives_back.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let gives_back = Arc::clone(&self.gives_back);
+        let asked = self.asked_to_give_back.fetch_add(1, Ordering::Relaxed) + 1;
+        let newest = Arc::clone(&self.asked_to_give_back);
         self.runtime.spawn(async move {
             tokio::time::sleep(IDLE_THREADS_END + Duration::from_secs(1)).await;
-            gives_back.store(false, Ordering::Relaxed);
-            let _ = tokio::task::spawn_blocking(tilefit_heap::give_back).await;
+            if newest.load(Ordering::Relaxed) == asked {
+                let _ = tokio::task::spawn_blocking(tilefit_heap::give_back).await;
+            }
         });
     }
 
