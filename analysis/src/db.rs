@@ -3,6 +3,7 @@
 //! A document is cut into [`Unit`]s. Everything about a kernel depends on the syntax of its own unit and on the constants that it
 //! names, never on positions, so that an edit elsewhere recomputes nothing in it.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,6 +35,7 @@ mod pairs;
 mod patches;
 mod provenance;
 mod shapes;
+mod shared_plans;
 #[cfg(test)]
 mod tests;
 mod tlx;
@@ -44,6 +46,8 @@ use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
 pub(crate) use shapes::given as given_shapes;
+use shared_plans::KernelPlans;
+pub(crate) use shared_plans::SharedPlans;
 pub(crate) use tlx::{
     ScenarioRow, ScenarioTable, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel,
     tlx_scenario_table,
@@ -63,6 +67,30 @@ impl Database {
     #[cfg(test)]
     pub(crate) fn observed(observe: impl Fn(salsa::Event) + Send + Sync + 'static) -> Self {
         Database { storage: salsa::Storage::new(Some(Box::new(observe))) }
+    }
+
+    /// How many values there are of each kind that queries are asked with, and how many answers of each query, in use or not.
+    #[cfg(test)]
+    pub(crate) fn census(&mut self) -> BTreeMap<&'static str, usize> {
+        let all = <dyn salsa::Database>::memory_usage(self);
+        let values = all.structs.iter().map(|of_kind| (of_kind.debug_name(), of_kind.count()));
+        let mut census = BTreeMap::new();
+        values.chain(all.queries.iter().map(|(query, answers)| (*query, answers.count()))).for_each(|(name, count)| {
+            *census.entry(name).or_default() += count;
+        });
+        census
+    }
+
+    /// How many kernels the table of plans holds.
+    #[cfg(test)]
+    pub(crate) fn kernels_with_plans(&self) -> usize {
+        Plans::get(self).made(self).count()
+    }
+
+    /// How many kernels were planned so far.
+    #[cfg(test)]
+    pub(crate) fn planned(&self) -> usize {
+        Plans::get(self).made(self).made()
     }
 }
 
@@ -87,6 +115,11 @@ pub(crate) struct SourceFile {
     /// Why its text cannot be had; the document is empty then.
     #[returns(ref)]
     pub(crate) unreadable: Option<String>,
+}
+
+/// The configuration in force. No query is asked with it: of one argument salsa makes no key that stays behind.
+pub(crate) fn config(db: &dyn salsa::Database) -> &Config {
+    Settings::get(db).config(db)
 }
 
 impl SourceFile {
@@ -122,6 +155,13 @@ pub(crate) struct Workspace {
 pub(crate) struct Searches {
     #[returns(ref)]
     pub(crate) done: Vec<Arc<Searched>>,
+}
+
+/// The plans that are made. Not what kernels depend on: a plan that is found here is the one that would be made.
+#[salsa::input(singleton)]
+pub(crate) struct Plans {
+    #[returns(ref)]
+    pub(crate) made: Arc<SharedPlans>,
 }
 
 /// A block of a document, without its position.
@@ -286,9 +326,19 @@ fn module_called<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name
 
 /// The statements that bind names of `scope`: its own blocks of statements, and its header if it is a function. A kernel that comes or
 /// goes changes none of them.
+fn statements_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>) -> &'db [Unit<'db>] {
+    scope.map_or_else(|| statements_of_module(db, file), |scope| statements_in(db, scope))
+}
+
 #[salsa::tracked(returns(ref))]
-fn statements_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>) -> Vec<Unit<'db>> {
-    let of_scope = statements(db, file).iter().filter(|(of, _)| *of == scope);
+fn statements_of_module<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Vec<Unit<'db>> {
+    let of_module = statements(db, file).iter().filter(|(scope, _)| scope.is_none());
+    of_module.map(|&(_, unit)| unit).collect()
+}
+
+#[salsa::tracked(returns(ref))]
+fn statements_in<'db>(db: &'db dyn salsa::Database, scope: Unit<'db>) -> Vec<Unit<'db>> {
+    let of_scope = statements(db, scope.file(db)).iter().filter(|(of, _)| *of == Some(scope));
     of_scope.map(|&(_, unit)| unit).collect()
 }
 
@@ -521,11 +571,14 @@ pub(crate) fn may_be_program(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
     unit.key(db).kind == BlockKind::ClassHeader && unit.source(db).text.contains('@')
 }
 
-/// A kernel by what it is, whatever it is made for.
-#[salsa::interned]
+/// A kernel as its author wrote it, among those of its unit.
+#[salsa::tracked]
 pub(crate) struct Lowered<'db> {
     #[returns(ref)]
-    pub(crate) kernel: Kernel,
+    name: String,
+    #[tracked]
+    #[returns(ref)]
+    pub(crate) kernel: Arc<Kernel>,
 }
 
 /// The kernels of a unit, as the author wrote them.
@@ -543,7 +596,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
         pairs::add_repetition(db, unit, &mut kernel);
         provenance::add_provenance(db, unit, &mut kernel);
         names::add_notes(db, unit, &mut kernel);
-        Lowered::new(db, kernel)
+        Lowered::new(db, kernel.name.clone(), Arc::new(kernel))
     };
     lowered.into_iter().map(called).collect()
 }
@@ -618,7 +671,7 @@ pub(crate) fn source_kernel_ids<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
 
 /// The kernels whose text a unit is, in the order of [`source_kernel_ids`].
 pub(crate) fn source_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = &'db Kernel> {
-    let kernel = move |&(host, index): &(Unit<'db>, usize)| Some(kernels(db, host).get(index)?.kernel(db));
+    let kernel = move |&(host, index): &(Unit<'db>, usize)| Some(&**kernels(db, host).get(index)?.kernel(db));
     source_kernel_ids(db, unit).iter().filter_map(kernel)
 }
 
@@ -668,39 +721,41 @@ impl Outcome {
 }
 
 #[salsa::tracked(returns(ref))]
-pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Outcome>> {
+pub(crate) fn plans<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Outcome>> {
     if may_hold_kernels(db, unit) && printed::is_printed(syntax(db, unit)) {
-        return Arc::new(plans_under(db, unit, settings.config(db)));
+        return Arc::new(plans_under(db, unit, config(db)));
     }
-    let each = source_kernel_ids(db, unit).iter().map(|&(host, index)| planned(db, host, index, settings));
+    let each = source_kernel_ids(db, unit).iter().map(|&(host, index)| planned(db, host, index));
     Arc::new(each.flat_map(|outcomes| outcomes.iter().cloned()).collect())
 }
 
-/// One of the kernels of a unit. A function for the host may have many; an edit in one leaves the others as they are.
-#[salsa::tracked(returns(copy))]
-fn kernel_at<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -> Option<Lowered<'db>> {
-    kernels(db, unit).get(index).copied()
-}
-
 /// What one of the kernels of a unit comes to: two where it works on both cores.
-pub(crate) fn planned<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    index: usize,
-    settings: Settings,
-) -> &'db [Outcome] {
-    kernel_at(db, unit, index).map_or(&[], |kernel| plan_of(db, kernel, settings))
+pub(crate) fn planned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, index: usize) -> &'db [Outcome] {
+    kernels(db, unit).get(index).map_or(&[], |kernel| &plan_of(db, *kernel).outcomes)
 }
 
-/// Equal kernels of several callers are planned once.
+/// The plan of one of the kernels of a unit. A function for the host may have many; an edit in one leaves the others as they are.
 #[salsa::tracked(returns(ref))]
-fn plan_of<'db>(db: &'db dyn salsa::Database, kernel: Lowered<'db>, settings: Settings) -> Arc<Vec<Outcome>> {
-    Arc::new(outcomes(db, kernel.kernel(db), settings.config(db)))
+fn plan_of<'db>(db: &'db dyn salsa::Database, kernel: Lowered<'db>) -> Arc<KernelPlans> {
+    let (kernel, config) = (kernel.kernel(db), config(db));
+    let make = || {
+        let is_open = Cell::new(false);
+        let outcomes = outcomes(db, kernel, config, &is_open);
+        KernelPlans { outcomes, newest_search: is_open.get().then(|| newest_search(db)) }
+    };
+    match Plans::try_get(db) {
+        Some(plans) => plans.made(db).of(kernel, config, || newest_search(db), make),
+        None => Arc::new(make()),
+    }
+}
+
+fn newest_search(db: &dyn salsa::Database) -> Option<Arc<Searched>> {
+    Searches::try_get(db)?.done(db).last().cloned()
 }
 
 /// The unit that one of the [`plans`] of a unit is made for: that unit, or one that calls it.
-pub(crate) fn host<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings, of: &Outcome) -> Unit<'db> {
-    let makes = |&&(host, index): &&(Unit<'db>, usize)| planned(db, host, index, settings).contains(of);
+pub(crate) fn host<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, of: &Outcome) -> Unit<'db> {
+    let makes = |&&(host, index): &&(Unit<'db>, usize)| planned(db, host, index).contains(of);
     source_kernel_ids(db, unit).iter().find(makes).map_or(unit, |&(host, _)| host)
 }
 
@@ -712,15 +767,16 @@ pub(crate) fn plans_under<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, co
         let plans = within(config.limits, || printed::kernels(syntax(db, unit)).iter().map(plan).collect::<Vec<_>>());
         return plans.into_iter().flatten().map(|plan| Outcome::Printed(Box::new(plan))).collect();
     }
-    let kernels = source_kernel_ids(db, unit).iter().filter_map(|&(host, index)| kernel_at(db, host, index));
-    kernels.flat_map(|kernel| outcomes(db, kernel.kernel(db), config)).collect()
+    source_kernels(db, unit).flat_map(|kernel| outcomes(db, kernel, config, &Cell::new(false))).collect()
 }
 
-/// The plans of one kernel.
-fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<Outcome> {
+/// The plans of one kernel, and whether they leave something open.
+fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config, is_open: &Cell<bool>) -> Vec<Outcome> {
     // Asked only for a problem that the plan leaves open: the answer to one question plans no other kernel anew.
-    let known =
-        |problem: &Problem| Searches::try_get(db)?.done(db).iter().find(|searched| searched.answers(problem)).cloned();
+    let known = |problem: &Problem| {
+        is_open.set(true);
+        Searches::try_get(db)?.done(db).iter().find(|searched| searched.answers(problem)).cloned()
+    };
     let effort = Effort { known: &known, ..Effort::INTERACTIVE };
     let planned = within(config.limits, || {
         let machine = Machine { target: config.target, replaced: &config.capacity };
@@ -742,8 +798,8 @@ fn outcomes(db: &dyn salsa::Database, kernel: &Kernel, config: &Config) -> Vec<O
 
 /// The instructions of each kernel of a unit, in the order of [`plans`]; empty where there is no kernel to generate.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn sequences<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Sequenced>> {
-    let config = settings.config(db);
+pub(crate) fn sequences<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Sequenced>> {
+    let config = config(db);
     let insertion = config.codegen.insertion;
     let sequence = |outcome: &Outcome| match outcome {
         Outcome::Planned(planned) => {
@@ -752,15 +808,15 @@ pub(crate) fn sequences<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, sett
         }
         Outcome::Printed(_) | Outcome::Failed(..) => Sequenced::default(),
     };
-    Arc::new(plans(db, unit, settings).iter().map(sequence).collect())
+    Arc::new(plans(db, unit).iter().map(sequence).collect())
 }
 
 /// The C++ of each kernel of a unit, in the order of [`plans`].
 #[salsa::tracked(returns(ref))]
-pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Generated>> {
-    let config = settings.config(db);
+pub(crate) fn generated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Generated>> {
+    let config = config(db);
     let options = config.codegen;
-    let both = plans(db, unit, settings).iter().zip(sequences(db, unit, settings).iter());
+    let both = plans(db, unit).iter().zip(sequences(db, unit).iter());
     let generate = |(outcome, sequenced): (&Outcome, &Sequenced)| match outcome {
         Outcome::Planned(planned) => {
             let print = || codegen::print(sequenced, options, planned.kernel.origin);

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use salsa::Setter;
+use salsa::{Database as _, Setter};
 use tilefit_syntax::Document;
 
-use crate::db::imports;
-use crate::db::{Database, FileId, Searches, Settings, SourceFile, Workspace};
+use crate::db::{self, imports};
+use crate::db::{Database, FileId, Plans, Searches, Settings, SharedPlans, SourceFile, Workspace};
 use crate::ide;
 use crate::memory::Searched;
 use crate::project::Config;
+
+#[cfg(test)]
+mod tests;
 
 /// An edit came while the query ran, so that its answer would be stale, or nobody waits for it any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +25,16 @@ pub type Cancellable<T> = Result<T, Cancelled>;
 /// Answers of background searches that are kept, the oldest go first.
 const MOST_SEARCHED: usize = 1024;
 
+/// Changes of texts after which a database is worn: names that nobody writes any more are about as much as a small file then.
+const MOST_EDITS: usize = 4096;
+
+/// Changes of texts after which what the files needed of a database before is planned again.
+const EDITS_WITH_OLD_PLANS: usize = 64;
+
+/// Files that are gone, as a multiple of those that are there, after which a database is worn, and how many at least.
+const GONE_TO_THERE: usize = 2;
+const MOST_GONE: usize = 32;
+
 /// Owns the database and takes the changes. A change waits until every [`Analysis`] is dropped, and cancels their queries.
 pub struct AnalysisHost {
     db: Database,
@@ -30,6 +43,9 @@ pub struct AnalysisHost {
     ids: FxHashMap<String, SourceFile>,
     workspace: Workspace,
     searches: Searches,
+    /// Changes of texts, and files removed, since the database was new.
+    edits: usize,
+    gone: usize,
 }
 
 impl Default for AnalysisHost {
@@ -44,10 +60,47 @@ impl AnalysisHost {
     }
 
     pub(crate) fn with_database(db: Database) -> Self {
-        let settings = Settings::builder(Config::default()).durability(salsa::Durability::HIGH).new(&db);
+        AnalysisHost::with(db, Config::default(), Vec::new(), Arc::default())
+    }
+
+    fn with(db: Database, config: Config, searched: Vec<Arc<Searched>>, plans: Arc<SharedPlans>) -> Self {
+        let settings = Settings::builder(config).durability(salsa::Durability::HIGH).new(&db);
         let workspace = Workspace::new(&db, BTreeMap::new());
-        let searches = Searches::new(&db, Vec::new());
-        AnalysisHost { db, settings, ids: FxHashMap::default(), workspace, searches }
+        let searches = Searches::new(&db, searched);
+        Plans::new(&db, plans);
+        AnalysisHost { db, settings, ids: FxHashMap::default(), workspace, searches, edits: 0, gone: 0 }
+    }
+
+    /// Whether so much of the database is of names and files that are gone that it is time to [`renew`](Self::renew) it.
+    pub fn is_worn(&self) -> bool {
+        let there = self.workspace.files(&self.db).len();
+        if there == 0 {
+            return self.gone > 0;
+        }
+        self.edits >= MOST_EDITS.max(there) || self.gone >= MOST_GONE.max(GONE_TO_THERE * there)
+    }
+
+    /// Begins a new database with the files whose text is known. salsa never frees a file, and a name, or what a query is asked with, only where
+    /// nothing older is in use; nor does it give back the room of what it does free. Plans stay. **A [`FileId`] from before means nothing any more.**
+    pub fn renew(&mut self) {
+        self.db.trigger_cancellation();
+        let db = &self.db;
+        let plans = Arc::clone(Plans::get(db).made(db));
+        plans.keep_all();
+        let files: Vec<_> =
+            self.workspace.files(db).iter().map(|(path, file)| (path.clone(), Kept::of(db, *file))).collect();
+        let (config, searched) = (self.settings.config(db).clone(), self.searches.done(db).clone());
+        *self = AnalysisHost::with(Database::default(), config, searched, plans);
+        for (path, kept) in files {
+            let file = self.file_id(&path);
+            self.put(file, kept.document);
+            self.set_excluded(file, kept.excluded);
+            if kept.unreadable.is_some() {
+                file.0.set_unreadable(&mut self.db).to(kept.unreadable);
+            }
+            let dumps: Vec<FileId> = kept.dumps.iter().map(|path| self.file_id(path)).collect();
+            self.set_dumps(file, &dumps);
+        }
     }
 
     /// The file of a path (or URI); a new one is empty.
@@ -62,6 +115,10 @@ impl AnalysisHost {
             file.0.set_unreadable(&mut self.db).to(None);
         }
         self.put(file, document);
+        self.edits += 1;
+        if self.edits == EDITS_WITH_OLD_PLANS {
+            Plans::get(&self.db).made(&self.db).keep_recent();
+        }
     }
 
     /// Says that there is a file, and why its text cannot be had. What is imported from it has no value.
@@ -98,8 +155,12 @@ impl AnalysisHost {
     /// Forgets the text of a file. Its id stays valid.
     pub fn remove_file(&mut self, file: FileId) {
         file.0.set_document(&mut self.db).to(Document::default());
+        self.set_dumps(file, &[]);
         let path = file.0.path(&self.db).clone();
         self.change_files(|files| files.remove(&path));
+        // salsa drops the units, and what was computed of them, when it finds that there are none any more. Nobody else asks.
+        db::units(&self.db, file.0);
+        self.gone += 1;
     }
 
     /// Takes the answer to an [`OpenSearch`](crate::memory::OpenSearch); the plans that asked are made anew. It stays for the session, whatever is edited.
@@ -140,15 +201,38 @@ impl AnalysisHost {
         imports::depends_on(&self.db, file.0, other.0)
     }
 
+    #[cfg(test)]
+    pub(crate) fn database(&mut self) -> &mut Database {
+        &mut self.db
+    }
+
     pub fn snapshot(&self) -> Analysis {
-        Analysis { db: self.db.clone(), settings: self.settings }
+        Analysis { db: self.db.clone() }
+    }
+}
+
+/// What is known of a file, beyond one database.
+struct Kept {
+    document: Document,
+    excluded: bool,
+    dumps: Vec<String>,
+    unreadable: Option<String>,
+}
+
+impl Kept {
+    fn of(db: &Database, file: SourceFile) -> Kept {
+        Kept {
+            document: file.document(db).clone(),
+            excluded: file.excluded(db),
+            dumps: file.dumps(db).iter().map(|dump| dump.path(db).clone()).collect(),
+            unreadable: file.unreadable(db).clone(),
+        }
     }
 }
 
 /// A view of all files at one moment.
 pub struct Analysis {
     db: Database,
-    settings: Settings,
 }
 
 macro_rules! features {
@@ -156,7 +240,7 @@ macro_rules! features {
         impl Analysis {
             $($(#[$doc])*
             pub fn $name(&self, file: FileId $(, $arg: $ty)*) -> Cancellable<$result> {
-                let context = ide::Context::new(&self.db, self.settings, file.0);
+                let context = ide::Context::new(&self.db, file.0);
                 let query = std::panic::AssertUnwindSafe(|| $feature(&context $(, $arg)*));
                 // Attached, so that what a feature does itself can be interrupted as well.
                 salsa::attach(&self.db, || salsa::Cancelled::catch(query)).map_err(|_| Cancelled)

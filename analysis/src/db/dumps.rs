@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Outcome, Settings, SourceFile, Unit, plans, units};
+use super::{Outcome, SourceFile, Unit, plans, units};
 use crate::memory::Plan;
 use crate::printed::{self, Match};
 
@@ -18,11 +18,7 @@ pub(crate) struct Dumped<'db> {
 
 /// The newest dump of each kernel of a unit, in the order of [`plans`].
 #[salsa::tracked(returns(ref))]
-pub(crate) fn dumped<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    settings: Settings,
-) -> Arc<Vec<Option<Dumped<'db>>>> {
+pub(crate) fn dumped<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Option<Dumped<'db>>>> {
     let dumps = unit.file(db).dumps(db);
     if dumps.is_empty() {
         return Arc::default();
@@ -36,12 +32,12 @@ pub(crate) fn dumped<'db>(
             if program(db, unit).zip(program(db, found)).is_some_and(|(ours, theirs)| ours != theirs) {
                 return None;
             }
-            let theirs = plans(db, found, settings).iter().find_map(|outcome| printed_plan(outcome, &plan.kernel))?;
+            let theirs = plans(db, found).iter().find_map(|outcome| printed_plan(outcome, &plan.kernel))?;
             let file = dump.path(db).rsplit(['/', '\\']).next().unwrap_or_default();
             Some(Dumped { dump, unit: found, matches: printed::compare(plan, theirs, file) })
         })
     };
-    Arc::new(plans(db, unit, settings).iter().map(of_kernel).collect())
+    Arc::new(plans(db, unit).iter().map(of_kernel).collect())
 }
 
 fn printed_plan<'p>(outcome: &'p Outcome, kernel: &str) -> Option<&'p Plan> {

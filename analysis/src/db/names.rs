@@ -84,8 +84,21 @@ fn bound<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Bound> {
 }
 
 /// The names that a scope binds: the module, or a function or class with the units in it.
+fn names_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>) -> &'db Bound {
+    scope.map_or_else(|| names_of_module(db, file), |scope| names_in(db, scope))
+}
+
 #[salsa::tracked(returns(ref))]
-fn names_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>) -> Arc<Bound> {
+fn names_of_module(db: &dyn salsa::Database, file: SourceFile) -> Arc<Bound> {
+    names_bound(db, file, None)
+}
+
+#[salsa::tracked(returns(ref))]
+fn names_in<'db>(db: &'db dyn salsa::Database, scope: Unit<'db>) -> Arc<Bound> {
+    names_bound(db, scope.file(db), Some(scope))
+}
+
+fn names_bound<'db>(db: &'db dyn salsa::Database, file: SourceFile, scope: Option<Unit<'db>>) -> Arc<Bound> {
     let mut names = Bound::default();
     for &unit in units(db, file) {
         let key = unit.key(db);

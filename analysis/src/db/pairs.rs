@@ -9,18 +9,20 @@ use crate::lower;
 use crate::pairs::{self, Transfers, Unpaired};
 use crate::passes::{self, Transferred};
 
-use super::{Settings, Unit, kernels, syntax, units};
+use super::{Unit, config, kernels, syntax, units};
 
 /// A kernel of the cube core and one of the vector core.
-#[derive(Clone, Copy, PartialEq, Eq, salsa::SalsaValue)]
+#[salsa::tracked]
 pub(crate) struct Pair<'db> {
+    #[returns(copy)]
     cube: Unit<'db>,
+    #[returns(copy)]
     vector: Unit<'db>,
 }
 
 impl<'db> Pair<'db> {
-    pub(crate) fn on(self, core: KernelKind) -> Unit<'db> {
-        if core == KernelKind::Aiv { self.vector } else { self.cube }
+    pub(crate) fn on(self, db: &'db dyn salsa::Database, core: KernelKind) -> Unit<'db> {
+        if core == KernelKind::Aiv { self.vector(db) } else { self.cube(db) }
     }
 }
 
@@ -70,8 +72,8 @@ fn pairs_of<'db>(db: &'db dyn salsa::Database, program: Unit<'db>) -> Vec<Pair<'
     let mut pairs = Vec::new();
     let mut add = |a: Unit<'db>, core: KernelKind, b: Unit<'db>, other: KernelKind| {
         let pair = match (core, other) {
-            (KernelKind::Aic, KernelKind::Aiv) => Pair { cube: a, vector: b },
-            (KernelKind::Aiv, KernelKind::Aic) => Pair { cube: b, vector: a },
+            (KernelKind::Aic, KernelKind::Aiv) => (a, b),
+            (KernelKind::Aiv, KernelKind::Aic) => (b, a),
             _ => return,
         };
         if !pairs.contains(&pair) {
@@ -96,7 +98,7 @@ fn pairs_of<'db>(db: &'db dyn salsa::Database, program: Unit<'db>) -> Vec<Pair<'
             add(*unit, *core, partner, *other);
         }
     }
-    pairs
+    pairs.into_iter().map(|(cube, vector)| Pair::new(db, cube, vector)).collect()
 }
 
 /// The groups of kernels that a function launches, and the functions of its program that it names.
@@ -156,30 +158,21 @@ pub(super) fn add_repetition<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>,
 
 /// What is wrong between the two kernels of a pair.
 #[salsa::tracked(returns(ref))]
-fn unpaired<'db>(
-    db: &'db dyn salsa::Database,
-    cube: Unit<'db>,
-    vector: Unit<'db>,
-    settings: Settings,
-) -> Arc<Vec<Unpaired>> {
-    let both = transfers(db, cube).as_ref().zip(transfers(db, vector).as_ref());
-    Arc::new(both.map(|(cube, vector)| pairs::check(cube, vector, settings.config(db).target)).unwrap_or_default())
+fn unpaired<'db>(db: &'db dyn salsa::Database, pair: Pair<'db>) -> Arc<Vec<Unpaired>> {
+    let both = transfers(db, pair.cube(db)).as_ref().zip(transfers(db, pair.vector(db)).as_ref());
+    Arc::new(both.map(|(cube, vector)| pairs::check(cube, vector, config(db).target)).unwrap_or_default())
 }
 
 /// What is wrong between the kernel of a unit and the one that it is launched with, as far as it is told of this one.
-pub(crate) fn unpaired_in<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    settings: Settings,
-) -> Vec<(Pair<'db>, &'db Unpaired)> {
+pub(crate) fn unpaired_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(Pair<'db>, &'db Unpaired)> {
     let Some(program) = unit.parent(db).filter(|_| transfers(db, unit).is_some()) else { return Vec::new() };
     if program.key(db).kind != BlockKind::ClassHeader {
         return Vec::new();
     }
-    let own = pairs_of(db, program).iter().filter(|pair| pair.cube == unit || pair.vector == unit);
+    let own = pairs_of(db, program).iter().filter(|pair| pair.cube(db) == unit || pair.vector(db) == unit);
     let found = own.flat_map(|pair| {
-        let found = unpaired(db, pair.cube, pair.vector, settings).iter();
-        found.filter(|found| pair.on(found.core) == unit).map(|found| (*pair, found))
+        let found = unpaired(db, *pair).iter();
+        found.filter(|found| pair.on(db, found.core) == unit).map(|found| (*pair, found))
     });
     found.collect()
 }

@@ -15,7 +15,7 @@ use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
 use crate::tlx::{self, front, kernel};
 use crate::work::{Failure, within};
 
-use super::{Name, Settings, SourceFile, Unit, UnitScope, syntax, units};
+use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
 
 /// What the module of a file imports of Triton.
 #[salsa::tracked(returns(ref))]
@@ -88,31 +88,31 @@ fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'d
 /// Values under which a jit function may be compiled: what its comments say, its autotune configurations, those of its callers.
 /// Empty where nothing says anything.
 #[salsa::tracked(returns(ref), cycle_result = no_scenarios)]
-pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Arc<Vec<Scenario>> {
+pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Scenario>> {
     let scope = UnitScope::new(db, unit);
     let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
     let bases = match configurations {
         Some(Ok(scenarios)) => scenarios,
         Some(Err(_)) => Vec::new(),
-        None => from_callers(db, unit, settings),
+        None => from_callers(db, unit),
     };
-    let explicit = scenario::explicit(comments(db, unit), configured(db, unit, settings));
+    let explicit = scenario::explicit(comments(db, unit), configured(db, unit));
     Arc::new(scenario::combine(&explicit, bases))
 }
 
 /// The scenarios that the configuration gives a kernel.
-fn configured<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> &'db [Scenario] {
-    let configured = &settings.config(db).tlx_scenarios;
+fn configured<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db [Scenario] {
+    let configured = &config(db).tlx_scenarios;
     let name = unit.key(db).name();
     configured.get(name).or_else(|| configured.get("*")).map_or(&[], Vec::as_slice)
 }
 
-fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>, _: Settings) -> Arc<Vec<Scenario>> {
+fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Arc<Vec<Scenario>> {
     Arc::default()
 }
 
 /// The scenarios of the jit functions that call this one, through the arguments of the call.
-fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Settings) -> Vec<Scenario> {
+fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
     let mut found: Vec<Scenario> = Vec::new();
     let ast = syntax(db, unit);
     let Some(function) = scenario::function(ast) else { return found };
@@ -124,7 +124,7 @@ fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, settings: Se
         let outer = UnitScope::new(db, caller);
         let caller_name = caller.key(db).path.clone();
         let launched = Scenario { values: launch_values(db, caller), arch: None };
-        let scenarios = match scenarios(db, caller, settings).as_slice() {
+        let scenarios = match scenarios(db, caller).as_slice() {
             [] => vec![launched],
             scenarios => scenarios.iter().map(|scenario| scenario.filled_from(&launched)).collect(),
         };
@@ -224,16 +224,12 @@ const MOST_ROWS: usize = 64;
 
 /// Nothing where there are fewer than two scenarios.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_scenario_table<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    settings: Settings,
-) -> Option<ScenarioTable> {
-    tlx_kernel(db, unit, settings).as_ref().filter(|kernel| kernel.scenarios > 1)?;
+pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
+    tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
-    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), settings.config(db));
-    let scenarios = scenarios(db, unit, settings);
+    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
+    let scenarios = scenarios(db, unit);
     let row = |scenario: &Scenario| {
         let kernel = front::read(ast, &scope, imports, scenario, &launch)?;
         let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
@@ -264,11 +260,7 @@ fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
 
 /// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn tlx_kernel<'db>(
-    db: &'db dyn salsa::Database,
-    unit: Unit<'db>,
-    settings: Settings,
-) -> Option<Arc<TlxKernel>> {
+pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<TlxKernel>> {
     let imports = imports(db, unit.file(db));
     // A function that only calls a kernel is a launcher of it, and has nothing of its own to show.
     if !language::has_tlx(imports) || !allocates(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
@@ -277,8 +269,8 @@ pub(crate) fn tlx_kernel<'db>(
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
     let ast = syntax(db, unit);
-    let scenarios = scenarios(db, unit, settings);
-    let config = settings.config(db);
+    let scenarios = scenarios(db, unit);
+    let config = config(db);
     let read = |scenario: &Scenario| {
         let read = within(config.limits, || front::read(ast, &scope, imports, scenario, &launch));
         read.unwrap_or_else(|failure| failed(ast, failure))

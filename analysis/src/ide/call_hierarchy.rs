@@ -34,7 +34,7 @@ pub struct Calls {
 /// The function whose name is at a byte offset.
 pub(crate) fn call_item(context: &Context<'_>, offset: usize) -> Option<CallItem> {
     let at = navigation::definition(context, offset)?;
-    let there = Context::new(context.db, context.settings, at.file.0);
+    let there = Context::new(context.db, at.file.0);
     let scopes = Scopes::new(&there);
     let (_, symbol) = scopes.symbol_at(at.range.start).filter(|(_, symbol)| symbol.kind == SymbolKind::Kernel)?;
     item(&scopes, at.file, scopes.kernel_named(symbol.scope, &symbol.name)?)
@@ -52,7 +52,7 @@ pub(crate) fn incoming_calls(context: &Context<'_>, offset: usize) -> Vec<Calls>
     let mentions = navigation::references(context, offset).unwrap_or_default();
     let mut all: Vec<Calls> = Vec::new();
     for mention in mentions.into_iter().filter(|mention| !mention.writes) {
-        let there = Context::new(context.db, context.settings, mention.file.0);
+        let there = Context::new(context.db, mention.file.0);
         let scopes = Scopes::new(&there);
         let block = scopes.blocks().find(|block| block.holds(mention.range));
         let Some(caller) = block.and_then(|block| item(&scopes, mention.file, block)) else { continue };

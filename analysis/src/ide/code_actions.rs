@@ -161,7 +161,7 @@ fn scenario(
         Some((note, note.reason.remedy().filter(|_| is_here)?))
     })?;
     // The shapes of a scope are those that the function around the calls is given.
-    let host = db::host(context.db, placed.unit, context.settings, outcome);
+    let host = db::host(context.db, placed.unit, outcome);
     let host = context.units().find(|placed| placed.unit == host)?;
     let text = context.text_of(&host);
     let at = text.len() - text.trim_start().len();

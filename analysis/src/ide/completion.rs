@@ -437,7 +437,7 @@ pub(super) fn free(context: &Context<'_>, unit: Unit<'_>, space: Space) -> Strin
     }
     let config = context.config();
     let machine = Machine { target: config.target, replaced: &config.capacity };
-    let plans = db::plans(context.db, unit, context.settings).iter();
+    let plans = db::plans(context.db, unit).iter();
     let used = plans.filter_map(|outcome| outcome.plan()?.space(space)).map(|space| space.used).max().unwrap_or(0);
     match machine.capacity(space) {
         None => format!("not limited on {}", config.target),

@@ -175,9 +175,9 @@ fn oversized(bytes: usize) -> Diagnostic {
 
 /// What does not fit to the kernel that this one is launched with on the other core.
 fn unpaired(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
-    let found = db::unpaired_in(context.db, placed.unit, context.settings).into_iter().map(|(pair, found)| {
+    let found = db::unpaired_in(context.db, placed.unit).into_iter().map(|(pair, found)| {
         let related = found.related.iter().filter_map(|(core, at, message)| {
-            let other = context.units().find(|other| other.unit == pair.on(*core))?;
+            let other = context.units().find(|other| other.unit == pair.on(context.db, *core))?;
             Some(RelatedRange { range: other.range(*at), message: message.clone() })
         });
         Diagnostic {

@@ -39,7 +39,7 @@ pub(crate) fn generated_codes(context: &Context<'_>) -> Vec<GeneratedCode> {
 
 /// The kernels of a block, each with its range.
 fn codes(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<(TextRange, GeneratedCode)> {
-    let generated = db::generated(context.db, placed.unit, context.settings);
+    let generated = db::generated(context.db, placed.unit);
     let both = context.plans(placed.unit).iter().zip(generated.iter());
     let codes = both.filter_map(|(outcome, generated)| {
         let Outcome::Planned(planned) = outcome else { return None };

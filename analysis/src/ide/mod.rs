@@ -59,7 +59,7 @@ pub use signature_help::{Signature, SignatureHelp};
 pub use symbols::{Symbol, SymbolKind};
 
 use crate::codegen::Sequenced;
-use crate::db::{self, Dumped, Outcome, Planned, Settings, SourceFile, Unit};
+use crate::db::{self, Dumped, Outcome, Planned, SourceFile, Unit};
 use crate::ir::Origin;
 use crate::project::Config;
 
@@ -68,7 +68,6 @@ use language::{Language, Standing, View};
 /// One file of a snapshot, as the features see it.
 pub(crate) struct Context<'db> {
     pub(crate) db: &'db dyn salsa::Database,
-    pub(crate) settings: Settings,
     pub(crate) file: SourceFile,
 }
 
@@ -83,12 +82,12 @@ pub(crate) struct PlacedUnit<'db> {
 }
 
 impl<'db> Context<'db> {
-    pub(crate) fn new(db: &'db dyn salsa::Database, settings: Settings, file: SourceFile) -> Self {
-        Context { db, settings, file }
+    pub(crate) fn new(db: &'db dyn salsa::Database, file: SourceFile) -> Self {
+        Context { db, file }
     }
 
     pub(crate) fn config(&self) -> &'db Config {
-        self.settings.config(self.db)
+        db::config(self.db)
     }
 
     pub(crate) fn document(&self) -> &'db Document {
@@ -129,17 +128,17 @@ impl<'db> Context<'db> {
     }
 
     pub(crate) fn plans(&self, unit: Unit<'db>) -> &'db [Outcome] {
-        db::plans(self.db, unit, self.settings)
+        db::plans(self.db, unit)
     }
 
     /// What the compiler's dumps say of each plan of a unit; nothing without dumps.
     pub(crate) fn dumped(&self, unit: Unit<'db>) -> &'db [Option<Dumped<'db>>] {
-        if self.file.dumps(self.db).is_empty() { &[] } else { db::dumped(self.db, unit, self.settings) }
+        if self.file.dumps(self.db).is_empty() { &[] } else { db::dumped(self.db, unit) }
     }
 
     /// The kernels of a unit that generated C++ can be of, with their instructions: those that are modelled and accepted in whole.
     pub(crate) fn sequences(&self, unit: Unit<'db>) -> impl Iterator<Item = (&'db Planned, &'db Sequenced)> {
-        let both = self.plans(unit).iter().zip(db::sequences(self.db, unit, self.settings).iter());
+        let both = self.plans(unit).iter().zip(db::sequences(self.db, unit).iter());
         both.filter_map(|(outcome, sequenced)| match outcome {
             Outcome::Planned(planned) if planned.is_complete() => Some((&**planned, sequenced)),
             _ => None,
@@ -220,7 +219,7 @@ pub(crate) fn prepare_callers(context: &Context<'_>) {
     }
     for host in hosts.into_iter().rev() {
         for index in 0..db::kernels(context.db, host).len() {
-            db::planned(context.db, host, index, context.settings);
+            db::planned(context.db, host, index);
         }
     }
 }

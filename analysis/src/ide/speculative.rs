@@ -1,9 +1,11 @@
 //! What a file comes to after edits that are not made yet: it is analysed anew, so that nothing is offered that does not help.
 
+use std::sync::Arc;
+
 use tilefit_syntax::TextRange;
 
 use crate::db::imports;
-use crate::db::{self, Database, Searches, Settings, SourceFile, Workspace};
+use crate::db::{self, Database, Plans, Searches, Settings, SourceFile, Workspace};
 use crate::diagnostics::{Code, Severity};
 use crate::ir::Type;
 
@@ -101,8 +103,9 @@ pub(super) fn after<T>(context: &Context<'_>, edits: &[Edit], question: impl FnO
     let files = needed.chain([edited]).map(|file| (file.path(&trial).clone(), file)).collect();
     let mut config = context.config().clone();
     config.limits.steps /= TRIALS_A_STAGE;
-    let settings = Settings::builder(config).durability(salsa::Durability::HIGH).new(&trial);
+    Settings::new(&trial, config);
     Workspace::new(&trial, files);
     Searches::new(&trial, Vec::new());
-    salsa::attach_allow_change(&trial, || question(&Context::new(&trial, settings, edited)))
+    Plans::new(&trial, Arc::default());
+    salsa::attach_allow_change(&trial, || question(&Context::new(&trial, edited)))
 }

@@ -66,6 +66,7 @@ pub(crate) fn serve() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .thread_stack_size(STACK_BYTES)
+        .thread_keep_alive(main_loop::IDLE_THREADS_END)
         .enable_time()
         .build()?;
     let stdin = frames::read_stdin(runtime.handle().clone())?;

@@ -14,7 +14,7 @@ pub(super) fn outcomes<'db>(
 ) -> Vec<Vec<(usize, &'db Outcome)>> {
     let standing = db::source_kernel_ids(context.db, unit);
     let count = |kernel: usize| match standing.get(kernel) {
-        Some(&(host, index)) => db::planned(context.db, host, index, context.settings).len(),
+        Some(&(host, index)) => db::planned(context.db, host, index).len(),
         None => 1,
     };
     let mut first: usize = (0..kernels.start).map(count).sum();

@@ -124,7 +124,7 @@ impl Language for Tlx {
 
 /// The kernel that a unit is.
 fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db TlxKernel> {
-    db::tlx_kernel(context.db, unit, context.settings).as_deref()
+    db::tlx_kernel(context.db, unit).as_deref()
 }
 
 /// A kernel under the scenario in force.

@@ -13,7 +13,7 @@ use super::display;
 const MOST_LINES: usize = 24;
 
 pub(super) fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
-    db::tlx_scenario_table(context.db, placed.unit, context.settings).as_ref()
+    db::tlx_scenario_table(context.db, placed.unit).as_ref()
 }
 
 /// Empty where there are fewer than two scenarios.

@@ -31,6 +31,8 @@ pub(crate) struct OpenDocument {
     pub(crate) is_new: bool,
     /// Functions that an edit in one that they call concerns, as of the newest diagnostics.
     pub(crate) callers: usize,
+    /// Paths of what the compiler wrote down about it.
+    pub(crate) dumps: Vec<String>,
 }
 
 pub(crate) type Documents = HashMap<Uri, OpenDocument>;

@@ -3,12 +3,14 @@
 
 mod documents;
 pub(crate) mod event;
+mod importers;
 pub(crate) mod queue;
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
@@ -25,6 +27,7 @@ use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
 use self::documents::{Documents, OpenDocument, Pending};
 use self::event::Event;
+use self::importers::Importers;
 use self::queue::Queue;
 use super::outbox::{Outbox, ToClient};
 use super::panics::panic_message;
@@ -42,12 +45,18 @@ use crate::{dumps, imports};
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
 const LONGEST_TURN: Duration = Duration::from_millis(50);
 
+/// A thread that has nothing to do ends after this. Starting one costs an edit after a pause less than a tenth of a millisecond.
+pub(super) const IDLE_THREADS_END: Duration = Duration::from_secs(2);
+
 /// Threads that share the work of a document that is new: as many as there are arenas to allocate from (`share_arenas`).
 const MOST_PARTS: usize = 2;
 
 pub(crate) struct MainLoop {
     host: AnalysisHost,
     documents: Documents,
+    /// Those that the analysis or the client are behind, and perhaps others.
+    behind: HashSet<Uri>,
+    importers: Importers,
     watches: Watches,
     previews: Previews,
     revision: Revision,
@@ -64,11 +73,13 @@ pub(crate) struct MainLoop {
     changes: watch::Sender<Revision>,
     /// Candidates of imports that were looked for, found or not.
     sought: HashSet<Vec<String>>,
-    /// Files that are known because others import them.
-    imported: Vec<FileId>,
+    /// Paths of files that are known because others import them.
+    imported: HashSet<String>,
     /// Paths of files that diagnostics of others rested on once.
     depended_on: HashSet<String>,
     background_search: BackgroundSearch,
+    /// Counts how often memory was to go back to the system; only the last time counts.
+    asked_to_give_back: Arc<AtomicU64>,
     runtime: Handle,
     queue: Queue,
     outbox: Outbox,
@@ -79,6 +90,8 @@ impl MainLoop {
         MainLoop {
             host: AnalysisHost::new(),
             documents: Documents::new(),
+            behind: HashSet::new(),
+            importers: Importers::default(),
             watches: Watches::default(),
             previews: Previews::default(),
             revision: Revision::default(),
@@ -90,9 +103,10 @@ impl MainLoop {
             files_changed: 0,
             changes: watch::Sender::new(Revision::default()),
             sought: HashSet::new(),
-            imported: Vec::new(),
+            imported: HashSet::new(),
             depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
+            asked_to_give_back: Arc::default(),
             runtime,
             queue,
             outbox,
@@ -184,9 +198,11 @@ impl MainLoop {
         let revision = self.next_revision();
         let document = Document::new(text);
         let pending = Pending::Text;
-        let open = OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0 };
+        let open =
+            OpenDocument { file, version, document, revision, pending, is_new: true, callers: 0, dumps: Vec::new() };
         self.documents.insert(uri.clone(), open);
         self.look_for_dumps(&uri);
+        self.behind.insert(uri);
     }
 
     fn change(&mut self, uri: &Uri, version: i32, changes: Vec<TextDocumentContentChangeEvent>) {
@@ -201,15 +217,19 @@ impl MainLoop {
         open.version = version;
         open.revision = revision;
         open.pending = Pending::Text;
+        self.behind.insert(uri.clone());
     }
 
     fn close(&mut self, uri: Uri) {
         let Some(open) = self.documents.remove(&uri) else { return };
+        self.importers.remove(&uri);
         self.watches.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
+        self.forget_dumps(&open.dumps);
         let next = self.background_search.wanted(uri.clone(), Vec::new());
         self.search_in_background(next);
+        self.renew_database();
         let path = path_of(&uri);
         if self.depended_on.contains(&path) {
             self.forget_imports(); // its text is read from disk now
@@ -272,10 +292,11 @@ impl MainLoop {
     fn diagnose_all(&mut self) {
         self.outbox.send(ToClient::DiagnosticsChanged);
         let revision = self.next_revision();
-        for open in self.documents.values_mut() {
+        for (uri, open) in &mut self.documents {
             open.revision = revision;
             if open.pending == Pending::Nothing {
                 open.pending = Pending::Diagnostics;
+                self.behind.insert(uri.clone());
             }
         }
     }
@@ -289,26 +310,64 @@ impl MainLoop {
     /// A write: waits until every snapshot is dropped, after it has cancelled what runs on them.
     fn hand_texts_to_analysis(&mut self) {
         let mut changed = Vec::new();
-        for open in self.documents.values_mut().filter(|open| open.pending == Pending::Text) {
+        for uri in &self.behind {
+            let Some(open) = self.documents.get_mut(uri).filter(|open| open.pending == Pending::Text) else { continue };
             documents::settle(&mut open.document);
             self.host.set_document(open.file, open.document.clone());
             open.pending = Pending::Diagnostics;
-            changed.push(open.file);
+            changed.push((uri.clone(), open.file));
         }
         if !changed.is_empty() && self.documents.len() > 1 {
             self.diagnose_importers(&changed);
         }
     }
 
+    /// Begins a new database when the old one is worn, unless the user waits for something. Returns whether it did.
+    fn renew_database(&mut self) -> bool {
+        if !self.host.is_worn() || !self.behind.is_empty() {
+            return false;
+        }
+        self.forget_imports_of_none();
+        self.host.renew();
+        self.sought.clear();
+        self.documents.shrink_to_fit();
+        for (uri, open) in &mut self.documents {
+            let path = path_of(uri);
+            open.file = self.host.file_id(&path);
+            self.host.set_excluded(open.file, self.selection.excludes(&path));
+            open.is_new = true;
+        }
+        self.give_memory_back();
+        true
+    }
+
+    /// Once the threads have ended that worked until now, each of which keeps a little of all that it freed.
+    fn give_memory_back(&self) {
+        let asked = self.asked_to_give_back.fetch_add(1, Ordering::Relaxed) + 1;
+        let newest = Arc::clone(&self.asked_to_give_back);
+        self.runtime.spawn(async move {
+            tokio::time::sleep(IDLE_THREADS_END + Duration::from_secs(1)).await;
+            if newest.load(Ordering::Relaxed) == asked {
+                let _ = tokio::task::spawn_blocking(tilefit_heap::give_back).await;
+            }
+        });
+    }
+
     /// The open documents that take constants out of `changed`.
-    fn diagnose_importers(&mut self, changed: &[FileId]) {
+    fn diagnose_importers(&mut self, changed: &[(Uri, FileId)]) {
         let revision = self.next_revision();
         let mut found = false;
-        for open in self.documents.values_mut().filter(|open| open.pending == Pending::Nothing) {
-            if changed.iter().any(|&file| self.host.depends_on(open.file, file)) {
-                open.revision = revision;
-                open.pending = Pending::Diagnostics;
-                found = true;
+        for (changed, file) in changed {
+            for uri in self.importers.that_may_import(&path_of(changed)) {
+                let Some(open) = self.documents.get_mut(&uri).filter(|open| open.pending == Pending::Nothing) else {
+                    continue;
+                };
+                if self.host.depends_on(open.file, *file) {
+                    open.revision = revision;
+                    open.pending = Pending::Diagnostics;
+                    self.behind.insert(uri);
+                    found = true;
+                }
             }
         }
         if found {
@@ -391,9 +450,12 @@ impl MainLoop {
     }
 
     fn start_diagnostics(&mut self) {
-        let waiting = self.documents.iter().filter(|(_, open)| open.pending == Pending::Diagnostics);
-        for uri in waiting.map(|(uri, _)| uri.clone()).collect::<Vec<_>>() {
-            let Some(open) = self.documents.get(&uri) else { continue };
+        for uri in std::mem::take(&mut self.behind) {
+            let Some(open) = self.documents.get(&uri).filter(|open| open.pending != Pending::Nothing) else { continue };
+            if open.pending == Pending::Text {
+                self.behind.insert(uri); // a panic kept its text from the analysis
+                continue;
+            }
             if open.is_new {
                 self.share_work(&uri, open);
             } else if open.callers > 1 {
@@ -402,6 +464,7 @@ impl MainLoop {
             }
             let (view, revision) = (self.view(uri.clone(), open), open.revision);
             self.start(move || Some(Event::Diagnosed(diagnostics::diagnose(view, revision))));
+            self.importers.expect(uri.clone());
             if let Some(open) = self.documents.get_mut(&uri) {
                 open.pending = Pending::Nothing;
                 open.is_new = false;
@@ -417,6 +480,14 @@ impl MainLoop {
             let (view, range) = (self.view(uri.clone(), open), TextRange::new(offset(part), offset(part + 1)));
             self.runtime.spawn_blocking(move || diagnostics::prepare(&view, range));
         }
+    }
+
+    /// Computes what the next edit of a document needs, if that leaves the time.
+    fn warm(&self, uri: &Uri) {
+        let Some(open) = self.documents.get(uri) else { return };
+        self.share_work(uri, open);
+        let view = self.view(uri.clone(), open);
+        self.runtime.spawn_blocking(move || diagnostics::warm(&view));
     }
 
     /// What may be read for a document: its workspace, or its folder if it was opened without one.
@@ -448,7 +519,7 @@ impl MainLoop {
             Ok(text) => self.host.set_document(file, Document::new(&text)),
             Err(reason) => self.host.set_unreadable(file, reason),
         }
-        self.imported.push(file);
+        self.imported.insert(path.to_owned());
         self.diagnose_all();
     }
 
@@ -474,27 +545,61 @@ impl MainLoop {
     }
 
     fn link(&mut self, uri: &Uri, dumps: Vec<(String, String)>) {
+        if !self.documents.contains_key(uri) {
+            return;
+        }
         let mut files = Vec::new();
+        let mut paths = Vec::new();
         let mut changed = false;
         for (path, text) in dumps {
             let file = self.host.file_id(&path);
             files.push(file);
+            paths.push(path);
             // The text of an open document is the editor's.
             if !self.documents.values().any(|open| open.file == file) {
                 changed |= self.host.set_text(file, &text);
             }
         }
-        let Some(open) = self.documents.get(uri) else { return };
+        let Some(open) = self.documents.get_mut(uri) else { return };
         changed |= self.host.set_dumps(open.file, &files);
+        let before = std::mem::replace(&mut open.dumps, paths);
+        self.forget_dumps(&before);
         if changed {
             self.diagnose_all();
             self.outbox.send(ToClient::Refresh);
         }
     }
 
+    /// Of a document that is closed, or has others now.
+    fn forget_dumps(&mut self, dumps: &[String]) {
+        for path in dumps {
+            let file = self.host.file_id(path);
+            if !self.documents.values().any(|open| open.file == file || open.dumps.contains(path)) {
+                self.host.remove_file(file);
+            }
+        }
+    }
+
+    /// Forgets the imports of documents that are closed.
+    fn forget_imports_of_none(&mut self) {
+        let analysis = self.host.snapshot();
+        let of_open = self.documents.values().filter_map(|open| analysis.imported_paths(open.file).ok());
+        let needed: HashSet<String> = of_open.flatten().collect();
+        drop(analysis);
+        let open: HashSet<String> = self.documents.keys().map(path_of).collect();
+        let (kept, gone) = std::mem::take(&mut self.imported).into_iter().partition(|path| needed.contains(path));
+        self.imported = kept;
+        let gone: HashSet<String> = gone;
+        for path in gone.difference(&open) {
+            let file = self.host.file_id(path);
+            self.host.remove_file(file);
+        }
+    }
+
     /// They are read again by the next diagnostics.
     fn forget_imports(&mut self) {
-        for file in std::mem::take(&mut self.imported) {
+        for path in std::mem::take(&mut self.imported) {
+            let file = self.host.file_id(&path);
             if !self.documents.values().any(|open| open.file == file) {
                 self.host.remove_file(file);
             }
@@ -506,20 +611,27 @@ impl MainLoop {
     /// Passes diagnostics on, unless they are older than the document.
     fn publish(
         &mut self,
-        Diagnosed { uri, version, revision, outcome, imports: _, open: searches, callers, imported: _ }: Diagnosed,
+        Diagnosed { uri, version, revision, outcome, imports, open: searches, callers, imported }: Diagnosed,
     ) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {
             DiagnosisResult::Done(diagnostics) => {
                 open.callers = callers;
+                self.importers.set(&uri, imports.iter().flatten().chain(&imported));
                 self.outbox.send(ToClient::Diagnostics { uri: uri.clone(), version: Some(version), diagnostics });
                 self.draw_memory_map(&uri);
                 self.refresh_previews(&uri);
-                let next = self.background_search.wanted(uri, searches);
+                let next = self.background_search.wanted(uri.clone(), searches);
                 self.search_in_background(next);
+                if self.renew_database() {
+                    self.warm(&uri);
+                }
             }
             // An edit of another document interrupted this one.
-            DiagnosisResult::Cancelled => open.pending = Pending::Diagnostics,
+            DiagnosisResult::Cancelled => {
+                open.pending = Pending::Diagnostics;
+                self.behind.insert(uri);
+            }
         }
     }
 }

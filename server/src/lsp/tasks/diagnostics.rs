@@ -57,3 +57,8 @@ pub(crate) fn prepare(view: &View, range: TextRange) {
 pub(crate) fn prepare_callers(view: &View) {
     let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.prepare_callers(view.file)));
 }
+
+/// As [`prepare`], for all that [`diagnose`] asks.
+pub(crate) fn warm(view: &View) {
+    let _ = catch_unwind(AssertUnwindSafe(|| view.analysis.diagnosis(view.file)));
+}
