@@ -9,6 +9,7 @@ mod pack;
 mod plan;
 mod schema;
 mod source;
+mod workers;
 mod usage;
 mod which;
 

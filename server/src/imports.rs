@@ -1,5 +1,6 @@
 //! Files of the workspace that a kernel file imports constants from.
 
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use tilefit_analysis::{AnalysisHost, FileId};
@@ -20,11 +21,18 @@ pub(crate) fn read_first(candidates: &[String], root: &Path) -> Option<(String, 
     inside.filter_map(read).next()
 }
 
-/// Hands in what `file` imports, and what that imports in turn.
-pub(crate) fn load(host: &mut AnalysisHost, file: FileId, root: &Path) {
+/// Hands in what files import, each from below its root, and what that imports in turn.
+pub(crate) fn load(host: &mut AnalysisHost, files: &[(FileId, &Path)]) {
+    let mut sought = HashSet::new();
     for _ in 0..AT_MOST {
-        let unknown = host.snapshot().unknown_imports(file).unwrap_or_default();
-        let found: Vec<_> = unknown.iter().filter_map(|candidates| read_first(candidates, root)).collect();
+        let analysis = host.snapshot();
+        let mut found = BTreeMap::new();
+        for (file, root) in files {
+            let unknown = analysis.unknown_imports(*file).unwrap_or_default().into_iter();
+            let new = unknown.filter(|candidates| sought.insert((*root, candidates.clone())));
+            found.extend(new.filter_map(|candidates| read_first(&candidates, root)));
+        }
+        drop(analysis);
         if found.is_empty() {
             return;
         }

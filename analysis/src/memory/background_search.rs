@@ -6,9 +6,24 @@ use std::sync::Arc;
 use tilefit_packing::explain::{self, Core};
 use tilefit_packing::{Budget, Goal, PackResult, Problem, Verdict, pack};
 
-/// Nodes of exact search, and those to find out which buffers are in each other's way: a few seconds.
-const NODES: u64 = 2_000_000;
-const NODES_TO_EXPLAIN: u64 = 500_000;
+/// How long a search may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// A few seconds: somebody edits meanwhile, and does not wait.
+    Background,
+    /// Less than one, for a file may leave several questions open.
+    CommandLine,
+}
+
+impl Patience {
+    /// Nodes of exact search, and those to find out which buffers are in each other's way.
+    fn nodes(self) -> (u64, u64) {
+        match self {
+            Patience::Background => (2_000_000, 500_000),
+            Patience::CommandLine => (250_000, 60_000),
+        }
+    }
+}
 
 /// Buffers up to which a node costs about two microseconds; beyond, in proportion.
 pub(super) const SIZE: u64 = 100;
@@ -27,14 +42,14 @@ pub struct Searched {
 }
 
 impl OpenSearch {
-    /// Searches until all is decided or the budget spent, which so many searches share; `None` when `cancel` says so before.
-    pub fn run(&self, sharing: usize, cancel: &dyn Fn() -> bool) -> Option<Searched> {
+    /// Searches until all is decided or the budget spent; `None` when `cancel` says so before.
+    pub fn run(&self, patience: Patience, cancel: &dyn Fn() -> bool) -> Option<Searched> {
         let problem = &self.0;
-        let cost = SIZE.max(problem.buffers().len() as u64) * sharing.max(1) as u64;
-        let within = |nodes: u64| nodes * SIZE / cost;
-        let outcome = pack(problem, &Budget { cancel: Some(cancel), ..Budget::new(Goal::Fit, within(NODES)) });
+        let within = |nodes: u64| nodes * SIZE / SIZE.max(problem.buffers().len() as u64);
+        let (nodes, nodes_to_explain) = patience.nodes();
+        let outcome = pack(problem, &Budget { cancel: Some(cancel), ..Budget::new(Goal::Fit, within(nodes)) });
         let core = match outcome.verdict {
-            Verdict::Fragmented => explain::irreducible(problem, within(NODES_TO_EXPLAIN), Some(cancel)),
+            Verdict::Fragmented => explain::irreducible(problem, within(nodes_to_explain), Some(cancel)),
             _ => None,
         };
         (!cancel()).then(|| Searched { problem: Arc::clone(problem), outcome, core })

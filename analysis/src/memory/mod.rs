@@ -29,7 +29,7 @@ mod verdict;
 pub use crate::finding::{Finding, Related, Status};
 pub(crate) use addresses::{check_reservations, reservations};
 pub(crate) use background_search::Effort;
-pub use background_search::{OpenSearch, Searched};
+pub use background_search::{OpenSearch, Patience, Searched};
 pub(crate) use downgrade::downgrade_unproved;
 pub use plan::{
     Buffer, BufferId, Capacity, Crossings, Fit, Order, Plan, PlannedTile, SpaceUse, StagePair, Trouble, Witness,

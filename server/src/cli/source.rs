@@ -1,12 +1,15 @@
 //! A file from disk under analysis.
 
 use std::env;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
 use tilefit_syntax::Document;
 
+use super::workers;
 use crate::{disk, dumps, imports};
 
 /// A file and everything that can be asked about it.
@@ -20,36 +23,84 @@ pub(super) struct Source {
 impl Source {
     /// The error is a sentence for the user.
     pub(super) fn read(path: &Path, config: &Config) -> Result<Source, String> {
-        let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let paths = [path.to_owned()];
+        Source::read_all(&paths, config).pop().unwrap_or_else(|| Err(format!("{} is not read", path.display())))
+    }
+
+    /// Files under one analysis, in their order: what several of them import is analysed once.
+    pub(super) fn read_all(paths: &[PathBuf], config: &Config) -> Vec<Result<Source, String>> {
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let file = host.file_id(&absolute.to_string_lossy());
-        let document = Document::new(&text);
-        host.set_document(file, document.clone());
-        let workspace = workspace_of(&absolute);
-        imports::load(&mut host, file, &workspace);
-        let mut dumps = Vec::new();
-        for (path, text) in dumps::find(&absolute, &text, &workspace) {
-            let dump = host.file_id(&path);
-            host.set_text(dump, &text);
-            dumps.push(dump);
+        let read: Vec<_> = paths.iter().map(|path| Read::new(&mut host, path)).collect();
+        let files: Vec<&Read> = read.iter().flatten().collect();
+        let with_roots: Vec<_> = files.iter().map(|read| (read.file, read.root.as_path())).collect();
+        imports::load(&mut host, &with_roots);
+        for read in &files {
+            read.find_dumps(&mut host);
         }
-        host.set_dumps(file, &dumps);
-        // A change waits for every snapshot, so none may live while answers are taken up.
-        let diagnosis = host.snapshot().diagnosis(file).unwrap_or_default();
-        for open in &diagnosis.open {
-            if let Some(searched) = open.run(diagnosis.open.len(), &|| false) {
-                host.set_searched(searched);
-            }
-        }
-        Ok(Source { text, document, analysis: host.snapshot(), file })
+        search(&mut host, &files);
+        let source = |read: Read| Source {
+            text: read.text,
+            document: read.document,
+            analysis: host.snapshot(),
+            file: read.file,
+        };
+        read.into_iter().map(|read| read.map(source)).collect()
     }
 
     /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
     pub(super) fn ask<T: Default>(&self, feature: impl FnOnce(&Analysis, FileId) -> Cancellable<T>) -> T {
         feature(&self.analysis, self.file).unwrap_or_default()
     }
+}
+
+/// A file that was read, on its way to be a [`Source`].
+struct Read {
+    path: PathBuf,
+    /// What may be read for it.
+    root: PathBuf,
+    text: String,
+    document: Document,
+    file: FileId,
+}
+
+impl Read {
+    fn new(host: &mut AnalysisHost, path: &Path) -> Result<Read, String> {
+        let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let file = host.file_id(&path.to_string_lossy());
+        let document = Document::new(&text);
+        host.set_document(file, document.clone());
+        Ok(Read { root: workspace_of(&path), path, text, document, file })
+    }
+
+    fn find_dumps(&self, host: &mut AnalysisHost) {
+        let mut dumps = Vec::new();
+        for (path, text) in dumps::find(&self.path, &self.text, &self.root) {
+            let dump = host.file_id(&path);
+            host.set_text(dump, &text);
+            dumps.push(dump);
+        }
+        host.set_dumps(self.file, &dumps);
+    }
+}
+
+/// Answers what the plans of files leave open. A change waits for every snapshot, so none lives while answers are taken up.
+fn search(host: &mut AnalysisHost, files: &[&Read]) {
+    let snapshots: Vec<_> = files.iter().map(|read| (host.snapshot(), read.file)).collect();
+    let mut open: Vec<OpenSearch> = Vec::new();
+    workers::in_order(
+        snapshots,
+        |(analysis, file)| {
+            // What fails here fails again where it is asked for, and is reported there.
+            let diagnosis = catch_unwind(AssertUnwindSafe(|| analysis.diagnosis(file)));
+            diagnosis.ok().and_then(Result::ok).map_or_else(Vec::new, |diagnosis| diagnosis.open)
+        },
+        |of_file| of_file.into_iter().for_each(|search| if !open.contains(&search) { open.push(search) }),
+    );
+    let mut found = Vec::new();
+    workers::in_order(open, |search| search.run(Patience::CommandLine, &|| false), |searched| found.extend(searched));
+    found.into_iter().for_each(|searched| host.set_searched(searched));
 }
 
 /// The current directory where the file lies below it, else the folder of the file.

@@ -8,10 +8,9 @@ mod human;
 mod json;
 mod sarif;
 mod watch;
-mod workers;
 
 use std::env;
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,12 +19,12 @@ use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use tilefit_analysis::diagnostics::Severity;
 use tilefit_analysis::ide::KernelPlan;
-use tilefit_analysis::project::Config;
 
 use self::baseline::Baseline;
 use self::finding::Finding;
 use super::Planning;
 use super::source::Source;
+use super::workers;
 use crate::files;
 use crate::selection::Selection;
 use crate::terminal::{FAILURE, complain, fail, print, print_styled};
@@ -68,6 +67,9 @@ enum Format {
     Github,
 }
 
+/// Files that are analysed together: what they import is analysed once, and all of it is in memory.
+const FILES_TOGETHER: usize = 256;
+
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.watch {
         return match watch::watch(&arguments.paths, || drop(check_once(arguments))) {
@@ -96,23 +98,29 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
     let mut run = Run { found: files.len(), failures, ..Run::default() };
     let framed = arguments.format == Format::Human && !arguments.write_baseline;
     let progress = progress(files.len());
-    workers::in_order(
-        &files,
-        |path| check_isolated(path, &config, framed, arguments.fix),
-        |checked| {
-            progress.inc(1);
-            match checked {
-                Err(message) => run.failures.push(message),
-                Ok(mut checked) => {
-                    run.known += baseline.take_from(&mut checked.findings);
-                    if framed {
-                        progress.suspend(|| print_styled(&human::file(&checked)));
-                    }
-                    run.files.push(checked);
+    if arguments.fix {
+        // What is fixed in one file may be imported by the others.
+        let fix = |path: &PathBuf| isolated(path, || fix::fix(path, &config));
+        workers::in_order(&files, fix, |fixed| fixed.unwrap_or_else(|message| run.fail(message)));
+    }
+    let mut take = |checked: Result<Checked, String>| {
+        progress.inc(1);
+        match checked {
+            Err(message) => run.fail(message),
+            Ok(mut checked) => {
+                run.known += baseline.take_from(&mut checked.findings);
+                if framed {
+                    progress.suspend(|| print_styled(&human::file(&checked)));
                 }
+                run.files.push(checked);
             }
-        },
-    );
+        }
+    };
+    for together in files.chunks(FILES_TOGETHER) {
+        let sources = Source::read_all(together, &config);
+        let each = together.iter().zip(sources);
+        workers::in_order(each, |(path, source)| isolated(path, || Ok(check(path, &source?, framed))), &mut take);
+    }
     progress.finish_and_clear();
     if arguments.write_baseline {
         baseline.extend(run.findings());
@@ -155,6 +163,13 @@ struct Run {
 }
 
 impl Run {
+    /// Once, also where a file can neither be fixed nor checked for one reason.
+    fn fail(&mut self, message: String) {
+        if !self.failures.contains(&message) {
+            self.failures.push(message);
+        }
+    }
+
     fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.files.iter().flat_map(|file| &file.findings)
     }
@@ -175,24 +190,17 @@ struct Checked {
 }
 
 /// A bug that one file brings out does not keep the others from being checked.
-fn check_isolated(path: &Path, config: &Config, framed: bool, fix: bool) -> Result<Checked, String> {
-    let check = || {
-        if fix {
-            fix::fix(path, config)?;
-        }
-        check(path, config, framed)
-    };
-    catch_unwind(check).unwrap_or_else(|_| {
+fn isolated<T>(path: &Path, work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
         Err(format!("{}: tilefit failed on this file, which is a bug; please report it", path.display()))
     })
 }
 
-fn check(path: &Path, config: &Config, framed: bool) -> Result<Checked, String> {
-    let source = Source::read(path, config)?;
+fn check(path: &Path, source: &Source, framed: bool) -> Checked {
     let path = path.display().to_string();
     let diagnostics = source.ask(|analysis, file| analysis.diagnostics(file));
-    let findings = diagnostics.iter().map(|diagnostic| Finding::new(&path, &source, diagnostic, framed));
+    let findings = diagnostics.iter().map(|diagnostic| Finding::new(&path, source, diagnostic, framed));
     let findings = findings.collect();
     let kernels = source.ask(|analysis, file| analysis.plans(file));
-    Ok(Checked { path, findings, kernels })
+    Checked { path, findings, kernels }
 }

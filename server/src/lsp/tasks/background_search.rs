@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tilefit_analysis::memory::{OpenSearch, Searched};
+use tilefit_analysis::memory::{OpenSearch, Patience, Searched};
 use tower_lsp::ls_types::Uri;
 
 /// What is open in each document, and the search that runs. The caller that is given a [`Task`] runs it, and says when it has
@@ -69,7 +69,7 @@ impl Task {
     /// `None` if it was cancelled.
     pub(crate) fn run(self) -> Option<Searched> {
         let Task(Running { search, cancelled }) = self;
-        let run = || search.run(1, &|| cancelled.load(Ordering::Relaxed));
+        let run = || search.run(Patience::Background, &|| cancelled.load(Ordering::Relaxed));
         catch_unwind(AssertUnwindSafe(run)).ok().flatten()
     }
 }

@@ -86,7 +86,7 @@ fn view_of(workspace: &Workspace, uri: Uri, path: &str, version: i32, exported: 
     }
     let file = host.file_id(path);
     if let Some(root) = &workspace.root {
-        imports::load(&mut host, file, root);
+        imports::load(&mut host, &[(file, root)]);
     }
     View::of_file(host.snapshot(), file, uri, version, workspace.encoding)
 }

@@ -130,7 +130,7 @@ impl<'a> Looks<'a> {
     fn look(&mut self, path: &str, uri: &Uri) -> Option<FileReport> {
         let file = self.hand_in(path)?;
         if let Some(root) = &self.workspace.root {
-            imports::load(&mut self.host, file, root);
+            imports::load(&mut self.host, &[(file, root)]);
         }
         let analysis = self.host.snapshot();
         let files = analysis.files().into_iter();

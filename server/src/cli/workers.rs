@@ -3,28 +3,36 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::STACK_BYTES;
 
-/// More bring little: a file takes less time to analyse than a thread to start.
-const THREADS: usize = 2;
+/// More bring little: what there is to share waits for itself.
+const MOST_THREADS: usize = 8;
 
 /// Works on a few threads, takes the results in the order of the items.
-pub(super) fn in_order<I: Sync, R: Send>(items: &[I], work: impl Fn(&I) -> R + Sync, mut take: impl FnMut(R)) {
+pub(super) fn in_order<I: Send, R: Send>(
+    items: impl IntoIterator<Item = I>,
+    work: impl Fn(I) -> R + Sync,
+    mut take: impl FnMut(R),
+) {
+    let items: Vec<_> = items.into_iter().map(|item| Mutex::new(Some(item))).collect();
+    let threads = thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST_THREADS)).min(items.len());
     let next = AtomicUsize::new(0);
     let (sender, results) = channel();
     let worker = |sender: Sender<(usize, R)>| {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let Some(item) = items.get(index) else { return };
+            let Some(item) = item.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
             if sender.send((index, work(item))).is_err() {
                 return;
             }
         }
     };
     thread::scope(|scope| {
-        for _ in 0..THREADS {
+        for _ in 0..threads {
             let (sender, on_this_thread) = (sender.clone(), sender.clone());
             let thread = thread::Builder::new().stack_size(STACK_BYTES);
             if thread.spawn_scoped(scope, || worker(sender)).is_err() {
