@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -40,6 +41,7 @@ mod shared_plans;
 mod tests;
 mod tlx;
 
+use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
 use libraries::Reader;
@@ -582,13 +584,25 @@ pub(crate) struct Lowered<'db> {
 }
 
 /// The kernels of a unit, as the author wrote them.
+pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db [Lowered<'db>] {
+    &lowering(db, unit).kernels
+}
+
+/// The kernels of a unit, and what was asked of the code around it to read them.
+#[derive(Default, PartialEq, Eq, salsa::SalsaValue)]
+struct Lowering<'db> {
+    kernels: Vec<Lowered<'db>>,
+    asked: Asked<'db>,
+}
+
 #[salsa::tracked(returns(ref))]
-pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Lowered<'db>> {
+fn lowering<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Lowering<'db> {
     if unit.key(db).kind != BlockKind::Function || !may_hold_kernels(db, unit) || printed::is_printed(syntax(db, unit))
     {
-        return Vec::new();
+        return Lowering::default();
     }
-    let (ast, scope) = (syntax(db, unit), UnitScope::new(db, unit));
+    let (ast, asked) = (syntax(db, unit), Rc::default());
+    let scope = Recording::new(UnitScope::new(db, unit), &asked);
     let lowered = within(limits(db), || lower::kernels(ast, &scope));
     let lowered = lowered.unwrap_or_else(|failure| lower::unread(ast, failure.to_string()));
     // Equal kernels are planned once, whatever makes them: all that a plan depends on has to be part of the kernel by here.
@@ -598,7 +612,7 @@ pub(crate) fn kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec
         names::add_notes(db, unit, &mut kernel);
         Lowered::new(db, kernel.name.clone(), Arc::new(kernel))
     };
-    lowered.into_iter().map(called).collect()
+    Lowering { kernels: lowered.into_iter().map(called).collect(), asked: asked.take() }
 }
 
 /// What a unit is to the compiler, as far as kernels go.

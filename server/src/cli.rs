@@ -9,9 +9,9 @@ mod pack;
 mod plan;
 mod schema;
 mod source;
-mod workers;
 mod usage;
 mod which;
+mod workers;
 
 use std::process::ExitCode;
 use std::sync::LazyLock;

@@ -1,16 +1,16 @@
-//! What the kernels of a unit rest on that their own text does not say. Computed when it is asked for: the same evaluation as
-//! that of the kernels, with a scope that takes notes.
+//! What the kernels of a unit rest on that their own text does not say. The scope that kernels are
+//! read in takes notes; what they come to is computed when it is asked for.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
-use crate::lower;
-use crate::work::within;
+use rustc_hash::FxHashSet;
 
-use super::{Name, SourceFile, Unit, UnitScope, limits, module_file, overriding, shapes, statements_of, syntax};
+use crate::eval::{self, Assumption, Binding, ClassSource, Constant, Scope};
+
+use super::{Name, SourceFile, Unit, UnitScope, module_file, overriding, shapes, statements_of, syntax};
 
 /// For people, one sentence each.
 #[salsa::tracked(returns(ref), cycle_result = of_itself)]
@@ -39,11 +39,7 @@ pub(crate) fn assumptions_of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<
 /// What the kernels of a unit rest on, wherever their scopes stand.
 #[salsa::tracked(returns(ref), cycle_result = of_a_unit_itself)]
 fn of_unit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<Assumption> {
-    let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
-    let recording = Recording { scope: UnitScope::new(db, unit), found: found.clone() };
-    // The kernels are thrown away: what the scope took down on the way is what is wanted.
-    let _ = within(limits(db), || lower::kernels(syntax(db, unit), &recording));
-    found.take()
+    super::lowering(db, unit).asked.assumptions(db)
 }
 
 fn of_a_unit_itself<'db>(_: &'db dyn salsa::Database, _: salsa::Id, unit: Unit<'db>) -> BTreeSet<Assumption> {
@@ -77,12 +73,11 @@ fn of_name<'db>(
         return Arc::default();
     }
     let text = name.text(db);
-    let found: Rc<RefCell<BTreeSet<Assumption>>> = Rc::default();
+    let asked: Rc<RefCell<Asked<'db>>> = Rc::default();
     let mut is_bound = false;
     for &unit in statements_of(db, file, scope) {
         let ast = syntax(db, unit);
-        let recording =
-            Recording { scope: UnitScope { links: links + 1, ..UnitScope::new(db, unit) }, found: found.clone() };
+        let recording = Recording::new(UnitScope { links: links + 1, ..UnitScope::new(db, unit) }, &asked);
         match eval::binding(ast, text) {
             // What the program assigns beside others is noted below.
             Binding::None | Binding::Program => continue,
@@ -91,9 +86,9 @@ fn of_name<'db>(
                     match overriding(db, unit, imported_from, &module, &original).as_slice() {
                         [(at, Some(value))] => {
                             let scope = UnitScope { unit: *at, ..recording.scope };
-                            eval::evaluate(syntax(db, *at), *value, &Recording { scope, found: found.clone() });
+                            eval::evaluate(syntax(db, *at), *value, &Recording::new(scope, &asked));
                         }
-                        _ => recording.note(imported_from, None, &original),
+                        _ => recording.note(imported_from, None, Name::new(db, original)),
                     }
                 }
             }
@@ -105,12 +100,13 @@ fn of_name<'db>(
     }
     let by_program = |unit: &Unit<'db>| eval::is_bound_by_program(syntax(db, *unit), text);
     if is_bound && statements_of(db, file, scope).iter().any(by_program) {
-        found.borrow_mut().insert(Assumption::Imported);
+        asked.borrow_mut().assumed.insert(Assumption::Imported);
     }
     if let (false, Some(scope)) = (is_bound, scope) {
         return of_name(db, file, scope.parent(db), name, links);
     }
-    Arc::new(Rc::unwrap_or_clone(found).into_inner())
+    let asked = asked.take();
+    Arc::new(asked.assumptions(db))
 }
 
 fn of_a_name_itself<'db>(
@@ -124,21 +120,41 @@ fn of_a_name_itself<'db>(
     Arc::default()
 }
 
-/// What a unit sees, taking note of what it rests on.
-struct Recording<'db> {
+/// What was asked of a scope: what the answers rest on is found out when somebody wants to know.
+#[derive(Default, PartialEq, Eq, salsa::SalsaValue)]
+pub(crate) struct Asked<'db> {
+    /// Names, each in a scope of a file, and how many were resolved on the way to it.
+    names: FxHashSet<(SourceFile, Option<Unit<'db>>, Name<'db>, u32)>,
+    assumed: BTreeSet<Assumption>,
+}
+
+impl<'db> Asked<'db> {
+    fn assumptions(&self, db: &'db dyn salsa::Database) -> BTreeSet<Assumption> {
+        let mut all = self.assumed.clone();
+        for &(file, scope, name, links) in &self.names {
+            all.extend(of_name(db, file, scope, name, links).iter().cloned());
+        }
+        all
+    }
+}
+
+/// What a unit sees, taking note of what is asked.
+pub(super) struct Recording<'db> {
     scope: UnitScope<'db>,
-    found: Rc<RefCell<BTreeSet<Assumption>>>,
+    asked: Rc<RefCell<Asked<'db>>>,
 }
 
 impl<'db> Recording<'db> {
-    fn in_unit(&self, unit: Unit<'db>) -> Recording<'db> {
-        Recording { scope: UnitScope { unit, ..self.scope }, found: self.found.clone() }
+    pub(super) fn new(scope: UnitScope<'db>, asked: &Rc<RefCell<Asked<'db>>>) -> Self {
+        Recording { scope, asked: Rc::clone(asked) }
     }
 
-    fn note(&self, file: SourceFile, scope: Option<Unit<'db>>, name: &str) {
-        let db = self.scope.db;
-        let assumed = of_name(db, file, scope, Name::new(db, name.to_owned()), self.scope.links);
-        self.found.borrow_mut().extend(assumed.iter().cloned());
+    fn in_unit(&self, unit: Unit<'db>) -> Recording<'db> {
+        Recording::new(UnitScope { unit, ..self.scope }, &self.asked)
+    }
+
+    fn note(&self, file: SourceFile, scope: Option<Unit<'db>>, name: Name<'db>) {
+        self.asked.borrow_mut().names.insert((file, scope, name, self.scope.links));
     }
 }
 
@@ -149,7 +165,7 @@ impl Scope for Recording<'_> {
 
     fn constant(&self, name: &str) -> Option<Constant> {
         let (db, unit) = (self.scope.db, self.scope.unit);
-        self.note(unit.file(db), self.scope.around(), name);
+        self.note(unit.file(db), self.scope.around(), Name::new(db, name.to_owned()));
         self.scope.constant(name)
     }
 
@@ -159,13 +175,13 @@ impl Scope for Recording<'_> {
 
     fn module_member(&self, module: &str, member: &str) -> Option<Constant> {
         if let Some(file) = self.scope.file_of_module(module) {
-            self.note(file, None, member);
+            self.note(file, None, Name::new(self.scope.db, member.to_owned()));
         }
         self.scope.module_member(module, member)
     }
 
     fn assume(&self, assumption: Assumption) {
-        self.found.borrow_mut().insert(assumption);
+        self.asked.borrow_mut().assumed.insert(assumption);
     }
 
     fn class(&self, name: &str) -> Option<(ClassSource, Box<dyn Scope + '_>)> {

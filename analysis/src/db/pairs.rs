@@ -36,7 +36,7 @@ fn transfers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<T
     }
     // Attributes say how a function is launched, and move no tile.
     let hides = |note: &Note| !lower::is_of_attributes(syntax(db, unit), note.at);
-    match kernels(db, unit).as_slice() {
+    match kernels(db, unit) {
         [lowered] => Transfers::of(lowered.kernel(db), hides).map(Arc::new),
         _ => None,
     }

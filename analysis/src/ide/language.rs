@@ -75,7 +75,7 @@ pub(crate) trait Language: Sync {
 
     /// What kernels of the language are made of, of which a text may hold any number.
     #[cfg(test)]
-    fn constructs(&self) -> Vec<super::growth::Construct>;
+    fn constructs(&self) -> Vec<super::tests::growth::Construct>;
 }
 
 #[cfg(test)]

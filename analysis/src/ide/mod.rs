@@ -12,8 +12,6 @@ pub mod diagnostics;
 pub mod folding;
 mod formatting;
 pub mod generated_code;
-#[cfg(test)]
-pub(crate) mod growth;
 pub mod hover;
 pub mod inlay_hints;
 mod inserted_tiles;
@@ -34,7 +32,7 @@ pub mod symbols;
 mod sync_fixes;
 mod sync_hints;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tlx;
 
 use std::sync::Arc;

@@ -1,5 +1,7 @@
 //! What an edit computes again, and what the tests of features share.
 
+pub(crate) mod growth;
+
 use std::sync::{Arc, Mutex};
 
 use tilefit_syntax::Document;
@@ -112,7 +114,7 @@ fn an_edit_in_one_of_thirty_kernels_plans_that_kernel_only() {
     let mut observed = Observed::open(&thirty_kernels());
     observed.replace("x7 = pl.load(a, [0, 0], [N, 64])", "x7 = pl.load(a, [0, 0], [32, 64])");
     let queries = observed.queries();
-    for query in ["parsed", "syntax", "kernels", "plans"] {
+    for query in ["parsed", "syntax", "lowering", "plans"] {
         assert_eq!(ran(&queries, query), 1, "{query}: {queries:?}");
     }
     assert_eq!(ran(&queries, "constant"), 0, "{queries:?}");
@@ -174,7 +176,7 @@ fn an_edit_in_one_scope_plans_that_scope_only() {
     ] {
         observed.replace(from, to);
         let queries = observed.queries();
-        assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (1, 1), "{to}: {queries:?}");
+        assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (1, 1), "{to}: {queries:?}");
     }
 }
 
@@ -204,7 +206,7 @@ fn an_edit_in_one_scope_of_a_called_function_plans_that_scope_once() {
     ] {
         observed.replace(from, to);
         let queries = observed.queries();
-        assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (2, 1), "{to}: {queries:?}");
+        assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (2, 1), "{to}: {queries:?}");
     }
 }
 
@@ -249,10 +251,10 @@ fn kernels_that_come_and_go_leave_the_others_alone() {
     observed.insert(observed.document.len(), &pasted);
     let queries = observed.queries();
     let planned = "kernels that equal others have a plan already";
-    assert_eq!((ran(&queries, "kernels"), ran(&queries, "planned")), (3, 0), "{planned}: {queries:?}");
+    assert_eq!((ran(&queries, "lowering"), ran(&queries, "planned")), (3, 0), "{planned}: {queries:?}");
     observed.replace(&pasted, "");
     let queries = observed.queries();
-    for query in ["kernels", "planned", "tlx_kernel"] {
+    for query in ["lowering", "planned", "tlx_kernel"] {
         assert_eq!(ran(&queries, query), 0, "{queries:?}");
     }
 }
@@ -263,7 +265,7 @@ fn a_comment_is_parsed_and_nothing_else() {
     observed.replace("        x7 = pl", "        # a note\n        x7 = pl");
     let queries = observed.queries();
     assert_eq!(ran(&queries, "parsed"), 1, "{queries:?}");
-    assert_eq!(ran(&queries, "kernels") + ran(&queries, "plans"), 0, "{queries:?}");
+    assert_eq!(ran(&queries, "lowering") + ran(&queries, "plans"), 0, "{queries:?}");
 }
 
 #[test]
@@ -271,7 +273,7 @@ fn a_new_line_above_computes_nothing_of_a_kernel() {
     let mut observed = Observed::open(&thirty_kernels());
     observed.replace("import pypto", "\n\nimport pypto");
     let queries = observed.queries();
-    assert_eq!(ran(&queries, "kernels") + ran(&queries, "plans"), 0, "{queries:?}");
+    assert_eq!(ran(&queries, "lowering") + ran(&queries, "plans"), 0, "{queries:?}");
 }
 
 #[test]
@@ -279,7 +281,7 @@ fn a_constant_plans_the_kernels_that_use_it() {
     let mut observed = Observed::open(&thirty_kernels());
     observed.replace("N = 64", "N = 32");
     let queries = observed.queries();
-    assert_eq!((ran(&queries, "kernels"), ran(&queries, "plans")), (30, 30), "{queries:?}");
+    assert_eq!((ran(&queries, "lowering"), ran(&queries, "plans")), (30, 30), "{queries:?}");
 }
 
 #[test]

@@ -500,8 +500,9 @@ fn what_a_background_search_finds_is_taken_up() {
             continue;
         };
         assert!(first.space(Vec).is_some_and(|used| used.searching && used.fit == Fit::Undecided));
-        assert_eq!(open.run(Patience::Background, &|| true), None, "cancelled");
-        let searched = std::sync::Arc::new(open.run(Patience::Background, &|| false).expect("nothing cancels"));
+        assert_eq!(open.run(crate::memory::Patience::Background, &|| true), None, "cancelled");
+        let searched =
+            std::sync::Arc::new(open.run(crate::memory::Patience::Background, &|| false).expect("nothing cancels"));
         let known = |problem: &_| searched.answers(problem).then(|| searched.clone());
         let then = plan_within(&kernel, machine, Planner::Auto, Effort { known: &known, ..asked });
         let used = then.space(Vec).expect("it is used");

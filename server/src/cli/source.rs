@@ -96,7 +96,13 @@ fn search(host: &mut AnalysisHost, files: &[&Read]) {
             let diagnosis = catch_unwind(AssertUnwindSafe(|| analysis.diagnosis(file)));
             diagnosis.ok().and_then(Result::ok).map_or_else(Vec::new, |diagnosis| diagnosis.open)
         },
-        |of_file| of_file.into_iter().for_each(|search| if !open.contains(&search) { open.push(search) }),
+        |of_file| {
+            of_file.into_iter().for_each(|search| {
+                if !open.contains(&search) {
+                    open.push(search)
+                }
+            })
+        },
     );
     let mut found = Vec::new();
     workers::in_order(open, |search| search.run(Patience::CommandLine, &|| false), |searched| found.extend(searched));

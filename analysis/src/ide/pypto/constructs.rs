@@ -1,7 +1,7 @@
 //! What PyPTO kernels are made of.
 
-use super::super::growth::Arranged::{Beside, Within};
-use super::super::growth::Construct;
+use super::super::tests::growth::Arranged::{Beside, Within};
+use super::super::tests::growth::Construct;
 
 const LOAD: &str = "x = pl.load(a, [0, 0], [16, 16])";
 const STORE: &str = "out = pl.store(x, [0, 0], out)";

@@ -115,7 +115,7 @@ impl Language for Pypto {
     }
 
     #[cfg(test)]
-    fn constructs(&self) -> Vec<super::growth::Construct> {
+    fn constructs(&self) -> Vec<super::tests::growth::Construct> {
         constructs::constructs()
     }
 }

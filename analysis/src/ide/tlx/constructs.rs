@@ -1,7 +1,7 @@
 //! What TLX kernels are made of.
 
-use super::super::growth::Arranged::{Beside, Within};
-use super::super::growth::Construct;
+use super::super::tests::growth::Arranged::{Beside, Within};
+use super::super::tests::growth::Construct;
 
 const BUFFER: &str = "b = tlx.local_alloc((64, 64), tl.float16, tl.constexpr(2))";
 

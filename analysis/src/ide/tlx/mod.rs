@@ -117,7 +117,7 @@ impl Language for Tlx {
     }
 
     #[cfg(test)]
-    fn constructs(&self) -> Vec<super::growth::Construct> {
+    fn constructs(&self) -> Vec<super::tests::growth::Construct> {
         constructs::constructs()
     }
 }

@@ -4,8 +4,8 @@
 
 use tilefit_syntax::{Document, TextRange};
 
-use super::language;
-use super::memory_map::Trial;
+use crate::ide::language;
+use crate::ide::memory_map::Trial;
 use crate::project::Config;
 use crate::work::{self, Limits};
 use crate::{Analysis, AnalysisHost, FileId};
