@@ -363,6 +363,8 @@ features! {
     memory_map(offset: usize, trial: ide::memory_map::Trial) -> Option<ide::MemoryMaps> = ide::memory_map::memory_map;
     /// The memory map of every kernel.
     memory_maps() -> Vec<ide::MemoryMap> = ide::memory_map::memory_maps;
+    /// How full the memories of every kernel are.
+    summaries() -> Vec<ide::KernelSummary> = ide::plan_view::summaries;
     /// The plan of every kernel, in the form of `tilefit plan --format json`.
     plans() -> Vec<ide::KernelPlan> = ide::plan_view::plans;
 }

@@ -15,7 +15,7 @@ use crate::project::Config;
 use super::cursor_context::Dialect;
 use super::diagnostics::Diagnostic;
 use super::memory_map::Drawing;
-use super::plan_view::Details;
+use super::plan_view::{Details, SpacePacking};
 use super::pypto::Pypto;
 use super::tlx::Tlx;
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
@@ -139,6 +139,9 @@ pub(crate) trait KernelView {
 
     /// Who has which addresses of each memory.
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing;
+
+    /// How well each of the memories is packed, in their order; empty where nothing packs.
+    fn packing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<SpacePacking>;
 
     /// What `tilefit plan` says beside all this.
     fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details;

@@ -52,7 +52,7 @@ pub use inlay_hints::{HintDetails, HintKey, HintLink, InlayHint};
 pub use lowered_ir::LoweredIr;
 pub use memory_map::{MemoryMap, MemoryMaps};
 pub use navigation::{Exported, Mention, Renameable};
-pub use plan_view::KernelPlan;
+pub use plan_view::{KernelPlan, KernelSummary};
 pub use signature_help::{Signature, SignatureHelp};
 pub use symbols::{Symbol, SymbolKind};
 

@@ -42,6 +42,24 @@ pub struct KernelPlan {
     pub diagnostics: Vec<PlanDiagnostic>,
 }
 
+/// How full the memories of a kernel are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KernelSummary {
+    pub name: String,
+    pub line: usize,
+    pub status: &'static str,
+    pub target: &'static str,
+    pub planner: &'static str,
+    pub spaces: BTreeMap<&'static str, SpacePlan>,
+}
+
+impl KernelPlan {
+    pub fn summary(&self) -> KernelSummary {
+        let KernelPlan { name, line, status, target, planner, spaces, .. } = self;
+        KernelSummary { name: name.clone(), line: *line, status, target, planner, spaces: spaces.clone() }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SpacePlan {
     pub used: u64,
@@ -180,8 +198,6 @@ pub struct ScenarioView {
 
 /// What is said of a kernel here beside what all features know of it.
 pub(crate) struct Details {
-    /// Of each memory, in the order of the view; empty where nothing packs.
-    pub(crate) packing: Vec<SpacePacking>,
     pub(crate) tiles: Vec<TilePlan>,
     pub(crate) specs: Vec<SpecView>,
     pub(crate) scenarios: Vec<ScenarioView>,
@@ -192,18 +208,38 @@ pub(crate) struct Details {
 }
 
 pub(crate) fn plans(context: &Context<'_>) -> Vec<KernelPlan> {
-    let mut plans = Vec::new();
+    of_each(context, |placed, kernel| kernel_plan(context, placed, kernel))
+}
+
+/// Of the same kernels in the same order.
+pub(crate) fn summaries(context: &Context<'_>) -> Vec<KernelSummary> {
+    of_each(context, |placed, kernel| kernel_summary(context, placed, kernel))
+}
+
+fn of_each<T>(context: &Context<'_>, of_kernel: impl Fn(&PlacedUnit<'_>, &dyn KernelView) -> T) -> Vec<T> {
+    let mut all = Vec::new();
     for placed in context.units() {
         let kernels = context.all_kernels(placed.unit);
-        plans.extend(kernels.iter().map(|kernel| kernel_plan(context, &placed, &**kernel)));
+        all.extend(kernels.iter().map(|kernel| of_kernel(&placed, &**kernel)));
     }
-    plans
+    all
+}
+
+fn kernel_summary(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> KernelSummary {
+    let packing = kernel.packing(context, placed).into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+    KernelSummary {
+        name: context.qualified_name(placed.unit, kernel.name()),
+        line: context.line(placed.range(kernel.name_origin()).start),
+        status: kernel.status().name(),
+        target: kernel.target(),
+        planner: kernel.planner(),
+        spaces: kernel.memories().into_iter().zip(packing).map(space_plan).collect(),
+    }
 }
 
 fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> KernelPlan {
-    let Details { packing, tiles, specs, scenarios, uncompared, marks, assumes, compiler } =
-        kernel.details(context, placed);
-    let packing = packing.into_iter().map(Some).chain(std::iter::repeat_with(|| None));
+    let KernelSummary { name, line, status, target, planner, spaces } = kernel_summary(context, placed, kernel);
+    let Details { tiles, specs, scenarios, uncompared, marks, assumes, compiler } = kernel.details(context, placed);
     let mut diagnostics = kernel.diagnostics(context, placed);
     diagnostics.retain_mut(|diagnostic| configured(context, diagnostic));
     let diagnostics = diagnostics.into_iter().map(|diagnostic| PlanDiagnostic {
@@ -213,17 +249,17 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kern
         message: diagnostic.message,
     });
     KernelPlan {
-        name: context.qualified_name(placed.unit, kernel.name()),
-        line: context.line(placed.range(kernel.name_origin()).start),
-        status: kernel.status().name(),
+        name,
+        line,
+        status,
         reasons: kernel.reasons(),
         uncompared,
         marks,
         assumes,
-        target: kernel.target(),
-        planner: kernel.planner(),
+        target,
+        planner,
         compiler,
-        spaces: kernel.memories().into_iter().zip(packing).map(space_plan).collect(),
+        spaces,
         tiles,
         specs,
         scenarios,

@@ -83,8 +83,9 @@ fn compilers(kernels: &[KernelPlan]) -> String {
 const COLUMNS: [&str; 8] = ["tile", "space", "address", "bytes", "shape", "dtype", "buffer", "lines"];
 
 fn table(path: &str, kernel: &KernelPlan) -> String {
-    let heading = usage::heading(path, kernel, 0);
-    heading + &plain(&tiles(kernel)) + &usage::bars(kernel) + &plain(&scenarios(kernel)) + &plain(&remarks(kernel))
+    let summary = kernel.summary();
+    let heading = usage::heading(path, &summary, 0);
+    heading + &plain(&tiles(kernel)) + &usage::bars(&summary) + &plain(&scenarios(kernel)) + &plain(&remarks(kernel))
 }
 
 fn tiles(kernel: &KernelPlan) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
-use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::ide::KernelSummary;
 use tilefit_analysis::ide::plan_view::SpacePlan;
 
 use crate::terminal::plain;
@@ -17,12 +17,12 @@ const OVER: Style = AnsiColor::BrightRed.on_default().effects(Effects::BOLD);
 const CELLS: u64 = 20;
 
 /// One line: where the kernel is, how many others are like it, and what it was planned for.
-pub(super) fn heading(path: &str, kernel: &KernelPlan, others: usize) -> String {
+pub(super) fn heading(path: &str, kernel: &KernelSummary, others: usize) -> String {
     let status = match kernel.status {
         "exact" => String::new(),
         other => format!(", {other}"),
     };
-    let KernelPlan { line, target, planner, .. } = kernel;
+    let KernelSummary { line, target, planner, .. } = kernel;
     let (path, name) = (plain(path), plain(&kernel.name));
     let others = match others {
         0 => String::new(),
@@ -32,7 +32,7 @@ pub(super) fn heading(path: &str, kernel: &KernelPlan, others: usize) -> String 
 }
 
 /// One line for each memory space that the kernel uses.
-pub(super) fn bars(kernel: &KernelPlan) -> String {
+pub(super) fn bars(kernel: &KernelSummary) -> String {
     kernel.spaces.iter().fold(String::new(), |mut text, (name, space)| {
         let _ = writeln!(text, "  {name:10} {}", bar(space));
         text

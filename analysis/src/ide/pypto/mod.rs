@@ -26,7 +26,7 @@ use super::cursor_context::Dialect;
 use super::diagnostics::{self, Diagnostic};
 use super::language::{self, Described, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
 use super::memory_map::Drawing;
-use super::plan_view::Details;
+use super::plan_view::{Details, SpacePacking};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, code_actions};
 
 pub(super) struct Pypto;
@@ -200,6 +200,10 @@ impl language::KernelView for View<'_> {
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
         map::drawing(context, placed, self.plan())
+    }
+
+    fn packing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<SpacePacking> {
+        plan::packing(context, placed, self.plan())
     }
 
     fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {

@@ -10,7 +10,6 @@ use crate::target::{COMPILER, Planner, Space};
 
 pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome, plan: &Plan) -> Details {
     Details {
-        packing: plan.spaces.iter().map(|used| packing(context, placed, plan, used)).collect(),
         tiles: plan.tiles.iter().map(|tile| tile_plan(context, placed, plan, tile)).collect(),
         specs: Vec::new(),
         scenarios: Vec::new(),
@@ -21,7 +20,11 @@ pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &
     }
 }
 
-fn packing(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &SpaceUse) -> SpacePacking {
+pub(super) fn packing(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan) -> Vec<SpacePacking> {
+    plan.spaces.iter().map(|used| of_space(context, placed, plan, used)).collect()
+}
+
+fn of_space(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, used: &SpaceUse) -> SpacePacking {
     SpacePacking {
         verdict: used.fit.name(),
         bound: used.peak,

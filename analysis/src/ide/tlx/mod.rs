@@ -32,7 +32,7 @@ use super::language::{
     self, Described, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind, Values,
 };
 use super::memory_map::Drawing;
-use super::plan_view::{AllocationView, Details, SpecView, TilePlan};
+use super::plan_view::{AllocationView, Details, SpacePacking, SpecView, TilePlan};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
@@ -182,6 +182,10 @@ impl KernelView for View<'_> {
         map::drawing(context, placed, self.0)
     }
 
+    fn packing(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Vec<SpacePacking> {
+        Vec::new()
+    }
+
     fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {
         details(context, placed, self.0)
     }
@@ -258,7 +262,6 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
 fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Details {
     let kernel = &tlx.kernel;
     Details {
-        packing: Vec::new(),
         tiles: kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect(),
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
         scenarios: scenarios::views(context, placed, tlx),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use tilefit_analysis::diagnostics::Severity;
-use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::ide::KernelSummary;
 
 use super::{Checked, Run};
 use crate::cli::usage;
@@ -21,9 +21,9 @@ pub(super) fn file(checked: &Checked) -> String {
 }
 
 /// Each kernel with the number of those at the same place that fill the memories as it does.
-fn alike(kernels: &[KernelPlan]) -> Vec<(&KernelPlan, usize)> {
-    let mut first: Vec<(&KernelPlan, usize)> = Vec::new();
-    let same = |a: &KernelPlan, b: &KernelPlan| a.line == b.line && a.status == b.status && a.spaces == b.spaces;
+fn alike(kernels: &[KernelSummary]) -> Vec<(&KernelSummary, usize)> {
+    let mut first: Vec<(&KernelSummary, usize)> = Vec::new();
+    let same = |a: &KernelSummary, b: &KernelSummary| a.line == b.line && a.status == b.status && a.spaces == b.spaces;
     for kernel in kernels {
         match first.iter_mut().rev().find(|(known, _)| same(known, kernel)) {
             Some((_, others)) if !kernel.spaces.is_empty() => *others += 1,

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
 use tilefit_analysis::diagnostics::Severity;
-use tilefit_analysis::ide::KernelPlan;
+use tilefit_analysis::ide::KernelSummary;
 
 use self::baseline::Baseline;
 use self::finding::Finding;
@@ -174,7 +174,7 @@ impl Run {
         self.files.iter().flat_map(|file| &file.findings)
     }
 
-    fn kernels(&self) -> impl Iterator<Item = &KernelPlan> {
+    fn kernels(&self) -> impl Iterator<Item = &KernelSummary> {
         self.files.iter().flat_map(|file| &file.kernels)
     }
 
@@ -186,7 +186,7 @@ impl Run {
 struct Checked {
     path: String,
     findings: Vec<Finding>,
-    kernels: Vec<KernelPlan>,
+    kernels: Vec<KernelSummary>,
 }
 
 /// A bug that one file brings out does not keep the others from being checked.
@@ -201,6 +201,6 @@ fn check(path: &Path, source: &Source, framed: bool) -> Checked {
     let diagnostics = source.ask(|analysis, file| analysis.diagnostics(file));
     let findings = diagnostics.iter().map(|diagnostic| Finding::new(&path, source, diagnostic, framed));
     let findings = findings.collect();
-    let kernels = source.ask(|analysis, file| analysis.plans(file));
+    let kernels = source.ask(|analysis, file| analysis.summaries(file));
     Checked { path, findings, kernels }
 }
