@@ -68,7 +68,7 @@ enum Format {
 }
 
 /// Files that are analysed together: what they import is analysed once, and all of it is in memory.
-const FILES_TOGETHER: usize = 256;
+const FILES_TOGETHER: usize = 64;
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if arguments.watch {
