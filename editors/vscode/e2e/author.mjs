@@ -139,12 +139,12 @@ export async function author({ page, url, project, ok, shot, setTheme }) {
   await line("pl.store(result").click();
   ok(await eventually(async () => (await marked()) === 2), "matching lines are marked in both", await marked());
   await shot("8-code");
-  // From the other side: the line after the last instruction belongs to no statement. By keys, since clicks that follow each other select words
-  // and lines.
+  // From the other side: the last line belongs to no statement. By keys, since clicks that follow each other select words and lines.
   await line("TSTORE").click();
   await page.waitForTimeout(1_000);
-  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Control+End");
   ok(await eventually(async () => (await marked()) === 0), "a line without a statement marks none", await marked());
-  await page.keyboard.press("ArrowUp");
+  await page.waitForTimeout(1_000);
+  await line("TSTORE").click();
   ok(await eventually(async () => (await marked()) === 2), "a line of the C++ marks its statement", await marked());
 }

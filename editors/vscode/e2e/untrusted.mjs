@@ -15,7 +15,8 @@ export async function stranger({ page, url, project, ok, shot }) {
   await page.goto(url, { waitUntil: "domcontentloaded" });
   await page.locator(".explorer-folders-view .monaco-list-row", { hasText: "overflow.py" }).dblclick({ timeout: 60_000 });
   ok(await eventually(squiggles), "diagnostics arrive in a workspace that is not trusted");
-  ok((await page.locator(".statusbar-item", { hasText: "Restricted Mode" }).count()) > 0, "VS Code restricts it");
+  const restricted = page.locator(".statusbar-item", { hasText: "Restricted Mode" });
+  ok(await eventually(async () => (await restricted.count()) > 0), "VS Code restricts it");
   ok(!fs.existsSync(marker), "its settings run nothing");
   await shot("9-untrusted");
   await palette("Workspaces: Manage Workspace Trust");
