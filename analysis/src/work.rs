@@ -22,7 +22,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub const DEFAULT: Limits = Limits { statements: 4096, steps: 1_000_000 };
+    pub const DEFAULT: Limits = Limits { statements: 4096, steps: 2_000_000 };
 }
 
 impl Default for Limits {
@@ -34,7 +34,7 @@ impl Default for Limits {
 /// Why a stage has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// It takes more steps than this.
+    /// It takes more steps than the limit, which is this.
     TooLarge(u64),
     /// A fault of tilefit.
     Panicked,
@@ -58,7 +58,10 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Failure::TooLarge(steps) => {
-                write!(f, "too large to be analysed: a stage takes more than {steps} steps (setting `limits.steps`)")
+                write!(
+                    f,
+                    "too large to be analysed: a stage takes too many steps (the limit is {steps}, setting `limits.steps`)"
+                )
             }
             Failure::Panicked => f.write_str("a fault of tilefit"),
         }
@@ -75,6 +78,8 @@ const PAIRS_A_STEP: u64 = 8;
 const UNLIMITED: u64 = u64::MAX;
 
 thread_local! {
+    /// Of the stage that runs.
+    static LIMIT: Cell<u64> = const { Cell::new(UNLIMITED) };
     static LEFT: Cell<u64> = const { Cell::new(UNLIMITED) };
     /// Of the stages that are over.
     #[cfg(test)]
@@ -108,7 +113,7 @@ pub(crate) fn spend_on_pairs(others: usize) {
 }
 
 /// Ends the query that this thread runs if an edit waits for it or its request is cancelled.
-pub(crate) fn look() {
+fn look() {
     salsa::with_attached_database(|db| db.unwind_if_revision_cancelled());
 }
 
@@ -140,13 +145,14 @@ pub(crate) fn remembered<T>(query: impl FnOnce() -> T) -> T {
 /// Runs a stage of one kernel.
 pub(crate) fn within<T>(limits: Limits, stage: impl FnOnce() -> T) -> Result<T, Failure> {
     let copies = Statements { made: 0, most: limits.statements };
-    let around = (LEFT.replace(limits.steps), STATEMENTS.replace(copies));
+    let around = (LIMIT.replace(limits.steps), LEFT.replace(limits.steps), STATEMENTS.replace(copies));
     // A stage builds what it returns and changes nothing else, so an unwinding leaves nothing half done.
     let ended = catch_unwind(AssertUnwindSafe(stage));
     #[cfg(test)]
-    SPENT.set(SPENT.get() + limits.steps - LEFT.get());
-    LEFT.set(around.0);
-    STATEMENTS.set(around.1);
+    SPENT.set(SPENT.get() + limits.steps.saturating_sub(LEFT.get()));
+    LIMIT.set(around.0);
+    LEFT.set(around.1);
+    STATEMENTS.set(around.2);
     ended.map_err(|payload| failure(payload, limits.steps))
 }
 
@@ -155,14 +161,14 @@ pub(crate) fn attempt<T>(part: impl FnOnce() -> T) -> Result<T, Failure> {
     let left = LEFT.replace(LEFT.get() / 2);
     let given = LEFT.get();
     let ended = catch_unwind(AssertUnwindSafe(part));
-    LEFT.set(left - (given - LEFT.get()));
-    ended.map_err(|payload| failure(payload, given))
+    LEFT.set(left - given.saturating_sub(LEFT.get()));
+    ended.map_err(|payload| failure(payload, LIMIT.get()))
 }
 
-fn failure(payload: Box<dyn Any + Send>, steps: u64) -> Failure {
+fn failure(payload: Box<dyn Any + Send>, limit: u64) -> Failure {
     match payload {
         payload if payload.is::<salsa::Cancelled>() => resume_unwind(payload),
-        payload if payload.is::<TooLarge>() => Failure::TooLarge(steps),
+        payload if payload.is::<TooLarge>() => Failure::TooLarge(limit),
         _ => Failure::Panicked,
     }
 }

@@ -85,12 +85,12 @@ fn a_stage_that_costs_too_much_ends() {
         &text,
         "limits = { steps = 100 }",
         expect![[r#"
-        not-modelled: not modelled: too large to be analysed: a stage takes more than 100 steps (setting `limits.steps`)
-    "#]],
+            not-modelled: not modelled: too large to be analysed: a stage takes too many steps (the limit is 100, setting `limits.steps`)
+        "#]],
     );
     check(&text, "limits = { steps = 20000 }", expect![[""]]);
     expect![[r#"
-        // no C++: too large to be analysed: a stage takes more than 9951 steps (setting `limits.steps`)
+        // no C++: too large to be analysed: a stage takes too many steps (the limit is 20000, setting `limits.steps`)
     "#]]
     .assert_eq(&generated(&text, "limits = { steps = 20000 }"));
     assert!(generated(&text, "limits = { steps = 10000000 }").contains("TADD("));

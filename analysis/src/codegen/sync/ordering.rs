@@ -101,7 +101,7 @@ enum Demand {
 }
 
 /// Instructions whose bits are copied in one step, for all pipes.
-const INSTRUCTIONS_A_STEP: usize = 128;
+const INSTRUCTIONS_A_STEP: usize = 64;
 
 impl<'a> Ordering<'a> {
     pub(super) fn new(program: &'a Program) -> Ordering<'a> {
@@ -122,7 +122,7 @@ impl<'a> Ordering<'a> {
         Ordering {
             program,
             nodes,
-            cost_of_state: 2 + (count / INSTRUCTIONS_A_STEP) as u64,
+            cost_of_state: 4 + (count / INSTRUCTIONS_A_STEP) as u64,
             blocks,
             of_pipe,
             stands_for,
