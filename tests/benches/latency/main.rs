@@ -6,7 +6,7 @@
 mod servers;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -63,8 +63,7 @@ fn main() {
     let options = Options { edits: number("--edits").unwrap_or(300), soak: has("--soak") };
     binary::tilefit(); // before anything is timed
     if has("--servers") || has("--files") {
-        let folders: Vec<PathBuf> = value("--files").map(PathBuf::from).into_iter().collect();
-        return servers::compare(&folders, number("--longest").unwrap_or(5), options.edits);
+        return servers::compare(value("--files").map(Path::new), number("--longest").unwrap_or(5), options.edits);
     }
     println!("edit -> publishDiagnostics of that version, milliseconds; load {}", load());
     let only = value("--only");

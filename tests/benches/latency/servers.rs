@@ -21,27 +21,33 @@ const OPENINGS: usize = 5;
 /// How long a server may take to say something unasked, before it is asked.
 const UNASKED: Duration = Duration::from_secs(10);
 
+/// A file, which is edited in the editor only.
 struct Text {
-    name: String,
+    path: PathBuf,
+    /// What the editor has open.
+    workspace: PathBuf,
     text: String,
 }
 
-/// Generated files, and the longest of those below `folders`.
-fn texts(folders: &[PathBuf], longest: usize) -> Vec<Text> {
+/// Generated files, written to `folder`, and the longest of those below the `given` one, where they are: they see what they import.
+fn texts(folder: &Path, given: Option<&Path>, longest: usize) -> Vec<Text> {
     let generated = [3, 30, 300].map(|count| {
         let text = kernels::source(count, kernels::Layout::ClassPerKernel);
-        Text { name: "generated".to_owned(), text }
+        let path = folder.join(format!("generated_{count}.py"));
+        fs::write(&path, &text).expect("the folder can be written");
+        Text { path, workspace: folder.to_owned(), text }
     });
-    let mut paths = Vec::new();
-    folders.iter().for_each(|folder| corpus::collect(folder, &mut paths));
-    let read = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Some(Text { name, text: fs::read_to_string(path).ok()? })
-    };
-    let mut given: Vec<Text> = paths.iter().filter_map(read).collect();
-    given.sort_by_key(|text| std::cmp::Reverse(text.text.lines().count()));
-    given.truncate(longest);
-    generated.into_iter().chain(given).collect()
+    let mut texts = Vec::new();
+    if let Some(given) = given {
+        let given = given.canonicalize().expect("the folder of `--files`");
+        let mut paths = Vec::new();
+        corpus::collect(&given, &mut paths);
+        let read = |path: PathBuf| Some(Text { text: fs::read_to_string(&path).ok()?, workspace: given.clone(), path });
+        texts.extend(paths.into_iter().filter_map(read));
+        texts.sort_by_key(|text| std::cmp::Reverse(text.text.lines().count()));
+        texts.truncate(longest);
+    }
+    generated.into_iter().chain(texts).collect()
 }
 
 /// Digits of numbers in the code of a text, as lines and columns, up to `count` of them from all over it.
@@ -70,16 +76,16 @@ struct Session {
 }
 
 impl Session {
-    fn start(server: &str, folder: &Path) -> Session {
+    fn start(server: &str, file: &Text) -> Session {
         let mut command = match server {
             "tilefit" => Command::new(binary::tilefit()),
             other => Command::new(other),
         };
         let mut client = LspClient::spawn_command(command.arg("server"));
-        let root = format!("file://{}", folder.display());
+        let root = format!("file://{}", file.workspace.display());
         let folders = json!([{ "uri": root, "name": "bench" }]);
         client.initialize(json!({ "capabilities": {}, "rootUri": root, "workspaceFolders": folders }));
-        Session { client, uri: format!("{root}/kernel.py"), version: 1, is_asked: false }
+        Session { client, uri: format!("file://{}", file.path.display()), version: 1, is_asked: false }
     }
 
     /// From the text to the first diagnostics of it; the process has started before.
@@ -131,12 +137,12 @@ impl Session {
 }
 
 /// Milliseconds: p50 and p95 of a digit, and of the opening.
-fn measure(server: &str, text: &str, edits: usize, folder: &Path) -> [f64; 3] {
-    let mut openings: Vec<Duration> = (0..OPENINGS).map(|_| Session::start(server, folder).open(text)).collect();
-    let mut session = Session::start(server, folder);
-    session.open(text);
+fn measure(server: &str, file: &Text, edits: usize) -> [f64; 3] {
+    let mut openings: Vec<Duration> = (0..OPENINGS).map(|_| Session::start(server, file).open(&file.text)).collect();
+    let mut session = Session::start(server, file);
+    session.open(&file.text);
     let mut times = Vec::new();
-    let digits = digits(text, edits / 2 + WARM_UP);
+    let digits = digits(&file.text, edits / 2 + WARM_UP);
     for (turn, &(line, column, digit)) in digits.iter().cycle().take(edits / 2 + WARM_UP).enumerate() {
         let other = if digit == '8' { '4' } else { '8' };
         let pair = [session.edit(line, column, other), session.edit(line, column, digit)];
@@ -154,10 +160,9 @@ fn version(server: &str) -> Option<String> {
 }
 
 /// Prints the table.
-pub(super) fn compare(folders: &[PathBuf], longest: usize, edits: usize) {
+pub(super) fn compare(given: Option<&Path>, longest: usize, edits: usize) {
     let others: Vec<(&str, String)> = OTHERS.iter().filter_map(|server| Some((*server, version(server)?))).collect();
     let servers: Vec<&str> = std::iter::once("tilefit").chain(others.iter().map(|(server, _)| *server)).collect();
-    // A real folder: servers of Python look around.
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("latency");
     fs::create_dir_all(&folder).expect("the folder can be made");
     println!(
@@ -178,13 +183,13 @@ pub(super) fn compare(folders: &[PathBuf], longest: usize, edits: usize) {
     let columns: Vec<String> = servers.iter().map(|server| format!("{server} p50 | p95 | opened")).collect();
     println!("\n| file | lines | {} |", columns.join(" | "));
     println!("|---|---|{}", "---|".repeat(3 * servers.len()));
-    for Text { name, text } in texts(folders, longest) {
-        fs::write(folder.join("kernel.py"), &text).expect("the folder can be written");
+    for file in texts(&folder, given, longest) {
         let cells = servers.iter().map(|server| {
-            let [p50, p95, opened] = measure(server, &text, edits, &folder);
+            let [p50, p95, opened] = measure(server, &file, edits);
             format!("{p50:.1} | {p95:.1} | {opened:.0}")
         });
         let cells: Vec<String> = cells.collect();
-        println!("| {name} | {} | {} |", text.lines().count(), cells.join(" | "));
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        println!("| {name} | {} | {} |", file.text.lines().count(), cells.join(" | "));
     }
 }
