@@ -15,6 +15,9 @@ mod terminal;
 use std::process::ExitCode;
 use std::thread;
 
+// Its allocator is the program's.
+use tilefit_heap as _;
+
 /// For every thread that walks syntax: deeply nested source is walked recursively. Only touched pages count.
 const STACK_BYTES: usize = 64 << 20;
 

@@ -1,17 +1,20 @@
-//! Gives memory that is free back to the system. A crate of its own, because it makes the one call of the project that Rust cannot check.
+//! The allocator of the program. A crate of its own, because the name by which it finds its options is the one thing of the project that Rust
+//! cannot check.
+//!
+//! An analysis makes and drops many small values, plans on one thread what another one drops, and closes whole workspaces. glibc takes a sixth
+//! more time for that, keeps arenas of threads that are gone, and gives back only what lies at the end of a heap. jemalloc gives back what was
+//! free for a second. Elsewhere the system's own allocator serves.
 
-/// glibc gives back what lies at the end of a heap only, and a single value that is still in use keeps all before it: after a thousand
-/// documents are closed, a process would stay as large as it was. Waits for no lock of the caller, but allocations wait for it, a few
-/// milliseconds for each hundred MiB.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-pub fn give_back() {
-    // SAFETY: `malloc_trim` may be called at any time and from any thread; it touches no memory that is in use.
-    #[allow(unsafe_code)]
-    unsafe {
-        libc::malloc_trim(0);
-    }
-}
+mod jemalloc {
+    #[global_allocator]
+    static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// Other allocators give back by themselves.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub fn give_back() {}
+    /// Free memory goes back after a second, by a thread of its own. All threads share two arenas: more would keep more, and in one they would
+    /// wait for each other.
+    // SAFETY: the name that jemalloc documents for its options, which it reads up to the zero.
+    #[allow(unsafe_code)]
+    #[unsafe(export_name = "malloc_conf")]
+    pub(crate) static OPTIONS: Option<&'static u8> =
+        Some(&b"background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,narenas:2\0"[0]);
+}

@@ -35,7 +35,6 @@ use outbox::Outbox;
 
 use crate::STACK_BYTES;
 use crate::lsp::tasks::preview::PreviewFolder;
-use crate::terminal::complain;
 
 /// Waiting requests cost a slot and no thread; with fewer slots, slow ones would keep edits and cancellations waiting.
 const WAITING_REQUESTS: usize = 4096;
@@ -43,26 +42,8 @@ const WAITING_REQUESTS: usize = 4096;
 /// What is left for the answer to `shutdown` to leave the process after `exit`.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Becomes the same program with two arenas for all threads. glibc gives each thread its own, which keeps what it once held: plans
-/// are made on many threads and freed on others, so a session would grow. With a single one, the threads that share the work of a new document
-/// wait for each other at every allocation. Serves as it is where that cannot be.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn share_arenas() {
-    use std::os::unix::process::CommandExt;
-    use std::{env, process};
-
-    const ARENAS: &str = "MALLOC_ARENA_MAX";
-    let (None, Ok(program)) = (env::var_os(ARENAS), env::current_exe()) else { return };
-    let error = process::Command::new(program).args(env::args_os().skip(1)).env(ARENAS, "2").exec();
-    complain(&format!("memory may grow: {error}"));
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn share_arenas() {}
-
 /// Serves on standard input and output; ends the process.
 pub(crate) fn serve() -> io::Result<()> {
-    share_arenas();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .thread_stack_size(STACK_BYTES)

@@ -10,7 +10,6 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
@@ -48,7 +47,7 @@ const LONGEST_TURN: Duration = Duration::from_millis(50);
 /// A thread that has nothing to do ends after this. Starting one costs an edit after a pause less than a tenth of a millisecond.
 pub(super) const IDLE_THREADS_END: Duration = Duration::from_secs(2);
 
-/// Threads that share the work of a document that is new: as many as there are arenas to allocate from (`share_arenas`).
+/// Threads that share the work of a document that is new.
 const MOST_PARTS: usize = 2;
 
 pub(crate) struct MainLoop {
@@ -78,8 +77,6 @@ pub(crate) struct MainLoop {
     /// Paths of files that diagnostics of others rested on once.
     depended_on: HashSet<String>,
     background_search: BackgroundSearch,
-    /// Counts how often memory was to go back to the system; only the last time counts.
-    asked_to_give_back: Arc<AtomicU64>,
     runtime: Handle,
     queue: Queue,
     outbox: Outbox,
@@ -106,7 +103,6 @@ impl MainLoop {
             imported: HashSet::new(),
             depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
-            asked_to_give_back: Arc::default(),
             runtime,
             queue,
             outbox,
@@ -337,20 +333,7 @@ impl MainLoop {
             self.host.set_excluded(open.file, self.selection.excludes(&path));
             open.is_new = true;
         }
-        self.give_memory_back();
         true
-    }
-
-    /// Once the threads have ended that worked until now, each of which keeps a little of all that it freed.
-    fn give_memory_back(&self) {
-        let asked = self.asked_to_give_back.fetch_add(1, Ordering::Relaxed) + 1;
-        let newest = Arc::clone(&self.asked_to_give_back);
-        self.runtime.spawn(async move {
-            tokio::time::sleep(IDLE_THREADS_END + Duration::from_secs(1)).await;
-            if newest.load(Ordering::Relaxed) == asked {
-                let _ = tokio::task::spawn_blocking(tilefit_heap::give_back).await;
-            }
-        });
     }
 
     /// The open documents that take constants out of `changed`.
