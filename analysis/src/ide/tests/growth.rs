@@ -98,7 +98,7 @@ fn no_size_costs_more_than_the_limits_allow() {
 
 fn steps(text: &str) -> u64 {
     // High enough for what grows as it should, and low enough for the test to end where something does not.
-    work::steps_of(|| ask_everything(text, Limits { steps: 1_000_000, statements: 1 << 20 }))
+    work::steps_of(|| ask_everything(text, Limits { steps: 4_000_000, statements: 1 << 20 }))
 }
 
 fn ask_everything(text: &str, limits: Limits) {
