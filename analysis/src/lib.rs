@@ -25,6 +25,7 @@ pub mod project;
 pub mod target;
 pub mod tlx;
 pub mod torch;
+pub mod triton;
 mod typing;
 mod vocabulary;
 mod work;

@@ -9,10 +9,10 @@ use tilefit_syntax::ast::{Ast, Expr};
 use crate::eval::Imports;
 use crate::eval::{self, Argument, Constant, Scope};
 use crate::ir::Reason;
-use crate::tlx::budgets::requested_columns;
 use crate::tlx::language;
 use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
 use crate::tlx::{self, front, kernel};
+use crate::triton::tensor_memory::requested_columns;
 use crate::work::{Failure, within};
 
 use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};

@@ -103,16 +103,6 @@ impl fmt::Display for Arch {
     }
 }
 
-/// Columns that are requested for a total: the hardware gives powers of two from 32 on, and 576 where it has them.
-pub fn requested_columns(columns: u64) -> u64 {
-    match columns {
-        0 => 0,
-        1..=512 => columns.next_power_of_two().max(32),
-        513..=576 => 576,
-        _ => columns,
-    }
-}
-
 /// The words with which a launch fails.
 pub fn out_of_resource(resource: &str, required: u64, limit: u64) -> String {
     format!(
@@ -131,10 +121,5 @@ mod tests {
         assert_eq!(Arch::from_name("SM100").map(Arch::tmem), Some(512));
         assert_eq!(Arch::from_name("gfx950").map(Arch::is_amd), Some(true));
         assert_eq!(Arch::from_name("sm_1"), None);
-    }
-
-    #[test]
-    fn columns_are_requested_in_powers_of_two() {
-        assert_eq!([0, 1, 33, 300, 513, 600].map(requested_columns), [0, 32, 64, 512, 576, 600]);
     }
 }

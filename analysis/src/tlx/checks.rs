@@ -5,10 +5,11 @@ use std::fmt::Write;
 use crate::diagnostics::{Code, Severity};
 use crate::finding::Origin;
 use crate::finding::{Finding, Related};
+use crate::triton::tensor_memory::requested_columns;
 
 use super::Rules;
 use super::advice;
-use super::budgets::{out_of_resource, requested_columns};
+use super::budgets::out_of_resource;
 use super::footprint::{Footprint, Owner, Total};
 use super::kernel::{
     Backing, BufferId, BufferKind, Element, GroupId, GroupKind, IndexValue, Kernel, Layout, Overlap, SpecId,

@@ -3,10 +3,10 @@
 use crate::db::TlxKernel;
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
-use crate::tlx::budgets::requested_columns;
 use crate::tlx::footprint::{Footprint, Halves, Owner};
 use crate::tlx::language::Storage;
 use crate::tlx::{Backing, BufferId};
+use crate::triton::tensor_memory::requested_columns;
 
 use crate::ide::memory_map::{BoxMap, BufferKind, BufferMap, Down, Drawing, SpaceMap, TileMap, merged, without};
 

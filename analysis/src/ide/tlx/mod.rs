@@ -19,10 +19,10 @@ use crate::eval::Constant;
 use crate::ir::Origin;
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
-use crate::tlx::budgets::requested_columns;
 use crate::tlx::language::{canonical, has_tlx};
 use crate::tlx::plan::PlacedBuffer;
 use crate::tlx::{Backing, BufferId, SpecId};
+use crate::triton::tensor_memory::requested_columns;
 use crate::vocabulary;
 
 use super::code_actions::suggested_names;
