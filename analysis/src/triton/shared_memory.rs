@@ -38,10 +38,11 @@ pub fn allocate(buffers: &[Buffer]) -> Allocation {
     let mut by_size: Vec<usize> = (0..buffers.len()).collect();
     by_size.sort_by_key(|&buffer| std::cmp::Reverse(buffers[buffer].size));
     let mut offsets = lowest_free(buffers, &by_size);
+    let mut neighbours = interference(buffers, &offsets);
     loop {
-        let neighbours = interference(buffers, &offsets);
         let total = separate(buffers, &by_size, &neighbours, &mut offsets);
-        if interference(buffers, &offsets).iter().all(Vec::is_empty) {
+        neighbours = interference(buffers, &offsets);
+        if neighbours.iter().all(Vec::is_empty) {
             return Allocation { offsets, total };
         }
     }

@@ -12,6 +12,7 @@ const GRANULE: u32 = 4;
 /// A buffer to place, in the order of the allocations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Buffer {
+    /// At most 2^16: what the hardware has is far less.
     pub columns: u32,
     /// 64 or 128.
     pub rows: u32,
@@ -45,22 +46,30 @@ pub fn allocate(buffers: &[Buffer]) -> Allocation {
         let in_the_way = |other: &Buffer| other.live.end > buffer.live.start || are_beside(other.task, buffer.task);
         let blocking: Vec<(&Buffer, &Place)> = placed().filter(|(other, _)| in_the_way(other)).collect();
         let is_free = |place: &Place| !blocking.iter().any(|(other, at)| share_cells(buffer, *place, other, **at));
-        let mut halves = match buffer.with {
-            Some(with) => vec![places[with].half],
-            None => vec![0, 1],
+        let halves = match buffer.with {
+            Some(with) => places[with].half..=places[with].half,
+            None if buffer.rows > HALF => 0..=0,
+            None => 0..=1,
         };
-        halves.truncate(if buffer.rows > HALF { 1 } else { 2 });
-        let columns = (0..).step_by(GRANULE as usize);
-        let mut candidates = columns.flat_map(|column| halves.iter().map(move |&half| Place { column, half }));
+        // The first free column is the first of all, or one where something ends.
+        let behind = blocking.iter().map(|(other, at)| end(other, **at).next_multiple_of(GRANULE));
+        let mut columns: Vec<u32> = std::iter::once(0).chain(behind).collect();
+        columns.sort_unstable();
+        let mut candidates = columns.iter().flat_map(|&column| halves.clone().map(move |half| Place { column, half }));
         places.extend(candidates.find(is_free));
     }
-    let ends = buffers.iter().zip(&places).map(|(buffer, place)| place.column.saturating_add(buffer.columns));
+    let ends = buffers.iter().zip(&places).map(|(buffer, place)| end(buffer, *place));
     Allocation { columns: requested_columns(u64::from(ends.max().unwrap_or(0))), places }
+}
+
+/// The column behind a buffer.
+fn end(buffer: &Buffer, place: Place) -> u32 {
+    place.column + buffer.columns
 }
 
 fn share_cells(one: &Buffer, at: Place, other: &Buffer, there: Place) -> bool {
     let same_half = at.half == there.half || one.rows > HALF || other.rows > HALF;
-    same_half && at.column < there.column + other.columns && there.column < at.column + one.columns
+    same_half && at.column < end(other, there) && there.column < end(one, at)
 }
 
 /// Columns that are requested for a total: the hardware gives powers of two from 32 on, and 576 where it has them.
