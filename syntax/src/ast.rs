@@ -90,6 +90,8 @@ pub enum Expr {
         otherwise: ExprId,
     },
     Starred(ExprId),
+    /// `**mapping`, as an argument or as the key of an entry of a dictionary.
+    Unpacked(ExprId),
     /// `[element for … in … if …]`, or the same as a generator.
     Comprehension {
         element: ExprId,
@@ -312,7 +314,7 @@ impl Expr {
             Expr::Binary { left, right, .. } | Expr::Bool2 { left, right, .. } => vec![*left, *right],
             Expr::Compare { left, rest } => [*left].into_iter().chain(rest.iter().map(|(_, right)| *right)).collect(),
             Expr::Ternary { then, condition, otherwise } => vec![*then, *condition, *otherwise],
-            Expr::Starred(inner) => vec![*inner],
+            Expr::Starred(inner) | Expr::Unpacked(inner) => vec![*inner],
             Expr::Comprehension { element, clauses } => [vec![*element], of_clauses(clauses)].concat(),
             Expr::DictComprehension { key, value, clauses } => [vec![*key, *value], of_clauses(clauses)].concat(),
             Expr::Name(_) | Expr::Int(_) | Expr::Float(_) | Expr::Str(_) | Expr::Bool(_) => Vec::new(),

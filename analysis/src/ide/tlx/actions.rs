@@ -6,12 +6,11 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Stmt, StmtId};
 
 use crate::db::{self, TlxKernel};
 use crate::diagnostics::{Code, Severity};
-use crate::eval::Constant;
 use crate::eval::Imports;
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, found};
 use crate::ide::{Context, PlacedUnit};
-use crate::ir::{Origin, Reason};
+use crate::ir::Origin;
 use crate::memory::Finding;
 use crate::tlx::kernel::{Buffer, BufferKind, Element, GroupId, GroupKind, Kernel, Layout, Pair};
 use crate::tlx::language::{self, Dtype, Storage};
@@ -24,7 +23,7 @@ pub(super) fn actions(
     tlx: &TlxKernel,
     range: TextRange,
 ) -> Vec<CodeAction> {
-    let (imports, text) = (db::tlx_imports(context.db, context.file), context.text_of(placed));
+    let (imports, text) = (db::triton_imports(context.db, context.file), context.text_of(placed));
     let site = Site { ast: db::syntax(context.db, placed.unit), placed, tlx, text, imports };
     let mut actions = Vec::new();
     for finding in tlx.kernel.findings.iter().chain(&tlx.plan.findings) {
@@ -35,7 +34,7 @@ pub(super) fn actions(
     }
     let name = placed.range(tlx.kernel.name_origin);
     if name.intersects(range) || name.touches(range.start) {
-        actions.extend(site.scenario_comment());
+        actions.extend(site.scenario_comment(&db::tlx_needed_values(context.db, placed.unit)));
     }
     if placed.range(tlx.kernel.origin).touches(range.start) {
         let effect = Effect::ShowLoweredIr(range.start);
@@ -430,15 +429,10 @@ impl<'a> Site<'a> {
     }
 
     /// A comment that names what has no value.
-    fn scenario_comment(&self) -> Option<CodeAction> {
+    /// A comment with `needed`: names and examples of their values.
+    fn scenario_comment(&self, needed: &[(String, &'static str)]) -> Option<CodeAction> {
         let fixes = super::unknown_sizes(self.placed, self.tlx)?;
-        let asked = |name: &str| {
-            let mut remedies = self.tlx.plan.unknown.iter().filter_map(Reason::remedy);
-            remedies.any(|remedy| remedy.param() == name)
-        };
-        let unknown = self.kernel().params.iter().filter(|param| matches!(param.value, Constant::Unknown(_)));
-        let needed = unknown.filter(|param| asked(&param.name));
-        let values: Vec<_> = needed.map(|param| format!("{}={}", param.name, param.example())).collect();
+        let values: Vec<_> = needed.iter().map(|(name, example)| format!("{name}={example}")).collect();
         if values.is_empty() {
             return None;
         }

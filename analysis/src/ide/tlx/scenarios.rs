@@ -20,7 +20,7 @@ pub(super) fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Op
 pub(super) fn views(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<ScenarioView> {
     let Some(table) = table(context, placed) else { return Vec::new() };
     let differing = differing(&table.rows);
-    let view = |(index, row): (usize, &ScenarioRow)| {
+    let view = |row: &ScenarioRow| {
         let value = |name: &&String| {
             let value = row.scenario.values.get(*name).map_or_else(|| "?".to_owned(), |(value, _)| display(value));
             ((*name).clone(), value)
@@ -33,9 +33,9 @@ pub(super) fn views(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
             Verdict::Refused => "refused",
             Verdict::Unknown => "unknown",
         };
-        ScenarioView { values, smem: row.smem, tmem: row.tmem, verdict, selected: index == tlx.selected }
+        ScenarioView { values, smem: row.smem, tmem: row.tmem, verdict, selected: row.index == tlx.selected }
     };
-    table.rows.iter().enumerate().map(view).collect()
+    table.rows.iter().map(view).collect()
 }
 
 /// The parameters that do not have the same value everywhere.
@@ -58,13 +58,18 @@ pub(super) fn markdown(views: &[ScenarioView], table: Option<&ScenarioTable>) ->
     let names: Vec<&String> = first.values.keys().collect();
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
     let rules = "---|".repeat(names.len());
-    let (fits, known) = table.fits();
-    let _ = writeln!(text, "\n{fits} of {known} configurations of known size fit.\n");
+    let (fits, known) = table.fits;
+    let first = if table.is_cut { "the first " } else { "" };
+    let _ = match known {
+        0 => writeln!(text, "\nOf no configuration all sizes are known.\n"),
+        known => writeln!(text, "\n{fits} of {first}{known} configurations of known size fit.\n"),
+    };
     let _ = writeln!(text, "| |{heads} SMEM ≥ | TMEM | |\n|---|{rules}---|---|---|");
-    for (i, view) in views.iter().enumerate().take(MOST_LINES) {
+    for (row, view) in table.rows.iter().zip(views).take(MOST_LINES) {
         let values: String =
             names.iter().map(|name| format!(" {} |", view.values.get(*name).map_or("?", String::as_str))).collect();
-        let number = if view.selected { format!("**{}**", i + 1) } else { (i + 1).to_string() };
+        let number = row.index + 1;
+        let number = if view.selected { format!("**{number}**") } else { number.to_string() };
         let _ = writeln!(text, "| {number} |{values} {} | {} | {} |", view.smem, view.tmem, view.verdict);
     }
     let more = views.len().saturating_sub(MOST_LINES) + table.more;

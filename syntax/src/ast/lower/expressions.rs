@@ -114,6 +114,10 @@ impl Lowering<'_> {
                 Some(&inner) => Expr::Starred(inner),
                 None => Expr::Error,
             },
+            "dictionary_splat" => match self.exprs(node).first() {
+                Some(&inner) => Expr::Unpacked(inner),
+                None => Expr::Error,
+            },
             "ERROR" => {
                 self.hide(node, |_| false);
                 self.seen_errors.insert(range(node));
@@ -162,10 +166,18 @@ impl Lowering<'_> {
     }
 
     fn dictionary(&mut self, node: Node<'_>) -> Expr {
-        let pairs: Vec<_> = self.children(node).into_iter().filter(|child| child.kind() == "pair").collect();
-        Expr::Dict(
-            pairs.into_iter().map(|p| (self.field_expr(p, fields().key), self.field_expr(p, fields().value))).collect(),
-        )
+        let mut pairs = Vec::new();
+        for child in self.children(node) {
+            match child.kind() {
+                "pair" => pairs.push((self.field_expr(child, fields().key), self.field_expr(child, fields().value))),
+                // The key says it all.
+                "dictionary_splat" => {
+                    pairs.push((self.expr(child), self.add_expr(Expr::Ellipsis, range(child))));
+                }
+                _ => {}
+            }
+        }
+        Expr::Dict(pairs)
     }
 
     fn comprehension(&mut self, node: Node<'_>) -> Expr {

@@ -1,8 +1,9 @@
-//! What each architecture has: shared memory per block, tensor memory per SM.
+//! What there is to compile for: GPU architectures, with their shared memory per block and tensor memory per SM, and versions of the compiler.
 
 use std::fmt;
 
-use super::sizes::TMEM_COLUMNS;
+/// 32-bit columns of tensor memory that an SM of sm_100 has.
+const TMEM_COLUMNS: u64 = 512;
 
 /// A GPU architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -66,6 +67,12 @@ impl Arch {
         self.0.name
     }
 
+    /// The number in the name: 90 of sm_90, 942 of gfx942.
+    pub fn capability(self) -> u32 {
+        let digits = self.0.name.trim_start_matches(|c: char| !c.is_ascii_digit());
+        digits.parse().unwrap_or(0)
+    }
+
     /// Bytes per block.
     pub fn smem(self) -> u64 {
         self.0.smem
@@ -98,6 +105,41 @@ impl Default for Arch {
 }
 
 impl fmt::Display for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Which compiler a kernel is compiled by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Compiler {
+    /// Triton 3.8 of the wheels.
+    V3_8,
+    /// Triton 3.9 of the wheels.
+    V3_9,
+    /// facebookexperimental/triton.
+    Fork,
+}
+
+impl Compiler {
+    pub fn from_name(name: &str) -> Option<Compiler> {
+        Compiler::all().find(|compiler| compiler.name() == name)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Compiler::V3_8 => "3.8",
+            Compiler::V3_9 => "3.9",
+            Compiler::Fork => "fork",
+        }
+    }
+
+    pub fn all() -> impl Iterator<Item = Compiler> {
+        [Compiler::V3_8, Compiler::V3_9, Compiler::Fork].into_iter()
+    }
+}
+
+impl fmt::Display for Compiler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -1,0 +1,256 @@
+//! Scenarios in the database: the concrete values under which each function of `@triton.jit` and `@gluon.jit` may be compiled.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tilefit_syntax::BlockKind;
+
+use crate::eval::{self, Argument, Constant, Imports, Scope};
+use crate::ir::Reason;
+use crate::triton::language;
+use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
+
+use super::launches::launches_of;
+use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
+
+/// What the module of a file imports of Triton.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
+    let mut imports = Imports::default();
+    for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
+        // The look at the text keeps files without Triton from being parsed.
+        if unit.source(db).text.contains("triton") {
+            imports.add(syntax(db, unit));
+        }
+    }
+    Arc::new(imports)
+}
+
+/// The texts of the scenario comments of a unit. Other comments change nothing here.
+#[salsa::tracked(returns(ref))]
+fn comments<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
+    let text = &unit.source(db).text;
+    if !text.contains("tilefit:") {
+        return Arc::default();
+    }
+    Arc::new(scenario::comments(text))
+}
+
+/// The functions of `@triton.jit` and `@gluon.jit` of a file, by name.
+#[salsa::tracked(returns(ref))]
+pub(super) fn jit_functions<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Unit<'db>>> {
+    let functions = units(db, file).iter().filter(|&&unit| is_jit(db, unit));
+    let named = functions.map(|&unit| (unit.key(db).name().to_owned(), unit));
+    Arc::new(named.collect())
+}
+
+#[salsa::tracked(returns(copy))]
+pub(super) fn is_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    if unit.key(db).kind != BlockKind::Function {
+        return false;
+    }
+    let ast = syntax(db, unit);
+    scenario::function(ast).is_some_and(|function| scenario::is_jit(ast, imports(db, unit.file(db)), function))
+}
+
+/// Calls and launches of jit functions in a unit. Those of jit functions are evaluated under their scenarios elsewhere.
+#[salsa::tracked(returns(ref))]
+pub(super) fn calls_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Call>> {
+    let functions = jit_functions(db, unit.file(db));
+    let scope = FunctionScope(UnitScope::new(db, unit));
+    Arc::new(scenario::calls(syntax(db, unit), &scope, &|name| functions.contains_key(name)))
+}
+
+/// Where each jit function of a file is called or launched.
+#[salsa::tracked(returns(ref))]
+pub(super) fn callers<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Vec<Unit<'db>>>> {
+    let mut callers: BTreeMap<String, Vec<Unit<'db>>> = BTreeMap::new();
+    for &unit in units(db, file) {
+        for call in calls_in(db, unit).iter() {
+            let units = callers.entry(call.callee.clone()).or_default();
+            if !units.contains(&unit) {
+                units.push(unit);
+            }
+        }
+    }
+    Arc::new(callers)
+}
+
+#[salsa::tracked(returns(clone))]
+pub(super) fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Vec<Unit<'db>> {
+    callers(db, file).get(name.text(db)).cloned().unwrap_or_default()
+}
+
+/// Values under which a jit function may be compiled: what its comments say, its autotune configurations with its launches, those of its callers.
+/// Empty where nothing says anything.
+#[salsa::tracked(returns(ref), cycle_result = no_scenarios)]
+pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Scenario>> {
+    let scope = UnitScope::new(db, unit);
+    let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
+    let (tuned, bare) = launched(db, unit);
+    let bases = match configurations {
+        Some(Ok(configurations)) => {
+            let all = |bare: &&Scenario| {
+                configurations.iter().all(|it| it.values.keys().all(|name| bare.values.contains_key(name)))
+            };
+            let bare = bare.iter().filter(all).cloned();
+            scenario::product(&configurations, tuned).into_iter().chain(bare).collect()
+        }
+        Some(Err(_)) | None => {
+            let mut bases = from_callers(db, unit);
+            bases.extend(tuned.iter().chain(bare).cloned());
+            scenario::without_parts(bases)
+        }
+    };
+    let explicit = scenario::explicit(comments(db, unit), configured(db, unit));
+    let agreed = Scenario { values: launch_values(db, unit), ..Scenario::default() };
+    let combined = scenario::combine(&explicit, bases).into_iter();
+    Arc::new(combined.map(|scenario| scenario.filled_from(&agreed)).collect())
+}
+
+/// What launches say of a kernel: those that its decorators see, and those past them. One that says less than another is left out.
+fn launched<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db (Vec<Scenario>, Vec<Scenario>) {
+    launched_scenarios(db, unit)
+}
+
+#[salsa::tracked(returns(ref))]
+fn launched_scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> (Vec<Scenario>, Vec<Scenario>) {
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let Some(function) = scenario::function(ast) else { return Default::default() };
+    let of = |is_bare: bool| {
+        let launches = launches_of(db, unit).iter().filter(|launch| launch.is_bare == is_bare);
+        let scenarios = launches.map(|launch| {
+            let from = match launch.place.as_str() {
+                "" => "the launch in this file".to_owned(),
+                place => format!("the launch in `{place}`"),
+            };
+            launch.call.launched(ast, imports, function, &from)
+        });
+        scenario::without_parts(scenarios.collect())
+    };
+    (of(false), of(true))
+}
+
+/// The scenarios that the configuration gives a kernel.
+fn configured<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db [Scenario] {
+    let configured = &config(db).tlx_scenarios;
+    let name = unit.key(db).name();
+    configured.get(name).or_else(|| configured.get("*")).map_or(&[], Vec::as_slice)
+}
+
+fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Arc<Vec<Scenario>> {
+    Arc::default()
+}
+
+/// The scenarios of the jit functions that call this one, through the arguments of the call.
+fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
+    let mut found: Vec<Scenario> = Vec::new();
+    let ast = syntax(db, unit);
+    let Some(function) = scenario::function(ast) else { return found };
+    let Some(name) = ast.name(function.name) else { return found };
+    for caller in callers_of(db, unit.file(db), Name::new(db, name.to_owned())) {
+        if caller == unit || !is_jit(db, caller) {
+            continue;
+        }
+        let outer = UnitScope::new(db, caller);
+        let caller_name = caller.key(db).path.clone();
+        let nothing = [Scenario::default()];
+        let scenarios = match scenarios(db, caller).as_slice() {
+            [] => &nothing,
+            scenarios => scenarios,
+        };
+        for scenario in scenarios {
+            let scope = ScenarioScope { scenario, outer: &outer };
+            let calls = scenario::calls(syntax(db, caller), &scope, &|callee| callee == name);
+            for call in calls {
+                let mut values = call.values(ast, function, &format!("`{caller_name}`"));
+                for (parameter, (_, from)) in &mut values {
+                    if let Some((_, origin)) = scenario.values.get(parameter) {
+                        *from = format!("{origin} of `{caller_name}`");
+                    }
+                }
+                let through = Scenario { values, ..scenario.of_callee() };
+                let is_new = !through.values.is_empty() && !found.contains(&through);
+                if is_new && found.len() < scenario::MOST_SCENARIOS {
+                    found.push(through);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Arguments on which all launches agree, by parameter.
+pub(super) fn launch_values<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+) -> BTreeMap<String, (Constant, String)> {
+    let (tuned, bare) = launched(db, unit);
+    let mut agreed: Option<BTreeMap<String, (Constant, String)>> = None;
+    for Scenario { values, .. } in tuned.iter().chain(bare) {
+        match &mut agreed {
+            None => agreed = Some(values.clone()),
+            Some(agreed) => agreed.retain(|name, (value, _)| values.get(name).is_some_and(|(other, _)| other == value)),
+        }
+    }
+    agreed.unwrap_or_default()
+}
+
+/// True where the configurations of a kernel, or of one that calls it, are pruned.
+pub(super) fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let file = unit.file(db);
+    let imports = imports(db, file);
+    let name = unit.key(db).name();
+    let callers = callers_of(db, file, Name::new(db, name.to_owned()));
+    callers.into_iter().chain([unit]).any(|unit| scenario::is_pruned(syntax(db, unit), imports))
+}
+
+/// What the body of a function sees: its own names, then those around it.
+struct FunctionScope<'db>(UnitScope<'db>);
+
+impl Scope for FunctionScope<'_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(&self.0)
+    }
+
+    fn constant(&self, name: &str) -> Option<Constant> {
+        let UnitScope { db, unit, .. } = self.0;
+        let of_function = (unit.key(db).kind == BlockKind::Function)
+            .then(|| eval::bound_value(syntax(db, unit), name, &Locals { around: &self.0, without: name }));
+        of_function.flatten().or_else(|| self.0.constant(name))
+    }
+}
+
+/// The names of a function while one of them is evaluated, which is one local assignment deep.
+struct Locals<'a, 'db> {
+    around: &'a UnitScope<'db>,
+    without: &'a str,
+}
+
+impl Scope for Locals<'_, '_> {
+    fn outer(&self) -> Option<&dyn Scope> {
+        Some(self.around)
+    }
+
+    fn constant(&self, name: &str) -> Option<Constant> {
+        if name == self.without {
+            return Some(Constant::Unknown(Reason::new(format!("`{name}` is defined in terms of itself"))));
+        }
+        let ast = syntax(self.around.db, self.around.unit);
+        eval::bound_value(ast, name, self.around).or_else(|| self.around.constant(name))
+    }
+}
+
+pub(super) fn language_name(unit_scope: &UnitScope<'_>, path: &[&str]) -> Option<Constant> {
+    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
+    language::name(&language::canonical(imports, path)?)
+}
+
+pub(super) fn language_call(
+    unit_scope: &UnitScope<'_>,
+    path: &[&str],
+    arguments: &dyn Fn() -> Vec<Argument>,
+) -> Option<Constant> {
+    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
+    language::call(&language::canonical(imports, path)?, arguments)
+}
