@@ -16,6 +16,7 @@ use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId};
 use crate::vocabulary;
 
 pub(crate) use bound::{Bound, bound};
+use order::Loops;
 pub(crate) use python::is_builtin;
 
 /// A name that is used and that nothing defines.
@@ -109,14 +110,24 @@ const OF_VALUES: [&str; 3] = ["shape", "dtype", "bind_dynamic"];
 
 /// The names of a kernel, or of a function with scopes that become kernels, that nothing defines.
 pub(crate) fn unknown(ast: &Ast, around: &dyn Surroundings) -> Vec<UnknownName> {
-    let search = Search { ast, own: bound(ast), around };
+    let search = Search { ast, own: bound(ast), around, roots: &vocabulary::ROOTS };
     let unknown = ast.exprs().flat_map(|(id, _)| search.expression(id));
-    unknown.chain(search.early()).collect()
+    unknown.chain(search.early(Loops::RunOnce)).collect()
+}
+
+/// The names of a function of Triton that nothing defines. What its modules, values and calls have is not known here.
+pub(crate) fn unknown_in_triton(ast: &Ast, around: &dyn Surroundings) -> Vec<UnknownName> {
+    let search = Search { ast, own: bound(ast), around, roots: &[] };
+    let unknown = ast.exprs().filter_map(|(id, expr)| match expr {
+        Expr::Name(name) => search.variable(id, name),
+        _ => None,
+    });
+    unknown.chain(search.early(Loops::MayUnroll)).collect()
 }
 
 /// Those of decorators alone: of a function that may only have become plain Python by a slip there.
 pub(crate) fn unknown_in_decorators(ast: &Ast, decorators: &[ExprId], around: &dyn Surroundings) -> Vec<UnknownName> {
-    let search = Search { ast, own: Bound::default(), around };
+    let search = Search { ast, own: Bound::default(), around, roots: &vocabulary::ROOTS };
     decorators.iter().flat_map(|&decorator| search.decorator(decorator)).collect()
 }
 
@@ -125,6 +136,8 @@ struct Search<'a> {
     /// What the function binds itself.
     own: Bound,
     around: &'a dyn Surroundings,
+    /// Names that are given to every kernel of the language.
+    roots: &'static [&'static str],
 }
 
 impl Search<'_> {
@@ -162,19 +175,20 @@ impl Search<'_> {
 
     fn variable(&self, at: ExprId, name: &str) -> Option<UnknownName> {
         // The functions that `@pl.jit` makes methods of write `self`, too.
-        let is_fixed = vocabulary::is_language(name) || name == "self" || is_builtin(name);
+        let is_fixed = self.roots.contains(&name) || name == "self" || is_builtin(name);
         let is_defined = is_fixed || self.own.has(name) || self.around.defines(name);
         (!is_defined).then(|| {
             let names = self.own.names().map(str::to_owned).chain(self.around.names());
-            let all = names.chain(vocabulary::ROOTS.map(str::to_owned)).chain(python::BUILTINS.map(str::to_owned));
+            let all =
+                names.chain(self.roots.iter().map(|&root| root.to_owned())).chain(python::BUILTINS.map(str::to_owned));
             UnknownName { at, usage: Usage::Variable, name: name.to_owned(), suggestion: nearest(name, all) }
         })
     }
 
     /// What the function reads before it binds it, and does not find around it.
-    fn early(&self) -> impl Iterator<Item = UnknownName> {
-        let found_around = |name: &str| vocabulary::is_language(name) || is_builtin(name) || self.around.defines(name);
-        let read = order::read_early(self.ast).into_iter().filter(move |(_, name)| !found_around(name));
+    fn early(&self, loops: Loops) -> impl Iterator<Item = UnknownName> {
+        let found_around = |name: &str| self.roots.contains(&name) || is_builtin(name) || self.around.defines(name);
+        let read = order::read_early(self.ast, loops).into_iter().filter(move |(_, name)| !found_around(name));
         read.map(|(at, name)| UnknownName { at, usage: Usage::Early, name: name.to_owned(), suggestion: None })
     }
 

@@ -6,20 +6,21 @@ use tilefit_syntax::BlockKind;
 use tilefit_syntax::ast::{Expr, Stmt};
 
 use super::imports;
-use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, units};
+use super::{Name, SourceFile, Unit, UnitScope, kind, module_called, module_file, statements_of, syntax, tlx, units};
 use crate::eval::{self, Scope};
 use crate::ir::{Kernel, Note, Origin, Reason};
 use crate::names::{self, Bound, Surroundings, UnknownName};
 use crate::{lower, printed};
 
 /// The names of a unit that nothing defines: of kernels, functions with scopes that become kernels, and functions that are put in place of
-/// calls. Of other functions and of classes only what is written after `@`.
+/// calls, and of all functions that Triton compiles in files with TLX. Of other functions and of classes only what is written after `@`.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<UnknownName>> {
     let around = Around { db, unit };
     let ast = syntax(db, unit);
     let found = match unit.key(db).kind {
         BlockKind::Function if is_of_language(db, unit) => names::unknown(ast, &around),
+        BlockKind::Function if tlx::may_use_tlx(db, unit) => names::unknown_in_triton(ast, &around),
         BlockKind::Function if kind(db, unit) != lower::Kind::Python => Vec::new(),
         BlockKind::Function | BlockKind::ClassHeader if imports_language(db, unit.file(db)) => {
             let decorators = ast.body.iter().flat_map(|&stmt| match ast.stmt(stmt) {
@@ -37,7 +38,8 @@ pub(crate) fn unknown_names<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) 
 /// What does not parse, of what [`unknown_names`] reads as a whole.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn unparsed<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Note> {
-    if unit.key(db).kind != BlockKind::Function || !is_of_language(db, unit) {
+    let is_read = || is_of_language(db, unit) || tlx::may_use_tlx(db, unit);
+    if unit.key(db).kind != BlockKind::Function || !is_read() {
         return Vec::new();
     }
     let ast = syntax(db, unit);
@@ -64,6 +66,13 @@ pub(super) fn add_notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, kern
         at: if is_here { Origin::Expr(unknown.at) } else { kernel.origin },
         reason: Reason::new(unknown.what()),
     }));
+}
+
+/// What makes a function of Triton unknown, whatever its scenario: what does not parse, and names that nothing defines.
+pub(super) fn notes<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Note> {
+    let unknown = unknown_names(db, unit).iter().take(MOST_NOTES);
+    let unknown = unknown.map(|unknown| Note { at: Origin::Expr(unknown.at), reason: Reason::new(unknown.what()) });
+    unparsed(db, unit).iter().cloned().chain(unknown).collect()
 }
 
 /// What the unknown names of a function that is put in place of its calls come to, for people.

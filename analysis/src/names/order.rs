@@ -5,11 +5,20 @@ use tilefit_syntax::ast::{Ast, Expr, ExprId, Function, Stmt, StmtId};
 
 use super::bound::{Bound, statement};
 
+/// How the compiler of a language goes through loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loops {
+    /// Each once.
+    RunOnce,
+    /// All but those over a `range` once for each round, with conditions decided anew: what the round before bound is there.
+    MayUnroll,
+}
+
 /// The reads of names that only statements further down bind, among the names that the statements of the function itself bind.
-pub(super) fn read_early(ast: &Ast) -> Vec<(ExprId, &str)> {
+pub(super) fn read_early(ast: &Ast, loops: Loops) -> Vec<(ExprId, &str)> {
     let [only] = ast.body.as_slice() else { return Vec::new() };
     let Stmt::Function(Function { body, params, .. }) = ast.stmt(*only) else { return Vec::new() };
-    let mut walk = Walk { ast, bound: Bound::default(), early: Vec::new(), elsewhere: elsewhere(ast) };
+    let mut walk = Walk { ast, bound: Bound::default(), early: Vec::new(), elsewhere: elsewhere(ast), loops };
     params.iter().filter_map(|param| ast.name(param.name)).for_each(|name| walk.bound.add(name));
     walk.body(body);
     let Walk { bound, mut early, .. } = walk;
@@ -39,6 +48,7 @@ struct Walk<'a> {
     bound: Bound,
     early: Vec<(ExprId, &'a str)>,
     elsewhere: FxHashSet<&'a str>,
+    loops: Loops,
 }
 
 impl<'a> Walk<'a> {
@@ -46,7 +56,31 @@ impl<'a> Walk<'a> {
         for stmt in body.iter().map(|stmt| self.ast.stmt(*stmt)) {
             self.reads(stmt);
             statement(self.ast, stmt, &mut self.bound);
+            if self.may_unroll(stmt) {
+                stmt.bodies().for_each(|body| self.bind_all(body));
+            }
             stmt.bodies().for_each(|body| self.body(body));
+        }
+    }
+
+    fn may_unroll(&self, stmt: &Stmt) -> bool {
+        let is_loop = match stmt {
+            Stmt::For { iter, .. } => match self.ast.expr(*iter) {
+                Expr::Call { func, .. } => {
+                    self.ast.dotted(*func).is_none_or(|path| path.last().is_none_or(|name| *name != "range"))
+                }
+                _ => true,
+            },
+            Stmt::While { .. } => true,
+            _ => false,
+        };
+        is_loop && self.loops == Loops::MayUnroll
+    }
+
+    fn bind_all(&mut self, body: &'a [StmtId]) {
+        for stmt in body.iter().map(|stmt| self.ast.stmt(*stmt)) {
+            statement(self.ast, stmt, &mut self.bound);
+            stmt.bodies().for_each(|body| self.bind_all(body));
         }
     }
 

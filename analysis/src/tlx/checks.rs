@@ -9,7 +9,6 @@ use crate::triton::tensor_memory::requested_columns;
 
 use super::Rules;
 use super::advice;
-use super::budgets::out_of_resource;
 use super::footprint::{Footprint, Owner, Total};
 use super::kernel::{
     Backing, BufferId, BufferKind, Element, GroupId, GroupKind, IndexValue, Kernel, Layout, Overlap, SpecId,
@@ -19,6 +18,7 @@ use super::offsets::Placement;
 use super::plan::{PlacedBuffer, Plan, SpecPlan, Trouble};
 use super::rewriting::NotRewritable;
 use super::tree::Node;
+use crate::triton::device::out_of_resource;
 
 pub(super) fn findings(kernel: &Kernel, plan: &Plan) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -26,6 +26,7 @@ pub(super) fn findings(kernel: &Kernel, plan: &Plan) -> Vec<Finding> {
     targets(kernel, plan, &mut findings);
     placeholders(kernel, plan, &mut findings);
     rows(kernel, plan, &mut findings);
+    untyped_groups(kernel, plan.rules, &mut findings);
     for overlap in &kernel.overlaps {
         overlap_definition(kernel, overlap, plan.rules, &mut findings);
     }
@@ -129,6 +130,14 @@ fn rows(kernel: &Kernel, plan: &Plan, findings: &mut Vec<Finding>) {
             );
             findings.push(Finding::new(Code::RowMismatch, buffer.at, message));
         }
+    }
+}
+
+/// The design document has no preset for the kind of a group.
+fn untyped_groups(kernel: &Kernel, rules: Rules, findings: &mut Vec<Finding>) {
+    for at in kernel.groups.iter().filter_map(|group| group.untyped).filter(|_| rules == Rules::Seed) {
+        let message = "reuse_group() missing 1 required argument: 'group_type'; pass tlx.reuse_group_type.shared or tlx.reuse_group_type.distinct";
+        findings.push(Finding::new(Code::Rejected, at, message.to_owned()));
     }
 }
 
@@ -485,6 +494,8 @@ fn backing_shape(kernel: &Kernel, plan: &Plan, spec_plan: &SpecPlan, findings: &
     let (Ok(size), Ok(storage)) = (&spec_plan.size, &spec.storage) else { return };
     let units = size.units();
     if plan.rules == Rules::Seed
+        // Whatever has no size is wrong in another way.
+        || units == 0
         || units.is_power_of_two()
         || size.bytes < size.required
         || !spec_plan.trouble.is_empty()

@@ -6,8 +6,8 @@ use crate::eval::Constant;
 use crate::finding::Finding;
 use crate::finding::{Note, Origin, Reason};
 
-use super::budgets::Arch;
 use super::language::{Dtype, Storage};
+use crate::triton::device::Arch;
 
 /// Something that is known, or the reason why it is not.
 pub type Known<T> = Result<T, Reason>;
@@ -142,6 +142,8 @@ pub enum Pair {
 pub struct Group {
     pub at: Origin,
     pub kind: Known<GroupKind>,
+    /// Where `group_type` is left out, in the kernel's own text.
+    pub untyped: Option<Origin>,
     pub size: Known<u64>,
     pub elements: Vec<Element>,
 }

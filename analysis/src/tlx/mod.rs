@@ -2,10 +2,9 @@
 //!
 //! One module a step: [`front`] reads a kernel under one scenario, [`sizes`] sizes its specs, [`tree`] and [`offsets`] lay out
 //! their overlap definitions, [`rewriting`] maps indices to slots, [`footprint`] is what is allocated in the end,
-//! [`budgets`] what there is to have, [`checks`] and [`advice`] what to tell the author. [`plan`] calls them in order.
+//! [`checks`] and [`advice`] what to tell the author. [`plan`] calls them in order.
 
 pub mod advice;
-pub mod budgets;
 pub mod checks;
 pub mod footprint;
 pub mod front;
@@ -15,7 +14,6 @@ pub mod mlir;
 pub mod offsets;
 pub mod plan;
 pub mod rewriting;
-pub mod scenario;
 pub mod sizes;
 pub mod tree;
 

@@ -2,9 +2,9 @@
 
 use crate::finding::Reason;
 use crate::finding::{Finding, Status};
+use crate::triton::device::Arch;
 use crate::triton::tensor_memory::requested_columns;
 
-use super::budgets::Arch;
 use super::footprint::{self, Footprint, Owner, Total};
 use super::kernel::{Backing, BufferId, Kernel, Known, SpecId};
 use super::language::Storage;

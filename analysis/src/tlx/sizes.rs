@@ -7,9 +7,6 @@ use super::language::{Dtype, Storage};
 use super::tree::Tree;
 use super::{Rules, align_up};
 
-/// 32-bit columns that the tensor memory of an SM has.
-pub const TMEM_COLUMNS: u64 = 512;
-
 /// 128 lanes of 32 bits.
 pub const BYTES_OF_A_COLUMN: u64 = 512;
 

@@ -1,6 +1,6 @@
 //! What takes memory: specs, buffers, barriers, CLC contexts.
 
-use tilefit_syntax::ast::{Arg, ExprId};
+use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
 use crate::diagnostics::Code;
 use crate::eval::Constant;
@@ -9,6 +9,10 @@ use crate::finding::{Origin, Reason};
 use super::super::kernel::{Backing, Buffer, BufferId, BufferKind, Known, Layout, Op, Pair, Spec, SpecId};
 use super::super::language::{self, Dtype, Storage};
 use super::{Frame, Front, Value, arguments};
+
+const NUM: &str = "`num` must be a constexpr without introducing any `ast.Assign` nodes";
+const NUM_BARRIERS: &str = "the number of barriers must be a constexpr";
+const ARRIVALS: &str = "a number of arrivals must be a constexpr";
 
 impl Front {
     /// The name for an allocation, and where it stands.
@@ -28,7 +32,7 @@ impl Front {
 
     pub(super) fn storage(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Known<Storage> {
         let Some(arg) = arg else { return Ok(Storage::Smem) };
-        let value = self.value(frame, arg);
+        let value = self.settled(frame, arg);
         match &value {
             Value::Constant(Constant::Unknown(reason)) => Err(reason.clone()),
             Value::Constant(constant) if Storage::from_constant(constant).is_some() => {
@@ -66,7 +70,9 @@ impl Front {
         let id = SpecId(self.kernel.specs.len() as u32);
         let (at, certain) = (self.at(frame, expr), self.uncertain.is_none());
         self.kernel.ops.push(Op::Spec(id));
-        let tensor_size = size_arg.filter(|&arg| self.mentions_tensor(frame, arg)).map(|arg| self.at(frame, arg));
+        let is_number = matches!(explicit, Some(Ok(_)));
+        let tensor_size =
+            size_arg.filter(|&arg| is_number && self.mentions_tensor(frame, arg)).map(|arg| self.at(frame, arg));
         self.kernel.specs.push(Spec { name, at, name_at, storage, explicit, tensor_size, certain });
         Value::Spec(id)
     }
@@ -85,7 +91,7 @@ impl Front {
             }
             _ => Err(Reason::new("the element type is missing")),
         };
-        let num = self.count(frame, num, true);
+        let num = self.count(frame, num, Some(NUM));
         let mut storage = self.storage(frame, storage_arg);
         let layout_value = layout.map(|layout| self.value(frame, layout));
         let layout_kind = match &layout_value {
@@ -136,7 +142,7 @@ impl Front {
         let id = BufferId(self.kernel.buffers.len() as u32);
         self.kernel.ops.push(Op::Buffer(id));
         self.kernel.buffers.push(buffer);
-        Value::Buffer { id, view: false }
+        Value::Buffer { id, view: None }
     }
 
     pub(super) fn shape(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Known<Vec<u64>> {
@@ -163,12 +169,24 @@ impl Front {
     }
 
     /// The number of buffers or barriers.
-    pub(super) fn count(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>, must_be_constexpr: bool) -> Known<u64> {
+    ///
+    /// `demand` is what the front end says where it is no constexpr.
+    pub(super) fn count(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>, demand: Option<&str>) -> Known<u64> {
         let Some(arg) = arg else { return Err(Reason::new("the number of buffers is missing")) };
         let value = self.value(frame, arg);
-        if must_be_constexpr && self.mentions_tensor(frame, arg) {
-            let message = "`num` must be a constexpr without introducing any `ast.Assign` nodes: a number that is assigned to a plain name is a tensor; annotate the name with `tl.constexpr`".to_owned();
-            self.refuse(frame, arg, Code::Rejected, message);
+        if let Some(demand) = demand {
+            if self.mentions_tensor(frame, arg) {
+                let why = match frame.ast.expr(arg) {
+                    Expr::Call { .. } => "what is computed at run time is a tensor",
+                    _ => "a number that is assigned to a plain name is a tensor; annotate the name with `tl.constexpr`",
+                };
+                self.refuse(frame, arg, Code::Rejected, format!("{demand}: {why}"));
+            } else if let Some(name) = self.argument_in(frame, arg, &value) {
+                let reason = format!(
+                    "{demand}: `{name}` is an argument without `tl.constexpr`, and is one only where 1 or a constexpr is passed"
+                );
+                self.note(self.at(frame, arg), Reason::new(reason));
+            }
         }
         match value {
             Value::Constant(Constant::Int(num)) if num > 0 => Ok(num.unsigned_abs()),
@@ -190,7 +208,7 @@ impl Front {
         storage: &mut Known<Storage>,
     ) -> Backing {
         let Some(reuse) = reuse else { return Backing::Own };
-        match self.value(frame, reuse) {
+        match self.settled(frame, reuse) {
             Value::Constant(Constant::None) => Backing::Own,
             Value::Constant(Constant::Unknown(reason)) => Backing::Unknown(reason),
             Value::Spec(spec) => {
@@ -218,7 +236,7 @@ impl Front {
                     );
                     self.refuse(frame, reuse, Code::StorageMismatch, message);
                 }
-                if view {
+                if view.is_some() {
                     let message = format!(
                         "LocalAliasOp must refer to a local_alloc or local_alias op: this is a view; reuse `{}` itself",
                         self.kernel.buffer(id).name
@@ -254,7 +272,7 @@ impl Front {
     /// A count that is 1 where nothing is said; `None` where it is not known.
     fn arrivals(&mut self, frame: &mut Frame<'_>, arg: Option<ExprId>) -> Option<u64> {
         match arg {
-            Some(arg) => self.count(frame, Some(arg), false).ok(),
+            Some(arg) => self.count(frame, Some(arg), Some(ARRIVALS)).ok(),
             None => Some(1),
         }
     }
@@ -268,7 +286,7 @@ impl Front {
     ) -> Value {
         let (name, name_at) = self.named(frame, expr);
         let naming = self.naming.take();
-        let num = self.count(frame, num, false);
+        let num = self.count(frame, num, Some(NUM_BARRIERS));
         self.naming = naming;
         let at = self.at(frame, expr);
         self.words(name, at, name_at, BufferKind::Barrier { arrivals }, num)
@@ -298,9 +316,9 @@ impl Front {
     pub(super) fn clc_context(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
         let (name, name_at) = self.named(frame, expr);
         let [consumers, stages] = arguments(args, ["num_consumers", "num_stages"]);
-        let consumers = consumers.and_then(|consumers| self.count(frame, Some(consumers), false).ok());
+        let consumers = consumers.and_then(|consumers| self.count(frame, Some(consumers), None).ok());
         let stages = match stages {
-            Some(stages) => self.count(frame, Some(stages), false),
+            Some(stages) => self.count(frame, Some(stages), None),
             None => Ok(1),
         };
         let at = self.at(frame, expr);

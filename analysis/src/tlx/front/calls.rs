@@ -3,12 +3,13 @@
 use tilefit_syntax::ast::{Arg, Expr, ExprId, Function};
 
 use crate::eval::{self, Constant};
-use crate::finding::{Origin, Reason};
+use crate::finding::{Note, Origin, Reason};
 
 use super::super::kernel::Pair;
 use super::super::language::Storage;
-use super::super::scenario;
-use super::{Bound, DEEPEST_CALL, Frame, Front, Names, Value, arguments, mentions_tlx};
+use super::expressions::is_element;
+use super::{Bound, DEEPEST_CALL, Frame, Front, Names, Value, mentions_tlx};
+use crate::triton::scenario;
 
 impl Front {
     pub(super) fn call(&mut self, frame: &mut Frame<'_>, expr: ExprId, func: ExprId, args: &[Arg]) -> Value {
@@ -26,12 +27,12 @@ impl Front {
             }
         }
         let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
-        if let Some(name) = ast.name(func)
-            && !frame.names.contains_key(name)
-            && let Some(source) = frame.scope.function(name)
+        if let Some(path) = ast.dotted(func).filter(|path| path.len() <= 2 && !frame.names.contains_key(path[0]))
+            && let name = path.join(".")
+            && let Some(source) = frame.scope.function(&name)
             && let Some(helper) = scenario::function(&source.ast)
         {
-            let elsewhere = frame.scope.defining_scope(name);
+            let elsewhere = frame.scope.defining_scope(&name);
             let scope = elsewhere.as_deref().unwrap_or(frame.scope);
             let imports = elsewhere.as_deref().and_then(|scope| scope.imports()).unwrap_or(frame.imports);
             if scenario::is_jit(&source.ast, imports, helper)
@@ -39,6 +40,9 @@ impl Front {
             {
                 let names = Names::new();
                 let call_site = Some(self.at(frame, expr));
+                for Note { reason, .. } in frame.scope.notes(Some(&name)) {
+                    self.note(self.at(frame, expr), Reason::new(format!("{reason} in `{name}`")));
+                }
                 let inner = Frame { ast: &source.ast, scope, imports, names, call_site, returned: None, done: false };
                 return self.helper(inner, helper, args, values);
             }
@@ -84,18 +88,12 @@ impl Front {
             "tlx.alloc_warp_barrier" => self.warp_barriers(frame, expr, args),
             "tlx.clc_create_context" => self.clc_context(frame, expr, args),
             "tlx.local_view" => self.local_view(frame, expr, args),
-            "tlx.local_slice"
-            | "tlx.subslice"
-            | "tlx.local_trans"
-            | "tlx.local_reshape"
-            | "tlx.local_reinterpret"
-            | "tlx.remote_view" => {
-                let values: Vec<_> = args.iter().map(|arg| self.value(frame, arg.value)).collect();
-                match values.into_iter().next() {
-                    Some(Value::Buffer { id, .. }) => Value::Buffer { id, view: true },
-                    _ => Value::unknown("a view of something that is not known"),
-                }
-            }
+            "tlx.local_slice" => self.local_slice(frame, expr, args),
+            "tlx.subslice" => self.subslice(frame, expr, args),
+            "tlx.local_trans" => self.local_trans(frame, expr, args),
+            "tlx.local_reshape" => self.local_reshape(frame, expr, args),
+            "tlx.local_reinterpret" => self.local_reinterpret(frame, expr, args),
+            "tlx.remote_view" => self.remote_view(frame, args),
             "tlx.async_dot" => self.dot(frame, args, false),
             "tlx.async_dot_scaled" => self.dot(frame, args, true),
             "tlx.tmem_copy" => {
@@ -119,6 +117,7 @@ impl Front {
                     Ok(dtype) => dtype.constant(),
                     Err(reason) => Constant::Unknown(reason.clone()),
                 }),
+                Some(element) if is_element(&element) => element,
                 _ => Value::Constant(self.evaluate(frame, expr)),
             },
             _ => {
@@ -136,24 +135,10 @@ impl Front {
         }
     }
 
-    pub(super) fn local_view(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let [buffer, index] = arguments(args, ["local_allocated_buffers", "buffer_idx"]);
-        let Some(buffer) = buffer else { return Value::unknown("a view without a buffer") };
-        match self.value(frame, buffer) {
-            Value::Buffer { id, view } => self.view(frame, expr, id, view, index),
-            Value::Constant(constant @ Constant::Unknown(_)) => {
-                if let Some(index) = index {
-                    self.effects(frame, index);
-                }
-                Value::Constant(constant)
-            }
-            _ => Value::unknown("a view of something that is no buffer"),
-        }
-    }
-
     fn holds_scales(&mut self, value: &Value) {
         match value {
             Value::Buffer { id, .. } => self.kernel.buffers[id.0 as usize].scales = true,
+            Value::Either { values, .. } => values.iter().for_each(|value| self.holds_scales(value)),
             _ => self.kernel.hides_scales = true,
         }
     }

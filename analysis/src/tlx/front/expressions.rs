@@ -6,7 +6,7 @@ use crate::diagnostics::Code;
 use crate::eval::{self, Constant};
 use crate::finding::Reason;
 
-use super::super::kernel::{BufferId, Index, IndexValue, Op};
+use super::super::language::Dtype;
 use super::{Frame, Front, MOST_ELEMENTS, Value};
 
 impl Front {
@@ -22,7 +22,32 @@ impl Front {
             Expr::Compare { left, rest } => {
                 self.mentions_tensor(frame, *left) || rest.iter().any(|(_, right)| self.mentions_tensor(frame, *right))
             }
+            Expr::Call { func, args } => match ast.name(*func) {
+                // Triton takes these of Python for its own.
+                Some("min" | "max") => args.iter().any(|arg| self.mentions_tensor(frame, arg.value)),
+                _ => match self.canonical(frame, *func).as_deref() {
+                    Some("tl.load" | "tl.program_id" | "tl.num_programs" | "tlx.thread_id") => true,
+                    Some("tl.cdiv") => args.iter().any(|arg| self.mentions_tensor(frame, arg.value)),
+                    _ => false,
+                },
+            },
             _ => false,
+        }
+    }
+
+    /// An argument of the kernel that a number comes from, if it is not annotated as a constexpr. What is 1 is specialised to one.
+    pub(super) fn argument_in<'a>(&self, frame: &Frame<'a>, expr: ExprId, value: &Value) -> Option<&'a str> {
+        let name = frame.ast.name(expr).filter(|_| frame.call_site.is_none())?;
+        let is_argument = self.kernel.params.iter().any(|param| param.name == name && !param.is_constexpr);
+        let is_one = *value == Value::Constant(Constant::Int(1));
+        (is_argument && !is_one).then_some(name)
+    }
+
+    /// The value of an expression, where it is one.
+    pub(super) fn settled(&mut self, frame: &mut Frame<'_>, expr: ExprId) -> Value {
+        match self.value(frame, expr) {
+            Value::Either { reason, .. } => Value::Constant(Constant::Unknown(reason)),
+            value => value,
         }
     }
 
@@ -34,13 +59,14 @@ impl Front {
             Expr::Subscript { value, index } => self.subscript(frame, expr, *value, *index),
             Expr::Tuple(elements) | Expr::List(elements) => self.sequence(frame, expr, elements),
             Expr::Comprehension { element, clauses } => self.comprehension(frame, *element, clauses),
-            Expr::Binary { op: BinaryOp::Add, left, right } => {
+            Expr::Binary { op: op @ (BinaryOp::Add | BinaryOp::Sub), left, right } => {
                 let (left, right) = (self.value(frame, *left), self.value(frame, *right));
                 match (left, right) {
-                    (Value::Sequence(mut left), Value::Sequence(right)) => {
+                    (Value::Sequence(mut left), Value::Sequence(right)) if *op == BinaryOp::Add => {
                         left.extend(right);
                         Value::Sequence(left)
                     }
+                    (pointer, offset) | (offset, pointer) if is_element(&pointer) && !is_element(&offset) => pointer,
                     _ => Value::Constant(self.evaluate(frame, expr)),
                 }
             }
@@ -105,7 +131,9 @@ impl Front {
     pub(super) fn mark_used(&mut self, value: &Value) {
         match value {
             Value::Buffer { id, .. } => self.kernel.buffers[id.0 as usize].used = true,
-            Value::Sequence(values) => values.iter().for_each(|value| self.mark_used(value)),
+            Value::Sequence(values) | Value::Either { values, .. } => {
+                values.iter().for_each(|value| self.mark_used(value))
+            }
             _ => {}
         }
     }
@@ -130,7 +158,7 @@ impl Front {
                 let reason = reason.of("a list of buffers");
                 for clause in clauses {
                     if let Clause::For { target, .. } = clause {
-                        self.forget(frame, *target, "is the index of a list");
+                        self.forget(frame, *target, "is the index of a list", false);
                     }
                 }
                 self.uncertainly(reason.clone(), |front| front.value(frame, element));
@@ -196,7 +224,7 @@ impl Front {
                 };
                 let then = self.uncertainly(reason.clone(), |front| front.value(frame, then));
                 let otherwise = self.uncertainly(reason.clone(), |front| front.value(frame, otherwise));
-                if then == otherwise { then } else { Value::Constant(Constant::Unknown(reason)) }
+                then.or(otherwise, &reason)
             }
         }
     }
@@ -204,7 +232,14 @@ impl Front {
     pub(super) fn subscript(&mut self, frame: &mut Frame<'_>, expr: ExprId, value: ExprId, index: ExprId) -> Value {
         let base = self.value(frame, value);
         match base {
-            Value::Buffer { id, view } => self.view(frame, expr, id, view, Some(index)),
+            Value::Buffer { .. } => self.element_of(frame, expr, base, Some(index)),
+            Value::Either { ref values, .. } if values.iter().all(|value| matches!(value, Value::Buffer { .. })) => {
+                self.element_of(frame, expr, base, Some(index))
+            }
+            Value::Either { reason, .. } => {
+                self.effects(frame, index);
+                Value::Constant(Constant::Unknown(reason))
+            }
             Value::Sequence(values) => match self.evaluate(frame, index) {
                 Constant::Int(at) => {
                     let at = if at < 0 { at + values.len() as i64 } else { at };
@@ -225,28 +260,9 @@ impl Front {
             }
         }
     }
+}
 
-    pub(super) fn view(
-        &mut self,
-        frame: &mut Frame<'_>,
-        at: ExprId,
-        id: BufferId,
-        view: bool,
-        index: Option<ExprId>,
-    ) -> Value {
-        if let Some(index) = index {
-            let value = self.value(frame, index);
-            if !view {
-                let index = match value {
-                    Value::Constant(Constant::Int(index)) => IndexValue::Constant(index),
-                    _ => IndexValue::Runtime(frame.call_site.is_none().then_some(index)),
-                };
-                let (at, certain) = (self.at(frame, at), self.uncertain.is_none());
-                let name = self.naming.as_ref().map(|naming| naming.name.clone());
-                self.kernel.ops.push(Op::Index(self.kernel.indices.len()));
-                self.kernel.indices.push(Index { name, at, buffer: id, index, certain });
-            }
-        }
-        Value::Buffer { id, view: true }
-    }
+/// Whether a value stands for what has elements: a pointer, or a descriptor, by their type.
+pub(super) fn is_element(value: &Value) -> bool {
+    matches!(value, Value::Constant(constant) if Dtype::from_constant(constant).is_some())
 }

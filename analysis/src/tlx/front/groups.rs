@@ -17,7 +17,7 @@ impl Front {
             let message = "set_buffer_overlap takes a tlx.reuse_group".to_owned();
             return self.refuse(frame, expr, Code::Rejected, message);
         };
-        let value = self.value(frame, definition.value);
+        let value = self.settled(frame, definition.value);
         let group = match value {
             Value::Group(group) => Ok(group),
             Value::Constant(Constant::Unknown(reason)) => Err(reason),
@@ -31,10 +31,17 @@ impl Front {
     }
 
     pub(super) fn reuse_group(&mut self, frame: &mut Frame<'_>, expr: ExprId, args: &[Arg]) -> Value {
-        let mut group =
-            Group { at: self.at(frame, expr), kind: Ok(GroupKind::Shared), size: Ok(1), elements: Vec::new() };
+        let at = self.at(frame, expr);
+        let is_typed = args.iter().any(|arg| arg.keyword.as_deref() == Some("group_type"));
+        // `**options` may bring it.
+        let is_open = args
+            .iter()
+            .any(|arg| matches!(frame.ast.expr(arg.value), Expr::Unpacked(_) | Expr::Other(_) | Expr::Error));
+        let speaks = frame.call_site.is_none() && self.uncertain.is_none();
+        let untyped = (speaks && !is_typed && !is_open).then_some(at);
+        let mut group = Group { at, kind: Ok(GroupKind::Shared), untyped, size: Ok(1), elements: Vec::new() };
         for arg in args {
-            let value = self.value(frame, arg.value);
+            let value = self.settled(frame, arg.value);
             match (arg.keyword.as_deref(), value) {
                 (Some("group_type"), Value::Constant(Constant::Unknown(reason))) => group.kind = Err(reason),
                 (Some("group_type"), Value::Constant(constant)) => {
@@ -77,7 +84,7 @@ impl Front {
     pub(super) fn element(&mut self, frame: &Frame<'_>, arg: ExprId, value: Value) -> Vec<Element> {
         let at = self.at(frame, arg);
         match value {
-            Value::Buffer { id, view } => vec![Element::Leaf { buffer: id, at, view }],
+            Value::Buffer { id, view } => vec![Element::Leaf { buffer: id, at, view: view.is_some() }],
             Value::Group(group) => vec![Element::Group(group)],
             Value::Sequence(values) if matches!(frame.ast.expr(arg), Expr::Starred(_)) => {
                 values.into_iter().flat_map(|value| self.element(frame, arg, value)).collect()

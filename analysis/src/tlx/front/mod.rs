@@ -7,7 +7,9 @@ mod calls;
 mod expressions;
 mod groups;
 mod params;
+mod relevance;
 mod statements;
+mod views;
 
 use std::collections::BTreeMap;
 
@@ -20,13 +22,16 @@ use crate::finding::{Note, Origin, Reason};
 
 use super::kernel::{BufferId, GroupId, Kernel, SpecId};
 use super::language;
-use super::scenario::{self, Scenario};
 use crate::eval::Imports;
+use crate::triton::scenario::{self, Scenario};
+use views::Form;
 
 /// What it costs to follow a statement, in steps of work.
 const STEPS_A_STATEMENT: u64 = 8;
 /// Helpers that call helpers deeper than this are not followed.
 const DEEPEST_CALL: u32 = 8;
+/// Buffers that one name may stand for, by conditions that are not known.
+const MOST_ALTERNATIVES: usize = 8;
 /// Elements of a list comprehension that allocates.
 const MOST_ELEMENTS: usize = 256;
 
@@ -34,10 +39,19 @@ const MOST_ELEMENTS: usize = 256;
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
     Constant(Constant),
-    Buffer { id: BufferId, view: bool },
+    /// An allocation, or a view of it.
+    Buffer {
+        id: BufferId,
+        view: Option<Form>,
+    },
     Spec(SpecId),
     Group(GroupId),
     Sequence(Vec<Value>),
+    /// One of these, which hold memory, by a condition that is not known.
+    Either {
+        values: Vec<Value>,
+        reason: Reason,
+    },
 }
 
 impl Value {
@@ -49,14 +63,40 @@ impl Value {
         match self {
             Value::Constant(_) => false,
             Value::Sequence(values) => values.iter().any(Value::holds_memory),
-            Value::Buffer { .. } | Value::Spec(_) | Value::Group(_) => true,
+            Value::Buffer { .. } | Value::Spec(_) | Value::Group(_) | Value::Either { .. } => true,
         }
+    }
+
+    /// This or another, by a condition that is not known.
+    fn or(self, other: Value, reason: &Reason) -> Value {
+        if self == other {
+            return self;
+        }
+        if !self.holds_memory() || !other.holds_memory() {
+            return Value::Constant(Constant::Unknown(reason.clone()));
+        }
+        let mut values = Vec::new();
+        for value in [self, other] {
+            let alternatives = match value {
+                Value::Either { values, .. } => values,
+                value => vec![value],
+            };
+            for alternative in alternatives {
+                if !values.contains(&alternative) {
+                    values.push(alternative);
+                }
+            }
+        }
+        if values.len() > MOST_ALTERNATIVES {
+            return Value::Constant(Constant::Unknown(reason.clone()));
+        }
+        Value::Either { values, reason: reason.clone() }
     }
 
     /// As Python names it in an error.
     fn type_name(&self) -> &'static str {
         match self {
-            Value::Buffer { .. } => "buffered_tensor",
+            Value::Buffer { .. } | Value::Either { .. } => "buffered_tensor",
             Value::Spec(_) => "storage_alias_spec",
             Value::Group(_) => "reuse_group",
             Value::Sequence(_) => "tuple",
@@ -80,7 +120,7 @@ impl Value {
     /// The reason, if it is not known what this is.
     fn reason(&self) -> Option<&Reason> {
         match self {
-            Value::Constant(Constant::Unknown(reason)) => Some(reason),
+            Value::Constant(Constant::Unknown(reason)) | Value::Either { reason, .. } => Some(reason),
             _ => None,
         }
     }
@@ -89,7 +129,7 @@ impl Value {
 #[derive(Debug, Clone, PartialEq)]
 struct Bound {
     value: Value,
-    /// Assigned without `tl.constexpr`: a number is a tensor from then on.
+    /// Assigned without `tl.constexpr`: if it is a number, known or not, it is a tensor from then on.
     plain: bool,
 }
 
@@ -134,7 +174,7 @@ pub fn read(
 ) -> Option<Kernel> {
     let function = scenario::function(ast)?;
     let params = params::params(ast, function, scope, imports, scenario, launch);
-    let kernel = Kernel { params, arch: scenario.arch, ..Kernel::empty(ast)? };
+    let kernel = Kernel { params, arch: scenario.arch, notes: scope.notes(None), ..Kernel::empty(ast)? };
     let names = kernel.params.iter().map(|param| {
         let value = Value::Constant(param.value.clone());
         (param.name.clone(), Bound { value, plain: false })
@@ -145,6 +185,8 @@ pub fn read(
     let kernel = front.kernel;
     (!kernel.buffers.is_empty() || !kernel.specs.is_empty() || !kernel.findings.is_empty()).then_some(kernel)
 }
+
+pub use relevance::relevant_params;
 
 /// True for a function whose text names anything of TLX.
 pub fn mentions_tlx(ast: &Ast, imports: &Imports) -> bool {
@@ -165,6 +207,12 @@ pub fn mentions_allocation(ast: &Ast, imports: &Imports) -> bool {
     names(ast, imports).any(|name| ALLOCATING.contains(&name.as_str()))
 }
 
+/// The names of a function's parameters.
+fn params_of(ast: &Ast) -> Vec<String> {
+    let params = scenario::function(ast).map_or(&[][..], |function| &function.params);
+    params.iter().filter_map(|param| ast.name(param.name)).map(str::to_owned).collect()
+}
+
 /// The names of Triton in a block.
 fn names<'a>(ast: &'a Ast, imports: &'a Imports) -> impl Iterator<Item = String> + 'a {
     let names = ast.exprs().filter(|(_, expr)| matches!(expr, Expr::Attribute { .. } | Expr::Name(_)));
@@ -175,6 +223,16 @@ fn names<'a>(ast: &'a Ast, imports: &'a Imports) -> impl Iterator<Item = String>
 struct FrameScope<'a> {
     names: &'a Names,
     outer: &'a dyn Scope,
+    imports: &'a Imports,
+}
+
+impl FrameScope<'_> {
+    /// What a member of a module of Triton is that stands for no constant.
+    fn of_triton(&self, path: &[&str]) -> Option<Constant> {
+        let canonical = language::canonical(self.imports, path)?;
+        let is_member = canonical.split('.').count() == 2;
+        is_member.then(|| Constant::Unknown(Reason::new(format!("`{canonical}` is no constant that tilefit knows"))))
+    }
 }
 
 impl Scope for FrameScope<'_> {
@@ -198,13 +256,13 @@ impl Scope for FrameScope<'_> {
         {
             return Some(constant.clone());
         }
-        self.outer.language_name(path)
+        self.outer.language_name(path).or_else(|| self.of_triton(path))
     }
 }
 
 impl Front {
     fn evaluate(&self, frame: &Frame<'_>, expr: ExprId) -> Constant {
-        let scope = FrameScope { names: &frame.names, outer: frame.scope };
+        let scope = FrameScope { names: &frame.names, outer: frame.scope, imports: frame.imports };
         eval::evaluate(frame.ast, expr, &scope)
     }
 

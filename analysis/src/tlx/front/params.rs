@@ -9,8 +9,8 @@ use crate::finding::{Origin, Reason, Remedy};
 
 use super::super::kernel::Param;
 use super::super::language;
-use super::super::scenario::Scenario;
 use crate::eval::Imports;
+use crate::triton::scenario::{Scenario, is_constexpr};
 
 /// Values of the parameters: the scenario, the default, what a `static_assert` says, the launches.
 pub(super) fn params(
@@ -34,14 +34,12 @@ pub(super) fn params(
     }
     let param = |param: &tilefit_syntax::ast::Param| {
         let name = ast.name(param.name)?.to_owned();
-        let annotation = param.annotation.and_then(|annotation| ast.dotted(annotation));
-        let is_constexpr =
-            annotation.and_then(|path| language::canonical(imports, &path)).as_deref() == Some("tl.constexpr");
+        let is_constexpr = param.annotation.is_some_and(|annotation| is_constexpr(ast, imports, annotation));
         let default = param
             .default
             .filter(|_| is_constexpr)
             .map(|default| (eval::evaluate(ast, default, scope), "the default of the parameter".to_owned()));
-        let found = scenario.values.get(&name).cloned();
+        let found = scenario.value(&name, is_constexpr);
         let found = found.or(default).or_else(|| asserted.remove(&name)).or_else(|| launch.get(&name).cloned());
         let (value, from) = match found {
             Some((value, from)) => (value, Some(from)),

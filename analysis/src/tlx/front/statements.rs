@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt, StmtId};
+use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 
 use crate::diagnostics::Code;
 use crate::eval::{self, Constant};
 use crate::finding::{Origin, Reason};
 
 use super::super::kernel::Local;
+use super::expressions::is_element;
 use super::{Bound, Frame, Front, Naming, STEPS_A_STATEMENT, Value};
 use crate::work;
 
@@ -29,9 +30,13 @@ impl Front {
             Stmt::Assign { targets, annotation, value: Some(value) } => {
                 self.assign(frame, targets, *annotation, *value);
             }
-            Stmt::AugAssign { target, value, .. } => {
+            Stmt::AugAssign { target, op, value } => {
                 self.value(frame, *value);
-                self.forget(frame, *target, "changes at run time");
+                let of_target = ast.name(*target).and_then(|name| frame.names.get_mut(name));
+                match of_target.filter(|bound| moves(*op) && may_move(&bound.value)) {
+                    Some(bound) => bound.plain = true,
+                    None => self.forget(frame, *target, "changes at run time", true),
+                }
             }
             Stmt::Expr(expr) => {
                 self.value(frame, *expr);
@@ -39,7 +44,8 @@ impl Front {
             Stmt::If { condition, body, or_else } => self.branch(frame, *condition, body, or_else),
             Stmt::For { target, iter, body, or_else } => {
                 self.value(frame, *iter);
-                self.forget(frame, *target, "is the index of a loop");
+                let counts = self.counts_at_run_time(frame, *iter);
+                self.forget(frame, *target, "is the index of a loop", counts);
                 self.repeat(frame, body);
                 self.body(frame, or_else);
             }
@@ -53,7 +59,7 @@ impl Front {
                 for item in items {
                     self.value(frame, item.context);
                     if let Some(target) = item.target {
-                        self.forget(frame, target, "is bound by `with`");
+                        self.forget(frame, target, "is bound by `with`", false);
                     }
                 }
                 self.body(frame, body);
@@ -117,7 +123,10 @@ impl Front {
                 }
                 Some(other) if *other == bound => {}
                 Some(other) => {
-                    other.value = Value::unknown(reason.clone().of(&format!("`{name}` depends on a condition")));
+                    let reason = reason.clone().of(&format!("`{name}` depends on a condition"));
+                    let otherwise = std::mem::replace(&mut other.value, Value::unknown(reason.clone()));
+                    other.value = bound.value.or(otherwise, &reason);
+                    other.plain &= bound.plain;
                 }
             }
         }
@@ -130,9 +139,18 @@ impl Front {
         self.forget_assigned(frame, body);
     }
 
+    /// Whether the target of a loop over this is a tensor.
+    fn counts_at_run_time(&self, frame: &Frame<'_>, iter: ExprId) -> bool {
+        let Expr::Call { func, .. } = frame.ast.expr(iter) else { return false };
+        frame.ast.name(*func) == Some("range") || self.canonical(frame, *func).as_deref() == Some("tl.range")
+    }
+
     pub(super) fn forget_assigned(&mut self, frame: &mut Frame<'_>, body: &[StmtId]) {
-        let mut names = BTreeSet::new();
-        assigned(frame.ast, body, &mut names);
+        let (mut names, mut moved) = (BTreeSet::new(), BTreeSet::new());
+        assigned(frame.ast, body, &mut names, &mut moved);
+        let is_moved = |name: &str| frame.names.get(name).is_some_and(|bound| may_move(&bound.value));
+        moved.retain(|name| !is_moved(name));
+        names.extend(moved);
         for name in names {
             // A name that is first bound inside has its value there in every round.
             if let Some(bound) = frame.names.get_mut(name) {
@@ -141,14 +159,14 @@ impl Front {
         }
     }
 
-    pub(super) fn forget(&mut self, frame: &mut Frame<'_>, target: ExprId, why: &str) {
+    pub(super) fn forget(&mut self, frame: &mut Frame<'_>, target: ExprId, why: &str, plain: bool) {
         let ast = frame.ast;
         if let Some(name) = ast.name(target) {
             let value = Value::unknown(format!("`{name}` {why}"));
-            frame.names.insert(name.to_owned(), Bound { value, plain: false });
+            frame.names.insert(name.to_owned(), Bound { value, plain });
         }
         for &element in ast.elements(target).unwrap_or_default() {
-            self.forget(frame, element, why);
+            self.forget(frame, element, why, plain);
         }
     }
 
@@ -179,7 +197,7 @@ impl Front {
             Expr::Name(name) => {
                 let is_number =
                     matches!(value, Value::Constant(Constant::Int(_) | Constant::Bool(_) | Constant::Float(_)));
-                let plain = is_number && !is_constexpr;
+                let plain = !is_constexpr && (is_number || value.reason().is_some() && !value.holds_memory());
                 if let (Value::Constant(constant), None) = (&value, frame.call_site)
                     && (is_constexpr || is_number)
                 {
@@ -220,16 +238,37 @@ impl Front {
     }
 }
 
-/// The names that statements assign.
-fn assigned<'a>(ast: &'a Ast, body: &[StmtId], names: &mut BTreeSet<&'a str>) {
+/// The names that statements assign; apart from them those that are only moved on by an offset.
+fn assigned<'a>(ast: &'a Ast, body: &[StmtId], names: &mut BTreeSet<&'a str>, moved: &mut BTreeSet<&'a str>) {
     for &stmt in body {
         match ast.stmt(stmt) {
-            Stmt::Assign { targets, .. } => targets.iter().for_each(|&target| targets_of(ast, target, names)),
-            Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => targets_of(ast, *target, names),
+            Stmt::Assign { targets, value: Some(value), .. } => {
+                let is_moved = |target: ExprId| match ast.expr(*value) {
+                    Expr::Binary { op, left, .. } => {
+                        moves(*op) && ast.name(target).is_some() && ast.name(*left) == ast.name(target)
+                    }
+                    _ => false,
+                };
+                for &target in targets {
+                    targets_of(ast, target, if is_moved(target) { moved } else { names });
+                }
+            }
+            Stmt::AugAssign { target, op, .. } => targets_of(ast, *target, if moves(*op) { moved } else { names }),
+            Stmt::For { target, .. } => targets_of(ast, *target, names),
             _ => {}
         }
-        ast.stmt(stmt).bodies().for_each(|body| assigned(ast, body, names));
+        ast.stmt(stmt).bodies().for_each(|body| assigned(ast, body, names, moved));
     }
+}
+
+/// Whether what is known of a value stays true when it is moved on: the type of a pointer's elements, or why that is not known.
+fn may_move(value: &Value) -> bool {
+    is_element(value) || matches!(value, Value::Constant(Constant::Unknown(_)))
+}
+
+/// Whether an operation on a pointer gives another one to elements of the same type.
+fn moves(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Add | BinaryOp::Sub)
 }
 
 fn targets_of<'a>(ast: &'a Ast, target: ExprId, names: &mut BTreeSet<&'a str>) {
