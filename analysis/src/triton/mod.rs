@@ -1,8 +1,20 @@
 //! The memory of a GPU kernel as Triton's compiler lays it out, whatever language the kernel is written in (`docs/reference/triton.md`).
 //!
-//! [`shared_memory`] places the buffers of a block, [`tensor_memory`] those in the columns of sm_100. Both know buffers as numbers only: how large, how
-//! aligned, and when live.
+//! [`trace`] follows a kernel under one [`scenario`] and writes down what it does to memory, as a [`program`]; [`simplify`] leaves out what the
+//! compiler leaves out, [`live_ranges`] finds when each buffer is live, [`shared_memory`] and [`tensor_memory`] place them, and [`plan`] says
+//! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages.
 
+pub mod device;
+pub mod host;
+pub mod language;
+pub mod layouts;
+pub mod live_ranges;
 pub mod liveness;
+pub mod plan;
+pub mod program;
+pub mod scenario;
+pub mod shared_layout;
 pub mod shared_memory;
+pub mod simplify;
 pub mod tensor_memory;
+pub mod trace;

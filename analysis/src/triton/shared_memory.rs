@@ -73,11 +73,12 @@ fn lowest_free(buffers: &[Buffer], by_size: &[usize]) -> Vec<u64> {
     let mut free = Free::default();
     free.insert(0, LiveRange::ALWAYS);
     while let Some((offset, range)) = free.take_lowest() {
-        work::spend_on_pairs(unplaced.len() * (1 + free.at.len()));
         // Where it meets free memory that starts higher, that may yet be lower than what lies here now.
         let fits = |&buffer: &usize| {
             let live = buffers[buffer].live;
-            live.meets(range) && !free.at.values().any(|other| live.meets(*other))
+            let meets = live.meets(range);
+            work::spend_on_pairs(if meets { free.at.len() } else { 1 });
+            meets && !free.at.values().any(|other| live.meets(*other))
         };
         let Some(found) = unplaced.iter().position(fits) else { continue };
         let buffer = unplaced.remove(found);
@@ -103,11 +104,29 @@ fn interference(buffers: &[Buffer], offsets: &[u64]) -> Vec<Vec<usize>> {
         bytes && (first.live.meets(second.live) || are_beside(first.task, second.task))
     };
     let mut neighbours = vec![Vec::new(); buffers.len()];
-    for one in 0..buffers.len() {
-        work::spend_on_pairs(one);
-        for other in (0..one).filter(|&other| interfere(one, other)) {
-            neighbours[one].push(other);
-            neighbours[other].push(one);
+    let mut note = |one: usize, other: usize| {
+        neighbours[one].push(other);
+        neighbours[other].push(one);
+    };
+    let mut by_start: Vec<usize> = (0..buffers.len()).collect();
+    by_start.sort_by_key(|&buffer| buffers[buffer].live.start);
+    for (i, &one) in by_start.iter().enumerate() {
+        let together = by_start[i + 1..].iter().take_while(|&&other| buffers[other].live.start < buffers[one].live.end);
+        for &other in together {
+            work::spend_on_pairs(1);
+            if interfere(one, other) {
+                note(one, other);
+            }
+        }
+    }
+    // What runs in tasks interferes also where it is not live together.
+    let in_tasks: Vec<usize> = (0..buffers.len()).filter(|&buffer| buffers[buffer].task.is_some()).collect();
+    for (i, &one) in in_tasks.iter().enumerate() {
+        work::spend_on_pairs(i);
+        for &other in &in_tasks[..i] {
+            if !buffers[one].live.meets(buffers[other].live) && interfere(one, other) {
+                note(one, other);
+            }
         }
     }
     neighbours

@@ -1,0 +1,241 @@
+//! What a program comes to: where each of its buffers lies, what the block takes, and how far that is known.
+
+use std::collections::BTreeSet;
+
+use super::live_ranges::{Hidden, Life, Lives, Rules, Scratched, lives};
+use super::liveness::LiveRange;
+use super::program::{BufferId, Bytes, Memory, Program, Site};
+use super::shared_memory::{self, Buffer};
+use super::tensor_memory;
+use crate::finding::Reason;
+
+/// Of the scratch of operations, bytes.
+const SCRATCH_ALIGNMENT: u64 = 128;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// Bytes.
+    pub shared: Total,
+    /// Columns, as they are asked for.
+    pub tensor: Total,
+    /// In the order of the allocator.
+    pub placed: Vec<Placed>,
+}
+
+/// What a block takes of a memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Total {
+    pub low: u64,
+    /// `None` where nothing bounds it.
+    pub high: Option<u64>,
+    /// Why it is not one number.
+    pub reasons: Vec<Reason>,
+}
+
+impl Total {
+    pub fn exactly(&self) -> Option<u64> {
+        self.high.filter(|&high| high == self.low)
+    }
+}
+
+/// Something that has memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placed {
+    pub what: Occupant,
+    /// Bytes, or columns.
+    pub low: u64,
+    pub high: u64,
+    /// Of the first byte, or the first column; `None` where it is not known.
+    pub offset: Option<u64>,
+    /// Of tensor memory: the first row.
+    pub row: u32,
+    /// In numbers of operations.
+    pub live: LiveRange,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Occupant {
+    Buffer(BufferId),
+    /// Scratch or captures: the nth that the program needs.
+    Hidden(usize),
+    /// The state of the warps that wait for tasks.
+    WarpStates,
+}
+
+/// A plan, the scratch of which [`Occupant::Hidden`] speaks, and where the operations stand of which live ranges speak.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    pub plan: MemoryPlan,
+    pub hidden: Vec<Scratched>,
+    pub sites: Vec<Site>,
+}
+
+/// The plan of a program of which nothing is `unknown`, or of as much of one as is known.
+pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
+    let lives = lives(program, rules);
+    let (mut placed, buffers) = shared_buffers(program, &lives, rules);
+    let mut reasons: Vec<Reason> = Vec::new();
+    let mut note = |reason: &Reason| {
+        if !reasons.contains(reason) {
+            reasons.push(reason.clone());
+        }
+    };
+    unknown.iter().for_each(&mut note);
+    for (_, size) in &buffers {
+        if let Bytes::Between(.., reason) = size {
+            note(reason);
+        }
+    }
+    let shared = shared_total(&mut placed, &buffers, unknown.is_empty(), reasons);
+    let (in_tensor_memory, tensor) = tensor_buffers(program, &lives, unknown);
+    placed.extend(in_tensor_memory);
+    let hidden = lives.scratch.into_iter().map(|(scratched, _)| scratched).collect();
+    Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: lives.sites }
+}
+
+impl Planned {
+    /// What it comes to where it may be either plan: addresses are known where both are the same.
+    pub fn either(mut self, other: &Planned) -> Planned {
+        let differs = self.plan != other.plan;
+        for (total, theirs) in
+            [(&mut self.plan.shared, &other.plan.shared), (&mut self.plan.tensor, &other.plan.tensor)]
+        {
+            if *total != *theirs {
+                let reason = Reason::new(
+                    "Triton 3.8 and Meta's fork of it give out memory by different rules; `# tilefit: triton=3.8` says which",
+                );
+                if total.low != theirs.low || total.high != theirs.high {
+                    total.reasons.push(reason);
+                }
+                total.low = total.low.min(theirs.low);
+                total.high = total.high.zip(theirs.high).map(|(one, two)| one.max(two));
+            }
+        }
+        if differs {
+            for placed in &mut self.plan.placed {
+                let theirs = other.plan.placed.iter().find(|theirs| theirs.what == placed.what);
+                if theirs.is_none_or(|theirs| theirs.offset != placed.offset) {
+                    placed.offset = None;
+                }
+            }
+        }
+        self
+    }
+}
+
+/// Explicit buffers, then scratch: that of the function first.
+fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed>, Vec<(Buffer, Bytes)>) {
+    let mut placed = Vec::new();
+    let mut buffers = Vec::new();
+    let mut add = |what: Occupant, size: Bytes, alignment: u64, life: Life| {
+        if size.high() == 0 {
+            return;
+        }
+        placed.push(Placed { what, low: size.low(), high: size.high(), offset: None, row: 0, live: life.range });
+        buffers.push((Buffer { size: size.high(), alignment, live: life.range, task: life.task }, size));
+    };
+    for (i, buffer) in program.buffers.iter().enumerate() {
+        if let (Memory::Shared { size, alignment, rounded }, Some(life)) = (&buffer.memory, lives.buffers[i]) {
+            let size = match (size, rules) {
+                (Bytes::Exactly(_), Rules::Fork) => Bytes::Exactly(*rounded),
+                _ => size.clone(),
+            };
+            add(Occupant::Buffer(BufferId(i as u32)), size, *alignment, life);
+        }
+    }
+    if lives.warp_states > 0 {
+        let life = Life { range: LiveRange::ALWAYS, task: None };
+        add(Occupant::WarpStates, Bytes::Exactly(lives.warp_states.next_multiple_of(4)), 4, life);
+    }
+    for (i, (scratched, life)) in lives.scratch.iter().enumerate() {
+        let (size, alignment) = match &scratched.what {
+            Hidden::Scratch(scratch) => (program.scratch[scratch.0 as usize].size.clone(), SCRATCH_ALIGNMENT),
+            Hidden::Captures(bytes) => (Bytes::Exactly(*bytes), 8),
+        };
+        add(Occupant::Hidden(i), size, alignment, *life);
+    }
+    (placed, buffers)
+}
+
+/// Sizes of a buffer that are tried where it is not known which it has.
+const SAMPLES: usize = 8;
+
+/// Places what is known; what the block takes at least and at most where it is not.
+fn shared_total(placed: &mut [Placed], buffers: &[(Buffer, Bytes)], is_complete: bool, reasons: Vec<Reason>) -> Total {
+    let is_known = buffers.iter().all(|(_, size)| matches!(size, Bytes::Exactly(_)));
+    let sized = |nth: usize| {
+        let of = |(buffer, size): &(Buffer, Bytes)| Buffer { size: sample(size, nth), ..buffer.clone() };
+        buffers.iter().map(of).filter(|buffer| buffer.size > 0).collect::<Vec<_>>()
+    };
+    if is_known && is_complete {
+        let allocation = shared_memory::allocate(&sized(0));
+        for (placed, offset) in placed.iter_mut().zip(allocation.offsets) {
+            placed.offset = Some(offset);
+        }
+        return Total { low: allocation.total, high: Some(allocation.total), reasons };
+    }
+    let samples: Vec<(u64, Vec<Option<u64>>)> = (0..SAMPLES).map(|nth| sampled(buffers, &sized(nth), nth)).collect();
+    let totals = || samples.iter().map(|(total, _)| *total);
+    let low = if is_complete { totals().min().unwrap_or(0) } else { peak(buffers) };
+    let high = totals().max().filter(|_| is_complete);
+    if is_complete && Some(low) == high {
+        for (i, placed) in placed.iter_mut().enumerate() {
+            let first = samples[0].1[i];
+            placed.offset = first.filter(|_| samples.iter().all(|(_, offsets)| offsets[i] == first));
+        }
+    }
+    Total { low: low.min(samples[0].0), high, reasons }
+}
+
+/// The total where buffers have these sizes, and the offset of each that has any.
+fn sampled(buffers: &[(Buffer, Bytes)], sized: &[Buffer], nth: usize) -> (u64, Vec<Option<u64>>) {
+    let allocation = shared_memory::allocate(sized);
+    let mut offsets = allocation.offsets.into_iter();
+    let offset = |(_, size): &(Buffer, Bytes)| if sample(size, nth) > 0 { offsets.next() } else { None };
+    (allocation.total, buffers.iter().map(offset).collect())
+}
+
+/// From the least size to the greatest.
+fn sample(size: &Bytes, nth: usize) -> u64 {
+    let (low, high) = (size.low(), size.high());
+    match nth {
+        0 => low,
+        _ if nth + 1 == SAMPLES => high,
+        // What the compiler chooses is mostly a power of two.
+        _ => (high >> (SAMPLES - 1 - nth)).max(low),
+    }
+}
+
+/// The most bytes that are live at once: no allocator takes less.
+fn peak(buffers: &[(Buffer, Bytes)]) -> u64 {
+    let starts: BTreeSet<u32> = buffers.iter().map(|(buffer, _)| buffer.live.start).collect();
+    let live_at = |at: u32| {
+        let live = buffers.iter().filter(|(buffer, _)| buffer.live.start <= at && at < buffer.live.end);
+        live.map(|(_, size)| size.low()).sum::<u64>()
+    };
+    starts.into_iter().map(live_at).max().unwrap_or(0)
+}
+
+fn tensor_buffers(program: &Program, lives: &Lives, unknown: &[Reason]) -> (Vec<Placed>, Total) {
+    let mut placed = Vec::new();
+    let mut buffers = Vec::new();
+    for (i, buffer) in program.buffers.iter().enumerate() {
+        let (Memory::Tensor { columns, rows }, Some(life)) = (&buffer.memory, lives.buffers[i]) else { continue };
+        let what = Occupant::Buffer(BufferId(i as u32));
+        placed.push(Placed { what, low: *columns, high: *columns, offset: None, row: 0, live: life.range });
+        buffers.push(tensor_memory::Buffer {
+            columns: u32::try_from(*columns).unwrap_or(u32::MAX).min(1 << 16),
+            rows: *rows,
+            live: life.range,
+            task: life.task,
+            with: None,
+        });
+    }
+    let allocation = tensor_memory::allocate(&buffers);
+    let high = unknown.is_empty().then_some(allocation.columns);
+    for (placed, place) in placed.iter_mut().zip(&allocation.places) {
+        placed.offset = high.map(|_| u64::from(place.column));
+        placed.row = place.half * 16;
+    }
+    (placed, Total { low: allocation.columns, high, reasons: unknown.to_vec() })
+}

@@ -1,0 +1,236 @@
+//! A kernel as the allocators see it: operations in structured control flow, each with the memory that it makes, looks at or needs for itself.
+//!
+//! Helpers are inlined. What an operation computes does not matter here; what it is given, what becomes of its result, and when it happens do.
+
+use std::sync::Arc;
+
+use tilefit_syntax::ast::ExprId;
+
+use crate::finding::{Origin, Reason};
+
+/// The result of an operation, or a parameter of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ValueId(pub u32);
+
+/// Index of a buffer in [`Program::buffers`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(pub u32);
+
+/// Index in [`Program::scratch`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ScratchId(pub u32);
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Program {
+    /// Of each value.
+    pub types: Vec<Type>,
+    pub body: Block,
+    /// What the author allocates, in program order.
+    pub buffers: Vec<Buffer>,
+    /// What operations need of shared memory while they run.
+    pub scratch: Vec<Scratch>,
+}
+
+/// What a task that captures a value needs to know of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    Scalar { bits: u32 },
+    Pointer,
+    Tensor,
+    Shared { rank: u32 },
+    TensorMemory,
+    Descriptor,
+}
+
+impl Type {
+    /// Bytes that a task takes to be handed a value of this type (`ttg.warp_specialize.partitions`).
+    pub fn captured_bytes(self) -> u64 {
+        match self {
+            Type::Scalar { bits } => u64::from(bits.div_ceil(8)),
+            Type::Pointer | Type::Descriptor | Type::TensorMemory => 8,
+            Type::Shared { rank } => 8 + 4 * u64::from(rank),
+            Type::Tensor => 0,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Block {
+    pub params: Vec<ValueId>,
+    pub ops: Vec<Op>,
+}
+
+/// Where an operation stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The function whose text it is: 0 is the kernel itself, others are helpers.
+    pub function: u32,
+    pub expr: ExprId,
+    /// In the kernel's own text: the operation, or the call through which it is reached.
+    pub call: Origin,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Op {
+    pub name: &'static str,
+    pub at: Site,
+    pub effect: Effect,
+    pub operands: Vec<ValueId>,
+    pub results: Vec<ValueId>,
+    /// A hash of what it computes beside its operands: of two equal ones, the second is not computed.
+    pub identity: u64,
+    pub kind: Kind,
+}
+
+/// What may be done with an operation that nobody needs, or that was done before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// It goes where its result is not used, and is not done twice.
+    None,
+    /// The same, as long as nothing is written in between.
+    Reads,
+    /// It makes memory, and goes where nothing uses that.
+    Allocates,
+    Writes,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    Plain,
+    /// A known number, which no task needs to be handed.
+    Constant,
+    /// Its result is the memory of its first operand, or of one of its operands.
+    View,
+    /// A view that keeps its base from being given to another, as `slice` of tensor memory does not.
+    ShortView,
+    Allocation(BufferId),
+    /// It needs shared memory while it runs.
+    Scratch(ScratchId),
+    /// An operand is the condition; the results are what the blocks yield.
+    If {
+        then: Block,
+        otherwise: Block,
+    },
+    /// The first operands are the bounds, the others the initial values of what the body carries. The parameters of the body are the index and what it carries.
+    For {
+        bounds: usize,
+        body: Block,
+    },
+    /// The operands are the initial values of what is carried; `condition` yields whether to go on.
+    While {
+        condition: Block,
+        body: Block,
+    },
+    /// Tasks that run at the same time; the operands are what they are given.
+    Specialize {
+        default: Block,
+        tasks: Vec<Task>,
+    },
+    Yield,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Task {
+    /// Its parameters stand for the operands of the operation, one by one.
+    pub body: Block,
+    pub warps: u64,
+}
+
+/// Bytes of shared memory that an operation needs while it runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scratch {
+    pub size: Bytes,
+    /// None of it is needed where the result is not used.
+    pub only_if_used: bool,
+}
+
+/// A size, or what is known of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Bytes {
+    Exactly(u64),
+    Between(u64, u64, Reason),
+}
+
+impl Bytes {
+    pub fn low(&self) -> u64 {
+        match *self {
+            Bytes::Exactly(bytes) | Bytes::Between(bytes, ..) => bytes,
+        }
+    }
+
+    pub fn high(&self) -> u64 {
+        match *self {
+            Bytes::Exactly(bytes) | Bytes::Between(_, bytes, _) => bytes,
+        }
+    }
+}
+
+/// What the author allocates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Buffer {
+    /// Of the name that it is assigned to, or of the function that makes it.
+    pub name: Arc<str>,
+    pub at: Site,
+    /// The name, where the assignment stands in the kernel's own text.
+    pub name_at: Option<Origin>,
+    pub shape: Vec<u64>,
+    /// In Triton's words: `float16`.
+    pub dtype: &'static str,
+    pub memory: Memory,
+    pub use_: Use,
+}
+
+/// What a buffer is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Use {
+    Data,
+    Barrier,
+    /// What a store through a descriptor goes through, which the source does not show.
+    Staging,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Memory {
+    /// Bytes. The fork of Triton rounds extents up to powers of two, which makes it `rounded` bytes.
+    Shared { size: Bytes, alignment: u64, rounded: u64 },
+    /// Columns of 32 bits, and 64 or 128 rows.
+    Tensor { columns: u64, rows: u32 },
+}
+
+impl Block {
+    /// Every operation in it, outer ones before those in them.
+    pub fn each<'a>(&'a self, visit: &mut dyn FnMut(&'a Op)) {
+        for op in &self.ops {
+            visit(op);
+            for block in op.kind.blocks() {
+                block.each(visit);
+            }
+        }
+    }
+}
+
+impl Kind {
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            Kind::If { then, otherwise } => vec![then, otherwise],
+            Kind::For { body, .. } => vec![body],
+            Kind::While { condition, body } => vec![condition, body],
+            Kind::Specialize { default, tasks } => {
+                std::iter::once(default).chain(tasks.iter().map(|task| &task.body)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
+        match self {
+            Kind::If { then, otherwise } => vec![then, otherwise],
+            Kind::For { body, .. } => vec![body],
+            Kind::While { condition, body } => vec![condition, body],
+            Kind::Specialize { default, tasks } => {
+                std::iter::once(default).chain(tasks.iter_mut().map(|task| &mut task.body)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! What the compiler does to a program before memory is given out: values that a loop only carries around are what they were before it, what
+//! was computed before is not computed again, and what nobody needs is not computed at all.
+
+use std::collections::HashMap;
+
+use super::program::{Block, Effect, Kind, Op, Program, ValueId};
+use crate::work;
+
+pub fn simplify(program: &mut Program) {
+    let mut names = Names::new(program.types.len());
+    invariant(&mut program.body, &mut names);
+    names.rename(&mut program.body);
+    repeated(&mut program.body, &mut names, &mut Seen::default());
+    names.rename(&mut program.body);
+    invariant(&mut program.body, &mut names);
+    names.rename(&mut program.body);
+    unused(program);
+}
+
+/// What each value is the same as.
+struct Names(Vec<ValueId>);
+
+impl Names {
+    fn new(values: usize) -> Names {
+        Names((0..values as u32).map(ValueId).collect())
+    }
+
+    fn of(&self, mut value: ValueId) -> ValueId {
+        while self.0[value.0 as usize] != value {
+            value = self.0[value.0 as usize];
+        }
+        value
+    }
+
+    /// From now on the one is the other.
+    fn replace(&mut self, value: ValueId, by: ValueId) {
+        let (value, by) = (self.of(value), self.of(by));
+        if value != by {
+            self.0[value.0 as usize] = by;
+        }
+    }
+
+    fn rename(&self, block: &mut Block) {
+        for op in &mut block.ops {
+            work::spend(1);
+            for operand in &mut op.operands {
+                *operand = self.of(*operand);
+            }
+            for block in op.kind.blocks_mut() {
+                self.rename(block);
+            }
+        }
+    }
+}
+
+/// What is yielded at the end of a block.
+fn yielded(block: &Block) -> &[ValueId] {
+    match block.ops.last() {
+        Some(Op { kind: Kind::Yield, operands, .. }) => operands,
+        _ => &[],
+    }
+}
+
+/// Takes what a loop carries and never changes for what it was before the loop.
+fn invariant(block: &mut Block, names: &mut Names) {
+    for op in &mut block.ops {
+        work::spend(1);
+        let first = match &op.kind {
+            Kind::For { bounds, .. } => *bounds,
+            _ => 0,
+        };
+        for inner in op.kind.blocks_mut() {
+            invariant(inner, names);
+        }
+        let (params, body) = match &op.kind {
+            Kind::For { body, .. } => (body.params.get(1..).unwrap_or_default(), body),
+            Kind::While { condition, body } => (condition.params.as_slice(), body),
+            Kind::If { then, otherwise } => {
+                let same = yielded(then).iter().zip(yielded(otherwise)).zip(&op.results);
+                for ((one, other), &result) in same.collect::<Vec<_>>() {
+                    if names.of(*one) == names.of(*other) {
+                        names.replace(result, *one);
+                    }
+                }
+                continue;
+            }
+            _ => continue,
+        };
+        for (i, (&param, &next)) in params.iter().zip(yielded(body)).enumerate() {
+            let Some(&before) = op.operands.get(first + i) else { continue };
+            let next = names.of(next);
+            if next == names.of(param) || next == names.of(before) {
+                names.replace(param, before);
+                if let Some(&result) = op.results.get(i) {
+                    names.replace(result, before);
+                }
+            }
+        }
+    }
+}
+
+type Computed = (&'static str, u64, Vec<ValueId>);
+
+/// What has been computed where control is.
+#[derive(Default)]
+struct Seen {
+    /// Of the blocks around, innermost last.
+    pure: Vec<HashMap<Computed, Vec<ValueId>>>,
+}
+
+/// Takes what is computed again for what was computed before.
+fn repeated(block: &mut Block, names: &mut Names, seen: &mut Seen) {
+    seen.pure.push(HashMap::new());
+    let mut read: HashMap<Computed, Vec<ValueId>> = HashMap::new();
+    for op in &mut block.ops {
+        work::spend(1);
+        for operand in &mut op.operands {
+            *operand = names.of(*operand);
+        }
+        let is_isolated = matches!(op.kind, Kind::Specialize { .. });
+        for (i, inner) in op.kind.blocks_mut().into_iter().enumerate() {
+            // A task sees nothing but what it is given.
+            let mut own = Seen::default();
+            repeated(inner, names, if is_isolated && i > 0 { &mut own } else { seen });
+        }
+        let key = || (op.name, op.identity, op.operands.clone());
+        match op.effect {
+            Effect::None if op.kind.blocks().is_empty() && !matches!(op.kind, Kind::Yield) => {
+                let before = seen.pure.iter().find_map(|computed| computed.get(&key()));
+                match before.cloned() {
+                    Some(before) => same(names, &op.results, &before),
+                    None => {
+                        let results = op.results.clone();
+                        seen.pure.last_mut().expect("pushed above").insert(key(), results);
+                    }
+                }
+            }
+            Effect::Reads => match read.get(&key()).cloned() {
+                Some(before) => same(names, &op.results, &before),
+                None => {
+                    read.insert(key(), op.results.clone());
+                }
+            },
+            Effect::Writes => read.clear(),
+            Effect::None | Effect::Allocates => {
+                if writes(op) {
+                    read.clear();
+                }
+            }
+        }
+    }
+    seen.pure.pop();
+}
+
+fn same(names: &mut Names, results: &[ValueId], before: &[ValueId]) {
+    for (&result, &before) in results.iter().zip(before) {
+        names.replace(result, before);
+    }
+}
+
+/// Whether it, or anything in it, does something that is not undone by leaving its results alone.
+fn writes(op: &Op) -> bool {
+    op.effect == Effect::Writes || op.kind.blocks().iter().any(|block| block.ops.iter().any(writes))
+}
+
+/// Leaves out what nobody needs.
+fn unused(program: &mut Program) {
+    let mut needed = vec![false; program.types.len()];
+    // What a loop carries may need what comes later in the text.
+    loop {
+        let before = needed.iter().filter(|&&needed| needed).count();
+        mark(&program.body, &mut needed, &[]);
+        if needed.iter().filter(|&&needed| needed).count() == before {
+            break;
+        }
+    }
+    sweep(&mut program.body, &needed);
+}
+
+fn is_needed(op: &Op, needed: &[bool]) -> bool {
+    writes(op) || op.results.iter().any(|result| needed[result.0 as usize])
+}
+
+/// Marks what is needed in a block of which the `results` are, in the order of what it yields.
+fn mark(block: &Block, needed: &mut [bool], results: &[bool]) {
+    for op in block.ops.iter().rev() {
+        work::spend(1);
+        if matches!(op.kind, Kind::Yield) {
+            for (operand, result) in op.operands.iter().zip(results) {
+                needed[operand.0 as usize] |= result;
+            }
+            continue;
+        }
+        if !is_needed(op, needed) {
+            continue;
+        }
+        let wants: Vec<bool> = op.results.iter().map(|result| needed[result.0 as usize]).collect();
+        match &op.kind {
+            Kind::For { bounds, body } => {
+                let carried = body.params.get(1..).unwrap_or_default();
+                let wants = wanted(&wants, carried, needed);
+                mark(body, needed, &wants);
+                for (i, operand) in op.operands.iter().enumerate() {
+                    needed[operand.0 as usize] |= i < *bounds || wants.get(i - bounds).copied().unwrap_or(true);
+                }
+            }
+            Kind::While { condition, body } => {
+                let wants = wanted(&wants, &condition.params, needed);
+                // It yields whether to go on, and what the body is given.
+                let of_condition: Vec<bool> = std::iter::once(true).chain(wants.iter().copied()).collect();
+                mark(condition, needed, &of_condition);
+                mark(body, needed, &wants);
+                for (operand, want) in op.operands.iter().zip(wants.iter().chain(std::iter::repeat(&true))) {
+                    needed[operand.0 as usize] |= want;
+                }
+            }
+            Kind::If { then, otherwise } => {
+                mark(then, needed, &wants);
+                mark(otherwise, needed, &wants);
+                for operand in &op.operands {
+                    needed[operand.0 as usize] = true;
+                }
+            }
+            Kind::Specialize { default, tasks } => {
+                mark(default, needed, &wants);
+                for task in tasks {
+                    mark(&task.body, needed, &[]);
+                    for (param, operand) in task.body.params.iter().zip(&op.operands) {
+                        needed[operand.0 as usize] |= needed[param.0 as usize];
+                    }
+                }
+            }
+            _ => {
+                for operand in &op.operands {
+                    needed[operand.0 as usize] = true;
+                }
+            }
+        }
+    }
+}
+
+/// What a loop carries is wanted after it or within it.
+fn wanted(results: &[bool], params: &[ValueId], needed: &[bool]) -> Vec<bool> {
+    let within = params.iter().map(|param| needed[param.0 as usize]);
+    within.enumerate().map(|(i, within)| within || results.get(i).copied().unwrap_or(false)).collect()
+}
+
+fn sweep(block: &mut Block, needed: &[bool]) {
+    block.ops.retain(|op| matches!(op.kind, Kind::Yield) || is_needed(op, needed));
+    for op in &mut block.ops {
+        for inner in op.kind.blocks_mut() {
+            sweep(inner, needed);
+        }
+        // What is no longer carried has no life either.
+        match &mut op.kind {
+            Kind::For { bounds, body } => {
+                let keep: Vec<bool> = (0..body.params.len().saturating_sub(1))
+                    .map(|i| {
+                        needed[body.params[i + 1].0 as usize]
+                            || op.results.get(i).is_some_and(|result| needed[result.0 as usize])
+                    })
+                    .collect();
+                retain(&mut body.params, 1, &keep);
+                if let Some(last) = body.ops.last_mut() {
+                    retain(&mut last.operands, 0, &keep);
+                }
+                retain(&mut op.operands, *bounds, &keep);
+                retain(&mut op.results, 0, &keep);
+            }
+            Kind::If { then, otherwise } => {
+                let keep: Vec<bool> = op.results.iter().map(|result| needed[result.0 as usize]).collect();
+                for block in [then, otherwise] {
+                    if let Some(last) = block.ops.last_mut() {
+                        retain(&mut last.operands, 0, &keep);
+                    }
+                }
+                retain(&mut op.results, 0, &keep);
+            }
+            Kind::Specialize { tasks, .. } => {
+                let of_operand = |i: usize| {
+                    tasks.iter().any(|task| task.body.params.get(i).is_some_and(|param| needed[param.0 as usize]))
+                };
+                let keep: Vec<bool> = (0..op.operands.len()).map(of_operand).collect();
+                for task in tasks.iter_mut() {
+                    retain(&mut task.body.params, 0, &keep);
+                }
+                retain(&mut op.operands, 0, &keep);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Keeps those behind the `first` ones that are to be kept.
+fn retain(values: &mut Vec<ValueId>, first: usize, keep: &[bool]) {
+    let mut at = 0;
+    values.retain(|_| {
+        at += 1;
+        at <= first || keep.get(at - 1 - first).copied().unwrap_or(true)
+    });
+}

@@ -1,0 +1,133 @@
+//! What the parameters of a kernel are given.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tilefit_syntax::ast::{self, Ast, Expr, ExprId, Param, Stmt};
+use tilefit_syntax::{BlockSource, Document};
+
+use super::super::language::Dtype;
+use super::super::program::{Effect, Kind, Type, ValueId};
+use super::super::shared_layout::{Nvmma, SharedLayout};
+use super::value::{Descriptor, Scalar, Value, unknown};
+use super::{Argument, Emitted, Frame, Tracer, identity};
+use crate::eval::Constant;
+use crate::finding::{Reason, Remedy};
+
+impl Tracer<'_> {
+    /// A value that the kernel is given when it is launched.
+    fn given(&mut self, frame: &Frame, at: ExprId, of: Type) -> ValueId {
+        let op = Emitted {
+            name: "argument",
+            effect: Effect::None,
+            operands: &[],
+            of,
+            identity: identity(at),
+            kind: Kind::Plain,
+        };
+        self.emit(frame, at, op)
+    }
+
+    pub(super) fn argument(&mut self, frame: &mut Frame, at: ExprId, name: &str, argument: &Argument) -> Value {
+        match argument {
+            Argument::Constant(constant) => from_constant(constant),
+            Argument::Python(text) => self.python(frame.home, text).unwrap_or_else(|| Value::str(text)),
+            Argument::Pointer(element) => match element.pointer_to() {
+                Some(dtype) => {
+                    let id = self.given(frame, at, Type::Pointer);
+                    // Pointers of one alignment are gone through alike.
+                    self.numbers[id.0 as usize] = identity(("pointer", self.launch.divisible.contains(name)));
+                    Value::Scalar(Scalar { id, dtype })
+                }
+                None => unknown(format!("`{name}` points to something of which there are no pointers")),
+            },
+            Argument::Scalar(dtype) => {
+                Value::Scalar(Scalar { id: self.given(frame, at, dtype.scalar_type()), dtype: *dtype })
+            }
+            Argument::Descriptor { element, block, layout } => {
+                let layout = match layout {
+                    Some(text) => match self.python(frame.home, text) {
+                        Some(Value::SharedLayout(layout)) => Some(layout),
+                        _ => None,
+                    },
+                    None => Some(Rc::new(default_layout(block, *element))),
+                };
+                let id = self.given(frame, at, Type::Descriptor);
+                Value::Descriptor(Descriptor { id, dtype: *element, block: Rc::new(block.clone()), layout })
+            }
+        }
+    }
+
+    /// A parameter of which nothing is known is a number that the kernel is given, unless it is one that Python must know.
+    pub(super) fn unnamed_argument(&mut self, frame: &Frame, param: &Param) -> Value {
+        let name = frame.ast.name(param.name).unwrap_or_default();
+        let annotation = param.annotation.and_then(|annotation| frame.ast.dotted(annotation));
+        if annotation.is_some_and(|path| path.last() == Some(&"constexpr")) {
+            let remedy = Remedy::Value { param: name.to_owned(), example: "128" };
+            return Value::Unknown(
+                Reason::new(format!("the value of `{name}` is not known")).with_remedy(Some(remedy)),
+            );
+        }
+        Value::Scalar(Scalar {
+            id: self.given(frame, param.name, Type::Scalar { bits: 32 }),
+            dtype: Dtype::named("int32"),
+        })
+    }
+
+    /// The value of an expression that stands in a text of its own, and sees what a place sees.
+    pub(super) fn python(&mut self, home: super::Home, text: &str) -> Option<Value> {
+        let (ast, expr) = expression(text)?;
+        let mut frame = Frame { ast, home, function: 0, names: Default::default(), call: None, is_host: true };
+        self.is_scenario = true;
+        let value = self.value(&mut frame, expr);
+        self.is_scenario = false;
+        (!matches!(value, Value::Unknown(_))).then_some(value)
+    }
+}
+
+/// A text that is one expression.
+fn expression(text: &str) -> Option<(Arc<Ast>, ExprId)> {
+    let document = Document::new(text);
+    let [block] = document.blocks() else { return None };
+    let source: &BlockSource = &block.source;
+    let (ast, _) = ast::parse(source);
+    let [stmt] = ast.body[..] else { return None };
+    let Stmt::Expr(expr) = *ast.stmt(stmt) else { return None };
+    (!matches!(ast.expr(expr), Expr::Error)).then_some((Arc::new(ast), expr))
+}
+
+/// The layout that a descriptor of a block has where its author gives none.
+pub(super) fn default_layout(block: &[u64], element: Dtype) -> SharedLayout {
+    let element_bits = u64::from(element.bits.max(8));
+    let swizzle = Nvmma::default_swizzle(block, element_bits, false, false, &Vec::new());
+    SharedLayout::Nvmma(Nvmma {
+        swizzle,
+        element_bits,
+        rank: block.len(),
+        transposed: false,
+        fp4_padded: false,
+        cga: Vec::new(),
+    })
+}
+
+/// A value of the code around a kernel.
+pub(super) fn from_constant(constant: &Constant) -> Value {
+    match constant {
+        Constant::Int(value) => Value::Int(*value),
+        Constant::Float(value) => Value::Float(value.get()),
+        Constant::Bool(value) => Value::Bool(*value),
+        Constant::Str(text) => Value::str(text),
+        Constant::None => Value::None,
+        Constant::List(values) => Value::list(values.iter().map(from_constant).collect::<Vec<_>>()),
+        Constant::Tuple(values) => Value::tuple(values.iter().map(from_constant).collect::<Vec<_>>()),
+        Constant::Dict(pairs) => {
+            let pairs = pairs.iter().map(|(key, value)| (from_constant(key), from_constant(value)));
+            Value::Dict(Rc::new(pairs.collect()))
+        }
+        Constant::Unknown(reason) => Value::Unknown(reason.clone()),
+        _ => match Dtype::from_constant(constant) {
+            Some(dtype) => Value::Dtype(dtype),
+            None => unknown("a value of another language"),
+        },
+    }
+}

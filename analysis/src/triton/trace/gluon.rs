@@ -1,0 +1,1247 @@
+//! The functions of Gluon, and those of Triton that it shares.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tilefit_syntax::ast::ExprId;
+
+use super::super::language::Dtype;
+use super::super::layouts::{Compiler, Layout, inference};
+use super::super::program::{Bytes, Effect, Kind, Memory, Type, Use};
+use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
+use super::calls::Args;
+use super::operators::ids;
+use super::registers::Asked;
+use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
+use super::{Dialect, Emitted, Frame, Made, Tracer, identity, not_modelled};
+use crate::diagnostics::Code;
+use crate::finding::{Finding, Origin, Reason};
+
+/// Functions on each element of tensors, whose result has the type of what they are given.
+const ELEMENTWISE: [&str; 46] = [
+    "exp",
+    "exp2",
+    "log",
+    "log2",
+    "cos",
+    "sin",
+    "sqrt",
+    "rsqrt",
+    "sqrt_rn",
+    "abs",
+    "fdiv",
+    "div_rn",
+    "erf",
+    "floor",
+    "ceil",
+    "fma",
+    "umulhi",
+    "maximum",
+    "minimum",
+    "clamp",
+    "add",
+    "sub",
+    "mul",
+    "add2",
+    "sub2",
+    "mul2",
+    "fma2",
+    "min2",
+    "max2",
+    "multiple_of",
+    "max_contiguous",
+    "max_constancy",
+    "sigmoid",
+    "inline_asm_elementwise",
+    "expect_zero",
+    "tanh",
+    "fast_expf",
+    "fast_dividef",
+    "pow",
+    "rand",
+    "randint",
+    "randn",
+    "philox",
+    "debug_barrier_value",
+    "cast_like",
+    "relu",
+];
+
+/// Functions that do something to memory or to the order of things, and give nothing.
+const EFFECTS: [&str; 58] = [
+    "store",
+    "atomic_store",
+    "device_print",
+    "barrier",
+    "debug_barrier",
+    "device_assert",
+    "mbarrier.init",
+    "mbarrier.invalidate",
+    "mbarrier.wait",
+    "mbarrier.expect",
+    "mbarrier.arrive",
+    "mbarrier.sync_cluster_init",
+    "tma.async_load",
+    "tma.async_load_im2col",
+    "tma.async_store",
+    "tma.async_copy_global_to_shared",
+    "tma.async_copy_global_to_shared_im2col",
+    "tma.async_copy_shared_to_global",
+    "tma.async_gather",
+    "tma.async_scatter",
+    "tma.async_atomic_add",
+    "tma.async_atomic_min",
+    "tma.async_atomic_max",
+    "tma.async_atomic_and",
+    "tma.async_atomic_or",
+    "tma.async_atomic_xor",
+    "tma.store_wait",
+    "async_copy.async_load",
+    "async_copy.async_copy_global_to_shared",
+    "async_copy.mbarrier_arrive",
+    "async_copy.commit_group",
+    "async_copy.wait_group",
+    "async_copy.global_load_to_shared",
+    "async_copy.buffer_load_to_shared",
+    "fence_async_shared",
+    "async_store",
+    "tcgen05_copy",
+    "tcgen05_mma",
+    "tcgen05_mma_scaled",
+    "tcgen05_commit",
+    "clc.try_cancel",
+    "cluster.barrier",
+    "cluster.arrive",
+    "cluster.wait",
+    "buffer_store",
+    "sched_barrier",
+    "fence",
+    "set_prio",
+    "s_barrier",
+    "buffer_atomic_add_no_result",
+    "static_print",
+    "mbarrier.fence_init_release_cluster",
+    "fence_mbarrier_init_release_cluster",
+    "tma.prefetch",
+    "async_remote_shmem_store",
+    "assume",
+    "atomic_poll",
+    "thread_barrier",
+];
+
+/// Reductions along an axis to one value.
+const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
+
+/// Names of classes and functions under which others stand.
+const OWNERS: [&str; 11] = [
+    "mbarrier",
+    "tma",
+    "clc",
+    "async_copy",
+    "cluster",
+    "NVMMASharedLayout",
+    "PaddedSharedLayout",
+    "MBarrierLayout",
+    "PropagateNan",
+    "warp_pipeline",
+    "hint",
+];
+
+/// The path of a name in the language, without the packages that it stands in.
+pub fn language_path(path: &str) -> String {
+    let mut parts = path.rsplit('.');
+    let last = parts.next().unwrap_or(path);
+    match parts.next() {
+        // A class is called the same in whichever module it is.
+        Some(_) if last.starts_with(char::is_uppercase) => last.to_owned(),
+        Some(owner) if OWNERS.contains(&owner) => format!("{owner}.{last}"),
+        _ => last.to_owned(),
+    }
+}
+
+impl Tracer<'_> {
+    pub(super) fn language_value(&mut self, path: &str) -> Value {
+        let name = language_path(path);
+        if let Some(dtype) = Dtype::from_name(&name).filter(|dtype| dtype.name == name) {
+            return Value::Dtype(dtype);
+        }
+        Value::Language(name.into())
+    }
+
+    pub(super) fn language_call(&mut self, frame: &mut Frame, expr: ExprId, path: &str, args: Args) -> Value {
+        let name = path;
+        let is_tlx = self.launch.dialect == Dialect::Tlx;
+        if is_tlx && name == "store" {
+            self.triton_store(frame, expr, &args);
+            return Value::None;
+        }
+        if is_tlx && let Some(value) = self.tlx_call(frame, expr, name, &args) {
+            return value;
+        }
+        if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
+            let operands = self.operands(frame, expr, &args.all());
+            self.effect(frame, expr, effect, operands);
+            return Value::None;
+        }
+        if let Some(&name) = ELEMENTWISE.iter().find(|&&known| known == name) {
+            return self.each_element(frame, expr, name, &args);
+        }
+        if let Some(&name) = REDUCTIONS.iter().find(|&&known| known == name) {
+            return self.reduction(frame, expr, name, &args);
+        }
+        if name.starts_with("atomic_") || name.starts_with("buffer_atomic_") {
+            return self.atomic(frame, expr, &args);
+        }
+        match name {
+            "constexpr" | "to_tensor" | "warpgroup_mma_init" => {
+                args.positional.into_iter().next().unwrap_or(Value::None)
+            }
+            "tuple" => match args.positional.into_iter().next() {
+                Some(value) => {
+                    value.elements().map_or_else(|| unknown("a tuple of something"), |all| Value::tuple(all.to_vec()))
+                }
+                None => Value::tuple([]),
+            },
+            "static_assert" => Value::None,
+            "get_current_target" => Value::Language("current_target".into()),
+            "num_warps" => Value::Int(self.warps as i64),
+            "num_ctas" => Value::Int(self.launch.ctas as i64),
+            "pointer_type" => match args.get(0, "element_ty") {
+                Some(Value::Dtype(dtype)) => dtype.pointer_to().map_or_else(|| unknown("a pointer"), Value::Dtype),
+                _ => unknown("a pointer to something that is no type"),
+            },
+            "program_id" | "num_programs" => {
+                let name = if name == "program_id" { "program_id" } else { "num_programs" };
+                self.scalar(frame, expr, name, Dtype::named("int32"), &args.all())
+            }
+            "cdiv" => self.cdiv(frame, expr, &args),
+            "next_power_of_2" => match args.get(0, "n").and_then(Value::int) {
+                Some(value @ 1..=0x4000_0000) => Value::Int((value as u64).next_power_of_two() as i64),
+                _ => unknown("the next power of two of something"),
+            },
+            "where" => self.where_(frame, expr, &args),
+            "cast" => match (args.get(0, "input").cloned(), args.get(1, "dtype").cloned()) {
+                (Some(value), Some(dtype)) => {
+                    self.tensor_method(frame, expr, &value, "to", Args { positional: vec![dtype], named: Vec::new() })
+                }
+                _ => unknown("a cast of nothing"),
+            },
+            "range" | "static_range" => unknown("`range` stands in a `for` only"),
+            "warp_specialize" => self.warp_specialize(frame, expr, &args),
+            _ => self.layout_call(name, &args).unwrap_or_else(|| self.memory_call(frame, expr, name, args)),
+        }
+    }
+
+    fn memory_call(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {
+        match name {
+            "allocate_shared_memory" => self.allocate_shared_memory(frame, expr, &args),
+            "mbarrier.allocate_mbarrier" => self.allocate_mbarrier(frame, expr, &args),
+            "allocate_tensor_memory" => self.allocate_tensor_memory(frame, expr, &args),
+            "tma.make_tensor_descriptor" => self.make_tensor_descriptor(frame, expr, &args),
+            "clc.load_result" => {
+                let operands = ids(&args.all());
+                let of = Type::Scalar { bits: 64 };
+                let op = Emitted {
+                    name: "clc.load_result",
+                    effect: Effect::Reads,
+                    operands: &operands,
+                    of,
+                    identity: 0,
+                    kind: Kind::Plain,
+                };
+                Value::Scalar(Scalar { id: self.emit(frame, expr, op), dtype: Dtype::named("int64") })
+            }
+            "async_copy.load_shared_relaxed" => match args.get(0, "smem") {
+                Some(Value::Shared(shared)) => {
+                    let shared = shared.clone();
+                    let layout = self.registers_of(args.get(1, "layout"));
+                    let of = (shared.dtype, (*shared.shape).clone(), layout);
+                    self.loaded(frame, expr, "local_load", shared.id, of)
+                }
+                _ => unknown("a load of something that is no buffer"),
+            },
+            _ => self.tensor_call(frame, expr, name, args),
+        }
+    }
+
+    fn tensor_call(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {
+        match name {
+            "arange" => {
+                let (start, end) = (args.get(0, "start").and_then(Value::int), args.get(1, "end").and_then(Value::int));
+                let (Some(start), Some(end)) = (start, end) else {
+                    return unknown("the bounds of `arange` are not known");
+                };
+                let layout = self.layout_or_auto(args.get(2, "layout"));
+                let shape = vec![end.saturating_sub(start).max(0) as u64];
+                self.filled(frame, expr, "arange", &[], (Dtype::named("int32"), shape, layout), start as u64)
+            }
+            "full" | "zeros" => {
+                let Some(shape) = args.get(0, "shape").and_then(Value::extents) else {
+                    return unknown("the shape of a tensor is not known");
+                };
+                let is_full = name == "full";
+                let Some(Value::Dtype(dtype)) = args.get(1 + usize::from(is_full), "dtype").cloned() else {
+                    return unknown("the element type of a tensor is not known");
+                };
+                let value =
+                    if is_full { args.get(1, "value").cloned().unwrap_or(Value::Int(0)) } else { Value::Int(0) };
+                let layout = self.layout_or_auto(args.get(2 + usize::from(is_full), "layout"));
+                let operands = self.operands(frame, expr, std::slice::from_ref(&value));
+                if shape.is_empty() {
+                    return Value::Scalar(Scalar { id: operands.first().copied().unwrap_or(super::ValueId(0)), dtype });
+                }
+                self.filled(frame, expr, "splat", &operands, (dtype, shape, layout), 0)
+            }
+            "zeros_like" | "full_like" => match args.get(0, "input") {
+                Some(Value::Tensor(tensor)) => {
+                    let dtype = match args.named("dtype") {
+                        Some(Value::Dtype(dtype)) => *dtype,
+                        _ => tensor.dtype,
+                    };
+                    let layout = match args.named("layout") {
+                        Some(layout) => self.layout_or_auto(Some(layout)),
+                        None => tensor.layout.clone(),
+                    };
+                    let shape = (*tensor.shape).clone();
+                    self.filled(frame, expr, "splat", &[], (dtype, shape, layout), 0)
+                }
+                _ => unknown("zeros like something"),
+            },
+            "load" | "atomic_load" => self.load(frame, expr, args.get(0, "pointer"), &args),
+            "buffer_load" => self.buffer_load(frame, expr, &args),
+            "convert_layout" => self.convert_layout(frame, expr, &args),
+            "set_auto_layout" => self.set_auto_layout(&args),
+            "expand_dims" => match (args.get(0, "input"), args.get(1, "axis").and_then(Value::int)) {
+                (Some(Value::Tensor(tensor)), Some(axis)) => {
+                    let rank = tensor.shape.len() as i64;
+                    let axis = if axis < 0 { axis + rank + 1 } else { axis }.clamp(0, rank);
+                    Value::Tensor(self.expand_dims(frame, expr, &tensor.clone(), axis as usize))
+                }
+                _ => unknown("`expand_dims` of something"),
+            },
+            "broadcast_to" | "broadcast" => match (args.get(0, "input"), args.get(1, "shape")) {
+                (Some(value), Some(Value::Tensor(other))) => {
+                    let shape = (*other.shape).clone();
+                    self.broadcast_to(frame, expr, &value.clone(), shape)
+                }
+                (Some(value), Some(_)) => {
+                    let shape = args.get(1, "shape").and_then(Value::extents).or_else(|| {
+                        args.positional[1..]
+                            .iter()
+                            .map(|part| part.int().and_then(|it| u64::try_from(it).ok()))
+                            .collect()
+                    });
+                    match shape {
+                        Some(shape) => self.broadcast_to(frame, expr, &value.clone(), shape),
+                        None => unknown("a shape that is not known"),
+                    }
+                }
+                _ => unknown("`broadcast` of something"),
+            },
+            "reshape" | "view" | "ravel" => {
+                let Some(Value::Tensor(tensor)) = args.get(0, "input").cloned() else {
+                    return unknown("`reshape` of something");
+                };
+                let shape = if name == "ravel" {
+                    Some(vec![tensor.shape.iter().product()])
+                } else {
+                    args.get(1, "shape").and_then(Value::extents).or_else(|| {
+                        let parts = args.positional.get(1..)?;
+                        parts.iter().map(|part| part.int().and_then(|it| u64::try_from(it).ok())).collect()
+                    })
+                };
+                match shape {
+                    Some(shape) => self.reshaped(frame, expr, &tensor, shape),
+                    None => unknown("a shape that is not known"),
+                }
+            }
+            "permute" | "trans" => {
+                let Some(Value::Tensor(tensor)) = args.get(0, "input").cloned() else {
+                    return unknown("`permute` of something");
+                };
+                let order = args.get(1, "dims").and_then(Value::extents).or_else(|| {
+                    let parts = args.positional.get(1..)?;
+                    (!parts.is_empty())
+                        .then(|| parts.iter().map(|it| it.int().and_then(|it| u64::try_from(it).ok())).collect())?
+                });
+                let order = order.unwrap_or_else(|| (0..tensor.shape.len() as u64).rev().collect());
+                self.permuted(frame, expr, &tensor, &order.iter().map(|&axis| axis as u32).collect::<Vec<_>>())
+            }
+            "join" => match (args.get(0, "a").cloned(), args.get(1, "b").cloned()) {
+                (Some(Value::Tensor(one)), Some(Value::Tensor(two))) => {
+                    let mut shape = (*one.shape).clone();
+                    shape.push(2);
+                    let layout = self.unify(&one.layout, &two.layout);
+                    let (hardware, of) = (self.launch.hardware, (*one.shape).clone());
+                    let layout = self.inferred(&layout, |layout| {
+                        inference::join(&super::registers::narrow(&of)?, layout, &hardware)
+                    });
+                    let op = Emitted {
+                        name: "join",
+                        effect: Effect::None,
+                        operands: &[one.id, two.id],
+                        of: Type::Tensor,
+                        identity: identity(&shape),
+                        kind: Kind::Plain,
+                    };
+                    let id = self.emit(frame, expr, op);
+                    Value::Tensor(Tensor { id, dtype: one.dtype, shape: Rc::new(shape), layout })
+                }
+                _ => unknown("`join` of something"),
+            },
+            "split" => match args.get(0, "a").cloned() {
+                Some(Value::Tensor(tensor)) => {
+                    let shape = tensor.shape[..tensor.shape.len().saturating_sub(1)].to_vec();
+                    let (hardware, of) = (self.launch.hardware, (*tensor.shape).clone());
+                    let layout = self.inferred(&tensor.layout, |layout| {
+                        inference::split(&super::registers::narrow(&of)?, layout, &hardware)
+                    });
+                    let one = self.viewed(frame, expr, "split 0", &tensor, shape.clone(), layout.clone());
+                    let two = self.viewed(frame, expr, "split 1", &tensor, shape, layout);
+                    Value::tuple([Value::Tensor(one), Value::Tensor(two)])
+                }
+                _ => unknown("`split` of something"),
+            },
+            "reduce" => self.reduction(frame, expr, "reduce", &args),
+            "associative_scan" | "cumsum" | "cumprod" => self.scan(frame, expr, &args),
+            "gather" => self.gather(frame, expr, &args),
+            "histogram" => self.histogram(frame, expr, &args),
+            "dot_fma" | "mma_v2" | "mfma" | "mfma_scaled" | "wmma" | "wmma_scaled" | "warpgroup_mma" => {
+                let position = if name.ends_with("_scaled") { 6 } else { 2 };
+                match args.get(position, "acc").or_else(|| args.named("c")).cloned() {
+                    Some(Value::Tensor(acc)) => {
+                        let operands = ids(&args.all());
+                        let op = Emitted {
+                            name: "dot",
+                            effect: Effect::Reads,
+                            operands: &operands,
+                            of: Type::Tensor,
+                            identity: 0,
+                            kind: Kind::Plain,
+                        };
+                        let id = self.emit(frame, expr, op);
+                        Value::Tensor(Tensor { id, ..acc })
+                    }
+                    Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason, &args),
+                    _ => self.unknown_call(frame, expr, Reason::new("a product without an accumulator"), &args),
+                }
+            }
+            "warpgroup_mma_wait" => {
+                let deps = args.get(1, "deps").cloned().unwrap_or(Value::None);
+                let passed = self.passed_on(frame, expr, "warpgroup_mma_wait", &deps);
+                match passed.elements() {
+                    Some([one]) => one.clone(),
+                    _ => passed,
+                }
+            }
+            "fp4_to_fp" => {
+                match (args.get(0, "src"), args.get(1, "elem_type"), args.get(2, "axis").and_then(Value::int)) {
+                    (Some(Value::Tensor(tensor)), Some(Value::Dtype(dtype)), Some(axis)) => {
+                        let (tensor, dtype) = (tensor.clone(), *dtype);
+                        let mut shape = (*tensor.shape).clone();
+                        if let Some(extent) = usize::try_from(axis).ok().and_then(|axis| shape.get_mut(axis)) {
+                            *extent *= 2;
+                        }
+                        let layout = Registers::Unknown(Reason::new("the layout of unpacked fp4 elements"));
+                        let viewed = self.viewed(frame, expr, "fp4_to_fp", &tensor, shape, layout);
+                        Value::Tensor(Tensor { dtype, ..viewed })
+                    }
+                    _ => unknown("`fp4_to_fp` of something"),
+                }
+            }
+            "tcgen05_mma_barrier_count" => unknown("the arrivals of a barrier"),
+            "inline_asm" | "map_elementwise" => {
+                let reason = Reason::new(format!("`{name}` is not modelled"));
+                self.unknown_call(frame, expr, reason, &args)
+            }
+            _ => {
+                let Value::Unknown(reason) = not_modelled(name) else { return Value::None };
+                self.unknown_call(frame, expr, reason, &args)
+            }
+        }
+    }
+
+    pub(super) fn descriptor_method(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {
+        if self.launch.dialect == Dialect::Tlx
+            && matches!(name, "load" | "store")
+            && let Some((Value::Descriptor(descriptor), rest)) = args.positional.split_first()
+        {
+            let rest = Args { positional: rest.to_vec(), named: args.named.clone() };
+            return self.descriptor_access(frame, expr, name, &descriptor.clone(), &rest);
+        }
+        let Value::Unknown(reason) = not_modelled(name) else { return Value::None };
+        self.unknown_call(frame, expr, reason, &args)
+    }
+
+    fn layout_or_auto(&mut self, layout: Option<&Value>) -> Registers {
+        match layout {
+            None | Some(Value::None) if self.launch.dialect == Dialect::Tlx => Registers::Flexible,
+            None | Some(Value::None) => self.new_auto(),
+            // Each use of `AutoLayout()` is one of its own.
+            Some(Value::Registers(Registers::Auto(u32::MAX))) => self.new_auto(),
+            layout => self.registers_of(layout),
+        }
+    }
+
+    fn each_element(&mut self, frame: &Frame, expr: ExprId, name: &'static str, args: &Args) -> Value {
+        if name == "inline_asm_elementwise" {
+            let given = args.get(2, "args").and_then(Value::elements).map(<[Value]>::to_vec).unwrap_or_default();
+            return match args.get(3, "dtype") {
+                Some(Value::Dtype(dtype)) => self.elementwise(frame, expr, name, &given, Some(*dtype)),
+                Some(dtypes) if dtypes.elements().is_some() => {
+                    let dtypes = dtypes.elements().unwrap_or_default().to_vec();
+                    let one = |dtype: &Value| match dtype {
+                        Value::Dtype(dtype) => self.elementwise(frame, expr, name, &given, Some(*dtype)),
+                        _ => unknown("the type of a result"),
+                    };
+                    Value::tuple(dtypes.iter().map(one).collect::<Vec<_>>())
+                }
+                _ => unknown("the type of a result"),
+            };
+        }
+        if matches!(name, "multiple_of" | "max_contiguous" | "max_constancy") {
+            return args.positional.first().cloned().unwrap_or(Value::None);
+        }
+        let known = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));
+        if args.positional.iter().all(known) && matches!(name, "maximum" | "minimum") {
+            let name = if name == "maximum" { "max" } else { "min" };
+            return super::python::call(name, &args.positional).unwrap_or_else(|| unknown("an extreme of something"));
+        }
+        self.elementwise(frame, expr, name, &args.all(), None)
+    }
+
+    fn cdiv(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (Some(one), Some(two)) = (args.get(0, "x").cloned(), args.get(1, "div").cloned()) else {
+            return unknown("`cdiv` of nothing");
+        };
+        match (one.int(), two.int()) {
+            (Some(one), Some(two)) if two > 0 => {
+                one.checked_add(two - 1).map_or_else(|| unknown("too large"), |sum| Value::Int(sum.div_euclid(two)))
+            }
+            _ => self.elementwise(frame, expr, "cdiv", &[one, two], None),
+        }
+    }
+
+    fn where_(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (Some(condition), Some(one), Some(two)) =
+            (args.get(0, "condition").cloned(), args.get(1, "x").cloned(), args.get(2, "y").cloned())
+        else {
+            return unknown("`where` of nothing");
+        };
+        let dtype = self.promoted(&[one.clone(), two.clone()]);
+        self.elementwise(frame, expr, "where", &[condition, one, two], Some(dtype))
+    }
+
+    fn load(&mut self, frame: &Frame, expr: ExprId, pointer: Option<&Value>, args: &Args) -> Value {
+        let is_volatile = args.named("volatile").and_then(Value::truth) == Some(true);
+        let effect = if is_volatile { Effect::Writes } else { Effect::Reads };
+        let operands = self.operands(frame, expr, &args.all());
+        let op = |of| Emitted { name: "load", effect, operands: &operands, of, identity: 0, kind: Kind::Plain };
+        match pointer {
+            Some(Value::Tensor(tensor)) => {
+                // A mask and a default value have the layout of the pointers.
+                for value in args.all() {
+                    if let Value::Tensor(other) = value {
+                        self.unify(&tensor.layout, &other.layout);
+                    }
+                }
+                let id = self.emit(frame, expr, op(Type::Tensor));
+                let layout = match self.launch.dialect {
+                    Dialect::Gluon => tensor.layout.clone(),
+                    Dialect::Tlx => Registers::Loaded(self.coalesced(tensor)),
+                };
+                Value::Tensor(Tensor { id, dtype: tensor.dtype.element(), layout, ..tensor.clone() })
+            }
+            Some(Value::Scalar(scalar)) => {
+                let dtype = scalar.dtype.element();
+                Value::Scalar(Scalar { id: self.emit(frame, expr, op(dtype.scalar_type())), dtype })
+            }
+            Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+            _ => unknown("a load of something that is no pointer"),
+        }
+    }
+
+    fn buffer_load(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        match (args.get(0, "ptr"), args.get(1, "offsets")) {
+            (Some(Value::Scalar(pointer)), Some(Value::Tensor(offsets))) => {
+                let op = Emitted {
+                    name: "buffer_load",
+                    effect: Effect::Reads,
+                    operands: &operands,
+                    of: Type::Tensor,
+                    identity: 0,
+                    kind: Kind::Plain,
+                };
+                let id = self.emit(frame, expr, op);
+                Value::Tensor(Tensor { id, dtype: pointer.dtype.element(), ..offsets.clone() })
+            }
+            _ => unknown("a load of something that is no pointer"),
+        }
+    }
+
+    fn atomic(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        let place = args.get(0, "pointer").or_else(|| args.named("ptr"));
+        let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
+        let tensor = match place {
+            Some(Value::Tensor(tensor)) => Some(tensor.clone()),
+            // `buffer_atomic_add(pointer, offsets, value)`
+            _ => args.all().iter().find(is_tensor).and_then(|value| match value {
+                Value::Tensor(tensor) => Some(tensor.clone()),
+                _ => None,
+            }),
+        };
+        let dtype = match place {
+            Some(Value::Tensor(tensor)) => tensor.dtype.element(),
+            Some(Value::Scalar(scalar)) => scalar.dtype.element(),
+            Some(Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
+            _ => return unknown("an atomic operation on something that is no pointer"),
+        };
+        let (kind, of) = match &tensor {
+            Some(tensor) => {
+                let asked =
+                    Asked::Atomic { shape: (*tensor.shape).clone(), bits: dtype.bits, layout: tensor.layout.clone() };
+                (self.asks(asked), Type::Tensor)
+            }
+            None => (self.asks(Asked::ScalarAtomic { bits: dtype.bits, warps: self.warps }), dtype.scalar_type()),
+        };
+        let op = Emitted { name: "atomic", effect: Effect::Writes, operands: &operands, of, identity: 0, kind };
+        let id = self.emit(frame, expr, op);
+        match tensor {
+            Some(tensor) => Value::Tensor(Tensor { id, dtype, ..tensor }),
+            None => Value::Scalar(Scalar { id, dtype }),
+        }
+    }
+
+    fn convert_layout(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let Some(Value::Tensor(tensor)) = args.get(0, "value").cloned() else {
+            return match args.get(0, "value") {
+                Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+                _ => unknown("a conversion of something that is no tensor"),
+            };
+        };
+        let to = match args.get(1, "layout") {
+            Some(layout) => self.layout_or_auto(Some(layout)),
+            None => return unknown("a conversion to no layout"),
+        };
+        if self.is_same(&tensor.layout, &to) {
+            return Value::Tensor(tensor);
+        }
+        let asked = Asked::Conversion {
+            shape: (*tensor.shape).clone(),
+            bits: tensor.dtype.bits,
+            from: tensor.layout.clone(),
+            to: to.clone(),
+        };
+        let kind = self.asks(asked);
+        let op = Emitted {
+            name: "convert_layout",
+            effect: Effect::None,
+            operands: &[tensor.id],
+            of: Type::Tensor,
+            identity: identity(format!("{to:?}")),
+            kind,
+        };
+        Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout: to, ..tensor })
+    }
+
+    fn set_auto_layout(&mut self, args: &Args) -> Value {
+        match (args.get(0, "value"), args.get(1, "layout")) {
+            (Some(Value::Tensor(tensor)), Some(layout)) => {
+                let layout = self.registers_of(Some(layout));
+                self.unify(&tensor.layout, &layout);
+                Value::Tensor(Tensor { layout, ..tensor.clone() })
+            }
+            (Some(Value::Unknown(reason)), _) => Value::Unknown(reason.clone()),
+            _ => unknown("a layout of something that is no tensor"),
+        }
+    }
+
+    fn reduction(&mut self, frame: &mut Frame, expr: ExprId, name: &'static str, args: &Args) -> Value {
+        let inputs = match args.get(0, "input") {
+            Some(Value::Tensor(tensor)) => vec![tensor.clone()],
+            Some(Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
+            Some(tuple) => match tensors(tuple) {
+                Some(tensors) => tensors,
+                None => return unknown("a reduction of something that is no tensor"),
+            },
+            None => return unknown("a reduction of nothing"),
+        };
+        let Some(first) = inputs.first().cloned() else { return unknown("a reduction of nothing") };
+        let axis = match args.get(1, "axis") {
+            None | Some(Value::None) => None,
+            Some(axis) => match axis.int() {
+                Some(axis) => Some(if axis < 0 { axis + first.shape.len() as i64 } else { axis }),
+                None => return unknown("the axis of a reduction is not known"),
+            },
+        };
+        let returns_indices = args.named("return_indices").and_then(Value::truth) == Some(true);
+        let mut inputs: Vec<Tensor> = inputs
+            .into_iter()
+            .map(|input| {
+                let dtype = accumulated(name, input.dtype, args.named("dtype"));
+                if dtype == input.dtype {
+                    return input;
+                }
+                match self.elementwise(frame, expr, "cast", &[Value::Tensor(input.clone())], Some(dtype)) {
+                    Value::Tensor(tensor) => tensor,
+                    _ => input,
+                }
+            })
+            .collect();
+        if axis.is_none() {
+            let mut flat = Vec::new();
+            for input in &inputs {
+                let elements = input.shape.iter().product();
+                match self.reshaped(frame, expr, input, vec![elements]) {
+                    Value::Tensor(tensor) => flat.push(tensor),
+                    other => return other,
+                }
+            }
+            inputs = flat;
+        }
+        let axis = axis.unwrap_or(0);
+        let Some(extent) = usize::try_from(axis).ok().and_then(|axis| inputs[0].shape.get(axis)) else {
+            return unknown("a reduction along an axis that there is not");
+        };
+        let _ = extent;
+        let axis = axis as usize;
+        let mut bits: Vec<u32> = inputs.iter().map(|input| input.dtype.bits).collect();
+        let with_index = matches!(name, "argmax" | "argmin") || returns_indices;
+        if with_index {
+            bits.push(32);
+        }
+        let shape = (*inputs[0].shape).clone();
+        let mut rest = shape.clone();
+        rest.remove(axis);
+        let layout = inputs[0].layout.clone();
+        let kind = self.asks(Asked::Reduction { shape: shape.clone(), axis, bits, layout: layout.clone() });
+        let sliced = self.sliced(&layout, axis as u32);
+        let of = |dtype: Dtype| if rest.is_empty() { dtype.scalar_type() } else { Type::Tensor };
+        let mut dtypes: Vec<Dtype> = inputs.iter().map(|input| input.dtype).collect();
+        if with_index {
+            dtypes.push(Dtype::named("int32"));
+        }
+        let results: Vec<super::ValueId> = dtypes.iter().map(|&dtype| self.new_value(of(dtype))).collect();
+        let operands: Vec<super::ValueId> = inputs.iter().map(|input| input.id).collect();
+        let op = super::Op {
+            name: "reduce",
+            at: self.site(frame, expr),
+            effect: Effect::None,
+            operands,
+            results: results.clone(),
+            identity: identity((name, axis, &shape)),
+            kind,
+        };
+        self.push(op);
+        let keeps = args.named("keep_dims").and_then(Value::truth) == Some(true);
+        let mut made = Vec::new();
+        for (&id, &dtype) in results.iter().zip(&dtypes) {
+            let value = if rest.is_empty() {
+                Value::Scalar(Scalar { id, dtype })
+            } else {
+                let tensor = Tensor { id, dtype, shape: Rc::new(rest.clone()), layout: sliced.clone() };
+                Value::Tensor(if keeps { self.expand_dims(frame, expr, &tensor, axis) } else { tensor })
+            };
+            made.push(value);
+        }
+        match name {
+            "argmax" | "argmin" => made.pop().unwrap_or(Value::None),
+            _ if made.len() == 1 => made.remove(0),
+            _ => Value::tuple(made),
+        }
+    }
+
+    fn scan(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let Some(inputs) = args.get(0, "input").and_then(|value| match value {
+            Value::Tensor(tensor) => Some(vec![tensor.clone()]),
+            tuple => tensors(tuple),
+        }) else {
+            return unknown("a scan of something that is no tensor");
+        };
+        let (Some(first), Some(axis)) = (inputs.first(), args.get(1, "axis").map_or(Some(0), Value::int)) else {
+            return unknown("a scan of nothing");
+        };
+        let axis = if axis < 0 { axis + first.shape.len() as i64 } else { axis }.max(0) as usize;
+        let bits = inputs.iter().map(|input| input.dtype.bits).collect();
+        let kind = self.asks(Asked::Scan { shape: (*first.shape).clone(), axis, bits, layout: first.layout.clone() });
+        let results: Vec<super::ValueId> = inputs.iter().map(|_| self.new_value(Type::Tensor)).collect();
+        let op = super::Op {
+            name: "scan",
+            at: self.site(frame, expr),
+            effect: Effect::None,
+            operands: inputs.iter().map(|input| input.id).collect(),
+            results: results.clone(),
+            identity: identity((axis, "scan")),
+            kind,
+        };
+        self.push(op);
+        let made = inputs.iter().zip(results).map(|(input, id)| Value::Tensor(Tensor { id, ..input.clone() }));
+        let made: Vec<Value> = made.collect();
+        if let [one] = made.as_slice() { one.clone() } else { Value::tuple(made) }
+    }
+
+    fn gather(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (Some(Value::Tensor(source)), Some(Value::Tensor(index)), Some(axis)) =
+            (args.get(0, "src"), args.get(1, "index"), args.get(2, "axis").and_then(Value::int))
+        else {
+            return unknown("`gather` of something");
+        };
+        let (source, index) = (source.clone(), index.clone());
+        let axis = if axis < 0 { axis + source.shape.len() as i64 } else { axis }.max(0) as usize;
+        let kind = self.asks(Asked::Gather {
+            source: ((*source.shape).clone(), source.layout.clone()),
+            index: ((*index.shape).clone(), index.layout.clone()),
+            axis,
+            bits: source.dtype.bits,
+        });
+        let op = Emitted {
+            name: "gather",
+            effect: Effect::None,
+            operands: &[source.id, index.id],
+            of: Type::Tensor,
+            identity: axis as u64,
+            kind,
+        };
+        Value::Tensor(Tensor { id: self.emit(frame, expr, op), dtype: source.dtype, ..index })
+    }
+
+    fn histogram(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (Some(Value::Tensor(input)), Some(bins)) =
+            (args.get(0, "input"), args.get(1, "num_bins").and_then(Value::int))
+        else {
+            return unknown("`histogram` of something");
+        };
+        let input = input.clone();
+        let bins = bins.max(0) as u64;
+        let bytes = super::super::layouts::histogram_bytes(bins as u32, 32, self.warps as u32, &self.launch.hardware);
+        let kind = self.asks(Asked::Fixed(bytes));
+        let layout = self.layout_or_auto(args.get(3, "layout"));
+        let op = Emitted {
+            name: "histogram",
+            effect: Effect::None,
+            operands: &[input.id],
+            of: Type::Tensor,
+            identity: bins,
+            kind,
+        };
+        let id = self.emit(frame, expr, op);
+        Value::Tensor(Tensor { id, dtype: Dtype::named("int32"), shape: Rc::new(vec![bins]), layout })
+    }
+
+    fn allocate_shared_memory(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (Some(dtype), Some(shape), Some(layout)) =
+            (args.get(0, "element_ty"), args.get(1, "shape"), args.get(2, "layout"))
+        else {
+            return unknown("a buffer without a type, a shape or a layout");
+        };
+        let operands = args.get(3, "value").map(|value| ids(std::slice::from_ref(value))).unwrap_or_default();
+        let (dtype, shape, layout) = match (dtype, shape.extents(), layout) {
+            (Value::Dtype(dtype), Some(shape), Value::SharedLayout(layout)) => (*dtype, shape, layout.clone()),
+            (Value::Unknown(reason), ..) => return self.unsized_(frame, expr, "the element type", reason),
+            (_, None, _) => {
+                let parts = shape.elements().unwrap_or(std::slice::from_ref(shape));
+                let reason = super::operators::first_unknown(parts)
+                    .unwrap_or_else(|| Reason::new("it is computed by the kernel"));
+                return self.unsized_(frame, expr, "the shape", &reason);
+            }
+            (_, _, Value::Unknown(reason)) => return self.unsized_(frame, expr, "the layout", reason),
+            _ => return self.unsized_(frame, expr, "the layout", &Reason::new("it is none of shared memory")),
+        };
+        self.check_shape(frame, expr, &shape, &layout, dtype);
+        let is_barrier = matches!(*layout, SharedLayout::Barrier { .. });
+        let use_ = if is_barrier { Use::Barrier } else { Use::Data };
+        self.shared_buffer(frame, expr, "allocate_shared_memory", (dtype, shape, layout), use_, &operands)
+    }
+
+    /// Says what the compiler refuses of a shape under a layout.
+    pub(super) fn check_shape(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        shape: &[u64],
+        layout: &SharedLayout,
+        dtype: Dtype,
+    ) {
+        if !self.check_rank(frame, expr, shape, layout) {
+            return;
+        }
+        let rank = layout.rank();
+        // Triton 3.8 has other rules here, which were not compared.
+        if self.launch.hardware.compiler == Compiler::Triton38 {
+            return;
+        }
+        let covered = shape_of_cta(&shape[shape.len() - rank..], layout.cga());
+        if let Some(extent) = covered.iter().find(|extent| !extent.is_power_of_two()) {
+            let message =
+                format!("a buffer's extents are powers of two where its layout speaks of them; {extent} is none");
+            return self.refuse(frame, expr, Code::InvalidShape, message);
+        }
+        if let SharedLayout::Nvmma(Nvmma { swizzle, element_bits, transposed, fp4_padded, .. }) = layout
+            && *swizzle > 0
+            && *element_bits > 0
+        {
+            let contiguous = if *transposed { covered.first() } else { covered.last() };
+            let extent = contiguous.copied().unwrap_or(0) * if *fp4_padded { 2 } else { 1 };
+            let least = swizzle * 8 / element_bits;
+            if extent < least {
+                let message = format!(
+                    "{extent} elements of {element_bits} bits are too few for a swizzle of {swizzle} bytes, which takes {least}; `NVMMASharedLayout.get_default_for({shape:?}, gl.{dtype})` chooses one that fits"
+                );
+                self.refuse(frame, expr, Code::InvalidShape, message);
+            }
+        }
+    }
+
+    /// Whether a layout speaks of as many dimensions as it must.
+    pub(super) fn check_rank(&mut self, frame: &Frame, expr: ExprId, shape: &[u64], layout: &SharedLayout) -> bool {
+        let rank = layout.rank();
+        let is_right = rank == shape.len() || rank + 1 == shape.len();
+        if !is_right {
+            let message = format!(
+                "a buffer of {} dimensions has a layout of {rank}: a layout speaks of all dimensions, or of all but the first",
+                shape.len()
+            );
+            self.refuse(frame, expr, Code::InvalidShape, message);
+        }
+        is_right
+    }
+
+    /// Says what the compiler refuses.
+    pub(super) fn refuse(&mut self, frame: &Frame, expr: ExprId, code: Code, message: String) {
+        if self.uncertain == 0 && self.findings.is_empty() {
+            let at = frame.call.unwrap_or(Origin::Expr(expr));
+            self.findings.push(Finding::new(code, at, message));
+        }
+    }
+
+    pub(super) fn unsized_(&mut self, frame: &Frame, expr: ExprId, what: &str, reason: &Reason) -> Value {
+        let reason = reason.clone().of(&format!("{what} of a buffer is not known"));
+        self.note(frame, expr, reason.clone());
+        Value::Unknown(reason)
+    }
+
+    pub(super) fn shared_buffer(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        function: &'static str,
+        (dtype, shape, layout): (Dtype, Vec<u64>, Rc<SharedLayout>),
+        use_: Use,
+        operands: &[super::ValueId],
+    ) -> Value {
+        let size = match layout.size(&shape, u64::from(dtype.bits.max(8))) {
+            Ok(size) => size,
+            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+        };
+        let size = match self.uncertain {
+            0 => Bytes::Exactly(size),
+            _ => Bytes::Between(0, size, Reason::new("it is not known whether a buffer is made")),
+        };
+        let covered = layout.rank().max(1).min(shape.len());
+        let (counted, rounded) = shape.split_at(if use_ == Use::Barrier { 0 } else { shape.len() - covered });
+        let rounded: Vec<u64> = rounded.iter().map(|extent| extent.next_power_of_two()).collect();
+        let rounded = layout.size(&[counted, &rounded].concat(), u64::from(dtype.bits.max(8))).unwrap_or(size.high());
+        let memory = Memory::Shared { size, alignment: layout.alignment(), rounded };
+        let made = Made { function, shape: shape.clone(), dtype: dtype.name, memory, use_ };
+        let of = Type::Shared { rank: shape.len() as u32 };
+        let id = self.allocate(frame, expr, made, of, operands);
+        Value::Shared(Shared { id, dtype, shape: Rc::new(shape), layout: Some(layout) })
+    }
+
+    fn allocate_mbarrier(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let ctas = self.launch.ctas;
+        let is_pair = args.get(1, "two_ctas").and_then(Value::truth) == Some(true);
+        let count = if is_pair { ctas / 2 } else { ctas }.max(1);
+        let shape = match args.get(0, "batch") {
+            None | Some(Value::None) => vec![count],
+            Some(batch) => match batch.int().and_then(|batch| u64::try_from(batch).ok()) {
+                Some(batch) => vec![batch, count],
+                None => {
+                    let reason = super::operators::first_unknown(std::slice::from_ref(batch));
+                    let reason = reason.unwrap_or_else(|| Reason::new("it is computed by the kernel"));
+                    return self.unsized_(frame, expr, "the number of barriers", &reason);
+                }
+            },
+        };
+        let layout = Rc::new(SharedLayout::Barrier { cga: barrier_cga(ctas, is_pair) });
+        self.shared_buffer(frame, expr, "allocate_mbarrier", (Dtype::BARRIER, shape, layout), Use::Barrier, &[])
+    }
+
+    fn allocate_tensor_memory(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (dtype, shape, layout) = (args.get(0, "element_ty"), args.get(1, "shape"), args.get(2, "layout"));
+        let operands = args.get(3, "value").map(|value| ids(std::slice::from_ref(value))).unwrap_or_default();
+        let (Some(Value::Dtype(dtype)), Some(shape), Some(Value::TensorLayout(layout))) =
+            (dtype, shape.and_then(Value::extents), layout)
+        else {
+            let reason = super::operators::first_unknown(&args.all());
+            let reason = reason.unwrap_or_else(|| Reason::new("it is computed by the kernel"));
+            return self.unsized_(frame, expr, "the shape", &reason);
+        };
+        let (dtype, layout) = (*dtype, layout.clone());
+        let (columns, rows) = match layout.extent(&shape, u64::from(dtype.bits)) {
+            Ok(extent) => extent,
+            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+        };
+        let made = Made {
+            function: "allocate_tensor_memory",
+            shape: shape.clone(),
+            dtype: dtype.name,
+            memory: Memory::Tensor { columns, rows },
+            use_: Use::Data,
+        };
+        let id = self.allocate(frame, expr, made, Type::TensorMemory, &operands);
+        Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(shape), layout: Some(layout) })
+    }
+
+    /// A descriptor that the kernel makes: 128 bytes while it is made.
+    fn make_tensor_descriptor(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        let (base, block) = (args.get(0, "base"), args.get(3, "block_shape").and_then(Value::extents));
+        let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
+            return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
+        };
+        let dtype = base.dtype.element();
+        let layout = match args.get(4, "layout") {
+            Some(Value::SharedLayout(layout)) => Some(layout.clone()),
+            None | Some(Value::None) => Some(Rc::new(super::arguments::default_layout(&block, dtype))),
+            _ => None,
+        };
+        let kind = self.asks(Asked::Fixed(128));
+        let of = Type::Descriptor;
+        let op = Emitted {
+            name: "make_tensor_descriptor",
+            effect: Effect::Writes,
+            operands: &operands,
+            of,
+            identity: 0,
+            kind,
+        };
+        let id = self.emit(frame, expr, op);
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout })
+    }
+
+    /// Layouts, which Python makes while the kernel is compiled.
+    fn layout_call(&mut self, name: &str, args: &Args) -> Option<Value> {
+        let narrow = |position: usize, name: &str| -> Option<Vec<u32>> {
+            let extents = args.get(position, name)?.extents()?;
+            extents.into_iter().map(|extent| u32::try_from(extent).ok()).collect()
+        };
+        let number = |position: usize, name: &str| args.get(position, name).and_then(Value::int);
+        let truth = |position: usize, name: &str| args.get(position, name).and_then(Value::truth).unwrap_or(false);
+        let cga = |position: usize| -> Option<Cga> {
+            match args.get(position, "cga_layout") {
+                None | Some(Value::None) => Some(Vec::new()),
+                Some(bases) => bases.elements()?.iter().map(Value::extents).collect(),
+            }
+        };
+        let bases = |position: usize, name: &str| -> Option<Vec<Vec<u32>>> {
+            let all = args.get(position, name)?.elements()?;
+            let narrow = |basis: &Value| -> Option<Vec<u32>> {
+                basis.extents()?.into_iter().map(|extent| u32::try_from(extent).ok()).collect()
+            };
+            all.iter().map(narrow).collect()
+        };
+        let known = |layout: Option<Layout>| match layout {
+            Some(layout) => Value::Registers(Registers::Known(Arc::new(layout))),
+            None => super::operators::first_unknown(&args.all())
+                .map_or_else(|| unknown(format!("`{name}` of something that is not known")), Value::Unknown),
+        };
+        let shared = |layout: Option<SharedLayout>| match layout {
+            Some(layout) => Value::SharedLayout(Rc::new(layout)),
+            None => super::operators::first_unknown(&args.all())
+                .map_or_else(|| unknown(format!("`{name}` of something that is not known")), Value::Unknown),
+        };
+        Some(match name {
+            "AutoLayout" => Value::Registers(Registers::Auto(u32::MAX)),
+            "CoalescedLayout" | "AMDWMMALayout" => {
+                Value::Registers(Registers::Unknown(Reason::new(format!("`{name}` is chosen by the compiler"))))
+            }
+            "BlockedLayout" => known((|| {
+                Some(Layout::Blocked {
+                    size_per_thread: narrow(0, "size_per_thread")?,
+                    threads_per_warp: narrow(1, "threads_per_warp")?,
+                    warps_per_cta: narrow(2, "warps_per_cta")?,
+                    order: narrow(3, "order")?,
+                })
+            })()),
+            "SliceLayout" => match (number(0, "dim"), args.get(1, "parent")) {
+                (Some(dim), Some(Value::Registers(Registers::Known(parent)))) => {
+                    known(u32::try_from(dim).ok().map(|dim| Layout::Slice { dim, parent: parent.clone() }))
+                }
+                (_, Some(Value::Registers(Registers::Unknown(reason)))) => {
+                    Value::Registers(Registers::Unknown(reason.clone()))
+                }
+                _ => known(None),
+            },
+            "DistributedLinearLayout" => known((|| {
+                Some(Layout::Linear {
+                    register: bases(0, "reg_bases")?,
+                    lane: bases(1, "lane_bases")?,
+                    warp: bases(2, "warp_bases")?,
+                })
+            })()),
+            "DotOperandLayout" => match args.get(1, "parent") {
+                Some(Value::Registers(Registers::Known(parent))) => known((|| {
+                    Some(Layout::DotOperand {
+                        operand: u32::try_from(number(0, "operand_index")?).ok()?,
+                        parent: parent.clone(),
+                        k_width: u32::try_from(number(2, "k_width")?).ok()?,
+                    })
+                })()),
+                Some(Value::Registers(Registers::Unknown(reason))) => {
+                    Value::Registers(Registers::Unknown(reason.clone()))
+                }
+                _ => known(None),
+            },
+            "NVMMADistributedLayout" => known((|| {
+                let version = narrow(0, "version")?;
+                Some(Layout::Mma {
+                    version: (*version.first()?, version.get(1).copied().unwrap_or(0)),
+                    warps_per_cta: narrow(1, "warps_per_cta")?,
+                    instr_shape: narrow(2, "instr_shape")?,
+                })
+            })()),
+            "AMDMFMALayout" => known((|| {
+                let warps_per_cta = narrow(3, "warps_per_cta")?;
+                let tiles = narrow(usize::MAX, "tiles_per_warp").unwrap_or_else(|| vec![1; warps_per_cta.len()]);
+                Some(Layout::Mfma {
+                    version: u32::try_from(number(0, "version")?).ok()?,
+                    instr_shape: narrow(1, "instr_shape")?,
+                    transposed: truth(2, "transposed"),
+                    warps_per_cta,
+                    tiles_per_warp: tiles,
+                    element_bits: number(usize::MAX, "element_bitwidth")
+                        .and_then(|bits| u32::try_from(bits).ok())
+                        .unwrap_or(32),
+                })
+            })()),
+            "NVMMASharedLayout" => shared((|| {
+                Some(SharedLayout::Nvmma(Nvmma {
+                    swizzle: u64::try_from(number(0, "swizzle_byte_width")?).ok()?,
+                    element_bits: u64::try_from(number(1, "element_bitwidth")?).ok()?,
+                    rank: args
+                        .get(2, "rank")
+                        .map_or(Some(2), Value::int)
+                        .and_then(|rank| usize::try_from(rank).ok())?,
+                    transposed: truth(3, "transposed"),
+                    fp4_padded: truth(4, "fp4_padded"),
+                    cga: cga(5)?,
+                }))
+            })()),
+            "NVMMASharedLayout.get_default_for" => shared((|| {
+                let shape = args.get(0, "block_shape")?.extents()?;
+                let Some(Value::Dtype(dtype)) = args.get(1, "dtype") else { return None };
+                let (transposed, fp4_padded, cga) = (truth(2, "transposed"), truth(3, "fp4_padded"), cga(4)?);
+                let element_bits = u64::from(dtype.bits);
+                Some(SharedLayout::Nvmma(Nvmma {
+                    swizzle: Nvmma::default_swizzle(&shape, element_bits, transposed, fp4_padded, &cga),
+                    element_bits,
+                    rank: shape.len(),
+                    transposed,
+                    fp4_padded,
+                    cga,
+                }))
+            })()),
+            "SwizzledSharedLayout" => {
+                shared((|| Some(SharedLayout::Swizzled { order: args.get(3, "order")?.extents()?, cga: cga(4)? }))())
+            }
+            "PaddedSharedLayout" => shared((|| {
+                Some(SharedLayout::Padded {
+                    pairs: pairs(args.get(0, "interval_padding_pairs")?)?,
+                    rank: args.get(3, "shape")?.extents()?.len(),
+                    cga: cga(2)?,
+                })
+            })()),
+            "PaddedSharedLayout.with_identity_for" => shared((|| {
+                Some(SharedLayout::Padded {
+                    pairs: pairs(args.get(0, "interval_padding_pairs")?)?,
+                    rank: args.get(1, "shape")?.extents()?.len(),
+                    cga: cga(3)?,
+                })
+            })()),
+            "SharedLinearLayout" => shared((|| {
+                let offset: Option<Vec<Vec<u64>>> =
+                    args.get(0, "offset_bases")?.elements()?.iter().map(Value::extents).collect();
+                let block: Option<Cga> = match args.get(1, "block_bases") {
+                    None | Some(Value::None) => Some(Vec::new()),
+                    Some(bases) => bases.elements()?.iter().map(Value::extents).collect(),
+                };
+                let alignment = args.get(2, "alignment").map_or(Some(16), Value::int)?;
+                Some(SharedLayout::Linear { offset: offset?, cga: block?, alignment: u64::try_from(alignment).ok()? })
+            })()),
+            "MBarrierLayout" => shared(cga(0).map(|cga| SharedLayout::Barrier { cga })),
+            "MBarrierLayout.multicta" => shared((|| {
+                let ctas = u64::try_from(number(0, "num_ctas")?).ok()?;
+                Some(SharedLayout::Barrier { cga: barrier_cga(ctas, truth(1, "two_cta")) })
+            })()),
+            "TensorMemoryLayout" => {
+                let layout = (|| {
+                    let block = args.get(0, "block")?.extents()?;
+                    Some(TensorMemoryLayout::Blocks {
+                        block: [*block.first()?, *block.get(1)?],
+                        column_stride: match args.get(1, "col_stride") {
+                            Some(stride) => u64::try_from(stride.int()?).ok()?,
+                            None => 1,
+                        },
+                        cga: cga(2)?,
+                        two_ctas: truth(3, "two_ctas"),
+                        fp4_padded: truth(4, "fp4_padded"),
+                    })
+                })();
+                match layout {
+                    Some(layout) => Value::TensorLayout(Rc::new(layout)),
+                    None => super::operators::first_unknown(&args.all())
+                        .map_or_else(|| unknown("a layout of tensor memory that is not known"), Value::Unknown),
+                }
+            }
+            "TensorMemoryScalesLayout" => Value::TensorLayout(Rc::new(TensorMemoryLayout::Scales { cga: cga(0)? })),
+            _ => return None,
+        })
+    }
+}
+
+fn tensors(value: &Value) -> Option<Vec<Tensor>> {
+    let tensor = |value: &Value| match value {
+        Value::Tensor(tensor) => Some(tensor.clone()),
+        _ => None,
+    };
+    value.elements()?.iter().map(tensor).collect()
+}
+
+fn pairs(value: &Value) -> Option<Vec<(u64, u64)>> {
+    let pair = |pair: &Value| match pair.extents()?[..] {
+        [interval, pad] => Some((interval, pad)),
+        _ => None,
+    };
+    value.elements()?.iter().map(pair).collect()
+}
+
+/// `MBarrierLayout.multicta`
+fn barrier_cga(ctas: u64, is_pair: bool) -> Cga {
+    let mut bases = Vec::new();
+    let mut ctas = ctas;
+    if is_pair {
+        bases.push(vec![0]);
+        ctas /= 2;
+    }
+    bases.extend((0..ctas.max(1).ilog2()).map(|bit| vec![1 << bit]));
+    bases
+}
+
+/// The element type in which a reduction computes (`triton/language/standard.py`).
+fn accumulated(name: &str, dtype: Dtype, asked: Option<&Value>) -> Dtype {
+    if let Some(Value::Dtype(asked)) = asked {
+        return *asked;
+    }
+    let is_signed = dtype.name.starts_with("int") && dtype.bits > 1;
+    match name {
+        "sum" if !dtype.is_floating() && dtype.bits < 32 => Dtype::named(if is_signed { "int32" } else { "uint32" }),
+        "sum" if dtype.name == "bfloat16" => Dtype::named("float32"),
+        "max" | "min" | "argmax" | "argmin" if dtype.bits < 32 => {
+            Dtype::named(if dtype.is_floating() { "float32" } else { "int32" })
+        }
+        _ => dtype,
+    }
+}

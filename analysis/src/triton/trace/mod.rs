@@ -1,0 +1,435 @@
+//! Follows a kernel as the front end of its compiler does, under one scenario, and writes down what it does to memory.
+//!
+//! What Python computes while the kernel is compiled is computed; what the kernel computes is an operation of the program. What is not known
+//! is said, and what hangs on it stays open.
+
+mod arguments;
+mod calls;
+mod expressions;
+mod operators;
+mod python;
+mod registers;
+mod statements;
+mod tensors;
+mod tlx;
+pub mod value;
+
+mod gluon;
+
+pub use gluon::language_path;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tilefit_syntax::BlockKey;
+use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
+
+use super::layouts::Hardware;
+use super::program::{
+    Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
+};
+use crate::eval::Constant;
+use crate::finding::{Finding, Note, Origin, Reason};
+use registers::Asked;
+use value::{Function, Value, unknown};
+
+/// Where names are looked up: the kernel's function is at 0, each helper and class at its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Home(pub u32);
+
+impl Home {
+    pub const KERNEL: Home = Home(0);
+}
+
+/// What a kernel sees of the code around it.
+pub trait Environment {
+    /// What a name stands for at a place.
+    fn definition(&self, home: Home, name: &str) -> Option<Definition>;
+
+    /// What `module.name` stands for, of a module that a name stands for at a place.
+    fn member(&self, home: Home, module: &str, name: &str) -> Option<Definition>;
+
+    /// A dotted name of the language by its path in it: `mbarrier.init` for whatever the file calls it.
+    fn canonical(&self, home: Home, path: &[&str]) -> Option<String>;
+}
+
+pub enum Definition {
+    Function {
+        ast: Arc<Ast>,
+        key: Option<BlockKey>,
+        home: Home,
+    },
+    Class {
+        header: Arc<Ast>,
+        methods: Vec<(Arc<Ast>, Option<BlockKey>)>,
+        home: Home,
+    },
+    /// An expression, or one element of what it gives.
+    Expression {
+        ast: Arc<Ast>,
+        expr: ExprId,
+        element: Option<usize>,
+        home: Home,
+    },
+    Constant(Constant),
+    Module,
+}
+
+/// What is known of the launch.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    pub hardware: Hardware,
+    pub warps: u64,
+    pub ctas: u64,
+    /// Values of parameters.
+    pub arguments: BTreeMap<String, Argument>,
+    pub dialect: Dialect,
+    /// What storage alias specs come to, by the call that makes one: bytes or columns.
+    pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
+    /// Arguments known to be multiples of 16.
+    pub divisible: BTreeSet<String>,
+}
+
+/// Who chooses the layouts of registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// The author.
+    Gluon,
+    /// The compiler.
+    Tlx,
+}
+
+/// What a parameter is given.
+#[derive(Debug, Clone)]
+pub enum Argument {
+    Constant(Constant),
+    /// Python that is evaluated where the kernel stands; the text itself where that gives nothing.
+    Python(String),
+    Pointer(super::language::Dtype),
+    Scalar(super::language::Dtype),
+    /// The layout as Python; the default one where nothing is said.
+    Descriptor {
+        element: super::language::Dtype,
+        block: Vec<u64>,
+        layout: Option<String>,
+    },
+}
+
+/// What following a kernel came to.
+#[derive(Debug)]
+pub struct Trace {
+    pub program: Program,
+    /// What is not known of it. Empty: the program is whole.
+    pub notes: Vec<Note>,
+    /// What the compiler refuses.
+    pub findings: Vec<Finding>,
+    /// The block of each function of which [`Site::function`] speaks; `None` for the kernel's own.
+    pub functions: Vec<Option<BlockKey>>,
+}
+
+/// Helpers that call helpers deeper than this are not followed.
+const DEEPEST_CALL: u32 = 24;
+/// Deeper expressions are not looked at.
+const DEEPEST_EXPRESSION: u32 = 100;
+
+/// Follows the kernel that a block is.
+pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> Trace {
+    let mut tracer = Tracer {
+        environment,
+        launch,
+        program: Program::default(),
+        blocks: vec![Block::default()],
+        notes: Vec::new(),
+        findings: Vec::new(),
+        functions: vec![None],
+        asked: Vec::new(),
+        autos: Vec::new(),
+        warps: launch.warps,
+        depth: 0,
+        nesting: 0,
+        uncertain: 0,
+        named: None,
+        known: HashMap::new(),
+        slices: Vec::new(),
+        is_scenario: false,
+        replica: None,
+        numbers: Vec::new(),
+        constants: BTreeSet::new(),
+        constexprs: 0,
+    };
+    tracer.kernel(ast);
+    tracer.finish()
+}
+
+struct Tracer<'a> {
+    environment: &'a dyn Environment,
+    launch: &'a Launch,
+    program: Program,
+    /// Those that are being filled, innermost last.
+    blocks: Vec<Block>,
+    notes: Vec<Note>,
+    findings: Vec<Finding>,
+    functions: Vec<Option<BlockKey>>,
+    /// What the scratch of the program is for, by its number.
+    asked: Vec<Asked>,
+    /// What automatic layouts turn out to be.
+    autos: Vec<Option<value::Registers>>,
+    /// Of the task that is followed.
+    warps: u64,
+    depth: u32,
+    nesting: u32,
+    /// Branches around of which it is not known whether they are taken.
+    uncertain: u32,
+    /// The name that the value being computed is assigned to.
+    named: Option<(Rc<str>, Option<Origin>)>,
+    known: HashMap<(Home, Rc<str>), Value>,
+    /// Which copy of a task is followed.
+    replica: Option<u64>,
+    /// A hash of what each value is computed from: values with one hash are equal.
+    numbers: Vec<u64>,
+    constants: BTreeSet<ValueId>,
+    /// What is computed is for Python alone, and not a part of the kernel.
+    constexprs: u32,
+    /// What is evaluated is the text of a scenario.
+    is_scenario: bool,
+    /// The first automatic layout is the slice of the second along a dimension.
+    slices: Vec<(u32, u32, u32)>,
+}
+
+/// A function that is being followed.
+struct Frame {
+    ast: Arc<Ast>,
+    home: Home,
+    /// In [`Trace::functions`].
+    function: u32,
+    names: HashMap<Rc<str>, Value>,
+    /// The call in the kernel's own text through which it is followed.
+    call: Option<Origin>,
+    /// It runs while the kernel is compiled.
+    is_host: bool,
+}
+
+/// Where control goes after a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Next,
+    Return,
+    Break,
+    Continue,
+}
+
+/// The key under which a frame keeps what it returns, which no name is.
+const RETURNED: &str = "return";
+
+/// The function that a block is.
+fn function(ast: &Ast) -> Option<&FunctionSyntax> {
+    ast.body.iter().find_map(|&stmt| match ast.stmt(stmt) {
+        Stmt::Function(function) => Some(function),
+        _ => None,
+    })
+}
+
+impl Tracer<'_> {
+    fn kernel(&mut self, ast: &Arc<Ast>) {
+        let Some(syntax) = function(ast) else { return };
+        let mut frame = Frame {
+            ast: ast.clone(),
+            home: Home::KERNEL,
+            function: 0,
+            names: HashMap::new(),
+            call: None,
+            is_host: false,
+        };
+        for param in &syntax.params {
+            let Some(name) = ast.name(param.name) else { continue };
+            let value = match self.launch.arguments.get(name) {
+                Some(argument) => self.argument(&mut frame, param.name, name, &argument.clone()),
+                None => match param.default {
+                    Some(default) => self.value(&mut frame, default),
+                    None => self.unnamed_argument(&frame, param),
+                },
+            };
+            frame.names.insert(name.into(), value);
+        }
+        self.body(&mut frame, &syntax.body);
+    }
+
+    fn finish(mut self) -> Trace {
+        if let Some(body) = self.blocks.pop() {
+            self.program.body = body;
+        }
+        self.settle_slices();
+        let sizes: Vec<Scratch> = (0..self.asked.len()).map(|i| self.scratch_size(i)).collect();
+        self.program.scratch = sizes;
+        Trace { program: self.program, notes: self.notes, findings: self.findings, functions: self.functions }
+    }
+
+    fn new_value(&mut self, of: Type) -> ValueId {
+        self.program.types.push(of);
+        let id = ValueId(self.program.types.len() as u32 - 1);
+        self.numbers.push(identity(("value", id)));
+        id
+    }
+
+    /// A hash of what a value is computed from.
+    fn numbered(&self, value: ValueId) -> u64 {
+        self.numbers.get(value.0 as usize).copied().unwrap_or_default()
+    }
+
+    fn site(&self, frame: &Frame, expr: ExprId) -> Site {
+        Site { function: frame.function, expr, call: frame.call.unwrap_or(Origin::Expr(expr)) }
+    }
+
+    fn push(&mut self, op: Op) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.ops.push(op);
+        }
+    }
+
+    /// An operation with one result.
+    fn emit(&mut self, frame: &Frame, at: ExprId, op: Emitted<'_>) -> ValueId {
+        let result = self.new_value(op.of);
+        if op.effect == Effect::None && op.name != "argument" {
+            let operands: Vec<u64> = op.operands.iter().map(|&operand| self.numbered(operand)).collect();
+            self.numbers[result.0 as usize] = identity((op.name, op.identity, operands));
+        }
+        if matches!(op.kind, Kind::Constant) {
+            self.constants.insert(result);
+        }
+        let op = Op {
+            name: op.name,
+            at: self.site(frame, at),
+            effect: op.effect,
+            operands: op.operands.to_vec(),
+            results: vec![result],
+            identity: op.identity,
+            kind: op.kind,
+        };
+        self.push(op);
+        result
+    }
+
+    /// An operation that has an effect and no result.
+    fn effect(&mut self, frame: &Frame, at: ExprId, name: &'static str, operands: Vec<ValueId>) {
+        let at = self.site(frame, at);
+        let kind = Kind::Plain;
+        self.push(Op { name, at, effect: Effect::Writes, operands, results: Vec::new(), identity: 0, kind });
+    }
+
+    fn open(&mut self) {
+        self.blocks.push(Block::default());
+    }
+
+    /// Ends the block that is being filled, with what it yields.
+    fn close(&mut self, frame: &Frame, at: ExprId, yields: Vec<ValueId>) -> Block {
+        let at = self.site(frame, at);
+        let mut block = self.blocks.pop().unwrap_or_default();
+        let yields = Op {
+            name: "yield",
+            at,
+            effect: Effect::None,
+            operands: yields,
+            results: Vec::new(),
+            identity: 0,
+            kind: Kind::Yield,
+        };
+        block.ops.push(yields);
+        block
+    }
+
+    /// Something that the total hangs on and that is not known.
+    fn note(&mut self, frame: &Frame, at: ExprId, reason: Reason) {
+        if !self.notes.iter().any(|note| note.reason == reason) {
+            self.notes.push(Note { at: frame.call.unwrap_or(Origin::Expr(at)), reason });
+        }
+    }
+
+    /// Makes a buffer of what the author allocates.
+    fn allocate(&mut self, frame: &Frame, at: ExprId, made: Made, of: Type, operands: &[ValueId]) -> ValueId {
+        let (name, name_at) = match self.named.clone() {
+            Some((name, at)) => (name.to_string(), at),
+            None => (made.function.to_owned(), None),
+        };
+        let id = BufferId(self.program.buffers.len() as u32);
+        self.program.buffers.push(Buffer {
+            name: name.as_str().into(),
+            at: self.site(frame, at),
+            name_at,
+            shape: made.shape,
+            dtype: made.dtype,
+            memory: made.memory,
+            use_: made.use_,
+        });
+        self.emit(
+            frame,
+            at,
+            Emitted {
+                name: made.function,
+                effect: Effect::Allocates,
+                operands,
+                of,
+                identity: u64::from(id.0),
+                kind: Kind::Allocation(id),
+            },
+        )
+    }
+
+    /// Takes note of scratch whose size is found when all is followed.
+    fn asks(&mut self, asked: Asked) -> Kind {
+        self.asked.push(asked);
+        Kind::Scratch(ScratchId(self.asked.len() as u32 - 1))
+    }
+}
+
+/// What an operation with one result is made of.
+struct Emitted<'o> {
+    name: &'static str,
+    effect: Effect,
+    operands: &'o [ValueId],
+    of: Type,
+    identity: u64,
+    kind: Kind,
+}
+
+/// What a buffer is made of.
+struct Made {
+    function: &'static str,
+    shape: Vec<u64>,
+    dtype: &'static str,
+    memory: Memory,
+    use_: Use,
+}
+
+fn identity(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The same in all of Triton's messages.
+fn not_modelled(what: &str) -> Value {
+    unknown(format!("`{what}` is not modelled"))
+}
+
+impl Bytes {
+    fn of(size: Result<u64, Reason>, most: u64) -> Bytes {
+        match size {
+            Ok(bytes) => Bytes::Exactly(bytes),
+            Err(reason) if most > 0 => Bytes::Between(0, most, reason),
+            Err(_) => Bytes::Exactly(0),
+        }
+    }
+}
+
+/// A function of the author's, for a frame of its own.
+fn callee(function: &Function) -> Option<&FunctionSyntax> {
+    match function.inner {
+        Some(stmt) => match function.ast.stmt(stmt) {
+            Stmt::Function(syntax) => Some(syntax),
+            _ => None,
+        },
+        None => self::function(&function.ast),
+    }
+}

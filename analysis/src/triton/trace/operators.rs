@@ -1,0 +1,289 @@
+//! Operators: on numbers that Python knows, and on what the kernel computes.
+
+use std::rc::Rc;
+
+use tilefit_syntax::ast::{BinaryOp, CompareOp, ExprId, UnaryOp};
+
+use super::super::language::Dtype;
+use super::super::program::{Effect, Kind, Type, ValueId};
+use super::statements::op_name;
+use super::value::{Registers, Scalar, Tensor, Value, unknown};
+use super::{Emitted, Frame, Tracer, identity};
+use crate::finding::Reason;
+
+/// The longest list that is made.
+const LONGEST: usize = 4096;
+
+impl Tracer<'_> {
+    pub(super) fn binary(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, left: &Value, right: &Value) -> Value {
+        match (left, right) {
+            (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+            (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
+                self.elementwise(frame, at, op_name(op), &[left.clone(), right.clone()], None)
+            }
+            _ => known(op, left, right).unwrap_or_else(|| unknown("an operator on something else than numbers")),
+        }
+    }
+
+    pub(super) fn unary(&mut self, frame: &Frame, at: ExprId, op: UnaryOp, operand: &Value) -> Value {
+        match (op, operand) {
+            (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+            (UnaryOp::Not, Value::Scalar(_) | Value::Tensor(_)) => {
+                self.elementwise(frame, at, "not", std::slice::from_ref(operand), Some(Dtype::named("int1")))
+            }
+            (_, Value::Scalar(_) | Value::Tensor(_)) => {
+                self.elementwise(frame, at, "unary", std::slice::from_ref(operand), None)
+            }
+            (UnaryOp::Not, value) => {
+                value.truth().map_or_else(|| unknown("`not` of something"), |truth| Value::Bool(!truth))
+            }
+            (UnaryOp::Neg, Value::Float(value)) => Value::Float(-value),
+            (UnaryOp::Pos, value) => value.clone(),
+            (UnaryOp::Neg, value) => {
+                value.int().and_then(i64::checked_neg).map_or_else(|| unknown("a negative of something"), Value::Int)
+            }
+            (UnaryOp::Invert, value) => {
+                value.int().map_or_else(|| unknown("`~` of something"), |value| Value::Int(!value))
+            }
+        }
+    }
+
+    pub(super) fn compared(&mut self, frame: &Frame, at: ExprId, op: CompareOp, left: &Value, right: &Value) -> Value {
+        match op {
+            CompareOp::Is | CompareOp::IsNot => {
+                let same = match (left, right) {
+                    (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => return Value::Unknown(reason.clone()),
+                    (Value::None, Value::None) => true,
+                    (Value::None, _) | (_, Value::None) => false,
+                    _ => left.equals(right).unwrap_or_default(),
+                };
+                return Value::Bool(same == (op == CompareOp::Is));
+            }
+            CompareOp::In | CompareOp::NotIn => {
+                let found = match right {
+                    Value::Dict(pairs) => pairs.iter().any(|(key, _)| key.equals(left) == Some(true)),
+                    Value::Str(text) => matches!(left, Value::Str(part) if text.contains(&**part)),
+                    _ => match right.elements() {
+                        Some(elements) => elements.iter().any(|element| element.equals(left) == Some(true)),
+                        None => return unknown("`in` of something else than a list"),
+                    },
+                };
+                return Value::Bool(found == (op == CompareOp::In));
+            }
+            _ => {}
+        }
+        match (left, right) {
+            (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+            (Value::Scalar(_) | Value::Tensor(_), Value::None) | (Value::None, Value::Scalar(_) | Value::Tensor(_)) => {
+                Value::Bool(op == CompareOp::Ne)
+            }
+            (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
+                let name = match op {
+                    CompareOp::Eq => "eq",
+                    CompareOp::Ne => "ne",
+                    CompareOp::Lt => "lt",
+                    CompareOp::Le => "le",
+                    CompareOp::Gt => "gt",
+                    _ => "ge",
+                };
+                self.elementwise(frame, at, name, &[left.clone(), right.clone()], Some(Dtype::named("int1")))
+            }
+            _ => {
+                let equal = left.equals(right);
+                let order = match (number(left), number(right)) {
+                    (Some(left), Some(right)) => left.partial_cmp(&right),
+                    _ => None,
+                };
+                let truth = match op {
+                    CompareOp::Eq => equal,
+                    CompareOp::Ne => equal.map(|equal| !equal),
+                    CompareOp::Lt => order.map(|order| order.is_lt()),
+                    CompareOp::Le => order.map(|order| order.is_le()),
+                    CompareOp::Gt => order.map(|order| order.is_gt()),
+                    _ => order.map(|order| order.is_ge()),
+                };
+                truth.map_or_else(|| unknown("a comparison of something else than numbers"), Value::Bool)
+            }
+        }
+    }
+
+    /// An operation on numbers or on each element of tensors, which have one shape and one layout then.
+    pub(super) fn elementwise(
+        &mut self,
+        frame: &Frame,
+        at: ExprId,
+        name: &'static str,
+        values: &[Value],
+        dtype: Option<Dtype>,
+    ) -> Value {
+        let mut shape: Option<Vec<u64>> = None;
+        let mut layout: Option<Registers> = None;
+        for value in values {
+            match value {
+                Value::Tensor(tensor) => {
+                    layout = Some(match &layout {
+                        None => tensor.layout.clone(),
+                        Some(before) => self.unify(before, &tensor.layout),
+                    });
+                    shape = Some(match &shape {
+                        None => (*tensor.shape).clone(),
+                        Some(shape) => match broadcast(shape, &tensor.shape) {
+                            Some(shape) => shape,
+                            None => return unknown("tensors of shapes that do not go together"),
+                        },
+                    });
+                }
+                Value::Unknown(reason) => return Value::Unknown(reason.clone()),
+                _ => {}
+            }
+        }
+        let dtype = dtype.unwrap_or_else(|| self.promoted(values));
+        let operands = self.operands(frame, at, values);
+        let of = if shape.is_some() { Type::Tensor } else { dtype.scalar_type() };
+        let identity = identity((dtype, &shape));
+        let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
+        let id = self.emit(frame, at, op);
+        match (shape, layout) {
+            (Some(shape), Some(layout)) => Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout }),
+            _ => Value::Scalar(Scalar { id, dtype }),
+        }
+    }
+
+    /// The element type of what an operation makes of some values. Numbers of Python's own take the type of the others.
+    pub(super) fn promoted(&self, values: &[Value]) -> Dtype {
+        let mut found: Option<Dtype> = None;
+        for value in values {
+            let dtype = match value {
+                Value::Scalar(scalar) => scalar.dtype,
+                Value::Tensor(tensor) => tensor.dtype,
+                _ => continue,
+            };
+            found = Some(match found {
+                None => dtype,
+                Some(before) => wider(before, dtype),
+            });
+        }
+        let has_float = values.iter().any(|value| matches!(value, Value::Float(_)));
+        match found {
+            Some(dtype) if has_float && !dtype.is_floating() && !dtype.is_pointer() => Dtype::named("float32"),
+            Some(dtype) => dtype,
+            None => values.first().map_or(Dtype::named("int32"), |value| self.number_type(value)),
+        }
+    }
+}
+
+fn wider(one: Dtype, two: Dtype) -> Dtype {
+    if one.is_pointer() || two.is_pointer() {
+        return if one.is_pointer() { one } else { two };
+    }
+    match (one.is_floating(), two.is_floating()) {
+        (true, false) => one,
+        (false, true) => two,
+        // float16 and bfloat16 meet in float32.
+        (true, true) if one != two && one.bits == 16 && two.bits == 16 => Dtype::named("float32"),
+        _ if two.bits > one.bits => two,
+        _ => one,
+    }
+}
+
+pub(super) fn broadcast(one: &[u64], two: &[u64]) -> Option<Vec<u64>> {
+    if one.len() != two.len() {
+        return None;
+    }
+    let each = |(&one, &two): (&u64, &u64)| match (one, two) {
+        (1, other) | (other, 1) => Some(other),
+        (one, two) => (one == two).then_some(one),
+    };
+    one.iter().zip(two).map(each).collect()
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(value) => Some(*value),
+        _ => value.int().map(|value| value as f64),
+    }
+}
+
+/// Python's own operators.
+fn known(op: BinaryOp, left: &Value, right: &Value) -> Option<Value> {
+    match (op, left, right) {
+        (BinaryOp::Add, Value::List(one), Value::List(two)) if one.len() + two.len() <= LONGEST => {
+            return Some(Value::list(one.iter().chain(two.iter()).cloned().collect::<Vec<_>>()));
+        }
+        (BinaryOp::Add, Value::Tuple(one), Value::Tuple(two)) if one.len() + two.len() <= LONGEST => {
+            return Some(Value::tuple(one.iter().chain(two.iter()).cloned().collect::<Vec<_>>()));
+        }
+        // A shape is a tuple in some versions and a list in others.
+        (BinaryOp::Add, Value::List(one), Value::Tuple(two)) | (BinaryOp::Add, Value::Tuple(one), Value::List(two))
+            if one.len() + two.len() <= LONGEST =>
+        {
+            return Some(Value::list(one.iter().chain(two.iter()).cloned().collect::<Vec<_>>()));
+        }
+        (BinaryOp::Mul, Value::List(values) | Value::Tuple(values), times)
+        | (BinaryOp::Mul, times, Value::List(values) | Value::Tuple(values)) => {
+            let times = usize::try_from(times.int()?).unwrap_or(0);
+            if values.len().saturating_mul(times) > LONGEST {
+                return None;
+            }
+            let repeated: Vec<Value> = (0..times).flat_map(|_| values.iter().cloned()).collect();
+            return Some(Value::list(repeated));
+        }
+        (BinaryOp::Add, Value::Str(one), Value::Str(two)) if one.len() + two.len() <= LONGEST => {
+            return Some(Value::str(&format!("{one}{two}")));
+        }
+        _ => {}
+    }
+    if let (Some(one), Some(two)) = (left.int(), right.int()) {
+        let int = |value: Option<i64>| value.map(Value::Int);
+        return match op {
+            BinaryOp::Add => int(one.checked_add(two)),
+            BinaryOp::Sub => int(one.checked_sub(two)),
+            BinaryOp::Mul => int(one.checked_mul(two)),
+            BinaryOp::FloorDiv => int(crate::eval::floor_div(one, two)),
+            BinaryOp::Mod => {
+                int(crate::eval::floor_div(one, two)?.checked_mul(two).and_then(|whole| one.checked_sub(whole)))
+            }
+            BinaryOp::Pow => match u32::try_from(two) {
+                Ok(power) => int(one.checked_pow(power)),
+                Err(_) => Some(Value::Float((one as f64).powf(two as f64))),
+            },
+            BinaryOp::Shl => int(u32::try_from(two).ok().filter(|&by| by < 63).and_then(|by| one.checked_mul(1 << by))),
+            BinaryOp::Shr => int(u32::try_from(two).ok().map(|by| one >> by.min(63))),
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
+                let bits = match op {
+                    BinaryOp::BitAnd => one & two,
+                    BinaryOp::BitOr => one | two,
+                    _ => one ^ two,
+                };
+                let are_truths = matches!((left, right), (Value::Bool(_), Value::Bool(_)));
+                Some(if are_truths { Value::Bool(bits != 0) } else { Value::Int(bits) })
+            }
+            BinaryOp::Div => (two != 0).then(|| Value::Float(one as f64 / two as f64)),
+            BinaryOp::MatMul => None,
+        };
+    }
+    let (one, two) = (number(left)?, number(right)?);
+    Some(Value::Float(match op {
+        BinaryOp::Add => one + two,
+        BinaryOp::Sub => one - two,
+        BinaryOp::Mul => one * two,
+        BinaryOp::Div if two != 0.0 => one / two,
+        BinaryOp::FloorDiv if two != 0.0 => (one / two).floor(),
+        BinaryOp::Pow => one.powf(two),
+        _ => return None,
+    }))
+}
+
+/// Operands of operations that are not looked into.
+pub(super) fn ids(values: &[Value]) -> Vec<ValueId> {
+    let mut leaves = Vec::new();
+    values.iter().for_each(|value| value.leaves(&mut leaves));
+    leaves.into_iter().map(|(id, _)| id).collect()
+}
+
+pub(super) fn first_unknown(values: &[Value]) -> Option<Reason> {
+    values.iter().find_map(|value| match value {
+        Value::Unknown(reason) => Some(reason.clone()),
+        _ => None,
+    })
+}

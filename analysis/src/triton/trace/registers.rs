@@ -1,0 +1,258 @@
+//! Layouts of tensors in registers, and the shared memory that operations need because of them.
+
+use std::sync::Arc;
+
+use super::super::layouts::{self, Layout, inference};
+use super::super::program::{Bytes, Scratch};
+use super::value::Registers;
+use super::{Tracer, tlx};
+use crate::finding::Reason;
+
+/// What scratch is needed for. Its size is found when the kernel is followed to its end, when automatic layouts are known.
+#[derive(Debug, Clone)]
+pub(super) enum Asked {
+    Conversion {
+        shape: Vec<u64>,
+        bits: u32,
+        from: Registers,
+        to: Registers,
+    },
+    Reduction {
+        shape: Vec<u64>,
+        axis: usize,
+        bits: Vec<u32>,
+        layout: Registers,
+    },
+    Scan {
+        shape: Vec<u64>,
+        axis: usize,
+        bits: Vec<u32>,
+        layout: Registers,
+    },
+    Gather {
+        source: (Vec<u64>, Registers),
+        index: (Vec<u64>, Registers),
+        axis: usize,
+        bits: u32,
+    },
+    Atomic {
+        shape: Vec<u64>,
+        bits: u32,
+        layout: Registers,
+    },
+    ScalarAtomic {
+        bits: u32,
+        warps: u64,
+    },
+    Fixed(u64),
+    /// At most so many bytes.
+    UpTo(u64, Reason),
+}
+
+impl Tracer<'_> {
+    /// What an automatic layout turned out to be.
+    pub(super) fn resolved(&self, layout: &Registers) -> Registers {
+        let mut layout = layout.clone();
+        for _ in 0..=self.autos.len() {
+            match layout {
+                Registers::Auto(auto) => match &self.autos[auto as usize] {
+                    Some(found) => layout = found.clone(),
+                    None => return layout,
+                },
+                _ => return layout,
+            }
+        }
+        Registers::Unknown(Reason::new("an automatic layout follows from itself"))
+    }
+
+    /// Whether two layouts are surely one.
+    pub(super) fn is_same(&self, one: &Registers, two: &Registers) -> bool {
+        match (self.resolved(one), self.resolved(two)) {
+            (Registers::Unknown(_), _) | (_, Registers::Unknown(_)) => false,
+            (one, two) => one == two,
+        }
+    }
+
+    pub(super) fn new_auto(&mut self) -> Registers {
+        self.autos.push(None);
+        Registers::Auto(self.autos.len() as u32 - 1)
+    }
+
+    /// Two tensors that one operation takes have one layout. Returns it.
+    pub(super) fn unify(&mut self, one: &Registers, two: &Registers) -> Registers {
+        match (self.resolved(one), self.resolved(two)) {
+            (Registers::Auto(one), Registers::Auto(two)) if one == two => Registers::Auto(one),
+            (Registers::Auto(auto), other) | (other, Registers::Auto(auto)) => {
+                self.settle(auto, other.clone());
+                other
+            }
+            (Registers::Flexible, other) | (other, Registers::Flexible) => other,
+            (Registers::Loaded(one), Registers::Loaded(two)) if one == two => Registers::Loaded(one),
+            (Registers::Loaded(_), Registers::Loaded(_)) => tlx::compilers(),
+            (Registers::Unknown(reason), _) | (_, Registers::Unknown(reason)) => Registers::Unknown(reason),
+            (one, _) => one,
+        }
+    }
+
+    fn settle(&mut self, auto: u32, layout: Registers) {
+        self.autos[auto as usize] = Some(layout);
+    }
+
+    /// The layout of a tensor whose slice along `axis` has this one.
+    pub(super) fn expanded(&mut self, layout: &Registers, axis: u32) -> Registers {
+        match self.resolved(layout) {
+            Registers::Auto(auto) => {
+                let parent = self.new_auto();
+                let Registers::Auto(number) = parent else { return parent };
+                self.slices.push((auto, axis, number));
+                parent
+            }
+            Registers::Loaded(_) => tlx::compilers(),
+            Registers::Known(layout) => match inference::expand_dims(&layout, axis as usize) {
+                Ok(parent) => Registers::Known(Arc::new(parent)),
+                Err(reason) => Registers::Unknown(reason),
+            },
+            unknown => unknown,
+        }
+    }
+
+    /// The layout of what is left when one dimension is gone.
+    pub(super) fn sliced(&mut self, layout: &Registers, axis: u32) -> Registers {
+        match self.resolved(layout) {
+            Registers::Known(parent) => Registers::Known(Arc::new(Layout::Slice { dim: axis, parent })),
+            Registers::Auto(parent) => {
+                let slice = self.new_auto();
+                if let Registers::Auto(number) = slice {
+                    self.slices.push((number, axis, parent));
+                }
+                slice
+            }
+            Registers::Flexible | Registers::Loaded(_) => tlx::compilers(),
+            unknown => unknown,
+        }
+    }
+
+    /// A layout that follows from another one, where that is known.
+    pub(super) fn inferred(&self, layout: &Registers, infer: impl Fn(&Layout) -> Result<Layout, Reason>) -> Registers {
+        match self.resolved(layout) {
+            Registers::Known(layout) => match infer(&layout) {
+                Ok(layout) => Registers::Known(Arc::new(layout)),
+                Err(reason) => Registers::Unknown(reason),
+            },
+            Registers::Auto(_) => {
+                Registers::Unknown(Reason::new("the layout of a view of a tensor with an automatic layout"))
+            }
+            Registers::Loaded(_) => tlx::compilers(),
+            other => other,
+        }
+    }
+
+    /// Slices of layouts that became known since are known too.
+    pub(super) fn settle_slices(&mut self) {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for (slice, dim, parent) in self.slices.clone() {
+                let parent = self.resolved(&Registers::Auto(parent));
+                let slice = self.resolved(&Registers::Auto(slice));
+                match (slice, parent) {
+                    (Registers::Auto(slice), Registers::Known(parent)) => {
+                        self.settle(slice, Registers::Known(Arc::new(Layout::Slice { dim, parent })));
+                        changed = true;
+                    }
+                    (Registers::Known(slice), Registers::Auto(parent)) => {
+                        if let Layout::Slice { dim: of, parent: known } = &*slice
+                            && *of == dim
+                        {
+                            self.settle(parent, Registers::Known(known.clone()));
+                            changed = true;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn known(&self, layout: &Registers) -> Result<Arc<Layout>, Reason> {
+        if self.launch.ctas > 1 {
+            return Err(Reason::new("the scratch of operations on several CTAs is not modelled"));
+        }
+        match self.resolved(layout) {
+            Registers::Known(layout) => Ok(layout),
+            Registers::Auto(_) => Err(Reason::new("an automatic layout that nothing settles")),
+            Registers::Flexible | Registers::Loaded(_) => {
+                Err(Reason::new("the compiler chooses the layouts of registers"))
+            }
+            Registers::Unknown(reason) => Err(reason),
+        }
+    }
+
+    /// The scratch of which a number was given out.
+    pub(super) fn scratch_size(&self, number: usize) -> Scratch {
+        let hardware = &self.launch.hardware;
+        let asked = &self.asked[number];
+        let only_if_used = matches!(asked, Asked::Atomic { .. } | Asked::ScalarAtomic { .. });
+        let size = match asked {
+            Asked::Conversion { shape, bits, from, to } => {
+                let same = self.is_same(from, to);
+                let size = || {
+                    let (from, to) = (self.known(from)?, self.known(to)?);
+                    layouts::conversion_bytes(&narrow(shape)?, *bits, &from, &to, hardware)
+                };
+                if same { Bytes::Exactly(0) } else { Bytes::of(size(), bytes(shape, *bits)) }
+            }
+            Asked::Reduction { shape, axis, bits, layout } => {
+                let size = || {
+                    let layout = self.known(layout)?;
+                    layouts::reduction_bytes(&narrow(shape)?, *axis, bits, &layout, hardware)
+                };
+                // Each warp has one partial result of what is left.
+                let rest = shape.iter().enumerate().filter(|(i, _)| i != axis).map(|(_, &extent)| extent);
+                let warps = self.launch.warps.min(shape.get(*axis).copied().unwrap_or(1)).max(1);
+                let most: u64 = bits.iter().map(|&bits| bytes(&rest.clone().collect::<Vec<_>>(), bits)).sum();
+                Bytes::of(size(), most.saturating_mul(warps))
+            }
+            Asked::Scan { shape, axis, bits, layout } => {
+                let size = || {
+                    let layout = self.known(layout)?;
+                    layouts::scan_bytes(&narrow(shape)?, *axis, bits, &layout, hardware)
+                };
+                Bytes::of(size(), bits.iter().map(|&bits| bytes(shape, bits)).sum())
+            }
+            Asked::Gather { source, index, axis, bits } => {
+                let size = || {
+                    let (of_source, of_index) = (self.known(&source.1)?, self.known(&index.1)?);
+                    let (source_shape, index_shape) = (narrow(&source.0)?, narrow(&index.0)?);
+                    let (source, index) =
+                        ((source_shape.as_slice(), &*of_source), (index_shape.as_slice(), &*of_index));
+                    layouts::gather_between_bytes(source, index, *axis, *bits, hardware)
+                };
+                Bytes::of(size(), bytes(&source.0, *bits))
+            }
+            Asked::Atomic { shape, bits, layout } => {
+                let size = || {
+                    let layout = self.known(layout)?;
+                    layouts::atomic_bytes(&narrow(shape)?, *bits, &layout, hardware)
+                };
+                Bytes::of(size(), bytes(shape, *bits))
+            }
+            Asked::ScalarAtomic { bits, warps } => {
+                Bytes::of(layouts::scalar_atomic_bytes(*bits, *warps as u32, hardware), 8)
+            }
+            Asked::Fixed(bytes) => Bytes::Exactly(*bytes),
+            Asked::UpTo(most, reason) => Bytes::of(Err(reason.clone()), *most),
+        };
+        Scratch { size, only_if_used }
+    }
+}
+
+/// The bytes of a tensor.
+fn bytes(shape: &[u64], bits: u32) -> u64 {
+    let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+    elements.saturating_mul(u64::from(bits.max(8))) / 8
+}
+
+pub(super) fn narrow(shape: &[u64]) -> Result<Vec<u32>, Reason> {
+    let narrow = |&extent: &u64| u32::try_from(extent).map_err(|_| Reason::new("a tensor is too large"));
+    shape.iter().map(narrow).collect()
+}

@@ -1,0 +1,652 @@
+//! Statements: assignments, branches and loops.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
+
+use super::super::language::Dtype;
+use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
+use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
+use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity, tlx};
+use crate::finding::{Origin, Reason};
+use crate::work;
+
+/// Rounds of a loop that is unrolled.
+const MOST_ROUNDS: i64 = 1024;
+
+/// What a loop goes over.
+pub(super) enum Rounds {
+    /// Each value in turn, in a copy of the body of its own.
+    Unrolled(Vec<Value>),
+    /// From, to, by.
+    Range(Value, Value, Value),
+    Unknown(Reason),
+}
+
+impl Tracer<'_> {
+    pub(super) fn body(&mut self, frame: &mut Frame, body: &[StmtId]) -> Flow {
+        for &stmt in body {
+            work::spend(4);
+            let flow = self.statement(frame, stmt);
+            if flow != Flow::Next {
+                return flow;
+            }
+        }
+        Flow::Next
+    }
+
+    pub(super) fn statement(&mut self, frame: &mut Frame, stmt: StmtId) -> Flow {
+        let ast = frame.ast.clone();
+        match ast.stmt(stmt) {
+            Stmt::Assign { targets, annotation, value: Some(value) } => {
+                self.named = targets.first().and_then(|&target| named(frame, target));
+                let is_constexpr = annotation.and_then(|annotation| ast.dotted(annotation));
+                let is_constexpr = is_constexpr.is_some_and(|path| path.last() == Some(&"constexpr"));
+                self.constexprs += u32::from(is_constexpr);
+                let value = self.value(frame, *value);
+                self.constexprs -= u32::from(is_constexpr);
+                self.named = None;
+                for &target in targets {
+                    self.assign(frame, target, value.clone());
+                }
+                Flow::Next
+            }
+            Stmt::AugAssign { target, op, value } => {
+                let before = self.value(frame, *target);
+                let with = self.value(frame, *value);
+                let value = self.binary(frame, *value, *op, &before, &with);
+                self.assign(frame, *target, value);
+                Flow::Next
+            }
+            Stmt::Expr(expr) => {
+                self.value(frame, *expr);
+                Flow::Next
+            }
+            Stmt::If { condition, body, or_else } => self.if_(frame, *condition, body, or_else),
+            Stmt::For { target, iter, body, .. } => self.for_(frame, *target, *iter, body),
+            Stmt::While { condition, body, .. } => self.while_(frame, *condition, body),
+            Stmt::With { items, body } => {
+                if let Some(flow) = self.async_tasks(frame, items, body) {
+                    return flow;
+                }
+                for item in items {
+                    self.value(frame, item.context);
+                }
+                self.body(frame, body)
+            }
+            Stmt::Return(value) => {
+                let value = value.map_or(Value::None, |value| self.value(frame, value));
+                frame.names.insert(RETURNED.into(), value);
+                Flow::Return
+            }
+            Stmt::Break => Flow::Break,
+            Stmt::Continue => Flow::Continue,
+            Stmt::Function(function) => {
+                if let Some(name) = ast.name(function.name) {
+                    let function = Function {
+                        name: name.into(),
+                        ast: ast.clone(),
+                        key: None,
+                        inner: Some(stmt),
+                        names: Some(Rc::new(frame.names.clone())),
+                        home: frame.home,
+                    };
+                    frame.names.insert(name.into(), Value::Function(Rc::new(function)));
+                }
+                Flow::Next
+            }
+            Stmt::Other { keyword: "assert" | "del" | "global" | "nonlocal", .. } | Stmt::Pass => Flow::Next,
+            Stmt::Assign { .. } | Stmt::Import(_) | Stmt::ImportFrom { .. } | Stmt::Class { .. } => Flow::Next,
+            Stmt::Other { keyword, body } => {
+                let at = first_expr(&ast, body);
+                if let Some(at) = at {
+                    self.note(frame, at, Reason::new(format!("tilefit does not look into `{keyword}`")));
+                }
+                Flow::Next
+            }
+            Stmt::Error => Flow::Next,
+        }
+    }
+
+    pub(super) fn assign(&mut self, frame: &mut Frame, target: ExprId, value: Value) {
+        let ast = frame.ast.clone();
+        match ast.expr(target) {
+            Expr::Name(name) => {
+                frame.names.insert(name.as_str().into(), value);
+            }
+            Expr::Tuple(targets) | Expr::List(targets) => {
+                let parts = value.elements().map(<[Value]>::to_vec);
+                let starred = targets.iter().position(|&target| matches!(ast.expr(target), Expr::Starred(_)));
+                for (i, &target) in targets.iter().enumerate() {
+                    let part = match (&parts, starred) {
+                        (Some(parts), None) if parts.len() == targets.len() => parts[i].clone(),
+                        (Some(_), None) => unknown("as many values are not given as are taken"),
+                        _ => match &value {
+                            Value::Unknown(reason) => Value::Unknown(reason.clone()),
+                            _ => unknown("what is taken apart is no tuple"),
+                        },
+                    };
+                    self.assign(frame, target, part);
+                }
+            }
+            Expr::Attribute { value: object, name } => {
+                if let (Some(base), Value::Record(record)) = (ast.name(*object), self.value(frame, *object)) {
+                    let mut record = (*record).clone();
+                    match record.fields.iter_mut().find(|(field, _)| **field == **name) {
+                        Some((_, field)) => *field = value,
+                        None => record.fields.push((name.as_str().into(), value)),
+                    }
+                    frame.names.insert(base.into(), Value::Record(Rc::new(record)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn if_(&mut self, frame: &mut Frame, condition: ExprId, body: &[StmtId], or_else: &[StmtId]) -> Flow {
+        let value = self.value(frame, condition);
+        match value.truth() {
+            Some(true) => self.body(frame, body),
+            Some(false) => self.body(frame, or_else),
+            None => self.branch(frame, condition, &value, body, or_else),
+        }
+    }
+
+    /// Follows both sides of a condition that the kernel computes, or that is not known.
+    fn branch(
+        &mut self,
+        frame: &mut Frame,
+        at: ExprId,
+        condition: &Value,
+        body: &[StmtId],
+        or_else: &[StmtId],
+    ) -> Flow {
+        let is_unknown = matches!(condition, Value::Unknown(_));
+        let operands = self.operands(frame, at, std::slice::from_ref(condition));
+        let before = frame.names.clone();
+        self.uncertain += u32::from(is_unknown);
+        self.open();
+        let first = self.body(frame, body);
+        let then_names = std::mem::replace(&mut frame.names, before);
+        self.blocks.push(Default::default());
+        let second = self.body(frame, or_else);
+        self.uncertain -= u32::from(is_unknown);
+        let otherwise_block = self.blocks.pop().unwrap_or_default();
+        let otherwise_names = std::mem::take(&mut frame.names);
+        // What a side that leaves the function says of names says nothing of what comes after.
+        let leaves = |flow: Flow| flow != Flow::Next;
+        let mut merged = Vec::new();
+        let (mut yields_then, mut yields_otherwise) = (Vec::new(), Vec::new());
+        let names: BTreeSet<Rc<str>> = then_names.keys().chain(otherwise_names.keys()).cloned().collect();
+        for name in names {
+            let is_returned = &*name == RETURNED;
+            let (one, two) = (then_names.get(&name), otherwise_names.get(&name));
+            let value = match (one, two) {
+                (Some(one), Some(two)) if same(one, two) => one.clone(),
+                (Some(one), Some(two)) if is_returned || leaves(first) == leaves(second) => {
+                    merged.push((name.clone(), one.clone(), two.clone()));
+                    continue;
+                }
+                (Some(_), Some(two)) if leaves(first) => two.clone(),
+                (Some(one), Some(_)) => one.clone(),
+                (Some(one), None) => one.clone(),
+                (None, Some(two)) => two.clone(),
+                (None, None) => continue,
+            };
+            frame.names.insert(name, value);
+        }
+        // The block of the first side is open still; numbers become operations where they differ.
+        let mut made = Vec::new();
+        for (name, one, two) in merged {
+            let one = self.computed(frame, at, &one, false);
+            let start = yields_then.len();
+            let mut leaves_one = Vec::new();
+            one.leaves(&mut leaves_one);
+            yields_then.extend(leaves_one.iter().map(|&(id, _)| id));
+            made.push((name, one, two, start, leaves_one));
+        }
+        let then_block_ops = self.blocks.pop().unwrap_or_default();
+        self.blocks.push(otherwise_block);
+        let mut results = Vec::new();
+        for (name, one, two, start, leaves_one) in made {
+            let two = self.computed(frame, at, &two, false);
+            let mut leaves_two = Vec::new();
+            two.leaves(&mut leaves_two);
+            if leaves_one.len() != leaves_two.len() || std::mem::discriminant(&one) != std::mem::discriminant(&two) {
+                yields_then.truncate(start.min(yields_then.len()));
+                yields_then.resize(yields_otherwise.len(), ValueId(0));
+                frame.names.insert(name.clone(), unknown(format!("`{name}` differs between the branches of an `if`")));
+                continue;
+            }
+            yields_otherwise.extend(leaves_two.iter().map(|&(id, _)| id));
+            let ids: Vec<ValueId> = leaves_one.iter().map(|&(_, of)| self.new_value(of)).collect();
+            results.extend(ids.iter().copied());
+            frame.names.insert(name, one.with_leaves(&mut ids.into_iter()));
+        }
+        let otherwise = self.close(frame, at, yields_otherwise.clone());
+        self.blocks.push(then_block_ops);
+        yields_then.truncate(yields_otherwise.len());
+        let then = self.close(frame, at, yields_then);
+        if let Value::Unknown(reason) = condition
+            && (self.touches_memory(&then) || self.touches_memory(&otherwise))
+        {
+            let reason = reason.clone().of("which branch is taken is not known");
+            self.note(frame, at, reason);
+        }
+        let op = Op {
+            name: "if",
+            at: self.site(frame, at),
+            effect: Effect::None,
+            operands,
+            results,
+            identity: 0,
+            kind: Kind::If { then, otherwise },
+        };
+        self.push(op);
+        match (first, second) {
+            (Flow::Return, Flow::Return) => Flow::Return,
+            _ => Flow::Next,
+        }
+    }
+
+    /// Whether anything in a block makes memory, uses it, or needs some for itself.
+    fn touches_memory(&self, block: &Block) -> bool {
+        let mut touches = false;
+        let is_memory =
+            |value: &ValueId| matches!(self.program.types[value.0 as usize], Type::Shared { .. } | Type::TensorMemory);
+        block.each(&mut |op| {
+            let kind = matches!(op.kind, Kind::Allocation(_) | Kind::Scratch(_) | Kind::Specialize { .. });
+            touches |= kind || op.operands.iter().any(is_memory);
+        });
+        touches
+    }
+
+    fn for_(&mut self, frame: &mut Frame, target: ExprId, iter: ExprId, body: &[StmtId]) -> Flow {
+        match self.rounds(frame, iter) {
+            Rounds::Unrolled(values) => {
+                for value in values {
+                    self.assign(frame, target, value);
+                    match self.body(frame, body) {
+                        Flow::Return => return Flow::Return,
+                        Flow::Break => break,
+                        Flow::Next | Flow::Continue => {}
+                    }
+                }
+                Flow::Next
+            }
+            Rounds::Unknown(reason) => {
+                self.note(frame, iter, reason);
+                // One round is as good as any to see what is used.
+                self.assign(frame, target, unknown("the rounds of the loop are not known"));
+                self.uncertain += 1;
+                self.body(frame, body);
+                self.uncertain -= 1;
+                Flow::Next
+            }
+            Rounds::Range(from, to, by) => {
+                let known = |value: &Value| value.int();
+                if let (Some(from), Some(to), Some(by)) = (known(&from), known(&to), known(&by)) {
+                    let rounds = rounds(from, to, by);
+                    if rounds == 0 {
+                        return Flow::Next;
+                    }
+                    if rounds == 1 {
+                        self.assign(frame, target, Value::Int(from));
+                        self.body(frame, body);
+                        return Flow::Next;
+                    }
+                }
+                self.loop_(frame, target, iter, [from, to, by], body);
+                Flow::Next
+            }
+        }
+    }
+
+    fn loop_(&mut self, frame: &mut Frame, target: ExprId, at: ExprId, bounds: [Value; 3], body: &[StmtId]) {
+        let index = bounds.iter().find_map(|bound| match bound {
+            Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
+            _ => None,
+        });
+        let mut operands = self.operands(frame, at, &bounds);
+        let count = operands.len();
+        let (carried, starts) = self.carried(frame, at, body);
+        operands.extend(starts);
+        let before = frame.names.clone();
+        self.open();
+        let dtype = index.unwrap_or(Dtype::named("int32"));
+        let index = self.new_value(Type::Scalar { bits: dtype.bits });
+        let mut params = vec![index];
+        self.enter_round(frame, &carried, &mut params);
+        self.assign(frame, target, Value::Scalar(Scalar { id: index, dtype }));
+        self.body(frame, body);
+        let yields = self.end_of_round(frame, at, &carried);
+        let mut body = self.close(frame, at, yields);
+        body.params = params;
+        frame.names = before;
+        let results = self.leave_loop(frame, &carried);
+        let op = Op {
+            name: "for",
+            at: self.site(frame, at),
+            effect: Effect::None,
+            operands,
+            results,
+            identity: 0,
+            kind: Kind::For { bounds: count, body },
+        };
+        self.push(op);
+    }
+
+    fn while_(&mut self, frame: &mut Frame, condition: ExprId, body: &[StmtId]) -> Flow {
+        if frame.is_host {
+            return self.host_while(frame, condition, body);
+        }
+        let (carried, operands) = self.carried(frame, condition, body);
+        let before = frame.names.clone();
+        self.open();
+        let mut params = Vec::new();
+        self.enter_round(frame, &carried, &mut params);
+        let value = self.value(frame, condition);
+        if let Value::Unknown(reason) = &value {
+            let reason = reason.clone().of("how long a loop goes on is not known");
+            self.note(frame, condition, reason);
+        }
+        let goes_on = self.operands(frame, condition, std::slice::from_ref(&value));
+        let handed = params.clone();
+        let mut head = self.close(frame, condition, goes_on.into_iter().chain(handed).collect());
+        head.params = params;
+        self.open();
+        if value.truth() != Some(false) {
+            self.body(frame, body);
+        }
+        let yields = self.end_of_round(frame, condition, &carried);
+        let body = self.close(frame, condition, yields);
+        frame.names = before;
+        let results = self.leave_loop(frame, &carried);
+        let op = Op {
+            name: "while",
+            at: self.site(frame, condition),
+            effect: Effect::None,
+            operands,
+            results,
+            identity: 0,
+            kind: Kind::While { condition: head, body },
+        };
+        self.push(op);
+        Flow::Next
+    }
+
+    fn host_while(&mut self, frame: &mut Frame, condition: ExprId, body: &[StmtId]) -> Flow {
+        for _ in 0..MOST_ROUNDS {
+            match self.value(frame, condition).truth() {
+                Some(true) => match self.body(frame, body) {
+                    Flow::Return => return Flow::Return,
+                    Flow::Break => return Flow::Next,
+                    Flow::Next | Flow::Continue => {}
+                },
+                Some(false) => return Flow::Next,
+                None => break,
+            }
+        }
+        for name in assigned(&frame.ast, body) {
+            frame.names.insert(name, unknown("how long a loop goes on is not known"));
+        }
+        Flow::Next
+    }
+
+    /// The names that a body assigns and that are bound before it, with what they stand for in each round, and what they start with.
+    fn carried(&mut self, frame: &mut Frame, at: ExprId, body: &[StmtId]) -> (Vec<(Rc<str>, Value)>, Vec<ValueId>) {
+        let mut carried = Vec::new();
+        let mut starts = Vec::new();
+        for name in assigned(&frame.ast, body) {
+            let Some(value) = frame.names.get(&name).cloned() else { continue };
+            let value = self.computed(frame, at, &value, true);
+            let mut leaves = Vec::new();
+            value.leaves(&mut leaves);
+            if leaves.is_empty() {
+                continue;
+            }
+            starts.extend(leaves.iter().map(|&(id, _)| id));
+            carried.push((name, value));
+        }
+        (carried, starts)
+    }
+
+    /// Gives what is carried parameters of its own.
+    fn enter_round(&mut self, frame: &mut Frame, carried: &[(Rc<str>, Value)], params: &mut Vec<ValueId>) {
+        for (name, value) in carried {
+            let mut leaves = Vec::new();
+            value.leaves(&mut leaves);
+            let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
+            params.extend(ids.iter().copied());
+            frame.names.insert(name.clone(), anchored(value.with_leaves(&mut ids.into_iter())));
+        }
+    }
+
+    /// What is handed to the next round.
+    fn end_of_round(&mut self, frame: &mut Frame, at: ExprId, carried: &[(Rc<str>, Value)]) -> Vec<ValueId> {
+        let mut yields = Vec::new();
+        for (name, start) in carried {
+            let end = frame.names.get(name).cloned().unwrap_or(Value::None);
+            let end = self.computed(frame, at, &end, true);
+            let (mut had, mut has) = (Vec::new(), Vec::new());
+            start.leaves(&mut had);
+            end.leaves(&mut has);
+            if had.len() != has.len() {
+                let reason = match end {
+                    Value::Unknown(reason) => reason.of("what a loop carries is not known"),
+                    _ => Reason::new(format!("`{name}` is something else after a round of the loop")),
+                };
+                if had.iter().any(|(_, of)| matches!(of, Type::Shared { .. } | Type::TensorMemory)) {
+                    self.note(frame, at, reason);
+                }
+                yields.extend(had.iter().map(|&(id, _)| id));
+                continue;
+            }
+            yields.extend(has.iter().map(|&(id, _)| id));
+        }
+        yields
+    }
+
+    /// Gives what a loop carried the values that it has afterwards.
+    fn leave_loop(&mut self, frame: &mut Frame, carried: &[(Rc<str>, Value)]) -> Vec<ValueId> {
+        let mut results = Vec::new();
+        for (name, value) in carried {
+            let mut leaves = Vec::new();
+            value.leaves(&mut leaves);
+            let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
+            results.extend(ids.iter().copied());
+            frame.names.insert(name.clone(), anchored(value.with_leaves(&mut ids.into_iter())));
+        }
+        results
+    }
+
+    /// A value as the kernel computes it: numbers become operations. `deep`: those in tuples and records too.
+    pub(super) fn computed(&mut self, frame: &Frame, at: ExprId, value: &Value, deep: bool) -> Value {
+        match value {
+            Value::Int(_) | Value::Bool(_) | Value::Float(_) => {
+                let dtype = self.number_type(value);
+                let id = self.constant(frame, at, value);
+                Value::Scalar(Scalar { id, dtype })
+            }
+            Value::Tuple(values) if deep => {
+                let values: Vec<_> = values.iter().map(|value| self.computed(frame, at, value, deep)).collect();
+                Value::tuple(values)
+            }
+            Value::Record(record) => {
+                let mut record = (**record).clone();
+                for (_, field) in &mut record.fields {
+                    *field = self.computed(frame, at, field, deep);
+                }
+                Value::Record(Rc::new(record))
+            }
+            _ => value.clone(),
+        }
+    }
+
+    pub(super) fn number_type(&self, value: &Value) -> Dtype {
+        Dtype::named(match value {
+            Value::Bool(_) => "int1",
+            Value::Float(_) => "float32",
+            Value::Int(value) if i32::try_from(*value).is_err() => "int64",
+            _ => "int32",
+        })
+    }
+
+    pub(super) fn constant(&mut self, frame: &Frame, at: ExprId, value: &Value) -> ValueId {
+        let bits = self.number_type(value).bits;
+        let number = match value {
+            Value::Float(value) => value.to_bits(),
+            Value::Bool(value) => u64::from(*value),
+            _ => value.int().unwrap_or_default() as u64,
+        };
+        let op = Emitted {
+            name: "constant",
+            effect: Effect::None,
+            operands: &[],
+            of: Type::Scalar { bits },
+            identity: identity((bits, number)),
+            kind: Kind::Constant,
+        };
+        self.emit(frame, at, op)
+    }
+
+    /// Results of the kernel that values are, those that are known as constants.
+    pub(super) fn operands(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<ValueId> {
+        let mut operands = Vec::new();
+        for value in values {
+            match value {
+                Value::Int(_) | Value::Bool(_) | Value::Float(_) => operands.push(self.constant(frame, at, value)),
+                _ => {
+                    let mut leaves = Vec::new();
+                    value.leaves(&mut leaves);
+                    operands.extend(leaves.into_iter().map(|(id, _)| id));
+                }
+            }
+        }
+        operands
+    }
+
+    fn rounds(&mut self, frame: &mut Frame, iter: ExprId) -> Rounds {
+        let value = self.iterated(frame, iter);
+        match value {
+            Rounds::Range(from, to, by) if frame.is_host => match (from.int(), to.int(), by.int()) {
+                (Some(from), Some(to), Some(by)) => unrolled(from, to, by),
+                _ => Rounds::Unknown(Reason::new("the bounds of a loop are not known")),
+            },
+            rounds => rounds,
+        }
+    }
+}
+
+/// What a loop carries has one layout in all rounds, which the compiler chooses where nobody else did.
+fn anchored(value: Value) -> Value {
+    match value {
+        Value::Tensor(Tensor { layout: Registers::Flexible | Registers::Loaded(_), id, dtype, shape })
+            if shape.len() > 1 =>
+        {
+            Value::Tensor(Tensor { layout: tlx::compilers(), id, dtype, shape })
+        }
+        value => value,
+    }
+}
+
+/// The rounds of a range; 0 for one that nothing is in.
+pub(super) fn rounds(from: i64, to: i64, by: i64) -> i64 {
+    let span = |from: i64, to: i64, by: i64| to.saturating_sub(from).saturating_add(by - 1).max(0) / by;
+    match by {
+        1.. => span(from, to, by),
+        ..=-1 => span(to, from, by.saturating_neg()),
+        0 => 0,
+    }
+}
+
+pub(super) fn unrolled(from: i64, to: i64, by: i64) -> Rounds {
+    let count = rounds(from, to, by);
+    if count > MOST_ROUNDS {
+        return Rounds::Unknown(Reason::new(format!("a loop of {count} rounds is not unrolled")));
+    }
+    work::spend(count as u64);
+    Rounds::Unrolled((0..count).map(|i| Value::Int(from.saturating_add(i.saturating_mul(by)))).collect())
+}
+
+fn first_expr(ast: &Ast, body: &[StmtId]) -> Option<ExprId> {
+    ast.exprs_in(body).into_iter().min()
+}
+
+/// The name that a target gives what is assigned to it, and where that is, for the kernel's own text.
+fn named(frame: &Frame, target: ExprId) -> Option<(Rc<str>, Option<Origin>)> {
+    let name = match frame.ast.expr(target) {
+        Expr::Name(name) => name.as_str(),
+        Expr::Attribute { name, .. } => name.as_str(),
+        _ => return None,
+    };
+    Some((name.into(), frame.call.is_none().then_some(Origin::Expr(target))))
+}
+
+/// The names that statements assign, in order.
+fn assigned(ast: &Ast, body: &[StmtId]) -> Vec<Rc<str>> {
+    fn targets(ast: &Ast, target: ExprId, found: &mut BTreeSet<Rc<str>>) {
+        match ast.expr(target) {
+            Expr::Name(name) => {
+                found.insert(name.as_str().into());
+            }
+            Expr::Tuple(parts) | Expr::List(parts) => parts.iter().for_each(|&part| targets(ast, part, found)),
+            Expr::Starred(inner) => targets(ast, *inner, found),
+            // An object of which a part is assigned is another one.
+            Expr::Attribute { value, .. } => targets(ast, *value, found),
+            _ => {}
+        }
+    }
+    fn visit(ast: &Ast, body: &[StmtId], found: &mut BTreeSet<Rc<str>>) {
+        for &stmt in body {
+            match ast.stmt(stmt) {
+                Stmt::Assign { targets: all, .. } => all.iter().for_each(|&target| targets(ast, target, found)),
+                Stmt::AugAssign { target, .. } | Stmt::For { target, .. } => targets(ast, *target, found),
+                _ => {}
+            }
+            for inner in ast.stmt(stmt).bodies() {
+                visit(ast, inner, found);
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    visit(ast, body, &mut found);
+    found.into_iter().collect()
+}
+
+/// Whether two values are the same, and not merely alike.
+pub(super) fn same(one: &Value, two: &Value) -> bool {
+    let (mut of_one, mut of_two) = (Vec::new(), Vec::new());
+    one.leaves(&mut of_one);
+    two.leaves(&mut of_two);
+    if of_one != of_two {
+        return false;
+    }
+    match (one, two) {
+        (Value::Unknown(one), Value::Unknown(two)) => one == two,
+        (Value::Unknown(_), _) | (_, Value::Unknown(_)) => false,
+        (Value::Shared(Shared { shape: one, .. }), Value::Shared(Shared { shape: two, .. })) => one == two,
+        _ if !of_one.is_empty() => std::mem::discriminant(one) == std::mem::discriminant(two),
+        _ => std::mem::discriminant(one) == std::mem::discriminant(two) && one.equals(two).unwrap_or(true),
+    }
+}
+
+/// What the operators of [`Stmt::AugAssign`] and [`Expr::Binary`] are called in a program.
+pub(super) fn op_name(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "add",
+        BinaryOp::Sub => "sub",
+        BinaryOp::Mul => "mul",
+        BinaryOp::MatMul => "dot",
+        BinaryOp::Div => "div",
+        BinaryOp::FloorDiv => "floordiv",
+        BinaryOp::Mod => "mod",
+        BinaryOp::Pow => "pow",
+        BinaryOp::Shl => "shl",
+        BinaryOp::Shr => "shr",
+        BinaryOp::BitAnd => "and",
+        BinaryOp::BitOr => "or",
+        BinaryOp::BitXor => "xor",
+    }
+}

@@ -1,0 +1,664 @@
+//! The functions of TLX, and what the compiler makes of those of Triton in a TLX kernel.
+//!
+//! Layouts of registers are the compiler's choice here. Where a tensor goes to global memory in another layout than it may have, the conversion
+//! takes between nothing and its size.
+
+use std::rc::Rc;
+
+use tilefit_syntax::ast::{Expr, ExprId, Stmt, StmtId, WithItem};
+
+use super::super::language::Dtype;
+use super::super::layouts::Vendor;
+use super::super::program::{Block, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
+use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
+use super::arguments::default_layout;
+use super::calls::Args;
+use super::registers::Asked;
+use super::value::{Descriptor, Registers, Shared, Tensor, TensorMemory, Value, unknown};
+use super::{Emitted, Flow, Frame, Made, Tracer, identity};
+use crate::diagnostics::Code;
+use crate::finding::Reason;
+
+/// Functions that do something to memory or to the order of things, and give nothing.
+const EFFECTS: [&str; 38] = [
+    "local_store",
+    "local_scatter",
+    "tmem_copy",
+    "async_load_commit_group",
+    "async_load_wait_group",
+    "async_descriptor_load",
+    "async_descriptor_store",
+    "async_descriptor_store_wait",
+    "async_descriptor_prefetch_tensor",
+    "async_descriptor_load_multicast",
+    "barrier_wait",
+    "barrier_arrive",
+    "barrier_expect_bytes",
+    "warp_barrier_arrive",
+    "warp_barrier_wait",
+    "tcgen05_commit",
+    "fence",
+    "fence_async_shared",
+    "named_barrier_wait",
+    "named_barrier_arrive",
+    "cluster_barrier",
+    "cluster_barrier_arrive",
+    "cluster_barrier_wait",
+    "async_remote_shmem_store",
+    "remote_shmem_store",
+    "clc_producer",
+    "async_store",
+    "fence_mbarrier_init_cluster",
+    "async_descriptor_reduce",
+    "prefetch",
+    "vote_ballot_sync_effect",
+    "set_buffer_overlap",
+    "async_load_wait",
+    "global_barrier",
+    "fence_proxy",
+    "async_descriptor_store_reduce",
+    "tma_store_wait",
+    "nanosleep",
+];
+
+impl Tracer<'_> {
+    /// `None` where it is no function of TLX.
+    pub(super) fn tlx_call(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: &Args) -> Option<Value> {
+        if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
+            if name.starts_with("async_descriptor_") {
+                self.check_offsets(frame, expr, args);
+            }
+            let operands = self.operands(frame, expr, &args.all());
+            self.effect(frame, expr, effect, operands);
+            return Some(Value::None);
+        }
+        Some(match name {
+            "storage_alias_spec" => self.storage_alias_spec(frame, expr, args),
+            "reuse_group" => Value::None,
+            "local_alloc" => self.local_alloc(frame, expr, args),
+            "alloc_barriers" | "alloc_warp_barrier" => {
+                let count = args.get(0, "num_barriers").cloned().unwrap_or(Value::Int(1));
+                self.alloc_barriers(frame, expr, &count)
+            }
+            "clc_create_context" => self.clc_context(frame, expr, args),
+            "local_view" => match (args.get(0, "local_allocated_buffers"), args.get(1, "buffer_idx")) {
+                (Some(buffer), Some(index)) => self.view_at(frame, expr, &buffer.clone(), &index.clone()),
+                _ => unknown("a view of nothing"),
+            },
+            "local_slice" | "subslice" | "local_trans" | "local_reshape" | "local_reinterpret" | "remote_view" => {
+                self.tlx_view(frame, expr, name, args)
+            }
+            "local_load" => self.local_load(frame, expr, args),
+            "local_gather" => match (args.positional.first(), args.positional.get(1)) {
+                (Some(Value::Shared(shared)), Some(Value::Tensor(indices))) => {
+                    let (id, of) = (shared.id, (shared.dtype, (*indices.shape).clone(), compilers()));
+                    self.loaded(frame, expr, "local_gather", id, of)
+                }
+                _ => unknown("a gather of something that is no buffer"),
+            },
+            "async_load" => {
+                let operands = self.operands(frame, expr, &args.all());
+                self.effect(frame, expr, "async_load", operands);
+                Value::None
+            }
+            "async_dot" | "async_dot_scaled" => self.async_dot(frame, expr, name, args),
+            "async_dot_wait" => match args.get(1, "inp") {
+                Some(value) => self.passed_on(frame, expr, "async_dot_wait", &value.clone()),
+                None => Value::None,
+            },
+            "async_task_replica_id" => match self.replica {
+                Some(replica) => Value::Int(replica as i64),
+                None => unknown("the number of a replica outside of a task"),
+            },
+            "dtype_of" => match args.positional.first() {
+                Some(Value::Dtype(dtype)) => Value::Dtype(dtype.element()),
+                Some(Value::Scalar(scalar)) => Value::Dtype(scalar.dtype.element()),
+                Some(Value::Descriptor(descriptor)) => Value::Dtype(descriptor.dtype),
+                Some(Value::Shared(shared)) => Value::Dtype(shared.dtype),
+                Some(Value::TensorMemory(memory)) => Value::Dtype(memory.dtype),
+                Some(Value::Tensor(tensor)) => Value::Dtype(tensor.dtype.element()),
+                Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+                _ => unknown("the element type of something"),
+            },
+            "size_of" => match args.positional.first() {
+                Some(Value::Dtype(dtype)) => Value::Int(dtype.bytes() as i64),
+                Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
+                _ => unknown("the size of something"),
+            },
+            "thread_id" | "cluster_cta_rank" | "cluster_size_1d" | "clock64" => {
+                let name = if name == "thread_id" { "thread_id" } else { "cluster_cta_rank" };
+                self.scalar(frame, expr, name, Dtype::named("int32"), &args.all())
+            }
+            "get_fp8_format_name" => match args.positional.first() {
+                Some(Value::Dtype(dtype)) => Value::str(if dtype.name == "float8e5" { "e5m2" } else { "e4m3" }),
+                _ => unknown("the name of a format"),
+            },
+            "make_tensor_descriptor" | "allocate_tensor_descriptor" => self.device_descriptor(frame, expr, args),
+            "stoch_round" | "to" => return None,
+            "swizzled_shared_layout_encoding" | "make_default" => self.encoding(name, args),
+            _ => return None,
+        })
+    }
+
+    /// Offsets into what a descriptor leads to have 32 bits.
+    fn check_offsets(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
+        let offsets = args.get(2, "offsets").and_then(Value::elements).unwrap_or_default();
+        let wide = offsets.iter().find_map(|offset| match offset {
+            Value::Scalar(scalar) if scalar.dtype.bits > 32 => Some(scalar.dtype),
+            _ => None,
+        });
+        if let Some(dtype) = wide {
+            let message =
+                format!("an offset of a descriptor has 32 bits, and this is an {dtype}: `.to(tl.int32)` makes it one");
+            self.refuse(frame, expr, Code::InvalidOperand, message);
+        }
+    }
+
+    fn encoding(&mut self, _: &str, args: &Args) -> Value {
+        let rank = args.get(0, "rank").and_then(Value::int).unwrap_or(2).clamp(1, 8) as u64;
+        Value::SharedLayout(Rc::new(SharedLayout::Swizzled { order: (0..rank).rev().collect(), cga: Vec::new() }))
+    }
+
+    /// The memory that several allocations share. Its size is found by the rules of TLX, and given with the launch.
+    fn storage_alias_spec(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let found = frame.call.is_none().then(|| self.launch.specs.get(&expr)).flatten();
+        let Some(extent) = found else {
+            let reason = Reason::new("what a storage alias spec comes to is not known in a helper");
+            return self.unsized_(frame, expr, "the size", &reason);
+        };
+        let is_tensor = args.get(0, "storage").is_some_and(is_tmem);
+        let extent = match extent.clone() {
+            Ok(extent) => extent,
+            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+        };
+        let dtype = Dtype::named(if is_tensor { "int32" } else { "int8" });
+        let shape = vec![extent];
+        if is_tensor {
+            let memory = Memory::Tensor { columns: extent, rows: 128 };
+            let made = Made {
+                function: "storage_alias_spec",
+                shape: shape.clone(),
+                dtype: dtype.name,
+                memory,
+                use_: Use::Data,
+            };
+            let id = self.allocate(frame, expr, made, Type::TensorMemory, &[]);
+            return Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(shape), layout: None });
+        }
+        let layout = Rc::new(SharedLayout::Swizzled { order: vec![0], cga: Vec::new() });
+        self.shared_buffer(frame, expr, "storage_alias_spec", (dtype, shape, layout), Use::Data, &[])
+    }
+
+    fn local_alloc(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let (dtype, shape) = (args.get(1, "dtype").cloned(), args.get(0, "shape").cloned());
+        let num = args.get(2, "num").cloned().unwrap_or(Value::Int(1));
+        let parts = [dtype.clone().unwrap_or(Value::None), num.clone()];
+        let extents = shape.as_ref().and_then(Value::extents);
+        let (Some(Value::Dtype(dtype)), Some(extents), Some(num)) =
+            (dtype, extents, num.int().and_then(|num| u64::try_from(num).ok()))
+        else {
+            let all: Vec<Value> = parts
+                .into_iter()
+                .chain(shape.iter().flat_map(|shape| shape.elements().unwrap_or_default().to_vec()))
+                .collect();
+            let reason =
+                super::operators::first_unknown(&all).unwrap_or_else(|| Reason::new("it is computed by the kernel"));
+            return self.unsized_(frame, expr, "the shape", &reason);
+        };
+        let mut full = vec![num];
+        full.extend(&extents);
+        let is_tensor = args.get(3, "storage").is_some_and(is_tmem);
+        let layout = self.tlx_layout(&extents, dtype, args.get(5, "layout"));
+        match (args.get(4, "reuse").cloned(), is_tensor) {
+            (Some(Value::Shared(base)), _) => self.view(frame, expr, "reinterpret", &base, &[], full, dtype, layout),
+            (Some(Value::TensorMemory(base)), _) => {
+                let identity = identity((&full, dtype));
+                let op = Emitted {
+                    name: "reinterpret",
+                    effect: Effect::None,
+                    operands: &[base.id],
+                    of: Type::TensorMemory,
+                    identity,
+                    kind: Kind::View,
+                };
+                let layout = Some(Rc::new(tensor_layout(&extents, dtype)));
+                Value::TensorMemory(TensorMemory {
+                    id: self.emit(frame, expr, op),
+                    dtype,
+                    shape: Rc::new(full),
+                    layout,
+                })
+            }
+            (Some(Value::Unknown(reason)), _) => self.unsized_(frame, expr, "the base", &reason),
+            (_, true) => {
+                let layout = tensor_layout(&extents, dtype);
+                let (columns, rows) = match layout.extent(&full, u64::from(dtype.bits)) {
+                    Ok(extent) => extent,
+                    Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+                };
+                let memory = Memory::Tensor { columns, rows };
+                let made =
+                    Made { function: "local_alloc", shape: full.clone(), dtype: dtype.name, memory, use_: Use::Data };
+                let id = self.allocate(frame, expr, made, Type::TensorMemory, &[]);
+                Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(full), layout: Some(Rc::new(layout)) })
+            }
+            (_, false) => match layout {
+                Some(layout) => self.shared_buffer(frame, expr, "local_alloc", (dtype, full, layout), Use::Data, &[]),
+                None => self.unsized_(frame, expr, "the layout", &Reason::new("it is none that is modelled")),
+            },
+        }
+    }
+
+    /// The layout of an allocation: what is said, else what the front end chooses.
+    fn tlx_layout(&self, shape: &[u64], dtype: Dtype, said: Option<&Value>) -> Option<Rc<SharedLayout>> {
+        match said {
+            Some(Value::SharedLayout(layout)) => return Some(layout.clone()),
+            Some(Value::None) | None => {}
+            Some(_) => return None,
+        }
+        let is_plain = shape.len() < 2 || self.launch.hardware.vendor == Vendor::Amd;
+        Some(Rc::new(if is_plain {
+            SharedLayout::Swizzled { order: (0..shape.len() as u64).rev().collect(), cga: Vec::new() }
+        } else {
+            default_layout(shape, dtype)
+        }))
+    }
+
+    fn alloc_barriers(&mut self, frame: &Frame, expr: ExprId, count: &Value) -> Value {
+        let Some(count) = count.int().and_then(|count| u64::try_from(count).ok()) else {
+            let reason = super::operators::first_unknown(std::slice::from_ref(count));
+            let reason = reason.unwrap_or_else(|| Reason::new("it is computed by the kernel"));
+            return self.unsized_(frame, expr, "the number of barriers", &reason);
+        };
+        let layout = Rc::new(SharedLayout::Barrier { cga: Vec::new() });
+        self.shared_buffer(frame, expr, "alloc_barriers", (Dtype::BARRIER, vec![count, 1], layout), Use::Barrier, &[])
+    }
+
+    /// Two arrays of barriers, and 16 bytes for each response.
+    fn clc_context(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let stages = args.named("num_stages").or(args.positional.get(1)).cloned().unwrap_or(Value::Int(1));
+        let full = self.alloc_barriers(frame, expr, &stages);
+        let empty = self.alloc_barriers(frame, expr, &stages);
+        let count = stages.int().and_then(|stages| u64::try_from(stages).ok()).unwrap_or(1);
+        let layout = Rc::new(SharedLayout::Swizzled { order: vec![0], cga: Vec::new() });
+        let of = (Dtype::BARRIER, vec![count, 2], layout);
+        let responses = self.shared_buffer(frame, expr, "clc_create_context", of, Use::Data, &[]);
+        Value::tuple([full, empty, responses])
+    }
+
+    fn tlx_view(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
+        let Some(base) = args.positional.first().cloned() else { return unknown("a view of nothing") };
+        let operands = self.operands(frame, expr, &args.positional[1..]);
+        let shape_of = |shape: &[u64]| -> Vec<u64> {
+            match name {
+                "local_slice" => args.get(2, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
+                "subslice" => {
+                    let mut shape = shape.to_vec();
+                    if let (Some(last), Some(size)) = (shape.last_mut(), args.get(2, "size").and_then(Value::int)) {
+                        *last = size.max(0) as u64;
+                    }
+                    shape
+                }
+                "local_trans" => {
+                    let mut shape = shape.to_vec();
+                    shape.reverse();
+                    shape
+                }
+                "local_reshape" => args.get(1, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
+                "local_reinterpret" => args.get(2, "shape").and_then(Value::extents).unwrap_or_else(|| shape.to_vec()),
+                _ => shape.to_vec(),
+            }
+        };
+        let dtype_of = |dtype: Dtype| match args.get(1, "dtype") {
+            Some(Value::Dtype(dtype)) if name == "local_reinterpret" => *dtype,
+            _ => dtype,
+        };
+        match base {
+            Value::Shared(shared) => {
+                let (shape, dtype) = (shape_of(&shared.shape), dtype_of(shared.dtype));
+                self.view(frame, expr, "view", &shared, &operands, shape, dtype, None)
+            }
+            Value::TensorMemory(memory) => {
+                let (shape, dtype) = (shape_of(&memory.shape), dtype_of(memory.dtype));
+                let kind = if matches!(name, "local_slice" | "subslice") { Kind::ShortView } else { Kind::View };
+                let mut all = vec![memory.id];
+                all.extend(operands);
+                let identity = identity((name, &shape, dtype));
+                let op = Emitted {
+                    name: "view",
+                    effect: Effect::None,
+                    operands: &all,
+                    of: Type::TensorMemory,
+                    identity,
+                    kind,
+                };
+                Value::TensorMemory(TensorMemory {
+                    id: self.emit(frame, expr, op),
+                    dtype,
+                    shape: Rc::new(shape),
+                    layout: None,
+                })
+            }
+            Value::Unknown(reason) => Value::Unknown(reason),
+            _ => unknown("a view of something that is no buffer"),
+        }
+    }
+
+    fn local_load(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        match args.positional.first() {
+            Some(Value::Shared(Shared { id, dtype, shape, .. })) => {
+                let of = (*dtype, (**shape).clone(), Registers::Flexible);
+                self.loaded(frame, expr, "local_load", *id, of)
+            }
+            Some(Value::TensorMemory(TensorMemory { id, dtype, shape, .. })) => {
+                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), compilers()))
+            }
+            Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason.clone(), args),
+            _ => unknown("a load of something that is no buffer"),
+        }
+    }
+
+    fn async_dot(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
+        match acc {
+            Value::Tensor(acc) if name == "async_dot" => {
+                let op = Emitted {
+                    name: "dot",
+                    effect: Effect::Reads,
+                    operands: &operands,
+                    of: Type::Tensor,
+                    identity: 0,
+                    kind: Kind::Plain,
+                };
+                Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout: compilers(), ..acc })
+            }
+            Value::TensorMemory(_) => {
+                let barriers = args.named("mBarriers").or(args.positional.get(5));
+                let is_synchronous = match barriers {
+                    None | Some(Value::None) => true,
+                    Some(barriers) => barriers.elements().is_some_and(<[Value]>::is_empty),
+                };
+                if !is_synchronous {
+                    self.effect(frame, expr, "async_dot", operands);
+                    return acc;
+                }
+                // The compiler waits for it, with a barrier of its own.
+                let named = self.named.replace(("barrier of `async_dot`".into(), None));
+                let barrier = self.alloc_barriers(frame, expr, &Value::Int(1));
+                self.named = named;
+                let barrier = super::operators::ids(std::slice::from_ref(&barrier));
+                self.effect(frame, expr, "async_dot", [operands, barrier.clone()].concat());
+                self.effect(frame, expr, "barrier_wait", barrier);
+                acc
+            }
+            Value::Unknown(reason) => self.unknown_call(frame, expr, reason, args),
+            _ => self.unknown_call(frame, expr, Reason::new("a product without an accumulator"), args),
+        }
+    }
+
+    /// A descriptor that the kernel makes: 128 bytes while it is made.
+    fn device_descriptor(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        let (base, block) = (args.get(0, "base"), args.get(3, "block_shape").and_then(Value::extents));
+        let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
+            return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
+        };
+        let dtype = base.dtype.element();
+        let kind = self.asks(Asked::Fixed(128));
+        let of = Type::Descriptor;
+        let op = Emitted {
+            name: "make_tensor_descriptor",
+            effect: Effect::Writes,
+            operands: &operands,
+            of,
+            identity: 0,
+            kind,
+        };
+        let id = self.emit(frame, expr, op);
+        let layout = Some(Rc::new(default_layout(&block, dtype)));
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout })
+    }
+
+    /// `desc.load(…)` and `desc.store(…)` go through buffers that the source does not show.
+    pub(super) fn descriptor_access(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        name: &str,
+        descriptor: &Descriptor,
+        args: &Args,
+    ) -> Value {
+        let layout = Rc::new(default_layout(&descriptor.block, descriptor.dtype));
+        let of = (descriptor.dtype, (*descriptor.block).clone(), layout);
+        let named = self
+            .named
+            .replace((if name == "store" { "staging of `desc.store`" } else { "staging of `desc.load`" }.into(), None));
+        let values = super::operators::ids(&args.all());
+        let staging =
+            self.shared_buffer(frame, expr, "staging", of, Use::Staging, if name == "store" { &values } else { &[] });
+        let barrier = (name == "load").then(|| self.alloc_barriers(frame, expr, &Value::Int(1)));
+        self.named = named;
+        let mut operands = super::operators::ids(std::slice::from_ref(&staging));
+        operands.extend(super::operators::ids(barrier.as_slice()));
+        operands.push(descriptor.id);
+        let effect = if name == "store" { "descriptor store" } else { "descriptor load" };
+        self.effect(frame, expr, effect, operands);
+        match (name, staging) {
+            ("load", Value::Shared(staging)) => {
+                let of = (staging.dtype, (*staging.shape).clone(), Registers::Flexible);
+                self.loaded(frame, expr, "local_load", staging.id, of)
+            }
+            _ => Value::None,
+        }
+    }
+
+    /// A store to global memory. A tensor whose layout is another than that of the pointers goes through shared memory first.
+    pub(super) fn triton_store(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
+        let operands = self.operands(frame, expr, &args.all());
+        if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
+            (args.get(0, "pointer"), args.get(1, "value"))
+        {
+            let own = self.coalesced(pointers);
+            let fits = match &value.layout {
+                Registers::Flexible => true,
+                Registers::Loaded(key) => *key == own,
+                _ => false,
+            };
+            if !fits {
+                let bits = pointers.dtype.element().bits;
+                let shape = (*pointers.shape).clone();
+                self.conversion(frame, expr, &operands, &shape, bits);
+            }
+        }
+        self.effect(frame, expr, "store", operands);
+    }
+
+    /// A conversion that the compiler may put here.
+    pub(super) fn conversion(&mut self, frame: &Frame, expr: ExprId, operands: &[ValueId], shape: &[u64], bits: u32) {
+        let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+        let most = elements.saturating_mul(u64::from(bits.max(8))) / 8;
+        let reason = Reason::new(
+            "the compiler chooses the layouts of registers, and may convert one into another through shared memory",
+        );
+        let kind = self.asks(Asked::UpTo(most, reason));
+        let op = Op {
+            name: "convert_layout",
+            at: self.site(frame, expr),
+            effect: Effect::Writes,
+            operands: operands.to_vec(),
+            results: Vec::new(),
+            identity: 0,
+            kind,
+        };
+        self.push(op);
+    }
+
+    /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.
+    pub(super) fn coalesced(&self, pointers: &Tensor) -> u64 {
+        let what = self.numbered(pointers.id);
+        identity((what, pointers.dtype.element().bits, &pointers.shape))
+    }
+
+    /// `with tlx.async_tasks():`; `None` where a statement is none.
+    pub(super) fn async_tasks(&mut self, frame: &mut Frame, items: &[WithItem], body: &[StmtId]) -> Option<Flow> {
+        let [item] = items else { return None };
+        let ast = frame.ast.clone();
+        let Expr::Call { func, .. } = ast.expr(item.context) else { return None };
+        let Value::Language(name) = self.value(frame, *func) else { return None };
+        if &*name != "async_tasks" {
+            return None;
+        }
+        let mut found = FoundTasks::default();
+        self.tasks_in(frame, body, &mut found);
+        let mut operands: Vec<ValueId> = Vec::new();
+        let FoundTasks { default, tasks } = found;
+        let default = default.unwrap_or_else(|| {
+            self.open();
+            self.close(frame, item.context, Vec::new())
+        });
+        let free: Vec<Vec<ValueId>> = tasks.iter().map(|(block, _)| self.free(block)).collect();
+        for value in free.iter().flatten() {
+            if !operands.contains(value) {
+                operands.push(*value);
+            }
+        }
+        let tasks = tasks
+            .into_iter()
+            .map(|(mut block, warps)| {
+                let params: Vec<ValueId> =
+                    operands.iter().map(|&value| self.new_value(self.program.types[value.0 as usize])).collect();
+                rename(&mut block, &operands, &params);
+                block.params = params;
+                Task { body: block, warps }
+            })
+            .collect();
+        let op = Op {
+            name: "async_tasks",
+            at: self.site(frame, item.context),
+            effect: Effect::Writes,
+            operands,
+            results: Vec::new(),
+            identity: 0,
+            kind: Kind::Specialize { default, tasks },
+        };
+        self.push(op);
+        Some(Flow::Next)
+    }
+
+    /// The tasks that stand in a body, also under conditions that are known.
+    fn tasks_in(&mut self, frame: &mut Frame, body: &[StmtId], found: &mut FoundTasks) {
+        let ast = frame.ast.clone();
+        for &stmt in body {
+            match ast.stmt(stmt) {
+                Stmt::With { items, body } => {
+                    let Some(item) = items.first() else { continue };
+                    let Expr::Call { args, .. } = ast.expr(item.context) else { continue };
+                    let args = self.args(frame, args);
+                    let is_default = matches!(args.positional.first(), Some(Value::Str(name)) if &**name == "default");
+                    let number = |name: &str, position: usize| {
+                        args.get(position, name).and_then(Value::int).and_then(|it| u64::try_from(it).ok())
+                    };
+                    let warps = number("num_warps", usize::MAX);
+                    let replicas = number("replicate", usize::MAX).unwrap_or(1).min(64);
+                    if !is_default && warps.is_none() {
+                        self.note(frame, item.context, Reason::new("the warps of a task are not known"));
+                    }
+                    let before = frame.names.clone();
+                    let around = (self.warps, self.replica);
+                    for replica in 0..replicas {
+                        if !is_default {
+                            self.warps = warps.unwrap_or(4);
+                        }
+                        self.replica = Some(replica);
+                        self.open();
+                        self.body(frame, body);
+                        let block = self.close(frame, item.context, Vec::new());
+                        frame.names = before.clone();
+                        if is_default {
+                            found.default = Some(block);
+                        } else {
+                            found.tasks.push((block, self.warps));
+                        }
+                    }
+                    (self.warps, self.replica) = around;
+                }
+                Stmt::If { condition, body, or_else } => match self.value(frame, *condition).truth() {
+                    Some(true) => self.tasks_in(frame, body, found),
+                    Some(false) => self.tasks_in(frame, or_else, found),
+                    None => self.note(frame, *condition, Reason::new("which tasks there are is not known")),
+                },
+                _ => {
+                    self.statement(frame, stmt);
+                }
+            }
+        }
+    }
+
+    /// The values that a block uses and does not define.
+    fn free(&self, block: &Block) -> Vec<ValueId> {
+        let mut defined: Vec<ValueId> = Vec::new();
+        let mut used: Vec<ValueId> = Vec::new();
+        block.each(&mut |op| {
+            defined.extend(&op.results);
+            for inner in op.kind.blocks() {
+                defined.extend(&inner.params);
+            }
+            used.extend(&op.operands);
+        });
+        defined.sort_unstable();
+        let mut found = Vec::new();
+        for value in used {
+            let is_constant = self.constants.contains(&value);
+            if !is_constant && defined.binary_search(&value).is_err() && !found.contains(&value) {
+                found.push(value);
+            }
+        }
+        found
+    }
+}
+
+#[derive(Default)]
+struct FoundTasks {
+    default: Option<Block>,
+    tasks: Vec<(Block, u64)>,
+}
+
+fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
+    for op in &mut block.ops {
+        for operand in &mut op.operands {
+            if let Some(at) = from.iter().position(|value| value == operand) {
+                *operand = to[at];
+            }
+        }
+        for inner in op.kind.blocks_mut() {
+            rename(inner, from, to);
+        }
+    }
+}
+
+/// A layout that the compiler chooses.
+pub(super) fn compilers() -> Registers {
+    Registers::Unknown(Reason::new("the compiler chooses the layouts of registers"))
+}
+
+fn is_tmem(storage: &Value) -> bool {
+    matches!(storage, Value::Language(name) if &**name == "tmem")
+}
+
+/// The layout of an allocation in tensor memory: one block, or scales.
+fn tensor_layout(shape: &[u64], dtype: Dtype) -> TensorMemoryLayout {
+    if dtype.is_scale() {
+        return TensorMemoryLayout::Scales { cga: Vec::new() };
+    }
+    let [m, n] = shape[shape.len().saturating_sub(2)..] else {
+        return TensorMemoryLayout::Blocks {
+            block: [0, 0],
+            column_stride: 1,
+            two_ctas: false,
+            fp4_padded: false,
+            cga: Vec::new(),
+        };
+    };
+    TensorMemoryLayout::Blocks { block: [m, n], column_stride: 1, two_ctas: false, fp4_padded: false, cga: Vec::new() }
+}

@@ -1,0 +1,293 @@
+//! What a name stands for while a kernel is followed: what Python computes before the kernel is compiled, and what the kernel computes.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tilefit_syntax::BlockKey;
+use tilefit_syntax::ast::{Ast, StmtId};
+
+use super::super::language::Dtype;
+use super::super::layouts::Layout;
+use super::super::program::{Type, ValueId};
+use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
+use super::Home;
+use crate::finding::Reason;
+
+#[derive(Debug, Clone)]
+pub enum Value {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(Rc<str>),
+    Dtype(Dtype),
+    Tuple(Rc<Vec<Value>>),
+    List(Rc<Vec<Value>>),
+    Dict(Rc<Vec<(Value, Value)>>),
+    /// A layout of registers; `None` for `AutoLayout()`.
+    Registers(Registers),
+    SharedLayout(Rc<SharedLayout>),
+    TensorLayout(Rc<TensorMemoryLayout>),
+    Scalar(Scalar),
+    Tensor(Tensor),
+    /// A view of shared memory, or all of a buffer.
+    Shared(Shared),
+    TensorMemory(TensorMemory),
+    Descriptor(Descriptor),
+    Function(Rc<Function>),
+    Class(Rc<Class>),
+    /// An object of an aggregate.
+    Record(Rc<Record>),
+    /// `object.method`
+    Method(Rc<(Value, Rc<str>)>),
+    /// A name of the language by its path in it: `allocate_shared_memory`, `mbarrier.init`.
+    Language(Rc<str>),
+    /// A function of Python's own, or what it makes of a sequence.
+    Python(&'static str),
+    /// `value.type`
+    TypeOf(Rc<Value>),
+    /// A module of the workspace.
+    Module(Rc<str>),
+    Unknown(Reason),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scalar {
+    pub id: ValueId,
+    pub dtype: Dtype,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tensor {
+    pub id: ValueId,
+    pub dtype: Dtype,
+    pub shape: Rc<Vec<u64>>,
+    pub layout: Registers,
+}
+
+/// Where the elements of a tensor are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Registers {
+    Known(Arc<Layout>),
+    /// One that follows from how the tensor is used, by its number.
+    Auto(u32),
+    /// One that the compiler makes as it is needed: nothing is anchored to it.
+    Flexible,
+    /// That of a load from global memory, by what decides it.
+    Loaded(u64),
+    /// One that the compiler chooses, or that is not modelled.
+    Unknown(Reason),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shared {
+    pub id: ValueId,
+    pub dtype: Dtype,
+    pub shape: Rc<Vec<u64>>,
+    /// `None` where that is not known.
+    pub layout: Option<Rc<SharedLayout>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct TensorMemory {
+    pub id: ValueId,
+    pub dtype: Dtype,
+    pub shape: Rc<Vec<u64>>,
+    pub layout: Option<Rc<TensorMemoryLayout>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Descriptor {
+    pub id: ValueId,
+    pub dtype: Dtype,
+    pub block: Rc<Vec<u64>>,
+    pub layout: Option<Rc<SharedLayout>>,
+}
+
+/// A function of the author's.
+#[derive(Debug)]
+pub struct Function {
+    pub name: Rc<str>,
+    pub ast: Arc<Ast>,
+    /// Its block, where that is another than the one that is being followed.
+    pub key: Option<BlockKey>,
+    /// The statement, where it stands inside of a block.
+    pub inner: Option<StmtId>,
+    /// What it sees of the function that it stands in.
+    pub names: Option<Rc<HashMap<Rc<str>, Value>>>,
+    pub home: Home,
+}
+
+#[derive(Debug)]
+pub struct Class {
+    pub name: Rc<str>,
+    pub header: Arc<Ast>,
+    pub methods: Vec<(Arc<Ast>, Option<BlockKey>)>,
+    pub home: Home,
+}
+
+#[derive(Debug, Clone)]
+pub struct Record {
+    pub class: Rc<Class>,
+    pub fields: Vec<(Rc<str>, Value)>,
+}
+
+pub fn unknown(reason: impl Into<String>) -> Value {
+    Value::Unknown(Reason::new(reason))
+}
+
+impl Value {
+    pub fn tuple(values: impl IntoIterator<Item = Value>) -> Value {
+        Value::Tuple(Rc::new(values.into_iter().collect()))
+    }
+
+    pub fn list(values: impl IntoIterator<Item = Value>) -> Value {
+        Value::List(Rc::new(values.into_iter().collect()))
+    }
+
+    pub fn ints(values: &[u64]) -> Value {
+        Value::list(values.iter().map(|&value| Value::Int(value as i64)))
+    }
+
+    pub fn str(text: &str) -> Value {
+        Value::Str(text.into())
+    }
+
+    pub fn elements(&self) -> Option<&[Value]> {
+        match self {
+            Value::Tuple(values) | Value::List(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// An integer that is known while the kernel is compiled.
+    pub fn int(&self) -> Option<i64> {
+        match self {
+            Value::Int(value) => Some(*value),
+            Value::Bool(value) => Some(i64::from(*value)),
+            _ => None,
+        }
+    }
+
+    /// Integers that none are negative.
+    pub fn extents(&self) -> Option<Vec<u64>> {
+        self.elements()?.iter().map(|value| u64::try_from(value.int()?).ok()).collect()
+    }
+
+    /// Python's truth value, where it is known.
+    pub fn truth(&self) -> Option<bool> {
+        match self {
+            Value::None => Some(false),
+            Value::Bool(value) => Some(*value),
+            Value::Int(value) => Some(*value != 0),
+            Value::Float(value) => Some(*value != 0.0),
+            Value::Str(value) => Some(!value.is_empty()),
+            Value::Tuple(values) | Value::List(values) => Some(!values.is_empty()),
+            Value::Dict(pairs) => Some(!pairs.is_empty()),
+            Value::Scalar(_) | Value::Tensor(_) | Value::Unknown(_) => None,
+            _ => Some(true),
+        }
+    }
+
+    /// Whether two values that are known while the kernel is compiled are equal.
+    pub fn equals(&self, other: &Value) -> Option<bool> {
+        Some(match (self, other) {
+            (Value::Unknown(_) | Value::Scalar(_) | Value::Tensor(_), _) => return None,
+            (_, Value::Unknown(_) | Value::Scalar(_) | Value::Tensor(_)) => return None,
+            (Value::Float(one), other) => {
+                *one == other.int().map_or(f64::NAN, |int| int as f64)
+                    || matches!(other, Value::Float(two) if one == two)
+            }
+            (one, Value::Float(two)) => one.int().is_some_and(|one| one as f64 == *two),
+            (Value::Str(one), Value::Str(two)) => one == two,
+            (Value::None, Value::None) => true,
+            (Value::Dtype(one), Value::Dtype(two)) => one == two,
+            (Value::Registers(one), Value::Registers(two)) => one == two,
+            (Value::SharedLayout(one), Value::SharedLayout(two)) => one == two,
+            (Value::TensorLayout(one), Value::TensorLayout(two)) => one == two,
+            (Value::Language(one), Value::Language(two)) => one == two,
+            (Value::Class(one), Value::Class(two)) => one.name == two.name,
+            (Value::Tuple(one), Value::Tuple(two)) | (Value::List(one), Value::List(two)) => {
+                if one.len() != two.len() {
+                    return Some(false);
+                }
+                let mut all = true;
+                for (one, two) in one.iter().zip(two.iter()) {
+                    all &= one.equals(two)?;
+                }
+                all
+            }
+            (one, two) => match (one.int(), two.int()) {
+                (Some(one), Some(two)) => one == two,
+                _ => false,
+            },
+        })
+    }
+
+    /// What of it is computed by the kernel, with the type under which a task captures it.
+    pub fn leaves(&self, found: &mut Vec<(ValueId, Type)>) {
+        match self {
+            Value::Scalar(scalar) => found.push((scalar.id, scalar.dtype.scalar_type())),
+            Value::Tensor(tensor) => found.push((tensor.id, Type::Tensor)),
+            Value::Shared(shared) => found.push((shared.id, Type::Shared { rank: shared.shape.len() as u32 })),
+            Value::TensorMemory(memory) => found.push((memory.id, Type::TensorMemory)),
+            Value::Descriptor(descriptor) => found.push((descriptor.id, Type::Descriptor)),
+            Value::Tuple(values) | Value::List(values) => values.iter().for_each(|value| value.leaves(found)),
+            Value::Dict(pairs) => pairs.iter().for_each(|(_, value)| value.leaves(found)),
+            Value::Record(record) => record.fields.iter().for_each(|(_, value)| value.leaves(found)),
+            Value::Method(method) => method.0.leaves(found),
+            Value::TypeOf(_) => {}
+            _ => {}
+        }
+    }
+
+    /// The same value with other results of the kernel in it, in the order of [`leaves`](Value::leaves).
+    pub fn with_leaves(&self, ids: &mut dyn Iterator<Item = ValueId>) -> Value {
+        let mut next = |id: ValueId| ids.next().unwrap_or(id);
+        match self {
+            Value::Scalar(scalar) => Value::Scalar(Scalar { id: next(scalar.id), ..*scalar }),
+            Value::Tensor(tensor) => Value::Tensor(Tensor { id: next(tensor.id), ..tensor.clone() }),
+            Value::Shared(shared) => Value::Shared(Shared { id: next(shared.id), ..shared.clone() }),
+            Value::TensorMemory(memory) => Value::TensorMemory(TensorMemory { id: next(memory.id), ..memory.clone() }),
+            Value::Descriptor(one) => Value::Descriptor(Descriptor { id: next(one.id), ..one.clone() }),
+            Value::Tuple(values) => Value::tuple(values.iter().map(|value| value.with_leaves(ids)).collect::<Vec<_>>()),
+            Value::List(values) => Value::list(values.iter().map(|value| value.with_leaves(ids)).collect::<Vec<_>>()),
+            Value::Dict(pairs) => {
+                let pairs = pairs.iter().map(|(key, value)| (key.clone(), value.with_leaves(ids)));
+                Value::Dict(Rc::new(pairs.collect()))
+            }
+            Value::Record(record) => {
+                let fields = record.fields.iter().map(|(name, value)| (name.clone(), value.with_leaves(ids)));
+                Value::Record(Rc::new(Record { class: record.class.clone(), fields: fields.collect() }))
+            }
+            Value::Method(method) => Value::Method(Rc::new((method.0.with_leaves(ids), method.1.clone()))),
+            _ => self.clone(),
+        }
+    }
+}
+
+impl Dtype {
+    /// As a task captures a number of it.
+    pub fn scalar_type(self) -> Type {
+        if self.is_pointer() { Type::Pointer } else { Type::Scalar { bits: self.bits } }
+    }
+
+    pub fn is_pointer(self) -> bool {
+        self.name.starts_with("pointer_type")
+    }
+
+    /// What a pointer points to.
+    pub fn element(self) -> Dtype {
+        let inner = self.name.strip_prefix("pointer_type(tl.").and_then(|name| name.strip_suffix(')'));
+        inner.and_then(Dtype::from_name).unwrap_or(self)
+    }
+
+    pub fn is_floating(self) -> bool {
+        self.name.starts_with("float") || self.name.starts_with("bfloat")
+    }
+
+    pub fn named(name: &str) -> Dtype {
+        Dtype::from_name(name).expect("a row of the table of element types")
+    }
+}
