@@ -16,7 +16,7 @@ use crate::codegen::{self, Generated, Sequenced};
 use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
-use crate::ir::{Kernel, Origin, Reason};
+use crate::ir::{Kernel, Note, Origin, Reason};
 use crate::memory::{self, Effort, Plan, Searched};
 use crate::printed::{self, Offsets, PrintedKernel};
 use crate::project::Config;
@@ -29,31 +29,37 @@ mod assumptions;
 mod calls;
 mod dumps;
 mod factories;
+mod gluon;
 pub(crate) mod imports;
+mod launches;
 mod libraries;
 mod names;
 mod pairs;
 mod patches;
 mod provenance;
+mod scenarios;
 mod shapes;
 mod shared_plans;
 #[cfg(test)]
 mod tests;
 mod tlx;
+mod traced;
 
 use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
+pub(crate) use gluon::{GluonKernel, gluon_kernel, gluon_name, is_gluon_decorator, is_gluon_kernel};
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
+pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;
 use shared_plans::KernelPlans;
 pub(crate) use shared_plans::SharedPlans;
 pub(crate) use tlx::{
-    ScenarioRow, ScenarioTable, TlxKernel, Verdict, imports as tlx_imports, module_constant, tlx_kernel,
-    tlx_scenario_table,
+    ScenarioRow, ScenarioTable, TlxKernel, Verdict, module_constant, tlx_kernel, tlx_needed_values, tlx_scenario_table,
 };
+pub(crate) use traced::TracedKernel;
 
 #[salsa::db]
 #[derive(Clone, Default)]
@@ -395,6 +401,9 @@ impl<'db> UnitScope<'db> {
     /// The function of that name in the enclosing program, the module, or where that imports it from.
     fn function_unit(&self, name: &str) -> Option<Unit<'db>> {
         let (db, unit) = (self.db, self.unit);
+        if let Some((module, name)) = name.split_once('.') {
+            return defined(db, self.file_of_module(module)?, name, BlockKind::Function);
+        }
         let is_named = |candidate: &&Unit<'_>| {
             let key = candidate.key(db);
             key.kind == BlockKind::Function && key.name() == name
@@ -416,6 +425,9 @@ impl<'db> UnitScope<'db> {
     /// The function of that name, if it stands in another file.
     fn defining_unit(&self, function: &str) -> Option<Unit<'db>> {
         let (db, unit) = (self.db, self.unit);
+        if function.contains('.') {
+            return self.function_unit(function);
+        }
         let is_here = |candidate: &Unit<'_>| {
             let key = candidate.key(db);
             key.kind == BlockKind::Function && key.name() == function && *candidate != unit
@@ -524,6 +536,13 @@ impl Scope for UnitScope<'_> {
         remembered(|| self.function_unit(function).map_or_else(Vec::new, |unit| names::described(self.db, unit)))
     }
 
+    fn notes(&self, function: Option<&str>) -> Vec<Note> {
+        remembered(|| {
+            let unit = function.map_or(Some(self.unit), |function| self.function_unit(function));
+            unit.map_or_else(Vec::new, |unit| names::notes(self.db, unit))
+        })
+    }
+
     fn argument(&self, param: &str) -> Option<Constant> {
         let mut given = remembered(|| shapes::given(self.db, self.unit)).iter();
         given.find(|given| given.param == param).map(|given| Constant::object(given.tensor.clone()))
@@ -547,7 +566,7 @@ impl Scope for UnitScope<'_> {
     }
 
     fn imports(&self) -> Option<&Imports> {
-        Some(tlx::imports(self.db, self.unit.file(self.db)))
+        Some(scenarios::imports(self.db, self.unit.file(self.db)))
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {

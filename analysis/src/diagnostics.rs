@@ -54,6 +54,7 @@ macro_rules! codes {
 
 codes! {
     CapacityExceeded "capacity-exceeded" Error "a memory space cannot hold the tiles that live in it";
+    MayNotFit "may-not-fit" Warning "whether a memory holds a kernel hangs on what only the compiler chooses";
     FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only when freed memory is divided again";
     PipelineDepth "pipeline-depth" Hint "fewer buffers of a pipeline fit than it has stages";
     TileLayout "tile-layout" Warning "the compiler accepts this tile, the instruction library does not";
@@ -91,6 +92,7 @@ codes! {
     BackingShape "backing-shape" Warning "the size of a spec is no power of two";
     RowMismatch "row-mismatch" Warning "an allocation of 64 rows stands for buffers of 128";
     IndexOutOfRange "index-out-of-range" Error "a constant index is outside of a buffer";
+    InvalidView "invalid-view" Error "a view does not lie in the buffer that it is of";
     InvalidShape "invalid-shape" Error "a buffer's shape has no place in its memory";
     UnsupportedTarget "unsupported-target" Error "the architecture does not have this";
     ReuseAdvice "reuse-advice" Hint "memory could be shared in another way";

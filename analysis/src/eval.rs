@@ -18,7 +18,7 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Arg, Ast, BoolOp, Clause, CompareOp, Expr, ExprId, FloatBits, StmtId};
 
 use crate::element::Dtype;
-use crate::finding::Reason;
+use crate::finding::{Note, Reason};
 use crate::work;
 use arithmetic::{binary, compare, unary};
 use builtins::{builtin, is_builtin, math};
@@ -104,7 +104,8 @@ pub trait Scope {
         self.outer()?.constant(name)
     }
 
-    /// The function of that name in the enclosing program (`self.name`) or module, for inlining and signatures.
+    /// The function of that name in the enclosing program (`self.name`) or module, for inlining and signatures; `module.name` is one of a
+    /// module that the file imports.
     fn function(&self, name: &str) -> Option<FunctionSource> {
         self.outer()?.function(name)
     }
@@ -117,6 +118,11 @@ pub trait Scope {
     /// What a function of that name rests on and nothing defines, for people.
     fn unknown_names(&self, function: &str) -> Vec<String> {
         self.outer().map_or_else(Vec::new, |outer| outer.unknown_names(function))
+    }
+
+    /// What makes a function of that name unknown as a whole, whatever it is called with; without a name, the unit that the scope is of.
+    fn notes(&self, function: Option<&str>) -> Vec<Note> {
+        self.outer().map_or_else(Vec::new, |outer| outer.notes(function))
     }
 
     /// What a parameter of the function is called with, where its annotation leaves that open.
@@ -132,6 +138,16 @@ pub trait Scope {
     /// The module that `import module as name` binds.
     fn module(&self, name: &str) -> Option<String> {
         self.outer()?.module(name)
+    }
+
+    /// `function[grid](arguments)`, or `function.fn[grid](arguments)` past what its decorators do; `None` where it is no such function.
+    fn launch(&self, function: &str, past_decorators: bool, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+        self.outer()?.launch(function, past_decorators, arguments)
+    }
+
+    /// Whether a call of that function never returns.
+    fn ends(&self, path: &[&str]) -> bool {
+        self.outer().is_some_and(|outer| outer.ends(path))
     }
 
     /// Whether host code is followed for the calls that it makes: what is not known then ends nothing.
@@ -205,6 +221,15 @@ pub fn evaluate_first(ast: &Ast, expr: ExprId, count: usize, scope: &dyn Scope) 
 pub fn follow(ast: &Ast, scope: &dyn Scope) {
     let (steps, work) = Default::default();
     functions::follow(&Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, steps: &steps, work: &work });
+}
+
+/// Runs a function, given as its header and the blocks of statements behind it, for what it returns and for the calls that it makes. A parameter
+/// without an argument or default is not known.
+pub fn run(parts: &[&Ast], arguments: &[Argument], scope: &dyn Scope) -> Constant {
+    let (steps, work) = Default::default();
+    let Some((&first, rest)) = parts.split_first() else { return unknown("nothing to run") };
+    let evaluator = |ast| Evaluator { ast, scope, arguments: &[], depth: 0, cut_at: None, steps: &steps, work: &work };
+    functions::run_parts(&evaluator(first), &rest.iter().map(|&ast| evaluator(ast)).collect::<Vec<_>>(), arguments)
 }
 
 /// What stands for the path of the program that is started.
@@ -291,7 +316,18 @@ impl Evaluator<'_> {
             Expr::Error => unknown("the expression does not parse"),
             Expr::Dict(pairs) if pairs.len() > methods::MOST_ENTRIES => Constant::Unknown(methods::too_many_entries()),
             Expr::Dict(pairs) => {
-                self.dictionary(pairs.iter().map(|&(key, value)| (self.value(key), self.value(value))))
+                let mut entries = Vec::with_capacity(pairs.len());
+                for &(key, value) in pairs {
+                    match self.ast.expr(key) {
+                        Expr::Unpacked(mapping) => match self.value(*mapping) {
+                            Constant::Dict(more) => entries.extend(more),
+                            Constant::Unknown(reason) => return Constant::Unknown(reason),
+                            _ => return unknown("unpacks something that is no dictionary"),
+                        },
+                        _ => entries.push((self.value(key), self.value(value))),
+                    }
+                }
+                self.dictionary(entries.into_iter())
             }
             Expr::Joined(parts) => self.all(parts).map_or_else(Constant::Unknown, |parts| methods::joined(&parts)),
             Expr::Comprehension { element, clauses } => {
@@ -306,7 +342,9 @@ impl Evaluator<'_> {
                     Err(reason) => Constant::Unknown(reason),
                 }
             }
-            Expr::Slice { .. } | Expr::Starred(_) | Expr::Ellipsis => unknown("the expression is no constant"),
+            Expr::Slice { .. } | Expr::Starred(_) | Expr::Unpacked(_) | Expr::Ellipsis => {
+                unknown("the expression is no constant")
+            }
         }
     }
 
@@ -480,7 +518,10 @@ impl Evaluator<'_> {
         let Some(mut path) = self.ast.dotted(func) else {
             return match self.ast.expr(func) {
                 Expr::Attribute { value, name } => methods::call(self, *value, name, args),
-                Expr::Subscript { value, index } => self.call_out_of_table(*value, *index, args),
+                Expr::Subscript { value, index } => {
+                    let launched = self.launch(*value, *index, args);
+                    launched.unwrap_or_else(|| self.call_out_of_table(*value, *index, args))
+                }
                 _ => unknown("calls the result of an expression"),
             };
         };
@@ -502,6 +543,9 @@ impl Evaluator<'_> {
             ["replace"] | ["dataclasses", "replace"] if is_positional => records::replace(self, args),
             [name] if self.is_argument(name) => unknown(format!("calls `{name}`, a local function")),
             [name] if self.scope.class(name).is_some() => records::construct(self, name, args),
+            ["dict"] if !args.iter().any(|arg| matches!(self.ast.expr(arg.value), Expr::Starred(_))) => {
+                self.made_dictionary(args)
+            }
             [name] => match self.positional(args).map(|values| builtin(name, &values)) {
                 Ok(Some(value)) => value,
                 Err(reason) if is_builtin(name) => Constant::Unknown(reason),
@@ -532,13 +576,26 @@ impl Evaluator<'_> {
 
     fn arguments(&self, args: &[Arg]) -> Vec<Argument> {
         let mut arguments = Vec::with_capacity(args.len());
+        // Behind a list that is not known, places are not.
+        let mut is_placed = true;
         for arg in args {
             let plain = |value| Argument { keyword: arg.keyword.clone(), value };
             match self.ast.expr(arg.value) {
                 Expr::Starred(list) => match self.value(*list) {
-                    Constant::List(values) | Constant::Tuple(values) => arguments.extend(values.into_iter().map(plain)),
-                    _ => return arguments,
+                    Constant::List(values) | Constant::Tuple(values) if is_placed => {
+                        arguments.extend(values.into_iter().map(plain));
+                    }
+                    _ => is_placed = false,
                 },
+                Expr::Unpacked(mapping) => {
+                    if let Constant::Dict(pairs) = self.value(*mapping) {
+                        arguments.extend(pairs.into_iter().filter_map(|(key, value)| match key {
+                            Constant::Str(keyword) => Some(Argument { keyword: Some(keyword), value }),
+                            _ => None,
+                        }));
+                    }
+                }
+                _ if arg.keyword.is_none() && !is_placed => {}
                 _ => arguments.push(plain(self.value(arg.value))),
             }
         }
@@ -558,6 +615,45 @@ impl Evaluator<'_> {
             }
         }
         unknown("calls the result of an expression")
+    }
+
+    /// `dict(other, key=value, **more)`
+    fn made_dictionary(&self, args: &[Arg]) -> Constant {
+        let mut entries = Vec::new();
+        for arg in args {
+            let other = match self.ast.expr(arg.value) {
+                Expr::Unpacked(mapping) => *mapping,
+                _ => arg.value,
+            };
+            match (&arg.keyword, self.value(other)) {
+                (Some(keyword), value) => entries.push((Constant::Str(keyword.clone()), value)),
+                (None, Constant::Dict(more)) => entries.extend(more),
+                (None, Constant::Unknown(reason)) => return Constant::Unknown(reason),
+                (None, _) => return unknown("makes a dictionary of something else"),
+            }
+        }
+        self.dictionary(entries.into_iter())
+    }
+
+    /// `kernel[grid](args)`, where the scope knows such functions: by name, or one that a local stands for.
+    fn launch(&self, table: ExprId, grid: ExprId, args: &[Arg]) -> Option<Constant> {
+        let path = self.ast.dotted(table)?;
+        let (name, is_bare) = match path.as_slice() {
+            [name] => (*name, false),
+            [name, "fn"] => (*name, true),
+            _ => return None,
+        };
+        let local = self.arguments.iter().find(|(argument, _)| argument == name);
+        let callee = match local {
+            Some((_, Constant::Function(callee))) => callee.as_str(),
+            Some(_) => return None,
+            None => name,
+        };
+        let arguments = || {
+            self.value(grid);
+            self.arguments(args)
+        };
+        self.scope.launch(callee, is_bare, &arguments)
     }
 
     /// A variable of the environment, which is taken not to be set.

@@ -109,6 +109,8 @@ pub enum Status {
     Exact,
     /// The same, as far as is known; but something in the kernel was never compared with the compiler ([`Plan::uncompared`](crate::memory::Plan::uncompared)).
     Predicted,
+    /// What it uses lies between two numbers that are known; where each tile lies is not.
+    Bounded,
     /// Some statements are not modelled; sizes are right, addresses may differ.
     Partial,
     /// The compiler refuses the kernel for what it says, not for its size: no planner assigns these addresses.
@@ -129,6 +131,7 @@ impl Status {
         match self {
             Status::Exact => "exact",
             Status::Predicted => "predicted",
+            Status::Bounded => "bounded",
             Status::Partial => "partial",
             Status::Rejected => "rejected",
             Status::NotModelled => "not-modelled",

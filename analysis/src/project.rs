@@ -8,9 +8,9 @@ use crate::codegen::{self, Insertion};
 use crate::diagnostics::{Code, Severity};
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
-use crate::tlx::budgets::Arch;
-use crate::tlx::scenario::{self, Scenario};
 use crate::torch::Tensor;
+use crate::triton::device::Arch;
+use crate::triton::scenario::{self, Scenario};
 use crate::work::Limits;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -276,6 +276,171 @@ pub(crate) const DECORATORS: &[Word] = &[
     function("pl.jit.extern", &[], "A kernel that is written in C++."),
 ];
 
+/// `docs/reference/gluon.md`, "Names".
+pub(crate) const GLUON: &[Word] = &[
+    ty("gl.constexpr", "A value that is known while the kernel is compiled."),
+    function(
+        "gl.allocate_shared_memory",
+        &["element_ty", "shape", "layout", "value=None"],
+        "A buffer in shared memory. It lives from here to the last use of it or of a view of it.",
+    ),
+    function(
+        "gl.allocate_tensor_memory",
+        &["element_ty", "shape", "layout", "value=None"],
+        "A buffer in tensor memory, counted in columns of 32 bits; Blackwell only.",
+    ),
+    function(
+        "gl.NVMMASharedLayout",
+        &[
+            "swizzle_byte_width",
+            "element_bitwidth",
+            "rank=2",
+            "transposed=False",
+            "fp4_padded=False",
+            "cga_layout=None",
+        ],
+        "A layout that tensor cores and TMA read. Its swizzle decides the alignment: 1024 bytes for 128.",
+    ),
+    function(
+        "gl.NVMMASharedLayout.get_default_for",
+        &["block_shape", "dtype", "transposed=False", "fp4_padded=False", "cga_layout=None"],
+        "The widest swizzle that goes with a block.",
+    ),
+    function(
+        "gl.SwizzledSharedLayout",
+        &["vec", "per_phase", "max_phase", "order", "cga_layout=None"],
+        "A layout for loads and stores of registers; aligned to 16 bytes.",
+    ),
+    function(
+        "gl.PaddedSharedLayout",
+        &["interval_padding_pairs", "offset_bases", "cga_layout", "shape"],
+        "A layout that leaves elements free after each interval.",
+    ),
+    function(
+        "gl.SharedLinearLayout",
+        &["offset_bases", "block_bases=None", "alignment=16"],
+        "A layout by the element that each bit of the offset stands for.",
+    ),
+    function(
+        "gl.BlockedLayout",
+        &["size_per_thread", "threads_per_warp", "warps_per_cta", "order", "cga_layout=None"],
+        "Registers: blocks of elements for threads and warps.",
+    ),
+    function("gl.SliceLayout", &["dim", "parent"], "A layout of registers without one dimension."),
+    function(
+        "gl.DistributedLinearLayout",
+        &["reg_bases", "lane_bases", "warp_bases", "block_bases", "shape"],
+        "Registers, by the element that each bit of register, lane and warp stands for.",
+    ),
+    function("gl.DotOperandLayout", &["operand_index", "parent", "k_width"], "Registers of an operand of a product."),
+    function(
+        "gl.NVMMADistributedLayout",
+        &["version", "warps_per_cta", "instr_shape", "cga_layout=None"],
+        "Registers of an accumulator of a tensor core.",
+    ),
+    function(
+        "gl.TensorMemoryLayout",
+        &["block", "col_stride", "cga_layout=None", "two_ctas=False", "fp4_padded=False"],
+        "Rows and columns of tensor memory.",
+    ),
+    function("gl.TensorMemoryScalesLayout", &["cga_layout=None"], "Scales of a product in tensor memory."),
+    function("gl.arange", &["start", "end", "layout=None"], "The integers from `start` to below `end`."),
+    function("gl.zeros", &["shape", "dtype", "layout=None"], "A tensor of zeros."),
+    function("gl.full", &["shape", "value", "dtype", "layout=None"], "A tensor of one value."),
+    function("gl.load", &["pointer", "mask=None", "other=None"], "Loads from global memory."),
+    function("gl.store", &["pointer", "value", "mask=None"], "Stores to global memory."),
+    function(
+        "gl.convert_layout",
+        &["value", "layout", "assert_trivial=False"],
+        "The same tensor in another layout. What crosses warps goes through shared memory.",
+    ),
+    function("gl.set_auto_layout", &["value", "layout"], "Settles an automatic layout."),
+    function(
+        "gl.sum",
+        &["input", "axis=None", "keep_dims=False", "dtype=None"],
+        "The sum along an axis. What crosses warps goes through shared memory.",
+    ),
+    function(
+        "gl.max",
+        &["input", "axis=None", "return_indices=False", "keep_dims=False"],
+        "The greatest along an axis. What crosses warps goes through shared memory.",
+    ),
+    function(
+        "gl.min",
+        &["input", "axis=None", "return_indices=False", "keep_dims=False"],
+        "The least along an axis. What crosses warps goes through shared memory.",
+    ),
+    function(
+        "gl.reduce",
+        &["input", "axis", "combine_fn", "keep_dims=False"],
+        "A reduction along an axis by a function of the author's.",
+    ),
+    function(
+        "gl.associative_scan",
+        &["input", "axis", "combine_fn", "reverse=False"],
+        "A scan along an axis by a function of the author's.",
+    ),
+    function("gl.gather", &["src", "index", "axis"], "Elements of a tensor by their index along an axis."),
+    function(
+        "gl.histogram",
+        &["input", "num_bins", "mask=None", "layout=None"],
+        "How many elements are in each bin; through shared memory.",
+    ),
+    function("gl.program_id", &["axis"], "The number of this program of the grid."),
+    function("gl.num_warps", &[], "Warps of the task."),
+    function("gl.static_range", &["start", "end=None", "step=None"], "A loop that is unrolled."),
+    function(
+        "gl.warp_specialize",
+        &["functions_and_args", "worker_num_warps", "worker_num_regs=None"],
+        "Functions that run at the same time, the first on the warps of the kernel. What the others are given goes through shared memory.",
+    ),
+    module("gl.mbarrier", "Barriers in shared memory, 8 bytes each."),
+    function("gl.mbarrier.allocate_mbarrier", &["batch=None", "two_ctas=False"], "A barrier, or `batch` of them."),
+    function("gl.mbarrier.MBarrierLayout", &["cga_layout=None"], "The layout of barriers."),
+    function("gl.mbarrier.init", &["mbarrier", "count"], "Makes a barrier wait for `count` arrivals."),
+    function("gl.mbarrier.expect", &["mbarrier", "bytes_per_cta", "pred=True"], "Makes a barrier wait for bytes, too."),
+    function("gl.mbarrier.wait", &["mbarrier", "phase", "pred=True", "deps=()"], "Waits for a phase of a barrier."),
+    function("gl.mbarrier.arrive", &["mbarrier", "count=1", "pred=True"], "Arrives at a barrier."),
+    function("gl.mbarrier.invalidate", &["mbarrier"], "Ends a barrier."),
+    module("gl.tma", "Transfers between global and shared memory by descriptors."),
+    function(
+        "gl.tma.async_load",
+        &["tensor_desc", "coord", "barrier", "result", "pred=True", "multicast=False"],
+        "Loads a block into a buffer.",
+    ),
+    function(
+        "gl.tma.async_store",
+        &["tensor_desc", "coord", "src"],
+        "Stores a buffer. The compiler sees no more of it: the buffer is free behind its last use.",
+    ),
+    function("gl.tma.store_wait", &["pendings"], "Waits until at most so many stores are on their way."),
+    function(
+        "gl.tma.make_tensor_descriptor",
+        &["base", "shape", "strides", "block_shape", "layout"],
+        "A descriptor that the kernel makes; 128 bytes of shared memory while it is made.",
+    ),
+    module("gl.async_copy", "Copies from global to shared memory."),
+    module("gl.clc", "Requests for the next tile; Blackwell only."),
+    function(
+        "gl.tcgen05_mma",
+        &["a", "b", "acc", "use_acc=True", "pred=True", "multicast=False", "mbarriers=None"],
+        "A product into tensor memory.",
+    ),
+    function("gl.tcgen05_commit", &["barrier", "pred=True"], "Arrives at a barrier when what was issued is done."),
+    function("gl.tcgen05_copy", &["src", "dst"], "Copies shared to tensor memory."),
+    function(
+        "gl.warpgroup_mma",
+        &["a", "b", "acc", "use_acc=True", "is_async=False"],
+        "A product on Hopper's tensor cores.",
+    ),
+    function("gl.warpgroup_mma_wait", &["num_outstanding=0", "deps=None"], "Waits for products."),
+    function(
+        "gl.fence_async_shared",
+        &["cluster=False"],
+        "Orders accesses of threads before those of TMA and tensor cores.",
+    ),
+];
+
 /// `docs/reference/tlx.md`, "Names".
 pub(crate) const TLX: &[Word] = &[
     enumeration("tlx.storage_kind", "The memories that a buffer may be in."),
@@ -298,6 +463,11 @@ pub(crate) const TLX: &[Word] = &[
         "tlx.reuse_group",
         &["*elems", "group_type=tlx.reuse_group_type.shared", "group_size=1"],
         "Says which buffers of a spec share memory and which do not; for `set_buffer_overlap`.",
+    ),
+    function(
+        "tlx.swizzled_shared_layout_encoding.make_default",
+        &["rank"],
+        "A layout without swizzle, aligned to 16 bytes.",
     ),
     function("tlx.alloc_barriers", &["num_barriers", "arrive_count=1"], "Barriers in shared memory, 8 bytes each."),
     function(

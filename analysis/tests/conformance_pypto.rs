@@ -141,7 +141,7 @@ fn judge_function(name: &str, wanted: &Value, plan: Option<&KernelPlan>, unsure:
         return Verdict::Wrong(format!("{name}: tile {index}: compiler {theirs:?}, tilefit {ours:?}"));
     }
     for (space, wanted) in wanted["spaces"].as_object().into_iter().flatten() {
-        let used = plan.spaces.get(space.as_str()).map(|space| space.used);
+        let used = plan.spaces.get(space.as_str()).and_then(|space| space.used);
         if used != wanted["used"].as_u64() {
             return Verdict::Wrong(format!("{name}: {space} uses {}, tilefit {used:?}", wanted["used"]));
         }

@@ -18,7 +18,8 @@ fn check(files: &[(&str, &str)], expect: Expect) {
         .collect();
     let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
     let shown = plans.iter().map(|plan| {
-        let used = plan.spaces.iter().find(|(space, _)| **space == "Vec").map_or(0, |(_, used)| used.used);
+        let used =
+            plan.spaces.iter().find(|(space, _)| **space == "Vec").map_or(0, |(_, used)| used.used.unwrap_or_default());
         format!("{}: {used} {:?}\n", plan.name, plan.reasons)
     });
     expect.assert_eq(&shown.collect::<String>());
@@ -247,4 +248,73 @@ def entry(x: pl.Tensor[[64, 128], pl.BF16], y: pl.Tensor[[128, 64], pl.BF16], o:
     let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
     let said: Vec<_> = plans.iter().flat_map(|plan| &plan.diagnostics).collect();
     assert_eq!((plans.len(), said.as_slice()), (2, [].as_slice()));
+}
+
+/// Prints the TLX kernels of the first file with the bytes that they take of shared memory.
+#[track_caller]
+fn check_tlx(files: &[(&str, &str)], expect: Expect) {
+    let mut host = AnalysisHost::new();
+    let ids: Vec<_> = files
+        .iter()
+        .map(|(path, text)| {
+            let file = host.file_id(&format!("/lib/{path}"));
+            host.set_document(file, Document::new(text));
+            file
+        })
+        .collect();
+    let plans = host.snapshot().plans(ids[0]).expect("nothing is edited");
+    let shown = plans.iter().map(|plan| {
+        let used = plan
+            .spaces
+            .iter()
+            .find(|(space, _)| **space == "smem")
+            .map_or(0, |(_, used)| used.used.unwrap_or_default());
+        format!("{}: {} {used} {:?}\n", plan.name, plan.status, plan.reasons)
+    });
+    expect.assert_eq(&shown.collect::<String>());
+}
+
+const BUFFERS: &str = "import triton
+import triton.language as tl
+import triton.language.extra.tlx as tlx
+
+@triton.jit
+def make(COUNT: tl.constexpr):
+    return tlx.local_alloc((64, 64), tl.float16, COUNT)
+
+@triton.jit
+def slip(COUNT: tl.constexpr):
+    return tlx.local_alloc((64, 64), tl.float16, CUONT)
+";
+
+#[test]
+fn all_that_a_kernel_allocates_stands_in_another_file() {
+    for (import, call) in [
+        ("from buffers import make", "make(3)"),
+        ("from buffers import make as fresh", "fresh(3)"),
+        ("import buffers", "buffers.make(3)"),
+    ] {
+        let text = format!(
+            "import triton\n{import}\n\n@triton.jit\ndef kernel(x):\n    tiles = {call}\n    x.use(tiles[0])\n\n@triton.jit\ndef launcher():\n    {call}\n"
+        );
+        check_tlx(
+            &[("kernel.py", &text), ("buffers.py", BUFFERS)],
+            expect![[r#"
+            kernel: exact 24576 []
+        "#]],
+        );
+    }
+}
+
+#[test]
+fn what_another_file_misspells_is_noted() {
+    check_tlx(
+        &[
+            ("kernel.py", "import triton\nimport buffers\n\n@triton.jit\ndef kernel():\n    tiles = buffers.slip(3)\n"),
+            ("buffers.py", BUFFERS),
+        ],
+        expect![[r#"
+            kernel: partial 0 ["`CUONT` is not defined here in `buffers.slip`", "`CUONT` is not defined in this file"]
+        "#]],
+    );
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use expect_test::expect;
 use tilefit_analysis::AnalysisHost;
+use tilefit_analysis::ide::plan_view::SpacePlan;
 use tilefit_syntax::Document;
 
 fn examples() -> Vec<PathBuf> {
@@ -26,7 +27,7 @@ fn examples_say_what_they_promise() {
         host.set_document(file, Document::new(&text));
         let analysis = host.snapshot();
         for plan in analysis.plans(file).expect("nothing is edited") {
-            let spaces: Vec<_> = plan.spaces.iter().map(|(name, space)| format!("{name} {}", space.used)).collect();
+            let spaces: Vec<_> = plan.spaces.iter().map(|(name, space)| format!("{name} {}", amount(space))).collect();
             let _ = writeln!(shown, "{} {} {}: {}", plan.name, plan.status, plan.planner, spaces.join(", "));
             for diagnostic in &plan.diagnostics {
                 let first = diagnostic.message.lines().next().unwrap_or("");
@@ -52,4 +53,15 @@ fn examples_say_what_they_promise() {
         Softmax.softmax exact sequential: Vec 65664
         attention exact compiler: smem 163920, tmem 512
     "#]].assert_eq(&shown);
+}
+
+/// `1024`, `1024–2048`, `1024–`
+fn amount(space: &SpacePlan) -> String {
+    match (space.used, space.bounds) {
+        (Some(used), _) => used.to_string(),
+        (None, Some(bounds)) => {
+            format!("{}–{}", bounds.low, bounds.high.map_or(String::new(), |high| high.to_string()))
+        }
+        (None, None) => "?".to_owned(),
+    }
 }

@@ -3,7 +3,7 @@
 use crate::eval::{Argument, Constant};
 use crate::{lower, torch};
 
-use super::{UnitScope, tlx};
+use super::{UnitScope, scenarios, tlx};
 
 type Name = fn(&UnitScope<'_>, &[&str]) -> Option<Constant>;
 /// Asks for the arguments only of functions that it knows.
@@ -17,7 +17,8 @@ struct Library {
 }
 
 /// The first that knows a name answers.
-const LIBRARIES: [Library; 3] = [
+const LIBRARIES: [Library; 4] = [
+    Library { name: scenarios::language_name, call: scenarios::language_call, on_the_host_only: false },
     Library { name: tlx::language_name, call: tlx::language_call, on_the_host_only: false },
     Library {
         name: |_, path| lower::constants::name(path),

@@ -1,179 +1,32 @@
-//! TLX kernels in the database: the scenarios of each function, the kernel under one of them, its memory.
+//! TLX kernels in the database: the kernel under one of its scenarios, its memory, and what all scenarios come to.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::{Ast, Expr};
+use tilefit_syntax::ast::{Ast, Expr, ExprId, Stmt};
 
-use crate::eval::Imports;
-use crate::eval::{self, Argument, Constant, Scope};
-use crate::ir::Reason;
+use crate::eval::{Argument, Constant, Scope};
+use crate::finding::{Origin, Reason, Remedy};
 use crate::tlx::language;
-use crate::tlx::scenario::{self, Call, Scenario, ScenarioScope};
 use crate::tlx::{self, front, kernel};
+use crate::triton::device::Arch;
+use crate::triton::scenario::{self, Call, Scenario};
 use crate::triton::tensor_memory::requested_columns;
+use crate::triton::trace::Dialect;
 use crate::work::{Failure, within};
 
-use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
-
-/// What the module of a file imports of Triton.
-#[salsa::tracked(returns(ref))]
-pub(crate) fn imports(db: &dyn salsa::Database, file: SourceFile) -> Arc<Imports> {
-    let mut imports = Imports::default();
-    for &unit in units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements) {
-        // The look at the text keeps files without Triton from being parsed.
-        if unit.source(db).text.contains("triton") {
-            imports.add(syntax(db, unit));
-        }
-    }
-    Arc::new(imports)
-}
-
-/// The texts of the scenario comments of a unit. Other comments change nothing here.
-#[salsa::tracked(returns(ref))]
-fn comments<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<String>> {
-    let text = &unit.source(db).text;
-    if !text.contains("tilefit:") {
-        return Arc::default();
-    }
-    Arc::new(scenario::comments(text))
-}
-
-/// The names of the `@triton.jit` functions of a file.
-#[salsa::tracked(returns(ref))]
-fn jit_functions<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Unit<'db>>> {
-    let functions = units(db, file).iter().filter(|&&unit| is_jit(db, unit));
-    let named = functions.map(|&unit| (unit.key(db).name().to_owned(), unit));
-    Arc::new(named.collect())
-}
-
-#[salsa::tracked(returns(copy))]
-fn is_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    if unit.key(db).kind != BlockKind::Function {
-        return false;
-    }
-    let ast = syntax(db, unit);
-    scenario::function(ast).is_some_and(|function| scenario::is_jit(ast, imports(db, unit.file(db)), function))
-}
-
-/// Calls and launches of jit functions in a unit. Those of jit functions are evaluated under their scenarios elsewhere.
-#[salsa::tracked(returns(ref))]
-fn calls_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Call>> {
-    let functions = jit_functions(db, unit.file(db));
-    let scope = FunctionScope(UnitScope::new(db, unit));
-    Arc::new(scenario::calls(syntax(db, unit), &scope, &|name| functions.contains_key(name)))
-}
-
-/// Where each jit function of a file is called or launched.
-#[salsa::tracked(returns(ref))]
-fn callers<'db>(db: &'db dyn salsa::Database, file: SourceFile) -> Arc<BTreeMap<String, Vec<Unit<'db>>>> {
-    let mut callers: BTreeMap<String, Vec<Unit<'db>>> = BTreeMap::new();
-    for &unit in units(db, file) {
-        for call in calls_in(db, unit).iter() {
-            let units = callers.entry(call.callee.clone()).or_default();
-            if !units.contains(&unit) {
-                units.push(unit);
-            }
-        }
-    }
-    Arc::new(callers)
-}
-
-#[salsa::tracked(returns(clone))]
-fn callers_of<'db>(db: &'db dyn salsa::Database, file: SourceFile, name: Name<'db>) -> Vec<Unit<'db>> {
-    callers(db, file).get(name.text(db)).cloned().unwrap_or_default()
-}
-
-/// Values under which a jit function may be compiled: what its comments say, its autotune configurations, those of its callers.
-/// Empty where nothing says anything.
-#[salsa::tracked(returns(ref), cycle_result = no_scenarios)]
-pub(crate) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Scenario>> {
-    let scope = UnitScope::new(db, unit);
-    let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
-    let bases = match configurations {
-        Some(Ok(scenarios)) => scenarios,
-        Some(Err(_)) => Vec::new(),
-        None => from_callers(db, unit),
-    };
-    let explicit = scenario::explicit(comments(db, unit), configured(db, unit));
-    Arc::new(scenario::combine(&explicit, bases))
-}
-
-/// The scenarios that the configuration gives a kernel.
-fn configured<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db [Scenario] {
-    let configured = &config(db).tlx_scenarios;
-    let name = unit.key(db).name();
-    configured.get(name).or_else(|| configured.get("*")).map_or(&[], Vec::as_slice)
-}
-
-fn no_scenarios<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> Arc<Vec<Scenario>> {
-    Arc::default()
-}
-
-/// The scenarios of the jit functions that call this one, through the arguments of the call.
-fn from_callers<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<Scenario> {
-    let mut found: Vec<Scenario> = Vec::new();
-    let ast = syntax(db, unit);
-    let Some(function) = scenario::function(ast) else { return found };
-    let Some(name) = ast.name(function.name) else { return found };
-    for caller in callers_of(db, unit.file(db), Name::new(db, name.to_owned())) {
-        if caller == unit || !is_jit(db, caller) {
-            continue;
-        }
-        let outer = UnitScope::new(db, caller);
-        let caller_name = caller.key(db).path.clone();
-        let launched = Scenario { values: launch_values(db, caller), arch: None };
-        let scenarios = match scenarios(db, caller).as_slice() {
-            [] => vec![launched],
-            scenarios => scenarios.iter().map(|scenario| scenario.filled_from(&launched)).collect(),
-        };
-        for scenario in &scenarios {
-            let scope = ScenarioScope { scenario, outer: &outer };
-            let calls = scenario::calls(syntax(db, caller), &scope, &|callee| callee == name);
-            for call in calls {
-                let mut values = call.values(ast, function, &format!("`{caller_name}`"));
-                for (parameter, (_, from)) in &mut values {
-                    if let Some((_, origin)) = scenario.values.get(parameter) {
-                        *from = format!("{origin} of `{caller_name}`");
-                    }
-                }
-                let through = Scenario { values, arch: scenario.arch };
-                let is_new = !through.values.is_empty() && !found.contains(&through);
-                if is_new && found.len() < scenario::MOST_SCENARIOS {
-                    found.push(through);
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Arguments on which all launches and calls agree, by parameter.
-fn launch_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeMap<String, (Constant, String)> {
-    let ast = syntax(db, unit);
-    let Some(function) = scenario::function(ast) else { return BTreeMap::new() };
-    let Some(name) = ast.name(function.name) else { return BTreeMap::new() };
-    let mut agreed: Option<BTreeMap<String, (Constant, String)>> = None;
-    for caller in callers_of(db, unit.file(db), Name::new(db, name.to_owned())) {
-        for call in calls_in(db, caller).iter().filter(|call| call.callee == name) {
-            let values = call.values(ast, function, &format!("the launch in `{}`", caller.key(db).path));
-            match &mut agreed {
-                None => agreed = Some(values),
-                Some(agreed) => {
-                    agreed.retain(|name, (value, _)| values.get(name).is_some_and(|(other, _)| other == value))
-                }
-            }
-        }
-    }
-    agreed.unwrap_or_default()
-}
+use super::scenarios::{calls_in, imports, is_jit, is_pruned, jit_functions, launch_values, scenarios};
+use super::traced::{TracedKernel, traced};
+use super::{Name, Unit, UnitScope, config, syntax};
 
 /// A TLX kernel under the scenario that is in force, and its memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TlxKernel {
     pub(crate) kernel: kernel::Kernel,
     pub(crate) plan: tlx::Plan,
+    /// As the compiler's allocators lay it out; `None` where nothing says which compiler, and by the rules of the design document.
+    pub(crate) traced: Option<TracedKernel>,
     /// Scenarios there are, this one included.
     pub(crate) scenarios: usize,
     /// Which of them this one is.
@@ -183,15 +36,22 @@ pub(crate) struct TlxKernel {
 /// What the scenarios of a kernel come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ScenarioTable {
+    /// Those that do not fit first, the largest of them first.
     pub(crate) rows: Vec<ScenarioRow>,
-    /// Scenarios after those that were looked at.
+    /// Scenarios that have no row.
     pub(crate) more: usize,
+    /// How many fit, of those of known size that no `static_assert` refuses.
+    pub(crate) fits: (usize, usize),
+    /// Scenarios that nothing was found out of: there are too many.
+    pub(crate) is_cut: bool,
     /// A function of the author's drops some of them before any is compiled.
     pub(crate) pruned: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ScenarioRow {
+    /// Its place among all scenarios.
+    pub(crate) index: usize,
     pub(crate) scenario: Scenario,
     pub(crate) verdict: Verdict,
     /// Bytes.
@@ -210,27 +70,20 @@ pub(crate) enum Verdict {
     Unknown,
 }
 
-impl ScenarioTable {
-    /// How many fit, of those of known size that no `static_assert` refuses.
-    pub(crate) fn fits(&self) -> (usize, usize) {
-        let count = |verdict| self.rows.iter().filter(|row| row.verdict == verdict).count();
-        let fits = count(Verdict::Fits);
-        (fits, fits + count(Verdict::Exceeds))
-    }
-}
-
-/// Scenarios that a table has rows for.
+/// Scenarios that a table has rows for. All are counted.
 const MOST_ROWS: usize = 64;
 
 /// Nothing where there are fewer than two scenarios.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
-    tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
+    let kernel = tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
     let scenarios = scenarios(db, unit);
-    let row = |scenario: &Scenario| {
+    let helps = |name: &str| scope.function(name).is_some_and(|source| front::mentions_tlx(&source.ast, imports));
+    let relevant = front::relevant_params(ast, imports, &helps);
+    let came_to = |scenario: &Scenario| {
         let kernel = front::read(ast, &scope, imports, scenario, &launch)?;
         let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
         let verdict = match plan.fits() {
@@ -239,31 +92,99 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
             true => Verdict::Fits,
             false => Verdict::Exceeds,
         };
-        let (smem, tmem) = (plan.smem.all, requested_columns(plan.tmem.all));
-        Some(ScenarioRow { scenario: scenario.clone(), verdict, smem, tmem })
+        Some((verdict, plan.smem.all, requested_columns(plan.tmem.all)))
     };
-    // One budget for all of them: a table is shown for one kernel.
-    let rows = within(config.limits, || scenarios.iter().take(MOST_ROWS).map(row).collect::<Option<Vec<_>>>());
-    let rows = rows.ok()??;
-    let more = scenarios.len().saturating_sub(MOST_ROWS);
-    Some(ScenarioTable { rows, more, pruned: is_pruned(db, unit) })
+    let mut rows: Vec<ScenarioRow> = Vec::new();
+    // Scenarios that differ in nothing that memory depends on come to the same.
+    let mut known: Vec<(Footing<'_>, (Verdict, u64, u64))> = Vec::new();
+    // One budget for all of them: a table is shown for one kernel. What was found out before it is used up counts.
+    let surveyed = within(config.limits, || {
+        for (index, scenario) in scenarios.iter().enumerate() {
+            let footing = Footing::of(scenario, &relevant);
+            let result = match known.iter().find(|(other, _)| *other == footing) {
+                Some((_, result)) => *result,
+                None => {
+                    let result = came_to(scenario)?;
+                    known.push((footing, result));
+                    result
+                }
+            };
+            let (verdict, smem, tmem) = result;
+            rows.push(ScenarioRow { index, scenario: scenario.clone(), verdict, smem, tmem });
+        }
+        Some(())
+    });
+    if matches!(surveyed, Ok(None)) || rows.is_empty() {
+        return None;
+    }
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let fits = count(Verdict::Fits);
+    let fits = (fits, fits + count(Verdict::Exceeds));
+    let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
+    rows.sort_by_key(|row| match row.verdict {
+        Verdict::Exceeds => (false, std::cmp::Reverse((row.tmem, row.smem))),
+        _ => (true, std::cmp::Reverse((0, 0))),
+    });
+    // The one in force has a row, however many do not fit.
+    if let Some(at) = rows.iter().skip(MOST_ROWS).position(|row| row.index == kernel.selected) {
+        rows.swap(MOST_ROWS - 1, MOST_ROWS + at);
+    }
+    rows.truncate(MOST_ROWS);
+    let more = scenarios.len() - rows.len();
+    Some(ScenarioTable { rows, more, fits, is_cut, pruned: is_pruned(db, unit) })
 }
 
-/// True where the configurations of a kernel, or of one that calls it, are pruned.
-fn is_pruned<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
-    let file = unit.file(db);
-    let imports = imports(db, file);
-    let name = unit.key(db).name();
-    let callers = callers_of(db, file, Name::new(db, name.to_owned()));
-    callers.into_iter().chain([unit]).any(|unit| scenario::is_pruned(syntax(db, unit), imports))
+/// What memory depends on of a scenario.
+#[derive(PartialEq)]
+struct Footing<'a> {
+    values: Vec<Option<&'a Constant>>,
+    arch: Option<Arch>,
+    num_ctas: Option<u32>,
+}
+
+impl<'a> Footing<'a> {
+    fn of(scenario: &'a Scenario, relevant: &BTreeSet<String>) -> Footing<'a> {
+        let values = relevant.iter().map(|name| scenario.values.get(name).map(|(value, _)| value)).collect();
+        Footing { values, arch: scenario.arch, num_ctas: scenario.num_ctas }
+    }
+}
+
+/// The parameters that need values before all sizes of a kernel are known, each with an example.
+pub(crate) fn tlx_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
+    let Some(tlx) = tlx_kernel(db, unit) else { return Vec::new() };
+    let launch = launch_values(db, unit);
+    let scope = UnitScope::new(db, unit);
+    let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
+    let mut scenario = scenarios(db, unit).get(tlx.selected).cloned().unwrap_or_default();
+    let mut needed: Vec<(String, &'static str)> = Vec::new();
+    let _ = within(config.limits, || {
+        // A value may lead to sizes that need another one.
+        while let Some(kernel) = front::read(ast, &scope, imports, &scenario, &launch) {
+            let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
+            let reasons = plan.unknown.iter().chain(kernel.notes.iter().map(|note| &note.reason));
+            let asked: BTreeSet<&str> = reasons.filter_map(Reason::remedy).map(Remedy::param).collect();
+            let open = kernel.params.iter().filter(|param| matches!(param.value, Constant::Unknown(_)));
+            let open: Vec<_> = open.filter(|param| asked.contains(param.name.as_str())).collect();
+            if open.is_empty() {
+                break;
+            }
+            for param in open {
+                needed.push((param.name.clone(), param.example()));
+                let example = Scenario::parse(&format!("{}={}", param.name, param.example()));
+                scenario = scenario.filled_from(&example);
+            }
+        }
+    });
+    let place = |name: &str| tlx.kernel.params.iter().position(|param| param.name == name);
+    needed.sort_by_key(|(name, _)| place(name));
+    needed
 }
 
 /// The TLX kernel that a unit is, under the first scenario that no `static_assert` refuses.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<TlxKernel>> {
     let imports = imports(db, unit.file(db));
-    // A function that only calls a kernel is a launcher of it, and has nothing of its own to show.
-    if !language::has_tlx(imports) || !allocates(db, unit) || !front::mentions_tlx(syntax(db, unit), imports) {
+    if !is_kernel(db, unit) {
         return None;
     }
     let launch = launch_values(db, unit);
@@ -273,7 +194,8 @@ pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     let config = config(db);
     let read = |scenario: &Scenario| {
         let read = within(config.limits, || front::read(ast, &scope, imports, scenario, &launch));
-        read.unwrap_or_else(|failure| failed(ast, failure))
+        let read = read.unwrap_or_else(|failure| failed(ast, failure));
+        read.or_else(|| kernel::Kernel::empty(ast).filter(|_| has_tasks_or_scenario(db, unit)))
     };
     let mut first = None;
     for (index, scenario) in scenarios.iter().enumerate() {
@@ -297,7 +219,17 @@ pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
             (kernel, plan)
         }
     };
-    Some(Arc::new(TlxKernel { kernel, plan, scenarios: scenarios.len(), selected }))
+    let scenario = scenarios.get(selected).cloned().unwrap_or_default();
+    // Which compiler gives out the memory is not guessed: without a word of it, what is said is what the author's own buffers come to.
+    let is_told = config.tlx_rules == tlx::Rules::Compiler && scenario.compiler.is_some();
+    let traced = is_told.then(|| {
+        let specs = kernel.spec_ids().filter_map(|id| {
+            let Origin::Expr(at) = kernel.spec(id).at else { return None };
+            Some((at, plan.spec(id)?.extent.clone()))
+        });
+        traced(db, unit, &scenario, plan.arch, scenario.compiler, Dialect::Tlx, specs.collect())
+    });
+    Some(Arc::new(TlxKernel { kernel, plan, traced: traced.flatten(), scenarios: scenarios.len(), selected }))
 }
 
 /// A kernel for which a stage has no result.
@@ -305,6 +237,12 @@ fn failed(ast: &Ast, failure: Failure) -> Option<kernel::Kernel> {
     let kernel = kernel::Kernel::empty(ast)?;
     let finding = failure.finding(&kernel.name, kernel.name_origin);
     Some(kernel::Kernel { findings: vec![finding], ..kernel })
+}
+
+/// True for jit functions that may work on buffers of TLX.
+#[salsa::tracked(returns(copy))]
+pub(super) fn may_use_tlx<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    is_jit(db, unit) && (language::has_tlx(imports(db, unit.file(db))) || allocates(db, unit))
 }
 
 /// True for jit functions that take memory, themselves or through the functions that they call.
@@ -317,60 +255,61 @@ fn allocates<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let through = |call: &Call| jit_functions(db, file).get(&call.callee).is_some_and(|&callee| allocates(db, callee));
     front::mentions_allocation(syntax(db, unit), imports(db, file))
         || calls_in(db, unit).iter().any(through)
-        || allocates_elsewhere(db, unit)
+        || calls_elsewhere(db, unit).next().is_some()
 }
 
-/// True where a function calls one of another file that takes memory.
-fn allocates_elsewhere<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+/// True for functions that have memory of their own to show. One that only calls a kernel is a launcher of it.
+fn is_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let imports = imports(db, unit.file(db));
+    let works_on_memory = || language::has_tlx(imports) && front::mentions_tlx(syntax(db, unit), imports);
+    let is_kernel = allocates(db, unit) && (works_on_memory() || keeps_what_is_allocated(db, unit));
+    is_kernel || has_tasks_or_scenario(db, unit)
+}
+
+/// True for functions of TLX without buffers of their own whose memory is asked for, or who hand arguments to tasks through it.
+fn has_tasks_or_scenario<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+    let asks = || ["async_task", "# tilefit:"].iter().any(|word| unit.source(db).text.contains(word));
+    is_jit(db, unit)
+        && asks()
+        && language::has_tlx(imports(db, unit.file(db)))
+        && front::mentions_tlx(syntax(db, unit), imports(db, unit.file(db)))
+}
+
+/// True where a function takes what another one allocates for it.
+fn keeps_what_is_allocated<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
     let ast = syntax(db, unit);
-    let mut calls = ast.exprs().filter_map(|(_, expr)| match expr {
-        Expr::Call { func, .. } => ast.name(*func),
-        _ => None,
+    let is_dropped = |call: ExprId| ast.stmts().any(|(_, stmt)| matches!(stmt, Stmt::Expr(expr) if *expr == call));
+    let here = jit_functions(db, unit.file(db));
+    let allocated_here = ast.exprs().filter(|(_, expr)| match expr {
+        Expr::Call { func, .. } => {
+            let callee = ast.name(*func).and_then(|name| here.get(name));
+            callee.is_some_and(|&callee| callee != unit && allocates(db, callee))
+        }
+        _ => false,
     });
-    calls.any(|name| {
-        let callee = super::imported(db, unit.file(db), Name::new(db, name.to_owned()), None);
-        callee.is_some_and(|callee| allocates(db, callee))
+    let mut allocated = allocated_here.map(|(call, _)| call).chain(calls_elsewhere(db, unit));
+    allocated.any(|call| !is_dropped(call))
+}
+
+/// The calls of functions of other files that take memory.
+fn calls_elsewhere<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> impl Iterator<Item = ExprId> {
+    let (ast, file) = (syntax(db, unit), unit.file(db));
+    let callee = move |func: ExprId| match *ast.dotted(func)? {
+        [name] => super::imported(db, file, Name::new(db, name.to_owned()), None),
+        [module, name] => {
+            let source = super::module_called(db, file, Name::new(db, module.to_owned()))?;
+            super::defined(db, source, name, BlockKind::Function)
+        }
+        _ => None,
+    };
+    ast.exprs().filter_map(move |(call, expr)| match expr {
+        Expr::Call { func, .. } => callee(*func).filter(|&callee| allocates(db, callee)).map(|_| call),
+        _ => None,
     })
 }
 
 fn does_not_allocate<'db>(_: &'db dyn salsa::Database, _: salsa::Id, _: Unit<'db>) -> bool {
     false
-}
-
-/// What the body of a function sees: its own names, then those around it.
-struct FunctionScope<'db>(UnitScope<'db>);
-
-impl Scope for FunctionScope<'_> {
-    fn outer(&self) -> Option<&dyn Scope> {
-        Some(&self.0)
-    }
-
-    fn constant(&self, name: &str) -> Option<Constant> {
-        let UnitScope { db, unit, .. } = self.0;
-        let of_function = (unit.key(db).kind == BlockKind::Function)
-            .then(|| eval::bound_value(syntax(db, unit), name, &Locals { around: &self.0, without: name }));
-        of_function.flatten().or_else(|| self.0.constant(name))
-    }
-}
-
-/// The names of a function while one of them is evaluated, which is one local assignment deep.
-struct Locals<'a, 'db> {
-    around: &'a UnitScope<'db>,
-    without: &'a str,
-}
-
-impl Scope for Locals<'_, '_> {
-    fn outer(&self) -> Option<&dyn Scope> {
-        Some(self.around)
-    }
-
-    fn constant(&self, name: &str) -> Option<Constant> {
-        if name == self.without {
-            return Some(Constant::Unknown(Reason::new(format!("`{name}` is defined in terms of itself"))));
-        }
-        let ast = syntax(self.around.db, self.around.unit);
-        eval::bound_value(ast, name, self.around).or_else(|| self.around.constant(name))
-    }
 }
 
 /// The value of a name around a function.

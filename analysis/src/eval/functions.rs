@@ -1,11 +1,11 @@
 //! Functions that are called: their statements are run one by one. What a function would change outside of itself, and what
 //! it does with values that are not known, makes the result unknown.
 
-use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, ParamKind, Stmt, StmtId};
+use tilefit_syntax::ast::{Arg, Ast, Expr, ExprId, Function, Param, ParamKind, Stmt, StmtId};
 
 use super::arithmetic::binary;
 use super::builtins::is_builtin;
-use super::{Constant, Evaluator, Scope, methods, records, unknown};
+use super::{Argument, Constant, Evaluator, Scope, methods, records, unknown};
 use crate::finding::Reason;
 
 /// Statements that an expression may run through the functions that it calls. Longer runs count as unknown.
@@ -123,6 +123,64 @@ pub(super) fn follow(evaluator: &Evaluator) {
     drop(ended);
 }
 
+/// Runs a function in parts, each with what the ones before left in its locals.
+pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argument]) -> Constant {
+    let Some(function) = function(first.ast) else { return unknown("is no function") };
+    let mut run = Run { evaluator: Evaluator { ..*first }, locals: Vec::new(), held: 0, lenient: true };
+    for (name, value) in bound_arguments(first, function, arguments) {
+        run.bind(&name, value);
+    }
+    run.held = run.locals.len();
+    let mut flow = run.body(&function.body);
+    for evaluator in rest {
+        if matches!(flow, Ok(Flow::Return(_)) | Err(_)) {
+            break;
+        }
+        // A local function is a statement of its own part.
+        run.locals.retain(|(_, value)| !matches!(value, Constant::Local(_)));
+        run = Run { evaluator: Evaluator { ..*evaluator }, locals: run.locals, held: run.held, lenient: true };
+        flow = run.body(&evaluator.ast.body);
+    }
+    match flow {
+        Ok(Flow::Return(value)) => value,
+        Ok(_) => Constant::None,
+        Err(reason) => Constant::Unknown(reason),
+    }
+}
+
+/// The value of each parameter, also of `*args` and `**kwargs`.
+fn bound_arguments(evaluator: &Evaluator, function: &Function, arguments: &[Argument]) -> Vec<(String, Constant)> {
+    let ast = evaluator.ast;
+    let name = |param: &Param| ast.name(param.name).unwrap_or_default().to_owned();
+    let is_param = |keyword: &str| function.params.iter().any(|param| ast.name(param.name) == Some(keyword));
+    let mut positional = arguments.iter().filter(|argument| argument.keyword.is_none());
+    let bound = function.params.iter().map(|param| {
+        let by_keyword = || arguments.iter().find(|argument| argument.keyword.as_deref() == ast.name(param.name));
+        let given = match param.kind {
+            ParamKind::Plain => positional.next().or_else(by_keyword),
+            ParamKind::KeywordOnly => by_keyword(),
+            ParamKind::Args => {
+                let rest = positional.by_ref().map(|argument| argument.value.clone());
+                return (name(param), Constant::Tuple(rest.collect()));
+            }
+            ParamKind::Kwargs => {
+                let more = arguments.iter().filter_map(|argument| {
+                    let keyword = argument.keyword.as_ref().filter(|keyword| !is_param(keyword))?;
+                    Some((Constant::Str(keyword.clone()), argument.value.clone()))
+                });
+                return (name(param), Constant::Dict(more.collect()));
+            }
+        };
+        let value = match (given, param.default) {
+            (Some(argument), _) => argument.value.clone(),
+            (None, Some(default)) => evaluator.value(default),
+            (None, None) => unknown(format!("`{}` is a parameter", name(param))),
+        };
+        (name(param), value)
+    });
+    bound.collect()
+}
+
 /// The value of each parameter.
 fn passed(
     caller: &Evaluator,
@@ -146,7 +204,9 @@ fn passed(
         };
         taken += usize::from(arg.is_some());
         let value = match (arg, param.default) {
-            (Some(arg), _) if matches!(caller.ast.expr(arg.value), Expr::Starred(_)) => return Err(differs()),
+            (Some(arg), _) if matches!(caller.ast.expr(arg.value), Expr::Starred(_) | Expr::Unpacked(_)) => {
+                return Err(differs());
+            }
             (Some(arg), _) => caller.value(arg.value),
             (None, Some(default)) => {
                 Evaluator { ast, scope: defining_scope, arguments: &[], depth: caller.depth + 10, ..*caller }
@@ -197,9 +257,11 @@ impl Run<'_> {
 
     fn body(&mut self, body: &[StmtId]) -> Result<Flow, Reason> {
         for &stmt in body {
-            match self.statement(stmt)? {
-                Flow::Next => {}
-                flow => return Ok(flow),
+            match self.statement(stmt) {
+                Ok(Flow::Next) => {}
+                // What one statement does is then not known; the calls after it may be.
+                Err(_) if self.lenient && self.evaluator.steps.get() < LONGEST_RUN => self.forget(&[stmt]),
+                ended => return ended,
             }
         }
         Ok(Flow::Next)
@@ -271,6 +333,9 @@ impl Run<'_> {
                 }
                 return self.body(or_else);
             }
+            Stmt::Expr(expr) if self.lenient && self.never_returns(*expr) => {
+                return Ok(Flow::Return(unknown("the program ends")));
+            }
             Stmt::Expr(expr) => self.expression(*expr)?,
             Stmt::Function(local) if is_closed(ast, local) => {
                 self.bind(ast.name(local.name).unwrap_or_default(), Constant::Local(stmt));
@@ -297,6 +362,12 @@ impl Run<'_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    fn never_returns(&self, expr: ExprId) -> bool {
+        let ast = self.evaluator.ast;
+        let Expr::Call { func, .. } = ast.expr(expr) else { return false };
+        ast.dotted(*func).is_some_and(|path| self.evaluator.scope.ends(&path))
     }
 
     /// Runs statements of which it is not known whether they run: what they assign is not known after them.
@@ -361,9 +432,31 @@ impl Run<'_> {
         let is_plain = matches!(ast.expr(target), Expr::Name(_)) || ast.elements(target).is_some();
         if self.lenient && !is_plain {
             // A part of something is assigned, which does not change the shapes of tensors.
-            let name = if let Expr::Subscript { value, .. } = ast.expr(target) { ast.name(*value) } else { None };
-            if let Some(name) = name {
-                self.forget_name(name, &Reason::new("is assigned in parts"));
+            let reason = Reason::new("is assigned in parts");
+            match ast.expr(target) {
+                // An entry of a dictionary of keyword arguments.
+                Expr::Subscript { value: object, index } if self.is_dictionary(*object) => {
+                    let changed = self.assign_element(*object, *index, value);
+                    if let (Err(_), Some(name)) = (changed, ast.name(*object)) {
+                        self.forget_name(name, &reason);
+                    }
+                }
+                Expr::Subscript { value, .. } => {
+                    if let Some(name) = ast.name(*value) {
+                        self.forget_name(name, &reason);
+                    }
+                }
+                Expr::Attribute { value, .. } => {
+                    if let Some(name) = ast.name(*value)
+                        && self
+                            .locals
+                            .iter()
+                            .any(|(local, value)| local == name && matches!(value, Constant::Object(_)))
+                    {
+                        self.forget_name(name, &reason);
+                    }
+                }
+                _ => {}
             }
             return Ok(());
         }
@@ -381,6 +474,11 @@ impl Run<'_> {
             self.bind(&name, value);
         }
         Ok(())
+    }
+
+    fn is_dictionary(&self, object: ExprId) -> bool {
+        let name = self.evaluator.ast.name(object);
+        self.locals.iter().any(|(local, value)| Some(local.as_str()) == name && matches!(value, Constant::Dict(_)))
     }
 
     /// `object[index] = value`
@@ -432,6 +530,15 @@ impl Run<'_> {
             self.value(expr);
             return Ok(());
         }
+        if let ([name, "update"], true) = (path.as_slice(), args.iter().any(|arg| arg.keyword.is_some())) {
+            let more = self.within().made_dictionary(args);
+            return self.change(name, |mapping| match (mapping, more) {
+                (Constant::Dict(pairs), Constant::Dict(more)) => {
+                    more.into_iter().try_for_each(|(key, value)| methods::put(pairs, key, value))
+                }
+                _ => Err(Reason::new("updates something that is not known")),
+            });
+        }
         let ([name, method], [arg]) = (path.as_slice(), args.as_slice()) else {
             return Err(Reason::new("calls a function for what it changes"));
         };
@@ -463,7 +570,8 @@ impl Run<'_> {
             Expr::Bool2 { left, right, .. } => is_it(left) || is_it(right),
             Expr::Comprehension { element, .. } => is_it(element),
             Expr::DictComprehension { value, .. } => is_it(value),
-            Expr::Call { func, args } => {
+            // Of what is only followed, functions are taken not to change the lists that they are given.
+            Expr::Call { func, args } if !self.lenient => {
                 !ast.name(*func).is_some_and(is_builtin) && args.iter().any(|arg| is_it(&arg.value))
             }
             _ => false,

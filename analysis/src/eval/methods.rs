@@ -13,7 +13,9 @@ pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg])
         return object;
     }
     if let Constant::Object(object) = &object {
-        let plain = args.iter().filter(|arg| arg.keyword.is_none()).map(|arg| caller.value(arg.value));
+        // `tensor.to(device, dtype=…)` is another tensor than `tensor.to(device)`.
+        let counts = |arg: &&Arg| arg.keyword.is_none() || arg.keyword.as_deref() == Some("dtype");
+        let plain = args.iter().filter(counts).map(|arg| caller.value(arg.value));
         return object.method(name, &plain.collect::<Vec<_>>()).unwrap_or_else(not_run);
     }
     if let Constant::Record(record) = object {

@@ -297,7 +297,10 @@ impl Site<'_> {
 
     /// The text of an expression as an argument of a call.
     fn argument(&self, expr: ExprId) -> Option<&str> {
-        let is_one = !matches!(self.ast.expr(expr), Expr::Tuple(_) | Expr::Starred(_) | Expr::Other(_) | Expr::Error);
+        let is_one = !matches!(
+            self.ast.expr(expr),
+            Expr::Tuple(_) | Expr::Starred(_) | Expr::Unpacked(_) | Expr::Other(_) | Expr::Error
+        );
         is_one.then(|| self.slice(expr))
     }
 

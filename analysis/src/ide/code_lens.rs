@@ -136,7 +136,7 @@ fn open_dump(context: &Context<'_>, dumped: &Dumped<'_>) -> LensText {
 /// Of a kernel all memories, of many different ones those of the fullest.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>]) -> String {
     let percent =
-        |memory: Memory| memory.capacity.map_or(0, |capacity| memory.used.saturating_mul(100) / capacity.max(1));
+        |memory: Memory| memory.capacity.map_or(0, |capacity| memory.used.low().saturating_mul(100) / capacity.max(1));
     let fullness = |parts: &[View<'_>]| parts.iter().flat_map(|part| part.memories()).map(percent).max().unwrap_or(0);
     let text = |parts: &[View<'_>]| match parts {
         [] => "not modelled".to_owned(),

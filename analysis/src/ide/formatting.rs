@@ -50,6 +50,11 @@ fn short(of: &Extent) -> String {
     if of.unit == "columns" { format!("{} cols", of.size) } else { amount(of.size, of.unit) }
 }
 
+/// `[64, 128]`
+pub(crate) fn shape(extents: &[u64]) -> String {
+    format!("{extents:?}")
+}
+
 /// `16 KiB`, `96 B`, `256 columns`
 pub(crate) fn amount(value: u64, unit: &str) -> String {
     if unit == "bytes" { bytes(value) } else { format!("{value} {unit}") }

@@ -14,6 +14,7 @@ use crate::project::Config;
 
 use super::cursor_context::Dialect;
 use super::diagnostics::Diagnostic;
+use super::gluon::Gluon;
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::pypto::Pypto;
@@ -22,7 +23,7 @@ use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 /// A unit is of the first language that claims it. PyPTO is last, for it takes what is left: its scopes, printed kernels and functions
 /// for the host have nothing in common by which to claim them.
-const LANGUAGES: [&dyn Language; 2] = [&Tlx, &Pypto];
+const LANGUAGES: [&dyn Language; 3] = [&Tlx, &Gluon, &Pypto];
 
 pub(crate) fn of(context: &Context<'_>, unit: Unit<'_>) -> &'static dyn Language {
     let claims = |language: &&dyn Language| language.claims(context, unit);
@@ -168,11 +169,39 @@ pub(crate) trait KernelView {
 /// A memory space of a kernel's target, in bytes or columns.
 pub(crate) struct Memory {
     pub(crate) name: &'static str,
-    pub(crate) used: u64,
+    pub(crate) used: Amount,
     /// Live at once.
     pub(crate) peak: u64,
     /// `None`: no limit is known.
     pub(crate) capacity: Option<u64>,
+}
+
+/// How much of a memory is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Amount {
+    Exactly(u64),
+    /// At least and at most; `None` where nothing bounds it.
+    Between(u64, Option<u64>),
+}
+
+impl Amount {
+    /// What is used in any case.
+    pub(crate) fn low(self) -> u64 {
+        match self {
+            Amount::Exactly(amount) | Amount::Between(amount, _) => amount,
+        }
+    }
+
+    pub(crate) fn high(self) -> Option<u64> {
+        match self {
+            Amount::Exactly(amount) => Some(amount),
+            Amount::Between(_, high) => high,
+        }
+    }
+
+    pub(crate) fn exactly(self) -> Option<u64> {
+        self.high().filter(|&high| high == self.low())
+    }
 }
 
 /// Memory that has a name in the source.

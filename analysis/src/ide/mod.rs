@@ -12,6 +12,7 @@ pub mod diagnostics;
 pub mod folding;
 mod formatting;
 pub mod generated_code;
+mod gluon;
 pub mod hover;
 pub mod inlay_hints;
 mod inserted_tiles;
@@ -34,6 +35,7 @@ mod sync_hints;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tlx;
+mod traced;
 
 use std::sync::Arc;
 

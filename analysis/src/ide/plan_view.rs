@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::coverage::Mark;
 
 use super::diagnostics::configured;
-use super::language::{KernelView, Memory};
+use super::language::{Amount, KernelView, Memory};
 use super::{Context, PlacedUnit};
 
 /// One kernel; lines count from 1, sizes and addresses are bytes, `None` is what is not known.
@@ -62,12 +62,23 @@ impl KernelPlan {
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SpacePlan {
-    pub used: u64,
+    /// `None` where it is not one number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<u64>,
+    #[serde(flatten)]
+    pub bounds: Option<Bounds>,
     pub capacity: Option<u64>,
     pub peak: u64,
     /// `None` where the compiler does not pack.
     #[serde(flatten)]
     pub packing: Option<SpacePacking>,
+}
+
+/// What of a memory is used at least and at most; `None` where nothing bounds it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Bounds {
+    pub low: u64,
+    pub high: Option<u64>,
 }
 
 /// What is known of placements by any planner; reserved bytes included.
@@ -269,7 +280,11 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kern
 
 fn space_plan((memory, packing): (Memory, Option<SpacePacking>)) -> (&'static str, SpacePlan) {
     let Memory { name, used, peak, capacity } = memory;
-    (name, SpacePlan { used, capacity, peak, packing })
+    let bounds = match used {
+        Amount::Exactly(_) => None,
+        Amount::Between(low, high) => Some(Bounds { low, high }),
+    };
+    (name, SpacePlan { used: used.exactly(), bounds, capacity, peak, packing })
 }
 
 #[cfg(test)]

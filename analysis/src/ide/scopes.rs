@@ -564,7 +564,7 @@ fn targets(ast: &Ast, target: ExprId) -> Vec<ExprId> {
     while let Some(&target) = all.get(next) {
         next += 1;
         match ast.expr(target) {
-            Expr::Starred(inner) => all.push(*inner),
+            Expr::Starred(inner) | Expr::Unpacked(inner) => all.push(*inner),
             _ => all.extend(ast.elements(target).unwrap_or_default()),
         }
     }

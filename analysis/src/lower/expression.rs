@@ -115,7 +115,7 @@ impl Lowering<'_> {
             Expr::Comprehension { .. } | Expr::DictComprehension { .. } => {
                 self.not_accepted(expr, "a comprehension", "compute the value outside of the kernel")
             }
-            Expr::Slice { .. } | Expr::Dict(_) | Expr::Starred(_) | Expr::Ellipsis => {
+            Expr::Slice { .. } | Expr::Dict(_) | Expr::Starred(_) | Expr::Unpacked(_) | Expr::Ellipsis => {
                 unknown("the expression has no value")
             }
             // Both are for `rhs`.

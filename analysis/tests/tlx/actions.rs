@@ -263,4 +263,22 @@ def kernel(desc, HEAD_DIM: tl.constexpr):
             # tilefit: desc=bf16 HEAD_DIM=128
         "#]],
     );
+    // One size that needs three values, of which the last decides whether there is another.
+    check(
+        Code::NotModelled,
+        "
+@triton.jit
+def kernel(desc, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, WIDE: tl.constexpr):
+    a = tlx.local_alloc((M, N), tlx.dtype_of(desc), 1)
+    if M > N:
+        b = tlx.local_alloc((K, 64), tl.float16, 1)
+    else:
+        b = tlx.local_alloc((WIDE, 64), tl.float16, 1)
+    views = a[0], b[0]
+",
+        expect![[r#"
+            # Give values in a scenario comment (not preferred)
+            # tilefit: desc=bf16 M=128 N=128 K=128 WIDE=128
+        "#]],
+    );
 }

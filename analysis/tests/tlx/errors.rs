@@ -98,6 +98,75 @@ a = tlx.local_alloc((64, 64), tl.float32, «n»)
 view = a[0]",
     ),
     row(
+        "F7, not known",
+        Code::Rejected,
+        Severity::Error,
+        "`num` must be a constexpr without introducing any `ast.Assign` nodes: a number that is assigned",
+        "
+n = len(out)
+a = tlx.local_alloc((64, 64), tl.float32, «n»)
+view = a[0]",
+    ),
+    row(
+        "F7, read",
+        Code::Rejected,
+        Severity::Error,
+        "`num` must be a constexpr without introducing any `ast.Assign` nodes: what is computed at run time is a tensor",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, «tl.program_id(0)»)
+view = a[0]",
+    ),
+    row(
+        "F7, changed",
+        Code::Rejected,
+        Severity::Error,
+        "`num` must be a constexpr",
+        "
+n: tl.constexpr = 1
+n += 1
+a = tlx.local_alloc((64, 64), tl.float32, «n»)
+view = a[0]",
+    ),
+    row(
+        "F7, in a loop",
+        Code::Rejected,
+        Severity::Error,
+        "`num` must be a constexpr",
+        "
+for n in range(1, 2):
+    a = tlx.local_alloc((64, 64), tl.float32, «n»)
+    view = a[0]",
+    ),
+    row(
+        "F7 of barriers",
+        Code::Rejected,
+        Severity::Error,
+        "the number of barriers must be a constexpr: a number that is assigned to a plain name is a tensor",
+        "
+n = 2
+bars = tlx.alloc_barriers(«n»)
+view = bars[0]",
+    ),
+    row(
+        "F7 of arrivals",
+        Code::Rejected,
+        Severity::Error,
+        "a number of arrivals must be a constexpr",
+        "
+n = 2
+bars = tlx.alloc_barriers(2, «n»)
+view = bars[0]",
+    ),
+    row(
+        "F7 of an argument",
+        Code::NotModelled,
+        Severity::Hint,
+        "`out` is an argument without `tl.constexpr`, and is one only where 1 or a constexpr is passed",
+        "
+a = tlx.local_alloc((64, 64), tl.float32, «out»)
+view = a[0]",
+    ),
+    row(
         "F8",
         Code::StorageMismatch,
         Severity::Error,
@@ -163,6 +232,19 @@ group = tlx.reuse_group(a, group_size=«0»)",
 spec = tlx.storage_alias_spec()
 group = tlx.reuse_group(«spec»)",
     ),
+    Row {
+        settings: SEED,
+        before: "",
+        ..row(
+            "group_type of the seed",
+            Code::Rejected,
+            Severity::Error,
+            "reuse_group() missing 1 required argument: 'group_type'",
+            "
+a = tlx.local_alloc((64, 64), tl.float32, 1)
+group = «tlx.reuse_group(a)»",
+        )
+    },
     Row {
         settings: SEED,
         before: "",
@@ -740,6 +822,11 @@ view = a[0]",
 a = tlx.local_alloc((128, 64), tl.float32, 1, tlx.storage_kind.tmem)
 view = a[0]",
         "
+n: tl.constexpr = tl.cdiv(8, 4)
+a = tlx.local_alloc((64, 64), tl.float32, n)
+bars = tlx.alloc_barriers(n, n)
+views = a[0], bars[0]",
+        "
 spec = tlx.storage_alias_spec()
 a = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
 b = tlx.local_alloc((64, 64), tl.float32, 1, reuse=spec)
@@ -749,7 +836,7 @@ views = a[0], b[0]",
     for kernel in kernels {
         let body: String = kernel.lines().map(|line| format!("    {line}\n")).collect();
         let (analysis, file, text) = open(
-            &format!("@triton.jit\ndef kernel(x, y, z):\n{body}"),
+            &format!("from helpers import elsewhere\n\n@triton.jit\ndef kernel(x, y, z):\n{body}"),
             r#"
 [tlx]
 arch = "sm_90"

@@ -3,9 +3,11 @@
 mod actions;
 mod errors;
 mod mlir;
+mod names;
 mod plans;
 mod scenarios;
 mod seed;
+mod views;
 
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, FileId};

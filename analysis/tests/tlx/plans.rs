@@ -5,6 +5,7 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 use tilefit_analysis::AnalysisHost;
 use tilefit_analysis::diagnostics::Code;
+use tilefit_analysis::ide::plan_view::SpacePlan;
 use tilefit_syntax::{Document, TextRange};
 
 use super::seed::PHASE_5;
@@ -15,7 +16,7 @@ pub(super) fn describe(text: &str, settings: &str) -> String {
     let (analysis, file, _) = open(text, settings);
     let mut out = String::new();
     for kernel in analysis.plans(file).expect("nothing is edited") {
-        let spaces: Vec<_> = kernel.spaces.iter().map(|(name, space)| format!("{name} {}", space.used)).collect();
+        let spaces: Vec<_> = kernel.spaces.iter().map(|(name, space)| format!("{name} {}", amount(space))).collect();
         let _ = writeln!(out, "{} on {}: {}, {}", kernel.name, kernel.target, kernel.status, spaces.join(", "));
         for spec in &kernel.specs {
             let _ = writeln!(out, "  {}: size {:?}, extent {:?}", spec.name, spec.size, spec.extent);
@@ -38,6 +39,17 @@ pub(super) fn describe(text: &str, settings: &str) -> String {
 }
 
 #[track_caller]
+/// `1024`, `1024–2048`, `1024–`
+fn amount(space: &SpacePlan) -> String {
+    match (space.used, space.bounds) {
+        (Some(used), _) => used.to_string(),
+        (None, Some(bounds)) => {
+            format!("{}–{}", bounds.low, bounds.high.map_or(String::new(), |high| high.to_string()))
+        }
+        (None, None) => "?".to_owned(),
+    }
+}
+
 fn check(text: &str, expected: Expect) {
     expected.assert_eq(&describe(text, ""));
 }
@@ -475,4 +487,124 @@ def kernel(n):
     let tiles: Vec<_> =
         plans[0].tiles.iter().map(|tile| format!("{} {:?} {}", tile.name, tile.shape, tile.dtype)).collect();
     assert_eq!(tiles, ["(unnamed) [2, 32, 64] float32", "(unnamed) [3, 32, 128] float32"]);
+}
+
+#[test]
+fn a_pointer_that_moves_points_to_the_same_elements() {
+    check(
+        "
+# tilefit: a_ptr=bf16 b_ptr=fp32
+@triton.jit
+def kernel(a_ptr, b_ptr, n):
+    a_ptr += n * 64
+    b_ptrs = b_ptr + tl.arange(0, 64)
+    for k in range(n):
+        a_ptr += 64
+        b_ptrs = b_ptrs - 64
+    a = tlx.local_alloc((64, 64), tlx.dtype_of(a_ptr), 1)
+    b = tlx.local_alloc((64, 64), tlx.dtype_of(b_ptrs), 1)
+    c = tlx.local_alloc((64, 64), tlx.dtype_of(a_ptr + 4), 1)
+    views = a[0], b[0], c[0]
+",
+        expect![[r#"
+            kernel on sm_100: exact, smem 32768, tmem 0
+              a [1, 64, 64] bfloat16 in smem
+              b [1, 64, 64] float32 in smem
+              c [1, 64, 64] bfloat16 in smem
+        "#]],
+    );
+}
+
+#[test]
+fn a_pointer_of_unknown_type_is_asked_for_when_it_moves() {
+    check(
+        "
+@triton.jit
+def kernel(a_ptr, n):
+    a_ptr += n * 64
+    for k in range(n):
+        a_ptr += 64
+    a = tlx.local_alloc((64, 64), tlx.dtype_of(a_ptr), 1)
+    view = a[0]
+",
+        expect![[r#"
+            kernel on sm_100: partial, smem 0, tmem 0
+              line 3: hint [not-modelled] not modelled: some sizes are not known: `a_ptr` has no value here; a comment `# tilefit: a_ptr=bf16` gives it one
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_multiplied_is_no_pointer_any_more() {
+    check(
+        "
+# tilefit: a_ptr=bf16
+@triton.jit
+def kernel(a_ptr, n):
+    a_ptr *= 2
+    a = tlx.local_alloc((64, 64), tlx.dtype_of(a_ptr), 1)
+    view = a[0]
+",
+        expect![[r#"
+            kernel on sm_100: partial, smem 0, tmem 0
+              line 4: hint [not-modelled] not modelled: some sizes are not known: `a_ptr` changes at run time
+        "#]],
+    );
+}
+
+#[test]
+fn members_of_triton_that_are_not_known_are_named() {
+    check(
+        "
+@triton.jit
+def kernel():
+    a = tlx.local_alloc((64, 64), tl.float99, 1)
+    view = a[0]
+",
+        expect![[r#"
+            kernel on sm_100: partial, smem 0, tmem 0
+              line 3: hint [not-modelled] not modelled: some sizes are not known: `tl.float99` is no constant that tilefit knows
+        "#]],
+    );
+}
+
+#[test]
+fn a_spec_without_a_size_is_not_rounded_up() {
+    check(
+        "
+@triton.jit
+def kernel():
+    spec = tlx.storage_alias_spec()
+    a = tlx.local_alloc((0, 64), tl.bfloat16, 1, reuse=spec)
+    view = a[0]
+",
+        expect![[r#"
+            kernel on sm_100: rejected, smem 0, tmem 0
+              spec: size Some(0), extent Some(0)
+              a [1, 0, 64] bfloat16 in smem at None of Some(1): [[0, 0]]
+              line 5: error [invalid-shape] shape must have power-of-2 and non-zero dimensions; got [0, 64]. Only the number of buffers of `a` may be any other
+        "#]],
+    );
+}
+
+#[test]
+fn a_number_that_may_be_a_constexpr_is_not_refused() {
+    check(
+        "
+@triton.jit
+def kernel(z):
+    if z:
+        m: tl.constexpr = 1
+    else:
+        m: tl.constexpr = 2
+    bars = tlx.alloc_barriers(m)
+    for n in tl.static_range(1, 2):
+        a = tlx.local_alloc((64, 64), tl.float32, n)
+        view = a[0]
+",
+        expect![[r#"
+            kernel on sm_100: partial, smem 0, tmem 0
+              line 3: hint [not-modelled] not modelled: some sizes are not known: `m` depends on a condition: `z` has no value here; a comment `# tilefit: z=bf16` gives it one (1 more)
+        "#]],
+    );
 }

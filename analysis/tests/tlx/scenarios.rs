@@ -68,14 +68,14 @@ fn a_setting_comes_before_the_configurations() {
         KERNEL,
         "[tlx.scenarios.kernel]\nM = 128\ndesc = \"bf16\"\n",
         expect![[r#"
-        `desc = tl.bfloat16`, from the setting `tlx.scenarios`
-        `M = 128`, from the setting `tlx.scenarios`
-        `STAGES = 2`, from autotune configuration 3 of 4
-        `D = 128`, from the launch in `launch`
-        `K = 64`, from the default of the parameter
-        * {"STAGES": "2"} smem 65536 tmem 0 fits
-        {"STAGES": "8"} smem 262144 tmem 0 exceeds
-    "#]],
+            `desc = tl.bfloat16`, from the setting `tlx.scenarios`
+            `M = 128`, from the setting `tlx.scenarios`
+            `STAGES = 2`, from autotune configuration 3 of 4
+            `D = 128`, from the launch in `launch`
+            `K = 64`, from the default of the parameter
+            {"STAGES": "8"} smem 262144 tmem 0 exceeds
+            * {"STAGES": "2"} smem 65536 tmem 0 fits
+        "#]],
     );
     check(
         KERNEL,
@@ -101,11 +101,11 @@ fn a_setting_comes_before_the_configurations() {
             `STAGES` is not known: `STAGES` has no value here; a comment `# tilefit: STAGES=128` gives it one
             `D = 128`, from the launch in `launch`
             `K = 64`, from the default of the parameter
+            {"M": "128", "STAGES": "8", "desc": "tl.float32"} smem 524288 tmem 0 exceeds
+            {"M": "64", "STAGES": "8", "desc": "tl.float32"} smem 393216 tmem 0 exceeds
             * {"M": "32", "STAGES": "?", "arch": "sm_90", "desc": "tl.bfloat16"} smem 0 tmem 0 unknown
             {"M": "64", "STAGES": "2", "desc": "tl.float32"} smem 98304 tmem 0 fits
-            {"M": "64", "STAGES": "8", "desc": "tl.float32"} smem 393216 tmem 0 exceeds
             {"M": "128", "STAGES": "2", "desc": "tl.float32"} smem 131072 tmem 0 fits
-            {"M": "128", "STAGES": "8", "desc": "tl.float32"} smem 524288 tmem 0 exceeds
         "#]],
     );
 }
@@ -139,10 +139,10 @@ fn only_the_selected_scenario_has_errors() {
 
         | | M | STAGES | SMEM ≥ | TMEM | |
         |---|---|---|---|---|---|
+        | 4 | 128 | 8 | 262144 | 0 | exceeds |
         | **1** | 64 | 2 | 49152 | 0 | fits |
         | 2 | 64 | 8 | 196608 | 0 | fits |
         | 3 | 128 | 2 | 65536 | 0 | fits |
-        | 4 | 128 | 8 | 262144 | 0 | exceeds |
 
         `prune_configs_by` may drop some before they are compiled.
 
@@ -152,6 +152,15 @@ fn only_the_selected_scenario_has_errors() {
     let lenses = analysis.code_lenses(file).expect("nothing is edited");
     let text = analysis.code_lens(file, lenses[0].clone()).expect("nothing is edited").expect("it is there");
     expect!["SMEM ≥ 49152/232448 · fits 3 of 4 configurations"].assert_eq(&text.title);
+}
+
+#[test]
+fn nothing_is_counted_where_no_size_is_known() {
+    let (analysis, file, text) = open(KERNEL, "");
+    let at = text.find("kernel(desc").expect("the kernel");
+    let hover = analysis.hover(file, at).expect("nothing is edited").expect("the kernel has one");
+    let said = hover.markdown.lines().find(|line| line.contains("configuration")).expect("a line of the table");
+    expect!["Of no configuration all sizes are known."].assert_eq(said);
 }
 
 #[test]
@@ -192,4 +201,76 @@ def kernel(M: tl.constexpr = 128):
         `WIDTH = 256`, from the assignment in the kernel
     "#]]
     .assert_eq(&out);
+}
+
+#[test]
+fn a_test_says_what_it_launches() {
+    check(
+        "
+import pytest
+import torch
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+@triton.jit
+def kernel(desc, x, M: tl.constexpr, STAGES: tl.constexpr):
+    a = tlx.local_alloc((M, 64), tlx.dtype_of(desc), STAGES)
+    b = tlx.local_alloc((M, 64), tlx.dtype_of(x), STAGES)
+    with tlx.async_tasks():
+        with tlx.async_task(\"default\"):
+            views = a[0], b[0]
+
+def launch(x, y, **options):
+    m = x.shape[-1]
+    keywords = {\"M\": m, **options}
+    kernel[(1,)](TensorDescriptor.from_tensor(x, [m, 64]), y, num_warps=8, **keywords)
+
+@pytest.mark.parametrize(\"stages, dtype\", [(2, torch.float16), (4, torch.float8_e5m2)])
+def test_launch(stages, dtype, device):
+    if stages > 8:
+        pytest.skip(\"too many\")
+    x = torch.empty((64, 128), dtype=dtype, device=device)
+    launch(x, torch.zeros_like(x).to(torch.float32), STAGES=stages)
+",
+        "",
+        expect![[r#"
+            `desc = tl.float16`, from the launch in `test_launch`
+            `x = tl.float32`, from the launch in `test_launch`
+            `M = 128`, from the launch in `test_launch`
+            `STAGES = 2`, from the launch in `test_launch`
+            * {"STAGES": "2", "desc": "tl.float16"} smem 98304 tmem 0 fits
+            {"STAGES": "4", "desc": "tl.float8e5"} smem 163840 tmem 0 fits
+        "#]],
+    );
+}
+
+/// The lens of `kernel`.
+fn lens(text: &str) -> String {
+    let (analysis, file, _) = open(text, "");
+    let lenses = analysis.code_lenses(file).expect("nothing is edited");
+    analysis.code_lens(file, lenses[0].clone()).expect("nothing is edited").expect("it is there").title
+}
+
+#[test]
+fn all_configurations_are_counted() {
+    let kernel = |configurations: &str| {
+        format!(
+            "
+@triton.autotune(configs={configurations}, key=[])
+@triton.jit
+def kernel(M: tl.constexpr, STAGES: tl.constexpr, GROUP: tl.constexpr):
+    pid = tl.program_id(0) // GROUP
+    a = tlx.local_alloc((M, 64), tl.float16, STAGES)
+    with tlx.async_tasks():
+        with tlx.async_task(\"default\"):
+            view = a[pid % STAGES]
+"
+        )
+    };
+    let configurations = "[triton.Config({\"M\": 128, \"STAGES\": s, \"GROUP\": g}, num_warps=w) \
+                          for w in [4, 8] for g in range(9) for s in [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17][:16]]";
+    expect!["SMEM ≥ 32768/232448 · fits 234 of 288 configurations"].assert_eq(&lens(&kernel(configurations)));
+    let many = "[triton.Config({\"M\": 128, \"STAGES\": 2, \"GROUP\": g}) for g in range(3000)]";
+    expect!["SMEM ≥ 32768/232448 · fits 1024 of the first 1024 configurations"].assert_eq(&lens(&kernel(many)));
+    let unknown = "[triton.Config({\"M\": m, \"STAGES\": depth()}) for m in [64, 128]]";
+    expect!["SMEM ≥ 0/232448 · partly known"].assert_eq(&lens(&kernel(unknown)));
 }

@@ -2,6 +2,7 @@
 
 use expect_test::{Expect, expect};
 
+use super::open;
 use super::plans::describe;
 
 #[track_caller]
@@ -566,7 +567,7 @@ def kernel():
     spec = tlx.storage_alias_spec(storage=tlx.storage_kind.smem, buffer_size_bytes=32768)
     a = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
     b = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
-    spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(b), group_type=tlx.reuse_group_type.shared))
+    spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(b, group_type=tlx.reuse_group_type.shared), group_type=tlx.reuse_group_type.shared))
     views = a[0], b[0]
 ",
         expect![[r#"
@@ -584,4 +585,13 @@ def kernel():
               line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 32768 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );
+}
+
+#[test]
+fn the_kind_of_a_group_may_come_with_options() {
+    let (analysis, file, _) = open(
+        "@triton.jit\ndef kernel(options):\n    a = tlx.local_alloc((64, 64), tl.float32, 1)\n    group = tlx.reuse_group(a, **options)\n",
+        "[tlx]\nrules = \"seed\"\n",
+    );
+    assert_eq!(analysis.diagnostics(file).expect("nothing is edited"), []);
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tilefit_analysis::diagnostics::Code;
 use tilefit_analysis::project::{SETTINGS, SEVERITIES, Shape};
 use tilefit_analysis::target::Space;
-use tilefit_analysis::tlx::budgets::Arch;
+use tilefit_analysis::triton::device::Arch;
 
 use crate::terminal::print;
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
 use tilefit_analysis::ide::KernelSummary;
-use tilefit_analysis::ide::plan_view::SpacePlan;
+use tilefit_analysis::ide::plan_view::{Bounds, SpacePlan};
 
 use crate::terminal::plain;
 
@@ -40,16 +40,21 @@ pub(super) fn bars(kernel: &KernelSummary) -> String {
 }
 
 fn bar(space: &SpacePlan) -> String {
+    let used = amount(space);
     let Some(capacity) = space.capacity.filter(|&capacity| capacity > 0) else {
-        return format!("{} bytes, no limit known", space.used);
+        return format!("{used} bytes, no limit known");
+    };
+    // What is not bounded has no percentage: it may be anything.
+    let Some(most) = space.used.or(space.bounds.and_then(|bounds| bounds.high)) else {
+        return format!("{} {used:>8} / {capacity:<8}    ? %", "░".repeat(CELLS as usize));
     };
     // Only a full memory looks full, only an empty one empty.
-    let filled = match space.used {
+    let filled = match most {
         0 => 0,
         used if used >= capacity => CELLS,
         used => (used.saturating_mul(CELLS) / capacity).max(1),
     };
-    let percent = (space.used.saturating_mul(100)).div_ceil(capacity);
+    let percent = (most.saturating_mul(100)).div_ceil(capacity);
     let style = match percent {
         0..90 => FITS,
         90..=100 => FULL,
@@ -57,5 +62,15 @@ fn bar(space: &SpacePlan) -> String {
     };
     let (filled, free) = (filled as usize, (CELLS - filled) as usize);
     let cells = format!("{style}{}{style:#}{}", "█".repeat(filled), "░".repeat(free));
-    format!("{cells} {:>8} / {capacity:<8} {percent:>4} %", space.used)
+    format!("{cells} {used:>8} / {capacity:<8} {percent:>4} %")
+}
+
+/// `131136`, `98304–131072`, `≥ 98304`
+fn amount(space: &SpacePlan) -> String {
+    match (space.used, space.bounds) {
+        (Some(used), _) => used.to_string(),
+        (None, Some(Bounds { low, high: Some(high) })) => format!("{low}–{high}"),
+        (None, Some(Bounds { low, high: None })) => format!("≥ {low}"),
+        (None, None) => "?".to_owned(),
+    }
 }

@@ -322,7 +322,7 @@ pub(super) fn places(want: &Json, have: &KernelPlan) -> Option<String> {
 /// The first difference between the use of the spaces, and the buffers.
 pub(super) fn resources(want: &Json, have: &KernelPlan) -> Option<String> {
     for (space, used) in want["spaces"].as_object().into_iter().flatten() {
-        let ours = have.spaces.get(space.as_str()).map_or(0, |space| space.used);
+        let ours = have.spaces.get(space.as_str()).map_or(0, |space| space.used.unwrap_or_default());
         let most = used["used"].as_u64().unwrap_or(0);
         if !(least_use(want, space).unwrap_or(most).min(most)..=most).contains(&ours)
             && (ours < most || reach(have, space) > most)

@@ -14,16 +14,16 @@ fn a_plan_lists_the_scenarios() {
         &root,
         &["plan", "kernel.py"],
         &expect![[r#"
-        kernel.py:7: kernel (sm_100, compiler)
-          tile  space  address  bytes  shape         dtype     buffer  lines
-          a     smem   ?        32768  [2, 64, 128]  bfloat16          8
-          smem       ██░░░░░░░░░░░░░░░░░░    32768 / 232448     15 %
-          tmem       ░░░░░░░░░░░░░░░░░░░░        0 / 512         0 %
-          scenario  N   smem    tmem
-          1 *       2   32768   0     fits
-          2         16  262144  0     exceeds
-        exit 0
-    "#]],
+            kernel.py:7: kernel (sm_100, compiler)
+              tile  space  address  bytes  shape         dtype     buffer  lines
+              a     smem   ?        32768  [2, 64, 128]  bfloat16          8
+              smem       ██░░░░░░░░░░░░░░░░░░    32768 / 232448     15 %
+              tmem       ░░░░░░░░░░░░░░░░░░░░        0 / 512         0 %
+              scenario  N   smem    tmem
+              1         16  262144  0     exceeds
+              2 *       2   32768   0     fits
+            exit 0
+        "#]],
     );
 }
 

@@ -11,6 +11,7 @@ use tilefit_analysis::tlx::rewriting::Rewriting;
 use tilefit_analysis::tlx::sizes::{self, Sized};
 use tilefit_analysis::tlx::tree::Tree;
 use tilefit_analysis::tlx::{BufferId, Rules, offsets};
+use tilefit_analysis::triton;
 use tilefit_analysis::{Analysis, AnalysisHost, FileId};
 use tilefit_syntax::Document;
 
@@ -201,7 +202,7 @@ def kernel():
 
 fn read(text: &str) -> tilefit_analysis::tlx::Kernel {
     use tilefit_analysis::tlx::front;
-    use tilefit_analysis::tlx::scenario::Scenario;
+    use tilefit_analysis::triton::scenario::Scenario;
 
     let parse = |text: &str| tilefit_syntax::ast::parse(&Document::new(text).blocks()[0].source).0;
     let mut imports = Imports::default();
@@ -219,11 +220,13 @@ impl Scope for Names<'_> {
     }
 
     fn language_name(&self, path: &[&str]) -> Option<Constant> {
-        language::name(&language::canonical(self.0, path)?)
+        let canonical = language::canonical(self.0, path)?;
+        triton::language::name(&canonical).or_else(|| language::name(&canonical))
     }
 
     fn language_call(&self, path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
-        language::call(&language::canonical(self.0, path)?, arguments)
+        let canonical = language::canonical(self.0, path)?;
+        triton::language::call(&canonical, arguments).or_else(|| language::call(&canonical, arguments))
     }
 }
 
@@ -268,7 +271,7 @@ views = a[0], b[0]",
         "{:?}",
         plan.reasons
     );
-    assert_eq!(plan.spaces["smem"].used, 256 * 128 * 2);
+    assert_eq!(plan.spaces["smem"].used, Some(256 * 128 * 2));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(super) fn fill(plan: &Plan) -> String {
     match (plan.status, spaces.is_empty()) {
         (Status::NotModelled, _) => "not modelled".to_owned(),
         (_, true) => "no tiles".to_owned(),
-        (Status::Partial, _) => format!("{} · partly modelled", spaces.join("  ")),
+        (Status::Partial | Status::Bounded, _) => format!("{} · partly modelled", spaces.join("  ")),
         (Status::Rejected, _) => format!("{} · rejected", spaces.join("  ")),
         (Status::Predicted, _) => format!("{} · predicted", spaces.join("  ")),
         (Status::Exact, _) => spaces.join("  "),

@@ -24,7 +24,7 @@ use crate::vocabulary;
 
 use super::cursor_context::Dialect;
 use super::diagnostics::{self, Diagnostic};
-use super::language::{self, Described, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
+use super::language::{self, Amount, Described, Extent, Hinted, Language, Memory, Placement, Site, Standing, Values};
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit, code_actions};
@@ -187,7 +187,7 @@ impl language::KernelView for View<'_> {
         spaces
             .map(|space| Memory {
                 name: space.space.name(),
-                used: space.used,
+                used: Amount::Exactly(space.used),
                 peak: space.peak,
                 capacity: space.capacity,
             })

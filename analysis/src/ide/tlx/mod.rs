@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, Dumped, TlxKernel, Unit};
+use crate::db::{self, Dumped, ScenarioTable, TlxKernel, TracedKernel, Unit};
 use crate::diagnostics::Code;
 use crate::eval::Constant;
 use crate::ir::Origin;
@@ -29,20 +29,22 @@ use super::code_actions::suggested_names;
 use super::cursor_context::Dialect;
 use super::diagnostics::{Diagnostic, found, not_modelled};
 use super::language::{
-    self, Described, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind, Values,
+    self, Amount, Described, Extent, Hinted, KernelView, Language, Memory, Placement, Site, Standing, Value, ValueKind,
+    Values,
 };
 use super::memory_map::Drawing;
 use super::plan_view::{AllocationView, Details, SpacePacking, SpecView, TilePlan};
+use super::traced;
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
 
 static DIALECT: Dialect = Dialect {
     is_decorator: |db, file, path| {
-        let imports = db::tlx_imports(db, file);
+        let imports = db::triton_imports(db, file);
         has_tlx(imports) && canonical(imports, path).as_deref() == Some("triton.jit")
     },
-    canonical: |db, file, path| canonical(db::tlx_imports(db, file), path),
+    canonical: |db, file, path| canonical(db::triton_imports(db, file), path),
     words: vocabulary::TLX,
     root: None,
     has_tiles: false,
@@ -152,12 +154,31 @@ impl KernelView for View<'_> {
     }
 
     fn status(&self) -> Status {
-        self.0.plan.status(&self.0.kernel)
+        let status = self.0.plan.status(&self.0.kernel);
+        match (&self.0.traced, status) {
+            // The buffers are known: how far the rest is decides.
+            (Some(_), Status::Exact | Status::Partial) => {
+                let both = |is: fn(Amount) -> bool| memories(self.0).iter().all(|memory| is(memory.used));
+                match () {
+                    () if status == Status::Exact && both(|used| used.exactly().is_some()) => Status::Exact,
+                    () if both(|used| used.high().is_some()) && status == Status::Exact => Status::Bounded,
+                    () => Status::Partial,
+                }
+            }
+            _ => status,
+        }
     }
 
     fn reasons(&self) -> Vec<String> {
         let notes = self.0.kernel.notes.iter().map(|note| &note.reason);
-        notes.chain(&self.0.plan.unknown).map(|reason| reason.to_string()).collect()
+        let mut reasons: Vec<String> = notes.chain(&self.0.plan.unknown).map(|reason| reason.to_string()).collect();
+        let traced = self.0.traced.iter().flat_map(|traced| &traced.planned.plan.shared.reasons);
+        for reason in traced.map(|reason| reason.to_string()) {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
     }
 
     fn is_planned(&self) -> bool {
@@ -165,13 +186,7 @@ impl KernelView for View<'_> {
     }
 
     fn memories(&self) -> Vec<Memory> {
-        let plan = &self.0.plan;
-        let memory = |name, used, capacity| Memory { name, used, peak: used, capacity: Some(capacity) };
-        let mut memories = vec![memory("smem", plan.smem.all, plan.arch.smem())];
-        if plan.arch.tmem() > 0 {
-            memories.push(memory("tmem", requested_columns(plan.tmem.all), plan.arch.tmem()));
-        }
-        memories
+        memories(self.0)
     }
 
     fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
@@ -179,7 +194,10 @@ impl KernelView for View<'_> {
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
-        map::drawing(context, placed, self.0)
+        match placed_whole(self.0) {
+            Some(traced) => traced::map::drawing(context, placed, traced),
+            None => map::drawing(context, placed, self.0),
+        }
     }
 
     fn packing(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Vec<SpacePacking> {
@@ -190,8 +208,17 @@ impl KernelView for View<'_> {
         details(context, placed, self.0)
     }
 
-    fn diagnostics(&self, _: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
-        diagnostics(placed, self.0)
+    fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+        let mut all = diagnostics(placed, self.0);
+        if let Some(traced) = &self.0.traced {
+            all.extend(traced.findings.iter().map(|finding| found(placed, finding)));
+            let is_new = |it: &Diagnostic| {
+                !all.iter().any(|other| other.code == it.code && other.message.contains("shared memory"))
+            };
+            let more: Vec<Diagnostic> = traced::too_much(context, placed, traced).into_iter().filter(is_new).collect();
+            all.extend(more.into_iter().filter(|it| it.message.contains("shared memory")));
+        }
+        all
     }
 
     fn open(&self) -> &[OpenSearch] {
@@ -218,6 +245,36 @@ impl KernelView for View<'_> {
         let (kernel, plan) = (&self.0.kernel, &self.0.plan);
         format!("{} on {} by the rules of the {}", kernel.name, plan.arch, plan.rules.name())
     }
+}
+
+/// What shared memory takes as the allocator gives it out; columns of tensor memory by that and by the rules for specs, where they differ.
+fn memories(tlx: &TlxKernel) -> Vec<Memory> {
+    let plan = &tlx.plan;
+    let memory = |name, used: Amount, capacity| Memory { name, used, peak: used.low(), capacity: Some(capacity) };
+    let smem = match &tlx.traced {
+        Some(traced) => Amount::Between(traced.planned.plan.shared.low, traced.planned.plan.shared.high),
+        None => Amount::Exactly(plan.smem.all),
+    };
+    let mut memories = vec![memory("smem", smem, plan.arch.smem())];
+    if plan.arch.tmem() > 0 {
+        let columns = requested_columns(plan.tmem.all);
+        let tmem = match &tlx.traced {
+            Some(traced) => {
+                let traced = &traced.planned.plan.tensor;
+                Amount::Between(columns.min(traced.low), traced.high.map(|high| high.max(columns)))
+            }
+            None => Amount::Exactly(columns),
+        };
+        memories.push(memory("tmem", tmem, plan.arch.tmem()));
+    }
+    memories
+}
+
+/// The kernel as the allocator lays it out, where every address is known.
+fn placed_whole(tlx: &TlxKernel) -> Option<&TracedKernel> {
+    let traced = tlx.traced.as_ref()?;
+    let is_whole = traced.planned.plan.placed.iter().all(|placed| placed.offset.is_some());
+    (is_whole && traced.planned.plan.shared.exactly().is_some()).then_some(traced)
 }
 
 /// Specs, then buffers.
@@ -261,8 +318,18 @@ fn unknown_sizes(placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Option<Diagnostic>
 
 fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Details {
     let kernel = &tlx.kernel;
+    let mut tiles: Vec<TilePlan> = kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect();
+    if let Some(traced) = &tlx.traced {
+        // What has addresses of its own is told by the allocator; members of specs lie within those.
+        let members = kernel.buffer_ids().filter(|&id| !matches!(kernel.buffer(id).backing, Backing::Own));
+        tiles = members
+            .filter_map(|id| tile(context, placed, tlx, id))
+            .map(|tile| TilePlan { kind: "view", ..tile })
+            .collect();
+        tiles.extend(traced.planned.plan.placed.iter().map(|it| traced::tile(context, placed, traced, it)));
+    }
     Details {
-        tiles: kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect(),
+        tiles,
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
         scenarios: scenarios::views(context, placed, tlx),
         uncompared: Vec::new(),
@@ -332,7 +399,11 @@ fn spec_view(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id
 fn title(tlx: &TlxKernel) -> String {
     let plan = &tlx.plan;
     let partly = if plan.is_exact(&tlx.kernel) { "" } else { " · partly known" };
-    let mut parts = vec![format!("SMEM ≥ {}/{}", plan.smem.all, plan.arch.smem())];
+    let smem = match &tlx.traced {
+        Some(traced) => traced::amount(&traced.planned.plan.shared),
+        None => format!("≥ {}", plan.smem.all),
+    };
+    let mut parts = vec![format!("SMEM {smem}/{}", plan.arch.smem())];
     if plan.arch.tmem() > 0 && plan.tmem.all > 0 {
         parts.push(format!("TMEM {}/{}", requested_columns(plan.tmem.all), plan.arch.tmem()));
     }
@@ -341,8 +412,11 @@ fn title(tlx: &TlxKernel) -> String {
 
 /// With what the scenarios come to.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
-    let fits = match scenarios::table(context, placed).map(|table| table.fits()) {
-        Some((fits, known)) if known > 0 => format!(" · fits {fits} of {known} configurations"),
+    let fits = match scenarios::table(context, placed) {
+        Some(ScenarioTable { fits: (fits, known), is_cut, .. }) if *known > 0 => {
+            let first = if *is_cut { "the first " } else { "" };
+            format!(" · fits {fits} of {first}{known} configurations")
+        }
         _ => String::new(),
     };
     title(tlx) + &fits

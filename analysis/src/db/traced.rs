@@ -1,0 +1,282 @@
+//! Kernels of GPUs that are followed as their compiler does: what they see of the code around them, and what their memory comes to.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use tilefit_syntax::BlockKey;
+use tilefit_syntax::BlockKind;
+use tilefit_syntax::ast::{Expr, ExprId};
+
+use crate::eval::{self, Binding, Scope};
+use crate::finding::{Finding, Note, Origin, Reason};
+use crate::triton::device::{Arch, Compiler};
+use crate::triton::language;
+use crate::triton::layouts::{self, Hardware, Vendor};
+use crate::triton::live_ranges::Rules;
+use crate::triton::plan::{Planned, plan};
+use crate::triton::program::Program;
+use crate::triton::scenario::{self, ArgumentType, Scenario};
+use crate::triton::simplify::simplify;
+use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace, trace};
+use crate::work::within;
+
+use super::scenarios::{imports, launch_values};
+use super::{Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax};
+
+/// What following a kernel comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct TracedKernel {
+    pub(crate) name_origin: Origin,
+    pub(crate) program: Program,
+    pub(crate) planned: Planned,
+    /// The blocks of the functions of which sites speak; `None` for the kernel's own.
+    pub(crate) functions: Vec<Option<BlockKey>>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) arch: Arch,
+    /// `None`: it may be any.
+    pub(crate) compiler: Option<Compiler>,
+    /// False where a stage of tilefit failed on it.
+    pub(crate) is_planned: bool,
+}
+
+/// Follows the kernel that a unit is under a scenario. `specs`: what storage alias specs come to.
+pub(super) fn traced<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    arch: Arch,
+    compiler: Option<Compiler>,
+    dialect: Dialect,
+    specs: BTreeMap<ExprId, Result<u64, Reason>>,
+) -> Option<TracedKernel> {
+    let ast = syntax(db, unit);
+    let function = scenario::function(ast)?;
+    let launch = Launch { specs, ..launch(db, unit, scenario, arch, compiler, dialect) };
+    let around = Around::new(db, unit);
+    let followed = within(config(db).limits, || {
+        let mut trace = trace(ast, &around, &launch);
+        simplify(&mut trace.program);
+        let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
+        let by = |rules| plan(&trace.program, &unknown, rules);
+        let planned = match compiler {
+            Some(Compiler::V3_8 | Compiler::V3_9) => by(Rules::Triton),
+            Some(Compiler::Fork) => by(Rules::Fork),
+            None => by(Rules::Triton).either(&by(Rules::Fork)),
+        };
+        (trace, planned)
+    });
+    let name_origin = Origin::Expr(function.name);
+    let (trace, planned, is_planned) = match followed {
+        Ok((trace, planned)) => (trace, planned, true),
+        Err(failure) => {
+            let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
+            let (program, functions) = (Program::default(), vec![None]);
+            let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions };
+            let too_large = [Reason::new("the kernel is too large to be analysed")];
+            let planned = plan(&trace.program, &too_large, Rules::Triton);
+            (trace, planned, false)
+        }
+    };
+    Some(TracedKernel {
+        name_origin,
+        program: trace.program,
+        planned,
+        functions: trace.functions,
+        notes: trace.notes,
+        findings: trace.findings,
+        arch,
+        compiler,
+        is_planned,
+    })
+}
+
+/// What the scenario says of the launch, over what the file says.
+fn launch<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    arch: Arch,
+    compiler: Option<Compiler>,
+    dialect: Dialect,
+) -> Launch {
+    let hardware = Hardware {
+        vendor: if arch.is_amd() { Vendor::Amd } else { Vendor::Nvidia },
+        capability: arch.capability(),
+        compiler: match compiler {
+            Some(Compiler::V3_9) => layouts::Compiler::Triton39,
+            Some(Compiler::V3_8 | Compiler::Fork) | None => layouts::Compiler::Triton38,
+        },
+    };
+    let mut launch = Launch {
+        hardware,
+        warps: u64::from(scenario.num_warps.unwrap_or(4)),
+        ctas: u64::from(scenario.num_ctas.unwrap_or(1)),
+        arguments: BTreeMap::new(),
+        dialect,
+        specs: BTreeMap::new(),
+        divisible: scenario.divisible.clone().unwrap_or_default(),
+    };
+    let ast = syntax(db, unit);
+    let Some(function) = scenario::function(ast) else { return launch };
+    let imports = imports(db, unit.file(db));
+    let constexprs: Vec<&str> = function
+        .params
+        .iter()
+        .filter(|param| param.annotation.is_some_and(|annotation| scenario::is_constexpr(ast, imports, annotation)))
+        .filter_map(|param| ast.name(param.name))
+        .collect();
+    let is_constexpr = |name: &str| constexprs.contains(&name);
+    for (name, (value, _)) in launch_values(db, unit).into_iter().chain(scenario.values.clone()) {
+        let argument = match (&value, is_constexpr(&name)) {
+            (eval::Constant::Unknown(_), _) => continue,
+            (eval::Constant::Str(text), true) => Argument::Python(text.clone()),
+            (_, true) => Argument::Constant(value),
+            (_, false) => match language::Dtype::from_constant(&value) {
+                Some(dtype) => Argument::Pointer(dtype),
+                // A number that is given at the launch is a number of the kernel.
+                None => continue,
+            },
+        };
+        launch.arguments.insert(name, argument);
+    }
+    for (name, (argument, _)) in &scenario.arguments {
+        let dtype = |name: &str| language::Dtype::from_name(name);
+        let argument =
+            match argument {
+                ArgumentType::Pointer { element } => dtype(element).map(Argument::Pointer),
+                ArgumentType::Scalar { dtype: text } if is_constexpr(name) => Some(Argument::Python(text.clone())),
+                ArgumentType::Scalar { dtype: name } => dtype(name).map(Argument::Scalar),
+                ArgumentType::Descriptor { element, block, layout } => dtype(element)
+                    .map(|element| Argument::Descriptor { element, block: block.clone(), layout: layout.clone() }),
+            };
+        if let Some(argument) = argument {
+            launch.arguments.insert(name.clone(), argument);
+        }
+    }
+    launch
+}
+
+/// What the functions that are followed see, each from its own place.
+struct Around<'db> {
+    scopes: RefCell<Vec<UnitScope<'db>>>,
+}
+
+impl<'db> Around<'db> {
+    fn new(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Self {
+        Around { scopes: RefCell::new(vec![UnitScope::new(db, unit)]) }
+    }
+
+    fn scope(&self, home: Home) -> Option<UnitScope<'db>> {
+        self.scopes.borrow().get(home.0 as usize).copied()
+    }
+
+    fn home(&self, scope: UnitScope<'db>) -> Home {
+        let mut scopes = self.scopes.borrow_mut();
+        let known = scopes.iter().position(|known| known.unit == scope.unit);
+        let at = known.unwrap_or_else(|| {
+            scopes.push(scope);
+            scopes.len() - 1
+        });
+        Home(at as u32)
+    }
+
+    fn function(&self, scope: UnitScope<'db>, unit: Unit<'db>) -> Definition {
+        let db = scope.db;
+        let home = self.home(UnitScope { unit, ..scope });
+        Definition::Function { ast: syntax(db, unit).clone(), key: Some(unit.key(db).clone()), home }
+    }
+
+    fn class(&self, scope: UnitScope<'db>, header: Unit<'db>) -> Definition {
+        let db = scope.db;
+        let methods = super::units(db, header.file(db)).iter().filter(|unit| unit.parent(db) == Some(header));
+        let methods = methods.filter(|unit| unit.key(db).kind == BlockKind::Function);
+        let methods = methods.map(|&unit| (syntax(db, unit).clone(), Some(unit.key(db).clone()))).collect();
+        let home = self.home(UnitScope { unit: header, ..scope });
+        Definition::Class { header: syntax(db, header).clone(), methods, home }
+    }
+
+    /// The file of a module, imported or by `importlib.import_module("…")`.
+    fn module(&self, scope: UnitScope<'db>, name: &str) -> Option<SourceFile> {
+        let (db, file) = (scope.db, scope.unit.file(scope.db));
+        if let Some(module) = module_called(db, file, Name::new(db, name.to_owned())) {
+            return Some(module);
+        }
+        let mut calls = statements_of(db, file, None).iter().filter_map(|&unit| {
+            let ast = syntax(db, unit);
+            let Binding::Once(expr) = eval::binding(ast, name) else { return None };
+            let Expr::Call { func, args } = ast.expr(expr) else { return None };
+            let (Some(&"import_module"), [path]) = (ast.dotted(*func)?.last(), args.as_slice()) else { return None };
+            match ast.expr(path.value) {
+                Expr::Str(path) => Some(path.clone()),
+                _ => None,
+            }
+        });
+        module_file(db, file, 0, Name::new(db, calls.next()?))
+    }
+
+    /// What the one statement of a scope that binds a name gives it.
+    fn bound(&self, scope: UnitScope<'db>, file: SourceFile, of: Option<Unit<'db>>, name: &str) -> Option<Definition> {
+        let db = scope.db;
+        let mut found: Option<(Unit<'db>, ExprId, Option<usize>)> = None;
+        for &unit in statements_of(db, file, of) {
+            let bound = match eval::binding(syntax(db, unit), name) {
+                Binding::None => continue,
+                Binding::Once(expr) => (unit, expr, None),
+                Binding::Element(expr, element) => (unit, expr, Some(element)),
+                _ => return None,
+            };
+            if found.replace(bound).is_some() {
+                return None;
+            }
+        }
+        let (unit, expr, element) = found?;
+        let home = self.home(UnitScope { unit, ..scope });
+        Some(Definition::Expression { ast: syntax(db, unit).clone(), expr, element, home })
+    }
+}
+
+impl Environment for Around<'_> {
+    fn definition(&self, home: Home, name: &str) -> Option<Definition> {
+        let scope = self.scope(home)?;
+        let (db, file) = (scope.db, scope.unit.file(scope.db));
+        if let Some(unit) = scope.function_unit(name) {
+            return Some(self.function(scope, unit));
+        }
+        if let Some((_, header)) = scope.class_source(name) {
+            return Some(self.class(scope, header));
+        }
+        if self.module(scope, name).is_some() {
+            return Some(Definition::Module);
+        }
+        let mut around = scope.around();
+        loop {
+            if let Some(found) = self.bound(scope, file, around, name) {
+                return Some(found);
+            }
+            match around {
+                Some(unit) => around = unit.parent(db),
+                None => break,
+            }
+        }
+        scope.constant(name).map(Definition::Constant)
+    }
+
+    fn member(&self, home: Home, module: &str, name: &str) -> Option<Definition> {
+        let scope = self.scope(home)?;
+        let db = scope.db;
+        let file = self.module(scope, module)?;
+        if let Some(unit) = defined(db, file, name, BlockKind::Function) {
+            return Some(self.function(scope, unit));
+        }
+        if let Some(header) = defined(db, file, name, BlockKind::ClassHeader) {
+            return Some(self.class(scope, header));
+        }
+        self.bound(scope, file, None, name)
+    }
+
+    fn canonical(&self, home: Home, path: &[&str]) -> Option<String> {
+        let scope = self.scope(home)?;
+        language::canonical(imports(scope.db, scope.unit.file(scope.db)), path)
+    }
+}

@@ -1,0 +1,61 @@
+//! What Gluon kernels are made of.
+
+use super::super::tests::growth::Arranged::{Beside, Within};
+use super::super::tests::growth::Construct;
+
+const BUFFER: &str = "b = gl.allocate_shared_memory(gl.float16, [2, 64, 64], SHARED)";
+
+pub(super) fn constructs() -> Vec<Construct> {
+    let construct = |name, arranged, text| Construct { name, arranged, text };
+    vec![
+        construct("buffers of Gluon", Beside, |n| {
+            kernel(&lines(n, |i| {
+                format!(
+                    "b{i} = gl.allocate_shared_memory(gl.float16, [64, 64], SHARED)\nb{i}.store(gl.zeros([64, 64], gl.float16, REGISTERS))"
+                )
+            }))
+        }),
+        construct("views of a buffer of Gluon", Beside, |n| {
+            kernel(&format!(
+                "{BUFFER}\n{}",
+                lines(n, |i| format!(
+                    "v{i} = b.index({})\nv{i}.store(gl.zeros([64, 64], gl.float16, REGISTERS))",
+                    i % 2
+                ))
+            ))
+        }),
+        construct("branches of a Gluon kernel", Beside, |n| {
+            let branch = |i| {
+                format!(
+                    "if n > {i}:\n    v = b.index(0)\nelse:\n    v = b.index(1)\nv.store(gl.zeros([64, 64], gl.float16, REGISTERS))"
+                )
+            };
+            kernel(&format!("{BUFFER}\n{}", lines(n, branch)))
+        }),
+        construct("conversions of a Gluon kernel", Beside, |n| {
+            let convert = |i| format!("x = gl.convert_layout(x, OTHER if {i} % 2 == 0 else REGISTERS) + {i}");
+            kernel(&format!("x = gl.zeros([64, 64], gl.float16, REGISTERS)\n{}\ngl.store(p + x, x)", lines(n, convert)))
+        }),
+        construct("loops of a Gluon kernel", Within, |n| {
+            kernel(&format!("{BUFFER}\n{}", nest(n, |i| format!("for i{i} in range(n):"))))
+        }),
+    ]
+}
+
+fn kernel(body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "from triton.experimental import gluon\nfrom triton.experimental.gluon import language as gl\n\n\
+         REGISTERS = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])\nOTHER = gl.BlockedLayout([8, 1], [8, 4], [1, 4], [0, 1])\n\
+         SHARED = gl.SwizzledSharedLayout(8, 1, 8, [1, 0])\n\n\n@gluon.jit\ndef kernel(p, n):\n{body}"
+    )
+}
+
+fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+    (0..count).map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn nest(count: usize, header: impl Fn(usize) -> String) -> String {
+    let headers: String = (0..count).map(|i| format!("{}{}\n", "    ".repeat(i), header(i))).collect();
+    format!("{headers}{}b.index(0).store(gl.zeros([64, 64], gl.float16, REGISTERS))", "    ".repeat(count))
+}

@@ -1,0 +1,227 @@
+//! Gluon kernels in the editor: the same features as for tiles, over buffers of shared and of tensor memory.
+
+#[cfg(test)]
+mod constructs;
+mod hover;
+
+use std::ops::Range;
+
+use tilefit_syntax::TextRange;
+
+use crate::db::{self, Dumped, GluonKernel, Unit};
+use crate::ir::Origin;
+use crate::memory::{OpenSearch, Status};
+use crate::project::Config;
+use crate::triton::device::Compiler;
+use crate::triton::plan::Placed;
+use crate::vocabulary;
+
+use super::code_actions::suggested_names;
+use super::cursor_context::Dialect;
+use super::diagnostics::{Diagnostic, found, not_modelled};
+use super::formatting;
+use super::language::{
+    self, Described, Hinted, KernelView, Language, Memory, Placement, Standing, Value, ValueKind, Values,
+};
+use super::memory_map::Drawing;
+use super::plan_view::{Details, SpacePacking};
+use super::traced::{self, map, placements, tile, title, too_much};
+use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
+
+pub(super) struct Gluon;
+
+static DIALECT: Dialect = Dialect {
+    is_decorator: db::is_gluon_decorator,
+    canonical: db::gluon_name,
+    words: vocabulary::GLUON,
+    root: None,
+    has_tiles: false,
+};
+
+impl Language for Gluon {
+    fn dialect(&self) -> &'static Dialect {
+        &DIALECT
+    }
+
+    fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
+        db::is_gluon_kernel(context.db, unit)
+    }
+
+    fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
+        let gluon = kernel(context, unit).into_iter();
+        gluon.map(|gluon| Standing { name: &gluon.name, at: gluon.traced.name_origin }).collect()
+    }
+
+    fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
+        kernel(context, unit).into_iter().map(|gluon| Box::new(View(gluon)) as language::View<'db>).collect()
+    }
+
+    fn kernels_of<'db>(
+        &self,
+        context: &Context<'db>,
+        unit: Unit<'db>,
+        standing: Range<usize>,
+    ) -> Vec<Vec<language::View<'db>>> {
+        let kernels = self.kernels(context, unit).into_iter();
+        kernels.skip(standing.start).take(standing.len()).map(|kernel| vec![kernel]).collect()
+    }
+
+    /// The targets and planners of other settings are PyPTO's.
+    fn kernels_under<'db>(&self, context: &Context<'db>, unit: Unit<'db>, _: &'db Config) -> Vec<language::View<'db>> {
+        self.kernels(context, unit)
+    }
+
+    fn dumps<'db>(&self, _: &Context<'db>, _: Unit<'db>, _: Range<usize>) -> Vec<&'db Dumped<'db>> {
+        Vec::new()
+    }
+
+    fn generates_code(&self, _: &Context<'_>, _: Unit<'_>) -> bool {
+        false
+    }
+
+    fn hover(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Hover> {
+        hover::hover(context, placed, kernel(context, placed.unit)?, offset)
+    }
+
+    fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
+        let gluon = kernel(context, placed.unit)?;
+        let at = |placement: &Placement<'_>| placed.range(placement.at).touches(offset);
+        let found = placements(&gluon.traced).find(at)?;
+        Some(hover::sharing(placed, &gluon.traced, found.name))
+    }
+
+    fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
+        let gluon = kernel(context, unit)?;
+        Some(Box::new(|name| {
+            let buffer = gluon.traced.program.buffers.iter().find(|buffer| &*buffer.name == name)?;
+            let shape = formatting::shape(&buffer.shape);
+            Some(Value { kind: ValueKind::Other, detail: format!("{shape} {}", buffer.dtype) })
+        }))
+    }
+
+    fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+        suggested_names(context, placed, range)
+    }
+
+    fn lowered_ir(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
+        None
+    }
+
+    #[cfg(test)]
+    fn constructs(&self) -> Vec<super::tests::growth::Construct> {
+        constructs::constructs()
+    }
+}
+
+/// The kernel that a unit is.
+fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db GluonKernel> {
+    db::gluon_kernel(context.db, unit).as_deref()
+}
+
+/// A kernel under the scenario in force.
+struct View<'db>(&'db GluonKernel);
+
+impl KernelView for View<'_> {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn name_origin(&self) -> Origin {
+        self.0.traced.name_origin
+    }
+
+    fn origin(&self) -> Origin {
+        self.0.origin
+    }
+
+    fn target(&self) -> &'static str {
+        self.0.traced.arch.name()
+    }
+
+    fn planner(&self) -> &'static str {
+        planner(self.0.traced.compiler)
+    }
+
+    fn status(&self) -> Status {
+        traced::status(&self.0.traced)
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        self.0.traced.planned.plan.shared.reasons.iter().map(|reason| reason.to_string()).collect()
+    }
+
+    fn is_planned(&self) -> bool {
+        self.0.traced.is_planned
+    }
+
+    fn memories(&self) -> Vec<Memory> {
+        traced::memories(&self.0.traced)
+    }
+
+    fn fill(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> String {
+        title(&self.0.traced)
+    }
+
+    fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
+        map::drawing(context, placed, &self.0.traced)
+    }
+
+    fn packing(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Vec<SpacePacking> {
+        Vec::new()
+    }
+
+    fn details(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Details {
+        let tile = |of: &Placed| tile(context, placed, &self.0.traced, of);
+        Details {
+            tiles: self.0.traced.planned.plan.placed.iter().map(tile).collect(),
+            specs: Vec::new(),
+            scenarios: Vec::new(),
+            uncompared: Vec::new(),
+            marks: Vec::new(),
+            assumes: Vec::new(),
+            compiler: None,
+        }
+    }
+
+    fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
+        let traced = &self.0.traced;
+        let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
+        all.extend(traced.notes.iter().map(|note| not_modelled(placed, note)));
+        all.extend(too_much(context, placed, traced));
+        all
+    }
+
+    fn open(&self) -> &[OpenSearch] {
+        &[]
+    }
+
+    fn outline(&self, placed: &PlacedUnit<'_>) -> Vec<Placement<'_>> {
+        let mut all: Vec<_> = placements(&self.0.traced).collect();
+        all.sort_by_key(|placement| placed.range(placement.at));
+        all
+    }
+
+    fn hinted(&self) -> Vec<Hinted<'_>> {
+        placements(&self.0.traced).map(|placement| Hinted { placement, is_unnamed: false }).collect()
+    }
+
+    fn described(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, nth: usize) -> Option<Described> {
+        let at = placements(&self.0.traced).nth(nth)?.at;
+        let markdown = hover::describe(context, placed, self.0, at)?;
+        Some(Described { markdown, before: None })
+    }
+
+    fn laid_out_by(&self) -> String {
+        format!("{} on {} by {}", self.0.name, self.0.traced.arch, self.planner())
+    }
+}
+
+/// By whose rules memory is given out.
+pub(super) fn planner(compiler: Option<Compiler>) -> &'static str {
+    match compiler {
+        Some(Compiler::V3_8) => "triton 3.8",
+        Some(Compiler::V3_9) => "triton 3.9",
+        Some(Compiler::Fork) => "triton fork",
+        None => "triton",
+    }
+}

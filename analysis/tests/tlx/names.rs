@@ -1,0 +1,159 @@
+//! Names that nothing defines: a kernel that rests on one is not exact, and nothing is said of a name that Python finds.
+
+use expect_test::{Expect, expect};
+
+use super::open;
+
+/// What is said of a file, as `code: message` a line, after the status of its kernels.
+fn check(text: &str, expected: Expect) {
+    let (analysis, file, text) = open(text, "");
+    let plans = analysis.plans(file).expect("nothing is edited");
+    let statuses = plans.iter().map(|plan| format!("{}: {}", plan.name, plan.status));
+    let said = analysis.diagnostics(file).expect("nothing is edited").into_iter().map(|diagnostic| {
+        let at = &text[diagnostic.range.start..diagnostic.range.end];
+        format!("  {} at `{at}`: {}", diagnostic.code.name(), diagnostic.message)
+    });
+    let lines: Vec<String> = statuses.chain(said).collect();
+    expected.assert_eq(&lines.join("\n"));
+}
+
+#[test]
+fn a_misspelt_buffer_in_a_use_is_not_exact() {
+    check(
+        r#"
+@triton.jit
+def kernel(x):
+    scale = tlx.local_alloc((64, 64), tl.float32, 2)
+    full = tlx.alloc_barriers(2)
+    tlx.local_store(scael[0], x)
+    tlx.barrier_wait(fulll[0], 0)
+"#,
+        expect![[r#"
+            kernel: partial
+              unknown-name at `scael`: `scael` is not defined here; did you mean `scale`?
+              unknown-name at `fulll`: `fulll` is not defined here; did you mean `full`?"#]],
+    );
+}
+
+#[test]
+fn what_a_followed_helper_misspells_is_said_there_and_noted_at_the_call() {
+    check(
+        r#"
+@triton.jit
+def store(buffer, x):
+    tlx.local_store(bufer[0], x)
+
+@triton.jit
+def kernel(x):
+    tiles = tlx.local_alloc((64, 64), tl.float32, 2)
+    store(tiles, x)
+"#,
+        expect![[r#"
+            kernel: partial
+              unknown-name at `bufer`: `bufer` is not defined here; did you mean `buffer`?
+              not-modelled at `store(tiles, x)`: not modelled: `bufer` is not defined here in `store`"#]],
+    );
+}
+
+#[test]
+fn a_statement_that_does_not_parse_is_not_exact() {
+    check(
+        r#"
+@triton.jit
+def kernel(x):
+    tiles = tlx.local_alloc((64, 64), tl.float32, 2)
+    tlx.local_store(tiles[0] x)
+"#,
+        expect![[r#"
+            kernel: partial
+              not-modelled at `x`: not modelled: the expression does not parse"#]],
+    );
+}
+
+#[test]
+fn nothing_is_said_of_names_that_python_finds() {
+    check(
+        r#"
+import os.path as osp
+from math import pi as PI
+from somewhere import *
+
+def generate():
+    return 3
+
+@triton.jit
+def kernel(x, n, COUNT: tl.constexpr = 2):
+    tiles = tlx.local_alloc((64, 64), tl.float32, COUNT)
+    tlx.local_store(tiles[0], unknown_but_perhaps_of_the_star)
+"#,
+        expect!["kernel: exact"],
+    );
+    check(
+        r#"
+import os.path as osp
+from math import pi as PI
+
+try:
+    import fast
+except ImportError:
+    fast = None
+
+if osp:
+    LATE = 3
+
+@triton.jit
+def kernel(x, n, COUNT: tl.constexpr = 2, *rest):
+    global shared
+    tiles = tlx.local_alloc((64, 64), tl.float32, COUNT)
+    if n > 0:
+        only_here = n
+    with tlx.async_tasks() as tasks:
+        with tlx.async_task("default"):
+            tlx.use(tasks, only_here)
+    listed = [tiles[each] for each in range(COUNT)]
+    keyed = {name: value for name, value in listed}
+    called = map(lambda argument: argument + 1, listed)
+    if (walrus := n) > 0:
+        tlx.use(walrus, rest, keyed, called, shared, LATE, AFTER, PI, fast)
+    for i in tl.static_range(COUNT):
+        if i > 0:
+            tlx.use(previous)
+        previous = tiles[i]
+    try:
+        tlx.use(float("inf"), print, max, __name__)
+    except ValueError as error:
+        tlx.use(error)
+    (first, *others), last = listed, n
+    tlx.use(first, others, last, i)
+
+AFTER = 3
+"#,
+        expect!["kernel: exact"],
+    );
+}
+
+#[test]
+fn a_name_that_is_bound_further_down_only_is_said() {
+    check(
+        r#"
+@triton.jit
+def kernel(x, n):
+    tiles = tlx.local_alloc((64, 64), tl.float32, 2)
+    for i in range(n):
+        tlx.use(previous)
+        previous = tiles[0]
+"#,
+        expect![[r#"
+            kernel: partial
+              unknown-name at `previous`: `previous` is read before it is assigned"#]],
+    );
+}
+
+#[test]
+fn files_without_tlx_are_left_alone() {
+    let text = "import triton\n\n@triton.jit\ndef kernel(x):\n    use(nothing)\n";
+    let mut host = tilefit_analysis::AnalysisHost::new();
+    let file = host.file_id("kernel.py");
+    host.set_document(file, tilefit_syntax::Document::new(text));
+    assert_eq!(host.snapshot().diagnostics(file).expect("nothing is edited"), []);
+}
