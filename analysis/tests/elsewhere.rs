@@ -295,7 +295,7 @@ fn all_that_a_kernel_allocates_stands_in_another_file() {
         ("import buffers", "buffers.make(3)"),
     ] {
         let text = format!(
-            "import triton\n{import}\n\n@triton.jit\ndef kernel(x):\n    tiles = {call}\n    x.use(tiles[0])\n\n@triton.jit\ndef launcher():\n    {call}\n"
+            "import triton\nimport triton.language.extra.tlx as tlx\n{import}\n\n@triton.jit\ndef kernel(x):\n    tiles = {call}\n    tlx.local_store(tiles[0], tlx.local_load(tiles[1]))\n\n@triton.jit\ndef launcher():\n    {call}\n"
         );
         check_tlx(
             &[("kernel.py", &text), ("buffers.py", BUFFERS)],
@@ -314,7 +314,7 @@ fn what_another_file_misspells_is_noted() {
             ("buffers.py", BUFFERS),
         ],
         expect![[r#"
-            kernel: partial 0 ["`CUONT` is not defined here in `buffers.slip`", "`CUONT` is not defined in this file"]
+            kernel: partial 0 ["`CUONT` is not defined here in `buffers.slip`", "`CUONT` is not defined in this file", "the shape of a buffer is not known: `CUONT` is not defined"]
         "#]],
     );
 }

@@ -1,6 +1,6 @@
 //! TLX kernels in the database: the kernel under one of its scenarios, its memory, and what all scenarios come to.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
@@ -10,8 +10,8 @@ use crate::eval::{Argument, Constant, Scope};
 use crate::finding::{Origin, Reason, Remedy};
 use crate::tlx::language;
 use crate::tlx::{self, front, kernel};
-use crate::triton::device::Arch;
-use crate::triton::scenario::{self, Call, Scenario};
+use crate::triton::device::{Arch, Compiler};
+use crate::triton::scenario::{self, ArgumentType, Call, Scenario};
 use crate::triton::tensor_memory::requested_columns;
 use crate::triton::trace::Dialect;
 use crate::work::{Failure, within};
@@ -25,7 +25,7 @@ use super::{Name, Unit, UnitScope, config, syntax};
 pub(crate) struct TlxKernel {
     pub(crate) kernel: kernel::Kernel,
     pub(crate) plan: tlx::Plan,
-    /// As the compiler's allocators lay it out; `None` where nothing says which compiler, and by the rules of the design document.
+    /// As the compiler's allocators lay it out; `None` by the rules of the design document.
     pub(crate) traced: Option<TracedKernel>,
     /// Scenarios there are, this one included.
     pub(crate) scenarios: usize,
@@ -54,9 +54,9 @@ pub(crate) struct ScenarioRow {
     pub(crate) index: usize,
     pub(crate) scenario: Scenario,
     pub(crate) verdict: Verdict,
-    /// Bytes.
+    /// Bytes, at least.
     pub(crate) smem: u64,
-    /// Columns, as they are requested.
+    /// Columns, as they are requested, at least.
     pub(crate) tmem: u64,
 }
 
@@ -86,13 +86,25 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
     let came_to = |scenario: &Scenario| {
         let kernel = front::read(ast, &scope, imports, scenario, &launch)?;
         let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
-        let verdict = match plan.fits() {
-            _ if kernel.contradiction.is_some() => Verdict::Refused,
-            _ if !plan.is_exact(&kernel) => Verdict::Unknown,
-            true => Verdict::Fits,
-            false => Verdict::Exceeds,
+        let columns = requested_columns(plan.tmem.all);
+        let (smem, tmem) = match laid_out(db, unit, scenario, &kernel, &plan) {
+            Some(traced) => {
+                let (shared, tensor) = (traced.planned.plan.shared, traced.planned.plan.tensor);
+                ((shared.low, shared.high), (columns.min(tensor.low), tensor.high.map(|high| high.max(columns))))
+            }
+            None => {
+                let known = |used| plan.is_exact(&kernel).then_some(used);
+                ((plan.smem.all, known(plan.smem.all)), (columns, known(columns)))
+            }
         };
-        Some((verdict, plan.smem.all, requested_columns(plan.tmem.all)))
+        let (capacity, lanes) = (plan.arch.smem(), plan.arch.tmem());
+        let verdict = match (smem.1, tmem.1) {
+            _ if kernel.contradiction.is_some() => Verdict::Refused,
+            _ if smem.0 > capacity || tmem.0 > lanes => Verdict::Exceeds,
+            (Some(smem), Some(tmem)) if smem <= capacity && tmem <= lanes => Verdict::Fits,
+            _ => Verdict::Unknown,
+        };
+        Some((verdict, smem.0, tmem.0))
     };
     let mut rows: Vec<ScenarioRow> = Vec::new();
     // Scenarios that differ in nothing that memory depends on come to the same.
@@ -138,14 +150,19 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
 #[derive(PartialEq)]
 struct Footing<'a> {
     values: Vec<Option<&'a Constant>>,
+    arguments: &'a BTreeMap<String, (ArgumentType, String)>,
     arch: Option<Arch>,
-    num_ctas: Option<u32>,
+    compiler: Option<Compiler>,
+    options: [Option<u32>; 3],
+    divisible: Option<&'a BTreeSet<String>>,
 }
 
 impl<'a> Footing<'a> {
     fn of(scenario: &'a Scenario, relevant: &BTreeSet<String>) -> Footing<'a> {
         let values = relevant.iter().map(|name| scenario.values.get(name).map(|(value, _)| value)).collect();
-        Footing { values, arch: scenario.arch, num_ctas: scenario.num_ctas }
+        let Scenario { arch, compiler, num_warps, num_ctas, num_stages, .. } = *scenario;
+        let (options, divisible) = ([num_warps, num_ctas, num_stages], scenario.divisible.as_ref());
+        Footing { values, arguments: &scenario.arguments, arch, compiler, options, divisible }
     }
 }
 
@@ -220,16 +237,29 @@ pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
         }
     };
     let scenario = scenarios.get(selected).cloned().unwrap_or_default();
-    // Which compiler gives out the memory is not guessed: without a word of it, what is said is what the author's own buffers come to.
-    let is_told = config.tlx_rules == tlx::Rules::Compiler && scenario.compiler.is_some();
-    let traced = is_told.then(|| {
-        let specs = kernel.spec_ids().filter_map(|id| {
-            let Origin::Expr(at) = kernel.spec(id).at else { return None };
-            Some((at, plan.spec(id)?.extent.clone()))
-        });
-        traced(db, unit, &scenario, plan.arch, scenario.compiler, Dialect::Tlx, specs.collect())
+    let traced = laid_out(db, unit, &scenario, &kernel, &plan);
+    Some(Arc::new(TlxKernel { kernel, plan, traced, scenarios: scenarios.len(), selected }))
+}
+
+/// As the allocators of the compiler lay it out; `None` by the rules of the design document.
+fn laid_out<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    kernel: &kernel::Kernel,
+    plan: &tlx::Plan,
+) -> Option<TracedKernel> {
+    if config(db).tlx_rules != tlx::Rules::Compiler {
+        return None;
+    }
+    let told = |param: &kernel::Param| Some((param.name.clone(), (param.value.clone(), param.from.clone()?)));
+    let told = kernel.params.iter().filter_map(told);
+    let scenario = &Scenario { values: told.chain(scenario.values.clone()).collect(), ..scenario.clone() };
+    let specs = kernel.spec_ids().filter_map(|id| {
+        let Origin::Expr(at) = kernel.spec(id).at else { return None };
+        Some((at, plan.spec(id)?.extent.clone()))
     });
-    Some(Arc::new(TlxKernel { kernel, plan, traced: traced.flatten(), scenarios: scenarios.len(), selected }))
+    traced(db, unit, scenario, plan.arch, scenario.compiler, Dialect::Tlx, specs.collect())
 }
 
 /// A kernel for which a stage has no result.

@@ -14,7 +14,7 @@ use crate::triton::language;
 use crate::triton::layouts::{self, Hardware, Vendor};
 use crate::triton::live_ranges::Rules;
 use crate::triton::plan::{Planned, plan};
-use crate::triton::program::Program;
+use crate::triton::program::{Memory, Program};
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::simplify::simplify;
 use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace, trace};
@@ -34,6 +34,8 @@ pub(crate) struct TracedKernel {
     pub(crate) notes: Vec<Note>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) arch: Arch,
+    /// The author, or the file, says which device it is; else it is assumed.
+    pub(crate) is_told: bool,
     /// `None`: it may be any.
     pub(crate) compiler: Option<Compiler>,
     /// False where a stage of tilefit failed on it.
@@ -78,6 +80,7 @@ pub(super) fn traced<'db>(
             (trace, planned, false)
         }
     };
+    let uses_tensor_memory = trace.program.buffers.iter().any(|buffer| matches!(buffer.memory, Memory::Tensor { .. }));
     Some(TracedKernel {
         name_origin,
         program: trace.program,
@@ -86,6 +89,7 @@ pub(super) fn traced<'db>(
         notes: trace.notes,
         findings: trace.findings,
         arch,
+        is_told: scenario.arch.is_some() || uses_tensor_memory,
         compiler,
         is_planned,
     })
@@ -116,6 +120,7 @@ fn launch<'db>(
         dialect,
         specs: BTreeMap::new(),
         divisible: scenario.divisible.clone().unwrap_or_default(),
+        stages: u64::from(scenario.num_stages.unwrap_or(3)),
     };
     let ast = syntax(db, unit);
     let Some(function) = scenario::function(ast) else { return launch };

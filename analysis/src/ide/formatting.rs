@@ -20,7 +20,7 @@ pub(crate) fn place(tile: &PlannedTile) -> String {
     extent(&pypto::extent(tile))
 }
 
-/// `Vec 0x4000 16 KiB` in a memory, `@64 +32 cols` in an allocation, `32 KiB` of an allocation.
+/// `Vec 0x4000 16 KiB` in a memory, `@64 +32 cols` in an allocation, `32 KiB` of an allocation, `32 KiB unused`.
 pub(crate) fn extent(of: &Extent) -> String {
     let [before, address, after] = parts(of);
     [before, address, after].concat()
@@ -42,6 +42,7 @@ pub(crate) fn parts(of: &Extent) -> [String; 3] {
             [format!("@{offset} +{} {unit}", of.size), String::new(), String::new()]
         }
         Site::Allocation => [short(of), String::new(), String::new()],
+        Site::Unused => [format!("{} unused", short(of)), String::new(), String::new()],
     }
 }
 

@@ -249,4 +249,6 @@ pub(crate) enum Site {
     Within { offset: u64 },
     /// An allocation by itself.
     Allocation,
+    /// Nothing uses it, so that the compiler leaves it out.
+    Unused,
 }

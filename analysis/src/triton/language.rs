@@ -113,6 +113,9 @@ impl Dtype {
     /// The 64-bit integers that barriers are made of.
     pub const BARRIER: Dtype = Dtype { name: "int64", bits: 64, mlir: "i64", class: Class::Int };
 
+    /// Of an argument of which nobody says what it is: a number, a pointer or a descriptor.
+    pub const UNTOLD: Dtype = Dtype { name: "untold", bits: 32, mlir: "i32", class: Class::Int };
+
     /// What padding is made of.
     pub const BYTE: Dtype = Dtype { name: "uint8", bits: 8, mlir: "i8", class: Class::Int };
 

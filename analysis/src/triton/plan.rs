@@ -157,53 +157,63 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
     (placed, buffers)
 }
 
-/// Sizes of a buffer that are tried where it is not known which it has.
-const SAMPLES: usize = 8;
-
 /// Places what is known; what the block takes at least and at most where it is not.
 fn shared_total(placed: &mut [Placed], buffers: &[(Buffer, Bytes)], is_complete: bool, reasons: Vec<Reason>) -> Total {
-    let is_known = buffers.iter().all(|(_, size)| matches!(size, Bytes::Exactly(_)));
-    let sized = |nth: usize| {
-        let of = |(buffer, size): &(Buffer, Bytes)| Buffer { size: sample(size, nth), ..buffer.clone() };
-        buffers.iter().map(of).filter(|buffer| buffer.size > 0).collect::<Vec<_>>()
-    };
-    if is_known && is_complete {
-        let allocation = shared_memory::allocate(&sized(0));
-        for (placed, offset) in placed.iter_mut().zip(allocation.offsets) {
-            placed.offset = Some(offset);
-        }
-        return Total { low: allocation.total, high: Some(allocation.total), reasons };
-    }
-    let samples: Vec<(u64, Vec<Option<u64>>)> = (0..SAMPLES).map(|nth| sampled(buffers, &sized(nth), nth)).collect();
-    let totals = || samples.iter().map(|(total, _)| *total);
-    let low = if is_complete { totals().min().unwrap_or(0) } else { peak(buffers) };
+    let trials = trials(buffers);
+    let is_known = trials.len() == 1;
+    let results: Vec<(u64, Vec<Option<u64>>)> = trials.iter().map(|sizes| tried(buffers, sizes)).collect();
+    let totals = || results.iter().map(|(total, _)| *total);
+    let low = if is_complete { totals().min().unwrap_or(0) } else { peak(buffers).min(results[0].0) };
     let high = totals().max().filter(|_| is_complete);
-    if is_complete && Some(low) == high {
+    if is_complete && (is_known || Some(low) == high) {
         for (i, placed) in placed.iter_mut().enumerate() {
-            let first = samples[0].1[i];
-            placed.offset = first.filter(|_| samples.iter().all(|(_, offsets)| offsets[i] == first));
+            let first = results[0].1[i];
+            placed.offset = first.filter(|_| results.iter().all(|(_, offsets)| offsets[i] == first));
         }
     }
-    Total { low: low.min(samples[0].0), high, reasons }
+    Total { low, high, reasons }
+}
+
+/// Sizes between the least and the greatest that all buffers of unknown size are given at once.
+const STEPS: usize = 8;
+/// Buffers of unknown size that are tried one by one.
+const MOST_APART: usize = 32;
+
+/// The sizes that are tried where it is not known which there are: more memory for one buffer may be less for all.
+fn trials(buffers: &[(Buffer, Bytes)]) -> Vec<Vec<u64>> {
+    let unknown = buffers.iter().enumerate().filter(|(_, (_, size))| !matches!(size, Bytes::Exactly(_)));
+    let unknown: Vec<(usize, (u64, u64))> = unknown.map(|(i, (_, size))| (i, (size.low(), size.high()))).collect();
+    let by = |of: &dyn Fn(usize, &Bytes) -> u64| -> Vec<u64> {
+        buffers.iter().enumerate().map(|(i, (_, size))| of(i, size)).collect()
+    };
+    let mut trials = vec![by(&|_, size| size.low())];
+    if unknown.is_empty() {
+        return trials;
+    }
+    // What the compiler chooses is mostly a power of two.
+    trials.extend((0..STEPS).map(|nth| by(&|_, size| (size.high() >> nth).max(size.low()))));
+    let mut apart = |is_apart: &dyn Fn(usize) -> bool| {
+        trials.push(by(&|i, size| if is_apart(i) { size.high() } else { size.low() }));
+        trials.push(by(&|i, size| if is_apart(i) { size.low() } else { size.high() }));
+    };
+    // What an operation needs is often known of all of its kind.
+    let kinds: BTreeSet<(u64, u64)> = unknown.iter().map(|&(_, range)| range).collect();
+    for kind in kinds.into_iter().take(MOST_APART) {
+        apart(&|i| unknown.contains(&(i, kind)));
+    }
+    for &(nth, _) in unknown.iter().take(MOST_APART) {
+        apart(&|i| i == nth);
+    }
+    trials
 }
 
 /// The total where buffers have these sizes, and the offset of each that has any.
-fn sampled(buffers: &[(Buffer, Bytes)], sized: &[Buffer], nth: usize) -> (u64, Vec<Option<u64>>) {
-    let allocation = shared_memory::allocate(sized);
+fn tried(buffers: &[(Buffer, Bytes)], sizes: &[u64]) -> (u64, Vec<Option<u64>>) {
+    let sized = buffers.iter().zip(sizes).filter(|&(_, &size)| size > 0);
+    let sized: Vec<Buffer> = sized.map(|((buffer, _), &size)| Buffer { size, ..buffer.clone() }).collect();
+    let allocation = shared_memory::allocate(&sized);
     let mut offsets = allocation.offsets.into_iter();
-    let offset = |(_, size): &(Buffer, Bytes)| if sample(size, nth) > 0 { offsets.next() } else { None };
-    (allocation.total, buffers.iter().map(offset).collect())
-}
-
-/// From the least size to the greatest.
-fn sample(size: &Bytes, nth: usize) -> u64 {
-    let (low, high) = (size.low(), size.high());
-    match nth {
-        0 => low,
-        _ if nth + 1 == SAMPLES => high,
-        // What the compiler chooses is mostly a power of two.
-        _ => (high >> (SAMPLES - 1 - nth)).max(low),
-    }
+    (allocation.total, sizes.iter().map(|&size| if size > 0 { offsets.next() } else { None }).collect())
 }
 
 /// The most bytes that are live at once: no allocator takes less.

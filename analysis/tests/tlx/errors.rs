@@ -506,7 +506,7 @@ view = a[0]",
 a = tlx.local_alloc((128, 128), tl.float16, 8)
 with tlx.async_tasks():
     with tlx.async_task("default"):
-        view = a[0]"#,
+        tlx.local_store(a[0], tlx.local_load(a[1]))"#,
         )
     },
     row(
@@ -518,7 +518,7 @@ with tlx.async_tasks():
 a = tlx.local_alloc((128, 256), tl.float32, 3, tlx.storage_kind.tmem)
 with tlx.async_tasks():
     with tlx.async_task("default"):
-        view = a[0]"#,
+        tlx.local_store(a[0], tlx.local_load(a[1]))"#,
     ),
     row(
         "index bounds",

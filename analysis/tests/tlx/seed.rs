@@ -26,6 +26,9 @@ def kernel():
         )
     )
     views = qk[0], p[0], alpha[0]
+    tlx.local_store(qk[0], tlx.local_load(qk[1]))
+    tlx.local_store(p[0], tlx.local_load(p[1]))
+    tlx.local_store(alpha[0], tlx.local_load(alpha[1]))
 ";
 
 #[test]
@@ -41,13 +44,14 @@ fn phase_5_and_its_listing() {
           line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 8704 bytes more, and 191488 bytes are free on sm_100
     "#]],
         expect![[r#"
-        kernel on sm_100: exact, smem 32768, tmem 0
-          spec: size Some(32768), extent Some(32768)
-          qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
-          p [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
-          alpha [2, 64] float32 in smem at Some(8192) of Some(97): [[8192, 8448], [24576, 24832]]
-          line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16896 bytes more, and 199680 bytes are free on sm_100
-    "#]],
+            kernel on sm_100: exact, smem 32768, tmem 0
+              spec: size Some(32768), extent Some(32768)
+              qk [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
+              p [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
+              alpha [2, 64] float32 in smem at Some(8192) of Some(97): [[8192, 8448], [24576, 24832]]
+              spec [32768] int8 in smem
+              line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16896 bytes more, and 199680 bytes are free on sm_100
+        "#]],
     );
 }
 
@@ -76,7 +80,7 @@ def kernel():
               line 9: warning [unused-spec] storage_alias_spec has no referencing storage_alias_local_alloc operations: allocate from `cluster` with `reuse=cluster`, or remove it; the compiler fails on it later
         "#]],
         expect![[r#"
-            kernel on sm_100: rejected, smem 0, tmem 64
+            kernel on sm_100: rejected, smem 0, tmem 0–64
               unsized: size Some(0), extent Some(0)
               sized: size Some(16384), extent Some(64)
               cluster: size Some(0), extent Some(0)
@@ -98,6 +102,8 @@ def kernel():
     a = tlx.local_alloc((64, 64), tl.float32, 2, tlx.storage_kind.smem, reuse=shared)
     b = tlx.local_alloc((64, 64), tl.bfloat16, 2, tlx.storage_kind.smem, reuse=shared)
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: exact, smem 32768, tmem 0
@@ -110,6 +116,7 @@ def kernel():
               shared: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+              shared [32768] int8 in smem
         "#]],
     );
 }
@@ -124,6 +131,8 @@ def kernel():
     a = tlx.local_alloc((64, 64), tl.float32, 2, tlx.storage_kind.smem, reuse=shared)
     b = tlx.local_alloc((64, 64), tl.bfloat16, 2, tlx.storage_kind.smem, reuse=shared)
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 32768, tmem 0
@@ -137,6 +146,7 @@ def kernel():
               shared: size Some(16384), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+              shared [32768] int8 in smem
               line 4: error [spec-too-small] storage_alias_spec buffer_size_bytes 16384 is too small for computed shape, requires at least 32768 bytes
         "#]],
     );
@@ -152,6 +162,8 @@ def kernel():
     a = tlx.local_alloc((64, 64), tl.float32, 2, tlx.storage_kind.smem, reuse=shared)
     b = tlx.local_alloc((64, 64), tl.bfloat16, 2, tlx.storage_kind.smem, reuse=shared)
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: exact, smem 65536, tmem 0
@@ -164,6 +176,7 @@ def kernel():
               shared: size Some(65536), extent Some(65536)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at None of Some(2): [[0, 8192], [8192, 16384]]
+              shared [65536] int8 in smem
         "#]],
     );
 }
@@ -177,6 +190,7 @@ def kernel():
     shared = tlx.storage_alias_spec(storage=tlx.storage_kind.smem)
     a = tlx.local_alloc((64, 64), tl.float32, 2, tlx.storage_kind.tmem, reuse=shared)
     view = a[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 32768, tmem 0
@@ -188,6 +202,7 @@ def kernel():
             kernel on sm_100: rejected, smem 32768, tmem 0
               shared: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at None of Some(2): [[0, 16384], [16384, 32768]]
+              shared [32768] int8 in smem
               line 5: error [storage-mismatch] storage_alias_spec storage (smem) doesn't match local_alloc storage (tmem); pass `storage=tlx.storage_kind.smem`
         "#]],
     );
@@ -206,6 +221,8 @@ def kernel():
         tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.shared)
     )
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: exact, smem 32768, tmem 0
@@ -219,6 +236,7 @@ def kernel():
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] bfloat16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
+              spec [32768] int8 in smem
               line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );
@@ -249,6 +267,11 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
         )
     )
     views = qk_tiles[0], p_tiles[0], alpha[0], l[0], m[0]
+    tlx.local_store(qk_tiles[0], tlx.local_load(qk_tiles[1]))
+    tlx.local_store(p_tiles[0], tlx.local_load(p_tiles[1]))
+    tlx.local_store(alpha[0], tlx.local_load(alpha[1]))
+    tlx.local_store(l[0], tlx.local_load(l[1]))
+    tlx.local_store(m[0], tlx.local_load(m[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 0, tmem 0
@@ -265,7 +288,7 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 3: hint [not-modelled] not modelled: some sizes are not known: an element of the group is no buffer
         "#]],
         expect![[r#"
-            kernel on sm_100: rejected, smem 0, tmem 0
+            kernel on sm_100: rejected, smem 0–, tmem 0–
               spec: size None, extent None
               qk_tiles [2, 128, 64] float32 in tmem at None of Some(2): [[0, 64], [64, 128]]
               p_tiles [2, 128, 64] bfloat16 in tmem at None of Some(2): [[0, 32], [32, 64]]
@@ -305,6 +328,11 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
         )
     )
     views = qk_tiles[0], p_tiles[0], alpha[0], l[0], m[0]
+    tlx.local_store(qk_tiles[0], tlx.local_load(qk_tiles[1]))
+    tlx.local_store(p_tiles[0], tlx.local_load(p_tiles[1]))
+    tlx.local_store(alpha[0], tlx.local_load(alpha[1]))
+    tlx.local_store(l[0], tlx.local_load(l[1]))
+    tlx.local_store(m[0], tlx.local_load(m[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 0, tmem 256
@@ -317,13 +345,14 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 15: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
         "#]],
         expect![[r#"
-            kernel on sm_100: exact, smem 0, tmem 128
+            kernel on sm_100: partial, smem 0–, tmem 128–
               spec: size Some(65536), extent Some(128)
               qk_tiles [2, 128, 64] float32 in tmem at Some(0) of Some(2): [[0, 64], [64, 128]]
               p_tiles [2, 128, 64] bfloat16 in tmem at Some(0) of Some(3): [[0, 32], [64, 96]]
               alpha [2, 128, 1] float32 in tmem at Some(32) of Some(97): [[32, 33], [96, 97]]
               l [2, 128, 1] float32 in tmem at Some(33) of Some(98): [[33, 34], [97, 98]]
               m [2, 128, 1] float32 in tmem at Some(34) of Some(99): [[34, 35], [98, 99]]
+              spec [128] int32 in tmem
               line 10: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 128 columns more, and 384 columns are free on sm_100
         "#]],
     );
@@ -347,6 +376,8 @@ def kernel(BLOCK_M: tl.constexpr = 128):
             tlx.reuse_group(a_tiles, b_tiles, group_type=tlx.reuse_group_type.distinct)
         )
     views = a_tiles[0], b_tiles[0]
+    tlx.local_store(a_tiles[0], tlx.local_load(a_tiles[1]))
+    tlx.local_store(b_tiles[0], tlx.local_load(b_tiles[1]))
 ",
         expect![[r#"
             kernel on sm_100: exact, smem 65536, tmem 0
@@ -360,6 +391,7 @@ def kernel(BLOCK_M: tl.constexpr = 128):
               spec: size Some(65536), extent Some(65536)
               a_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
               b_tiles [2, 128, 64] float32 in smem at Some(0) of Some(2): [[0, 32768], [32768, 65536]]
+              spec [65536] int8 in smem
               line 8: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 65536 bytes more, and 166912 bytes are free on sm_100
         "#]],
     );
@@ -384,6 +416,8 @@ def kernel(BLOCK_M: tl.constexpr = 64):
             tlx.reuse_group(a_tiles, b_tiles, group_type=tlx.reuse_group_type.distinct)
         )
     views = a_tiles[0], b_tiles[0]
+    tlx.local_store(a_tiles[0], tlx.local_load(a_tiles[1]))
+    tlx.local_store(b_tiles[0], tlx.local_load(b_tiles[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 32768, tmem 0
@@ -397,6 +431,7 @@ def kernel(BLOCK_M: tl.constexpr = 64):
               spec: size Some(65536), extent Some(65536)
               a_tiles [2, 64, 64] float32 in smem at Some(0) of Some(3): [[0, 16384], [32768, 49152]]
               b_tiles [2, 64, 64] float32 in smem at Some(16384) of Some(4): [[16384, 32768], [49152, 65536]]
+              spec [65536] int8 in smem
         "#]],
     );
 }
@@ -414,6 +449,8 @@ def kernel():
         tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.shared)
     )
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: exact, smem 32768, tmem 0
@@ -427,6 +464,7 @@ def kernel():
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float16 in smem at Some(0) of Some(3): [[0, 8192], [16384, 24576]]
+              spec [32768] int8 in smem
               line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 16384 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );
@@ -445,6 +483,8 @@ def kernel():
         tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct)
     )
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: exact, smem 81920, tmem 0
@@ -457,6 +497,7 @@ def kernel():
               spec: size Some(65536), extent Some(65536)
               a [2, 64, 64] float32 in smem at Some(0) of Some(3): [[0, 16384], [32768, 49152]]
               b [2, 64, 64] float32 in smem at Some(16384) of Some(4): [[16384, 32768], [49152, 65536]]
+              spec [65536] int8 in smem
         "#]],
     );
 }
@@ -475,6 +516,8 @@ def kernel():
         tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct)
     )
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 32768, tmem 0
@@ -489,6 +532,7 @@ def kernel():
               spec: size Some(1024), extent Some(65536)
               a [2, 64, 64] float32 in smem at Some(0) of Some(3): [[0, 16384], [32768, 49152]]
               b [2, 64, 64] float32 in smem at Some(16384) of Some(4): [[16384, 32768], [49152, 65536]]
+              spec [65536] int8 in smem
               line 4: error [spec-too-small] storage_alias_spec buffer_size_bytes 1024 is too small for computed shape, requires at least 65536 bytes
         "#]],
     );
@@ -510,6 +554,8 @@ def kernel():
         tlx.reuse_group(a, b, group_type=tlx.reuse_group_type.distinct)
     )
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 32768, tmem 0
@@ -523,6 +569,7 @@ def kernel():
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
+              spec [32768] int8 in smem
               line 10: error [invalid-overlap] storage_alias_spec already has a set_buffer_overlap defined; each spec can only have one overlap definition
         "#]],
     );
@@ -540,6 +587,8 @@ def kernel():
     second = tlx.local_alloc((4, 8), tl.float16, 2, reuse=spec)
     spec.set_buffer_overlap(tlx.reuse_group(first, second, group_type=tlx.reuse_group_type.distinct))
     views = first[0], second[0]
+    tlx.local_store(first[0], tlx.local_load(first[1]))
+    tlx.local_store(second[0], tlx.local_load(second[1]))
 ",
         expect![[r#"
             kernel on sm_100: exact, smem 320, tmem 0
@@ -548,10 +597,11 @@ def kernel():
               second [2, 4, 8] float16 in smem at Some(64) of Some(5): [[64, 128], [192, 256]]
         "#]],
         expect![[r#"
-            kernel on sm_100: rejected, smem 448, tmem 0
+            kernel on sm_100: rejected, smem 448–512, tmem 0
               spec: size Some(256), extent Some(448)
               first [2, 4, 8] float16 in smem at Some(0) of Some(5): [[0, 64], [256, 320]]
               second [2, 4, 8] float16 in smem at Some(128) of Some(7): [[128, 192], [384, 448]]
+              spec [448] int8 in smem
               line 4: error [spec-too-small] storage_alias_spec buffer_size_bytes 256 is too small for computed shape, requires at least 512 bytes
         "#]],
     );
@@ -569,6 +619,8 @@ def kernel():
     b = tlx.local_alloc((64, 64), tl.float32, 2, reuse=spec)
     spec.set_buffer_overlap(tlx.reuse_group(a, tlx.reuse_group(b, group_type=tlx.reuse_group_type.shared), group_type=tlx.reuse_group_type.shared))
     views = a[0], b[0]
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+    tlx.local_store(b[0], tlx.local_load(b[1]))
 ",
         expect![[r#"
             kernel on sm_100: rejected, smem 32768, tmem 0
@@ -582,6 +634,7 @@ def kernel():
               spec: size Some(32768), extent Some(32768)
               a [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
               b [2, 64, 64] float32 in smem at Some(0) of Some(2): [[0, 16384], [16384, 32768]]
+              spec [32768] int8 in smem
               line 7: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 32768 bytes more, and 199680 bytes are free on sm_100
         "#]],
     );

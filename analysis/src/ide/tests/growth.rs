@@ -45,6 +45,10 @@ impl Arranged {
 
 /// What grows faster than n log n, and why it may. All of it ends at the limits.
 const FASTER: &[(&str, &str)] = &[
+    (
+        "loops that are unrolled",
+        "a loop that is unrolled is as many copies of its body as it has iterations, and so is each within it",
+    ),
     ("loops in loops", ORDERING),
     ("loops with open bounds", ORDERING),
     ("parallel loops", ORDERING),

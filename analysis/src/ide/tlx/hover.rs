@@ -8,6 +8,8 @@ use tilefit_syntax::ast::Expr;
 use crate::db::{self, TlxKernel};
 use crate::eval::Constant;
 use crate::ide::hover::Hover;
+use crate::ide::traced;
+use crate::ide::traced::hover::occupancy;
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::{Origin, Reason};
 use crate::tlx::kernel::{Buffer, BufferKind, Known, Spec};
@@ -23,7 +25,7 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
     let markdown = match what {
         What::Kernel => describe_kernel(context, placed, tlx),
         What::Buffer(id) => describe_buffer(context, placed, tlx, id),
-        What::Spec(id) => describe_spec(tlx, id),
+        What::Spec(id) => describe_spec(context, placed, tlx, id),
         What::Other => describe_param(tlx, name)
             .or_else(|| describe_local(placed, tlx, name, range))
             .or_else(|| describe_module_constant(context, placed, name))?,
@@ -34,6 +36,9 @@ pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
 /// Totals, and what each scenario comes to.
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
     let mut text = format!("`{}` on {}: {}\n", tlx.kernel.name, tlx.plan.arch, title(tlx));
+    if let Some(traced) = &tlx.traced {
+        let _ = write!(text, "\n{}", occupancy(context, placed, traced));
+    }
     text.push_str(&scenarios::markdown(&scenarios::views(context, placed, tlx), scenarios::table(context, placed)));
     text
 }
@@ -107,6 +112,10 @@ fn describe_buffer(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
             let _ = writeln!(text, "| slot of `{}[i]` | {slots} of {} |", buffer.name, rewriting.new_num);
         }
     }
+    let of_its_own = tlx.traced.as_ref().filter(|_| place.placement.is_none());
+    if let Some(rows) = of_its_own.and_then(|traced| traced::hover::place(context, placed, traced, buffer.name_at)) {
+        text.push_str(&rows);
+    }
     let listed = place.ranges().take(8).enumerate();
     let ranges: Vec<_> = listed.map(|(i, (from, to))| format!("`[{i}]` {from}–{to}")).collect();
     let more = if sized.num.min(MOST_RANGES) > 8 { ", …" } else { "" };
@@ -143,7 +152,7 @@ fn backing(tlx: &TlxKernel, buffer: &Buffer) -> (&'static str, String) {
     }
 }
 
-fn describe_spec(tlx: &TlxKernel, id: SpecId) -> String {
+fn describe_spec(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: SpecId) -> String {
     let spec: &Spec = tlx.kernel.spec(id);
     let mut text = String::new();
     let storage = spec.storage.as_ref().map_or("?", |storage| storage.name());
@@ -157,6 +166,11 @@ fn describe_spec(tlx: &TlxKernel, id: SpecId) -> String {
         Err(reason) => {
             let _ = writeln!(text, "| size | not known: {reason} |");
         }
+    }
+    if let Some(rows) =
+        tlx.traced.as_ref().and_then(|traced| traced::hover::place(context, placed, traced, spec.name_at))
+    {
+        text.push_str(&rows);
     }
     if let Ok(extent) = plan.extent {
         let wasted = advice::unused(&tlx.kernel, &tlx.plan, id, extent);

@@ -22,6 +22,7 @@ use crate::project::Config;
 use crate::tlx::language::{canonical, has_tlx};
 use crate::tlx::plan::PlacedBuffer;
 use crate::tlx::{Backing, BufferId, SpecId};
+use crate::triton::plan::{Occupant, Placed};
 use crate::triton::tensor_memory::requested_columns;
 use crate::vocabulary;
 
@@ -211,12 +212,10 @@ impl KernelView for View<'_> {
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
         let mut all = diagnostics(placed, self.0);
         if let Some(traced) = &self.0.traced {
+            // The allocator knows better than a sum of buffers.
+            all.retain(|it| it.code != Code::CapacityExceeded);
             all.extend(traced.findings.iter().map(|finding| found(placed, finding)));
-            let is_new = |it: &Diagnostic| {
-                !all.iter().any(|other| other.code == it.code && other.message.contains("shared memory"))
-            };
-            let more: Vec<Diagnostic> = traced::too_much(context, placed, traced).into_iter().filter(is_new).collect();
-            all.extend(more.into_iter().filter(|it| it.message.contains("shared memory")));
+            all.extend(traced::too_much(context, placed, traced));
         }
         all
     }
@@ -320,12 +319,7 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
     let kernel = &tlx.kernel;
     let mut tiles: Vec<TilePlan> = kernel.buffer_ids().filter_map(|id| tile(context, placed, tlx, id)).collect();
     if let Some(traced) = &tlx.traced {
-        // What has addresses of its own is told by the allocator; members of specs lie within those.
-        let members = kernel.buffer_ids().filter(|&id| !matches!(kernel.buffer(id).backing, Backing::Own));
-        tiles = members
-            .filter_map(|id| tile(context, placed, tlx, id))
-            .map(|tile| TilePlan { kind: "view", ..tile })
-            .collect();
+        tiles = kernel.buffer_ids().filter_map(|id| unplaced(context, placed, tlx, traced, id)).collect();
         tiles.extend(traced.planned.plan.placed.iter().map(|it| traced::tile(context, placed, traced, it)));
     }
     Details {
@@ -337,6 +331,28 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
         assumes: Vec::new(),
         compiler: None,
     }
+}
+
+/// A buffer to which the allocator gives nothing: it lies within a spec or another buffer, or nobody uses it.
+fn unplaced(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    tlx: &TlxKernel,
+    traced: &TracedKernel,
+    id: BufferId,
+) -> Option<TilePlan> {
+    let buffer = tlx.kernel.buffer(id);
+    let tile = tile(context, placed, tlx, id)?;
+    if !matches!(buffer.backing, Backing::Own) {
+        return Some(TilePlan { kind: "view", ..tile });
+    }
+    let is_placed = |it: &Placed| match it.what {
+        Occupant::Buffer(id) => traced.program.buffers[id.0 as usize].at.call == buffer.at,
+        _ => false,
+    };
+    let is_known = traced.planned.plan.shared.high.is_some();
+    let kind = if is_known { "unused" } else { "def" };
+    (!traced.planned.plan.placed.iter().any(is_placed)).then_some(TilePlan { kind, ..tile })
 }
 
 fn tile(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, id: BufferId) -> Option<TilePlan> {
@@ -425,6 +441,9 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Stri
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
     let spec = tlx.kernel.spec(id);
     let extent = || {
+        if let Some(extent) = tlx.traced.as_ref().and_then(|traced| traced::extent(traced, spec.name_at)) {
+            return Some(extent);
+        }
         let size = *tlx.plan.spec(id)?.extent.as_ref().ok()?;
         let unit = tlx.plan.units(*spec.storage.as_ref().ok()?);
         Some(Extent { site: Site::Allocation, size, unit })
@@ -439,6 +458,12 @@ fn of_buffer(tlx: &TlxKernel, id: BufferId) -> Placement<'_> {
             Some(placement) => (Site::Within { offset: placement.offset }, place.sized.unit),
             None => (Site::Allocation, place.sized.allocated()),
         };
+        let of_its_own = || traced::extent(tlx.traced.as_ref()?, buffer.name_at);
+        if place.placement.is_none()
+            && let Some(extent) = of_its_own()
+        {
+            return extent;
+        }
         Extent { site, size, unit: tlx.plan.units(place.sized.storage) }
     });
     Placement { name: &buffer.name, at: buffer.name_at, extent }

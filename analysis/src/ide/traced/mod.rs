@@ -1,28 +1,30 @@
 //! What the languages of GPUs show alike: who has which bytes of shared memory and which columns of tensor memory, and when.
 
+pub(super) mod hover;
 pub(super) mod map;
 pub(super) mod occupants;
 
 use crate::db::TracedKernel;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, Severity};
 use crate::ir::Origin;
 use crate::memory::Status;
-use crate::triton::device::Compiler;
+use crate::triton::device::{Arch, Compiler, out_of_resource};
 use crate::triton::plan::{Occupant, Placed, Total};
+use crate::triton::program::{Buffer, Memory};
 
 use super::diagnostics::Diagnostic;
-use super::language::{Amount, Extent, Memory, Placement, Site};
+use super::language::{self, Amount, Extent, Placement, Site};
 use super::plan_view::TilePlan;
 use super::{Context, PlacedUnit};
 use occupants::{is_tensor, occupied};
 
 /// How full the memories are.
-pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<Memory> {
+pub(in crate::ide) fn memories(traced: &TracedKernel) -> Vec<language::Memory> {
     let plan = &traced.planned.plan;
     let memory = |name, is_tmem: bool, total: &Total, capacity| {
         let here: Vec<&Placed> = plan.placed.iter().filter(|it| is_tensor(traced, it) == is_tmem).collect();
         let used = Amount::Between(total.low, total.high);
-        Memory { name, used, peak: map::peak(&here).0, capacity: Some(capacity) }
+        language::Memory { name, used, peak: map::peak(&here).0, capacity: Some(capacity) }
     };
     let mut memories = vec![memory("smem", false, &plan.shared, traced.arch.smem())];
     if traced.arch.tmem() > 0 {
@@ -49,14 +51,36 @@ pub(in crate::ide) fn status(traced: &TracedKernel) -> Status {
 /// Buffers that have a name in the kernel's own text, each once.
 pub(in crate::ide) fn placements(traced: &TracedKernel) -> impl Iterator<Item = Placement<'_>> {
     let mut seen: Vec<Origin> = Vec::new();
+    traced.program.buffers.iter().filter_map(move |buffer| {
+        let at = buffer.name_at.filter(|at| !seen.contains(at))?;
+        seen.push(at);
+        Some(Placement { name: &buffer.name, at, extent: extent(traced, at) })
+    })
+}
+
+/// Where the buffer is that is bound at a place.
+pub(in crate::ide) fn extent(traced: &TracedKernel, at: Origin) -> Option<Extent> {
+    if let Some((_, placed)) = placed_at(traced, at).next() {
+        let (space, unit) = if is_tensor(traced, placed) { ("tmem", "columns") } else { ("smem", "bytes") };
+        let site = Site::Memory { space: Some(space), address: placed.offset, at_run_time: false };
+        return Some(Extent { site, size: placed.high, unit });
+    }
+    let buffer = traced.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;
+    let plan = &traced.planned.plan;
+    let (total, size, unit) = match &buffer.memory {
+        Memory::Shared { size, .. } => (&plan.shared, size.high(), "bytes"),
+        Memory::Tensor { columns, .. } => (&plan.tensor, *columns, "columns"),
+    };
+    let site = if total.high.is_some() { Site::Unused } else { Site::Allocation };
+    Some(Extent { site, size, unit })
+}
+
+/// The buffer that is bound there, and its places.
+pub(in crate::ide) fn placed_at(traced: &TracedKernel, at: Origin) -> impl Iterator<Item = (&Buffer, &Placed)> {
     traced.planned.plan.placed.iter().filter_map(move |placed| {
         let Occupant::Buffer(id) = placed.what else { return None };
         let buffer = &traced.program.buffers[id.0 as usize];
-        let at = buffer.name_at.filter(|at| !seen.contains(at))?;
-        seen.push(at);
-        let (space, unit) = if is_tensor(traced, placed) { ("tmem", "columns") } else { ("smem", "bytes") };
-        let site = Site::Memory { space: Some(space), address: placed.offset, at_run_time: false };
-        Some(Placement { name: &buffer.name, at, extent: Some(Extent { site, size: placed.high, unit }) })
+        (buffer.name_at == Some(at)).then_some((buffer, placed))
     })
 }
 
@@ -107,6 +131,12 @@ pub(in crate::ide) fn title(traced: &TracedKernel) -> String {
     parts.join(" · ")
 }
 
+/// The most that any device has.
+fn most(is_tmem: bool) -> u64 {
+    let all = Arch::all().map(|arch| if is_tmem { arch.tmem() } else { arch.smem() });
+    all.max().unwrap_or(0)
+}
+
 /// An error where a memory cannot hold the kernel, and a word where it may not.
 pub(in crate::ide) fn too_much(
     context: &Context<'_>,
@@ -122,6 +152,8 @@ pub(in crate::ide) fn too_much(
     for (memory, unit, total, capacity, is_tmem) in spaces {
         let high = total.high.unwrap_or(0);
         let (code, verdict) = match () {
+            // A device without such a memory is none that the kernel is for.
+            () if capacity == 0 => continue,
             () if total.low > capacity => (Code::CapacityExceeded, "needs"),
             () if high > capacity => (Code::MayNotFit, "may need"),
             () => continue,
@@ -130,6 +162,19 @@ pub(in crate::ide) fn too_much(
         let over = match code {
             Code::CapacityExceeded => format!(", {} too many", total.low - capacity),
             _ => String::new(),
+        };
+        // More than every device has is too much wherever the kernel runs.
+        let is_certain = traced.is_told || total.low > most(is_tmem);
+        let device = match is_certain {
+            true => format!("{} has {capacity} a block", traced.arch),
+            false => format!(
+                "{arch}, which is assumed, has {capacity} a block: `# tilefit: target={arch}` says which it is",
+                arch = traced.arch
+            ),
+        };
+        let severity = match code.severity() {
+            Severity::Error if !is_certain => Severity::Warning,
+            severity => severity,
         };
         let here: Vec<&Placed> = plan.placed.iter().filter(|it| is_tensor(traced, it) == is_tmem).collect();
         let (_, at) = map::peak(&here);
@@ -142,19 +187,16 @@ pub(in crate::ide) fn too_much(
                 message: format!("`{}` takes {} {unit}", occupied.name, it.high),
             }
         });
-        let because = total
-            .reasons
-            .first()
-            .filter(|_| code == Code::MayNotFit)
-            .map_or(String::new(), |reason| format!(": {reason}"));
+        let because = match (code, total.reasons.first()) {
+            (Code::MayNotFit, Some(reason)) => format!(": {reason}"),
+            (Code::CapacityExceeded, _) => format!(": {}", out_of_resource(memory, total.low, capacity)),
+            _ => String::new(),
+        };
         all.push(Diagnostic {
             range: placed.range(traced.name_origin),
             code,
-            severity: code.severity(),
-            message: format!(
-                "the kernel {verdict} {amount} {unit} of {memory}{over}; {} has {capacity} a block{because}",
-                traced.arch
-            ),
+            severity,
+            message: format!("the kernel {verdict} {amount} {unit} of {memory}{over}; {device}{because}"),
             related: related.collect(),
         });
     }

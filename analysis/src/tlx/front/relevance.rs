@@ -22,9 +22,28 @@ pub fn relevant_params(ast: &Ast, imports: &Imports, helps: &dyn Fn(&str) -> boo
     params_of(ast).into_iter().filter(|name| names.contains(name)).collect()
 }
 
-/// Calls that say how memory is laid out, or which scenarios are refused.
-const SAYING: [&str; 6] =
-    ["tlx.reuse_group", "tlx.async_dot", "tlx.async_dot_scaled", "tlx.tmem_copy", "tlx.async_task", "tl.static_assert"];
+/// Calls that say how memory is laid out, how large tensors are, or which scenarios are refused.
+const SAYING: [&str; 16] = [
+    "tlx.reuse_group",
+    "tlx.async_dot",
+    "tlx.async_dot_scaled",
+    "tlx.tmem_copy",
+    "tlx.async_task",
+    "tlx.local_slice",
+    "tlx.local_reshape",
+    "tlx.local_reinterpret",
+    "tl.static_assert",
+    "tl.make_tensor_descriptor",
+    "tl.arange",
+    "tl.zeros",
+    "tl.full",
+    "tl.reshape",
+    "tl.range",
+    "tl.static_range",
+];
+
+/// Calls that need no memory wherever they stand.
+const PURE: [&str; 4] = ["tl.program_id", "tl.num_programs", "tl.cdiv", "tl.constexpr"];
 
 struct Reached<'a> {
     ast: &'a Ast,
@@ -92,6 +111,9 @@ impl Reached<'_> {
                 args.iter().for_each(|arg| self.add(arg.value));
                 matters = true;
             }
+            // Whatever else is called may need memory where it stands, but not by what it is given.
+            let is_member = matches!(ast.expr(*func), Expr::Attribute { .. });
+            matters |= is_member && !canonical.is_some_and(|name| PURE.contains(&name.as_str()));
         }
         for part in ast.expr(expr).parts() {
             matters |= self.calls(part);

@@ -68,10 +68,22 @@ impl Tracer<'_> {
                 Reason::new(format!("the value of `{name}` is not known")).with_remedy(Some(remedy)),
             );
         }
-        Value::Scalar(Scalar {
-            id: self.given(frame, param.name, Type::Scalar { bits: 32 }),
-            dtype: Dtype::named("int32"),
-        })
+        let id = self.given(frame, param.name, Type::Scalar { bits: 32 });
+        self.untold.insert(id, name.into());
+        Value::Scalar(Scalar { id, dtype: Dtype::UNTOLD })
+    }
+
+    /// An argument of which nothing is known turns out to be no number. Returns what its author has to say.
+    pub(super) fn no_number(&mut self, value: ValueId, example: &'static str) -> Reason {
+        let Some(name) = self.untold.get(&value) else { return Reason::new("what a pointer leads to is not known") };
+        self.program.types[value.0 as usize] = Type::Pointer;
+        let remedy = Remedy::Value { param: name.to_string(), example };
+        Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
+    }
+
+    /// The element type of a number, or of what a pointer leads to.
+    pub(super) fn scalar_type(&mut self, scalar: &Scalar) -> Result<Dtype, Reason> {
+        if scalar.dtype == Dtype::UNTOLD { Err(self.no_number(scalar.id, "bf16")) } else { Ok(scalar.dtype) }
     }
 
     /// The value of an expression that stands in a text of its own, and sees what a place sees.

@@ -229,6 +229,13 @@ impl Tracer<'_> {
                 Some(function) => self.follow(frame, expr, &function, args),
                 None => unknown(format!("`{}` has no `{name}`", class.name)),
             },
+            Value::Scalar(scalar)
+                if scalar.dtype == Dtype::UNTOLD
+                    && matches!(name, "load" | "store" | "gather" | "scatter" | "element_ty") =>
+            {
+                let reason = self.no_number(scalar.id, "fp16[64,64]");
+                self.unknown_call(frame, expr, reason, &args)
+            }
             Value::Tensor(_) | Value::Scalar(_) | Value::Int(_) | Value::Float(_) | Value::Bool(_) => {
                 self.tensor_method(frame, expr, object, name, args)
             }
@@ -289,7 +296,7 @@ impl Tracer<'_> {
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),
-                    _ => Rounds::Range(from, to, by),
+                    _ => Rounds::Range([from, to, by], args.get(3, "num_stages").and_then(Value::int)),
                 };
             }
         }

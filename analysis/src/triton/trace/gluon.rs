@@ -179,6 +179,9 @@ impl Tracer<'_> {
             return value;
         }
         if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
+            if name.starts_with("tma.") {
+                self.takes_descriptor(&args);
+            }
             let operands = self.operands(frame, expr, &args.all());
             self.effect(frame, expr, effect, operands);
             return Value::None;
@@ -537,8 +540,12 @@ impl Tracer<'_> {
         let effect = if is_volatile { Effect::Writes } else { Effect::Reads };
         let operands = self.operands(frame, expr, &args.all());
         let op = |of| Emitted { name: "load", effect, operands: &operands, of, identity: 0, kind: Kind::Plain };
+        if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
+            return Value::Unknown(reason);
+        }
         match pointer {
             Some(Value::Tensor(tensor)) => {
+                self.note_pipelined_load(frame, expr);
                 // A mask and a default value have the layout of the pointers.
                 for value in args.all() {
                     if let Value::Tensor(other) = value {
@@ -561,8 +568,23 @@ impl Tracer<'_> {
         }
     }
 
+    /// Why it is not known what a pointer leads to.
+    pub(super) fn untold_pointer(&mut self, pointer: &Value) -> Option<Reason> {
+        match pointer {
+            Value::Scalar(Scalar { id, dtype }) | Value::Tensor(Tensor { id, dtype, .. })
+                if *dtype == Dtype::UNTOLD =>
+            {
+                Some(self.no_number(*id, "bf16"))
+            }
+            _ => None,
+        }
+    }
+
     fn buffer_load(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let operands = self.operands(frame, expr, &args.all());
+        if let Some(reason) = args.get(0, "ptr").and_then(|pointer| self.untold_pointer(pointer)) {
+            return Value::Unknown(reason);
+        }
         match (args.get(0, "ptr"), args.get(1, "offsets")) {
             (Some(Value::Scalar(pointer)), Some(Value::Tensor(offsets))) => {
                 let op = Emitted {
@@ -583,6 +605,9 @@ impl Tracer<'_> {
     fn atomic(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let operands = self.operands(frame, expr, &args.all());
         let place = args.get(0, "pointer").or_else(|| args.named("ptr"));
+        if let Some(reason) = place.and_then(|pointer| self.untold_pointer(pointer)) {
+            return self.unknown_call(frame, expr, reason, args);
+        }
         let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
         let tensor = match place {
             Some(Value::Tensor(tensor)) => Some(tensor.clone()),

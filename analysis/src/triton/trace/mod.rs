@@ -90,6 +90,19 @@ pub struct Launch {
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
     /// Arguments known to be multiples of 16.
     pub divisible: BTreeSet<String>,
+    /// Of loops that say nothing of them.
+    pub stages: u64,
+}
+
+/// A loop that the compiler overlaps with itself.
+#[derive(Debug)]
+struct Pipeline {
+    /// The block in which the loop stands.
+    depth: usize,
+    /// The author asks for it.
+    is_asked_for: bool,
+    /// The buffers that stores through descriptors go through: one for all of a shape and a type.
+    staging: Vec<Value>,
 }
 
 /// Who chooses the layouts of registers.
@@ -156,6 +169,9 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         is_scenario: false,
         replica: None,
         numbers: Vec::new(),
+        loops: Vec::new(),
+        staged: HashMap::new(),
+        untold: HashMap::new(),
         constants: BTreeSet::new(),
         constexprs: 0,
     };
@@ -189,6 +205,12 @@ struct Tracer<'a> {
     replica: Option<u64>,
     /// A hash of what each value is computed from: values with one hash are equal.
     numbers: Vec<u64>,
+    /// The `for` loops around, innermost last; those that are not overlapped too.
+    loops: Vec<Option<Pipeline>>,
+    /// The buffers that loads through descriptors went through, by what they gave.
+    staged: HashMap<ValueId, value::Shared>,
+    /// The arguments of which nobody says what they are, and what is computed from them, by the name of the argument.
+    untold: HashMap<ValueId, Rc<str>>,
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,

@@ -137,12 +137,21 @@ impl Tracer<'_> {
                 _ => {}
             }
         }
-        let dtype = dtype.unwrap_or_else(|| self.promoted(values));
+        let dtype = match dtype.unwrap_or_else(|| self.promoted(values)) {
+            // Nothing else is done to pointers.
+            Dtype::UNTOLD if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),
+            dtype => dtype,
+        };
         let operands = self.operands(frame, at, values);
         let of = if shape.is_some() { Type::Tensor } else { dtype.scalar_type() };
         let identity = identity((dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
         let id = self.emit(frame, at, op);
+        if dtype == Dtype::UNTOLD
+            && let Some(name) = operands.iter().find_map(|operand| self.untold.get(operand)).cloned()
+        {
+            self.untold.insert(id, name);
+        }
         match (shape, layout) {
             (Some(shape), Some(layout)) => Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout }),
             _ => Value::Scalar(Scalar { id, dtype }),
@@ -175,6 +184,9 @@ impl Tracer<'_> {
 fn wider(one: Dtype, two: Dtype) -> Dtype {
     if one.is_pointer() || two.is_pointer() {
         return if one.is_pointer() { one } else { two };
+    }
+    if !one.is_floating() && !two.is_floating() && (one == Dtype::UNTOLD || two == Dtype::UNTOLD) {
+        return Dtype::UNTOLD;
     }
     match (one.is_floating(), two.is_floating()) {
         (true, false) => one,

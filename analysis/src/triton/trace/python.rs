@@ -120,6 +120,7 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Value> {
         ("int", [of]) => Value::Int(of.int()?),
         ("float", [of]) => match of {
             Value::Float(value) => Value::Float(*value),
+            Value::Str(text) => text.trim().parse().map_or_else(|_| unknown("a text that is no number"), Value::Float),
             _ => Value::Float(of.int()? as f64),
         },
         ("bool", [of]) => Value::Bool(of.truth()?),

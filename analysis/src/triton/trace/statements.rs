@@ -8,7 +8,7 @@ use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
-use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity, tlx};
+use super::{Dialect, Emitted, Flow, Frame, Pipeline, RETURNED, Tracer, identity, tlx};
 use crate::finding::{Origin, Reason};
 use crate::work;
 
@@ -19,8 +19,8 @@ const MOST_ROUNDS: i64 = 1024;
 pub(super) enum Rounds {
     /// Each value in turn, in a copy of the body of its own.
     Unrolled(Vec<Value>),
-    /// From, to, by.
-    Range(Value, Value, Value),
+    /// From, to, by, and the stages that the author asks for.
+    Range([Value; 3], Option<i64>),
     Unknown(Reason),
 }
 
@@ -284,7 +284,7 @@ impl Tracer<'_> {
                 self.uncertain -= 1;
                 Flow::Next
             }
-            Rounds::Range(from, to, by) => {
+            Rounds::Range([from, to, by], stages) => {
                 let known = |value: &Value| value.int();
                 if let (Some(from), Some(to), Some(by)) = (known(&from), known(&to), known(&by)) {
                     let rounds = rounds(from, to, by);
@@ -297,13 +297,20 @@ impl Tracer<'_> {
                         return Flow::Next;
                     }
                 }
-                self.loop_(frame, target, iter, [from, to, by], body);
+                self.loop_(frame, target, iter, ([from, to, by], stages), body);
                 Flow::Next
             }
         }
     }
 
-    fn loop_(&mut self, frame: &mut Frame, target: ExprId, at: ExprId, bounds: [Value; 3], body: &[StmtId]) {
+    fn loop_(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        at: ExprId,
+        (bounds, stages): ([Value; 3], Option<i64>),
+        body: &[StmtId],
+    ) {
         let index = bounds.iter().find_map(|bound| match bound {
             Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
             _ => None,
@@ -313,6 +320,10 @@ impl Tracer<'_> {
         let (carried, starts) = self.carried(frame, at, body);
         operands.extend(starts);
         let before = frame.names.clone();
+        let is_overlapped = self.launch.dialect == Dialect::Tlx && stages.unwrap_or(self.launch.stages as i64) > 1;
+        let depth = self.blocks.len();
+        let pipeline = Pipeline { depth, is_asked_for: stages.is_some(), staging: Vec::new() };
+        self.loops.push(is_overlapped.then_some(pipeline));
         self.open();
         let dtype = index.unwrap_or(Dtype::named("int32"));
         let index = self.new_value(Type::Scalar { bits: dtype.bits });
@@ -335,6 +346,10 @@ impl Tracer<'_> {
             kind: Kind::For { bounds: count, body },
         };
         self.push(op);
+        let staging = self.loops.pop().flatten().map_or_else(Vec::new, |pipeline| pipeline.staging);
+        if !staging.is_empty() {
+            self.effect(frame, at, "local_dealloc", super::operators::ids(&staging));
+        }
     }
 
     fn while_(&mut self, frame: &mut Frame, condition: ExprId, body: &[StmtId]) -> Flow {
@@ -530,7 +545,7 @@ impl Tracer<'_> {
     fn rounds(&mut self, frame: &mut Frame, iter: ExprId) -> Rounds {
         let value = self.iterated(frame, iter);
         match value {
-            Rounds::Range(from, to, by) if frame.is_host => match (from.int(), to.int(), by.int()) {
+            Rounds::Range([from, to, by], _) if frame.is_host => match (from.int(), to.int(), by.int()) {
                 (Some(from), Some(to), Some(by)) => unrolled(from, to, by),
                 _ => Rounds::Unknown(Reason::new("the bounds of a loop are not known")),
             },

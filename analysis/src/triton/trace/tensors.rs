@@ -42,14 +42,16 @@ impl Tracer<'_> {
                 Value::Tensor(_) | Value::Shared(_) | Value::TensorMemory(_) | Value::Descriptor(_),
                 "type" | "block_type",
             ) => Value::TypeOf(Rc::new(value.clone())),
-            (Value::Scalar(scalar), "type") => Value::Dtype(scalar.dtype),
+            (Value::Scalar(scalar), "type" | "dtype" | "scalar") => match self.scalar_type(&scalar.clone()) {
+                Ok(dtype) => Value::Dtype(dtype),
+                Err(reason) => Value::Unknown(reason),
+            },
             (Value::TypeOf(of), _) => self.of_type(of, name),
             (Value::Tensor(tensor), "T") => {
                 let order: Vec<u32> = (0..tensor.shape.len() as u32).rev().collect();
                 self.permuted(frame, expr, &tensor.clone(), &order)
             }
             (Value::Dtype(dtype), _) => of_dtype(*dtype, name).unwrap_or_else(method),
-            (Value::Scalar(scalar), "dtype" | "scalar") => Value::Dtype(scalar.dtype),
             (Value::Scalar(_), "shape") => Value::tuple([]),
             (Value::Descriptor(descriptor), "shape" | "strides") => {
                 let operands = [descriptor.id];

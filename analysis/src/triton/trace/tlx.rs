@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use tilefit_syntax::ast::{Expr, ExprId, Stmt, StmtId, WithItem};
+use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::super::language::Dtype;
 use super::super::layouts::Vendor;
@@ -14,7 +14,7 @@ use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::arguments::default_layout;
 use super::calls::Args;
 use super::registers::Asked;
-use super::value::{Descriptor, Registers, Shared, Tensor, TensorMemory, Value, unknown};
+use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
 use super::{Emitted, Flow, Frame, Made, Tracer, identity};
 use crate::diagnostics::Code;
 use crate::finding::Reason;
@@ -67,6 +67,7 @@ impl Tracer<'_> {
         if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
             if name.starts_with("async_descriptor_") {
                 self.check_offsets(frame, expr, args);
+                self.takes_descriptor(args);
             }
             let operands = self.operands(frame, expr, &args.all());
             self.effect(frame, expr, effect, operands);
@@ -106,13 +107,20 @@ impl Tracer<'_> {
                 Some(value) => self.passed_on(frame, expr, "async_dot_wait", &value.clone()),
                 None => Value::None,
             },
+            "get_bufidx_phase" => match (args.get(0, "accum_cnt"), args.get(1, "NUM_BUFFERS")) {
+                (Some(count), Some(ring)) => self.slot_and_phase(frame, expr, &count.clone(), &ring.clone()),
+                _ => unknown("a place in a ring of nothing"),
+            },
             "async_task_replica_id" => match self.replica {
                 Some(replica) => Value::Int(replica as i64),
                 None => unknown("the number of a replica outside of a task"),
             },
             "dtype_of" => match args.positional.first() {
                 Some(Value::Dtype(dtype)) => Value::Dtype(dtype.element()),
-                Some(Value::Scalar(scalar)) => Value::Dtype(scalar.dtype.element()),
+                Some(Value::Scalar(scalar)) => match self.scalar_type(&scalar.clone()) {
+                    Ok(dtype) => Value::Dtype(dtype.element()),
+                    Err(reason) => Value::Unknown(reason),
+                },
                 Some(Value::Descriptor(descriptor)) => Value::Dtype(descriptor.dtype),
                 Some(Value::Shared(shared)) => Value::Dtype(shared.dtype),
                 Some(Value::TensorMemory(memory)) => Value::Dtype(memory.dtype),
@@ -138,6 +146,15 @@ impl Tracer<'_> {
             "swizzled_shared_layout_encoding" | "make_default" => self.encoding(name, args),
             _ => return None,
         })
+    }
+
+    /// An argument that stands where a descriptor belongs is no number.
+    pub(super) fn takes_descriptor(&mut self, args: &Args) {
+        for place in ["desc", "tensor_desc"] {
+            if let Some(&Value::Scalar(Scalar { id, dtype: Dtype::UNTOLD })) = args.get(0, place) {
+                self.no_number(id, "fp16[64,64]");
+            }
+        }
     }
 
     /// Offsets into what a descriptor leads to have 32 bits.
@@ -358,6 +375,14 @@ impl Tracer<'_> {
         }
     }
 
+    /// Which slot of a ring a count is at, and whether it goes round for an even or an odd time.
+    fn slot_and_phase(&mut self, frame: &Frame, expr: ExprId, count: &Value, ring: &Value) -> Value {
+        let slot = self.binary(frame, expr, BinaryOp::Mod, count, ring);
+        let round = self.binary(frame, expr, BinaryOp::FloorDiv, count, ring);
+        let phase = self.binary(frame, expr, BinaryOp::BitAnd, &round, &Value::Int(1));
+        Value::tuple([slot, phase])
+    }
+
     fn async_dot(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
         let operands = self.operands(frame, expr, &args.all());
         let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
@@ -393,7 +418,21 @@ impl Tracer<'_> {
                 acc
             }
             Value::Unknown(reason) => self.unknown_call(frame, expr, reason, args),
-            _ => self.unknown_call(frame, expr, Reason::new("a product without an accumulator"), args),
+            _ => match product(args) {
+                Some((shape, dtype)) => {
+                    let op = Emitted {
+                        name: "dot",
+                        effect: Effect::Reads,
+                        operands: &operands,
+                        of: Type::Tensor,
+                        identity: 0,
+                        kind: Kind::Plain,
+                    };
+                    let id = self.emit(frame, expr, op);
+                    Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: compilers() })
+                }
+                None => self.unknown_call(frame, expr, Reason::new("a product of something without a shape"), args),
+            },
         }
     }
 
@@ -431,30 +470,79 @@ impl Tracer<'_> {
     ) -> Value {
         let layout = Rc::new(default_layout(&descriptor.block, descriptor.dtype));
         let of = (descriptor.dtype, (*descriptor.block).clone(), layout);
-        let named = self
-            .named
-            .replace((if name == "store" { "staging of `desc.store`" } else { "staging of `desc.load`" }.into(), None));
-        let values = super::operators::ids(&args.all());
-        let staging =
-            self.shared_buffer(frame, expr, "staging", of, Use::Staging, if name == "store" { &values } else { &[] });
-        let barrier = (name == "load").then(|| self.alloc_barriers(frame, expr, &Value::Int(1)));
-        self.named = named;
-        let mut operands = super::operators::ids(std::slice::from_ref(&staging));
-        operands.extend(super::operators::ids(barrier.as_slice()));
-        operands.push(descriptor.id);
-        let effect = if name == "store" { "descriptor store" } else { "descriptor load" };
-        self.effect(frame, expr, effect, operands);
-        match (name, staging) {
-            ("load", Value::Shared(staging)) => {
-                let of = (staging.dtype, (*staging.shape).clone(), Registers::Flexible);
-                self.loaded(frame, expr, "local_load", staging.id, of)
-            }
-            _ => Value::None,
+        if name == "store" {
+            self.descriptor_store(frame, expr, descriptor.id, of, args);
+            return Value::None;
         }
+        self.note_pipelined_load(frame, expr);
+        let named = self.named.replace(("staging of `desc.load`".into(), None));
+        let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &[]);
+        let barrier = self.alloc_barriers(frame, expr, &Value::Int(1));
+        self.named = named;
+        let operands = super::operators::ids(&[staging.clone(), barrier]).into_iter().chain([descriptor.id]).collect();
+        self.effect(frame, expr, "descriptor load", operands);
+        let Value::Shared(staging) = staging else { return staging };
+        let of = (staging.dtype, (*staging.shape).clone(), Registers::Flexible);
+        let value = self.loaded(frame, expr, "local_load", staging.id, of);
+        if let Value::Tensor(tensor) = &value {
+            self.staged.insert(tensor.id, staging);
+        }
+        value
+    }
+
+    /// Loads in a loop of which the author asks to be overlapped have a buffer for each stage but one, by rules that are not followed here.
+    pub(super) fn note_pipelined_load(&mut self, frame: &Frame, expr: ExprId) {
+        if self.loops.last().is_some_and(|pipeline| pipeline.as_ref().is_some_and(|it| it.is_asked_for)) {
+            self.note(
+                frame,
+                expr,
+                Reason::new("how many copies of a load the compiler keeps in a loop with `num_stages` is not modelled"),
+            );
+        }
+    }
+
+    /// What is stored goes through a buffer: that of the load that it comes from, that of the loop where the compiler overlaps one, or its own.
+    fn descriptor_store(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        descriptor: ValueId,
+        of: (Dtype, Vec<u64>, Rc<SharedLayout>),
+        args: &Args,
+    ) {
+        let mut operands = self.operands(frame, expr, &args.all());
+        let named = self.named.replace(("staging of `desc.store`".into(), None));
+        let is_alike = |it: &Value| matches!(it, Value::Shared(it) if it.dtype == of.0 && *it.shape == of.1);
+        let staging = match self.loops.last().and_then(Option::as_ref) {
+            Some(pipeline) => match pipeline.staging.iter().find(|it| is_alike(it)) {
+                Some(staging) => staging.clone(),
+                None => {
+                    let inner = self.blocks.split_off(pipeline.depth);
+                    let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &[]);
+                    self.blocks.extend(inner);
+                    if let Some(Some(pipeline)) = self.loops.last_mut() {
+                        pipeline.staging.push(staging.clone());
+                    }
+                    staging
+                }
+            },
+            None => match operands.iter().find_map(|value| self.staged.get(value)) {
+                Some(staging) if is_alike(&Value::Shared(staging.clone())) => Value::Shared(staging.clone()),
+                _ => self.shared_buffer(frame, expr, "staging", of, Use::Staging, &operands),
+            },
+        };
+        self.named = named;
+        operands.extend(super::operators::ids(&[staging]));
+        operands.push(descriptor);
+        self.effect(frame, expr, "descriptor store", operands);
     }
 
     /// A store to global memory. A tensor whose layout is another than that of the pointers goes through shared memory first.
     pub(super) fn triton_store(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
+        if let Some(reason) = args.get(0, "pointer").and_then(|pointer| self.untold_pointer(pointer)) {
+            self.unknown_call(frame, expr, reason, args);
+            return;
+        }
         let operands = self.operands(frame, expr, &args.all());
         if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
             (args.get(0, "pointer"), args.get(1, "value"))
@@ -510,7 +598,9 @@ impl Tracer<'_> {
             return None;
         }
         let mut found = FoundTasks::default();
+        let loops = std::mem::take(&mut self.loops);
         self.tasks_in(frame, body, &mut found);
+        self.loops = loops;
         let mut operands: Vec<ValueId> = Vec::new();
         let FoundTasks { default, tasks } = found;
         let default = default.unwrap_or_else(|| {
@@ -640,6 +730,24 @@ fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
 /// A layout that the compiler chooses.
 pub(super) fn compilers() -> Registers {
     Registers::Unknown(Reason::new("the compiler chooses the layouts of registers"))
+}
+
+/// The shape and the type of what a product without an accumulator gives.
+fn product(args: &Args) -> Option<(Vec<u64>, Dtype)> {
+    let operand = |position, name| match args.get(position, name)? {
+        Value::Shared(Shared { shape, dtype, .. }) | Value::Tensor(Tensor { shape, dtype, .. }) => {
+            Some((shape.clone(), *dtype))
+        }
+        Value::TensorMemory(TensorMemory { shape, dtype, .. }) => Some((shape.clone(), *dtype)),
+        _ => None,
+    };
+    let ((left, dtype), (right, _)) = (operand(0, "A")?, operand(1, "B")?);
+    let (&[m, _], &[_, n]) = (left.as_slice(), right.as_slice()) else { return None };
+    let sum = match args.get(9, "out_dtype") {
+        Some(Value::Dtype(dtype)) => *dtype,
+        _ => Dtype::named(if dtype.name.contains("int") { "int32" } else { "float32" }),
+    };
+    Some((vec![m, n], sum))
 }
 
 fn is_tmem(storage: &Value) -> bool {
