@@ -9,7 +9,7 @@ import triton.language as tl
 import triton.language.extra.tlx as tlx
 
 
-# tilefit: HEAD_DIM=128 q_desc=bf16 arch=sm_100
+# tilefit: HEAD_DIM=128 q_desc=bf16 o_desc=bf16[128,128] arch=sm_100
 @triton.jit
 def attention(q_desc, k_desc, v_desc, o_desc, steps, HEAD_DIM: tl.constexpr, BLOCK_M: tl.constexpr = 128, BLOCK_N: tl.constexpr = 128):
     dtype = tlx.dtype_of(q_desc)

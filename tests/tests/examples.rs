@@ -51,7 +51,7 @@ fn examples_say_what_they_promise() {
         project exact sequential: Acc 8192, Left 8192, Mat 147456, Right 65536
         rmsnorm exact sequential: Vec 135232
         Softmax.softmax exact sequential: Vec 65664
-        attention exact compiler: smem 163920, tmem 512
+        attention bounded compiler: smem 196696–198944, tmem 512
     "#]].assert_eq(&shown);
 }
 

@@ -4,7 +4,7 @@ use expect_test::expect;
 
 use super::{check, directory};
 
-const KERNEL: &[u8] = b"import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n@triton.autotune(configs=[triton.Config({'N': n}) for n in [2, 16]], key=[])\n@triton.jit\ndef kernel(desc, N: tl.constexpr):\n    a = tlx.local_alloc((64, 128), tlx.dtype_of(desc), N)\n    with tlx.async_tasks():\n        view = a[0]\n";
+const KERNEL: &[u8] = b"import triton\nimport triton.language as tl\nimport triton.language.extra.tlx as tlx\n\n@triton.autotune(configs=[triton.Config({'N': n}) for n in [2, 16]], key=[])\n@triton.jit\ndef kernel(desc, N: tl.constexpr):\n    a = tlx.local_alloc((64, 128), tlx.dtype_of(desc), N)\n    with tlx.async_tasks():\n        tlx.local_store(a[0], tlx.local_load(a[1]))\n";
 
 #[test]
 fn a_plan_lists_the_scenarios() {
@@ -16,7 +16,7 @@ fn a_plan_lists_the_scenarios() {
         &expect![[r#"
             kernel.py:7: kernel (sm_100, compiler)
               tile  space  address  bytes  shape         dtype     buffer  lines
-              a     smem   ?        32768  [2, 64, 128]  bfloat16          8
+              a     smem   0x0      32768  [2, 64, 128]  bfloat16          8-10
               smem       ██░░░░░░░░░░░░░░░░░░    32768 / 232448     15 %
               tmem       ░░░░░░░░░░░░░░░░░░░░        0 / 512         0 %
               scenario  N   smem    tmem
@@ -35,17 +35,19 @@ fn a_plan_may_be_mlir() {
         &root,
         &["plan", "kernel.py", "--format", "mlir"],
         &expect![[r#"
-        // -----// IR after the front end //----- //
-        #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth
-        #smem = #ttg.shared_memory
-        tt.func public @kernel(…) {
-          %a = ttg.local_alloc : () -> !ttg.memdesc<2x64x128xbf16, #shared, #smem, mutable>
-          %c0_i32 = arith.constant 0 : i32
-          %view = ttg.memdesc_index %a[%c0_i32] : !ttg.memdesc<2x64x128xbf16, #shared, #smem, muta
-          tt.return
-        }
-        exit 0
-    "#]],
+            // -----// IR after the front end //----- //
+            #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth
+            #smem = #ttg.shared_memory
+            tt.func public @kernel(…) {
+              %a = ttg.local_alloc : () -> !ttg.memdesc<2x64x128xbf16, #shared, #smem, mutable>
+              %c0_i32 = arith.constant 0 : i32
+              %0 = ttg.memdesc_index %a[%c0_i32] : !ttg.memdesc<2x64x128xbf16, #shared, #smem, mutable
+              %c1_i32 = arith.constant 1 : i32
+              %1 = ttg.memdesc_index %a[%c1_i32] : !ttg.memdesc<2x64x128xbf16, #shared, #smem, mutable
+              tt.return
+            }
+            exit 0
+        "#]],
     );
     let root = directory("no_mlir", &[("plain.py", b"x = 1\n")]);
     check(

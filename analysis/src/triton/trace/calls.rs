@@ -296,7 +296,7 @@ impl Tracer<'_> {
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),
-                    _ => Rounds::Range([from, to, by], args.get(3, "num_stages").and_then(Value::int)),
+                    _ => Rounds::Range(Box::new([from, to, by]), args.get(3, "num_stages").and_then(Value::int)),
                 };
             }
         }

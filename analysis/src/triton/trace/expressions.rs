@@ -316,7 +316,7 @@ impl Tracer<'_> {
             },
             Clause::For { target, iter } => {
                 let rounds = match self.iterated(frame, iter) {
-                    super::statements::Rounds::Range([from, to, by], _) => match (from.int(), to.int(), by.int()) {
+                    super::statements::Rounds::Range(bounds, _) => match bounds.each_ref().map(Value::int).into() {
                         (Some(from), Some(to), Some(by)) => unrolled(from, to, by),
                         _ => return Err(Reason::new("the bounds of a comprehension are not known")),
                     },

@@ -20,7 +20,7 @@ pub(super) enum Rounds {
     /// Each value in turn, in a copy of the body of its own.
     Unrolled(Vec<Value>),
     /// From, to, by, and the stages that the author asks for.
-    Range([Value; 3], Option<i64>),
+    Range(Box<[Value; 3]>, Option<i64>),
     Unknown(Reason),
 }
 
@@ -284,7 +284,8 @@ impl Tracer<'_> {
                 self.uncertain -= 1;
                 Flow::Next
             }
-            Rounds::Range([from, to, by], stages) => {
+            Rounds::Range(bounds, stages) => {
+                let [from, to, by] = *bounds;
                 let known = |value: &Value| value.int();
                 if let (Some(from), Some(to), Some(by)) = (known(&from), known(&to), known(&by)) {
                     let rounds = rounds(from, to, by);
@@ -545,7 +546,7 @@ impl Tracer<'_> {
     fn rounds(&mut self, frame: &mut Frame, iter: ExprId) -> Rounds {
         let value = self.iterated(frame, iter);
         match value {
-            Rounds::Range([from, to, by], _) if frame.is_host => match (from.int(), to.int(), by.int()) {
+            Rounds::Range(bounds, _) if frame.is_host => match bounds.each_ref().map(Value::int).into() {
                 (Some(from), Some(to), Some(by)) => unrolled(from, to, by),
                 _ => Rounds::Unknown(Reason::new("the bounds of a loop are not known")),
             },

@@ -531,6 +531,7 @@ impl Tracer<'_> {
     ) -> Value {
         let object = Value::TensorMemory(memory.clone());
         match name {
+            "set_buffer_overlap" => Value::None,
             "load" | "load_min" | "load_max" => {
                 let layout = match args.get(0, "layout") {
                     None | Some(Value::None) => self.register_layout(memory, None, "32x32b"),
