@@ -11,6 +11,7 @@ use crate::memory::Plan;
 use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
+use super::traced::smaller::smaller_numbers;
 use super::{Context, PlacedUnit, bind, capacity_fixes, sync_fixes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +54,7 @@ pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeA
     for placed in context.units_in(range) {
         actions.extend(capacity_fixes::capacity_fixes(context, &placed, range));
         actions.extend(capacity_fixes::planners(context, &placed, range));
+        actions.extend(smaller_numbers(context, &placed, range));
         actions.extend(bind::bind(context, &placed, range));
         if diagnostics::asks_for_sequences(context, placed.unit) {
             actions.extend(sync_fixes::tried(context, &placed, range));

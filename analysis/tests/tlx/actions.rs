@@ -45,6 +45,30 @@ fn check(code: Code, text: &str, expected: Expect) {
 }
 
 #[test]
+fn one_stage_less() {
+    check(
+        Code::CapacityExceeded,
+        "
+# tilefit: STAGES=6 BLOCK=128 target=sm_90
+@triton.jit
+def kernel(desc, out, STAGES: tl.constexpr, BLOCK: tl.constexpr, SLOTS: tl.constexpr = 2):
+    tiles = tlx.local_alloc((BLOCK, 128), tl.float16, STAGES)
+    more = tlx.local_alloc((BLOCK, 128), tl.float16, num=3)
+    with tlx.async_tasks():
+        with tlx.async_task(\"default\"):
+            tlx.local_store(tiles[0], tlx.local_load(tiles[1]))
+            tlx.local_store(more[0], tlx.local_load(more[1]))
+",
+        expect![[r#"
+            # `STAGES = 4` fits: 224 KiB of shared memory (not preferred)
+            # tilefit: STAGES=4 BLOCK=128 target=sm_90
+            # `BLOCK = 64` fits: 144 KiB of shared memory (not preferred)
+            # tilefit: STAGES=6 BLOCK=64 target=sm_90
+        "#]],
+    );
+}
+
+#[test]
 fn the_storage_of_the_spec() {
     check(
         Code::StorageMismatch,

@@ -3,6 +3,7 @@
 pub(super) mod hover;
 pub(super) mod map;
 pub(super) mod occupants;
+pub(super) mod smaller;
 
 use crate::db::TracedKernel;
 use crate::diagnostics::{Code, Severity};

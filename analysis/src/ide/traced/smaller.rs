@@ -1,0 +1,138 @@
+//! A way out of a memory that is too small: one number less, of a scenario comment, of a default or of an allocation. The kernel is
+//! laid out with it before it is offered.
+
+use tilefit_syntax::TextRange;
+use tilefit_syntax::ast::{Ast, Expr, ExprId};
+
+use crate::db;
+use crate::diagnostics::{Code, Severity};
+use crate::ide::diagnostics::Diagnostic;
+use crate::ide::speculative::{self, Concerned};
+use crate::ide::{CodeAction, Context, Effect, Fix, PlacedUnit, formatting, language};
+use crate::ir::Origin;
+use crate::triton::scenario;
+
+/// Numbers that are tried for one kernel, and smaller values of each.
+const MOST_NUMBERS: usize = 8;
+const MOST_VALUES: usize = 6;
+/// Greater ones are extents of blocks, which are halved.
+const MOST_STAGES: u64 = 15;
+
+struct Number {
+    /// What it is, as a reader of the title finds it.
+    what: String,
+    value: u64,
+    range: TextRange,
+}
+
+/// For the first diagnostic of a memory that is too small.
+pub(in crate::ide) fn smaller_numbers(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    range: TextRange,
+) -> Vec<CodeAction> {
+    let language = context.language(placed.unit);
+    let is_here = |kernel: &language::View<'_>| {
+        let at = placed.range(kernel.name_origin());
+        at.intersects(range) || at.touches(range.start)
+    };
+    let kernel = language.kernels(context, placed.unit).into_iter().next();
+    let Some(kernel) = kernel.filter(|it| !language.dialect().has_tiles && is_here(it)) else { return Vec::new() };
+    let is_too_small = |it: &Diagnostic| matches!(it.code, Code::CapacityExceeded | Code::MayNotFit);
+    let Some(fixes) = kernel.diagnostics(context, placed).into_iter().find(is_too_small) else { return Vec::new() };
+    let offer = |number: Number| {
+        let (value, bytes) = fitting(context, placed, &number)?;
+        let title = format!("`{} = {value}` fits: {} of shared memory", number.what, formatting::bytes(bytes));
+        let edits = vec![(number.range, value.to_string())];
+        Some(CodeAction { title, effect: Effect::Fix(Fix { edits, fixes: fixes.clone(), preferred: false }) })
+    };
+    numbers(context, placed).into_iter().take(MOST_NUMBERS).filter_map(offer).collect()
+}
+
+/// The largest smaller value with which the kernel fits, and the shared memory that it takes then.
+fn fitting(context: &Context<'_>, placed: &PlacedUnit<'_>, number: &Number) -> Option<(u64, u64)> {
+    let less = |&value: &u64| match value {
+        0 | 1 => None,
+        2..=MOST_STAGES => Some(value - 1),
+        _ => value.is_multiple_of(2).then_some(value / 2),
+    };
+    std::iter::successors(Some(number.value), less).skip(1).take(MOST_VALUES).find_map(|value| {
+        let edit = (number.range, value.to_string());
+        let used = |context: &Context<'_>| {
+            let placed = Concerned::Block(placed.start).units(context).into_iter().next()?;
+            let kernels = context.language(placed.unit).kernels(context, placed.unit);
+            let kernel = kernels.first()?;
+            if kernel.diagnostics(context, &placed).iter().any(|it| it.severity == Severity::Error) {
+                return None;
+            }
+            let memories = kernel.memories();
+            let fits =
+                memories.iter().all(|it| it.used.high().zip(it.capacity).is_some_and(|(used, most)| used <= most));
+            memories.first().and_then(|shared| shared.used.high()).filter(|_| fits)
+        };
+        Some((value, speculative::after(context, std::slice::from_ref(&edit), used)?))
+    })
+}
+
+fn numbers(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Number> {
+    let ast = db::syntax(context.db, placed.unit);
+    let Some(function) = scenario::function(ast) else { return Vec::new() };
+    let at = |expr: ExprId| placed.range(Origin::Expr(expr));
+    let names: Vec<&str> = function.params.iter().filter_map(|param| ast.name(param.name)).collect();
+    let mut numbers = in_comments(context.text_of(placed), placed.start, &names);
+    for param in &function.params {
+        let number = param.default.and_then(|default| Some((integer(ast, default)?, default)));
+        if let Some(((value, default), name)) = number.zip(ast.name(param.name)) {
+            numbers.push(Number { what: name.to_owned(), value, range: at(default) });
+        }
+    }
+    for (call, expr) in ast.exprs() {
+        let Expr::Call { func, args } = expr else { continue };
+        let called = match ast.expr(*func) {
+            Expr::Attribute { name, .. } | Expr::Name(name) => name.as_str(),
+            _ => continue,
+        };
+        let count = match called {
+            "local_alloc" => args.iter().find(|arg| arg.keyword.as_deref() == Some("num")),
+            _ => None,
+        };
+        let third =
+            || args.get(2).filter(|_| called == "local_alloc" && args.iter().take(3).all(|arg| arg.keyword.is_none()));
+        let count = count.or_else(third);
+        let number = count.and_then(|arg| Some((integer(ast, arg.value)?, arg.value)));
+        if let Some((value, arg)) = number {
+            let line = context.line(at(call).start);
+            numbers.push(Number { what: format!("num of `local_alloc` in line {line}"), value, range: at(arg) });
+        }
+    }
+    numbers
+}
+
+fn integer(ast: &Ast, expr: ExprId) -> Option<u64> {
+    match ast.expr(expr) {
+        Expr::Int(value) => u64::try_from(*value).ok(),
+        _ => None,
+    }
+}
+
+/// `NAME=4` of `# tilefit: … NAME=4 …`
+fn in_comments(text: &str, start: usize, names: &[&str]) -> Vec<Number> {
+    let mut numbers = Vec::new();
+    let mut line_start = 0;
+    for line in text.split_inclusive('\n') {
+        let comment = line.find("# tilefit:").unwrap_or(line.len());
+        let mut word_start = start + line_start + comment;
+        for word in line[comment..].split_inclusive(char::is_whitespace) {
+            if let Some((name, value)) = word.trim_end().split_once('=')
+                && let (Ok(number), true) = (value.parse::<u64>(), names.contains(&name))
+            {
+                let from = word_start + name.len() + 1;
+                let range = TextRange::new(from, from + value.len());
+                numbers.push(Number { what: name.to_owned(), value: number, range });
+            }
+            word_start += word.len();
+        }
+        line_start += line.len();
+    }
+    numbers
+}
