@@ -407,12 +407,13 @@ impl Tracer<'_> {
         let dtype = base.dtype.element();
         let kind = self.asks(Asked::Fixed(128));
         let of = Type::Descriptor;
+        // It is made for whoever uses it, and once for all that are equal.
         let op = Emitted {
             name: "make_tensor_descriptor",
-            effect: Effect::Writes,
+            effect: Effect::None,
             operands: &operands,
             of,
-            identity: 0,
+            identity: identity(&block),
             kind,
         };
         let id = self.emit(frame, expr, op);
