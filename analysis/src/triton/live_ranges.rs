@@ -14,6 +14,8 @@ use crate::work;
 pub struct Lives {
     /// By [`BufferId`]; `None` for those that are not made.
     pub buffers: Vec<Option<Life>>,
+    /// Those that are made, in the order in which they are.
+    pub order: Vec<BufferId>,
     /// In program order.
     pub scratch: Vec<(Scratched, Life)>,
     /// Warps of the largest group of tasks, beside those of the kernel.
@@ -238,6 +240,7 @@ impl Numbers<'_> {
             }
             Kind::Allocation(buffer) => {
                 if let Some(&result) = op.results.first() {
+                    self.lives.order.push(*buffer);
                     self.made.push((*buffer, result, self.task));
                 }
             }

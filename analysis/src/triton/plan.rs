@@ -134,13 +134,16 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
         placed.push(Placed { what, low: size.low(), high: size.high(), offset: None, row: 0, live: life.range });
         buffers.push((Buffer { size: size.high(), alignment, live: life.range, task: life.task }, size));
     };
-    for (i, buffer) in program.buffers.iter().enumerate() {
-        if let (Memory::Shared { size, alignment, rounded }, Some(life)) = (&buffer.memory, lives.buffers[i]) {
+    for &id in &lives.order {
+        let buffer = &program.buffers[id.0 as usize];
+        if let (Memory::Shared { size, alignment, rounded }, Some(life)) =
+            (&buffer.memory, lives.buffers[id.0 as usize])
+        {
             let size = match (size, rules) {
                 (Bytes::Exactly(_), Rules::Fork) => Bytes::Exactly(*rounded),
                 _ => size.clone(),
             };
-            add(Occupant::Buffer(BufferId(i as u32)), size, *alignment, life);
+            add(Occupant::Buffer(id), size, *alignment, life);
         }
     }
     if lives.warp_states > 0 {

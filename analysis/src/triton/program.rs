@@ -106,6 +106,11 @@ pub enum Kind {
     Allocation(BufferId),
     /// It needs shared memory while it runs.
     Scratch(ScratchId),
+    /// A load that goes through a buffer and a barrier that the source does not show. They are made for it when it is known to be needed.
+    StagedLoad {
+        staging: BufferId,
+        barrier: BufferId,
+    },
     /// An operand is the condition; the results are what the blocks yield.
     If {
         then: Block,

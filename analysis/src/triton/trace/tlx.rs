@@ -9,7 +9,7 @@ use tilefit_syntax::ast::{Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::super::language::Dtype;
 use super::super::layouts::Vendor;
-use super::super::program::{Block, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
+use super::super::program::{Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::arguments::default_layout;
 use super::calls::Args;
@@ -271,7 +271,11 @@ impl Tracer<'_> {
             return self.unsized_(frame, expr, "the number of barriers", &reason);
         };
         let layout = Rc::new(SharedLayout::Barrier { cga: Vec::new() });
-        self.shared_buffer(frame, expr, "alloc_barriers", (Dtype::BARRIER, vec![count, 1], layout), Use::Barrier, &[])
+        let of = (Dtype::BARRIER, vec![count, 1], layout);
+        let barriers = self.shared_buffer(frame, expr, "alloc_barriers", of, Use::Barrier, &[]);
+        // Barriers are made ready where they are made, which is use enough for them to stay.
+        self.effect(frame, expr, "init_barrier", super::operators::ids(std::slice::from_ref(&barriers)));
+        barriers
     }
 
     /// Two arrays of barriers, and 16 bytes for each response.
@@ -363,6 +367,10 @@ impl Tracer<'_> {
         let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
         match acc {
             Value::Tensor(acc) if name == "async_dot" => {
+                if matches!(args.positional.first().or(args.named("A")), Some(Value::Tensor(_))) {
+                    let reason = "what an operand of `async_dot` in registers takes of shared memory is not modelled";
+                    self.note(frame, expr, Reason::new(reason));
+                }
                 let op = Emitted {
                     name: "dot",
                     effect: Effect::Reads,
@@ -430,28 +438,68 @@ impl Tracer<'_> {
         descriptor: &Descriptor,
         args: &Args,
     ) -> Value {
+        match name {
+            "store" => self.descriptor_store(frame, expr, descriptor, args),
+            _ => self.descriptor_load(frame, expr, descriptor, args),
+        }
+    }
+
+    fn descriptor_store(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
         let layout = Rc::new(default_layout(&descriptor.block, descriptor.dtype));
         let of = (descriptor.dtype, (*descriptor.block).clone(), layout);
-        let named = self
-            .named
-            .replace((if name == "store" { "staging of `desc.store`" } else { "staging of `desc.load`" }.into(), None));
-        let values = super::operators::ids(&args.all());
-        let staging =
-            self.shared_buffer(frame, expr, "staging", of, Use::Staging, if name == "store" { &values } else { &[] });
-        let barrier = (name == "load").then(|| self.alloc_barriers(frame, expr, &Value::Int(1)));
+        let value = args.get(1, "value").cloned().unwrap_or(Value::None);
+        let value = match &value {
+            Value::Tensor(tensor) if tensor.dtype != descriptor.dtype => {
+                self.elementwise(frame, expr, "cast", std::slice::from_ref(&value), Some(descriptor.dtype))
+            }
+            _ => value,
+        };
+        let stored = super::operators::ids(std::slice::from_ref(&value));
+        let named = self.named.replace(("staging of `desc.store`".into(), None));
+        let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &stored);
         self.named = named;
         let mut operands = super::operators::ids(std::slice::from_ref(&staging));
-        operands.extend(super::operators::ids(barrier.as_slice()));
         operands.push(descriptor.id);
-        let effect = if name == "store" { "descriptor store" } else { "descriptor load" };
-        self.effect(frame, expr, effect, operands);
-        match (name, staging) {
-            ("load", Value::Shared(staging)) => {
-                let of = (staging.dtype, (*staging.shape).clone(), Registers::Flexible);
-                self.loaded(frame, expr, "local_load", staging.id, of)
-            }
-            _ => Value::None,
-        }
+        operands.extend(super::operators::ids(&args.all()));
+        self.effect(frame, expr, "descriptor store", operands);
+        Value::None
+    }
+
+    /// The buffer and the barrier of a load are made when it is known whether somebody needs what it loads.
+    fn descriptor_load(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
+        let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
+        let layout = default_layout(&shape, dtype);
+        let bytes = match layout.size(&shape, u64::from(dtype.bits.max(8))) {
+            Ok(bytes) => bytes,
+            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
+        };
+        let shared = |bytes, alignment| Memory::Shared { size: Bytes::Exactly(bytes), alignment, rounded: bytes };
+        let mut hidden = |shape, dtype: Dtype, memory, use_| {
+            self.program.buffers.push(Buffer {
+                name: "staging of `desc.load`".into(),
+                at: self.site(frame, expr),
+                name_at: None,
+                shape,
+                dtype: dtype.name,
+                memory,
+                use_,
+            });
+            BufferId(self.program.buffers.len() as u32 - 1)
+        };
+        let staging = hidden(shape.clone(), dtype, shared(bytes, layout.alignment()), Use::Staging);
+        let barrier = hidden(vec![1, 1], Dtype::BARRIER, shared(8, 16), Use::Barrier);
+        let mut operands = vec![descriptor.id];
+        operands.extend(self.operands(frame, expr, &args.all()));
+        let op = Emitted {
+            name: "descriptor load",
+            effect: Effect::Reads,
+            operands: &operands,
+            of: Type::Tensor,
+            identity: 0,
+            kind: Kind::StagedLoad { staging, barrier },
+        };
+        let id = self.emit(frame, expr, op);
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Flexible })
     }
 
     /// A store to global memory. A tensor whose layout is another than that of the pointers goes through shared memory first.
