@@ -63,7 +63,7 @@ pub(super) fn traced<'db>(
             simplify(&mut trace.program);
             reorder::lower(&mut trace.program);
             if !arch.is_amd() {
-                reorder::reorder(&mut trace.program);
+                reorder::reorder(&mut trace.program, scenario.num_stages.is_none_or(|stages| stages > 1));
             }
         }
         let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();

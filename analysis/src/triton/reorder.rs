@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::program::{Block, Effect, Kind, Op, Program, Type, ValueId};
+use super::program::{Block, Buffer, Effect, Kind, Op, Program, Type, ValueId};
 use crate::work;
 
 pub fn lower(program: &mut Program) {
@@ -12,15 +12,106 @@ pub fn lower(program: &mut Program) {
     program.body = body;
 }
 
-pub fn reorder(program: &mut Program) {
+/// `is_pipelined`: loops are given stages, which is so if nothing else is said.
+pub fn reorder(program: &mut Program, is_pipelined: bool) {
+    let mut body = std::mem::take(&mut program.body);
+    if is_pipelined {
+        pipelined_stores(&mut body, &program.buffers);
+    }
     let mut uses = Uses::default();
-    uses.count(&program.body, None);
-    sink_loads(&mut program.body, &uses, None);
+    uses.count(&body, None);
+    sink_loads(&mut body, &uses, None);
     let mut staging = Staging::default();
-    staging.definitions(&program.body);
-    staging.take(&mut program.body);
-    staging.put(&mut program.body);
-    staging.put_constant(&mut program.body);
+    staging.definitions(&body);
+    staging.take(&mut body, &program.buffers);
+    staging.put(&mut body);
+    rename(&mut body, &|value| staging.names.get(&value).copied());
+    program.body = body;
+}
+
+/// Gives what a loop stores through descriptors one buffer for each shape and type, which is there before the loop and after it
+/// (`lib/Dialect/TritonGPU/Transforms/Pipeliner/TMAStoresPipeline.cpp`).
+fn pipelined_stores(block: &mut Block, buffers: &[Buffer]) {
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            pipelined_stores(inner, buffers);
+        }
+        let mut made = Vec::new();
+        if let Kind::For { body, .. } = &mut op.kind {
+            shared_staging(body, buffers, &mut made);
+        }
+        let freed = made.iter().map(|alloc: &Op| Op {
+            name: "local_dealloc",
+            effect: Effect::Writes,
+            operands: alloc.results.clone(),
+            results: Vec::new(),
+            kind: Kind::Plain,
+            ..alloc.clone()
+        });
+        let freed: Vec<Op> = freed.collect();
+        ops.extend(made);
+        ops.push(op);
+        ops.extend(freed);
+    }
+    block.ops = ops;
+}
+
+/// Replaces the buffers of stores in the body of a loop, but not in loops within it, by those that are `made`.
+fn shared_staging(body: &mut Block, buffers: &[Buffer], made: &mut Vec<Op>) {
+    let mut names = HashMap::new();
+    for op in &mut body.ops {
+        if is_staged_store(op) {
+            let same = made.iter().find(|alloc| is_same(alloc, op, buffers));
+            let results = op.results.clone();
+            let alloc = match same {
+                Some(alloc) => alloc.results[0],
+                None => {
+                    made.push(Op { operands: Vec::new(), ..op.clone() });
+                    results[0]
+                }
+            };
+            names.insert(results[0], alloc);
+            *op = Op {
+                name: "local_store",
+                effect: Effect::Writes,
+                operands: [op.operands.as_slice(), &[alloc]].concat(),
+                results: Vec::new(),
+                kind: Kind::Plain,
+                ..op.clone()
+            };
+        } else if let Kind::If { then, otherwise } = &mut op.kind {
+            shared_staging(then, buffers, made);
+            shared_staging(otherwise, buffers, made);
+        }
+    }
+    rename(body, &|value| names.get(&value).copied());
+}
+
+/// Whether two buffers have one shape and one type.
+fn is_same(one: &Op, two: &Op, buffers: &[Buffer]) -> bool {
+    let of = |op: &Op| match op.kind {
+        Kind::Allocation(id) => buffers.get(id.0 as usize),
+        _ => None,
+    };
+    of(one).zip(of(two)).is_some_and(|(one, two)| one.shape == two.shape && one.dtype == two.dtype)
+}
+
+/// Makes the buffer that a descriptor stores from.
+fn is_staged_store(op: &Op) -> bool {
+    op.name == "staging" && !op.operands.is_empty()
+}
+
+fn rename(block: &mut Block, by: &dyn Fn(ValueId) -> Option<ValueId>) {
+    for op in &mut block.ops {
+        for operand in &mut op.operands {
+            *operand = by(*operand).unwrap_or(*operand);
+        }
+        for inner in op.kind.blocks_mut() {
+            rename(inner, by);
+        }
+    }
 }
 
 /// Moves what is the same in each round of a loop in front of it.
@@ -181,24 +272,27 @@ fn before_use(block: &mut Block, mut op: Op) -> Result<(), Op> {
     Err(op)
 }
 
-/// Buffers that are made of what a descriptor stores: each is made as soon as that is there.
+/// Buffers that are made of what a descriptor stores: each is made as soon as that is there, and once.
 #[derive(Default)]
 struct Staging {
     /// Results of operations.
     defined: HashSet<ValueId>,
-    /// Those that are known when the kernel is compiled, which stand at its start.
+    /// Those that are known when the kernel is compiled. What is made of them stays where it is.
     constant: HashSet<ValueId>,
     /// By what they are made of.
     taken: HashMap<ValueId, Vec<Op>>,
+    /// Buffers that are the same as others.
+    names: HashMap<ValueId, ValueId>,
 }
 
 impl Staging {
     fn definitions(&mut self, block: &Block) {
         for op in &block.ops {
-            self.defined.extend(&op.results);
             let folds = matches!(op.kind, Kind::Constant) || FOLDED.contains(&op.name);
             if folds && op.operands.iter().all(|operand| self.constant.contains(operand)) {
                 self.constant.extend(&op.results);
+            } else {
+                self.defined.extend(&op.results);
             }
             for inner in op.kind.blocks() {
                 self.definitions(inner);
@@ -206,27 +300,33 @@ impl Staging {
         }
     }
 
-    fn take(&mut self, block: &mut Block) {
-        let defined = &self.defined;
-        let taken = block
-            .ops
-            .extract_if(.., |op| op.name == "staging" && op.operands.first().is_some_and(|of| defined.contains(of)));
-        for op in taken {
-            self.taken.entry(op.operands[0]).or_default().insert(0, op);
-        }
-        for op in &mut block.ops {
-            let tasks = matches!(op.kind, Kind::Specialize { .. });
-            for (i, inner) in op.kind.blocks_mut().into_iter().enumerate() {
-                // A task has a start of its own.
-                if tasks && i > 0 {
-                    let around = std::mem::take(&mut self.taken);
-                    self.take(inner);
-                    self.put(inner);
-                    self.put_constant(inner);
-                    self.taken = around;
-                } else {
-                    self.take(inner);
+    fn take(&mut self, block: &mut Block, buffers: &[Buffer]) {
+        let mut constant: Vec<Op> = Vec::new();
+        let (defined, taken, names) = (&self.defined, &mut self.taken, &mut self.names);
+        block.ops.retain(|op| {
+            let Some(of) = op.operands.first().filter(|_| is_staged_store(op)) else { return true };
+            if defined.contains(of) {
+                let all = taken.entry(*of).or_default();
+                match all.iter().find(|other| is_same(other, op, buffers)) {
+                    Some(other) => _ = names.insert(op.results[0], other.results[0]),
+                    None => all.insert(0, op.clone()),
                 }
+                return false;
+            }
+            match constant.iter().find(|other| is_same(other, op, buffers) && other.operands == op.operands) {
+                Some(other) => {
+                    names.insert(op.results[0], other.results[0]);
+                    false
+                }
+                None => {
+                    constant.push(op.clone());
+                    true
+                }
+            }
+        });
+        for op in &mut block.ops {
+            for inner in op.kind.blocks_mut() {
+                self.take(inner, buffers);
             }
         }
     }
@@ -239,18 +339,11 @@ impl Staging {
             }
             let results = op.results.clone();
             ops.push(op);
-            for result in results.iter().filter(|result| !self.constant.contains(result)) {
-                ops.extend(self.taken.remove(result).unwrap_or_default());
+            for result in results {
+                ops.extend(self.taken.remove(&result).unwrap_or_default());
             }
         }
         block.ops = ops;
-    }
-
-    fn put_constant(&mut self, block: &mut Block) {
-        let mut of: Vec<ValueId> = self.taken.keys().copied().collect();
-        of.sort_unstable();
-        let first: Vec<Op> = of.iter().flat_map(|value| self.taken.remove(value).unwrap_or_default()).collect();
-        block.ops.splice(0..0, first);
     }
 }
 

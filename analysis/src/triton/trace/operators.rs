@@ -139,6 +139,9 @@ impl Tracer<'_> {
         }
         let dtype = dtype.unwrap_or_else(|| self.promoted(values));
         let operands = self.operands(frame, at, values);
+        // An integer less itself is zero.
+        let is_zero = name == "sub" && !dtype.is_floating() && matches!(operands[..], [one, two] if one == two);
+        let (name, operands) = if is_zero { ("splat", Vec::new()) } else { (name, operands) };
         let of = if shape.is_some() { Type::Tensor } else { dtype.scalar_type() };
         let identity = identity((dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };

@@ -68,6 +68,14 @@ impl Tracer<'_> {
             if name.starts_with("async_descriptor_") {
                 self.check_offsets(frame, expr, args);
             }
+            if let ("local_store", Some(Value::TensorMemory(_)), Some(Value::Tensor(value))) =
+                (name, args.get(0, "dst"), args.get(1, "src"))
+            {
+                // Tensor memory is written from one layout of registers.
+                self.converted(frame, expr, value, "tensor memory");
+                let shape = (*value.shape).clone();
+                self.conversion(frame, expr, &[value.id], &shape, value.dtype.bits);
+            }
             let operands = self.operands(frame, expr, &args.all());
             self.effect(frame, expr, effect, operands);
             return Some(Value::None);
@@ -454,6 +462,10 @@ impl Tracer<'_> {
             }
             _ => value,
         };
+        if let Value::Tensor(tensor) = &value {
+            // It is stored from the layout that it has, but the conversion is there for others.
+            self.converted(frame, expr, tensor, "global memory");
+        }
         let stored = super::operators::ids(std::slice::from_ref(&value));
         let named = self.named.replace(("staging of `desc.store`".into(), None));
         let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &stored);
@@ -504,7 +516,7 @@ impl Tracer<'_> {
 
     /// A store to global memory. A tensor whose layout is another than that of the pointers goes through shared memory first.
     pub(super) fn triton_store(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
-        let operands = self.operands(frame, expr, &args.all());
+        let mut operands = self.operands(frame, expr, &args.all());
         if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
             (args.get(0, "pointer"), args.get(1, "value"))
         {
@@ -518,6 +530,7 @@ impl Tracer<'_> {
                 let bits = pointers.dtype.element().bits;
                 let shape = (*pointers.shape).clone();
                 self.conversion(frame, expr, &operands, &shape, bits);
+                operands.push(self.converted(frame, expr, value, "global memory"));
             }
         }
         self.effect(frame, expr, "store", operands);
@@ -543,6 +556,25 @@ impl Tracer<'_> {
         self.push(op);
     }
 
+    /// A tensor in the layout in which it goes to some memory: where that was needed before, it is not made again.
+    fn converted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, goes_to: &str) -> ValueId {
+        let elements = tensor.shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+        let most = elements.saturating_mul(u64::from(tensor.dtype.bits.max(8))) / 8;
+        let reason = Reason::new(
+            "the compiler chooses the layouts of registers, and may convert one into another through shared memory",
+        );
+        let kind = self.asks(Asked::UpTo(most, reason));
+        let op = Emitted {
+            name: "convert_layout",
+            effect: Effect::None,
+            operands: &[tensor.id],
+            of: Type::Tensor,
+            identity: identity(goes_to),
+            kind,
+        };
+        self.emit(frame, expr, op)
+    }
+
     /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.
     pub(super) fn coalesced(&self, pointers: &Tensor) -> u64 {
         let what = self.numbered(pointers.id);
@@ -561,12 +593,15 @@ impl Tracer<'_> {
         let mut found = FoundTasks::default();
         self.tasks_in(frame, body, &mut found);
         let mut operands: Vec<ValueId> = Vec::new();
-        let FoundTasks { default, tasks } = found;
+        let FoundTasks { default, mut tasks } = found;
+        if self.launch.hardware.vendor == Vendor::Nvidia && self.launch.hardware.capability >= 100 {
+            take_warps(&mut tasks, self.launch.warps);
+        }
         let default = default.unwrap_or_else(|| {
             self.open();
             self.close(frame, item.context, Vec::new())
         });
-        let free: Vec<Vec<ValueId>> = tasks.iter().map(|(block, _)| self.free(block)).collect();
+        let free: Vec<Vec<ValueId>> = tasks.iter().map(|task| self.free(&task.body)).collect();
         for value in free.iter().flatten() {
             if !operands.contains(value) {
                 operands.push(*value);
@@ -574,7 +609,7 @@ impl Tracer<'_> {
         }
         let tasks = tasks
             .into_iter()
-            .map(|(mut block, warps)| {
+            .map(|FoundTask { body: mut block, warps, .. }| {
                 let params: Vec<ValueId> =
                     operands.iter().map(|&value| self.new_value(self.program.types[value.0 as usize])).collect();
                 rename(&mut block, &operands, &params);
@@ -620,6 +655,7 @@ impl Tracer<'_> {
                             self.warps = warps.unwrap_or(4);
                         }
                         self.replica = Some(replica);
+                        self.widest = 0;
                         self.open();
                         self.body(frame, body);
                         let block = self.close(frame, item.context, Vec::new());
@@ -627,7 +663,7 @@ impl Tracer<'_> {
                         if is_default {
                             found.default = Some(block);
                         } else {
-                            found.tasks.push((block, self.warps));
+                            found.tasks.push(FoundTask { body: block, warps: self.warps, registers: self.widest });
                         }
                     }
                     (self.warps, self.replica) = around;
@@ -670,7 +706,47 @@ impl Tracer<'_> {
 #[derive(Default)]
 struct FoundTasks {
     default: Option<Block>,
-    tasks: Vec<(Block, u64)>,
+    tasks: Vec<FoundTask>,
+}
+
+struct FoundTask {
+    body: Block,
+    warps: u64,
+    /// Registers of 32 bits of its largest tensor, over all threads.
+    registers: u64,
+}
+
+impl FoundTask {
+    /// Fewer warps are not taken from it: a copy through a descriptor is issued by two, tensor memory is reached by four.
+    fn least_warps(&self) -> u64 {
+        let mut least = 1;
+        self.body.each(&mut |op| {
+            least = least.max(match op.name {
+                "async_descriptor_load" | "descriptor load" => 2,
+                "tmem_load" => 4,
+                _ => 1,
+            })
+        });
+        least
+    }
+}
+
+/// From sm_100 on, tasks get no more warps than their largest tensors need (`OptimizePartitionWarps.cpp`).
+fn take_warps(tasks: &mut [FoundTask], of_kernel: u64) {
+    const REGISTERS_OF_LANE: u64 = 65536 / 32;
+    let least: Vec<u64> = tasks.iter().map(FoundTask::least_warps).collect();
+    loop {
+        let total: u64 = of_kernel + tasks.iter().map(|task| task.warps).sum::<u64>();
+        let smaller = tasks.iter_mut().zip(&least).find(|(task, least)| {
+            let half = task.warps / 2;
+            let needed = || task.registers * 2 / 32 / half;
+            task.warps > **least && half > 0 && needed() <= REGISTERS_OF_LANE / (total - half)
+        });
+        match smaller {
+            Some((task, _)) => task.warps /= 2,
+            None => return,
+        }
+    }
 }
 
 fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
