@@ -9,7 +9,41 @@ use crate::work;
 pub fn lower(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);
     staged_loads(&mut body, program);
+    let (mut loaded, mut names) = (HashMap::new(), HashMap::new());
+    stored_again(&mut body, &program.buffers, &mut loaded, &mut names);
+    rename(&mut body, &|value| names.get(&value).copied());
     program.body = body;
+}
+
+/// What is loaded through a descriptor and stored through one as it is is stored from where it was loaded to.
+fn stored_again(
+    block: &mut Block,
+    buffers: &[Buffer],
+    loaded: &mut HashMap<ValueId, Op>,
+    names: &mut HashMap<ValueId, ValueId>,
+) {
+    let mut made: HashMap<ValueId, Op> = HashMap::new();
+    block.ops.retain_mut(|op| {
+        match (op.name, op.operands.first()) {
+            ("staging", None) => _ = op.results.first().map(|&tile| made.insert(tile, op.clone())),
+            ("local_load", Some(tile)) => {
+                if let Some(alloc) = made.get(tile) {
+                    loaded.insert(op.results[0], alloc.clone());
+                }
+            }
+            ("staging", Some(stored)) => {
+                if let Some(alloc) = loaded.get(stored).filter(|alloc| is_same(alloc, op, buffers)) {
+                    names.insert(op.results[0], alloc.results[0]);
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        for inner in op.kind.blocks_mut() {
+            stored_again(inner, buffers, loaded, names);
+        }
+        true
+    });
 }
 
 /// `is_pipelined`: loops are given stages, which is so if nothing else is said.
@@ -307,8 +341,13 @@ impl Staging {
             let Some(of) = op.operands.first().filter(|_| is_staged_store(op)) else { return true };
             if defined.contains(of) {
                 let all = taken.entry(*of).or_default();
-                match all.iter().find(|other| is_same(other, op, buffers)) {
-                    Some(other) => _ = names.insert(op.results[0], other.results[0]),
+                match all.iter_mut().find(|other| is_same(other, op, buffers)) {
+                    Some(other) => {
+                        // The one that is moved last stands first.
+                        names.insert(op.results[0], other.results[0]);
+                        other.kind = op.kind.clone();
+                        other.at = op.at;
+                    }
                     None => all.insert(0, op.clone()),
                 }
                 return false;

@@ -8,9 +8,12 @@ use crate::work;
 
 pub fn simplify(program: &mut Program) {
     let mut names = Names::new(program.types.len());
+    unused(program);
     invariant(&mut program.body, &mut names);
     names.rename(&mut program.body);
     repeated(&mut program.body, &mut names, &mut Seen::default());
+    names.rename(&mut program.body);
+    decided(&mut program.body, &mut names, &mut Vec::new());
     names.rename(&mut program.body);
     invariant(&mut program.body, &mut names);
     names.rename(&mut program.body);
@@ -97,6 +100,39 @@ fn invariant(block: &mut Block, names: &mut Names) {
             }
         }
     }
+}
+
+/// In a branch it is known what its condition was: branches on the same condition in it are no branches.
+fn decided(block: &mut Block, names: &mut Names, known: &mut Vec<(ValueId, bool)>) {
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        let condition = op.operands.first().copied();
+        let truth = known.iter().find(|(value, _)| Some(*value) == condition).map(|&(_, truth)| truth);
+        match (&mut op.kind, condition, truth) {
+            (Kind::If { then, otherwise }, _, Some(truth)) => {
+                let taken = if truth { then } else { otherwise };
+                decided(taken, names, known);
+                same(names, &op.results, yielded(taken));
+                ops.extend(taken.ops.drain(..).filter(|op| !matches!(op.kind, Kind::Yield)));
+                continue;
+            }
+            (Kind::If { then, otherwise }, Some(condition), None) => {
+                for (inner, truth) in [(then, true), (otherwise, false)] {
+                    known.push((condition, truth));
+                    decided(inner, names, known);
+                    known.pop();
+                }
+            }
+            (kind, ..) => {
+                for inner in kind.blocks_mut() {
+                    decided(inner, names, known);
+                }
+            }
+        }
+        ops.push(op);
+    }
+    block.ops = ops;
 }
 
 type Computed = (&'static str, u64, Vec<ValueId>);

@@ -529,7 +529,7 @@ impl Tracer<'_> {
             if !fits {
                 let bits = pointers.dtype.element().bits;
                 let shape = (*pointers.shape).clone();
-                self.conversion(frame, expr, &operands, &shape, bits);
+                self.conversion(frame, expr, &[value.id], &shape, bits);
                 operands.push(self.converted(frame, expr, value, "global memory"));
             }
         }
