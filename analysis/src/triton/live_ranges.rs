@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::liveness::{LiveRange, Task};
-use super::program::{Block, BufferId, Bytes, Effect, Kind, Memory, Op, Program, ScratchId, Site, Type, Use, ValueId};
+use super::program::{Block, BufferId, Kind, Memory, Op, Program, ScratchId, Site, Use, ValueId};
 use crate::work;
 
 /// The buffers of a program in the order of the allocator.
@@ -36,8 +36,6 @@ pub struct Scratched {
     pub what: Hidden,
     pub op: &'static str,
     pub at: Site,
-    /// The operation before which the compiler does not do it, where it may do it earlier than it is asked for.
-    pub earliest: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +66,6 @@ pub fn lives(program: &Program, rules: Rules) -> Lives {
         task: None,
         lives: Lives { buffers: vec![None; program.buffers.len()], ..Lives::default() },
         made: Vec::new(),
-        anchors: vec![None; values],
         aliases: Vec::new(),
         constants: vec![false; values],
         used: used(program),
@@ -104,8 +101,6 @@ struct Numbers<'a> {
     task: Option<Task>,
     lives: Lives,
     made: Vec<(BufferId, ValueId, Option<Task>)>,
-    /// The last operation that a tensor comes from which is not done for each element alone.
-    anchors: Vec<Option<u32>>,
     /// The second is the memory of the first.
     aliases: Vec<(ValueId, ValueId, Tie)>,
     constants: Vec<bool>,
@@ -213,22 +208,12 @@ impl Numbers<'_> {
                 for &operand in &op.operands {
                     self.use_(operand, at);
                 }
-                let anchor = self.anchor(op).unwrap_or(at);
                 for &result in &op.results {
                     self.define(result, at);
-                    self.anchors[result.0 as usize] = Some(anchor);
                 }
                 self.leaf(op, at);
             }
         }
-    }
-
-    /// Where the operands of an operation on elements come from.
-    fn anchor(&self, op: &Op) -> Option<u32> {
-        let is_tensor = |value: &&ValueId| self.program.types[value.0 as usize] == Type::Tensor;
-        let is_elementwise = op.effect == Effect::None && matches!(op.kind, Kind::Plain);
-        let anchors = op.operands.iter().filter(is_tensor).filter_map(|value| self.anchors[value.0 as usize]);
-        anchors.min().filter(|_| is_elementwise)
     }
 
     fn leaf(&mut self, op: &Op, at: u32) {
@@ -265,11 +250,7 @@ impl Numbers<'_> {
                 }
                 let life = Life { range: LiveRange { start: at, end: at + 1 }, task: self.task };
                 let what = Hidden::Scratch(*scratch);
-                // A conversion of which it is not known whether it is there may be done where its operand comes from.
-                let is_uncertain = matches!(self.program.scratch[scratch.0 as usize].size, Bytes::Between(..));
-                let tensors = op.operands.iter().filter_map(|value| self.anchors[value.0 as usize]);
-                let earliest = tensors.max().filter(|_| is_uncertain && op.name == "convert_layout");
-                self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, earliest }, life));
+                self.lives.scratch.push((Scratched { what, op: op.name, at: op.at }, life));
             }
             _ => {}
         }
@@ -361,7 +342,7 @@ impl Numbers<'_> {
         if captured > 0 {
             let what = Hidden::Captures(captured);
             let life = Life { range: LiveRange { start: 0, end: 0 }, task: around };
-            self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, earliest: None }, life));
+            self.lives.scratch.push((Scratched { what, op: op.name, at: op.at }, life));
         }
         self.enter();
         self.task = Some(Task { group, region: 0 });

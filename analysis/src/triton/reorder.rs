@@ -4,15 +4,30 @@
 use std::collections::{HashMap, HashSet};
 
 use super::program::{Block, Buffer, Effect, Kind, Op, Program, Type, ValueId};
+use super::simplify::unused;
 use crate::work;
 
 pub fn lower(program: &mut Program) {
     let mut body = std::mem::take(&mut program.body);
+    stored_as_they_are(&mut body);
     staged_loads(&mut body, program);
     let (mut loaded, mut names) = (HashMap::new(), HashMap::new());
     stored_again(&mut body, &program.buffers, &mut loaded, &mut names);
     rename(&mut body, &|value| names.get(&value).copied());
     program.body = body;
+    unused(program);
+}
+
+/// A buffer takes a tensor from any layout: the one in which it goes to global memory is not needed for it.
+fn stored_as_they_are(block: &mut Block) {
+    for op in &mut block.ops {
+        if is_staged_store(op) {
+            op.operands.truncate(1);
+        }
+        for inner in op.kind.blocks_mut() {
+            stored_as_they_are(inner);
+        }
+    }
 }
 
 /// What is loaded through a descriptor and stored through one as it is is stored from where it was loaded to.

@@ -15,6 +15,7 @@ pub fn simplify(program: &mut Program) {
     names.rename(&mut program.body);
     decided(&mut program.body, &mut names, &mut Vec::new());
     names.rename(&mut program.body);
+    combined(&mut program.body);
     invariant(&mut program.body, &mut names);
     names.rename(&mut program.body);
     unused(program);
@@ -98,6 +99,61 @@ fn invariant(block: &mut Block, names: &mut Names) {
                     names.replace(result, before);
                 }
             }
+        }
+    }
+}
+
+/// Makes one branch of two that follow each other and hang on the same condition.
+fn combined(block: &mut Block) {
+    let mut ops: Vec<Op> = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            combined(inner);
+        }
+        // Constants stand elsewhere.
+        let before = ops.iter().rposition(|op| !matches!(op.kind, Kind::Constant));
+        match before.map(|at| &mut ops[at]) {
+            Some(first) if is_same_branch(first, &op) => combine(first, op),
+            _ => ops.push(op),
+        }
+    }
+    block.ops = ops;
+}
+
+fn is_same_branch(first: &Op, second: &Op) -> bool {
+    let are_branches = matches!((&first.kind, &second.kind), (Kind::If { .. }, Kind::If { .. }));
+    are_branches && first.operands == second.operands
+}
+
+fn combine(first: &mut Op, second: Op) {
+    let results = first.results.clone();
+    let Op { kind: Kind::If { then, otherwise }, results: more, .. } = second else { return };
+    if let Kind::If { then: first_then, otherwise: first_otherwise } = &mut first.kind {
+        for (one, mut two) in [(first_then, then), (first_otherwise, otherwise)] {
+            let mut yields = match one.ops.pop() {
+                Some(Op { kind: Kind::Yield, operands, .. }) => operands,
+                _ => Vec::new(),
+            };
+            let within: HashMap<ValueId, ValueId> = results.iter().copied().zip(yields.iter().copied()).collect();
+            replaced(&mut two, &within);
+            if let Some(last) = two.ops.last_mut().filter(|op| matches!(op.kind, Kind::Yield)) {
+                yields.append(&mut last.operands);
+                last.operands = yields;
+            }
+            one.ops.append(&mut two.ops);
+        }
+    }
+    first.results.extend(more);
+}
+
+fn replaced(block: &mut Block, by: &HashMap<ValueId, ValueId>) {
+    for op in &mut block.ops {
+        for operand in &mut op.operands {
+            *operand = by.get(operand).copied().unwrap_or(*operand);
+        }
+        for inner in op.kind.blocks_mut() {
+            replaced(inner, by);
         }
     }
 }
@@ -200,7 +256,7 @@ fn writes(op: &Op) -> bool {
 }
 
 /// Leaves out what nobody needs.
-fn unused(program: &mut Program) {
+pub(super) fn unused(program: &mut Program) {
     let mut needed = vec![false; program.types.len()];
     // What a loop carries may need what comes later in the text.
     loop {

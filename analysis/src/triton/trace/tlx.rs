@@ -462,11 +462,11 @@ impl Tracer<'_> {
             }
             _ => value,
         };
+        let mut stored = super::operators::ids(std::slice::from_ref(&value));
         if let Value::Tensor(tensor) = &value {
             // It is stored from the layout that it has, but the conversion is there for others.
-            self.converted(frame, expr, tensor, "global memory");
+            stored.push(self.converted(frame, expr, tensor, "global memory"));
         }
-        let stored = super::operators::ids(std::slice::from_ref(&value));
         let named = self.named.replace(("staging of `desc.store`".into(), None));
         let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &stored);
         self.named = named;
