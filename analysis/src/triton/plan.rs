@@ -86,7 +86,15 @@ pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
             note(reason);
         }
     }
-    let shared = shared_total(&mut placed, &buffers, unknown.is_empty(), reasons);
+    let mut early = buffers.clone();
+    for ((buffer, _), placed) in early.iter_mut().zip(&placed) {
+        if let Occupant::Hidden(nth) = placed.what
+            && let Some(at) = lives.scratch[nth].0.earlier
+        {
+            buffer.live = LiveRange { start: at, end: at + 1 };
+        }
+    }
+    let shared = shared_total(&mut placed, [&buffers, &early], unknown.is_empty(), reasons);
     let (in_tensor_memory, tensor) = tensor_buffers(program, &lives, unknown);
     placed.extend(in_tensor_memory);
     let hidden = lives.scratch.into_iter().map(|(scratched, _)| scratched).collect();
@@ -164,12 +172,19 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
 const SAMPLES: usize = 8;
 
 /// Places what is known; what the block takes at least and at most where it is not.
-fn shared_total(placed: &mut [Placed], buffers: &[(Buffer, Bytes)], is_complete: bool, reasons: Vec<Reason>) -> Total {
+/// `early`: with the conversions that are not sure as early as they may be.
+fn shared_total(
+    placed: &mut [Placed],
+    [buffers, early]: [&[(Buffer, Bytes)]; 2],
+    is_complete: bool,
+    reasons: Vec<Reason>,
+) -> Total {
     let is_known = buffers.iter().all(|(_, size)| matches!(size, Bytes::Exactly(_)));
-    let sized = |nth: usize| {
+    let sized_of = |buffers: &[(Buffer, Bytes)], nth: usize| {
         let of = |(buffer, size): &(Buffer, Bytes)| Buffer { size: sample(size, nth), ..buffer.clone() };
         buffers.iter().map(of).filter(|buffer| buffer.size > 0).collect::<Vec<_>>()
     };
+    let sized = |nth: usize| sized_of(buffers, nth);
     if is_known && is_complete {
         let allocation = shared_memory::allocate(&sized(0));
         for (placed, offset) in placed.iter_mut().zip(allocation.offsets) {
@@ -177,7 +192,11 @@ fn shared_total(placed: &mut [Placed], buffers: &[(Buffer, Bytes)], is_complete:
         }
         return Total { low: allocation.total, high: Some(allocation.total), reasons };
     }
-    let samples: Vec<(u64, Vec<Option<u64>>)> = (0..SAMPLES).map(|nth| sampled(buffers, &sized(nth), nth)).collect();
+    let mut samples: Vec<(u64, Vec<Option<u64>>)> =
+        (0..SAMPLES).map(|nth| sampled(buffers, &sized(nth), nth)).collect();
+    if buffers != early {
+        samples.extend((0..SAMPLES).map(|nth| sampled(early, &sized_of(early, nth), nth)));
+    }
     let totals = || samples.iter().map(|(total, _)| *total);
     let low = if is_complete { totals().min().unwrap_or(0) } else { peak(buffers) };
     let high = totals().max().filter(|_| is_complete);

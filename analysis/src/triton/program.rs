@@ -82,6 +82,11 @@ pub struct Op {
     pub kind: Kind,
 }
 
+impl Op {
+    /// The identity of a conversion that may be done where its operand is made.
+    pub const AT_DEFINITION: u64 = 1;
+}
+
 /// What may be done with an operation that nobody needs, or that was done before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {

@@ -402,4 +402,4 @@ impl Staging {
 }
 
 /// Operations that are done while the kernel is compiled where their operands are known then.
-const FOLDED: [&str; 8] = ["splat", "cast", "add", "sub", "mul", "broadcast", "expand_dims", "reshape"];
+const FOLDED: [&str; 9] = ["splat", "cast", "widen", "add", "sub", "mul", "broadcast", "expand_dims", "reshape"];

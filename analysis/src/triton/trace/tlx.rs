@@ -73,8 +73,7 @@ impl Tracer<'_> {
             {
                 // Tensor memory is written from one layout of registers.
                 self.converted(frame, expr, value, "tensor memory");
-                let shape = (*value.shape).clone();
-                self.conversion(frame, expr, &[value.id], &shape, value.dtype.bits);
+                self.conversion(frame, expr, value, value.dtype.bits, 0);
             }
             let operands = self.operands(frame, expr, &args.all());
             self.effect(frame, expr, effect, operands);
@@ -520,24 +519,43 @@ impl Tracer<'_> {
         if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
             (args.get(0, "pointer"), args.get(1, "value"))
         {
-            let own = self.coalesced(pointers);
-            let fits = match &value.layout {
-                Registers::Flexible => true,
-                Registers::Loaded(key) => *key == own,
-                _ => false,
-            };
-            if !fits {
-                let bits = pointers.dtype.element().bits;
-                let shape = (*pointers.shape).clone();
-                self.conversion(frame, expr, &[value.id], &shape, bits);
-                operands.push(self.converted(frame, expr, value, "global memory"));
-            }
+            operands.extend(self.to_global(frame, expr, pointers, value));
         }
         self.effect(frame, expr, "store", operands);
     }
 
+    /// A tensor whose layout is another than that of the pointers that it goes to goes through shared memory first.
+    pub(super) fn to_global(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        pointers: &Tensor,
+        value: &Tensor,
+    ) -> Option<ValueId> {
+        let own = self.coalesced(pointers);
+        let fits = match &value.layout {
+            Registers::Flexible => true,
+            Registers::Loaded(key) => *key == own,
+            _ => false,
+        };
+        if fits {
+            return None;
+        }
+        let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
+        self.conversion(frame, expr, &stored, pointers.dtype.element().bits, 0);
+        Some(self.converted(frame, expr, value, "global memory"))
+    }
+
+    /// Operations along an axis want a layout that a product or tensor memory does not give.
+    pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
+        if self.launch.dialect == super::Dialect::Tlx && matches!(tensor.layout, Registers::Unknown(_)) {
+            self.conversion(frame, expr, tensor, tensor.dtype.bits, Op::AT_DEFINITION);
+        }
+    }
+
     /// A conversion that the compiler may put here.
-    pub(super) fn conversion(&mut self, frame: &Frame, expr: ExprId, operands: &[ValueId], shape: &[u64], bits: u32) {
+    fn conversion(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, bits: u32, identity: u64) {
+        let (operands, shape) = ([tensor.id], &tensor.shape);
         let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
         let most = elements.saturating_mul(u64::from(bits.max(8))) / 8;
         let reason = Reason::new(
@@ -550,7 +568,7 @@ impl Tracer<'_> {
             effect: Effect::Writes,
             operands: operands.to_vec(),
             results: Vec::new(),
-            identity: 0,
+            identity,
             kind,
         };
         self.push(op);
