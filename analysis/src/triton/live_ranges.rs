@@ -205,7 +205,7 @@ impl Numbers<'_> {
     fn op(&mut self, op: &Op) {
         match &op.kind {
             Kind::If { then, otherwise } => self.branch(op, then, otherwise),
-            Kind::For { bounds, body } => self.for_loop(op, *bounds, body),
+            Kind::For { bounds, body, .. } => self.for_loop(op, *bounds, body),
             Kind::While { condition, body } => self.while_loop(op, condition, body),
             Kind::Specialize { default, tasks } => self.specialize(op, default, tasks),
             _ => {

@@ -124,6 +124,8 @@ pub enum Kind {
     /// The first operands are the bounds, the others the initial values of what the body carries. The parameters of the body are the index and what it carries.
     For {
         bounds: usize,
+        /// It is known that there is a round.
+        runs: bool,
         body: Block,
     },
     /// The operands are the initial values of what is carried; `condition` yields whether to go on.

@@ -9,6 +9,8 @@ use crate::work;
 pub fn simplify(program: &mut Program) {
     let mut names = Names::new(program.types.len());
     unused(program);
+    emptied(&mut program.body, &mut names);
+    names.rename(&mut program.body);
     invariant(&mut program.body, &mut names);
     names.rename(&mut program.body);
     repeated(&mut program.body, &mut names, &mut Seen::default());
@@ -62,6 +64,21 @@ fn yielded(block: &Block) -> &[ValueId] {
     match block.ops.last() {
         Some(Op { kind: Kind::Yield, operands, .. }) => operands,
         _ => &[],
+    }
+}
+
+/// Takes for the results of a loop in which nothing is left to do what it yields, where that is from outside of it.
+fn emptied(block: &mut Block, names: &mut Names) {
+    for op in &mut block.ops {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            emptied(inner, names);
+        }
+        let Kind::For { runs: true, body, .. } = &op.kind else { continue };
+        let is_empty = body.ops.iter().all(|op| matches!(op.kind, Kind::Yield));
+        if is_empty && yielded(body).iter().all(|value| !body.params.contains(value)) {
+            same(names, &op.results, yielded(body));
+        }
     }
 }
 
@@ -288,7 +305,7 @@ fn mark(block: &Block, needed: &mut [bool], results: &[bool]) {
         }
         let wants: Vec<bool> = op.results.iter().map(|result| needed[result.0 as usize]).collect();
         match &op.kind {
-            Kind::For { bounds, body } => {
+            Kind::For { bounds, body, .. } => {
                 let carried = body.params.get(1..).unwrap_or_default();
                 let wants = wanted(&wants, carried, needed);
                 mark(body, needed, &wants);
@@ -345,7 +362,7 @@ fn sweep(block: &mut Block, needed: &[bool]) {
         }
         // What is no longer carried has no life either.
         match &mut op.kind {
-            Kind::For { bounds, body } => {
+            Kind::For { bounds, body, .. } => {
                 let keep: Vec<bool> = (0..body.params.len().saturating_sub(1))
                     .map(|i| {
                         needed[body.params[i + 1].0 as usize]

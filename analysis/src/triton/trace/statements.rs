@@ -304,6 +304,8 @@ impl Tracer<'_> {
     }
 
     fn loop_(&mut self, frame: &mut Frame, target: ExprId, at: ExprId, bounds: [Value; 3], body: &[StmtId]) {
+        // Loops of none and of one round have been taken care of.
+        let runs = bounds.iter().all(|bound| bound.int().is_some());
         let index = bounds.iter().find_map(|bound| match bound {
             Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
             _ => None,
@@ -332,7 +334,7 @@ impl Tracer<'_> {
             operands,
             results,
             identity: 0,
-            kind: Kind::For { bounds: count, body },
+            kind: Kind::For { bounds: count, runs, body },
         };
         self.push(op);
     }
