@@ -15,6 +15,7 @@ use crate::triton::layouts::{self, Hardware, Vendor};
 use crate::triton::live_ranges::Rules;
 use crate::triton::plan::{Planned, plan};
 use crate::triton::program::{Memory, Program};
+use crate::triton::reorder;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::simplify::simplify;
 use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace, trace};
@@ -59,6 +60,14 @@ pub(super) fn traced<'db>(
     let followed = within(config(db).limits, || {
         let mut trace = trace(ast, &around, &launch);
         simplify(&mut trace.program);
+        if dialect == Dialect::Tlx {
+            reorder::hoist(&mut trace.program);
+            simplify(&mut trace.program);
+            reorder::lower(&mut trace.program);
+            if !arch.is_amd() {
+                reorder::reorder(&mut trace.program, i64::from(scenario.num_stages.unwrap_or(3)));
+            }
+        }
         let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
         let by = |rules| plan(&trace.program, &unknown, rules);
         let planned = match compiler {
@@ -120,7 +129,6 @@ fn launch<'db>(
         dialect,
         specs: BTreeMap::new(),
         divisible: scenario.divisible.clone().unwrap_or_default(),
-        stages: u64::from(scenario.num_stages.unwrap_or(3)),
     };
     let ast = syntax(db, unit);
     let Some(function) = scenario::function(ast) else { return launch };

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::liveness::{LiveRange, Task};
-use super::program::{Block, BufferId, Kind, Memory, Op, Program, ScratchId, Site, Use, ValueId};
+use super::program::{Block, BufferId, Bytes, Effect, Kind, Memory, Op, Program, ScratchId, Site, Use, ValueId};
 use crate::work;
 
 /// The buffers of a program in the order of the allocator.
@@ -14,6 +14,8 @@ use crate::work;
 pub struct Lives {
     /// By [`BufferId`]; `None` for those that are not made.
     pub buffers: Vec<Option<Life>>,
+    /// Those that are made, in the order in which they are.
+    pub order: Vec<BufferId>,
     /// In program order.
     pub scratch: Vec<(Scratched, Life)>,
     /// Warps of the largest group of tasks, beside those of the kernel.
@@ -34,6 +36,8 @@ pub struct Scratched {
     pub what: Hidden,
     pub op: &'static str,
     pub at: Site,
+    /// Where it may be done instead, which is earlier.
+    pub earlier: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +68,7 @@ pub fn lives(program: &Program, rules: Rules) -> Lives {
         task: None,
         lives: Lives { buffers: vec![None; program.buffers.len()], ..Lives::default() },
         made: Vec::new(),
+        widened: vec![None; values],
         aliases: Vec::new(),
         constants: vec![false; values],
         used: used(program),
@@ -99,6 +104,8 @@ struct Numbers<'a> {
     task: Option<Task>,
     lives: Lives,
     made: Vec<(BufferId, ValueId, Option<Task>)>,
+    /// The last operation in what a tensor is computed from that made its elements wider: conversions are done in front of it.
+    widened: Vec<Option<u32>>,
     /// The second is the memory of the first.
     aliases: Vec<(ValueId, ValueId, Tie)>,
     constants: Vec<bool>,
@@ -198,7 +205,7 @@ impl Numbers<'_> {
     fn op(&mut self, op: &Op) {
         match &op.kind {
             Kind::If { then, otherwise } => self.branch(op, then, otherwise),
-            Kind::For { bounds, body } => self.for_loop(op, *bounds, body),
+            Kind::For { bounds, body, .. } => self.for_loop(op, *bounds, body),
             Kind::While { condition, body } => self.while_loop(op, condition, body),
             Kind::Specialize { default, tasks } => self.specialize(op, default, tasks),
             _ => {
@@ -206,11 +213,31 @@ impl Numbers<'_> {
                 for &operand in &op.operands {
                     self.use_(operand, at);
                 }
+                let widened = self.widened(op, at);
                 for &result in &op.results {
                     self.define(result, at);
+                    self.widened[result.0 as usize] = widened;
                 }
                 self.leaf(op, at);
             }
+        }
+    }
+
+    fn widened(&self, op: &Op, at: u32) -> Option<u32> {
+        if op.effect != Effect::None || !matches!(op.kind, Kind::Plain) {
+            return None;
+        }
+        let before = || op.operands.iter().filter_map(|value| self.widened[value.0 as usize]).max();
+        if op.name == "widen" { Some(at) } else { before() }
+    }
+
+    /// Where else a conversion of which it is not known whether it is there may be done.
+    fn earlier(&self, op: &Op, scratch: ScratchId) -> Option<u32> {
+        let is_sure = matches!(self.program.scratch[scratch.0 as usize].size, Bytes::Exactly(_));
+        let of = op.operands.first().filter(|_| op.name == "convert_layout" && !is_sure)?;
+        match op.identity {
+            Op::AT_DEFINITION => self.defined[of.0 as usize].map(|at| at + 1),
+            _ => self.widened[of.0 as usize],
         }
     }
 
@@ -238,6 +265,7 @@ impl Numbers<'_> {
             }
             Kind::Allocation(buffer) => {
                 if let Some(&result) = op.results.first() {
+                    self.lives.order.push(*buffer);
                     self.made.push((*buffer, result, self.task));
                 }
             }
@@ -247,7 +275,8 @@ impl Numbers<'_> {
                 }
                 let life = Life { range: LiveRange { start: at, end: at + 1 }, task: self.task };
                 let what = Hidden::Scratch(*scratch);
-                self.lives.scratch.push((Scratched { what, op: op.name, at: op.at }, life));
+                let earlier = self.earlier(op, *scratch);
+                self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, earlier }, life));
             }
             _ => {}
         }
@@ -339,7 +368,7 @@ impl Numbers<'_> {
         if captured > 0 {
             let what = Hidden::Captures(captured);
             let life = Life { range: LiveRange { start: 0, end: 0 }, task: around };
-            self.lives.scratch.push((Scratched { what, op: op.name, at: op.at }, life));
+            self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, earlier: None }, life));
         }
         self.enter();
         self.task = Some(Task { group, region: 0 });

@@ -12,6 +12,7 @@ pub mod live_ranges;
 pub mod liveness;
 pub mod plan;
 pub mod program;
+pub mod reorder;
 pub mod scenario;
 pub mod shared_layout;
 pub mod shared_memory;

@@ -86,7 +86,15 @@ pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
             note(reason);
         }
     }
-    let shared = shared_total(&mut placed, &buffers, unknown.is_empty(), reasons);
+    let mut early = buffers.clone();
+    for ((buffer, _), placed) in early.iter_mut().zip(&placed) {
+        if let Occupant::Hidden(nth) = placed.what
+            && let Some(at) = lives.scratch[nth].0.earlier
+        {
+            buffer.live = LiveRange { start: at, end: at + 1 };
+        }
+    }
+    let shared = shared_total(&mut placed, [&buffers, &early], unknown.is_empty(), reasons);
     let (in_tensor_memory, tensor) = tensor_buffers(program, &lives, unknown);
     placed.extend(in_tensor_memory);
     let hidden = lives.scratch.into_iter().map(|(scratched, _)| scratched).collect();
@@ -134,13 +142,16 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
         placed.push(Placed { what, low: size.low(), high: size.high(), offset: None, row: 0, live: life.range });
         buffers.push((Buffer { size: size.high(), alignment, live: life.range, task: life.task }, size));
     };
-    for (i, buffer) in program.buffers.iter().enumerate() {
-        if let (Memory::Shared { size, alignment, rounded }, Some(life)) = (&buffer.memory, lives.buffers[i]) {
+    for &id in &lives.order {
+        let buffer = &program.buffers[id.0 as usize];
+        if let (Memory::Shared { size, alignment, rounded }, Some(life)) =
+            (&buffer.memory, lives.buffers[id.0 as usize])
+        {
             let size = match (size, rules) {
                 (Bytes::Exactly(_), Rules::Fork) => Bytes::Exactly(*rounded),
                 _ => size.clone(),
             };
-            add(Occupant::Buffer(BufferId(i as u32)), size, *alignment, life);
+            add(Occupant::Buffer(id), size, *alignment, life);
         }
     }
     if lives.warp_states > 0 {
@@ -158,10 +169,19 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
 }
 
 /// Places what is known; what the block takes at least and at most where it is not.
-fn shared_total(placed: &mut [Placed], buffers: &[(Buffer, Bytes)], is_complete: bool, reasons: Vec<Reason>) -> Total {
+/// `early`: with the conversions that are not sure as early as they may be.
+fn shared_total(
+    placed: &mut [Placed],
+    [buffers, early]: [&[(Buffer, Bytes)]; 2],
+    is_complete: bool,
+    reasons: Vec<Reason>,
+) -> Total {
     let trials = trials(buffers);
     let is_known = trials.len() == 1;
-    let results: Vec<(u64, Vec<Option<u64>>)> = trials.iter().map(|sizes| tried(buffers, sizes)).collect();
+    let mut results: Vec<(u64, Vec<Option<u64>>)> = trials.iter().map(|sizes| tried(buffers, sizes)).collect();
+    if !is_known && buffers != early {
+        results.extend(trials.iter().map(|sizes| tried(early, sizes)));
+    }
     let totals = || results.iter().map(|(total, _)| *total);
     let low = if is_complete { totals().min().unwrap_or(0) } else { peak(buffers).min(results[0].0) };
     let high = totals().max().filter(|_| is_complete);

@@ -82,6 +82,11 @@ pub struct Op {
     pub kind: Kind,
 }
 
+impl Op {
+    /// The identity of a conversion that may be done where its operand is made.
+    pub const AT_DEFINITION: u64 = 1;
+}
+
 /// What may be done with an operation that nobody needs, or that was done before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
@@ -106,6 +111,11 @@ pub enum Kind {
     Allocation(BufferId),
     /// It needs shared memory while it runs.
     Scratch(ScratchId),
+    /// A load that goes through a buffer and a barrier that the source does not show. They are made for it when it is known to be needed.
+    StagedLoad {
+        staging: BufferId,
+        barrier: BufferId,
+    },
     /// An operand is the condition; the results are what the blocks yield.
     If {
         then: Block,
@@ -114,6 +124,10 @@ pub enum Kind {
     /// The first operands are the bounds, the others the initial values of what the body carries. The parameters of the body are the index and what it carries.
     For {
         bounds: usize,
+        /// It is known that there is a round.
+        runs: bool,
+        /// Rounds that run at the same time, where the author says so.
+        stages: Option<i64>,
         body: Block,
     },
     /// The operands are the initial values of what is carried; `condition` yields whether to go on.

@@ -8,10 +8,16 @@ use crate::work;
 
 pub fn simplify(program: &mut Program) {
     let mut names = Names::new(program.types.len());
+    unused(program);
+    emptied(&mut program.body, &mut names);
+    names.rename(&mut program.body);
     invariant(&mut program.body, &mut names);
     names.rename(&mut program.body);
     repeated(&mut program.body, &mut names, &mut Seen::default());
     names.rename(&mut program.body);
+    decided(&mut program.body, &mut names, &mut Vec::new());
+    names.rename(&mut program.body);
+    combined(&mut program.body);
     invariant(&mut program.body, &mut names);
     names.rename(&mut program.body);
     unused(program);
@@ -61,6 +67,21 @@ fn yielded(block: &Block) -> &[ValueId] {
     }
 }
 
+/// Takes for the results of a loop in which nothing is left to do what it yields, where that is from outside of it.
+fn emptied(block: &mut Block, names: &mut Names) {
+    for op in &mut block.ops {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            emptied(inner, names);
+        }
+        let Kind::For { runs: true, body, .. } = &op.kind else { continue };
+        let is_empty = body.ops.iter().all(|op| matches!(op.kind, Kind::Yield));
+        if is_empty && yielded(body).iter().all(|value| !body.params.contains(value)) {
+            same(names, &op.results, yielded(body));
+        }
+    }
+}
+
 /// Takes what a loop carries and never changes for what it was before the loop.
 fn invariant(block: &mut Block, names: &mut Names) {
     for op in &mut block.ops {
@@ -97,6 +118,94 @@ fn invariant(block: &mut Block, names: &mut Names) {
             }
         }
     }
+}
+
+/// Makes one branch of two that follow each other and hang on the same condition.
+fn combined(block: &mut Block) {
+    let mut ops: Vec<Op> = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            combined(inner);
+        }
+        // Constants stand elsewhere.
+        let before = ops.iter().rposition(|op| !matches!(op.kind, Kind::Constant));
+        match before.map(|at| &mut ops[at]) {
+            Some(first) if is_same_branch(first, &op) => combine(first, op),
+            _ => ops.push(op),
+        }
+    }
+    block.ops = ops;
+}
+
+fn is_same_branch(first: &Op, second: &Op) -> bool {
+    let are_branches = matches!((&first.kind, &second.kind), (Kind::If { .. }, Kind::If { .. }));
+    are_branches && first.operands == second.operands
+}
+
+fn combine(first: &mut Op, second: Op) {
+    let results = first.results.clone();
+    let Op { kind: Kind::If { then, otherwise }, results: more, .. } = second else { return };
+    if let Kind::If { then: first_then, otherwise: first_otherwise } = &mut first.kind {
+        for (one, mut two) in [(first_then, then), (first_otherwise, otherwise)] {
+            let mut yields = match one.ops.pop() {
+                Some(Op { kind: Kind::Yield, operands, .. }) => operands,
+                _ => Vec::new(),
+            };
+            let within: HashMap<ValueId, ValueId> = results.iter().copied().zip(yields.iter().copied()).collect();
+            replaced(&mut two, &within);
+            if let Some(last) = two.ops.last_mut().filter(|op| matches!(op.kind, Kind::Yield)) {
+                yields.append(&mut last.operands);
+                last.operands = yields;
+            }
+            one.ops.append(&mut two.ops);
+        }
+    }
+    first.results.extend(more);
+}
+
+fn replaced(block: &mut Block, by: &HashMap<ValueId, ValueId>) {
+    for op in &mut block.ops {
+        for operand in &mut op.operands {
+            *operand = by.get(operand).copied().unwrap_or(*operand);
+        }
+        for inner in op.kind.blocks_mut() {
+            replaced(inner, by);
+        }
+    }
+}
+
+/// In a branch it is known what its condition was: branches on the same condition in it are no branches.
+fn decided(block: &mut Block, names: &mut Names, known: &mut Vec<(ValueId, bool)>) {
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        let condition = op.operands.first().copied();
+        let truth = known.iter().find(|(value, _)| Some(*value) == condition).map(|&(_, truth)| truth);
+        match (&mut op.kind, condition, truth) {
+            (Kind::If { then, otherwise }, _, Some(truth)) => {
+                let taken = if truth { then } else { otherwise };
+                decided(taken, names, known);
+                same(names, &op.results, yielded(taken));
+                ops.extend(taken.ops.drain(..).filter(|op| !matches!(op.kind, Kind::Yield)));
+                continue;
+            }
+            (Kind::If { then, otherwise }, Some(condition), None) => {
+                for (inner, truth) in [(then, true), (otherwise, false)] {
+                    known.push((condition, truth));
+                    decided(inner, names, known);
+                    known.pop();
+                }
+            }
+            (kind, ..) => {
+                for inner in kind.blocks_mut() {
+                    decided(inner, names, known);
+                }
+            }
+        }
+        ops.push(op);
+    }
+    block.ops = ops;
 }
 
 type Computed = (&'static str, u64, Vec<ValueId>);
@@ -164,7 +273,7 @@ fn writes(op: &Op) -> bool {
 }
 
 /// Leaves out what nobody needs.
-fn unused(program: &mut Program) {
+pub(super) fn unused(program: &mut Program) {
     let mut needed = vec![false; program.types.len()];
     // What a loop carries may need what comes later in the text.
     loop {
@@ -196,7 +305,7 @@ fn mark(block: &Block, needed: &mut [bool], results: &[bool]) {
         }
         let wants: Vec<bool> = op.results.iter().map(|result| needed[result.0 as usize]).collect();
         match &op.kind {
-            Kind::For { bounds, body } => {
+            Kind::For { bounds, body, .. } => {
                 let carried = body.params.get(1..).unwrap_or_default();
                 let wants = wanted(&wants, carried, needed);
                 mark(body, needed, &wants);
@@ -253,7 +362,7 @@ fn sweep(block: &mut Block, needed: &[bool]) {
         }
         // What is no longer carried has no life either.
         match &mut op.kind {
-            Kind::For { bounds, body } => {
+            Kind::For { bounds, body, .. } => {
                 let keep: Vec<bool> = (0..body.params.len().saturating_sub(1))
                     .map(|i| {
                         needed[body.params[i + 1].0 as usize]

@@ -139,10 +139,10 @@ def launch(x):
     outer[(1,)](x, D=width)
 ",
         expect![[r#"
-            inner on sm_90: exact, smem 0
+            inner on sm_90: exact, smem 16
               a [3, 128, 64] bfloat16 in smem
               b [2, 64, 32] bfloat16 in smem
-              bars [2] int64 in smem
+              bars [2, 1] int64 in smem
         "#]],
     );
 }
@@ -209,10 +209,11 @@ def kernel():
             tlx.local_store(tiles[0], tlx.local_load(tiles[1]))
 ",
         expect![[r#"
-            kernel on sm_100: exact, smem 262144, tmem 768
+            kernel on sm_100: bounded, smem 262144–393216, tmem 768
               tiles [8, 128, 128] float16 in smem
+              scratch of `convert_layout` in line 12 [131072] int8 in smem
               acc [3, 128, 256] float32 in tmem
-              line 3: error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 29696 too many; sm_100 has 232448 a block: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.
+              line 3: error [capacity-exceeded] the kernel needs 262144–393216 bytes of shared memory, 29696 too many; sm_100 has 232448 a block: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.
               line 3: error [capacity-exceeded] the kernel needs 768 columns of tensor memory, 256 too many; sm_100 has 512 a block: out of resource: tensor memory, Required: 768, Hardware limit: 512. Reducing block sizes or `num_stages` may help.
         "#]],
     );
@@ -293,11 +294,11 @@ def kernel(N: tl.constexpr):
         let _ = writeln!(out, "\n{}", hover.markdown);
     }
     expect![[r#"
-        lens: SMEM ?/232448 · TMEM 256/512 · fits 0 of 1 configurations
-        hint: spec tmem 160 cols
+        lens: SMEM 0/232448 · TMEM 256/512 · fits 2 of 2 configurations
+        hint: spec 160 cols unused
         hint: qk @0 +128 cols
         hint: p @128 +32 cols
-        hint: tiles 32 KiB
+        hint: tiles 32 KiB unused
         symbol: kernel (sm_100 kernel): spec, qk, p, tiles
 
         `N = 1`, from autotune configuration 1 of 3
@@ -310,14 +311,13 @@ def kernel(N: tl.constexpr):
         |---|---|
         | size | 65536 bytes |
         | size | 160 columns |
-        | columns | not known |
-        | live | lines 9–12 |
+        | unused | nothing reads or writes it, so the compiler leaves it out |
         | allocated in the end | 160 columns |
         | belongs to no buffer | 0 columns |
         | one buffer of all | 256 columns |
         | `qk` | 1 × 128 columns, from 0 |
         | `p` | 1 × 32 columns, from 128 |
-        | of the kernel | SMEM ?/232448 · TMEM 256/512 |
+        | of the kernel | SMEM 0/232448 · TMEM 256/512 |
 
 
         ```python
@@ -332,7 +332,7 @@ def kernel(N: tl.constexpr):
         | offset, stride | 128, 256 columns |
         | slot of `p[i]` | 8 · i + 4 of 5 |
         | columns | `[0]` 128–160 |
-        | of the kernel | SMEM ?/232448 · TMEM 256/512 |
+        | of the kernel | SMEM 0/232448 · TMEM 256/512 |
 
     "#]]
     .assert_eq(&out);

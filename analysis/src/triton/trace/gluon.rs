@@ -452,6 +452,7 @@ impl Tracer<'_> {
                     _ => unknown("`fp4_to_fp` of something"),
                 }
             }
+            "dot" => self.dot(frame, expr, &args),
             "tcgen05_mma_barrier_count" => unknown("the arrivals of a barrier"),
             "inline_asm" | "map_elementwise" => {
                 let reason = Reason::new(format!("`{name}` is not modelled"));
@@ -462,6 +463,38 @@ impl Tracer<'_> {
                 self.unknown_call(frame, expr, reason, &args)
             }
         }
+    }
+
+    /// `tl.dot`: what it takes is not known. What its result is is.
+    fn dot(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let reason = Reason::new("`dot` is not modelled");
+        let (Some(Value::Tensor(one)), Some(Value::Tensor(two))) =
+            (args.get(0, "input").cloned(), args.get(1, "other").cloned())
+        else {
+            return self.unknown_call(frame, expr, reason, args);
+        };
+        self.note(frame, expr, reason);
+        let (mut shape, columns) = ((*one.shape).clone(), two.shape.last().copied());
+        if let (Some(last), Some(columns)) = (shape.last_mut(), columns) {
+            *last = columns;
+        }
+        let dtype = match (args.get(2, "acc"), args.named("out_dtype")) {
+            (Some(Value::Tensor(acc)), _) => acc.dtype,
+            (_, Some(Value::Dtype(dtype))) => *dtype,
+            _ if !one.dtype.is_floating() => Dtype::named("int32"),
+            _ => Dtype::named("float32"),
+        };
+        let operands = self.operands(frame, expr, &args.all());
+        let op = Emitted {
+            name: "dot",
+            effect: Effect::None,
+            operands: &operands,
+            of: Type::Tensor,
+            identity: identity((&shape, dtype)),
+            kind: Kind::Plain,
+        };
+        let id = self.emit(frame, expr, op);
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: super::tlx::compilers() })
     }
 
     pub(super) fn descriptor_method(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {
@@ -603,10 +636,15 @@ impl Tracer<'_> {
     }
 
     fn atomic(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
-        let operands = self.operands(frame, expr, &args.all());
+        let mut operands = self.operands(frame, expr, &args.all());
         let place = args.get(0, "pointer").or_else(|| args.named("ptr"));
         if let Some(reason) = place.and_then(|pointer| self.untold_pointer(pointer)) {
             return self.unknown_call(frame, expr, reason, args);
+        }
+        if let (Dialect::Tlx, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
+            (self.launch.dialect, place, args.get(1, "val"))
+        {
+            operands.extend(self.stored_globally(frame, expr, pointers, value));
         }
         let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
         let tensor = match place {
@@ -789,6 +827,7 @@ impl Tracer<'_> {
             return unknown("a scan of nothing");
         };
         let axis = if axis < 0 { axis + first.shape.len() as i64 } else { axis }.max(0) as usize;
+        self.along_axis(frame, expr, first);
         let bits = inputs.iter().map(|input| input.dtype.bits).collect();
         let kind = self.asks(Asked::Scan { shape: (*first.shape).clone(), axis, bits, layout: first.layout.clone() });
         let results: Vec<super::ValueId> = inputs.iter().map(|_| self.new_value(Type::Tensor)).collect();
@@ -814,6 +853,7 @@ impl Tracer<'_> {
             return unknown("`gather` of something");
         };
         let (source, index) = (source.clone(), index.clone());
+        self.along_axis(frame, expr, &source);
         let axis = if axis < 0 { axis + source.shape.len() as i64 } else { axis }.max(0) as usize;
         let kind = self.asks(Asked::Gather {
             source: ((*source.shape).clone(), source.layout.clone()),
@@ -1035,12 +1075,13 @@ impl Tracer<'_> {
         };
         let kind = self.asks(Asked::Fixed(128));
         let of = Type::Descriptor;
+        // It is made for whoever uses it, and once for all that are equal.
         let op = Emitted {
             name: "make_tensor_descriptor",
-            effect: Effect::Writes,
+            effect: Effect::None,
             operands: &operands,
             of,
-            identity: 0,
+            identity: identity((&block, format!("{layout:?}"))),
             kind,
         };
         let id = self.emit(frame, expr, op);

@@ -90,19 +90,6 @@ pub struct Launch {
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
     /// Arguments known to be multiples of 16.
     pub divisible: BTreeSet<String>,
-    /// Of loops that say nothing of them.
-    pub stages: u64,
-}
-
-/// A loop that the compiler overlaps with itself.
-#[derive(Debug)]
-struct Pipeline {
-    /// The block in which the loop stands.
-    depth: usize,
-    /// The author asks for it.
-    is_asked_for: bool,
-    /// The buffers that stores through descriptors go through: one for all of a shape and a type.
-    staging: Vec<Value>,
 }
 
 /// Who chooses the layouts of registers.
@@ -169,11 +156,11 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         is_scenario: false,
         replica: None,
         numbers: Vec::new(),
-        loops: Vec::new(),
-        staged: HashMap::new(),
+        is_overlapped: false,
         untold: HashMap::new(),
         constants: BTreeSet::new(),
         constexprs: 0,
+        widest: 0,
     };
     tracer.kernel(ast);
     tracer.finish()
@@ -205,15 +192,15 @@ struct Tracer<'a> {
     replica: Option<u64>,
     /// A hash of what each value is computed from: values with one hash are equal.
     numbers: Vec<u64>,
-    /// The `for` loops around, innermost last; those that are not overlapped too.
-    loops: Vec<Option<Pipeline>>,
-    /// The buffers that loads through descriptors went through, by what they gave.
-    staged: HashMap<ValueId, value::Shared>,
+    /// The author asks for the loop around to be overlapped with itself.
+    is_overlapped: bool,
     /// The arguments of which nobody says what they are, and what is computed from them, by the name of the argument.
     untold: HashMap<ValueId, Rc<str>>,
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
+    /// Registers of 32 bits of the largest tensor of the task that is followed.
+    widest: u64,
     /// What is evaluated is the text of a scenario.
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.

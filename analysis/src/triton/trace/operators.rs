@@ -143,6 +143,13 @@ impl Tracer<'_> {
             dtype => dtype,
         };
         let operands = self.operands(frame, at, values);
+        // An integer less itself is zero.
+        let is_zero = name == "sub" && !dtype.is_floating() && matches!(operands[..], [one, two] if one == two);
+        let (name, operands) = match (is_zero, name, values) {
+            (true, ..) => ("splat", Vec::new()),
+            (_, "cast", [Value::Tensor(tensor)]) if widens(tensor.dtype, dtype) => ("widen", operands),
+            _ => (name, operands),
+        };
         let of = if shape.is_some() { Type::Tensor } else { dtype.scalar_type() };
         let identity = identity((dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
@@ -178,6 +185,15 @@ impl Tracer<'_> {
             Some(dtype) => dtype,
             None => values.first().map_or(Dtype::named("int32"), |value| self.number_type(value)),
         }
+    }
+}
+
+/// Whether a cast makes elements wider, if only on the way: numbers of 16 bits become others by way of 32.
+fn widens(from: Dtype, to: Dtype) -> bool {
+    match (from.is_floating(), to.is_floating()) {
+        (true, _) => from.bits < 32,
+        (false, false) => from.bits < to.bits,
+        (false, true) => false,
     }
 }
 

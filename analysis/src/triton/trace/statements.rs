@@ -8,7 +8,7 @@ use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
-use super::{Dialect, Emitted, Flow, Frame, Pipeline, RETURNED, Tracer, identity, tlx};
+use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity, tlx};
 use crate::finding::{Origin, Reason};
 use crate::work;
 
@@ -312,6 +312,8 @@ impl Tracer<'_> {
         (bounds, stages): ([Value; 3], Option<i64>),
         body: &[StmtId],
     ) {
+        // Loops of none and of one round have been taken care of.
+        let runs = bounds.iter().all(|bound| bound.int().is_some());
         let index = bounds.iter().find_map(|bound| match bound {
             Value::Scalar(scalar) if scalar.dtype.bits == 64 => Some(scalar.dtype),
             _ => None,
@@ -321,10 +323,7 @@ impl Tracer<'_> {
         let (carried, starts) = self.carried(frame, at, body);
         operands.extend(starts);
         let before = frame.names.clone();
-        let is_overlapped = self.launch.dialect == Dialect::Tlx && stages.unwrap_or(self.launch.stages as i64) > 1;
-        let depth = self.blocks.len();
-        let pipeline = Pipeline { depth, is_asked_for: stages.is_some(), staging: Vec::new() };
-        self.loops.push(is_overlapped.then_some(pipeline));
+        let around = std::mem::replace(&mut self.is_overlapped, stages.is_some_and(|stages| stages > 1));
         self.open();
         let dtype = index.unwrap_or(Dtype::named("int32"));
         let index = self.new_value(Type::Scalar { bits: dtype.bits });
@@ -344,13 +343,10 @@ impl Tracer<'_> {
             operands,
             results,
             identity: 0,
-            kind: Kind::For { bounds: count, body },
+            kind: Kind::For { bounds: count, runs, stages, body },
         };
         self.push(op);
-        let staging = self.loops.pop().flatten().map_or_else(Vec::new, |pipeline| pipeline.staging);
-        if !staging.is_empty() {
-            self.effect(frame, at, "local_dealloc", super::operators::ids(&staging));
-        }
+        self.is_overlapped = around;
     }
 
     fn while_(&mut self, frame: &mut Frame, condition: ExprId, body: &[StmtId]) -> Flow {

@@ -9,7 +9,7 @@ use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::super::language::Dtype;
 use super::super::layouts::Vendor;
-use super::super::program::{Block, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
+use super::super::program::{Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::arguments::default_layout;
 use super::calls::Args;
@@ -68,6 +68,13 @@ impl Tracer<'_> {
             if name.starts_with("async_descriptor_") {
                 self.check_offsets(frame, expr, args);
                 self.takes_descriptor(args);
+            }
+            if let ("local_store", Some(Value::TensorMemory(_)), Some(Value::Tensor(value))) =
+                (name, args.get(0, "dst"), args.get(1, "src"))
+            {
+                // Tensor memory is written from one layout of registers.
+                self.converted(frame, expr, value, "tensor memory");
+                self.conversion(frame, expr, value, value.dtype.bits, 0);
             }
             let operands = self.operands(frame, expr, &args.all());
             self.effect(frame, expr, effect, operands);
@@ -288,7 +295,11 @@ impl Tracer<'_> {
             return self.unsized_(frame, expr, "the number of barriers", &reason);
         };
         let layout = Rc::new(SharedLayout::Barrier { cga: Vec::new() });
-        self.shared_buffer(frame, expr, "alloc_barriers", (Dtype::BARRIER, vec![count, 1], layout), Use::Barrier, &[])
+        let of = (Dtype::BARRIER, vec![count, 1], layout);
+        let barriers = self.shared_buffer(frame, expr, "alloc_barriers", of, Use::Barrier, &[]);
+        // Barriers are made ready where they are made, which is use enough for them to stay.
+        self.effect(frame, expr, "init_barrier", super::operators::ids(std::slice::from_ref(&barriers)));
+        barriers
     }
 
     /// Two arrays of barriers, and 16 bytes for each response.
@@ -388,6 +399,9 @@ impl Tracer<'_> {
         let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
         match acc {
             Value::Tensor(acc) if name == "async_dot" => {
+                if let Some(Value::Tensor(operand)) = args.get(0, "A") {
+                    self.conversion(frame, expr, &operand.clone(), operand.dtype.bits, 0);
+                }
                 let op = Emitted {
                     name: "dot",
                     effect: Effect::Reads,
@@ -446,12 +460,13 @@ impl Tracer<'_> {
         let dtype = base.dtype.element();
         let kind = self.asks(Asked::Fixed(128));
         let of = Type::Descriptor;
+        // It is made for whoever uses it, and once for all that are equal.
         let op = Emitted {
             name: "make_tensor_descriptor",
-            effect: Effect::Writes,
+            effect: Effect::None,
             operands: &operands,
             of,
-            identity: 0,
+            identity: identity(&block),
             kind,
         };
         let id = self.emit(frame, expr, op);
@@ -468,73 +483,81 @@ impl Tracer<'_> {
         descriptor: &Descriptor,
         args: &Args,
     ) -> Value {
+        match name {
+            "store" => self.descriptor_store(frame, expr, descriptor, args),
+            _ => self.descriptor_load(frame, expr, descriptor, args),
+        }
+    }
+
+    fn descriptor_store(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
         let layout = Rc::new(default_layout(&descriptor.block, descriptor.dtype));
         let of = (descriptor.dtype, (*descriptor.block).clone(), layout);
-        if name == "store" {
-            self.descriptor_store(frame, expr, descriptor.id, of, args);
-            return Value::None;
-        }
-        self.note_pipelined_load(frame, expr);
-        let named = self.named.replace(("staging of `desc.load`".into(), None));
-        let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &[]);
-        let barrier = self.alloc_barriers(frame, expr, &Value::Int(1));
-        self.named = named;
-        let operands = super::operators::ids(&[staging.clone(), barrier]).into_iter().chain([descriptor.id]).collect();
-        self.effect(frame, expr, "descriptor load", operands);
-        let Value::Shared(staging) = staging else { return staging };
-        let of = (staging.dtype, (*staging.shape).clone(), Registers::Flexible);
-        let value = self.loaded(frame, expr, "local_load", staging.id, of);
+        let value = args.get(1, "value").cloned().unwrap_or(Value::None);
+        let value = match &value {
+            Value::Tensor(tensor) if tensor.dtype != descriptor.dtype => {
+                self.elementwise(frame, expr, "cast", std::slice::from_ref(&value), Some(descriptor.dtype))
+            }
+            _ => value,
+        };
+        let mut stored = super::operators::ids(std::slice::from_ref(&value));
         if let Value::Tensor(tensor) = &value {
-            self.staged.insert(tensor.id, staging);
+            // It is stored from the layout that it has, but the conversion is there for others.
+            stored.push(self.converted(frame, expr, tensor, "global memory"));
         }
-        value
+        let named = self.named.replace(("staging of `desc.store`".into(), None));
+        let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &stored);
+        self.named = named;
+        let mut operands = super::operators::ids(std::slice::from_ref(&staging));
+        operands.push(descriptor.id);
+        operands.extend(super::operators::ids(&args.all()));
+        self.effect(frame, expr, "descriptor store", operands);
+        Value::None
     }
 
     /// Loads in a loop of which the author asks to be overlapped have a buffer for each stage but one, by rules that are not followed here.
     pub(super) fn note_pipelined_load(&mut self, frame: &Frame, expr: ExprId) {
-        if self.loops.last().is_some_and(|pipeline| pipeline.as_ref().is_some_and(|it| it.is_asked_for)) {
-            self.note(
-                frame,
-                expr,
-                Reason::new("how many copies of a load the compiler keeps in a loop with `num_stages` is not modelled"),
-            );
+        if self.is_overlapped {
+            let reason = "how many copies of a load the compiler keeps in a loop with `num_stages` is not modelled";
+            self.note(frame, expr, Reason::new(reason));
         }
     }
 
-    /// What is stored goes through a buffer: that of the load that it comes from, that of the loop where the compiler overlaps one, or its own.
-    fn descriptor_store(
-        &mut self,
-        frame: &Frame,
-        expr: ExprId,
-        descriptor: ValueId,
-        of: (Dtype, Vec<u64>, Rc<SharedLayout>),
-        args: &Args,
-    ) {
-        let mut operands = self.operands(frame, expr, &args.all());
-        let named = self.named.replace(("staging of `desc.store`".into(), None));
-        let is_alike = |it: &Value| matches!(it, Value::Shared(it) if it.dtype == of.0 && *it.shape == of.1);
-        let staging = match self.loops.last().and_then(Option::as_ref) {
-            Some(pipeline) => match pipeline.staging.iter().find(|it| is_alike(it)) {
-                Some(staging) => staging.clone(),
-                None => {
-                    let inner = self.blocks.split_off(pipeline.depth);
-                    let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &[]);
-                    self.blocks.extend(inner);
-                    if let Some(Some(pipeline)) = self.loops.last_mut() {
-                        pipeline.staging.push(staging.clone());
-                    }
-                    staging
-                }
-            },
-            None => match operands.iter().find_map(|value| self.staged.get(value)) {
-                Some(staging) if is_alike(&Value::Shared(staging.clone())) => Value::Shared(staging.clone()),
-                _ => self.shared_buffer(frame, expr, "staging", of, Use::Staging, &operands),
-            },
+    /// The buffer and the barrier of a load are made when it is known whether somebody needs what it loads.
+    fn descriptor_load(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
+        self.note_pipelined_load(frame, expr);
+        let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
+        let layout = default_layout(&shape, dtype);
+        let bytes = match layout.size(&shape, u64::from(dtype.bits.max(8))) {
+            Ok(bytes) => bytes,
+            Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
         };
-        self.named = named;
-        operands.extend(super::operators::ids(&[staging]));
-        operands.push(descriptor);
-        self.effect(frame, expr, "descriptor store", operands);
+        let shared = |bytes, alignment| Memory::Shared { size: Bytes::Exactly(bytes), alignment, rounded: bytes };
+        let mut hidden = |shape, dtype: Dtype, memory, use_| {
+            self.program.buffers.push(Buffer {
+                name: "staging of `desc.load`".into(),
+                at: self.site(frame, expr),
+                name_at: None,
+                shape,
+                dtype: dtype.name,
+                memory,
+                use_,
+            });
+            BufferId(self.program.buffers.len() as u32 - 1)
+        };
+        let staging = hidden(shape.clone(), dtype, shared(bytes, layout.alignment()), Use::Staging);
+        let barrier = hidden(vec![1, 1], Dtype::BARRIER, shared(8, 16), Use::Barrier);
+        let mut operands = vec![descriptor.id];
+        operands.extend(self.operands(frame, expr, &args.all()));
+        let op = Emitted {
+            name: "descriptor load",
+            effect: Effect::Reads,
+            operands: &operands,
+            of: Type::Tensor,
+            identity: 0,
+            kind: Kind::StagedLoad { staging, barrier },
+        };
+        let id = self.emit(frame, expr, op);
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Flexible })
     }
 
     /// A store to global memory. A tensor whose layout is another than that of the pointers goes through shared memory first.
@@ -543,27 +566,47 @@ impl Tracer<'_> {
             self.unknown_call(frame, expr, reason, args);
             return;
         }
-        let operands = self.operands(frame, expr, &args.all());
+        let mut operands = self.operands(frame, expr, &args.all());
         if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
             (args.get(0, "pointer"), args.get(1, "value"))
         {
-            let own = self.coalesced(pointers);
-            let fits = match &value.layout {
-                Registers::Flexible => true,
-                Registers::Loaded(key) => *key == own,
-                _ => false,
-            };
-            if !fits {
-                let bits = pointers.dtype.element().bits;
-                let shape = (*pointers.shape).clone();
-                self.conversion(frame, expr, &operands, &shape, bits);
-            }
+            operands.extend(self.stored_globally(frame, expr, pointers, value));
         }
         self.effect(frame, expr, "store", operands);
     }
 
+    /// A tensor whose layout is another than that of the pointers that it goes to goes through shared memory first.
+    pub(super) fn stored_globally(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        pointers: &Tensor,
+        value: &Tensor,
+    ) -> Option<ValueId> {
+        let own = self.coalesced(pointers);
+        let fits = match &value.layout {
+            Registers::Flexible => true,
+            Registers::Loaded(key) => *key == own,
+            _ => false,
+        };
+        if fits {
+            return None;
+        }
+        let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
+        self.conversion(frame, expr, &stored, pointers.dtype.element().bits, 0);
+        Some(self.converted(frame, expr, value, "global memory"))
+    }
+
+    /// Operations along an axis want a layout that a product or tensor memory does not give.
+    pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
+        if self.launch.dialect == super::Dialect::Tlx && matches!(tensor.layout, Registers::Unknown(_)) {
+            self.conversion(frame, expr, tensor, tensor.dtype.bits, Op::AT_DEFINITION);
+        }
+    }
+
     /// A conversion that the compiler may put here.
-    pub(super) fn conversion(&mut self, frame: &Frame, expr: ExprId, operands: &[ValueId], shape: &[u64], bits: u32) {
+    fn conversion(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, bits: u32, identity: u64) {
+        let (operands, shape) = ([tensor.id], &tensor.shape);
         let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
         let most = elements.saturating_mul(u64::from(bits.max(8))) / 8;
         let reason = Reason::new(
@@ -576,10 +619,29 @@ impl Tracer<'_> {
             effect: Effect::Writes,
             operands: operands.to_vec(),
             results: Vec::new(),
-            identity: 0,
+            identity,
             kind,
         };
         self.push(op);
+    }
+
+    /// A tensor in the layout in which it goes to some memory: where that was needed before, it is not made again.
+    fn converted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, goes_to: &str) -> ValueId {
+        let elements = tensor.shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+        let most = elements.saturating_mul(u64::from(tensor.dtype.bits.max(8))) / 8;
+        let reason = Reason::new(
+            "the compiler chooses the layouts of registers, and may convert one into another through shared memory",
+        );
+        let kind = self.asks(Asked::UpTo(most, reason));
+        let op = Emitted {
+            name: "convert_layout",
+            effect: Effect::None,
+            operands: &[tensor.id],
+            of: Type::Tensor,
+            identity: identity(goes_to),
+            kind,
+        };
+        self.emit(frame, expr, op)
     }
 
     /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.
@@ -598,16 +660,17 @@ impl Tracer<'_> {
             return None;
         }
         let mut found = FoundTasks::default();
-        let loops = std::mem::take(&mut self.loops);
         self.tasks_in(frame, body, &mut found);
-        self.loops = loops;
         let mut operands: Vec<ValueId> = Vec::new();
-        let FoundTasks { default, tasks } = found;
+        let FoundTasks { default, mut tasks } = found;
+        if self.launch.hardware.vendor == Vendor::Nvidia && self.launch.hardware.capability >= 100 {
+            take_warps(&mut tasks, self.launch.warps);
+        }
         let default = default.unwrap_or_else(|| {
             self.open();
             self.close(frame, item.context, Vec::new())
         });
-        let free: Vec<Vec<ValueId>> = tasks.iter().map(|(block, _)| self.free(block)).collect();
+        let free: Vec<Vec<ValueId>> = tasks.iter().map(|task| self.free(&task.body)).collect();
         for value in free.iter().flatten() {
             if !operands.contains(value) {
                 operands.push(*value);
@@ -615,7 +678,7 @@ impl Tracer<'_> {
         }
         let tasks = tasks
             .into_iter()
-            .map(|(mut block, warps)| {
+            .map(|FoundTask { body: mut block, warps, .. }| {
                 let params: Vec<ValueId> =
                     operands.iter().map(|&value| self.new_value(self.program.types[value.0 as usize])).collect();
                 rename(&mut block, &operands, &params);
@@ -661,6 +724,7 @@ impl Tracer<'_> {
                             self.warps = warps.unwrap_or(4);
                         }
                         self.replica = Some(replica);
+                        self.widest = 0;
                         self.open();
                         self.body(frame, body);
                         let block = self.close(frame, item.context, Vec::new());
@@ -668,7 +732,7 @@ impl Tracer<'_> {
                         if is_default {
                             found.default = Some(block);
                         } else {
-                            found.tasks.push((block, self.warps));
+                            found.tasks.push(FoundTask { body: block, warps: self.warps, registers: self.widest });
                         }
                     }
                     (self.warps, self.replica) = around;
@@ -711,7 +775,47 @@ impl Tracer<'_> {
 #[derive(Default)]
 struct FoundTasks {
     default: Option<Block>,
-    tasks: Vec<(Block, u64)>,
+    tasks: Vec<FoundTask>,
+}
+
+struct FoundTask {
+    body: Block,
+    warps: u64,
+    /// Registers of 32 bits of its largest tensor, over all threads.
+    registers: u64,
+}
+
+impl FoundTask {
+    /// Fewer warps are not taken from it: a copy through a descriptor is issued by two, tensor memory is reached by four.
+    fn least_warps(&self) -> u64 {
+        let mut least = 1;
+        self.body.each(&mut |op| {
+            least = least.max(match op.name {
+                "async_descriptor_load" | "descriptor load" => 2,
+                "tmem_load" => 4,
+                _ => 1,
+            })
+        });
+        least
+    }
+}
+
+/// From sm_100 on, tasks get no more warps than their largest tensors need (`OptimizePartitionWarps.cpp`).
+fn take_warps(tasks: &mut [FoundTask], of_kernel: u64) {
+    const REGISTERS_OF_LANE: u64 = 65536 / 32;
+    let least: Vec<u64> = tasks.iter().map(FoundTask::least_warps).collect();
+    loop {
+        let total: u64 = of_kernel + tasks.iter().map(|task| task.warps).sum::<u64>();
+        let smaller = tasks.iter_mut().zip(&least).find(|(task, least)| {
+            let half = task.warps / 2;
+            let needed = || task.registers * 2 / 32 / half;
+            task.warps > **least && half > 0 && needed() <= REGISTERS_OF_LANE / (total - half)
+        });
+        match smaller {
+            Some((task, _)) => task.warps /= 2,
+            None => return,
+        }
+    }
 }
 
 fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {

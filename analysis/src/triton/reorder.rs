@@ -1,0 +1,399 @@
+//! What the compiler of TLX does to a program once nothing of it is left out: loads through descriptors get their buffers, and operations move
+//! (`lib/Dialect/TritonGPU/Transforms/ReorderInstructions.cpp`). Gluon leaves operations where they are.
+
+use std::collections::{HashMap, HashSet};
+
+use super::program::{Block, Buffer, Effect, Kind, Op, Program, Type, ValueId};
+use super::simplify::unused;
+use crate::work;
+
+pub fn lower(program: &mut Program) {
+    let mut body = std::mem::take(&mut program.body);
+    stored_as_they_are(&mut body);
+    staged_loads(&mut body, program);
+    let (mut loaded, mut names) = (HashMap::new(), HashMap::new());
+    stored_again(&mut body, &program.buffers, &mut loaded, &mut names);
+    rename(&mut body, &|value| names.get(&value).copied());
+    program.body = body;
+    unused(program);
+}
+
+/// A buffer takes a tensor from any layout: the one in which it goes to global memory is not needed for it.
+fn stored_as_they_are(block: &mut Block) {
+    for op in &mut block.ops {
+        if is_staged_store(op) {
+            op.operands.truncate(1);
+        }
+        for inner in op.kind.blocks_mut() {
+            stored_as_they_are(inner);
+        }
+    }
+}
+
+/// What is loaded through a descriptor and stored through one as it is is stored from where it was loaded to.
+fn stored_again(
+    block: &mut Block,
+    buffers: &[Buffer],
+    loaded: &mut HashMap<ValueId, Op>,
+    names: &mut HashMap<ValueId, ValueId>,
+) {
+    let mut made: HashMap<ValueId, Op> = HashMap::new();
+    block.ops.retain_mut(|op| {
+        match (op.name, op.operands.first()) {
+            ("staging", None) => _ = op.results.first().map(|&tile| made.insert(tile, op.clone())),
+            ("local_load", Some(tile)) => {
+                if let Some(alloc) = made.get(tile) {
+                    loaded.insert(op.results[0], alloc.clone());
+                }
+            }
+            ("staging", Some(stored)) => {
+                if let Some(alloc) = loaded.get(stored).filter(|alloc| is_same(alloc, op, buffers)) {
+                    names.insert(op.results[0], alloc.results[0]);
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        for inner in op.kind.blocks_mut() {
+            stored_again(inner, buffers, loaded, names);
+        }
+        true
+    });
+}
+
+/// `stages`: of loops that say nothing of them.
+pub fn reorder(program: &mut Program, stages: i64) {
+    let mut body = std::mem::take(&mut program.body);
+    pipelined_stores(&mut body, &program.buffers, stages);
+    let mut uses = Uses::default();
+    uses.count(&body, None);
+    sink_loads(&mut body, &uses, None);
+    let mut staging = Staging::default();
+    staging.definitions(&body);
+    staging.take(&mut body, &program.buffers);
+    staging.put(&mut body);
+    rename(&mut body, &|value| staging.names.get(&value).copied());
+    program.body = body;
+}
+
+/// Gives what a loop stores through descriptors one buffer for each shape and type, which is there before the loop and after it
+/// (`lib/Dialect/TritonGPU/Transforms/Pipeliner/TMAStoresPipeline.cpp`).
+fn pipelined_stores(block: &mut Block, buffers: &[Buffer], of_others: i64) {
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            pipelined_stores(inner, buffers, of_others);
+        }
+        let mut made = Vec::new();
+        if let Kind::For { body, stages, .. } = &mut op.kind
+            && stages.unwrap_or(of_others) > 1
+        {
+            shared_staging(body, buffers, &mut made);
+        }
+        let freed = made.iter().map(|alloc: &Op| Op {
+            name: "local_dealloc",
+            effect: Effect::Writes,
+            operands: alloc.results.clone(),
+            results: Vec::new(),
+            kind: Kind::Plain,
+            ..alloc.clone()
+        });
+        let freed: Vec<Op> = freed.collect();
+        ops.extend(made);
+        ops.push(op);
+        ops.extend(freed);
+    }
+    block.ops = ops;
+}
+
+/// Replaces the buffers of stores in the body of a loop, but not in loops within it, by those that are `made`.
+fn shared_staging(body: &mut Block, buffers: &[Buffer], made: &mut Vec<Op>) {
+    let mut names = HashMap::new();
+    for op in &mut body.ops {
+        if is_staged_store(op) {
+            let same = made.iter().find(|alloc| is_same(alloc, op, buffers));
+            let results = op.results.clone();
+            let alloc = match same {
+                Some(alloc) => alloc.results[0],
+                None => {
+                    made.push(Op { operands: Vec::new(), ..op.clone() });
+                    results[0]
+                }
+            };
+            names.insert(results[0], alloc);
+            *op = Op {
+                name: "local_store",
+                effect: Effect::Writes,
+                operands: [op.operands.as_slice(), &[alloc]].concat(),
+                results: Vec::new(),
+                kind: Kind::Plain,
+                ..op.clone()
+            };
+        } else if !matches!(op.kind, Kind::For { .. } | Kind::Specialize { .. }) {
+            for inner in op.kind.blocks_mut() {
+                shared_staging(inner, buffers, made);
+            }
+        }
+    }
+    rename(body, &|value| names.get(&value).copied());
+}
+
+/// Whether two buffers have one shape and one type.
+fn is_same(one: &Op, two: &Op, buffers: &[Buffer]) -> bool {
+    let of = |op: &Op| match op.kind {
+        Kind::Allocation(id) => buffers.get(id.0 as usize),
+        _ => None,
+    };
+    of(one).zip(of(two)).is_some_and(|(one, two)| one.shape == two.shape && one.dtype == two.dtype)
+}
+
+/// Makes the buffer that a descriptor stores from.
+fn is_staged_store(op: &Op) -> bool {
+    op.name == "staging" && !op.operands.is_empty()
+}
+
+fn rename(block: &mut Block, by: &dyn Fn(ValueId) -> Option<ValueId>) {
+    for op in &mut block.ops {
+        for operand in &mut op.operands {
+            *operand = by(*operand).unwrap_or(*operand);
+        }
+        for inner in op.kind.blocks_mut() {
+            rename(inner, by);
+        }
+    }
+}
+
+/// Moves what is the same in each round of a loop in front of it.
+pub fn hoist(program: &mut Program) {
+    hoist_in(&mut program.body);
+}
+
+fn hoist_in(block: &mut Block) {
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            hoist_in(inner);
+        }
+        if matches!(op.kind, Kind::For { .. } | Kind::While { .. }) {
+            ops.extend(invariants(&mut op));
+        }
+        ops.push(op);
+    }
+    block.ops = ops;
+}
+
+/// Takes out of a loop what does not hang on it. A load is taken out of a loop in which nothing is written.
+fn invariants(looped: &mut Op) -> Vec<Op> {
+    let mut within: HashSet<ValueId> = HashSet::new();
+    let mut writes = false;
+    for block in looped.kind.blocks() {
+        within.extend(&block.params);
+        block.each(&mut |op| {
+            within.extend(&op.results);
+            for inner in op.kind.blocks() {
+                within.extend(&inner.params);
+            }
+            writes |= matches!(op.effect, Effect::Writes | Effect::Allocates);
+        });
+    }
+    let mut hoisted: Vec<Op> = Vec::new();
+    for block in looped.kind.blocks_mut() {
+        let taken = block.ops.extract_if(.., |op| {
+            let may = match op.effect {
+                Effect::None => op.kind.blocks().is_empty() && !matches!(op.kind, Kind::Yield),
+                Effect::Reads => op.name == "load" && !writes,
+                _ => false,
+            };
+            let is_invariant = may && op.operands.iter().all(|operand| !within.contains(operand));
+            if is_invariant {
+                op.results.iter().for_each(|result| {
+                    within.remove(result);
+                });
+            }
+            is_invariant
+        });
+        hoisted.extend(taken);
+    }
+    hoisted
+}
+
+/// Gives each load through a descriptor a buffer and a barrier.
+fn staged_loads(block: &mut Block, program: &mut Program) {
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for mut op in std::mem::take(&mut block.ops) {
+        work::spend(1);
+        for inner in op.kind.blocks_mut() {
+            staged_loads(inner, program);
+        }
+        let Kind::StagedLoad { staging, barrier } = op.kind else {
+            ops.push(op);
+            continue;
+        };
+        let mut made = |buffer| {
+            program.types.push(Type::Shared { rank: 2 });
+            let value = ValueId(program.types.len() as u32 - 1);
+            let alloc = Op {
+                name: "staging",
+                effect: Effect::Allocates,
+                operands: Vec::new(),
+                results: vec![value],
+                kind: Kind::Allocation(buffer),
+                ..op.clone()
+            };
+            (value, alloc)
+        };
+        let ((tile, tile_alloc), (ready, ready_alloc)) = (made(staging), made(barrier));
+        let operands = [op.operands.as_slice(), &[tile, ready]].concat();
+        let copy = Op { effect: Effect::Writes, operands, results: Vec::new(), kind: Kind::Plain, ..op.clone() };
+        let load = Op { name: "local_load", operands: vec![tile], kind: Kind::Plain, ..op };
+        ops.extend([tile_alloc, ready_alloc, copy, load]);
+    }
+    block.ops = ops;
+}
+
+/// How often each value is used, and in which loop last.
+#[derive(Default)]
+struct Uses(HashMap<ValueId, (u32, Option<u32>)>);
+
+impl Uses {
+    fn count(&mut self, block: &Block, around: Option<u32>) {
+        for op in &block.ops {
+            for &operand in &op.operands {
+                let uses = self.0.entry(operand).or_insert((0, around));
+                *uses = (uses.0 + 1, around);
+            }
+            let inside = loop_of(op).or(around);
+            for inner in op.kind.blocks() {
+                self.count(inner, inside);
+            }
+        }
+    }
+}
+
+/// What a counted loop is known by.
+fn loop_of(op: &Op) -> Option<u32> {
+    match &op.kind {
+        Kind::For { body, .. } => body.params.first().map(|index| index.0),
+        _ => None,
+    }
+}
+
+/// A load from shared memory whose result is used once, and in another loop, is done there.
+fn sink_loads(block: &mut Block, uses: &Uses, around: Option<u32>) {
+    let sinks = |op: &Op| {
+        op.name == "local_load"
+            && op
+                .results
+                .first()
+                .is_some_and(|result| uses.0.get(result).is_some_and(|&(count, place)| count == 1 && place != around))
+    };
+    let sunk: Vec<Op> = block.ops.extract_if(.., |op| sinks(op)).collect();
+    for op in sunk {
+        work::spend(1);
+        if let Some(op) = before_use(block, op) {
+            block.ops.insert(0, op);
+        }
+    }
+    for op in &mut block.ops {
+        let inside = loop_of(op).or(around);
+        for inner in op.kind.blocks_mut() {
+            sink_loads(inner, uses, inside);
+        }
+    }
+}
+
+/// Puts an operation in front of the one that uses its result; gives it back where there is none.
+fn before_use(block: &mut Block, op: Op) -> Option<Op> {
+    let result = op.results[0];
+    if let Some(at) = block.ops.iter().position(|user| user.operands.contains(&result)) {
+        block.ops.insert(at, op);
+        return None;
+    }
+    let mut inner = block.ops.iter_mut().flat_map(|user| user.kind.blocks_mut());
+    inner.try_fold(op, |op, inner| before_use(inner, op))
+}
+
+/// Buffers that are made of what a descriptor stores: each is made as soon as that is there, and once.
+#[derive(Default)]
+struct Staging {
+    /// Results of operations.
+    defined: HashSet<ValueId>,
+    /// Those that are known when the kernel is compiled. What is made of them stays where it is.
+    constant: HashSet<ValueId>,
+    /// By what they are made of.
+    taken: HashMap<ValueId, Vec<Op>>,
+    /// Buffers that are the same as others.
+    names: HashMap<ValueId, ValueId>,
+}
+
+impl Staging {
+    fn definitions(&mut self, block: &Block) {
+        for op in &block.ops {
+            let folds = matches!(op.kind, Kind::Constant) || FOLDED.contains(&op.name);
+            if folds && op.operands.iter().all(|operand| self.constant.contains(operand)) {
+                self.constant.extend(&op.results);
+            } else {
+                self.defined.extend(&op.results);
+            }
+            for inner in op.kind.blocks() {
+                self.definitions(inner);
+            }
+        }
+    }
+
+    fn take(&mut self, block: &mut Block, buffers: &[Buffer]) {
+        let mut constant: Vec<Op> = Vec::new();
+        let (defined, taken, names) = (&self.defined, &mut self.taken, &mut self.names);
+        block.ops.retain(|op| {
+            let Some(of) = op.operands.first().filter(|_| is_staged_store(op)) else { return true };
+            if defined.contains(of) {
+                let all = taken.entry(*of).or_default();
+                match all.iter_mut().find(|other| is_same(other, op, buffers)) {
+                    Some(other) => {
+                        // The one that is moved last stands first.
+                        names.insert(op.results[0], other.results[0]);
+                        other.kind = op.kind.clone();
+                        other.at = op.at;
+                    }
+                    None => all.insert(0, op.clone()),
+                }
+                return false;
+            }
+            match constant.iter().find(|other| is_same(other, op, buffers) && other.operands == op.operands) {
+                Some(other) => {
+                    names.insert(op.results[0], other.results[0]);
+                    false
+                }
+                None => {
+                    constant.push(op.clone());
+                    true
+                }
+            }
+        });
+        for op in &mut block.ops {
+            for inner in op.kind.blocks_mut() {
+                self.take(inner, buffers);
+            }
+        }
+    }
+
+    fn put(&mut self, block: &mut Block) {
+        let mut ops = Vec::with_capacity(block.ops.len());
+        for mut op in std::mem::take(&mut block.ops) {
+            for inner in op.kind.blocks_mut() {
+                self.put(inner);
+            }
+            let results = op.results.clone();
+            ops.push(op);
+            for result in results {
+                ops.extend(self.taken.remove(&result).unwrap_or_default());
+            }
+        }
+        block.ops = ops;
+    }
+}
+
+/// Operations that are done while the kernel is compiled where their operands are known then.
+const FOLDED: [&str; 9] = ["splat", "cast", "widen", "add", "sub", "mul", "broadcast", "expand_dims", "reshape"];
