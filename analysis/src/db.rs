@@ -27,6 +27,7 @@ use tilefit_packing::Problem;
 
 mod assumptions;
 mod calls;
+mod devices;
 mod dumps;
 mod factories;
 mod gluon;
@@ -37,6 +38,7 @@ mod names;
 mod pairs;
 mod patches;
 mod provenance;
+mod scenario_tables;
 mod scenarios;
 mod shapes;
 mod shared_plans;
@@ -48,17 +50,19 @@ mod traced;
 use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
-pub(crate) use gluon::{GluonKernel, gluon_kernel, gluon_name, is_gluon_decorator, is_gluon_kernel};
+pub(crate) use gluon::{
+    GluonKernel, gluon_kernel, gluon_name, gluon_needed_values, gluon_scenario_table, is_gluon_decorator,
+    is_gluon_kernel,
+};
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
+pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;
 use shared_plans::KernelPlans;
 pub(crate) use shared_plans::SharedPlans;
-pub(crate) use tlx::{
-    ScenarioRow, ScenarioTable, TlxKernel, Verdict, module_constant, tlx_kernel, tlx_needed_values, tlx_scenario_table,
-};
+pub(crate) use tlx::{TlxKernel, module_constant, tlx_kernel, tlx_needed_values, tlx_scenario_table};
 pub(crate) use traced::TracedKernel;
 
 #[salsa::db]

@@ -52,6 +52,8 @@ pub enum Constant {
     Function(String),
     /// A function inside of the one that is being run. Only among the locals of that, by the name that it has there.
     Local(StmtId),
+    /// `lambda: body` of the function that is being run. Only among the locals of that.
+    Thunk(ExprId),
     /// Unknown values stay inside, so that the other keys are known.
     Dict(Vec<(Constant, Constant)>),
     Unknown(Reason),
@@ -291,8 +293,8 @@ impl Evaluator<'_> {
             Expr::Attribute { .. } => self.attribute(expr),
             Expr::Call { func, args } => self.call(*func, args),
             Expr::Subscript { value, index } => self.subscript(*value, *index),
-            Expr::Tuple(elements) => self.all(elements).map_or_else(Constant::Unknown, Constant::Tuple),
-            Expr::List(elements) => self.all(elements).map_or_else(Constant::Unknown, Constant::List),
+            Expr::Tuple(elements) => self.elements(elements).map_or_else(Constant::Unknown, Constant::Tuple),
+            Expr::List(elements) => self.elements(elements).map_or_else(Constant::Unknown, Constant::List),
             Expr::Unary { op, operand } => unary(*op, self.value(*operand)),
             Expr::Binary { op, left, right } => binary(*op, self.value(*left), self.value(*right)),
             Expr::Compare { left, rest } => self.compare(*left, rest),
@@ -311,6 +313,13 @@ impl Evaluator<'_> {
                     Some(false) => self.value(*otherwise),
                     None => condition,
                 }
+            }
+            Expr::Thunk(body) => {
+                // Whoever gets it may call it.
+                if self.scope.follows() {
+                    self.value(*body);
+                }
+                unknown("a lambda")
             }
             Expr::Other(kind) => unknown(format!("tilefit does not run a {}", kind.replace('_', " "))),
             Expr::Error => unknown("the expression does not parse"),
@@ -346,6 +355,25 @@ impl Evaluator<'_> {
                 unknown("the expression is no constant")
             }
         }
+    }
+
+    /// Of a list or tuple. Where host code is followed, some may be unknown.
+    fn elements(&self, elements: &[ExprId]) -> Result<Vec<Constant>, Reason> {
+        if !self.scope.follows() {
+            return self.all(elements);
+        }
+        let mut values = Vec::with_capacity(elements.len());
+        for &element in elements {
+            match self.ast.expr(element) {
+                Expr::Starred(list) => match self.value(*list) {
+                    Constant::List(more) | Constant::Tuple(more) => values.extend(more),
+                    Constant::Unknown(reason) => return Err(reason),
+                    _ => return Err(Reason::new("unpacks something that is no list or tuple")),
+                },
+                _ => values.push(self.value(element)),
+            }
+        }
+        Ok(values)
     }
 
     fn all(&self, elements: &[ExprId]) -> Result<Vec<Constant>, Reason> {
@@ -450,7 +478,7 @@ impl Evaluator<'_> {
     fn name(&self, name: &str) -> Constant {
         if let Some((_, value)) = self.arguments.iter().find(|(argument, _)| argument == name) {
             return match value {
-                Constant::Local(_) => unknown(format!("`{name}` is a local function")),
+                Constant::Local(_) | Constant::Thunk(_) => unknown(format!("`{name}` is a local function")),
                 value => value.clone(),
             };
         }
@@ -531,6 +559,7 @@ impl Evaluator<'_> {
                 Some((name, Constant::Local(local))) if path.len() == 1 => {
                     return functions::call_local(self, name, *local, args);
                 }
+                Some((_, Constant::Thunk(body))) if path.len() == 1 && args.is_empty() => return self.value(*body),
                 _ => {}
             }
         }

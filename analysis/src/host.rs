@@ -285,7 +285,14 @@ impl Analysis {
         salsa::Cancelled::catch(query).map_err(|_| Cancelled)
     }
 
-    /// The paths of the known files that a file and its imports import from.
+    /// What other files call the module that a file with kernels of GPUs is: those that import it may launch these kernels. Hand in the texts
+    /// of some, and the values that they launch them with are known.
+    pub fn launched_as(&self, file: FileId) -> Cancellable<Option<String>> {
+        let name = std::panic::AssertUnwindSafe(|| imports::launched_as(&self.db, file.0).map(str::to_owned));
+        salsa::Cancelled::catch(name).map_err(|_| Cancelled)
+    }
+
+    /// The paths of the known files that a file and its imports import from, and of those that may launch its kernels.
     pub fn imported_paths(&self, file: FileId) -> Cancellable<Vec<String>> {
         let paths = || imports::imported(&self.db, file.0).iter().map(|file| file.path(&self.db).clone()).collect();
         salsa::Cancelled::catch(std::panic::AssertUnwindSafe(paths)).map_err(|_| Cancelled)

@@ -9,7 +9,7 @@ use crate::diagnostics::{Code, Severity};
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
 use crate::torch::Tensor;
-use crate::triton::device::Arch;
+use crate::triton::device::{Arch, Compiler};
 use crate::triton::scenario::{self, Scenario};
 use crate::work::Limits;
 
@@ -38,6 +38,10 @@ pub struct Config {
     pub shapes: BTreeMap<String, BTreeMap<String, Tensor>>,
     /// The GPU of TLX kernels whose scenario names none.
     pub tlx_arch: Arch,
+    /// The compiler of GPU kernels whose scenario names none.
+    pub triton: Option<Compiler>,
+    /// Whether a setting names the GPU, which is a default otherwise.
+    pub is_gpu_named: bool,
     pub tlx_rules: Rules,
     /// Values for the parameters of TLX kernels by the name of the kernel; `*` stands for all that have none of their own.
     pub tlx_scenarios: BTreeMap<String, Vec<Scenario>>,
@@ -62,6 +66,8 @@ impl Default for Config {
             codegen: codegen::Options::default(),
             shapes: BTreeMap::new(),
             tlx_arch: Arch::default(),
+            triton: None,
+            is_gpu_named: false,
             tlx_rules: Rules::default(),
             tlx_scenarios: BTreeMap::new(),
             limits: Limits::DEFAULT,
@@ -114,14 +120,33 @@ pub const SEVERITIES: [&str; 5] = ["error", "warning", "info", "hint", "off"];
 pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "target",
-        about: "The NPU whose memory capacities and alignments plans are made for.",
+        about: "The device that plans are made for: the NPU of PyPTO kernels, or the GPU of TLX and Gluon kernels that do not say theirs.",
         shape: Shape::OneOf(&[
             ("ascend910b", "Ascend 910B: 184 KiB of Vec, 512 KiB of Mat, 128 KiB of Acc"),
             ("ascend950", "Ascend 950: 240 KiB of Vec, 512 KiB of Mat, 256 KiB of Acc"),
+            ("sm_70", "GPU: 98,304 bytes of shared memory a block"),
+            ("sm_75", "GPU: 65,536 bytes of shared memory a block"),
+            ("sm_80", "GPU: 166,912 bytes of shared memory a block"),
+            ("sm_86", "GPU: 101,376 bytes of shared memory a block"),
+            ("sm_87", "GPU: 166,912 bytes of shared memory a block"),
+            ("sm_89", "GPU: 101,376 bytes of shared memory a block"),
+            ("sm_90", "GPU: 232,448 bytes of shared memory a block"),
+            ("sm_100", "GPU: 232,448 bytes of shared memory a block"),
+            ("sm_103", "GPU: 232,448 bytes of shared memory a block"),
+            ("sm_107", "GPU: 232,448 bytes of shared memory a block"),
+            ("sm_110", "GPU: 232,448 bytes of shared memory a block"),
+            ("sm_120", "GPU: 101,376 bytes of shared memory a block"),
+            ("gfx942", "GPU: 65,536 bytes of shared memory a block"),
+            ("gfx950", "GPU: 163,840 bytes of shared memory a block"),
+            ("gfx1250", "GPU: 327,680 bytes of shared memory a block"),
         ]),
-        takes: "\"ascend910b\" or \"ascend950\"",
+        takes: "\"ascend910b\", \"ascend950\" or a GPU architecture, such as \"sm_100\"",
         set: |config, value| {
-            config.target = Target::from_name(value.as_str()?)?;
+            let name = value.as_str()?;
+            match Arch::from_name(name) {
+                Some(arch) => (config.tlx_arch, config.is_gpu_named) = (arch, true),
+                None => config.target = Target::from_name(name)?,
+            }
             Some(())
         },
     },
@@ -287,11 +312,30 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.arch",
-        about: "The GPU of TLX kernels whose scenario names none.",
+        about: "The GPU of TLX and Gluon kernels that do not say theirs; `target` says the same.",
         shape: Shape::Arch,
         takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
         set: |config, value| {
-            config.tlx_arch = Arch::from_name(value.as_str()?)?;
+            (config.tlx_arch, config.is_gpu_named) = (Arch::from_name(value.as_str()?)?, true);
+            Some(())
+        },
+    },
+    Setting {
+        key: "triton",
+        about: "The Triton compiler of TLX and Gluon kernels that do not say theirs.",
+        shape: Shape::OneOf(&[
+            ("any", "Triton 3.9 for Gluon, any of them for TLX"),
+            ("3.8", "Triton 3.8"),
+            ("3.9", "Triton 3.9"),
+            ("fork", "Meta's fork of Triton"),
+        ]),
+        takes: "\"any\", \"3.8\", \"3.9\" or \"fork\"",
+        set: |config, value| {
+            let name = value.as_str()?;
+            config.triton = match name {
+                "any" => None,
+                name => Some(Compiler::from_name(name)?),
+            };
             Some(())
         },
     },

@@ -150,8 +150,16 @@ impl Behaviour for Tensor {
         member(self, name)
     }
 
+    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
+        None
+    }
+
     fn method(&self, name: &str, args: &[Constant]) -> Option<Constant> {
         Some(method(self, name, args))
+    }
+
+    fn either(&self, _: &Object) -> Option<Constant> {
+        None
     }
 
     fn binary(&self, op: BinaryOp, left: &Constant, right: &Constant) -> Option<Constant> {

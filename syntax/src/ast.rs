@@ -105,6 +105,8 @@ pub enum Expr {
     },
     /// An f-string: its texts and values in order.
     Joined(Vec<ExprId>),
+    /// `lambda: body`. One with parameters is not looked into.
+    Thunk(ExprId),
     /// Python that tilefit does not look into, by its tree-sitter name: `lambda`, `await`, …
     Other(&'static str),
     /// A place where the text does not parse.
@@ -314,7 +316,7 @@ impl Expr {
             Expr::Binary { left, right, .. } | Expr::Bool2 { left, right, .. } => vec![*left, *right],
             Expr::Compare { left, rest } => [*left].into_iter().chain(rest.iter().map(|(_, right)| *right)).collect(),
             Expr::Ternary { then, condition, otherwise } => vec![*then, *condition, *otherwise],
-            Expr::Starred(inner) | Expr::Unpacked(inner) => vec![*inner],
+            Expr::Starred(inner) | Expr::Unpacked(inner) | Expr::Thunk(inner) => vec![*inner],
             Expr::Comprehension { element, clauses } => [vec![*element], of_clauses(clauses)].concat(),
             Expr::DictComprehension { key, value, clauses } => [vec![*key, *value], of_clauses(clauses)].concat(),
             Expr::Name(_) | Expr::Int(_) | Expr::Float(_) | Expr::Str(_) | Expr::Bool(_) => Vec::new(),

@@ -1,20 +1,22 @@
 //! Gluon kernels in the database: which functions are kernels, each under the scenario in force.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::Stmt;
+use tilefit_syntax::ast::{Expr, Stmt};
 
-use crate::finding::Origin;
+use crate::finding::{Origin, Remedy};
 use crate::triton::device::Compiler;
 use crate::triton::language;
-use crate::triton::scenario;
+use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
 
-use super::scenarios::{callers, imports, is_jit, scenarios};
+use super::launches::launches_of;
+use super::scenario_tables::{ScenarioTable, Verdict, survey};
+use super::scenarios::{callers, imports, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
-use super::{SourceFile, Unit, config, syntax};
+use super::{SourceFile, Unit, config, syntax, units};
 
 /// A Gluon kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,12 +38,90 @@ pub(crate) fn gluon_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -
     let function = scenario::function(ast)?;
     let all = scenarios(db, unit);
     let scenario = all.first().cloned().unwrap_or_default();
-    let arch = scenario.arch.unwrap_or(config(db).tlx_arch);
-    let compiler = scenario.compiler.or(Some(Compiler::V3_9));
-    let traced = traced(db, unit, &scenario, arch, compiler, Dialect::Gluon, BTreeMap::new())?;
+    let traced = laid_out(db, unit, &scenario)?;
     let at = ast.body.iter().find(|&&stmt| matches!(ast.stmt(stmt), Stmt::Function(_)))?;
     let name = ast.name(function.name).unwrap_or_default().to_owned();
     Some(Arc::new(GluonKernel { name, origin: Origin::Stmt(*at), traced, scenarios: all.len() }))
+}
+
+/// The kernel under a scenario.
+fn laid_out<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, scenario: &Scenario) -> Option<TracedKernel> {
+    let arch = scenario.arch.unwrap_or(config(db).tlx_arch);
+    let compiler = scenario.compiler.or(Some(Compiler::V3_9));
+    traced(db, unit, scenario, arch, compiler, Dialect::Gluon, BTreeMap::new())
+}
+
+/// Nothing where there are fewer than two scenarios.
+#[salsa::tracked(returns(ref))]
+pub(crate) fn gluon_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
+    gluon_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
+    let came_to = |scenario: &Scenario| {
+        let traced = laid_out(db, unit, scenario)?;
+        let plan = &traced.planned.plan;
+        let (capacity, lanes) = (traced.arch.smem(), traced.arch.tmem());
+        let is_rejected = traced.findings.iter().any(|finding| finding.is_rejection());
+        let verdict = match (plan.shared.high, plan.tensor.high) {
+            _ if is_rejected => Verdict::Refused,
+            _ if plan.shared.low > capacity || plan.tensor.low > lanes => Verdict::Exceeds,
+            (Some(shared), Some(tensor)) if shared <= capacity && tensor <= lanes => Verdict::Fits,
+            _ => Verdict::Unknown,
+        };
+        Some((verdict, plan.shared.low, plan.tensor.low))
+    };
+    survey(db, unit, 0, None, &came_to)
+}
+
+/// The parameters that need values before all sizes of a kernel are known, each with an example.
+pub(crate) fn gluon_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
+    let mut scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    let mut needed: Vec<(String, &'static str)> = Vec::new();
+    let Some(kernel) = gluon_kernel(db, unit) else { return needed };
+    let mut asked = asked_for(&kernel.traced);
+    // A value may lead to sizes that need another one.
+    while needed.len() < MOST_NEEDED {
+        asked.retain(|(name, _)| !needed.iter().any(|(known, _)| known == name));
+        if asked.is_empty() {
+            break;
+        }
+        for (name, example) in asked {
+            let given = Scenario::parse(&format!("{name}={example}"));
+            scenario = scenario.filled_from(&given);
+            needed.push((name, example));
+        }
+        asked = laid_out(db, unit, &scenario).map_or_else(Vec::new, |traced| asked_for(&traced));
+    }
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
+    if !needed.is_empty() {
+        // What comes behind a value that is not known asks for nothing.
+        for param in params.iter().filter(|param| param.default.is_none()) {
+            let name = ast.name(param.name).unwrap_or_default();
+            let is_constexpr = param.annotation.is_some_and(|it| scenario::is_constexpr(ast, imports, it));
+            if is_constexpr && scenario.value(name, true).is_none() {
+                needed.push((name.to_owned(), "128"));
+            }
+        }
+    }
+    needed.sort_by_key(|(name, _)| params.iter().position(|param| ast.name(param.name) == Some(name.as_str())));
+    needed
+}
+
+/// Parameters that are asked for at once.
+const MOST_NEEDED: usize = 64;
+
+/// The parameters whose values a kernel lacks, in the order in which they are met.
+fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
+    let plan = &traced.planned.plan;
+    let reasons = traced.notes.iter().map(|note| &note.reason).chain(&plan.shared.reasons).chain(&plan.tensor.reasons);
+    let mut found: Vec<(String, &'static str)> = Vec::new();
+    for reason in reasons {
+        if let Some(Remedy::Value { param, example }) = reason.remedy()
+            && !found.iter().any(|(name, _)| name == param)
+        {
+            found.push((param.clone(), example));
+        }
+    }
+    found
 }
 
 /// A function of Gluon that is launched, or that nothing of its file calls.
@@ -61,8 +141,26 @@ pub(crate) fn is_gluon_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>
         let callers = callers(db, file).get(unit.key(db).name());
         callers.is_some_and(|callers| callers.iter().any(|&caller| caller != unit && is_jit(db, caller)))
     };
+    // A task is handed to `gl.warp_specialize` by its name, and launched by nothing.
+    let is_handed_on = || named_by_kernels(db, file).contains(unit.key(db).name()) && launches_of(db, unit).is_empty();
     let has_comment = unit.source(db).text.contains("tilefit:");
-    has_comment || (!is_method && !is_called())
+    has_comment || (!is_method && !is_called() && !is_handed_on())
+}
+
+/// The jit functions that other ones name.
+#[salsa::tracked(returns(ref))]
+fn named_by_kernels(db: &dyn salsa::Database, file: SourceFile) -> Arc<BTreeSet<String>> {
+    let functions = jit_functions(db, file);
+    let mut named = BTreeSet::new();
+    for &unit in units(db, file).iter().filter(|&&unit| is_jit(db, unit)) {
+        let own = unit.key(db).name();
+        let names = syntax(db, unit).exprs().filter_map(|(_, expr)| match expr {
+            Expr::Name(name) if name != own && functions.contains_key(name) => Some(name.clone()),
+            _ => None,
+        });
+        named.extend(names);
+    }
+    Arc::new(named)
 }
 
 /// Whether a decorator makes a kernel of a function.

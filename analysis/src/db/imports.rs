@@ -1,12 +1,16 @@
 //! Where a `from … import …` may lead: paths only, since the analysis reads no files.
 
 use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::Stmt;
+use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
+use super::scenarios::has_kernels_of_gpus;
 use super::{SourceFile, Workspace, syntax, units};
 
 /// Folders above a file that an absolute import is looked for in.
 const FOLDERS_UP: usize = 8;
+
+/// Names of folders that a path and a module have in common before the one is taken to lie in the other's package.
+const FOLDERS_ALIKE: usize = 2;
 
 /// The files that `module` may be, nearest first, seen from the file at `path`. `level` counts the leading dots.
 pub(crate) fn candidates(path: &str, level: u32, module: &str) -> Vec<String> {
@@ -20,7 +24,28 @@ pub(crate) fn candidates(path: &str, level: u32, module: &str) -> Vec<String> {
         "" => vec![format!("{folder}/__init__.py")],
         _ => vec![format!("{folder}/{module}.py"), format!("{folder}/{module}/__init__.py")],
     };
-    folders.into_iter().flat_map(in_folder).collect()
+    let mut all: Vec<String> = folders.into_iter().flat_map(in_folder).collect();
+    if level == 0 {
+        all.extend(within_package(path, &module).into_iter().filter(|path| !all.contains(path)).collect::<Vec<_>>());
+    }
+    all
+}
+
+/// The files that a module may be whose package the file at `path` lies in itself, where the folder of the package hangs elsewhere than in the
+/// program: `a.b.c.d` seen from `…/b/c/tests/t.py` is `…/b/c/d.py`.
+fn within_package(path: &str, module: &str) -> Vec<String> {
+    let parts: Vec<&str> = module.split('/').collect();
+    let mut found = Vec::new();
+    for folder in std::iter::successors(parent(path), |folder| parent(folder)).take(FOLDERS_UP) {
+        for at in FOLDERS_ALIKE..parts.len() {
+            let alike = format!("/{}", parts[at - FOLDERS_ALIKE..at].join("/"));
+            if folder.ends_with(&alike) {
+                let rest = parts[at..].join("/");
+                found.extend([format!("{folder}/{rest}.py"), format!("{folder}/{rest}/__init__.py")]);
+            }
+        }
+    }
+    found
 }
 
 fn parent(path: &str) -> Option<&str> {
@@ -59,14 +84,33 @@ pub(crate) fn unknown(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<Str
     unknown
 }
 
+/// The known files that import a file.
+#[salsa::tracked(returns(ref))]
+pub(super) fn importers(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
+    let Some(workspace) = Workspace::try_get(db) else { return Vec::new() };
+    let others = workspace.files(db).values().copied().filter(|other| *other != file);
+    others.filter(|&other| imported_by(db, other).contains(&file)).collect()
+}
+
 /// Whether a file imports another one, or a file does that it imports.
 pub(crate) fn depends_on(db: &dyn salsa::Database, file: SourceFile, other: SourceFile) -> bool {
     imported(db, file).contains(&other)
 }
 
-/// The known files that a file imports from, and that those do.
+/// What the files that launch the kernels of a file may call it: the name of its module. `None` for files without kernels of GPUs.
+pub(crate) fn launched_as(db: &dyn salsa::Database, file: SourceFile) -> Option<&str> {
+    let path: &str = file.path(db);
+    let module = path.rsplit(['/', '\\']).next()?.strip_suffix(".py")?;
+    let is_name = module.chars().all(|c| c.is_alphanumeric() || c == '_') && module != "__init__";
+    (is_name && has_kernels_of_gpus(db, file)).then_some(module)
+}
+
+/// The known files that a file imports from, and that those do; and those that may launch its kernels.
 pub(crate) fn imported(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
     let mut reached = imported_by(db, file).clone();
+    if launched_as(db, file).is_some() {
+        reached.extend(importers(db, file));
+    }
     let mut next = 0;
     while let Some(&file) = reached.get(next) {
         next += 1;
@@ -85,11 +129,25 @@ fn imported_by(db: &dyn salsa::Database, file: SourceFile) -> Vec<SourceFile> {
     of_file(db, file).iter().filter_map(|candidates| known(db, candidates)).collect()
 }
 
+/// The modules that a block imports by a text.
+fn modules_by_name(ast: &Ast) -> impl Iterator<Item = &str> {
+    ast.exprs().filter_map(|(_, expr)| {
+        let Expr::Call { func, args } = expr else { return None };
+        let (Some(&"import_module"), [path]) = (ast.dotted(*func)?.last(), args.as_slice()) else { return None };
+        match ast.expr(path.value) {
+            Expr::Str(path) => Some(path.as_str()),
+            _ => None,
+        }
+    })
+}
+
 /// The candidates of each import at the top level of a file.
 fn of_file(db: &dyn salsa::Database, file: SourceFile) -> Vec<Vec<String>> {
     let mut imports = Vec::new();
     let statements = units(db, file).iter().filter(|unit| unit.key(db).kind == BlockKind::Statements);
     for &unit in statements {
+        // `importlib.import_module("…")`
+        imports.extend(modules_by_name(syntax(db, unit)).map(|module| candidates(file.path(db), 0, module)));
         for (_, stmt) in syntax(db, unit).stmts() {
             match stmt {
                 Stmt::ImportFrom { level, module, .. } => imports.push(candidates(file.path(db), *level, module)),
@@ -118,5 +176,8 @@ mod tests {
             ["/w/p/c.py", "/w/p/c/__init__.py", "/w/c.py", "/w/c/__init__.py", "/c.py", "/c/__init__.py"]
         );
         assert!(candidates("untitled:1", 0, "c").is_empty());
+        let of_package = candidates("/w/third_party/tlx/tutorials/testing/t.py", 0, "triton.tlx.tutorials.gemm");
+        assert!(of_package.contains(&"/w/third_party/tlx/tutorials/gemm.py".to_owned()));
+        assert!(!of_package.contains(&"/w/third_party/tlx/tutorials/testing/gemm.py".to_owned()));
     }
 }

@@ -1,15 +1,17 @@
 //! Scenarios in the database: the concrete values under which each function of `@triton.jit` and `@gluon.jit` may be compiled.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
 
 use crate::eval::{self, Argument, Constant, Imports, Scope};
 use crate::ir::Reason;
+use crate::tlx::language::has_tlx;
 use crate::triton::language;
 use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
 
+use super::devices::device_of_kernel;
 use super::launches::launches_of;
 use super::{Name, SourceFile, Unit, UnitScope, config, syntax, units};
 
@@ -53,6 +55,18 @@ pub(super) fn is_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool
     scenario::function(ast).is_some_and(|function| scenario::is_jit(ast, imports(db, unit.file(db)), function))
 }
 
+/// Whether a file has functions of TLX or of Gluon.
+#[salsa::tracked(returns(copy))]
+pub(super) fn has_kernels_of_gpus(db: &dyn salsa::Database, file: SourceFile) -> bool {
+    let imports = imports(db, file);
+    let is_gluon = |unit: Unit<'_>| {
+        let ast = syntax(db, unit);
+        scenario::function(ast).is_some_and(|function| scenario::is_gluon(ast, imports, function))
+    };
+    let mut functions = jit_functions(db, file).values();
+    functions.any(|&unit| has_tlx(imports) || is_gluon(unit))
+}
+
 /// Calls and launches of jit functions in a unit. Those of jit functions are evaluated under their scenarios elsewhere.
 #[salsa::tracked(returns(ref))]
 pub(super) fn calls_in<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Arc<Vec<Call>> {
@@ -88,24 +102,54 @@ pub(super) fn scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> A
     let scope = UnitScope::new(db, unit);
     let configurations = scenario::configurations(syntax(db, unit), imports(db, unit.file(db)), &scope);
     let (tuned, bare) = launched(db, unit);
+    let all: Vec<&Scenario> = tuned.iter().chain(bare).collect();
     let bases = match configurations {
         Some(Ok(configurations)) => {
-            let all = |bare: &&Scenario| {
+            let tuned_names: BTreeSet<&String> = configurations.iter().flat_map(|it| it.values.keys()).collect();
+            let tuned = completed(db, unit, tuned, &all, &tuned_names);
+            let is_whole = |bare: &&Scenario| {
                 configurations.iter().all(|it| it.values.keys().all(|name| bare.values.contains_key(name)))
             };
-            let bare = bare.iter().filter(all).cloned();
-            scenario::product(&configurations, tuned).into_iter().chain(bare).collect()
+            let bare = bare.iter().filter(is_whole).cloned();
+            let tuned = scenario::product(&configurations, &tuned);
+            // What is launched past the tuning is compiled, and a configuration may be dropped before.
+            match scenario::is_pruned(syntax(db, unit), imports(db, unit.file(db))) {
+                true => bare.chain(tuned).take(scenario::MOST_SCENARIOS).collect(),
+                false => tuned.into_iter().chain(bare).collect(),
+            }
         }
         Some(Err(_)) | None => {
             let mut bases = from_callers(db, unit);
-            bases.extend(tuned.iter().chain(bare).cloned());
+            let launches: Vec<Scenario> = all.iter().map(|&launch| launch.clone()).collect();
+            bases.extend(completed(db, unit, &launches, &all, &BTreeSet::new()));
             scenario::without_parts(bases)
         }
     };
     let explicit = scenario::explicit(comments(db, unit), configured(db, unit));
-    let agreed = Scenario { values: launch_values(db, unit), ..Scenario::default() };
-    let combined = scenario::combine(&explicit, bases).into_iter();
-    Arc::new(combined.map(|scenario| scenario.filled_from(&agreed)).collect())
+    // A comment speaks first, then a launch, then the kernel's instructions.
+    let around = Scenario { arch: device_of_kernel(db, unit), compiler: config(db).triton, ..Scenario::default() };
+    let agreed = Scenario { values: launch_values(db, unit), ..around.clone() };
+    let mut combined = scenario::combine(&explicit, bases);
+    if combined.is_empty() && around != Scenario::default() {
+        combined.push(around);
+    }
+    Arc::new(combined.into_iter().map(|scenario| scenario.filled_from(&agreed)).collect())
+}
+
+/// Launches in functions whose arguments others give, completed by what those launch; all others as they are.
+fn completed<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    launches: &[Scenario],
+    all: &[&Scenario],
+    tuned: &BTreeSet<&String>,
+) -> Vec<Scenario> {
+    // Where nothing of a kind is launched by a test or a program, what is launched was seen in functions that others call.
+    let is_called = |is_bare: bool| launches_of(db, unit).iter().any(|it| it.is_called && it.is_bare == is_bare);
+    match is_called(false) || is_called(true) {
+        true => scenario::completed(launches, all, tuned),
+        false => launches.to_vec(),
+    }
 }
 
 /// What launches say of a kernel: those that its decorators see, and those past them. One that says less than another is left out.
@@ -124,9 +168,15 @@ fn launched_scenarios<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> (Ve
                 "" => "the launch in this file".to_owned(),
                 place => format!("the launch in `{place}`"),
             };
-            launch.call.launched(ast, imports, function, &from)
+            Scenario { arch: launch.arch, ..launch.call.launched(ast, imports, function, &from) }
         });
-        scenario::without_parts(scenarios.collect())
+        let all: Vec<Scenario> = scenarios.collect();
+        let says_nothing = all.first().map(|_| Scenario::default());
+        match scenario::without_parts(all) {
+            // Others may say what is launched there.
+            none if none.is_empty() => says_nothing.into_iter().collect(),
+            some => some,
+        }
     };
     (of(false), of(true))
 }

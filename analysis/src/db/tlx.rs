@@ -1,6 +1,6 @@
 //! TLX kernels in the database: the kernel under one of its scenarios, its memory, and what all scenarios come to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
@@ -10,13 +10,13 @@ use crate::eval::{Argument, Constant, Scope};
 use crate::finding::{Origin, Reason, Remedy};
 use crate::tlx::language;
 use crate::tlx::{self, front, kernel};
-use crate::triton::device::{Arch, Compiler};
-use crate::triton::scenario::{self, ArgumentType, Call, Scenario};
+use crate::triton::scenario::{Call, Scenario};
 use crate::triton::tensor_memory::requested_columns;
 use crate::triton::trace::Dialect;
 use crate::work::{Failure, within};
 
-use super::scenarios::{calls_in, imports, is_jit, is_pruned, jit_functions, launch_values, scenarios};
+use super::scenario_tables::{ScenarioTable, Verdict, survey};
+use super::scenarios::{calls_in, imports, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{Name, Unit, UnitScope, config, syntax};
 
@@ -33,46 +33,6 @@ pub(crate) struct TlxKernel {
     pub(crate) selected: usize,
 }
 
-/// What the scenarios of a kernel come to.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct ScenarioTable {
-    /// Those that do not fit first, the largest of them first.
-    pub(crate) rows: Vec<ScenarioRow>,
-    /// Scenarios that have no row.
-    pub(crate) more: usize,
-    /// How many fit, of those of known size that no `static_assert` refuses.
-    pub(crate) fits: (usize, usize),
-    /// Scenarios that nothing was found out of: there are too many.
-    pub(crate) is_cut: bool,
-    /// A function of the author's drops some of them before any is compiled.
-    pub(crate) pruned: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ScenarioRow {
-    /// Its place among all scenarios.
-    pub(crate) index: usize,
-    pub(crate) scenario: Scenario,
-    pub(crate) verdict: Verdict,
-    /// Bytes, at least.
-    pub(crate) smem: u64,
-    /// Columns, as they are requested, at least.
-    pub(crate) tmem: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Fits,
-    Exceeds,
-    /// A `static_assert` is not satisfied.
-    Refused,
-    /// Sizes are missing.
-    Unknown,
-}
-
-/// Scenarios that a table has rows for. All are counted.
-const MOST_ROWS: usize = 64;
-
 /// Nothing where there are fewer than two scenarios.
 #[salsa::tracked(returns(ref))]
 pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
@@ -80,7 +40,6 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
     let launch = launch_values(db, unit);
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
-    let scenarios = scenarios(db, unit);
     let helps = |name: &str| scope.function(name).is_some_and(|source| front::mentions_tlx(&source.ast, imports));
     let relevant = front::relevant_params(ast, imports, &helps);
     let came_to = |scenario: &Scenario| {
@@ -106,64 +65,7 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
         };
         Some((verdict, smem.0, tmem.0))
     };
-    let mut rows: Vec<ScenarioRow> = Vec::new();
-    // Scenarios that differ in nothing that memory depends on come to the same.
-    let mut known: Vec<(Footing<'_>, (Verdict, u64, u64))> = Vec::new();
-    // One budget for all of them: a table is shown for one kernel. What was found out before it is used up counts.
-    let surveyed = within(config.limits, || {
-        for (index, scenario) in scenarios.iter().enumerate() {
-            let footing = Footing::of(scenario, &relevant);
-            let result = match known.iter().find(|(other, _)| *other == footing) {
-                Some((_, result)) => *result,
-                None => {
-                    let result = came_to(scenario)?;
-                    known.push((footing, result));
-                    result
-                }
-            };
-            let (verdict, smem, tmem) = result;
-            rows.push(ScenarioRow { index, scenario: scenario.clone(), verdict, smem, tmem });
-        }
-        Some(())
-    });
-    if matches!(surveyed, Ok(None)) || rows.is_empty() {
-        return None;
-    }
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let fits = count(Verdict::Fits);
-    let fits = (fits, fits + count(Verdict::Exceeds));
-    let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
-    rows.sort_by_key(|row| match row.verdict {
-        Verdict::Exceeds => (false, std::cmp::Reverse((row.tmem, row.smem))),
-        _ => (true, std::cmp::Reverse((0, 0))),
-    });
-    // The one in force has a row, however many do not fit.
-    if let Some(at) = rows.iter().skip(MOST_ROWS).position(|row| row.index == kernel.selected) {
-        rows.swap(MOST_ROWS - 1, MOST_ROWS + at);
-    }
-    rows.truncate(MOST_ROWS);
-    let more = scenarios.len() - rows.len();
-    Some(ScenarioTable { rows, more, fits, is_cut, pruned: is_pruned(db, unit) })
-}
-
-/// What memory depends on of a scenario.
-#[derive(PartialEq)]
-struct Footing<'a> {
-    values: Vec<Option<&'a Constant>>,
-    arguments: &'a BTreeMap<String, (ArgumentType, String)>,
-    arch: Option<Arch>,
-    compiler: Option<Compiler>,
-    options: [Option<u32>; 3],
-    divisible: Option<&'a BTreeSet<String>>,
-}
-
-impl<'a> Footing<'a> {
-    fn of(scenario: &'a Scenario, relevant: &BTreeSet<String>) -> Footing<'a> {
-        let values = relevant.iter().map(|name| scenario.values.get(name).map(|(value, _)| value)).collect();
-        let Scenario { arch, compiler, num_warps, num_ctas, num_stages, .. } = *scenario;
-        let (options, divisible) = ([num_warps, num_ctas, num_stages], scenario.divisible.as_ref());
-        Footing { values, arguments: &scenario.arguments, arch, compiler, options, divisible }
-    }
+    survey(db, unit, kernel.selected, Some(&relevant), &came_to)
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.

@@ -37,6 +37,8 @@ pub(crate) struct TracedKernel {
     pub(crate) arch: Arch,
     /// The author, or the file, says which device it is; else it is assumed.
     pub(crate) is_told: bool,
+    /// Whether something says how many warps the kernel has; 4 are assumed otherwise.
+    pub(crate) are_warps_told: bool,
     /// `None`: it may be any.
     pub(crate) compiler: Option<Compiler>,
     /// False where a stage of tilefit failed on it.
@@ -98,7 +100,8 @@ pub(super) fn traced<'db>(
         notes: trace.notes,
         findings: trace.findings,
         arch,
-        is_told: scenario.arch.is_some() || uses_tensor_memory,
+        is_told: scenario.arch.is_some() || config(db).is_gpu_named || uses_tensor_memory,
+        are_warps_told: scenario.num_warps.is_some(),
         compiler,
         is_planned,
     })

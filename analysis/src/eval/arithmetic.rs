@@ -16,9 +16,8 @@ pub fn truth(value: &Constant) -> Option<bool> {
         Constant::None => Some(false),
         Constant::List(elements) | Constant::Tuple(elements) => Some(!elements.is_empty()),
         Constant::Dict(pairs) => Some(!pairs.is_empty()),
-        Constant::Dtype(_) | Constant::Member(_) | Constant::Record(_) | Constant::Function(_) | Constant::Local(_) => {
-            Some(true)
-        }
+        Constant::Dtype(_) | Constant::Member(_) | Constant::Record(_) | Constant::Function(_) => Some(true),
+        Constant::Local(_) | Constant::Thunk(_) => Some(true),
         Constant::Object(object) => object.truth(),
         Constant::Unknown(_) => None,
     }

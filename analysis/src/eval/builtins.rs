@@ -138,6 +138,13 @@ pub(super) fn math(name: &str, values: &[Constant]) -> Constant {
         ("log2", [value]) => {
             number(value).filter(|value| *value > 0.0).map(|value| Constant::Float(FloatBits::new(value.log2())))
         }
+        // As CPython does.
+        ("log", [value, base]) => match (number(value), number(base)) {
+            (Some(value), Some(base)) if value > 0.0 && base > 0.0 && base != 1.0 => {
+                Some(Constant::Float(FloatBits::new(value.ln() / base.ln())))
+            }
+            _ => None,
+        },
         ("prod", [Constant::List(elements) | Constant::Tuple(elements)]) => {
             Some(elements.iter().cloned().fold(Constant::Int(1), |a, b| binary(BinaryOp::Mul, a, b)))
         }

@@ -58,7 +58,7 @@ pub(super) fn run(
         steps: caller.steps,
         work: caller.work,
     };
-    Run { evaluator, locals: arguments, held: 0, lenient: defining_scope.follows() }.call(function)
+    Run { evaluator, locals: arguments, held: 0, lenient: defining_scope.follows(), returns: Vec::new() }.call(function)
 }
 
 /// `name(args)` of a function inside of the one that is being run, whose locals it sees as they are now.
@@ -75,7 +75,7 @@ pub(super) fn call_local(caller: &Evaluator, name: &str, local: StmtId, args: &[
         }
     }
     let evaluator = Evaluator { arguments: &[], depth: caller.depth + 10, ..*caller };
-    Run { evaluator, held: locals.len(), locals, lenient: scope.follows() }.call(function)
+    Run { evaluator, held: locals.len(), locals, lenient: scope.follows(), returns: Vec::new() }.call(function)
 }
 
 /// Whether a function inside of another one changes nothing but its own locals, so that calls of it can be run by themselves.
@@ -107,7 +107,8 @@ fn changes_locals_only(ast: &Ast, body: &[StmtId]) -> bool {
 /// Runs a function whose arguments are not known, or the statements of a module.
 pub(super) fn follow(evaluator: &Evaluator) {
     let ast = evaluator.ast;
-    let mut run = Run { evaluator: Evaluator { ..*evaluator }, locals: Vec::new(), held: 0, lenient: true };
+    let mut run =
+        Run { evaluator: Evaluator { ..*evaluator }, locals: Vec::new(), held: 0, lenient: true, returns: Vec::new() };
     let ended = match function(ast) {
         Some(function) => {
             for param in &function.params {
@@ -126,26 +127,23 @@ pub(super) fn follow(evaluator: &Evaluator) {
 /// Runs a function in parts, each with what the ones before left in its locals.
 pub(super) fn run_parts(first: &Evaluator, rest: &[Evaluator], arguments: &[Argument]) -> Constant {
     let Some(function) = function(first.ast) else { return unknown("is no function") };
-    let mut run = Run { evaluator: Evaluator { ..*first }, locals: Vec::new(), held: 0, lenient: true };
+    let mut run =
+        Run { evaluator: Evaluator { ..*first }, locals: Vec::new(), held: 0, lenient: true, returns: Vec::new() };
     for (name, value) in bound_arguments(first, function, arguments) {
         run.bind(&name, value);
     }
     run.held = run.locals.len();
     let mut flow = run.body(&function.body);
     for evaluator in rest {
-        if matches!(flow, Ok(Flow::Return(_)) | Err(_)) {
+        if matches!(flow, Ok(Flow::Return(_) | Flow::Ends) | Err(_)) {
             break;
         }
         // A local function is a statement of its own part.
-        run.locals.retain(|(_, value)| !matches!(value, Constant::Local(_)));
-        run = Run { evaluator: Evaluator { ..*evaluator }, locals: run.locals, held: run.held, lenient: true };
+        run.locals.retain(|(_, value)| !matches!(value, Constant::Local(_) | Constant::Thunk(_)));
+        run = Run { evaluator: Evaluator { ..*evaluator }, ..run };
         flow = run.body(&evaluator.ast.body);
     }
-    match flow {
-        Ok(Flow::Return(value)) => value,
-        Ok(_) => Constant::None,
-        Err(reason) => Constant::Unknown(reason),
-    }
+    run.returned(flow)
 }
 
 /// The value of each parameter, also of `*args` and `**kwargs`.
@@ -227,6 +225,8 @@ struct Run<'e> {
     held: usize,
     /// Goes on after what is not known: only the calls are wanted.
     lenient: bool,
+    /// What is returned under conditions that are not known.
+    returns: Vec<Constant>,
 }
 
 /// How a statement ends.
@@ -235,6 +235,27 @@ enum Flow {
     Break,
     Continue,
     Return(Constant),
+    /// With an error or the end of the program.
+    Ends,
+}
+
+/// What is known of something that is one or the other.
+fn either(one: Constant, other: Constant) -> Constant {
+    if one == other && !matches!(one, Constant::Unknown(_)) {
+        return one;
+    }
+    let joined = match (&one, &other) {
+        (Constant::Object(one), Constant::Object(other)) => one.either(other),
+        (Constant::Tuple(some), Constant::Tuple(others)) if some.len() == others.len() => {
+            let parts = some.iter().cloned().zip(others.iter().cloned());
+            Some(Constant::Tuple(parts.map(|(one, other)| either(one, other)).collect()))
+        }
+        _ => None,
+    };
+    joined.unwrap_or_else(|| match (one, other) {
+        (Constant::Unknown(reason), _) | (_, Constant::Unknown(reason)) => Constant::Unknown(reason),
+        _ => unknown("depends on a condition that is not known"),
+    })
 }
 
 impl Run<'_> {
@@ -248,11 +269,22 @@ impl Run<'_> {
 
     /// What the function returns.
     fn call(mut self, function: &Function) -> Constant {
-        match self.body(&function.body) {
+        let flow = self.body(&function.body);
+        self.returned(flow)
+    }
+
+    fn returned(self, flow: Result<Flow, Reason>) -> Constant {
+        let value = match flow {
             Ok(Flow::Return(value)) => value,
+            Ok(Flow::Ends) => {
+                let mut returns = self.returns.into_iter();
+                let first = returns.next().unwrap_or_else(|| unknown("the program ends"));
+                return returns.fold(first, either);
+            }
             Ok(_) => Constant::None,
             Err(reason) => Constant::Unknown(reason),
-        }
+        };
+        self.returns.into_iter().fold(value, either)
     }
 
     fn body(&mut self, body: &[StmtId]) -> Result<Flow, Reason> {
@@ -279,7 +311,10 @@ impl Run<'_> {
                 return Ok(Flow::Return(value.map_or(Constant::None, |value| evaluator.value(value))));
             }
             Stmt::Assign { targets, value: Some(value), .. } => {
-                let value = self.value(*value);
+                let value = match (self.value(*value), ast.expr(*value), targets.as_slice()) {
+                    (_, Expr::Thunk(body), [target]) if ast.name(*target).is_some() => Constant::Thunk(*body),
+                    (value, ..) => value,
+                };
                 for &target in targets {
                     self.assign(target, value.clone())?;
                 }
@@ -294,10 +329,7 @@ impl Run<'_> {
             }
             Stmt::If { condition, body, or_else } => match self.within().condition(*condition) {
                 Ok(holds) => return self.body(if holds { body } else { or_else }),
-                Err(_) if self.lenient => {
-                    self.perhaps(body)?;
-                    self.perhaps(or_else)?;
-                }
+                Err(_) if self.lenient => return self.one_of(body, or_else),
                 Err(reason) => return Err(reason),
             },
             Stmt::While { body, .. } if self.lenient => self.perhaps(body)?,
@@ -306,6 +338,7 @@ impl Run<'_> {
                     match self.body(body)? {
                         Flow::Break => return Ok(Flow::Next),
                         Flow::Return(value) => return Ok(Flow::Return(value)),
+                        Flow::Ends => return Ok(Flow::Ends),
                         Flow::Next | Flow::Continue => {}
                     }
                 }
@@ -328,13 +361,14 @@ impl Run<'_> {
                     match self.body(body)? {
                         Flow::Break => return Ok(Flow::Next),
                         Flow::Return(value) => return Ok(Flow::Return(value)),
+                        Flow::Ends => return Ok(Flow::Ends),
                         Flow::Next | Flow::Continue => {}
                     }
                 }
                 return self.body(or_else);
             }
             Stmt::Expr(expr) if self.lenient && self.never_returns(*expr) => {
-                return Ok(Flow::Return(unknown("the program ends")));
+                return Ok(Flow::Ends);
             }
             Stmt::Expr(expr) => self.expression(*expr)?,
             Stmt::Function(local) if is_closed(ast, local) => {
@@ -349,7 +383,7 @@ impl Run<'_> {
             Stmt::Pass | Stmt::Import(_) | Stmt::Assign { value: None, .. } => {}
             // What is checked holds in a program that runs.
             Stmt::Other { keyword: "assert", .. } => {}
-            Stmt::Other { keyword: "raise", .. } if self.lenient => return Ok(Flow::Return(unknown("an error"))),
+            Stmt::Other { keyword: "raise", .. } if self.lenient => return Ok(Flow::Ends),
             Stmt::Other { body, .. } if self.lenient => self.perhaps(body)?,
             Stmt::With { body, .. } if self.lenient => return self.body(body),
             Stmt::ImportFrom { .. } | Stmt::Error if self.lenient => {}
@@ -372,9 +406,47 @@ impl Run<'_> {
 
     /// Runs statements of which it is not known whether they run: what they assign is not known after them.
     fn perhaps(&mut self, body: &[StmtId]) -> Result<(), Reason> {
-        self.body(body)?;
+        if let Flow::Return(value) = self.body(body)? {
+            self.returns.push(value);
+        }
         self.forget(body);
         Ok(())
+    }
+
+    /// Runs one body and the other, of which it is not known which one runs.
+    fn one_of(&mut self, one: &[StmtId], other: &[StmtId]) -> Result<Flow, Reason> {
+        let before = self.locals.clone();
+        let first = self.body(one)?;
+        let after_first = std::mem::replace(&mut self.locals, before);
+        let second = self.body(other)?;
+        let leaves = |flow: &Flow| matches!(flow, Flow::Return(_) | Flow::Ends);
+        match (leaves(&first), leaves(&second)) {
+            (true, true) => {
+                // Nothing runs behind it.
+                return Ok(match (first, second) {
+                    (Flow::Return(one), Flow::Return(other)) => Flow::Return(either(one, other)),
+                    (Flow::Return(value), _) | (_, Flow::Return(value)) => Flow::Return(value),
+                    _ => Flow::Ends,
+                });
+            }
+            (true, false) => {}
+            (false, true) => self.locals = after_first,
+            (false, false) => {
+                for (name, value) in after_first {
+                    match self.locals.iter_mut().find(|(local, _)| *local == name) {
+                        Some((_, other)) if *other == value => {}
+                        Some((_, other)) => *other = either(value, other.clone()),
+                        None => self.locals.push((name, value)),
+                    }
+                }
+            }
+        }
+        for flow in [first, second] {
+            if let Flow::Return(value) = flow {
+                self.returns.push(value);
+            }
+        }
+        Ok(Flow::Next)
     }
 
     fn forget(&mut self, body: &[StmtId]) {
@@ -402,6 +474,16 @@ impl Run<'_> {
         match ast.expr(target) {
             Expr::Name(name) => self.bind(name, Constant::Unknown(reason.clone())),
             Expr::Subscript { value, .. } => self.forget_target(*value, reason),
+            Expr::Attribute { value: object, name: member } => {
+                if let Some(name) = ast.name(*object)
+                    && let Some((_, Constant::Object(object))) = self.locals.iter().find(|(local, _)| local == name)
+                {
+                    match object.with_member(member, &Constant::Unknown(reason.clone())) {
+                        Some(changed) => self.bind(name, changed),
+                        None => self.forget_name(name, reason),
+                    }
+                }
+            }
             _ => ast.elements(target).unwrap_or_default().iter().for_each(|part| self.forget_target(*part, reason)),
         }
     }
@@ -446,14 +528,14 @@ impl Run<'_> {
                         self.forget_name(name, &reason);
                     }
                 }
-                Expr::Attribute { value, .. } => {
-                    if let Some(name) = ast.name(*value)
-                        && self
-                            .locals
-                            .iter()
-                            .any(|(local, value)| local == name && matches!(value, Constant::Object(_)))
+                Expr::Attribute { value: object, name: member } => {
+                    if let Some(name) = ast.name(*object)
+                        && let Some((_, Constant::Object(object))) = self.locals.iter().find(|(local, _)| local == name)
                     {
-                        self.forget_name(name, &reason);
+                        match object.with_member(member, &value) {
+                            Some(changed) => self.bind(name, changed),
+                            None => self.forget_name(name, &reason),
+                        }
                     }
                 }
                 _ => {}
@@ -578,10 +660,16 @@ impl Run<'_> {
         };
         let renames = |stmt: &Stmt| match stmt {
             Stmt::Assign { targets, value: Some(value), .. } => {
-                let is_fresh = matches!(
-                    ast.expr(*value),
-                    Expr::List(_) | Expr::Dict(_) | Expr::Comprehension { .. } | Expr::DictComprehension { .. }
-                );
+                let is_fresh = match ast.expr(*value) {
+                    Expr::List(_) | Expr::Dict(_) | Expr::Comprehension { .. } | Expr::DictComprehension { .. } => true,
+                    // Of what is only followed, functions are taken to return what they made.
+                    Expr::Call { .. } if self.lenient => true,
+                    Expr::Call { func, .. } => match ast.expr(*func) {
+                        Expr::Attribute { name, .. } => name == "copy",
+                        function => matches!(function, Expr::Name(name) if name == "dict"),
+                    },
+                    _ => false,
+                };
                 let is_target = targets.iter().any(is_it);
                 let into_a_part = targets.iter().any(|target| matches!(ast.expr(*target), Expr::Attribute { .. }));
                 is_it(value) && (into_a_part || targets.iter().any(|target| ast.name(*target).is_some()))

@@ -1,6 +1,6 @@
 //! Methods of texts, lists and dictionaries that change nothing.
 
-use tilefit_syntax::ast::{Arg, ExprId};
+use tilefit_syntax::ast::{Arg, Expr, ExprId};
 
 use super::{Constant, Evaluator, LONGEST, records, unknown};
 use crate::finding::Reason;
@@ -15,8 +15,17 @@ pub(super) fn call(caller: &Evaluator, object: ExprId, name: &str, args: &[Arg])
     if let Constant::Object(object) = &object {
         // `tensor.to(device, dtype=…)` is another tensor than `tensor.to(device)`.
         let counts = |arg: &&Arg| arg.keyword.is_none() || arg.keyword.as_deref() == Some("dtype");
-        let plain = args.iter().filter(counts).map(|arg| caller.value(arg.value));
-        return object.method(name, &plain.collect::<Vec<_>>()).unwrap_or_else(not_run);
+        let mut values = Vec::new();
+        for arg in args.iter().filter(counts) {
+            match caller.ast.expr(arg.value) {
+                Expr::Starred(list) => match caller.value(*list) {
+                    Constant::List(more) | Constant::Tuple(more) => values.extend(more),
+                    _ => return not_run(),
+                },
+                _ => values.push(caller.value(arg.value)),
+            }
+        }
+        return object.method(name, &values).unwrap_or_else(not_run);
     }
     if let Constant::Record(record) = object {
         return records::method(caller, &record, name, args);

@@ -30,8 +30,14 @@ pub trait Behaviour: Any + fmt::Debug + Send + Sync + RefUnwindSafe + UnwindSafe
     /// `object.name`; `None` where that is not modelled.
     fn member(&self, name: &str) -> Option<Constant>;
 
+    /// The value after `object.name = value`; `None` where that is not modelled, or changes what others hold.
+    fn with_member(&self, name: &str, value: &Constant) -> Option<Constant>;
+
     /// `object.name(args)`, without keywords; `None` where that is not modelled.
     fn method(&self, name: &str, args: &[Constant]) -> Option<Constant>;
+
+    /// What is known of a value that is this or the other; `None` where that is nothing.
+    fn either(&self, other: &Object) -> Option<Constant>;
 
     /// An operator of which it is one side or both; `None` where it has nothing to say to it.
     fn binary(&self, op: BinaryOp, left: &Constant, right: &Constant) -> Option<Constant>;

@@ -53,7 +53,15 @@ impl Behaviour for Value {
         None
     }
 
+    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
+        None
+    }
+
     fn method(&self, _: &str, _: &[Constant]) -> Option<Constant> {
+        None
+    }
+
+    fn either(&self, _: &Object) -> Option<Constant> {
         None
     }
 

@@ -1,5 +1,7 @@
 //! What the host makes to launch kernels with: PyTorch's tensors and Triton's tensor descriptors, as far as they are known. Parts of them may not be.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use tilefit_syntax::ast::BinaryOp;
 
 use crate::eval::{Argument, Behaviour, Constant, Object};
@@ -7,6 +9,7 @@ use crate::finding::Reason;
 
 use super::language::Dtype;
 use super::scenario::ArgumentType;
+use super::shared_layout::Nvmma;
 
 /// A tensor of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,14 +17,35 @@ pub struct Tensor {
     /// Extents, each of which may be unknown; `None`: not even how many.
     shape: Option<Vec<Constant>>,
     dtype: Option<Dtype>,
+    /// Whether its elements lie one behind the other, the last axis first.
+    is_contiguous: Option<bool>,
 }
 
 /// A tensor descriptor that the host makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Descriptor {
     tensor: Tensor,
-    /// What one load brings.
+    /// What one load brings; `None` also for a dummy, in whose place the real one comes later.
     block: Option<Vec<u64>>,
+    layout: Stated,
+}
+
+/// A layout that is stated or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stated {
+    /// The default of the block.
+    Nothing,
+    /// As Python text.
+    Known(String),
+    Unknown,
+}
+
+/// What Python knows by a text that kernels understand: a layout, a class or a function of the kernel's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    pub text: String,
+    /// The path of the file whose names it uses; `None`: it means the same everywhere.
+    pub file: Option<String>,
 }
 
 /// An element type of PyTorch, by its name there.
@@ -68,6 +92,21 @@ pub fn call(path: &[&str], arguments: &dyn Fn() -> Vec<Argument>) -> Option<Cons
             let values: Vec<Constant> = values.by_ref().map(|argument| argument.value).collect();
             Some(if let [only] = values.as_slice() { only.clone() } else { Constant::Tuple(values) })
         }
+        [.., "TensorWrapper"] => {
+            let arguments = arguments();
+            let dtype = keyword(&arguments, "dtype").or_else(|| arguments.get(1).map(|argument| &argument.value));
+            let base = arguments.first().and_then(|base| base.value.get::<Tensor>());
+            let dtype = dtype.and_then(Dtype::from_constant);
+            Some(base.map_or_else(
+                || unknown("a tensor of another type"),
+                |base| Constant::object(Tensor { dtype, ..base.clone() }),
+            ))
+        }
+        ["triton", "testing", "Benchmark"] => {
+            let parts = arguments().into_iter().filter_map(|part| Some((Constant::Str(part.keyword?), part.value)));
+            Some(Constant::Dict(parts.collect()))
+        }
+        [.., "MXTensor", "to_mx"] => Some(scaled(&arguments())),
         [.., "TensorDescriptor"] => Some(descriptor(&arguments(), 3)),
         [.., "TensorDescriptor", "from_tensor"] => Some(descriptor(&arguments(), 1)),
         _ => None,
@@ -92,37 +131,308 @@ fn made(name: &str, arguments: &[Argument]) -> Option<Tensor> {
     };
     let float32 = Dtype::from_name("float32");
     let int64 = Dtype::from_name("int64");
+    let is_plain = keyword(arguments, "memory_format").is_none();
+    let fresh = |shape, dtype| Tensor { shape, dtype, is_contiguous: is_plain.then_some(true) };
     Some(match name {
         "empty" | "zeros" | "ones" | "randn" | "rand" => {
             let shape = keyword(arguments, "size").map_or_else(|| extents(&positional), |size| extents(&[size]));
-            Tensor { shape, dtype: dtype(float32) }
+            fresh(shape, dtype(float32))
         }
-        "full" => Tensor {
-            shape: keyword(arguments, "size").or(positional.first().copied()).and_then(|size| extents(&[size])),
-            dtype: dtype(keyword(arguments, "fill_value").or(positional.get(1).copied()).and_then(of_value)),
+        "full" => fresh(
+            keyword(arguments, "size").or(positional.first().copied()).and_then(|size| extents(&[size])),
+            dtype(keyword(arguments, "fill_value").or(positional.get(1).copied()).and_then(of_value)),
+        ),
+        "empty_strided" => Tensor {
+            shape: positional.first().and_then(|size| extents(&[size])),
+            dtype: dtype(float32),
+            is_contiguous: None,
         },
-        "empty_strided" => {
-            Tensor { shape: positional.first().and_then(|size| extents(&[size])), dtype: dtype(float32) }
-        }
-        "randint" => Tensor {
-            shape: keyword(arguments, "size").or(positional.last().copied()).and_then(|size| extents(&[size])),
-            dtype: dtype(int64),
-        },
-        "arange" => Tensor {
-            shape: match positional.as_slice() {
+        "randint" => fresh(
+            keyword(arguments, "size").or(positional.last().copied()).and_then(|size| extents(&[size])),
+            dtype(int64),
+        ),
+        "arange" => fresh(
+            match positional.as_slice() {
                 [stop] => Some(vec![(*stop).clone()]),
                 _ => None,
             },
-            dtype: dtype(positional.first().copied().and_then(of_value)),
-        },
-        "tensor" => Tensor { shape: None, dtype: dtype(positional.first().copied().and_then(of_value)) },
+            dtype(positional.first().copied().and_then(of_value)),
+        ),
+        "tensor" => fresh(None, dtype(positional.first().copied().and_then(of_value))),
         "empty_like" | "zeros_like" | "ones_like" | "randn_like" | "rand_like" | "full_like" => {
             let like = positional.first()?.get::<Tensor>();
             let shape = like.and_then(|like| like.shape.clone());
-            Tensor { shape, dtype: dtype(like.and_then(|like| like.dtype)) }
+            Tensor {
+                shape,
+                dtype: dtype(like.and_then(|like| like.dtype)),
+                is_contiguous: like.and_then(|like| like.is_contiguous).filter(|is_contiguous| *is_contiguous),
+            }
         }
         _ => return None,
     })
+}
+
+/// What a function of autograd keeps for its gradient. All who have it have the same.
+#[derive(Debug, Clone, Default)]
+pub struct Context(Arc<Mutex<Vec<(String, Constant)>>>);
+
+/// Of `ctx.save_for_backward(…)`.
+const SAVED: &str = "saved_tensors";
+
+impl Context {
+    /// What is kept under two values may be either.
+    fn keep(&self, name: &str, value: &Constant) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match kept.iter_mut().find(|(other, _)| other == name) {
+            Some((_, other)) if other != value => *other = unknown(format!("`{name}` is kept more than once")),
+            Some(_) => {}
+            None => kept.push((name.to_owned(), value.clone())),
+        }
+    }
+}
+
+impl Behaviour for Context {
+    fn truth(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn is_known(&self) -> bool {
+        false
+    }
+
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
+    fn equals(&self, other: &Object) -> bool {
+        other.get::<Context>().is_some_and(|other| Arc::ptr_eq(&self.0, &other.0))
+    }
+
+    fn named(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn member(&self, name: &str) -> Option<Constant> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
+    }
+
+    fn with_member(&self, name: &str, value: &Constant) -> Option<Constant> {
+        self.keep(name, value);
+        Some(Constant::object(self.clone()))
+    }
+
+    fn method(&self, name: &str, args: &[Constant]) -> Option<Constant> {
+        (name == "save_for_backward").then(|| {
+            self.keep(SAVED, &Constant::Tuple(args.to_vec()));
+            Constant::None
+        })
+    }
+
+    fn either(&self, _: &Object) -> Option<Constant> {
+        None
+    }
+
+    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+        None
+    }
+}
+
+/// The gradients of what a function returns, each of which is a tensor like that.
+pub fn gradients(returned: &Constant) -> Vec<Constant> {
+    let one = |value: &Constant| match value.get::<Tensor>() {
+        Some(tensor) => Constant::object(Tensor { is_contiguous: None, ..tensor.clone() }),
+        None => unknown("the gradient of something that is not known"),
+    };
+    match returned {
+        Constant::Tuple(values) | Constant::List(values) => values.iter().map(one).collect(),
+        value => vec![one(value)],
+    }
+}
+
+/// A layout of Gluon that the host makes, by the canonical name of the function; `None` for other functions.
+pub fn layout(canonical: &str, arguments: &dyn Fn() -> Vec<Argument>) -> Option<Constant> {
+    let path: Vec<&str> = canonical.strip_prefix("gl.")?.split('.').collect();
+    match path.as_slice() {
+        ["NVMMASharedLayout", "get_default_for"] => Some(default_layout(&arguments())),
+        [.., name] if name.ends_with("Layout") => {
+            let argument = |argument: &Argument| {
+                let value = python(&argument.value)?;
+                Some(argument.keyword.as_ref().map_or(value.clone(), |keyword| format!("{keyword}={value}")))
+            };
+            let arguments: Option<Vec<String>> = arguments().iter().map(argument).collect();
+            Some(match arguments {
+                Some(arguments) => written(format!("{name}({})", arguments.join(", "))),
+                None => unknown("a layout of something that is not known"),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn written(text: String) -> Constant {
+    Constant::object(Written { text, file: None })
+}
+
+/// `NVMMASharedLayout.get_default_for(block, dtype, transposed, fp4_padded, cga_layout)`
+fn default_layout(arguments: &[Argument]) -> Constant {
+    let argument = |name: &str, place: usize| {
+        let positional = || arguments.iter().filter(|argument| argument.keyword.is_none()).nth(place);
+        keyword(arguments, name).or_else(|| positional().map(|argument| &argument.value))
+    };
+    let flag = |name: &str, place: usize| match argument(name, place) {
+        None => Some(false),
+        Some(Constant::Bool(value)) => Some(*value),
+        Some(_) => None,
+    };
+    let extents = match argument("block_shape", 0) {
+        Some(Constant::List(extents) | Constant::Tuple(extents)) => extents.as_slice(),
+        _ => &[],
+    };
+    let extent =
+        |extent: &Constant| if let Constant::Int(extent) = extent { u64::try_from(*extent).ok() } else { None };
+    let block: Option<Vec<u64>> = extents.iter().map(extent).collect();
+    let dtype = argument("dtype", 1).and_then(Dtype::from_constant);
+    let (Some(block), Some(dtype), Some(transposed), Some(fp4_padded)) =
+        (block.filter(|block| !block.is_empty()), dtype, flag("transposed", 2), flag("fp4_padded", 3))
+    else {
+        return unknown("the default layout of a block that is not known");
+    };
+    if argument("cga_layout", 4).is_some_and(|bases| !matches!(bases, Constant::None)) {
+        return unknown("the default layout of a block of several CTAs");
+    }
+    let bits = u64::from(dtype.bits.max(8));
+    let swizzle = Nvmma::default_swizzle(&block, bits, transposed, fp4_padded, &Vec::new());
+    let python = |flag: bool| if flag { "True" } else { "False" };
+    written(format!(
+        "NVMMASharedLayout(swizzle_byte_width={swizzle}, element_bitwidth={bits}, rank={}, transposed={}, fp4_padded={})",
+        block.len(),
+        python(transposed),
+        python(fp4_padded)
+    ))
+}
+
+/// A value as Python writes it, where kernels understand that.
+fn python(value: &Constant) -> Option<String> {
+    let all = |values: &[Constant]| Some(values.iter().map(python).collect::<Option<Vec<_>>>()?.join(", "));
+    Some(match value {
+        Constant::Int(value) => value.to_string(),
+        Constant::Bool(value) => if *value { "True" } else { "False" }.to_owned(),
+        Constant::None => "None".to_owned(),
+        Constant::Str(text) if !text.contains(['"', '\\', '\n']) => format!("\"{text}\""),
+        Constant::List(values) => format!("[{}]", all(values)?),
+        Constant::Tuple(values) => format!("[{}]", all(values)?),
+        value => value.get::<Written>().filter(|written| written.file.is_none())?.text.clone(),
+    })
+}
+
+impl Behaviour for Written {
+    fn truth(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn is_known(&self) -> bool {
+        false
+    }
+
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
+    fn equals(&self, other: &Object) -> bool {
+        other.get() == Some(self)
+    }
+
+    fn named(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn member(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
+        None
+    }
+
+    fn method(&self, _: &str, _: &[Constant]) -> Option<Constant> {
+        None
+    }
+
+    fn either(&self, _: &Object) -> Option<Constant> {
+        None
+    }
+
+    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+        None
+    }
+}
+
+/// A tensor in blocks with a scale each, as torchao makes them: elements, and one byte a scale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scaled {
+    elements: Tensor,
+}
+
+/// `MXTensor.to_mx(tensor, dtype, …)`
+fn scaled(arguments: &[Argument]) -> Constant {
+    let positional = |place: usize| {
+        arguments.iter().filter(|argument| argument.keyword.is_none()).nth(place).map(|argument| &argument.value)
+    };
+    let Some(tensor) = positional(0).and_then(|tensor| tensor.get::<Tensor>()) else {
+        return unknown("a scaled tensor of something that is no tensor");
+    };
+    let dtype = keyword(arguments, "elem_dtype").or_else(|| positional(1)).and_then(Dtype::from_constant);
+    Constant::object(Scaled { elements: Tensor { dtype, ..tensor.clone() } })
+}
+
+impl Behaviour for Scaled {
+    fn truth(&self) -> Option<bool> {
+        None
+    }
+
+    fn is_known(&self) -> bool {
+        false
+    }
+
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
+    fn equals(&self, other: &Object) -> bool {
+        other.get() == Some(self)
+    }
+
+    fn named(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn member(&self, name: &str) -> Option<Constant> {
+        match name {
+            "qdata" => Some(Constant::object(self.elements.clone())),
+            "scale" => {
+                Some(Constant::object(Tensor { shape: None, dtype: Dtype::from_name("uint8"), is_contiguous: None }))
+            }
+            "shape" => self.elements.member("shape"),
+            _ => None,
+        }
+    }
+
+    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
+        None
+    }
+
+    fn method(&self, _: &str, _: &[Constant]) -> Option<Constant> {
+        None
+    }
+
+    fn either(&self, _: &Object) -> Option<Constant> {
+        None
+    }
+
+    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+        None
+    }
 }
 
 /// Extents one by one, or in one list.
@@ -161,9 +471,19 @@ fn descriptor(arguments: &[Argument], place: usize) -> Constant {
             _ => return unknown("a descriptor of something that is no tensor"),
         },
     };
-    let block = keyword(arguments, "block_shape").or_else(|| positional(place));
-    let extents = match block {
-        Some(Constant::List(extents) | Constant::Tuple(extents)) => extents.as_slice(),
+    let block_argument = keyword(arguments, "block_shape").or_else(|| positional(place));
+    let layout = match keyword(arguments, "layout").or_else(|| positional(place + 1)) {
+        None | Some(Constant::None) => Stated::Nothing,
+        Some(layout) => layout.get::<Written>().map_or(Stated::Unknown, |layout| Stated::Known(layout.text.clone())),
+    };
+    let block = block_argument.and_then(block).filter(|_| layout != Stated::Unknown);
+    Constant::object(Descriptor { tensor, block, layout })
+}
+
+/// The extents of a block. One of one element is a dummy.
+fn block(value: &Constant) -> Option<Vec<u64>> {
+    let extents = match value {
+        Constant::List(extents) | Constant::Tuple(extents) => extents.as_slice(),
         _ => &[],
     };
     let number = |extent: &Constant| match extent {
@@ -171,10 +491,7 @@ fn descriptor(arguments: &[Argument], place: usize) -> Constant {
         _ => None,
     };
     let block: Option<Vec<u64>> = extents.iter().map(number).collect();
-    // A block of one element is a dummy, in whose place a hook puts the real one. A layout is not looked into.
-    let has_layout = keyword(arguments, "layout").is_some() || positional(place + 1).is_some();
-    let block = block.filter(|block| block.iter().product::<u64>() > 1 && !has_layout);
-    Constant::object(Descriptor { tensor, block })
+    block.filter(|block| block.iter().fold(1_u64, |all, extent| all.saturating_mul(*extent)) > 1)
 }
 
 /// A configuration of `triton.autotune`.
@@ -257,7 +574,15 @@ impl Behaviour for Config {
         option.map(|option| Constant::Int(i64::from(option)))
     }
 
+    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
+        None
+    }
+
     fn method(&self, _: &str, _: &[Constant]) -> Option<Constant> {
+        None
+    }
+
+    fn either(&self, _: &Object) -> Option<Constant> {
         None
     }
 
@@ -270,11 +595,12 @@ impl Behaviour for Config {
 pub fn of_signature(kind: &str) -> Option<Constant> {
     Some(match ArgumentType::from_text(kind)? {
         ArgumentType::Pointer { element } => {
-            Constant::object(Tensor { shape: None, dtype: Dtype::from_name(&element) })
+            Constant::object(Tensor { shape: None, dtype: Dtype::from_name(&element), is_contiguous: None })
         }
         ArgumentType::Descriptor { element, block, layout } => Constant::object(Descriptor {
-            tensor: Tensor { shape: None, dtype: Dtype::from_name(&element) },
-            block: Some(block).filter(|_| layout.is_none()),
+            tensor: Tensor { shape: None, dtype: Dtype::from_name(&element), is_contiguous: None },
+            block: Some(block),
+            layout: layout.map_or(Stated::Nothing, Stated::Known),
         }),
         ArgumentType::Scalar { .. } => return None,
     })
@@ -305,13 +631,19 @@ pub fn passed(value: &Constant, is_constexpr: bool) -> Passed {
     if let Some(tensor) = value.get::<Tensor>() {
         return tensor.dtype.map_or(Passed::Nothing, |dtype| Passed::Value(dtype.constant()));
     }
-    if let Some(Descriptor { tensor, block }) = value.get::<Descriptor>() {
+    if let Some(written) = value.get::<Written>() {
+        return if is_constexpr { Passed::Value(Constant::Str(written.text.clone())) } else { Passed::Nothing };
+    }
+    if let Some(Descriptor { tensor, block, layout }) = value.get::<Descriptor>() {
         let Some(dtype) = tensor.dtype else { return Passed::Nothing };
         return match block {
             Some(block) => {
-                let argument =
-                    ArgumentType::Descriptor { element: dtype.short().to_owned(), block: block.clone(), layout: None };
-                Passed::Argument(argument)
+                let layout = match layout {
+                    Stated::Known(text) => Some(text.clone()),
+                    Stated::Nothing | Stated::Unknown => None,
+                };
+                let element = dtype.short().to_owned();
+                Passed::Argument(ArgumentType::Descriptor { element, block: block.clone(), layout })
             }
             None => Passed::Value(dtype.constant()),
         };
@@ -345,8 +677,51 @@ impl Tensor {
         extent.cloned().unwrap_or_else(|| unknown("an extent of a tensor whose shape is not known"))
     }
 
+    /// What is known of a tensor that is this or the other.
+    fn or(&self, other: &Tensor) -> Tensor {
+        let extent = |(one, other): (&Constant, &Constant)| match one == other {
+            true => one.clone(),
+            false => unknown("an extent that depends on a condition"),
+        };
+        let shape = match (&self.shape, &other.shape) {
+            (Some(one), Some(other)) if one.len() == other.len() => Some(one.iter().zip(other).map(extent).collect()),
+            _ => None,
+        };
+        Tensor {
+            shape,
+            dtype: self.dtype.filter(|dtype| Some(*dtype) == other.dtype),
+            is_contiguous: self.is_contiguous.filter(|it| Some(*it) == other.is_contiguous),
+        }
+    }
+
+    /// Of another shape, in the same order.
     fn of_shape(&self, shape: Option<Vec<Constant>>) -> Constant {
-        Constant::object(Tensor { shape, dtype: self.dtype })
+        let is_contiguous = self.is_contiguous.filter(|is_contiguous| *is_contiguous);
+        Constant::object(Tensor { shape, dtype: self.dtype, is_contiguous })
+    }
+
+    /// With the axes in another order.
+    fn reordered(&self, shape: Option<Vec<Constant>>) -> Constant {
+        // An axis of one element may stand anywhere.
+        let is_plain = |extent: &Constant| matches!(extent, Constant::Int(extent) if *extent > 1);
+        let is_contiguous = match &shape {
+            Some(extents) if extents.iter().all(is_plain) && self.shape != shape => {
+                self.is_contiguous.filter(|is_contiguous| *is_contiguous).map(|_| false)
+            }
+            _ => None,
+        };
+        Constant::object(Tensor { shape, dtype: self.dtype, is_contiguous })
+    }
+
+    /// Elements from one to the next along an axis.
+    fn stride(&self, axis: i64) -> Option<i64> {
+        let shape = self.shape.as_ref().filter(|_| self.is_contiguous == Some(true))?;
+        let axis = usize::try_from(if axis < 0 { axis + shape.len() as i64 } else { axis }).ok()?;
+        shape.get(axis)?;
+        shape[axis + 1..].iter().try_fold(1_i64, |stride, extent| match extent {
+            Constant::Int(extent) => stride.checked_mul(*extent),
+            _ => None,
+        })
     }
 
     fn transposed(&self, one: i64, other: i64) -> Constant {
@@ -357,7 +732,7 @@ impl Tensor {
             (one < shape.len() && other < shape.len()).then(|| shape.swap(one, other))?;
             Some(shape)
         });
-        self.of_shape(shape)
+        self.reordered(shape)
     }
 
     fn numel(&self) -> Constant {
@@ -402,13 +777,17 @@ impl Behaviour for Tensor {
             "ndim" => self.shape.as_ref().map(|shape| Constant::Int(shape.len() as i64)),
             "device" => Some(device()),
             "T" | "mT" => Some(self.transposed(-2, -1)),
-            "data" => Some(self.of_shape(self.shape.clone())),
+            "data" => Some(Constant::object(self.clone())),
             _ => None,
         }
     }
 
+    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
+        None
+    }
+
     fn method(&self, name: &str, args: &[Constant]) -> Option<Constant> {
-        let cast = |dtype: Option<Dtype>| Constant::object(Tensor { shape: self.shape.clone(), dtype });
+        let cast = |dtype: Option<Dtype>| Constant::object(Tensor { dtype, ..self.clone() });
         let int = |place: usize| match args.get(place) {
             Some(Constant::Int(value)) => Some(*value),
             _ => None,
@@ -421,28 +800,37 @@ impl Behaviour for Tensor {
                 cast(if is_plain || types.is_some() { types.or(self.dtype) } else { None })
             }
             "view" if args.len() == 1 && Dtype::from_constant(&args[0]).is_some() => {
-                Constant::object(Tensor { shape: None, dtype: Dtype::from_constant(&args[0]) })
+                Constant::object(Tensor { shape: None, dtype: Dtype::from_constant(&args[0]), ..self.clone() })
             }
             "half" => cast(Dtype::from_name("float16")),
             "bfloat16" => cast(Dtype::from_name("bfloat16")),
             "float" => cast(Dtype::from_name("float32")),
             "int" => cast(Dtype::from_name("int32")),
             "long" => cast(Dtype::from_name("int64")),
-            "contiguous" | "clone" | "detach" | "cpu" | "requires_grad_" | "normal_" | "uniform_" | "random_"
-            | "zero_" | "fill_" | "copy_" | "mul_" | "add_" | "div_" | "abs" | "clamp_" => {
-                self.of_shape(self.shape.clone())
-            }
+            "contiguous" => Constant::object(Tensor { is_contiguous: Some(true), ..self.clone() }),
+            "is_contiguous" if args.is_empty() => Constant::Bool(self.is_contiguous?),
+            "stride" => match args {
+                [] => {
+                    let rank = self.shape.as_ref()?.len() as i64;
+                    let strides = (0..rank).map(|axis| self.stride(axis).map(Constant::Int));
+                    Constant::Tuple(strides.collect::<Option<_>>()?)
+                }
+                [Constant::Int(axis)] => Constant::Int(self.stride(*axis)?),
+                _ => return None,
+            },
+            "clone" | "detach" | "cpu" | "requires_grad_" | "normal_" | "uniform_" | "random_" | "zero_" | "fill_"
+            | "copy_" | "mul_" | "add_" | "div_" | "abs" | "clamp_" => Constant::object(self.clone()),
             "t" => self.transposed(0, 1),
             "transpose" | "swapaxes" => match (int(0), int(1)) {
                 (Some(one), Some(other)) => self.transposed(one, other),
-                _ => self.of_shape(None),
+                _ => self.reordered(None),
             },
             "permute" => {
                 let axes = extents(&args.iter().collect::<Vec<_>>());
                 let extent =
                     |axis: &Constant| if let Constant::Int(axis) = axis { Some(self.extent(*axis)) } else { None };
                 let is_known = self.shape.is_some();
-                self.of_shape(axes.filter(|_| is_known).and_then(|axes| axes.iter().map(extent).collect()))
+                self.reordered(axes.filter(|_| is_known).and_then(|axes| axes.iter().map(extent).collect()))
             }
             "view" | "reshape" => {
                 let shape = extents(&args.iter().collect::<Vec<_>>());
@@ -459,6 +847,20 @@ impl Behaviour for Tensor {
                 [Constant::Int(axis)] => self.extent(*axis),
                 _ => return None,
             },
+            "view_as" | "reshape_as" | "expand_as" => {
+                let other = args.first().and_then(|other| other.get::<Tensor>());
+                self.of_shape(other.and_then(|other| other.shape.clone()))
+            }
+            "split" | "tensor_split" => match args.first() {
+                Some(Constant::List(sizes) | Constant::Tuple(sizes)) => {
+                    Constant::Tuple(sizes.iter().map(|_| self.reordered(None)).collect())
+                }
+                _ => return None,
+            },
+            "chunk" => match int(0) {
+                Some(parts @ 1..=64) => Constant::Tuple((0..parts).map(|_| self.reordered(None)).collect()),
+                _ => return None,
+            },
             "numel" | "nelement" => self.numel(),
             "dim" => return self.member("ndim"),
             "element_size" => Constant::Int(self.dtype?.bytes() as i64),
@@ -466,12 +868,17 @@ impl Behaviour for Tensor {
         })
     }
 
+    fn either(&self, other: &Object) -> Option<Constant> {
+        Some(Constant::object(self.or(other.get()?)))
+    }
+
     fn binary(&self, op: BinaryOp, left: &Constant, right: &Constant) -> Option<Constant> {
         let operands = (left.get::<Tensor>(), right.get::<Tensor>());
         let kept = match operands {
             (Some(one), Some(other)) if one.dtype == other.dtype && op != BinaryOp::Div => {
                 let shape = one.shape.clone().filter(|_| one.shape == other.shape && op != BinaryOp::MatMul);
-                Some(Tensor { shape, dtype: one.dtype })
+                let both = one.is_contiguous == Some(true) && other.is_contiguous == Some(true);
+                Some(Tensor { is_contiguous: (both && shape.is_some()).then_some(true), shape, dtype: one.dtype })
             }
             (Some(tensor), None) | (None, Some(tensor)) => {
                 let number = if operands.0.is_some() { right } else { left };
@@ -510,13 +917,38 @@ impl Behaviour for Descriptor {
     fn member(&self, name: &str) -> Option<Constant> {
         match name {
             "base" => Some(Constant::object(self.tensor.clone())),
+            "block_shape" => {
+                let extents = self.block.as_ref()?.iter().map(|&extent| Constant::Int(extent as i64));
+                Some(Constant::List(extents.collect()))
+            }
+            "layout" => match &self.layout {
+                Stated::Known(text) => Some(Constant::object(Written { text: text.clone(), file: None })),
+                Stated::Nothing | Stated::Unknown => None,
+            },
             "shape" => self.tensor.member("shape"),
             _ => None,
         }
     }
 
+    /// Whoever else holds a dummy finds the block of another there, which is no false one.
+    fn with_member(&self, name: &str, value: &Constant) -> Option<Constant> {
+        if name != "block_shape" || self.block.is_some() {
+            return None;
+        }
+        let block = block(value).filter(|_| self.layout != Stated::Unknown);
+        Some(Constant::object(Descriptor { block, ..self.clone() }))
+    }
+
     fn method(&self, _: &str, _: &[Constant]) -> Option<Constant> {
         None
+    }
+
+    fn either(&self, other: &Object) -> Option<Constant> {
+        let other: &Descriptor = other.get()?;
+        let is_same = self.layout == other.layout;
+        let block = self.block.clone().filter(|_| is_same && self.block == other.block);
+        let layout = if is_same { self.layout.clone() } else { Stated::Unknown };
+        Some(Constant::object(Descriptor { tensor: self.tensor.or(&other.tensor), block, layout }))
     }
 
     fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {

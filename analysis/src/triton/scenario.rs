@@ -221,6 +221,7 @@ impl Scenario {
             .all(|(name, (argument, _))| other.arguments.get(name).is_some_and(|it| it.0 == *argument));
         values
             && arguments
+            && (self.arch.is_none() || self.arch == other.arch)
             && option(self.num_warps, other.num_warps)
             && option(self.num_ctas, other.num_ctas)
             && option(self.num_stages, other.num_stages)
@@ -387,6 +388,37 @@ pub fn product(configurations: &[Scenario], launches: &[Scenario]) -> Vec<Scenar
     }
     let all = launches.iter().flat_map(|launch| configurations.iter().map(move |it| it.filled_from(launch)));
     all.take(MOST_SCENARIOS).collect()
+}
+
+/// Ways to complete one launch that are looked at.
+const MOST_COMPLETED: usize = 8;
+
+/// Launches with what they leave open as the others give it that agree with them: the same launch, say, seen from a test that calls the function
+/// in which it stands. What `tuned` names is no launch's to say.
+pub fn completed(launches: &[Scenario], others: &[&Scenario], tuned: &BTreeSet<&String>) -> Vec<Scenario> {
+    let mut all: Vec<Scenario> = Vec::new();
+    for launch in launches {
+        let is_open = |name: &String| {
+            !launch.values.contains_key(name) && !launch.arguments.contains_key(name) && !tuned.contains(name)
+        };
+        let missing = |other: &&&Scenario| {
+            launch.agreeing_in_values(other)?;
+            if launch.arch.is_some() && other.arch.is_some() && launch.arch != other.arch {
+                return None;
+            }
+            let values = other.values.iter().filter(|(name, _)| is_open(name));
+            let arguments = other.arguments.iter().filter(|(name, _)| is_open(name));
+            let values = values.map(|(name, value)| (name.clone(), value.clone())).collect();
+            let arguments = arguments.map(|(name, argument)| (name.clone(), argument.clone())).collect();
+            Some(Scenario { values, arguments, arch: other.arch, ..Scenario::default() })
+        };
+        let ways = without_parts(others.iter().filter_map(|other| missing(&other)).collect());
+        match ways.is_empty() {
+            true => all.push(launch.clone()),
+            false => all.extend(ways.iter().take(MOST_COMPLETED).map(|way| launch.filled_from(way))),
+        }
+    }
+    without_parts(all)
 }
 
 /// Without the ones of which another says all that they say.

@@ -1,12 +1,14 @@
 //! What is known of a name in a Gluon kernel.
 
+use std::fmt::Write;
+
 use tilefit_syntax::TextRange;
 
 use crate::db::{GluonKernel, TracedKernel};
 use crate::ide::formatting;
 use crate::ide::hover::{Hover, name_at};
 use crate::ide::traced::hover::{occupancy, place, sharers};
-use crate::ide::traced::{placed_at, title};
+use crate::ide::traced::{placed_at, scenarios, title};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
 use crate::triton::plan::Occupant;
@@ -34,7 +36,13 @@ fn bound(gluon: &TracedKernel, name: &str) -> Option<Origin> {
 
 fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, gluon: &GluonKernel) -> String {
     let traced = &gluon.traced;
-    format!("`{}` on {}: {}\n\n{}", gluon.name, traced.arch, title(traced), occupancy(context, placed, traced))
+    let mut text =
+        format!("`{}` on {}: {}\n\n{}", gluon.name, traced.arch, title(traced), occupancy(context, placed, traced));
+    for assumed in super::assumed(traced) {
+        let _ = writeln!(text, "* assumed: {assumed}");
+    }
+    text.push_str(&scenarios::markdown(super::table(context, placed), 0));
+    text
 }
 
 /// What is known of the buffer that is bound at a place.

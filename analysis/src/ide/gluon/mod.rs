@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, Dumped, GluonKernel, Unit};
-use crate::ir::Origin;
+use crate::db::{self, Dumped, GluonKernel, ScenarioTable, TracedKernel, Unit};
+use crate::diagnostics::Code;
+use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 use crate::triton::device::Compiler;
@@ -25,7 +26,8 @@ use super::language::{
 };
 use super::memory_map::Drawing;
 use super::plan_view::{Details, SpacePacking};
-use super::traced::{self, map, placements, tile, title, too_much};
+use super::traced::actions::scenario_comment;
+use super::traced::{self, map, placements, scenarios, tile, title, too_much};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Gluon;
@@ -100,7 +102,15 @@ impl Language for Gluon {
     }
 
     fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
-        suggested_names(context, placed, range)
+        let comment = kernel(context, placed.unit).and_then(|gluon| {
+            let name = placed.range(gluon.traced.name_origin);
+            if !name.intersects(range) && !name.touches(range.start) {
+                return None;
+            }
+            let needed = db::gluon_needed_values(context.db, placed.unit);
+            scenario_comment(context, placed, gluon.origin, &needed, unknown_sizes(placed, &gluon.traced)?)
+        });
+        comment.into_iter().chain(suggested_names(context, placed, range)).collect()
     }
 
     fn lowered_ir(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> Option<(TextRange, LoweredIr)> {
@@ -158,8 +168,8 @@ impl KernelView for View<'_> {
         traced::memories(&self.0.traced)
     }
 
-    fn fill(&self, _: &Context<'_>, _: &PlacedUnit<'_>) -> String {
-        title(&self.0.traced)
+    fn fill(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
+        title(&self.0.traced) + &scenarios::fitting(table(context, placed))
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
@@ -175,10 +185,10 @@ impl KernelView for View<'_> {
         Details {
             tiles: self.0.traced.planned.plan.placed.iter().map(tile).collect(),
             specs: Vec::new(),
-            scenarios: Vec::new(),
+            scenarios: scenarios::views(table(context, placed), 0),
             uncompared: Vec::new(),
             marks: Vec::new(),
-            assumes: Vec::new(),
+            assumes: assumed(&self.0.traced),
             compiler: None,
         }
     }
@@ -187,6 +197,7 @@ impl KernelView for View<'_> {
         let traced = &self.0.traced;
         let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
         all.extend(traced.notes.iter().map(|note| not_modelled(placed, note)));
+        all.extend(unknown_sizes(placed, traced));
         all.extend(too_much(context, placed, traced));
         all
     }
@@ -214,6 +225,37 @@ impl KernelView for View<'_> {
     fn laid_out_by(&self) -> String {
         format!("{} on {} by {}", self.0.name, self.0.traced.arch, self.planner())
     }
+}
+
+fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
+    db::gluon_scenario_table(context.db, placed.unit).as_ref()
+}
+
+/// Said once for all sizes that a value is missing for.
+fn unknown_sizes(placed: &PlacedUnit<'_>, traced: &TracedKernel) -> Option<Diagnostic> {
+    let plan = &traced.planned.plan;
+    let mut lacking: Vec<&Reason> = Vec::new();
+    for reason in plan.shared.reasons.iter().chain(&plan.tensor.reasons).filter(|reason| reason.remedy().is_some()) {
+        if !lacking.contains(&reason) {
+            lacking.push(reason);
+        }
+    }
+    let (first, rest) = lacking.split_first()?;
+    let more = if rest.is_empty() { String::new() } else { format!(" ({} more)", rest.len()) };
+    Some(Diagnostic {
+        range: placed.range(traced.name_origin),
+        code: Code::NotModelled,
+        severity: Code::NotModelled.severity(),
+        message: format!("not modelled: some sizes are not known: {first}{more}"),
+        related: Vec::new(),
+    })
+}
+
+/// What nothing says and the plan rests on, one sentence each.
+pub(super) fn assumed(traced: &TracedKernel) -> Vec<String> {
+    let device = (!traced.is_told).then(|| format!("the device is {}, which nothing says", traced.arch));
+    let warps = (!traced.are_warps_told).then(|| "the kernel has 4 warps, which nothing says".to_owned());
+    device.into_iter().chain(warps).collect()
 }
 
 /// By whose rules memory is given out.

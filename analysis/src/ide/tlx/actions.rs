@@ -9,6 +9,7 @@ use crate::diagnostics::{Code, Severity};
 use crate::eval::Imports;
 use crate::ide::code_actions::{CodeAction, Effect, Fix};
 use crate::ide::diagnostics::{Diagnostic, found};
+use crate::ide::traced::actions::scenario_comment;
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
 use crate::memory::Finding;
@@ -34,7 +35,9 @@ pub(super) fn actions(
     }
     let name = placed.range(tlx.kernel.name_origin);
     if name.intersects(range) || name.touches(range.start) {
-        actions.extend(site.scenario_comment(&db::tlx_needed_values(context.db, placed.unit)));
+        let needed = db::tlx_needed_values(context.db, placed.unit);
+        let fixes = super::unknown_sizes(placed, tlx);
+        actions.extend(fixes.and_then(|fixes| scenario_comment(context, placed, tlx.kernel.origin, &needed, fixes)));
     }
     if placed.range(tlx.kernel.origin).touches(range.start) {
         let effect = Effect::ShowLoweredIr(range.start);
@@ -426,25 +429,6 @@ impl<'a> Site<'a> {
         let line = format!("{spec} = {tlx}.storage_alias_spec(storage={tlx}.storage_kind.{storage})");
         let last = call.args.last()?.value;
         Some((spec.clone(), vec![self.line_above(call.at, &line)?, self.behind(last, format!(", reuse={spec}"))]))
-    }
-
-    /// A comment that names what has no value.
-    /// A comment with `needed`: names and examples of their values.
-    fn scenario_comment(&self, needed: &[(String, &'static str)]) -> Option<CodeAction> {
-        let fixes = super::unknown_sizes(self.placed, self.tlx)?;
-        let values: Vec<_> = needed.iter().map(|(name, example)| format!("{name}={example}")).collect();
-        if values.is_empty() {
-            return None;
-        }
-        let range = self.placed.range(self.kernel().origin);
-        let start = range.start - self.placed.start;
-        let line = self.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        let indent = &self.text[line..start];
-        let edit = (TextRange::empty(self.placed.start + line), format!("{indent}# tilefit: {}\n", values.join(" ")));
-        indent
-            .trim()
-            .is_empty()
-            .then(|| self.fix("Give values in a scenario comment".to_owned(), vec![edit], fixes, false))
     }
 }
 

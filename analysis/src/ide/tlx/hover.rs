@@ -17,7 +17,8 @@ use crate::tlx::plan::MOST_RANGES;
 use crate::tlx::{Backing, BufferId, SpecId, advice};
 
 use super::names::{self, Named, What};
-use super::{display, scenarios, title};
+use super::title;
+use crate::ide::traced::scenarios::{self, display};
 
 /// What is known of the kernel, spec, buffer or constant whose name is at `offset`.
 pub(crate) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel, offset: usize) -> Option<Hover> {
@@ -39,7 +40,7 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKern
     if let Some(traced) = &tlx.traced {
         let _ = write!(text, "\n{}", occupancy(context, placed, traced));
     }
-    text.push_str(&scenarios::markdown(&scenarios::views(context, placed, tlx), scenarios::table(context, placed)));
+    text.push_str(&scenarios::markdown(super::table(context, placed), tlx.selected));
     text
 }
 

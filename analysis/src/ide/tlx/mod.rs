@@ -7,7 +7,6 @@ mod hover;
 mod lowered;
 mod map;
 mod names;
-mod scenarios;
 
 use std::ops::Range;
 
@@ -15,7 +14,6 @@ use tilefit_syntax::TextRange;
 
 use crate::db::{self, Dumped, ScenarioTable, TlxKernel, TracedKernel, Unit};
 use crate::diagnostics::Code;
-use crate::eval::Constant;
 use crate::ir::Origin;
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
@@ -35,7 +33,7 @@ use super::language::{
 };
 use super::memory_map::Drawing;
 use super::plan_view::{AllocationView, Details, SpacePacking, SpecView, TilePlan};
-use super::traced;
+use super::traced::{self, scenarios};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
 pub(super) struct Tlx;
@@ -325,7 +323,7 @@ fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> D
     Details {
         tiles,
         specs: kernel.spec_ids().map(|id| spec_view(context, placed, tlx, id)).collect(),
-        scenarios: scenarios::views(context, placed, tlx),
+        scenarios: scenarios::views(table(context, placed), tlx.selected),
         uncompared: Vec::new(),
         marks: Vec::new(),
         assumes: Vec::new(),
@@ -426,16 +424,13 @@ fn title(tlx: &TlxKernel) -> String {
     format!("{}{partly}", parts.join(" · "))
 }
 
+fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
+    db::tlx_scenario_table(context.db, placed.unit).as_ref()
+}
+
 /// With what the scenarios come to.
 fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> String {
-    let fits = match scenarios::table(context, placed) {
-        Some(ScenarioTable { fits: (fits, known), is_cut, .. }) if *known > 0 => {
-            let first = if *is_cut { "the first " } else { "" };
-            format!(" · fits {fits} of {first}{known} configurations")
-        }
-        _ => String::new(),
-    };
-    title(tlx) + &fits
+    title(tlx) + &scenarios::fitting(table(context, placed))
 }
 
 fn of_spec(tlx: &TlxKernel, id: SpecId) -> Placement<'_> {
@@ -467,21 +462,4 @@ fn of_buffer(tlx: &TlxKernel, id: BufferId) -> Placement<'_> {
         Extent { site, size, unit: tlx.plan.units(place.sized.storage) }
     });
     Placement { name: &buffer.name, at: buffer.name_at, extent }
-}
-
-/// As Python writes it.
-fn display(value: &Constant) -> String {
-    match value {
-        Constant::Int(value) => value.to_string(),
-        Constant::Float(value) => value.get().to_string(),
-        Constant::Bool(true) => "True".to_owned(),
-        Constant::Bool(false) => "False".to_owned(),
-        Constant::Str(value) => format!("\"{value}\""),
-        Constant::None => "None".to_owned(),
-        Constant::Member(name) => name.clone(),
-        Constant::List(values) | Constant::Tuple(values) => {
-            format!("({})", values.iter().map(display).collect::<Vec<_>>().join(", "))
-        }
-        _ => "…".to_owned(),
-    }
 }

@@ -1,8 +1,10 @@
 //! What the languages of GPUs show alike: who has which bytes of shared memory and which columns of tensor memory, and when.
 
+pub(super) mod actions;
 pub(super) mod hover;
 pub(super) mod map;
 pub(super) mod occupants;
+pub(super) mod scenarios;
 pub(super) mod smaller;
 
 use crate::db::TracedKernel;

@@ -72,6 +72,10 @@ pub(crate) enum Event {
         path: String,
         text: Result<String, String>,
     },
+    /// Files that may launch the kernels of an open one, with their texts.
+    Launchers {
+        files: Vec<(String, String)>,
+    },
     /// A background search is over; `None` if it was cancelled.
     Searched(Option<Box<Searched>>),
     /// The dumps of a document, newest first.

@@ -70,6 +70,8 @@ pub(crate) struct MainLoop {
     files_changed: u64,
     /// Tells the revision to those that wait for a change.
     changes: watch::Sender<Revision>,
+    /// Documents whose launchers were looked for.
+    launched: HashSet<String>,
     /// Candidates of imports that were looked for, found or not.
     sought: HashSet<Vec<String>>,
     /// Paths of files that are known because others import them.
@@ -99,6 +101,7 @@ impl MainLoop {
             selection: Arc::default(),
             files_changed: 0,
             changes: watch::Sender::new(Revision::default()),
+            launched: HashSet::new(),
             sought: HashSet::new(),
             imported: HashSet::new(),
             depended_on: HashSet::new(),
@@ -170,6 +173,7 @@ impl MainLoop {
             Event::MemoryMapInterrupted { uri } => self.draw_memory_map(&uri),
             Event::Diagnosed(diagnosed) => {
                 self.look_for(&diagnosed.imports, &diagnosed.uri);
+                self.look_for_launchers(diagnosed.launched_as.as_deref(), &diagnosed.uri);
                 self.depended_on.extend(diagnosed.imported.iter().cloned());
                 self.publish(diagnosed);
             }
@@ -182,7 +186,14 @@ impl MainLoop {
                 let next = self.background_search.ended();
                 self.search_in_background(next);
             }
-            Event::Imported { path, text } => self.import(&path, text),
+            Event::Imported { path, text } => {
+                self.import(&path, text);
+                self.diagnose_all();
+            }
+            Event::Launchers { files } => {
+                files.into_iter().for_each(|(path, text)| self.import(&path, Ok(text)));
+                self.diagnose_all();
+            }
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }
     }
@@ -219,6 +230,7 @@ impl MainLoop {
     fn close(&mut self, uri: Uri) {
         let Some(open) = self.documents.remove(&uri) else { return };
         self.importers.remove(&uri);
+        self.launched.remove(&path_of(&uri));
         self.watches.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
@@ -326,6 +338,7 @@ impl MainLoop {
         self.forget_imports_of_none();
         self.host.renew();
         self.sought.clear();
+        self.launched.clear();
         self.documents.shrink_to_fit();
         for (uri, open) in &mut self.documents {
             let path = path_of(uri);
@@ -493,6 +506,19 @@ impl MainLoop {
         }
     }
 
+    /// Reads the files that may launch the kernels of a document, once, on a worker.
+    fn look_for_launchers(&mut self, launched_as: Option<&str>, uri: &Uri) {
+        let (Some(module), Some(root)) = (launched_as, self.root_of(uri)) else { return };
+        let path = path_of(uri);
+        if self.launched.insert(path.clone()) {
+            let module = module.to_owned();
+            self.start(move || {
+                let files = imports::launchers(Path::new(&path), &module, &root);
+                (!files.is_empty()).then_some(Event::Launchers { files })
+            });
+        }
+    }
+
     fn import(&mut self, path: &str, text: Result<String, String>) {
         let file = self.host.file_id(path);
         if self.documents.values().any(|open| open.file == file) {
@@ -503,7 +529,6 @@ impl MainLoop {
             Err(reason) => self.host.set_unreadable(file, reason),
         }
         self.imported.insert(path.to_owned());
-        self.diagnose_all();
     }
 
     /// Unless diagnostics are still to come, which previews follow.
@@ -588,13 +613,14 @@ impl MainLoop {
             }
         }
         self.sought.clear();
+        self.launched.clear();
         self.diagnose_all();
     }
 
     /// Passes diagnostics on, unless they are older than the document.
     fn publish(
         &mut self,
-        Diagnosed { uri, version, revision, outcome, imports, open: searches, callers, imported }: Diagnosed,
+        Diagnosed { uri, version, revision, outcome, imports, open: searches, callers, imported, launched_as: _ }: Diagnosed,
     ) {
         let Some(open) = self.documents.get_mut(&uri).filter(|open| open.revision == revision) else { return };
         match outcome {

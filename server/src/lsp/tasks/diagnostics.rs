@@ -19,6 +19,8 @@ pub(crate) struct Diagnosed {
     pub(crate) imports: Vec<Vec<String>>,
     /// The files that it rests on.
     pub(crate) imported: Vec<String>,
+    /// The name of its module, where its kernels may be launched by others.
+    pub(crate) launched_as: Option<String>,
     /// What its plans leave open.
     pub(crate) open: Vec<OpenSearch>,
     /// Functions that an edit in one that they call concerns.
@@ -45,7 +47,9 @@ pub(crate) fn diagnose(view: View, revision: Revision) -> Diagnosed {
     let imports = imports.ok().and_then(Result::ok).unwrap_or_default();
     let imported = catch_unwind(AssertUnwindSafe(|| view.analysis.imported_paths(view.file)));
     let imported = imported.ok().and_then(Result::ok).unwrap_or_default();
-    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, imported, open, callers }
+    let launched_as = catch_unwind(AssertUnwindSafe(|| view.analysis.launched_as(view.file)));
+    let launched_as = launched_as.ok().and_then(Result::ok).flatten();
+    Diagnosed { uri: view.uri, version: view.version, revision, outcome, imports, imported, launched_as, open, callers }
 }
 
 /// Does a part of the work of [`diagnose`]. What comes of it is in the database; what goes wrong shows there again.

@@ -118,6 +118,13 @@ impl Lowering<'_> {
                 Some(&inner) => Expr::Unpacked(inner),
                 None => Expr::Error,
             },
+            "lambda" => {
+                self.hide(node, |_| false);
+                match self.children(node).as_slice() {
+                    &[body] => Expr::Thunk(self.expr(body)),
+                    _ => Expr::Other("lambda"),
+                }
+            }
             "ERROR" => {
                 self.hide(node, |_| false);
                 self.seen_errors.insert(range(node));
@@ -343,7 +350,6 @@ fn compare_op(operator: &str) -> Option<CompareOp> {
 
 fn other_expr(kind: &str) -> &'static str {
     match kind {
-        "lambda" => "lambda",
         "set_comprehension" => "comprehension",
         "named_expression" => "assignment expression",
         "await" => "await",

@@ -3,22 +3,16 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::db::{self, ScenarioRow, ScenarioTable, TlxKernel, Verdict};
+use crate::db::{ScenarioRow, ScenarioTable, Verdict};
+use crate::eval::Constant;
 use crate::ide::plan_view::ScenarioView;
-use crate::ide::{Context, PlacedUnit};
-
-use super::display;
 
 /// Lines of the table in a hover.
 const MOST_LINES: usize = 24;
 
-pub(super) fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
-    db::tlx_scenario_table(context.db, placed.unit).as_ref()
-}
-
 /// Empty where there are fewer than two scenarios.
-pub(super) fn views(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKernel) -> Vec<ScenarioView> {
-    let Some(table) = table(context, placed) else { return Vec::new() };
+pub(in crate::ide) fn views(table: Option<&ScenarioTable>, selected: usize) -> Vec<ScenarioView> {
+    let Some(table) = table else { return Vec::new() };
     let differing = differing(&table.rows);
     let view = |row: &ScenarioRow| {
         let value = |name: &&String| {
@@ -33,7 +27,7 @@ pub(super) fn views(context: &Context<'_>, placed: &PlacedUnit<'_>, tlx: &TlxKer
             Verdict::Refused => "refused",
             Verdict::Unknown => "unknown",
         };
-        ScenarioView { values, smem: row.smem, tmem: row.tmem, verdict, selected: row.index == tlx.selected }
+        ScenarioView { values, smem: row.smem, tmem: row.tmem, verdict, selected: row.index == selected }
     };
     table.rows.iter().map(view).collect()
 }
@@ -52,8 +46,9 @@ fn differing(rows: &[ScenarioRow]) -> Vec<&String> {
 }
 
 /// A table of the scenarios, the one in force in bold.
-pub(super) fn markdown(views: &[ScenarioView], table: Option<&ScenarioTable>) -> String {
+pub(in crate::ide) fn markdown(table: Option<&ScenarioTable>, selected: usize) -> String {
     let mut text = String::new();
+    let views = views(table, selected);
     let (Some(table), Some(first)) = (table, views.first()) else { return text };
     let names: Vec<&String> = first.values.keys().collect();
     let heads: String = names.iter().map(|name| format!(" {name} |")).collect();
@@ -65,7 +60,7 @@ pub(super) fn markdown(views: &[ScenarioView], table: Option<&ScenarioTable>) ->
         known => writeln!(text, "\n{fits} of {first}{known} configurations of known size fit.\n"),
     };
     let _ = writeln!(text, "| |{heads} SMEM ≥ | TMEM | |\n|---|{rules}---|---|---|");
-    for (row, view) in table.rows.iter().zip(views).take(MOST_LINES) {
+    for (row, view) in table.rows.iter().zip(&views).take(MOST_LINES) {
         let values: String =
             names.iter().map(|name| format!(" {} |", view.values.get(*name).map_or("?", String::as_str))).collect();
         let number = row.index + 1;
@@ -84,4 +79,32 @@ pub(super) fn markdown(views: &[ScenarioView], table: Option<&ScenarioTable>) ->
         "\nThe plan and its errors are of the one in bold. A comment `# tilefit: NAME=value` selects another."
     );
     text
+}
+
+/// ` · fits 3 of 8 configurations`; nothing where none is known.
+pub(in crate::ide) fn fitting(table: Option<&ScenarioTable>) -> String {
+    match table {
+        Some(ScenarioTable { fits: (fits, known), is_cut, .. }) if *known > 0 => {
+            let first = if *is_cut { "the first " } else { "" };
+            format!(" · fits {fits} of {first}{known} configurations")
+        }
+        _ => String::new(),
+    }
+}
+
+/// As Python writes it.
+pub(in crate::ide) fn display(value: &Constant) -> String {
+    match value {
+        Constant::Int(value) => value.to_string(),
+        Constant::Float(value) => value.get().to_string(),
+        Constant::Bool(true) => "True".to_owned(),
+        Constant::Bool(false) => "False".to_owned(),
+        Constant::Str(value) => format!("\"{value}\""),
+        Constant::None => "None".to_owned(),
+        Constant::Member(name) => name.clone(),
+        Constant::List(values) | Constant::Tuple(values) => {
+            format!("({})", values.iter().map(display).collect::<Vec<_>>().join(", "))
+        }
+        _ => "…".to_owned(),
+    }
 }

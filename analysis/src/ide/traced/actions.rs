@@ -1,0 +1,30 @@
+//! What an editor offers in a kernel of a GPU, whatever its language.
+
+use tilefit_syntax::TextRange;
+
+use crate::ide::code_actions::{CodeAction, Effect, Fix};
+use crate::ide::diagnostics::Diagnostic;
+use crate::ide::{Context, PlacedUnit};
+use crate::ir::Origin;
+
+/// A comment above the kernel with all that is `needed`: names and examples of their values.
+pub(in crate::ide) fn scenario_comment(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    kernel: Origin,
+    needed: &[(String, &'static str)],
+    fixes: Diagnostic,
+) -> Option<CodeAction> {
+    let values: Vec<_> = needed.iter().map(|(name, example)| format!("{name}={example}")).collect();
+    if values.is_empty() {
+        return None;
+    }
+    let text = context.text_of(placed);
+    let start = placed.range(kernel).start - placed.start;
+    let line = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let indent = &text[line..start];
+    let edit = (TextRange::empty(placed.start + line), format!("{indent}# tilefit: {}\n", values.join(" ")));
+    let fix = Fix { edits: vec![edit], fixes, preferred: false };
+    let title = "Give values in a scenario comment".to_owned();
+    indent.trim().is_empty().then_some(CodeAction { title, effect: Effect::Fix(fix) })
+}

@@ -1,0 +1,249 @@
+//! What the code around kernels of GPUs says of them: host code of the same file and of others, devices, and tables of scenarios.
+
+use std::fmt::Write;
+
+use expect_test::{Expect, expect};
+use tilefit_analysis::ide::{CodeAction, Effect};
+use tilefit_analysis::{Analysis, AnalysisHost, FileId};
+use tilefit_syntax::{Document, TextRange};
+
+fn open(files: &[(&str, &str)]) -> (Analysis, FileId) {
+    let mut host = AnalysisHost::new();
+    let ids: Vec<_> = files
+        .iter()
+        .map(|(path, text)| {
+            let file = host.file_id(&format!("/w/third_party/tlx/{path}"));
+            host.set_document(file, Document::new(text));
+            file
+        })
+        .collect();
+    (host.snapshot(), ids[0])
+}
+
+/// The kernels of the first file: device, totals, scenarios, and why sizes are not known.
+#[track_caller]
+fn check(files: &[(&str, &str)], expect: Expect) {
+    let (analysis, file) = open(files);
+    let mut out = String::new();
+    for plan in analysis.plans(file).expect("nothing is edited") {
+        let smem = &plan.spaces["smem"];
+        let used = smem.used.map_or_else(|| format!("{:?}", smem.bounds), |used| used.to_string());
+        let _ = writeln!(out, "{} on {}: {used}", plan.name, plan.target);
+        for reason in plan.reasons.iter().filter(|reason| reason.contains("# tilefit:")) {
+            let _ = writeln!(out, "  {reason}");
+        }
+        for scenario in &plan.scenarios {
+            let selected = if scenario.selected { "* " } else { "  " };
+            let _ = writeln!(out, "{selected}{:?} {} {}", scenario.values, scenario.smem, scenario.verdict);
+        }
+    }
+    expect.assert_eq(&out);
+}
+
+const TLX: &str = r#"
+import torch
+import triton
+import triton.language as tl
+import triton.language.extra.tlx as tlx
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+@triton.autotune(configs=[triton.Config({"BM": bm}, num_warps=4) for bm in [64, 128]], key=[])
+@triton.jit
+def kernel(a_desc, BM: tl.constexpr, D: tl.constexpr):
+    a = tlx.local_alloc((BM, D), tlx.dtype_of(a_desc), 2)
+    tlx.local_store(a[0], tlx.local_load(a[1]))
+
+def matmul(a, config=None):
+    a_desc = TensorDescriptor(a, a.shape, a.stride(), [1, 1])
+    if config is not None:
+        a_desc.block_shape = [config["BM"], 64]
+        kernel.fn[(1,)](a_desc, D=a.shape[-1], **config)
+    else:
+        kernel[(1,)](a_desc, D=a.shape[-1])
+"#;
+
+#[test]
+fn tests_of_other_files_say_what_is_launched() {
+    let tests = r#"
+import pytest, torch
+from triton.language.extra.tlx.tutorials.gemm import matmul as _matmul
+
+class Gemm:
+    CONFIGS = {"gemm": {"BM": 64}}
+
+    @staticmethod
+    def run(f, config, dtype):
+        a = (torch.randn((256, 32), dtype=dtype) + 1) / 256
+        f(a, config=config)
+
+@pytest.mark.parametrize("dtype", [torch.float16])
+def test_gemm(dtype):
+    config = Gemm.CONFIGS["gemm"].copy()
+    config["BM"] = 128
+    Gemm.run(_matmul, config, dtype=dtype)
+"#;
+    check(
+        &[("tutorials/gemm.py", TLX)],
+        expect![[r#"
+            kernel on sm_100: Some(Bounds { low: 0, high: None })
+              `D` has no value here; a comment `# tilefit: D=128` gives it one
+              the shape of a buffer is not known: `a_desc` has no value here; a comment `# tilefit: a_desc=bf16` gives it one
+            * {"BM": "64"} 0 unknown
+              {"BM": "128"} 0 unknown
+        "#]],
+    );
+    check(
+        &[("tutorials/gemm.py", TLX), ("tutorials/testing/test_gemm.py", tests)],
+        expect![[r#"
+            kernel on sm_100: 8192
+            * {"BM": "64"} 8192 fits
+              {"BM": "128"} 16384 fits
+              {"BM": "128"} 16384 fits
+        "#]],
+    );
+}
+
+#[test]
+fn lambdas_benchmarks_and_gradients_are_followed() {
+    let text = format!(
+        "{TLX}{}",
+        r#"
+class _product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a):
+        saved = [a, a.shape]
+        ctx.save_for_backward(*saved)
+        return torch.empty_like(a)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        a, shape = ctx.saved_tensors
+        fn = lambda: matmul(a)
+        fn()
+
+product = _product.apply
+
+configs = [triton.testing.Benchmark(x_names=["N"], x_vals=[64], line_arg="provider", line_vals=["a"], args={"M": 8})]
+
+@triton.testing.perf_report(configs)
+def bench(M, N, provider):
+    product(torch.empty((M, N), dtype=torch.bfloat16))
+"#
+    );
+    check(
+        &[("k.py", &text)],
+        expect![[r#"
+        kernel on sm_100: 16384
+        * {"BM": "64"} 16384 fits
+          {"BM": "128"} 32768 fits
+    "#]],
+    );
+}
+
+#[test]
+fn a_value_that_depends_on_an_unknown_condition_is_none() {
+    let text = format!(
+        "{TLX}{}",
+        r#"
+def dtype_of_device():
+    if torch.cuda.is_available():
+        return torch.float16
+    return torch.float32
+
+def main():
+    a = torch.empty((64, 64), dtype=dtype_of_device())
+    if torch.cuda.is_available():
+        b = torch.empty((64, 64), dtype=torch.float16)
+    else:
+        b = torch.empty((64, 32), dtype=torch.float16)
+    matmul(a)
+    matmul(b, {"BM": 64})
+"#
+    );
+    check(
+        &[("k.py", &text)],
+        expect![[r#"
+        kernel on sm_100: Some(Bounds { low: 0, high: None })
+          `a_desc` has no value here; a comment `# tilefit: a_desc=bf16` gives it one
+          the shape of a buffer is not known: `a_desc` has no value here; a comment `# tilefit: a_desc=bf16` gives it one
+        * {"BM": "64", "D": "64", "a_desc": "?"} 0 unknown
+          {"BM": "128", "D": "64", "a_desc": "?"} 0 unknown
+          {"BM": "64", "D": "?", "a_desc": "tl.float16"} 0 unknown
+    "#]],
+    );
+}
+
+const GLUON: &str = r#"
+import pytest, torch
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+
+@gluon.jit
+def kernel(desc, layout: gl.constexpr, BLOCK: gl.constexpr, num: gl.constexpr):
+    a = gl.allocate_shared_memory(desc.dtype, [num] + desc.block_shape, desc.layout)
+    b = gl.allocate_shared_memory(gl.float32, [BLOCK], layout)
+    r: gl.constexpr = gl.BlockedLayout([1, 8], [4, 8], [4, 1], [1, 0])
+    a.index(0).store(a.index(1).load(r))
+    s: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    b.store(b.load(s))
+"#;
+
+const LAUNCH: &str = r#"
+def run(block, num):
+    x = torch.empty((256, 256), dtype=torch.float16)
+    desc = TensorDescriptor.from_tensor(x, block, gl.NVMMASharedLayout.get_default_for(block, gl.float16))
+    kernel[(1,)](desc, gl.SwizzledSharedLayout(1, 1, 1, [0]), 128, num)
+
+@pytest.mark.skipif(not is_hopper(), reason="Requires Hopper")
+@pytest.mark.parametrize("num", [2, 8, 32])
+def test_run(num):
+    run([64, 64], num)
+"#;
+
+#[test]
+fn layouts_of_gluon_are_made_at_the_launch() {
+    check(
+        &[("k.py", &format!("{GLUON}{LAUNCH}"))],
+        expect![[r#"
+        kernel on sm_90: 16896
+          {"arch": "sm_90", "num": "32"} 262656 exceeds
+        * {"arch": "sm_90", "num": "2"} 16896 fits
+          {"arch": "sm_90", "num": "8"} 66048 fits
+    "#]],
+    );
+}
+
+#[test]
+fn a_task_of_gluon_is_no_kernel() {
+    let text = r#"
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def task(p):
+    gl.store(p, 1)
+
+@gluon.jit
+def kernel(p):
+    gl.warp_specialize([(task, (p,)), (task, (p,))], [1], [24])
+"#;
+    let (analysis, file) = open(&[("k.py", text)]);
+    let names: Vec<_> = analysis.plans(file).expect("nothing is edited").into_iter().map(|plan| plan.name).collect();
+    assert_eq!(names, ["kernel"]);
+}
+
+#[test]
+fn a_fix_gives_all_values_that_a_kernel_of_gluon_needs() {
+    let (analysis, file) = open(&[("k.py", GLUON)]);
+    let at = GLUON.find("kernel(").expect("the kernel");
+    let actions = analysis.code_actions(file, TextRange::empty(at)).expect("nothing is edited");
+    let text = |action: &CodeAction| match &action.effect {
+        Effect::Fix(fix) if action.title.contains("scenario") => Some(fix.edits[0].1.clone()),
+        _ => None,
+    };
+    expect![[r#"
+        # tilefit: desc=bf16 layout=128 BLOCK=128 num=128
+    "#]]
+    .assert_eq(&actions.iter().filter_map(text).collect::<String>());
+}
