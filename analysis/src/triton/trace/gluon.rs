@@ -644,7 +644,9 @@ impl Tracer<'_> {
         if let (Dialect::Tlx, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
             (self.launch.dialect, place, args.get(1, "val"))
         {
-            operands.extend(self.stored_globally(frame, expr, pointers, value));
+            // Atomic operations have layouts of their own.
+            let value = Tensor { layout: super::tlx::compilers(), ..value.clone() };
+            operands.extend(self.stored_globally(frame, expr, pointers, &value));
         }
         let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
         let tensor = match place {
@@ -672,6 +674,9 @@ impl Tracer<'_> {
         let op = Emitted { name: "atomic", effect: Effect::Writes, operands: &operands, of, identity: 0, kind };
         let id = self.emit(frame, expr, op);
         match tensor {
+            Some(tensor) if self.launch.dialect == Dialect::Tlx => {
+                Value::Tensor(Tensor { id, dtype, layout: super::tlx::compilers(), ..tensor })
+            }
             Some(tensor) => Value::Tensor(Tensor { id, dtype, ..tensor }),
             None => Value::Scalar(Scalar { id, dtype }),
         }
