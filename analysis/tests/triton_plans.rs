@@ -138,3 +138,14 @@ fn gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 fn tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
     assert_eq!(compared("tlx"), (48, 5));
 }
+
+/// Kernels made at random, a sample of thousands.
+#[test]
+fn random_gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
+    assert_eq!(compared("random/gluon"), (60, 0));
+}
+
+#[test]
+fn random_tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
+    assert_eq!(compared("random/tlx"), (45, 15));
+}
