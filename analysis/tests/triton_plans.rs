@@ -104,7 +104,7 @@ fn verdict(name: &str, case: &Value, plan: &KernelPlan, moved_from: usize) -> Ve
     let number = |row: &Value, key: &str| row[key].as_u64().expect("a number");
     let theirs = counted(explicit.map(|row| (number(row, "line"), number(row, "size"), number(row, "offset"))));
     let here = plan.tiles.iter().filter(|tile| tile.space == Some("smem"));
-    let here = here.filter(|tile| !matches!(tile.kind, "scratch" | "captures" | "warp states" | "view"));
+    let here = here.filter(|tile| !matches!(tile.kind, "scratch" | "captures" | "warp states" | "view" | "unused"));
     let line = |line: usize| if line > moved_from { line - 1 } else { line } as u64;
     let ours = counted(here.map(|tile| (line(tile.line), tile.bytes, tile.address.expect("an offset"))));
     assert_eq!(ours, theirs, "{name}");
