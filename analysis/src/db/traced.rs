@@ -45,6 +45,8 @@ pub(crate) struct TracedKernel {
     pub(crate) is_planned: bool,
 }
 
+const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
+
 /// Follows the kernel that a unit is under a scenario. `specs`: what storage alias specs come to.
 pub(super) fn traced<'db>(
     db: &'db dyn salsa::Database,
@@ -66,12 +68,22 @@ pub(super) fn traced<'db>(
             reorder::hoist(&mut trace.program);
             simplify(&mut trace.program);
             reorder::lower(&mut trace.program);
+            if !arch.is_amd() && arch.capability() >= 100 {
+                reorder::take_warps(&mut trace.program, launch.warps);
+            }
             if !arch.is_amd() {
                 reorder::reorder(&mut trace.program, i64::from(scenario.num_stages.unwrap_or(3)));
             }
         }
         let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
-        let by = |rules| plan(&trace.program, &unknown, rules);
+        let again = if dialect == Dialect::Tlx { reorder::loaded_again(&trace.program) } else { None };
+        let by = |rules| {
+            let planned = plan(&trace.program, &unknown, rules);
+            match &again {
+                Some(again) => planned.or(&plan(again, &unknown, rules), LOADED_AGAIN),
+                None => planned,
+            }
+        };
         let planned = match compiler {
             Some(Compiler::V3_8 | Compiler::V3_9) => by(Rules::Triton),
             Some(Compiler::Fork) => by(Rules::Fork),

@@ -103,15 +103,21 @@ pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
 
 impl Planned {
     /// What it comes to where it may be either plan: addresses are known where both are the same.
-    pub fn either(mut self, other: &Planned) -> Planned {
+    pub fn either(self, other: &Planned) -> Planned {
+        self.or(
+            other,
+            "Triton 3.8 and Meta's fork of it give out memory by different rules; `# tilefit: triton=3.8` says which",
+        )
+    }
+
+    /// The same for another reason.
+    pub fn or(mut self, other: &Planned, reason: &str) -> Planned {
         let differs = self.plan != other.plan;
         for (total, theirs) in
             [(&mut self.plan.shared, &other.plan.shared), (&mut self.plan.tensor, &other.plan.tensor)]
         {
             if *total != *theirs {
-                let reason = Reason::new(
-                    "Triton 3.8 and Meta's fork of it give out memory by different rules; `# tilefit: triton=3.8` says which",
-                );
+                let reason = Reason::new(reason);
                 if total.low != theirs.low || total.high != theirs.high {
                     total.reasons.push(reason);
                 }

@@ -2,6 +2,7 @@
 //!
 //! Helpers are inlined. What an operation computes does not matter here; what it is given, what becomes of its result, and when it happens do.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use tilefit_syntax::ast::ExprId;
@@ -29,6 +30,8 @@ pub struct Program {
     pub buffers: Vec<Buffer>,
     /// What operations need of shared memory while they run.
     pub scratch: Vec<Scratch>,
+    /// Registers of 32 bits that tensors take, over all threads.
+    pub registers: HashMap<ValueId, u64>,
 }
 
 /// What a task that captures a value needs to know of it.

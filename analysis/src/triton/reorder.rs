@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::program::{Block, Buffer, Effect, Kind, Op, Program, Type, ValueId};
+use super::program::{Block, Buffer, Effect, Kind, Op, Program, Task, Type, ValueId};
 use super::simplify::unused;
 use crate::work;
 
@@ -253,16 +253,15 @@ fn staged_loads(block: &mut Block, program: &mut Program) {
     block.ops = ops;
 }
 
-/// How often each value is used, and in which loop last.
+/// In which loop each value is used, as often as it is.
 #[derive(Default)]
-struct Uses(HashMap<ValueId, (u32, Option<u32>)>);
+struct Uses(HashMap<ValueId, Vec<Option<u32>>>);
 
 impl Uses {
     fn count(&mut self, block: &Block, around: Option<u32>) {
         for op in &block.ops {
             for &operand in &op.operands {
-                let uses = self.0.entry(operand).or_insert((0, around));
-                *uses = (uses.0 + 1, around);
+                self.0.entry(operand).or_default().push(around);
             }
             let inside = loop_of(op).or(around);
             for inner in op.kind.blocks() {
@@ -284,10 +283,9 @@ fn loop_of(op: &Op) -> Option<u32> {
 fn sink_loads(block: &mut Block, uses: &Uses, around: Option<u32>) {
     let sinks = |op: &Op| {
         op.name == "local_load"
-            && op
-                .results
-                .first()
-                .is_some_and(|result| uses.0.get(result).is_some_and(|&(count, place)| count == 1 && place != around))
+            && op.results.first().is_some_and(|result| {
+                uses.0.get(result).is_some_and(|places| matches!(places[..], [place] if place != around))
+            })
     };
     let sunk: Vec<Op> = block.ops.extract_if(.., |op| sinks(op)).collect();
     for op in sunk {
@@ -300,6 +298,48 @@ fn sink_loads(block: &mut Block, uses: &Uses, around: Option<u32>) {
         let inside = loop_of(op).or(around);
         for inner in op.kind.blocks_mut() {
             sink_loads(inner, uses, inside);
+        }
+    }
+}
+
+/// Loads that are used several times, and in another loop too: the compiler may do them there once more, in another layout. `None` where there is none.
+pub fn loaded_again(program: &Program) -> Option<Program> {
+    let mut uses = Uses::default();
+    uses.count(&program.body, None);
+    let mut loads = HashMap::new();
+    repeatable(&program.body, &uses, None, &mut loads);
+    if loads.is_empty() {
+        return None;
+    }
+    let mut again = program.clone();
+    load_again(&mut again.body, &loads);
+    Some(again)
+}
+
+fn repeatable(block: &Block, uses: &Uses, around: Option<u32>, loads: &mut HashMap<ValueId, Op>) {
+    for op in &block.ops {
+        if let ("local_load", Some(result)) = (op.name, op.results.first())
+            && uses.0.get(result).is_some_and(|places| places.len() > 1 && places.iter().any(|&place| place != around))
+        {
+            loads.insert(*result, op.clone());
+        }
+        let inside = loop_of(op).or(around);
+        for inner in op.kind.blocks() {
+            repeatable(inner, uses, inside, loads);
+        }
+    }
+}
+
+/// Uses what is loaded from where it is used: for the lives of buffers, that is as if it were loaded there.
+fn load_again(block: &mut Block, loads: &HashMap<ValueId, Op>) {
+    for op in &mut block.ops {
+        let buffers: Vec<ValueId> =
+            op.operands.iter().filter_map(|value| loads.get(value)?.operands.first().copied()).collect();
+        if matches!(op.kind, Kind::Plain | Kind::Scratch(_)) {
+            op.operands.extend(buffers);
+        }
+        for inner in op.kind.blocks_mut() {
+            load_again(inner, loads);
         }
     }
 }
@@ -397,3 +437,56 @@ impl Staging {
 
 /// Operations that are done while the kernel is compiled where their operands are known then.
 const FOLDED: [&str; 9] = ["splat", "cast", "widen", "add", "sub", "mul", "broadcast", "expand_dims", "reshape"];
+
+/// From sm_100 on, tasks get no more warps than their largest tensors need
+/// (`lib/Dialect/TritonGPU/Transforms/WarpSpecialization/OptimizePartitionWarps.cpp`).
+pub fn take_warps(program: &mut Program, of_kernel: u64) {
+    let mut body = std::mem::take(&mut program.body);
+    take_warps_in(&mut body, of_kernel, &program.registers);
+    program.body = body;
+}
+
+fn take_warps_in(block: &mut Block, of_kernel: u64, registers: &HashMap<ValueId, u64>) {
+    for op in &mut block.ops {
+        for inner in op.kind.blocks_mut() {
+            take_warps_in(inner, of_kernel, registers);
+        }
+        if let Kind::Specialize { tasks, .. } = &mut op.kind {
+            take_warps_of(tasks, of_kernel, registers);
+        }
+    }
+}
+
+fn take_warps_of(tasks: &mut [Task], of_kernel: u64, registers: &HashMap<ValueId, u64>) {
+    const REGISTERS_OF_LANE: u64 = 65536 / 32;
+    let needs: Vec<(u64, u64)> = tasks.iter().map(|task| needed_by(&task.body, registers)).collect();
+    loop {
+        let total: u64 = of_kernel + tasks.iter().map(|task| task.warps).sum::<u64>();
+        let smaller = tasks.iter_mut().zip(&needs).find(|(task, (least, registers))| {
+            let half = task.warps / 2;
+            // The largest tensor is taken for half of what a task holds.
+            task.warps > *least && registers * 2 / 32 / half <= REGISTERS_OF_LANE / (total - half)
+        });
+        match smaller {
+            Some((task, _)) => task.warps /= 2,
+            None => return,
+        }
+    }
+}
+
+/// The fewest warps that a task may have, and the registers of its largest tensor. A copy through a descriptor is issued by two warps, tensor memory
+/// is reached by four.
+fn needed_by(body: &Block, registers: &HashMap<ValueId, u64>) -> (u64, u64) {
+    let (mut least, mut most) = (1, 0);
+    body.each(&mut |op| {
+        least = least.max(match op.name {
+            "async_descriptor_load" | "descriptor load" => 2,
+            "tmem_load" => 4,
+            _ => 1,
+        });
+        for value in op.results.iter().chain(&op.operands) {
+            most = most.max(registers.get(value).copied().unwrap_or(0));
+        }
+    });
+    (least, most)
+}

@@ -22,7 +22,8 @@ impl Tracer<'_> {
         self.nesting -= 1;
         if let Value::Tensor(tensor) = &value {
             let elements = tensor.shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
-            self.widest = self.widest.max(elements.saturating_mul(u64::from(tensor.dtype.bits)) / 32);
+            let registers = elements.saturating_mul(u64::from(tensor.dtype.bits)) / 32;
+            self.program.registers.insert(tensor.id, registers);
         }
         value
     }

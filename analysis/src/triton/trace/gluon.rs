@@ -406,7 +406,7 @@ impl Tracer<'_> {
                 _ => unknown("`split` of something"),
             },
             "reduce" => self.reduction(frame, expr, "reduce", &args),
-            "associative_scan" | "cumsum" | "cumprod" => self.scan(frame, expr, &args),
+            "associative_scan" | "cumsum" | "cumprod" => self.scan(frame, expr, name, &args),
             "gather" => self.gather(frame, expr, &args),
             "histogram" => self.histogram(frame, expr, &args),
             "dot_fma" | "mma_v2" | "mfma" | "mfma_scaled" | "wmma" | "wmma_scaled" | "warpgroup_mma" => {
@@ -644,7 +644,9 @@ impl Tracer<'_> {
         if let (Dialect::Tlx, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
             (self.launch.dialect, place, args.get(1, "val"))
         {
-            operands.extend(self.stored_globally(frame, expr, pointers, value));
+            // Atomic operations have layouts of their own.
+            let value = Tensor { layout: super::tlx::compilers(), ..value.clone() };
+            operands.extend(self.stored_globally(frame, expr, pointers, &value));
         }
         let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
         let tensor = match place {
@@ -672,6 +674,9 @@ impl Tracer<'_> {
         let op = Emitted { name: "atomic", effect: Effect::Writes, operands: &operands, of, identity: 0, kind };
         let id = self.emit(frame, expr, op);
         match tensor {
+            Some(tensor) if self.launch.dialect == Dialect::Tlx => {
+                Value::Tensor(Tensor { id, dtype, layout: super::tlx::compilers(), ..tensor })
+            }
             Some(tensor) => Value::Tensor(Tensor { id, dtype, ..tensor }),
             None => Value::Scalar(Scalar { id, dtype }),
         }
@@ -816,7 +821,7 @@ impl Tracer<'_> {
         }
     }
 
-    fn scan(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+    fn scan(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
         let Some(inputs) = args.get(0, "input").and_then(|value| match value {
             Value::Tensor(tensor) => Some(vec![tensor.clone()]),
             tuple => tensors(tuple),
@@ -828,6 +833,18 @@ impl Tracer<'_> {
         };
         let axis = if axis < 0 { axis + first.shape.len() as i64 } else { axis }.max(0) as usize;
         self.along_axis(frame, expr, first);
+        let mut inputs = inputs.clone();
+        if name != "associative_scan" {
+            for input in &mut inputs {
+                let dtype = accumulated("sum", input.dtype, args.named("dtype"));
+                let value = Value::Tensor(input.clone());
+                if dtype != input.dtype
+                    && let Value::Tensor(cast) = self.elementwise(frame, expr, "cast", &[value], Some(dtype))
+                {
+                    *input = cast;
+                }
+            }
+        }
         let bits = inputs.iter().map(|input| input.dtype.bits).collect();
         let kind = self.asks(Asked::Scan { shape: (*first.shape).clone(), axis, bits, layout: first.layout.clone() });
         let results: Vec<super::ValueId> = inputs.iter().map(|_| self.new_value(Type::Tensor)).collect();
@@ -1304,7 +1321,6 @@ fn accumulated(name: &str, dtype: Dtype, asked: Option<&Value>) -> Dtype {
     let is_signed = dtype.name.starts_with("int") && dtype.bits > 1;
     match name {
         "sum" if !dtype.is_floating() && dtype.bits < 32 => Dtype::named(if is_signed { "int32" } else { "uint32" }),
-        "sum" if dtype.name == "bfloat16" => Dtype::named("float32"),
         "max" | "min" | "argmax" | "argmin" if dtype.bits < 32 => {
             Dtype::named(if dtype.is_floating() { "float32" } else { "int32" })
         }

@@ -160,7 +160,6 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         untold: HashMap::new(),
         constants: BTreeSet::new(),
         constexprs: 0,
-        widest: 0,
     };
     tracer.kernel(ast);
     tracer.finish()
@@ -199,8 +198,6 @@ struct Tracer<'a> {
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
-    /// Registers of 32 bits of the largest tensor of the task that is followed.
-    widest: u64,
     /// What is evaluated is the text of a scenario.
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.

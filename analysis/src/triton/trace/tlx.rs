@@ -399,8 +399,10 @@ impl Tracer<'_> {
         let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
         match acc {
             Value::Tensor(acc) if name == "async_dot" => {
-                if let Some(Value::Tensor(operand)) = args.get(0, "A") {
-                    self.conversion(frame, expr, &operand.clone(), operand.dtype.bits, 0);
+                if let Some(Value::Tensor(_)) = args.get(0, "A") {
+                    // It may go through a buffer of its own, which is made where it is loaded.
+                    let reason = "what an operand of `async_dot` in registers takes of shared memory is not modelled";
+                    self.note(frame, expr, Reason::new(reason));
                 }
                 let op = Emitted {
                     name: "dot",
@@ -662,15 +664,12 @@ impl Tracer<'_> {
         let mut found = FoundTasks::default();
         self.tasks_in(frame, body, &mut found);
         let mut operands: Vec<ValueId> = Vec::new();
-        let FoundTasks { default, mut tasks } = found;
-        if self.launch.hardware.vendor == Vendor::Nvidia && self.launch.hardware.capability >= 100 {
-            take_warps(&mut tasks, self.launch.warps);
-        }
+        let FoundTasks { default, tasks } = found;
         let default = default.unwrap_or_else(|| {
             self.open();
             self.close(frame, item.context, Vec::new())
         });
-        let free: Vec<Vec<ValueId>> = tasks.iter().map(|task| self.free(&task.body)).collect();
+        let free: Vec<Vec<ValueId>> = tasks.iter().map(|(block, _)| self.free(block)).collect();
         for value in free.iter().flatten() {
             if !operands.contains(value) {
                 operands.push(*value);
@@ -678,7 +677,7 @@ impl Tracer<'_> {
         }
         let tasks = tasks
             .into_iter()
-            .map(|FoundTask { body: mut block, warps, .. }| {
+            .map(|(mut block, warps)| {
                 let params: Vec<ValueId> =
                     operands.iter().map(|&value| self.new_value(self.program.types[value.0 as usize])).collect();
                 rename(&mut block, &operands, &params);
@@ -724,7 +723,6 @@ impl Tracer<'_> {
                             self.warps = warps.unwrap_or(4);
                         }
                         self.replica = Some(replica);
-                        self.widest = 0;
                         self.open();
                         self.body(frame, body);
                         let block = self.close(frame, item.context, Vec::new());
@@ -732,7 +730,7 @@ impl Tracer<'_> {
                         if is_default {
                             found.default = Some(block);
                         } else {
-                            found.tasks.push(FoundTask { body: block, warps: self.warps, registers: self.widest });
+                            found.tasks.push((block, self.warps));
                         }
                     }
                     (self.warps, self.replica) = around;
@@ -775,47 +773,7 @@ impl Tracer<'_> {
 #[derive(Default)]
 struct FoundTasks {
     default: Option<Block>,
-    tasks: Vec<FoundTask>,
-}
-
-struct FoundTask {
-    body: Block,
-    warps: u64,
-    /// Registers of 32 bits of its largest tensor, over all threads.
-    registers: u64,
-}
-
-impl FoundTask {
-    /// Fewer warps are not taken from it: a copy through a descriptor is issued by two, tensor memory is reached by four.
-    fn least_warps(&self) -> u64 {
-        let mut least = 1;
-        self.body.each(&mut |op| {
-            least = least.max(match op.name {
-                "async_descriptor_load" | "descriptor load" => 2,
-                "tmem_load" => 4,
-                _ => 1,
-            })
-        });
-        least
-    }
-}
-
-/// From sm_100 on, tasks get no more warps than their largest tensors need (`OptimizePartitionWarps.cpp`).
-fn take_warps(tasks: &mut [FoundTask], of_kernel: u64) {
-    const REGISTERS_OF_LANE: u64 = 65536 / 32;
-    let least: Vec<u64> = tasks.iter().map(FoundTask::least_warps).collect();
-    loop {
-        let total: u64 = of_kernel + tasks.iter().map(|task| task.warps).sum::<u64>();
-        let smaller = tasks.iter_mut().zip(&least).find(|(task, least)| {
-            let half = task.warps / 2;
-            let needed = || task.registers * 2 / 32 / half;
-            task.warps > **least && half > 0 && needed() <= REGISTERS_OF_LANE / (total - half)
-        });
-        match smaller {
-            Some((task, _)) => task.warps /= 2,
-            None => return,
-        }
-    }
+    tasks: Vec<(Block, u64)>,
 }
 
 fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
