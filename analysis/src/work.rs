@@ -107,6 +107,11 @@ pub(crate) fn spend(steps: u64) {
     }
 }
 
+/// The steps that the stage has taken so far.
+pub(crate) fn taken() -> u64 {
+    LIMIT.get().saturating_sub(LEFT.get())
+}
+
 /// Counts comparisons of one tile, or buffer, with each of so many others.
 pub(crate) fn spend_on_pairs(others: usize) {
     spend(1 + others as u64 / PAIRS_A_STEP);

@@ -13,7 +13,9 @@ use crate::triton::scenario::{self, Scenario};
 use crate::triton::trace::{Dialect, language_path};
 
 use super::launches::launches_of;
-use super::scenario_tables::{ScenarioTable, Verdict, survey};
+use crate::work;
+
+use super::scenario_tables::{SURVEYED_FOR_ONE, ScenarioTable, Verdict, survey};
 use super::scenarios::{callers, imports, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, config, syntax, units};
@@ -57,6 +59,7 @@ pub(crate) fn gluon_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit
     gluon_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let came_to = |scenario: &Scenario| {
         let traced = laid_out(db, unit, scenario)?;
+        work::spend(traced.steps / SURVEYED_FOR_ONE);
         let plan = &traced.planned.plan;
         let (capacity, lanes) = (traced.arch.smem(), traced.arch.tmem());
         let is_rejected = traced.findings.iter().any(|finding| finding.is_rejection());

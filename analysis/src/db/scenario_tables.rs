@@ -47,6 +47,8 @@ pub(crate) enum Verdict {
     Unknown,
 }
 
+/// A survey may take this many times the steps of one kernel.
+pub(super) const SURVEYED_FOR_ONE: u64 = 4;
 /// Scenarios that a table has rows for. All are counted.
 const MOST_ROWS: usize = 64;
 

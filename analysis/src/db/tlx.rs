@@ -13,9 +13,9 @@ use crate::tlx::{self, front, kernel};
 use crate::triton::scenario::{Call, Scenario};
 use crate::triton::tensor_memory::requested_columns;
 use crate::triton::trace::Dialect;
-use crate::work::{Failure, within};
+use crate::work::{self, Failure, within};
 
-use super::scenario_tables::{ScenarioTable, Verdict, survey};
+use super::scenario_tables::{SURVEYED_FOR_ONE, ScenarioTable, Verdict, survey};
 use super::scenarios::{calls_in, imports, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{Name, Unit, UnitScope, config, syntax};
@@ -48,6 +48,7 @@ pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'
         let columns = requested_columns(plan.tmem.all);
         let (smem, tmem) = match laid_out(db, unit, scenario, &kernel, &plan) {
             Some(traced) => {
+                work::spend(traced.steps / SURVEYED_FOR_ONE);
                 let (shared, tensor) = (traced.planned.plan.shared, traced.planned.plan.tensor);
                 ((shared.low, shared.high), (columns.min(tensor.low), tensor.high.map(|high| high.max(columns))))
             }

@@ -19,7 +19,7 @@ use crate::triton::reorder;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::simplify::simplify;
 use crate::triton::trace::{Argument, Definition, Dialect, Environment, Home, Launch, Trace, trace};
-use crate::work::within;
+use crate::work::{self, within};
 
 use super::scenarios::{imports, launch_values};
 use super::{Name, SourceFile, Unit, UnitScope, config, defined, module_called, module_file, statements_of, syntax};
@@ -43,6 +43,8 @@ pub(crate) struct TracedKernel {
     pub(crate) compiler: Option<Compiler>,
     /// False where a stage of tilefit failed on it.
     pub(crate) is_planned: bool,
+    /// What it took to follow it.
+    pub(crate) steps: u64,
 }
 
 const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
@@ -89,18 +91,18 @@ pub(super) fn traced<'db>(
             Some(Compiler::Fork) => by(Rules::Fork),
             None => by(Rules::Triton).either(&by(Rules::Fork)),
         };
-        (trace, planned)
+        (trace, planned, work::taken())
     });
     let name_origin = Origin::Expr(function.name);
-    let (trace, planned, is_planned) = match followed {
-        Ok((trace, planned)) => (trace, planned, true),
+    let (trace, planned, steps, is_planned) = match followed {
+        Ok((trace, planned, steps)) => (trace, planned, steps, true),
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let (program, functions) = (Program::default(), vec![None]);
             let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
             let planned = plan(&trace.program, &too_large, Rules::Triton);
-            (trace, planned, false)
+            (trace, planned, config(db).limits.steps, false)
         }
     };
     let uses_tensor_memory = trace.program.buffers.iter().any(|buffer| matches!(buffer.memory, Memory::Tensor { .. }));
@@ -116,6 +118,7 @@ pub(super) fn traced<'db>(
         are_warps_told: scenario.num_warps.is_some(),
         compiler,
         is_planned,
+        steps,
     })
 }
 
