@@ -22,7 +22,7 @@ const PREDICATES: [(&str, &str); 7] = [
 ];
 
 /// Names that stand for what only one device has, by how they begin under the usual names of their modules.
-const INSTRUCTIONS: [(&str, &str); 7] = [
+const INSTRUCTIONS: [(&str, &str); 8] = [
     ("gl.nvidia.hopper.warpgroup_mma", "sm_90"),
     ("gl.nvidia.blackwell.tcgen05_", "sm_100"),
     ("gl.nvidia.blackwell.allocate_tensor_memory", "sm_100"),
@@ -30,6 +30,8 @@ const INSTRUCTIONS: [(&str, &str); 7] = [
     ("gl.amd.cdna4", "gfx950"),
     ("gl.amd.gfx1250", "gfx1250"),
     ("tlx.storage_kind.tmem", "sm_100"),
+    // Products that are waited for by their number end in registers; later devices have others.
+    ("tlx.async_dot_wait", "sm_90"),
 ];
 
 /// The device whose instructions a kernel names; `None` where it names none, or those of several.
@@ -132,5 +134,7 @@ mod tests {
         check(&kernel("warpgroup_mma(a, b, c)"), None, Some("sm_90"));
         check(&kernel("tcgen05_mma(a, b, warpgroup_mma(a, b, c))"), None, None);
         check(&kernel("gl.store(a, b)"), None, None);
+        let tlx = "import triton\nimport triton.language.extra.tlx as tlx\n\n@triton.jit\ndef kernel(a):\n";
+        check(&format!("{tlx}    tlx.async_dot_wait(0, a)\n"), None, Some("sm_90"));
     }
 }

@@ -97,6 +97,17 @@ const scenes = {
       await must(async () => (await parts.marked()) === 2, "matching lines");
     },
   },
+  gpu: {
+    file: "tlx_hopper_gemm.py",
+    top: 13,
+    size: [1320, 640],
+    async play({ page, parts }) {
+      await must(() => parts.lens("SMEM").count(), "the lens");
+      await page.mouse.click(...(await parts.word("def product", "product")));
+      await parts.palette("tilefit: Show memory map");
+      await must(async () => (await parts.boxes())?.some((box) => box.includes("staging")), "the staging in the map");
+    },
+  },
   scope: {
     file: "rms_norm.py",
     top: 4,

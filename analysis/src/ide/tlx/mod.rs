@@ -193,7 +193,7 @@ impl KernelView for View<'_> {
     }
 
     fn drawing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Drawing {
-        match placed_whole(self.0) {
+        match placed_by_allocator(self.0) {
             Some(traced) => traced::map::drawing(context, placed, traced),
             None => map::drawing(context, placed, self.0),
         }
@@ -267,11 +267,10 @@ fn memories(tlx: &TlxKernel) -> Vec<Memory> {
     memories
 }
 
-/// The kernel as the allocator lays it out, where every address is known.
-fn placed_whole(tlx: &TlxKernel) -> Option<&TracedKernel> {
-    let traced = tlx.traced.as_ref()?;
-    let is_whole = traced.planned.plan.placed.iter().all(|placed| placed.offset.is_some());
-    (is_whole && traced.planned.plan.shared.exactly().is_some()).then_some(traced)
+/// The kernel as the allocator lays it out, where that gives addresses.
+fn placed_by_allocator(tlx: &TlxKernel) -> Option<&TracedKernel> {
+    let has_places = |traced: &&TracedKernel| traced.planned.plan.placed.iter().any(|it| it.offset.is_some());
+    tlx.traced.as_ref().filter(has_places)
 }
 
 /// Specs, then buffers.
