@@ -80,13 +80,8 @@ fn buffers_of_a_spec_lie_within_it() {
          tlx.local_load(a[0])\n    tlx.local_load(b[0])\n    tlx.local_load(c[0])\n",
         &expect![[r#"
             kernel (sm_100, compiler, bounded)
-              smem at least 32 KiB of 227 KiB
-              tmem 64 columns of 512 columns
-
-                  smem                     tmem
-                8 █a█····················  ··························
-                9 █·█····················  ··························
-               10 ·······················  █c█·······················
+              smem 0 B of 227 KiB
+              tmem 0 columns of 512 columns
         "#]],
     );
 }

@@ -267,10 +267,10 @@ fn memories(tlx: &TlxKernel) -> Vec<Memory> {
     memories
 }
 
-/// The kernel as the allocator lays it out, where that gives addresses.
+/// The kernel as the allocator lays it out, where that gives addresses, or bounds.
 fn placed_by_allocator(tlx: &TlxKernel) -> Option<&TracedKernel> {
-    let has_places = |traced: &&TracedKernel| traced.planned.plan.placed.iter().any(|it| it.offset.is_some());
-    tlx.traced.as_ref().filter(has_places)
+    let has_places = |traced: &TracedKernel| traced.planned.plan.placed.iter().any(|it| it.offset.is_some());
+    tlx.traced.as_ref().filter(|traced| traced.planned.plan.shared.high.is_some() || has_places(traced))
 }
 
 /// Specs, then buffers.
