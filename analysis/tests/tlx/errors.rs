@@ -812,6 +812,12 @@ a = tlx.local_alloc((128, 4), tl.uint8, 1, tlx.storage_kind.tmem)
 elsewhere(a)
 view = a[0]",
         "
+a = tlx.local_alloc((64,), tl.float32, 1)
+total = tl.zeros((1,), tl.float32)
+for i in range(0, 64):
+    total += tlx.local_load(a[0][i])
+tlx.local_store(a[x], tlx.local_load(a[y]))",
+        "
 a = tlx.local_alloc((64, 64), tl.float32, 2)
 views = a[0], a[1], tlx.local_view(a, 1)",
         "

@@ -273,6 +273,7 @@ impl Tracer<'_> {
 
     pub(super) fn view_at(&mut self, frame: &Frame, expr: ExprId, value: &Value, index: &Value) -> Value {
         if let Value::Scalar(scalar) = index
+            && !matches!(scalar.dtype, Dtype::UNTOLD)
             && scalar.dtype.name != "int32"
         {
             let message = format!("an index is an int32, and this is an {}", scalar.dtype);
@@ -282,6 +283,8 @@ impl Tracer<'_> {
         match value {
             Value::Shared(shared) => {
                 let Some((_, shape)) = shared.shape.split_first() else { return unknown("an index into a scalar") };
+                // In TLX an element of a list is a list of one.
+                let shape = if self.launch.dialect == super::Dialect::Tlx && shape.is_empty() { &[1] } else { shape };
                 if let Some(layout) = shared.layout.clone() {
                     self.check_rank(frame, expr, shape, &layout);
                 }
