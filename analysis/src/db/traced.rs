@@ -271,7 +271,9 @@ impl Environment for Around<'_> {
     fn definition(&self, home: Home, name: &str) -> Option<Definition> {
         let scope = self.scope(home)?;
         let (db, file) = (scope.db, scope.unit.file(scope.db));
-        if let Some(unit) = scope.function_unit(name) {
+        // A function may call itself.
+        let is_own = scope.unit.parent(db).is_none() && scope.unit.key(db).name() == name;
+        if let Some(unit) = scope.function_unit(name).or(is_own.then_some(scope.unit)) {
             return Some(self.function(scope, unit));
         }
         if let Some((_, header)) = scope.class_source(name) {

@@ -18,10 +18,21 @@ pub struct Lives {
     pub order: Vec<BufferId>,
     /// In program order.
     pub scratch: Vec<(Scratched, Life)>,
+    /// In program order.
+    pub calls: Vec<Call>,
     /// Warps of the largest group of tasks, beside those of the kernel.
     pub warp_states: u64,
     /// Where each numbered operation stands.
     pub sites: Vec<Site>,
+}
+
+/// A call of a function that is not inlined, which has memory of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    pub lives: Lives,
+    /// The number of its first operation.
+    pub first: u32,
+    pub life: Life,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,6 +68,11 @@ pub enum Rules {
 }
 
 pub fn lives(program: &Program, rules: Rules) -> Lives {
+    lives_in(program, &program.body, rules)
+}
+
+/// In the body of a function.
+fn lives_in(program: &Program, body: &Block, rules: Rules) -> Lives {
     let values = program.types.len();
     let mut numbers = Numbers {
         program,
@@ -77,7 +93,7 @@ pub fn lives(program: &Program, rules: Rules) -> Lives {
         stored: Vec::new(),
         waits: Vec::new(),
     };
-    numbers.block(&program.body);
+    numbers.block(body);
     numbers.finish()
 }
 
@@ -208,6 +224,7 @@ impl Numbers<'_> {
             Kind::For { bounds, body, .. } => self.for_loop(op, *bounds, body),
             Kind::While { condition, body } => self.while_loop(op, condition, body),
             Kind::Specialize { default, tasks } => self.specialize(op, default, tasks),
+            Kind::Call { body } => self.call(op, body),
             _ => {
                 let at = self.number(op.at);
                 for &operand in &op.operands {
@@ -399,6 +416,21 @@ impl Numbers<'_> {
         }
         let warps: u64 = tasks.iter().map(|task| task.warps).sum();
         self.lives.warp_states = self.lives.warp_states.max(warps);
+    }
+
+    fn call(&mut self, op: &Op, body: &Block) {
+        let lives = lives_in(self.program, body, self.rules);
+        let first = self.next();
+        self.lives.sites.extend(&lives.sites);
+        let at = self.number(op.at);
+        for &operand in &op.operands {
+            self.use_(operand, at);
+        }
+        for &result in &op.results {
+            self.define(result, at);
+        }
+        let life = Life { range: LiveRange { start: at, end: at + 1 }, task: self.task };
+        self.lives.calls.push(Call { lives, first, life });
     }
 
     fn finish(mut self) -> Lives {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::live_ranges::{Hidden, Life, Lives, Rules, Scratched, lives};
+use super::live_ranges::{Call, Hidden, Life, Lives, Rules, Scratched, lives};
 use super::liveness::LiveRange;
 use super::program::{BufferId, Bytes, Memory, Program, Site};
 use super::shared_memory::{self, Buffer};
@@ -35,6 +35,11 @@ pub struct Total {
 impl Total {
     pub fn exactly(&self) -> Option<u64> {
         self.high.filter(|&high| high == self.low)
+    }
+
+    /// As far as that is known.
+    fn most(&self) -> u64 {
+        self.high.unwrap_or(self.low)
     }
 }
 
@@ -72,8 +77,14 @@ pub struct Planned {
 
 /// The plan of a program of which nothing is `unknown`, or of as much of one as is known.
 pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
-    let lives = lives(program, rules);
-    let (mut placed, buffers) = shared_buffers(program, &lives, rules);
+    planned(program, lives(program, rules), unknown, rules)
+}
+
+/// The plan of a function.
+fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) -> Planned {
+    let (mut placed, mut buffers) = shared_buffers(program, &lives, rules);
+    let callees = callees(program, &lives.calls, unknown, rules);
+    buffers.extend(callees.iter().map(|(callee, call)| callee.taken_by(call.life)));
     let mut reasons: Vec<Reason> = Vec::new();
     let mut note = |reason: &Reason| {
         if !reasons.contains(reason) {
@@ -94,14 +105,56 @@ pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
             buffer.live = LiveRange { start: at, end: at + 1 };
         }
     }
-    let shared = shared_total(&mut placed, [&buffers, &early], unknown.is_empty(), reasons);
+    let (shared, offsets) = shared_total([&buffers, &early], unknown.is_empty(), reasons);
+    for (placed, offset) in placed.iter_mut().zip(&offsets) {
+        placed.offset = *offset;
+    }
+    let mut hidden: Vec<Scratched> = lives.scratch.iter().map(|(scratched, _)| scratched.clone()).collect();
+    let bases = offsets.into_iter().skip(placed.len());
+    for ((callee, call), base) in callees.into_iter().zip(bases) {
+        let within = callee.plan.placed.into_iter().map(|inner| inner.within(call, base, hidden.len()));
+        placed.extend(within);
+        hidden.extend(callee.hidden);
+    }
     let (in_tensor_memory, tensor) = tensor_buffers(program, &lives, unknown);
     placed.extend(in_tensor_memory);
-    let hidden = lives.scratch.into_iter().map(|(scratched, _)| scratched).collect();
     Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: lives.sites }
 }
 
+/// The plans of the functions that are not inlined, where they take any memory.
+fn callees<'l>(program: &Program, calls: &'l [Call], unknown: &[Reason], rules: Rules) -> Vec<(Planned, &'l Call)> {
+    let plans = calls.iter().map(|call| (planned(program, call.lives.clone(), unknown, rules), call));
+    plans.filter(|(callee, _)| callee.plan.shared.most() > 0).collect()
+}
+
+impl Placed {
+    /// A buffer of a called function, in the kernel that calls it.
+    fn within(mut self, call: &Call, base: Option<u64>, hidden: usize) -> Placed {
+        if let Occupant::Hidden(nth) = &mut self.what {
+            *nth += hidden;
+        }
+        self.offset = base.zip(self.offset).map(|(base, offset)| base + offset);
+        self.live = if self.live == LiveRange::ALWAYS {
+            LiveRange { start: call.first, end: call.life.range.end }
+        } else {
+            LiveRange { start: self.live.start + call.first, end: self.live.end + call.first }
+        };
+        self
+    }
+}
+
 impl Planned {
+    /// What a call of the function takes.
+    fn taken_by(&self, life: Life) -> (Buffer, Bytes) {
+        let total = &self.plan.shared;
+        let size = match (total.exactly(), total.reasons.first()) {
+            (None, Some(reason)) => Bytes::Between(total.low, total.most(), reason.clone()),
+            _ => Bytes::Exactly(total.low),
+        };
+        let of = Buffer { size: size.high(), alignment: SCRATCH_ALIGNMENT, live: life.range, task: life.task };
+        (of, size)
+    }
+
     /// What it comes to where it may be either plan: addresses are known where both are the same.
     pub fn either(self, other: &Planned) -> Planned {
         self.or(
@@ -137,7 +190,7 @@ impl Planned {
     }
 }
 
-/// Explicit buffers, then scratch: that of the function first.
+/// Explicit buffers, then scratch: that of the function first. Calls come behind them.
 fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed>, Vec<(Buffer, Bytes)>) {
     let mut placed = Vec::new();
     let mut buffers = Vec::new();
@@ -174,14 +227,13 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
     (placed, buffers)
 }
 
-/// Places what is known; what the block takes at least and at most where it is not.
+/// What the block takes, at least and at most, and the offset of each buffer that is known.
 /// `early`: with the conversions that are not sure as early as they may be.
 fn shared_total(
-    placed: &mut [Placed],
     [buffers, early]: [&[(Buffer, Bytes)]; 2],
     is_complete: bool,
     reasons: Vec<Reason>,
-) -> Total {
+) -> (Total, Vec<Option<u64>>) {
     let trials = trials(buffers);
     let is_known = trials.len() == 1;
     let mut results: Vec<(u64, Vec<Option<u64>>)> = trials.iter().map(|sizes| tried(buffers, sizes)).collect();
@@ -191,13 +243,13 @@ fn shared_total(
     let totals = || results.iter().map(|(total, _)| *total);
     let low = if is_complete { totals().min().unwrap_or(0) } else { peak(buffers).min(results[0].0) };
     let high = totals().max().filter(|_| is_complete);
-    if is_complete && (is_known || Some(low) == high) {
-        for (i, placed) in placed.iter_mut().enumerate() {
-            let first = results[0].1[i];
-            placed.offset = first.filter(|_| results.iter().all(|(_, offsets)| offsets[i] == first));
-        }
-    }
-    Total { low, high, reasons }
+    let is_placed = is_complete && (is_known || Some(low) == high);
+    let offset = |i: usize| {
+        let first = results[0].1[i];
+        first.filter(|_| is_placed && results.iter().all(|(_, offsets)| offsets[i] == first))
+    };
+    let offsets = (0..buffers.len()).map(offset).collect();
+    (Total { low, high, reasons }, offsets)
 }
 
 /// Sizes between the least and the greatest that all buffers of unknown size are given at once.

@@ -143,6 +143,10 @@ pub enum Kind {
         default: Block,
         tasks: Vec<Task>,
     },
+    /// A function that is not inlined: the call takes what all of its body takes.
+    Call {
+        body: Block,
+    },
     Yield,
 }
 
@@ -230,7 +234,7 @@ impl Kind {
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
             Kind::If { then, otherwise } => vec![then, otherwise],
-            Kind::For { body, .. } => vec![body],
+            Kind::For { body, .. } | Kind::Call { body } => vec![body],
             Kind::While { condition, body } => vec![condition, body],
             Kind::Specialize { default, tasks } => {
                 std::iter::once(default).chain(tasks.iter().map(|task| &task.body)).collect()
@@ -242,7 +246,7 @@ impl Kind {
     pub fn blocks_mut(&mut self) -> Vec<&mut Block> {
         match self {
             Kind::If { then, otherwise } => vec![then, otherwise],
-            Kind::For { body, .. } => vec![body],
+            Kind::For { body, .. } | Kind::Call { body } => vec![body],
             Kind::While { condition, body } => vec![condition, body],
             Kind::Specialize { default, tasks } => {
                 std::iter::once(default).chain(tasks.iter_mut().map(|task| &mut task.body)).collect()

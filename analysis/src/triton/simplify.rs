@@ -226,11 +226,15 @@ fn repeated(block: &mut Block, names: &mut Names, seen: &mut Seen) {
         for operand in &mut op.operands {
             *operand = names.of(*operand);
         }
-        let is_isolated = matches!(op.kind, Kind::Specialize { .. });
+        let first_isolated = match op.kind {
+            Kind::Specialize { .. } => 1,
+            Kind::Call { .. } => 0,
+            _ => usize::MAX,
+        };
         for (i, inner) in op.kind.blocks_mut().into_iter().enumerate() {
-            // A task sees nothing but what it is given.
+            // A task or a function sees nothing but what it is given.
             let mut own = Seen::default();
-            repeated(inner, names, if is_isolated && i > 0 { &mut own } else { seen });
+            repeated(inner, names, if i >= first_isolated { &mut own } else { seen });
         }
         let key = || (op.name, op.identity, op.operands.clone());
         match op.effect {
@@ -337,6 +341,12 @@ fn mark(block: &Block, needed: &mut [bool], results: &[bool]) {
                     for (param, operand) in task.body.params.iter().zip(&op.operands) {
                         needed[operand.0 as usize] |= needed[param.0 as usize];
                     }
+                }
+            }
+            Kind::Call { body } => {
+                mark(body, needed, &vec![true; op.results.len()]);
+                for operand in &op.operands {
+                    needed[operand.0 as usize] = true;
                 }
             }
             _ => {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tilefit_syntax::ast::{Arg, Expr, ExprId, ParamKind, Stmt};
 
 use super::super::language::Dtype;
-use super::super::program::{Effect, Kind, Op, Task, ValueId};
+use super::super::program::{Effect, Kind, Op, Task, Type, ValueId};
 use super::statements::Rounds;
 use super::value::{Class, Function, Record, Scalar, Value, unknown};
 use super::{DEEPEST_CALL, Frame, RETURNED, Tracer, callee, python};
@@ -95,10 +95,49 @@ impl Tracer<'_> {
 
     /// Follows a function of the author's, and gives what it returns.
     pub(super) fn follow(&mut self, frame: &mut Frame, expr: ExprId, function: &Rc<Function>, args: Args) -> Value {
+        if !frame.is_host && is_noinline(function) {
+            return self.call_apart(frame, expr, function, args);
+        }
         match self.followed(frame, expr, function, args) {
             Ok(mut inner) => inner.names.remove(RETURNED).unwrap_or(Value::None),
             Err(value) => value,
         }
+    }
+
+    /// A call of a function that is not inlined.
+    fn call_apart(&mut self, frame: &mut Frame, expr: ExprId, function: &Rc<Function>, args: Args) -> Value {
+        let values = args.all();
+        let operands = self.operands(frame, expr, &values);
+        self.open();
+        let followed = self.followed(frame, expr, function, args);
+        let result =
+            followed.map_or_else(|value| value, |mut inner| inner.names.remove(RETURNED).unwrap_or(Value::None));
+        let mut leaves = Vec::new();
+        result.leaves(&mut leaves);
+        let body = self.close(frame, expr, leaves.iter().map(|&(id, _)| id).collect());
+        let is_tensor = |values: &[Value]| values.iter().any(|value| matches!(value, Value::Tensor(_)));
+        let mut in_tensor_memory = false;
+        body.each(&mut |op| {
+            in_tensor_memory |= op.results.iter().any(|it| self.program.types[it.0 as usize] == Type::TensorMemory)
+        });
+        let gives_memory =
+            leaves.iter().any(|(_, of)| matches!(of, Type::Shared { .. } | Type::TensorMemory | Type::Descriptor));
+        if is_tensor(&values) || in_tensor_memory || gives_memory || matches!(result, Value::Tensor(_)) {
+            let reason = format!("`{}` is not inlined, and takes or gives more than numbers", function.name);
+            self.note(frame, expr, Reason::new(reason));
+        }
+        let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
+        let op = Op {
+            name: "call",
+            at: self.site(frame, expr),
+            effect: Effect::Writes,
+            operands,
+            results: ids.clone(),
+            identity: 0,
+            kind: Kind::Call { body },
+        };
+        self.push(op);
+        result.with_leaves(&mut ids.into_iter())
     }
 
     /// Follows a function of the author's to its end.
@@ -407,6 +446,19 @@ fn is_host(function: &Function) -> bool {
         path.is_some_and(|path| path.last() == Some(&"jit"))
     };
     function.inner.is_none() && !syntax.decorators.iter().any(is_jit)
+}
+
+/// Whether the compiler is told to keep a function apart from those that call it.
+fn is_noinline(function: &Function) -> bool {
+    let Some(syntax) = callee(function) else { return false };
+    let says_so = |&decorator: &ExprId| match function.ast.expr(decorator) {
+        Expr::Call { args, .. } => args.iter().any(|arg| {
+            let is_true = matches!(function.ast.expr(arg.value), Expr::Bool(true));
+            arg.keyword.as_ref().is_some_and(|keyword| keyword.as_str() == "noinline") && is_true
+        }),
+        _ => false,
+    };
+    !is_host(function) && syntax.decorators.iter().any(says_so)
 }
 
 /// A method of a class, by name.
