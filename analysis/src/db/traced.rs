@@ -272,7 +272,8 @@ impl Environment for Around<'_> {
         let scope = self.scope(home)?;
         let (db, file) = (scope.db, scope.unit.file(scope.db));
         // A function may call itself.
-        let is_own = scope.unit.parent(db).is_none() && scope.unit.key(db).name() == name;
+        let own = scope.unit.key(db);
+        let is_own = own.kind == BlockKind::Function && scope.unit.parent(db).is_none() && own.name() == name;
         if let Some(unit) = scope.function_unit(name).or(is_own.then_some(scope.unit)) {
             return Some(self.function(scope, unit));
         }
