@@ -208,6 +208,100 @@ fn decided(block: &mut Block, names: &mut Names, known: &mut Vec<(ValueId, bool)
     block.ops = ops;
 }
 
+/// The memories that operations read and write (`MemoryEffects` in `TritonGPUOps.td` and its neighbours). What is read of one is still the same when
+/// another has been written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Space {
+    Global,
+    Shared,
+    Tensor,
+}
+
+/// What reads one memory only.
+const READS: [(&str, Space); 7] = [
+    ("load", Space::Global),
+    ("buffer_load", Space::Global),
+    ("descriptor load", Space::Global),
+    ("local_load", Space::Shared),
+    ("local_gather", Space::Shared),
+    ("tmem_load", Space::Tensor),
+    ("tmem_load_reduced", Space::Tensor),
+];
+
+/// What writes one memory only. Of all others that write, the compiler takes it that they write each memory.
+const WRITES: [(&str, Space); 41] = [
+    ("store", Space::Global),
+    ("atomic", Space::Global),
+    ("buffer_store", Space::Global),
+    ("device_print", Space::Global),
+    ("descriptor store", Space::Global),
+    ("tma.async_store", Space::Global),
+    ("tma.async_scatter", Space::Global),
+    ("tma.async_copy_shared_to_global", Space::Global),
+    ("tma.async_atomic_add", Space::Global),
+    ("tma.async_atomic_min", Space::Global),
+    ("tma.async_atomic_max", Space::Global),
+    ("tma.async_atomic_and", Space::Global),
+    ("tma.async_atomic_or", Space::Global),
+    ("tma.async_atomic_xor", Space::Global),
+    ("async_descriptor_store", Space::Global),
+    ("allocate_shared_memory", Space::Shared),
+    ("local_store", Space::Shared),
+    ("local_scatter", Space::Shared),
+    ("atomic_scatter", Space::Shared),
+    ("init_barrier", Space::Shared),
+    ("mbarrier.init", Space::Shared),
+    ("mbarrier.invalidate", Space::Shared),
+    ("mbarrier.wait", Space::Shared),
+    ("mbarrier.expect", Space::Shared),
+    ("mbarrier.arrive", Space::Shared),
+    ("barrier_wait", Space::Shared),
+    ("barrier_arrive", Space::Shared),
+    ("barrier_expect_bytes", Space::Shared),
+    ("tma.async_load", Space::Shared),
+    ("tma.async_gather", Space::Shared),
+    ("tma.async_copy_global_to_shared", Space::Shared),
+    ("async_copy.async_load", Space::Shared),
+    ("async_copy.async_copy_global_to_shared", Space::Shared),
+    ("async_copy.mbarrier_arrive", Space::Shared),
+    ("async_descriptor_load", Space::Shared),
+    ("async_load", Space::Shared),
+    ("tcgen05_commit", Space::Shared),
+    ("allocate_tensor_memory", Space::Tensor),
+    ("tmem_store", Space::Tensor),
+    ("tcgen05_mma", Space::Tensor),
+    ("tcgen05_copy", Space::Tensor),
+];
+
+/// What is done for more than its results, and writes nothing.
+const WRITES_NOTHING: [&str; 3] = ["convert_layout", "device_assert", "keep_alive"];
+
+fn space_read(op: &Op) -> Option<Space> {
+    READS.iter().find(|(name, _)| *name == op.name).map(|&(_, space)| space)
+}
+
+/// What an operation, or anything in it, writes.
+fn spaces_written(op: &Op, found: &mut Vec<Space>) {
+    for block in op.kind.blocks() {
+        block.ops.iter().for_each(|inner| spaces_written(inner, found));
+    }
+    let writes = match op.effect {
+        Effect::Writes => {
+            let is_leaf = op.kind.blocks().is_empty() || matches!(op.kind, Kind::Call { .. });
+            is_leaf && !WRITES_NOTHING.contains(&op.name)
+        }
+        // It is given what it starts with.
+        Effect::Allocates => !op.operands.is_empty(),
+        Effect::None | Effect::Reads => false,
+    };
+    if writes {
+        match WRITES.iter().find(|(name, _)| *name == op.name) {
+            Some(&(_, space)) => found.push(space),
+            None => found.extend([Space::Global, Space::Shared, Space::Tensor]),
+        }
+    }
+}
+
 type Computed = (&'static str, u64, Vec<ValueId>);
 
 /// What has been computed where control is.
@@ -220,7 +314,7 @@ struct Seen {
 /// Takes what is computed again for what was computed before.
 fn repeated(block: &mut Block, names: &mut Names, seen: &mut Seen) {
     seen.pure.push(HashMap::new());
-    let mut read: HashMap<Computed, Vec<ValueId>> = HashMap::new();
+    let mut read: HashMap<Computed, (Option<Space>, Vec<ValueId>)> = HashMap::new();
     for op in &mut block.ops {
         work::spend(1);
         for operand in &mut op.operands {
@@ -249,16 +343,18 @@ fn repeated(block: &mut Block, names: &mut Names, seen: &mut Seen) {
                 }
             }
             Effect::Reads => match read.get(&key()).cloned() {
-                Some(before) => same(names, &op.results, &before),
+                Some((_, before)) => same(names, &op.results, &before),
                 None => {
-                    read.insert(key(), op.results.clone());
+                    read.insert(key(), (space_read(op), op.results.clone()));
                 }
             },
-            Effect::Writes => read.clear(),
-            Effect::None | Effect::Allocates => {
-                if writes(op) {
-                    read.clear();
-                }
+            Effect::Writes | Effect::None | Effect::Allocates => {
+                let mut written = Vec::new();
+                spaces_written(op, &mut written);
+                read.retain(|_, (space, _)| match space {
+                    Some(space) => !written.contains(space),
+                    None => written.is_empty(),
+                });
             }
         }
     }

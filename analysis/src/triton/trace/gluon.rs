@@ -184,6 +184,11 @@ impl Tracer<'_> {
             }
             let operands = self.operands(frame, expr, &args.all());
             self.effect(frame, expr, effect, operands);
+            // It tells barriers when it is done.
+            if let Some(barriers) = args.named("mbarriers").filter(|it| !matches!(it, Value::None)) {
+                let barriers = self.operands(frame, expr, std::slice::from_ref(barriers));
+                self.effect(frame, expr, "tcgen05_commit", barriers);
+            }
             return Value::None;
         }
         if let Some(&name) = ELEMENTWISE.iter().find(|&&known| known == name) {

@@ -398,7 +398,12 @@ impl Tracer<'_> {
             },
             // Where the members of a spec lie is found elsewhere: they use its memory, and no more of it.
             "set_buffer_overlap" => Value::None,
-            "scatter" | "_keep_alive" => {
+            // It writes nothing.
+            "_keep_alive" => {
+                self.effect(frame, expr, "keep_alive", vec![shared.id]);
+                Value::None
+            }
+            "scatter" => {
                 let mut operands = vec![shared.id];
                 operands.extend(self.operands(frame, expr, &args.all()));
                 self.effect(frame, expr, "local_scatter", operands);

@@ -77,6 +77,10 @@ impl Tracer<'_> {
                 self.conversion(frame, expr, value, value.dtype.bits, 0);
             }
             let operands = self.operands(frame, expr, &args.all());
+            let effect = match (effect, args.get(0, "dst")) {
+                ("local_store", Some(Value::TensorMemory(_))) => "tmem_store",
+                _ => effect,
+            };
             self.effect(frame, expr, effect, operands);
             return Some(Value::None);
         }
