@@ -17,7 +17,7 @@ const MODULES: [(&str, &str); 5] = [
 /// `tlx.local_alloc`, `tl.cdiv`, `gl.allocate_shared_memory`, `triton.jit`: a dotted name under the usual names of its modules.
 pub fn canonical(imports: &Imports, path: &[&str]) -> Option<String> {
     let (first, rest) = path.split_first()?;
-    let mut full = imports.module_of(first).filter(|path| path.starts_with("triton"))?.to_owned();
+    let mut full = imports.module_of(first).and_then(own_path)?;
     for part in rest {
         full.push('.');
         full.push_str(part);
@@ -26,6 +26,17 @@ pub fn canonical(imports: &Imports, path: &[&str]) -> Option<String> {
         let inner = full.strip_prefix(module)?;
         (inner.is_empty() || inner.starts_with('.')).then(|| format!("{short}{inner}"))
     })
+}
+
+/// The path of a module of Triton, which may be imported by way of PyTorch.
+fn own_path(path: &str) -> Option<String> {
+    if path.starts_with("triton") {
+        return Some(path.to_owned());
+    }
+    let (module, name) = path.rsplit_once('.')?;
+    let is_passed_on =
+        matches!(module, "torch._inductor.runtime.triton_compat" | "torch._inductor.runtime.triton_helpers");
+    (is_passed_on && name == "libdevice").then(|| "triton.language.extra.libdevice".to_owned())
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -73,14 +73,21 @@ fn lowest_free(buffers: &[Buffer], by_size: &[usize]) -> Vec<u64> {
     let mut free = Free::default();
     free.insert(0, LiveRange::ALWAYS);
     while let Some((offset, range)) = free.take_lowest() {
+        let mut compared = unplaced.len();
         // Where it meets free memory that starts higher, that may yet be lower than what lies here now.
         let fits = |&buffer: &usize| {
             let live = buffers[buffer].live;
-            let meets = live.meets(range);
-            work::spend_on_pairs(if meets { free.at.len() } else { 1 });
-            meets && !free.at.values().any(|other| live.meets(*other))
+            let mut is_free = || {
+                let mut others = free.at.values();
+                let is_free = !others.any(|other| live.meets(*other));
+                compared += free.at.len() - others.len();
+                is_free
+            };
+            live.meets(range) && is_free()
         };
-        let Some(found) = unplaced.iter().position(fits) else { continue };
+        let found = unplaced.iter().position(fits);
+        work::spend_on_pairs(compared);
+        let Some(found) = found else { continue };
         let buffer = unplaced.remove(found);
         let Buffer { size, live, .. } = buffers[buffer];
         offsets[buffer] = buffers[buffer].aligned(offset);
@@ -112,12 +119,14 @@ fn interference(buffers: &[Buffer], offsets: &[u64]) -> Vec<Vec<usize>> {
     by_start.sort_by_key(|&buffer| buffers[buffer].live.start);
     for (i, &one) in by_start.iter().enumerate() {
         let together = by_start[i + 1..].iter().take_while(|&&other| buffers[other].live.start < buffers[one].live.end);
+        let mut compared = 0;
         for &other in together {
-            work::spend_on_pairs(1);
+            compared += 1;
             if interfere(one, other) {
                 note(one, other);
             }
         }
+        work::spend_on_pairs(compared);
     }
     // What runs in tasks interferes also where it is not live together.
     let in_tasks: Vec<usize> = (0..buffers.len()).filter(|&buffer| buffers[buffer].task.is_some()).collect();

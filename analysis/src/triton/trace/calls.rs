@@ -20,6 +20,11 @@ pub(super) struct Args {
 }
 
 impl Args {
+    /// By position.
+    pub(super) fn of(positional: impl IntoIterator<Item = Value>) -> Args {
+        Args { positional: positional.into_iter().collect(), named: Vec::new() }
+    }
+
     /// By position or by name.
     pub(super) fn get(&self, position: usize, name: &str) -> Option<&Value> {
         self.positional.get(position).or_else(|| self.named(name))
@@ -329,9 +334,10 @@ impl Tracer<'_> {
                     [from, to, by, ..] => (from.clone(), to.clone(), by.clone()),
                     [] => return Rounds::Unknown(Reason::new("`range` of nothing")),
                 };
-                if let Some(reason) = super::operators::first_unknown(&[from.clone(), to.clone(), by.clone()]) {
-                    return Rounds::Unknown(reason.of("the bounds of a loop are not known"));
-                }
+                let (from, to, by) = match self.untold_step(frame, iter, &name, (from, to, by)) {
+                    Ok(bounds) => bounds,
+                    Err(reason) => return Rounds::Unknown(reason.of("the bounds of a loop are not known")),
+                };
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),
@@ -347,6 +353,28 @@ impl Tracer<'_> {
                 None => Rounds::Unknown(Reason::new("a loop over something that is no list")),
             },
         }
+    }
+
+    /// The bounds of a range. Of a loop that starts at what only the launch knows, the step may be any number.
+    fn untold_step(
+        &mut self,
+        frame: &Frame,
+        iter: ExprId,
+        name: &str,
+        (from, to, by): (Value, Value, Value),
+    ) -> Result<(Value, Value, Value), Reason> {
+        let is_open = name == "range" && matches!(from, Value::Scalar(_)) && !frame.is_host;
+        let mut bounds = [from, to, by];
+        for bound in &mut bounds[1..] {
+            if is_open && matches!(bound, Value::Unknown(_)) {
+                *bound = self.scalar(frame, iter, "bound", Dtype::named("int32"), &[]);
+            }
+        }
+        if let Some(reason) = super::operators::first_unknown(&bounds) {
+            return Err(reason);
+        }
+        let [from, to, by] = bounds;
+        Ok((from, to, by))
     }
 
     /// `warp_specialize([(function, arguments), …], warps)`: the first function runs on the warps of the kernel.

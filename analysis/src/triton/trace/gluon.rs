@@ -133,12 +133,13 @@ const EFFECTS: [&str; 58] = [
 const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
 
 /// Names of classes and functions under which others stand.
-const OWNERS: [&str; 11] = [
+const OWNERS: [&str; 12] = [
     "mbarrier",
     "tma",
     "clc",
     "async_copy",
     "cluster",
+    "libdevice",
     "NVMMASharedLayout",
     "PaddedSharedLayout",
     "MBarrierLayout",
@@ -176,6 +177,9 @@ impl Tracer<'_> {
             return Value::None;
         }
         if is_tlx && let Some(value) = self.tlx_call(frame, expr, name, &args) {
+            return value;
+        }
+        if let Some(value) = self.library_call(frame, expr, name, &args) {
             return value;
         }
         if let Some(&effect) = EFFECTS.iter().find(|&&known| known == name) {
@@ -398,7 +402,10 @@ impl Tracer<'_> {
                 _ => unknown("`join` of something"),
             },
             "split" => match args.get(0, "a").cloned() {
-                Some(Value::Tensor(tensor)) => {
+                Some(Value::Tensor(mut tensor)) => {
+                    if self.launch.dialect == Dialect::Tlx {
+                        tensor.id = self.converted(frame, expr, &tensor, "pairs in one thread");
+                    }
                     let shape = tensor.shape[..tensor.shape.len().saturating_sub(1)].to_vec();
                     let (hardware, of) = (self.launch.hardware, (*tensor.shape).clone());
                     let layout = self.inferred(&tensor.layout, |layout| {
@@ -459,10 +466,6 @@ impl Tracer<'_> {
             }
             "dot" => self.dot(frame, expr, &args),
             "tcgen05_mma_barrier_count" => unknown("the arrivals of a barrier"),
-            "inline_asm" | "map_elementwise" => {
-                let reason = Reason::new(format!("`{name}` is not modelled"));
-                self.unknown_call(frame, expr, reason, &args)
-            }
             _ => {
                 let Value::Unknown(reason) = not_modelled(name) else { return Value::None };
                 self.unknown_call(frame, expr, reason, &args)
@@ -527,15 +530,18 @@ impl Tracer<'_> {
     fn each_element(&mut self, frame: &Frame, expr: ExprId, name: &'static str, args: &Args) -> Value {
         if name == "inline_asm_elementwise" {
             let given = args.get(2, "args").and_then(Value::elements).map(<[Value]>::to_vec).unwrap_or_default();
+            let which = identity(args.get(0, "asm").map(super::python::text));
             return match args.get(3, "dtype") {
-                Some(Value::Dtype(dtype)) => self.elementwise(frame, expr, name, &given, Some(*dtype)),
+                Some(Value::Dtype(dtype)) => self.each_as(frame, expr, name, which, &given, Some(*dtype)),
                 Some(dtypes) if dtypes.elements().is_some() => {
                     let dtypes = dtypes.elements().unwrap_or_default().to_vec();
-                    let one = |dtype: &Value| match dtype {
-                        Value::Dtype(dtype) => self.elementwise(frame, expr, name, &given, Some(*dtype)),
+                    let one = |(number, dtype): (usize, &Value)| match dtype {
+                        Value::Dtype(dtype) => {
+                            self.each_as(frame, expr, name, identity((which, number)), &given, Some(*dtype))
+                        }
                         _ => unknown("the type of a result"),
                     };
-                    Value::tuple(dtypes.iter().map(one).collect::<Vec<_>>())
+                    Value::tuple(dtypes.iter().enumerate().map(one).collect::<Vec<_>>())
                 }
                 _ => unknown("the type of a result"),
             };

@@ -6,6 +6,7 @@
 mod arguments;
 mod calls;
 mod expressions;
+mod library;
 mod operators;
 mod python;
 mod registers;

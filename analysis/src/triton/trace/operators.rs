@@ -116,6 +116,19 @@ impl Tracer<'_> {
         values: &[Value],
         dtype: Option<Dtype>,
     ) -> Value {
+        self.each_as(frame, at, name, 0, values, dtype)
+    }
+
+    /// As `elementwise`, for a name that stands for several operations: `which` of them it is.
+    pub(super) fn each_as(
+        &mut self,
+        frame: &Frame,
+        at: ExprId,
+        name: &'static str,
+        which: u64,
+        values: &[Value],
+        dtype: Option<Dtype>,
+    ) -> Value {
         let mut shape: Option<Vec<u64>> = None;
         let mut layout: Option<Registers> = None;
         for value in values {
@@ -151,7 +164,7 @@ impl Tracer<'_> {
             _ => (name, operands),
         };
         let of = if shape.is_some() { Type::Tensor } else { dtype.scalar_type() };
-        let identity = identity((dtype, &shape));
+        let identity = identity((which, dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
         let id = self.emit(frame, at, op);
         if dtype == Dtype::UNTOLD

@@ -68,7 +68,7 @@ impl Tracer<'_> {
     /// Whether two layouts are surely one.
     pub(super) fn is_same(&self, one: &Registers, two: &Registers) -> bool {
         match (self.resolved(one), self.resolved(two)) {
-            (Registers::Unknown(_), _) | (_, Registers::Unknown(_)) => false,
+            (Registers::Unknown(_) | Registers::Product, _) | (_, Registers::Unknown(_) | Registers::Product) => false,
             (one, two) => one == two,
         }
     }
@@ -89,6 +89,7 @@ impl Tracer<'_> {
             (Registers::Flexible, other) | (other, Registers::Flexible) => other,
             (Registers::Loaded(one), Registers::Loaded(two)) if one == two => Registers::Loaded(one),
             (Registers::Loaded(_), Registers::Loaded(_)) => tlx::compilers(),
+            (Registers::Product, _) | (_, Registers::Product) => Registers::Product,
             (Registers::Unknown(reason), _) | (_, Registers::Unknown(reason)) => Registers::Unknown(reason),
             (one, _) => one,
         }
@@ -107,7 +108,7 @@ impl Tracer<'_> {
                 self.slices.push((auto, axis, number));
                 parent
             }
-            Registers::Loaded(_) => tlx::compilers(),
+            Registers::Loaded(_) | Registers::Product => tlx::compilers(),
             Registers::Known(layout) => match inference::expand_dims(&layout, axis as usize) {
                 Ok(parent) => Registers::Known(Arc::new(parent)),
                 Err(reason) => Registers::Unknown(reason),
@@ -127,7 +128,7 @@ impl Tracer<'_> {
                 }
                 slice
             }
-            Registers::Flexible | Registers::Loaded(_) => tlx::compilers(),
+            Registers::Flexible | Registers::Loaded(_) | Registers::Product => tlx::compilers(),
             unknown => unknown,
         }
     }
@@ -142,7 +143,7 @@ impl Tracer<'_> {
             Registers::Auto(_) => {
                 Registers::Unknown(Reason::new("the layout of a view of a tensor with an automatic layout"))
             }
-            Registers::Loaded(_) => tlx::compilers(),
+            Registers::Loaded(_) | Registers::Product => tlx::compilers(),
             other => other,
         }
     }
@@ -180,7 +181,7 @@ impl Tracer<'_> {
         match self.resolved(layout) {
             Registers::Known(layout) => Ok(layout),
             Registers::Auto(_) => Err(Reason::new("an automatic layout that nothing settles")),
-            Registers::Flexible | Registers::Loaded(_) => {
+            Registers::Flexible | Registers::Loaded(_) | Registers::Product => {
                 Err(Reason::new("the compiler chooses the layouts of registers"))
             }
             Registers::Unknown(reason) => Err(reason),

@@ -93,6 +93,14 @@ impl Tracer<'_> {
                 self.alloc_barriers(frame, expr, &count)
             }
             "clc_create_context" => self.clc_context(frame, expr, args),
+            "clc_consumer" => self.clc_consumer(frame, expr, args),
+            "vote_ballot_sync" => match args.get(1, "pred") {
+                Some(pred) => {
+                    let of = Some(Dtype::named("int32"));
+                    self.elementwise(frame, expr, "vote_ballot_sync", std::slice::from_ref(&pred.clone()), of)
+                }
+                None => unknown("a vote on nothing"),
+            },
             "local_view" => match (args.get(0, "local_allocated_buffers"), args.get(1, "buffer_idx")) {
                 (Some(buffer), Some(index)) => self.view_at(frame, expr, &buffer.clone(), &index.clone()),
                 _ => unknown("a view of nothing"),
@@ -318,6 +326,23 @@ impl Tracer<'_> {
         Value::tuple([full, empty, responses])
     }
 
+    /// Which program to take over, which is a number, or three.
+    fn clc_consumer(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let operands = self.operands(frame, expr, &args.all());
+        let mut program = || {
+            let (effect, of) = (Effect::Reads, Type::Scalar { bits: 32 });
+            let (operands, kind) = (&operands, Kind::Plain);
+            let id = self.emit(frame, expr, Emitted { name: "clc_query", effect, operands, of, identity: 0, kind });
+            Value::Scalar(Scalar { id, dtype: Dtype::named("int32") })
+        };
+        let programs = match args.get(4, "return_3d").and_then(Value::truth) {
+            Some(true) => Value::tuple([program(), program(), program()]),
+            _ => program(),
+        };
+        self.effect(frame, expr, "clc_consumer", operands);
+        programs
+    }
+
     fn tlx_view(&mut self, frame: &Frame, expr: ExprId, name: &str, args: &Args) -> Value {
         let Some(base) = args.positional.first().cloned() else { return unknown("a view of nothing") };
         let operands = self.operands(frame, expr, &args.positional[1..]);
@@ -403,11 +428,7 @@ impl Tracer<'_> {
         let acc = args.get(2, "acc").cloned().unwrap_or(Value::None);
         match acc {
             Value::Tensor(acc) if name == "async_dot" => {
-                if let Some(Value::Tensor(_)) = args.get(0, "A") {
-                    // It may go through a buffer of its own, which is made where it is loaded.
-                    let reason = "what an operand of `async_dot` in registers takes of shared memory is not modelled";
-                    self.note(frame, expr, Reason::new(reason));
-                }
+                self.operand_in_registers(frame, expr, args);
                 let op = Emitted {
                     name: "dot",
                     effect: Effect::Reads,
@@ -416,7 +437,7 @@ impl Tracer<'_> {
                     identity: 0,
                     kind: Kind::Plain,
                 };
-                Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout: compilers(), ..acc })
+                Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout: Registers::Product, ..acc })
             }
             Value::TensorMemory(_) => {
                 let barriers = args.named("mBarriers").or(args.positional.get(5));
@@ -448,11 +469,27 @@ impl Tracer<'_> {
                         identity: 0,
                         kind: Kind::Plain,
                     };
+                    self.operand_in_registers(frame, expr, args);
                     let id = self.emit(frame, expr, op);
-                    Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: compilers() })
+                    Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Product })
                 }
                 None => self.unknown_call(frame, expr, Reason::new("a product of something without a shape"), args),
             },
+        }
+    }
+
+    /// The left operand of a product may stay in registers.
+    fn operand_in_registers(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
+        match args.get(0, "A").cloned() {
+            Some(Value::Tensor(operand)) if operand.layout == Registers::Product => {
+                self.conversion(frame, expr, &operand, operand.dtype.bits, 0);
+            }
+            // It may go through a buffer of its own, which is made where it is loaded.
+            Some(Value::Tensor(_)) => {
+                let reason = "what an operand of `async_dot` in registers takes of shared memory is not modelled";
+                self.note(frame, expr, Reason::new(reason));
+            }
+            _ => {}
         }
     }
 
@@ -605,7 +642,9 @@ impl Tracer<'_> {
 
     /// Operations along an axis want a layout that a product or tensor memory does not give.
     pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
-        if self.launch.dialect == super::Dialect::Tlx && matches!(tensor.layout, Registers::Unknown(_)) {
+        if self.launch.dialect == super::Dialect::Tlx
+            && matches!(tensor.layout, Registers::Unknown(_) | Registers::Product)
+        {
             self.conversion(frame, expr, tensor, tensor.dtype.bits, Op::AT_DEFINITION);
         }
     }
@@ -632,7 +671,7 @@ impl Tracer<'_> {
     }
 
     /// A tensor in the layout in which it goes to some memory: where that was needed before, it is not made again.
-    fn converted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, goes_to: &str) -> ValueId {
+    pub(super) fn converted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, goes_to: &str) -> ValueId {
         let elements = tensor.shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
         let most = elements.saturating_mul(u64::from(tensor.dtype.bits.max(8))) / 8;
         let reason = Reason::new(

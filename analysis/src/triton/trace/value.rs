@@ -76,6 +76,8 @@ pub enum Registers {
     Flexible,
     /// That of a load from global memory, by what decides it.
     Loaded(u64),
+    /// That of the result of a product in registers, which the compiler chooses.
+    Product,
     /// One that the compiler chooses, or that is not modelled.
     Unknown(Reason),
 }
