@@ -247,3 +247,45 @@ fn a_fix_gives_all_values_that_a_kernel_of_gluon_needs() {
     "#]]
     .assert_eq(&actions.iter().filter_map(text).collect::<String>());
 }
+
+#[test]
+fn functions_of_the_packages_and_the_step_of_a_persistent_loop_leave_a_total() {
+    let text = r#"
+import triton
+import triton.language as tl
+import triton.language.extra.tlx as tlx
+from torch._inductor.runtime.triton_compat import libdevice
+from triton.language.extra.cuda.inline_ptx_lib import _fma_f32x2
+from triton.language.extra.subtile_ops import _join_n_2D, _split_n_2D
+
+# tilefit: triton=fork
+@triton.jit
+def kernel(tiles, NUM_SMS: tl.constexpr):
+    one = tlx.local_alloc((64, 64), tl.float32, 1)
+    two = tlx.local_alloc((64, 64), tl.float16, 4)
+    context = tlx.clc_create_context(num_consumers=1)
+    value = tlx.local_load(one[0])
+    for tile in range(tl.program_id(0) + NUM_SMS, tiles, NUM_SMS * 2):
+        for part in _split_n_2D(value, 4):
+            tlx.local_store(two[0], _join_n_2D((part, part, part, part)).to(tl.float16))
+        next = tlx.clc_consumer(context, 0)
+        if next != -1:
+            tlx.local_store(one[0], _fma_f32x2(value, value, libdevice.rsqrt(value)))
+
+# tilefit: triton=fork
+@triton.jit
+def products(b_desc):
+    a = tlx.local_alloc((64, 64), tl.float16, 1)
+    b = tlx.local_alloc((64, 64), tl.float16, 1)
+    scores = tlx.async_dot(a[0], b[0])
+    result = tlx.async_dot(scores.to(tl.float16), b[0])
+    tlx.local_store(a[0], tlx.async_dot_wait(0, result).to(tl.float16))
+"#;
+    check(
+        &[("k.py", text)],
+        expect![[r#"
+        kernel on sm_100: Some(Bounds { low: 49192, high: Some(65576) })
+        products on sm_90: Some(Bounds { low: 16384, high: Some(24576) })
+    "#]],
+    );
+}

@@ -9,7 +9,7 @@ use super::super::program::{Effect, Kind, Type, ValueId};
 use super::statements::op_name;
 use super::value::{Registers, Scalar, Tensor, Value, unknown};
 use super::{Emitted, Frame, Tracer, identity};
-use crate::finding::Reason;
+use crate::finding::{Reason, Remedy};
 
 /// The longest list that is made.
 const LONGEST: usize = 4096;
@@ -17,6 +17,14 @@ const LONGEST: usize = 4096;
 impl Tracer<'_> {
     pub(super) fn binary(&mut self, frame: &Frame, at: ExprId, op: BinaryOp, left: &Value, right: &Value) -> Value {
         match (left, right) {
+            // A number that the kernel computes is one whatever a number of the launch is.
+            (Value::Scalar(scalar), Value::Unknown(reason)) | (Value::Unknown(reason), Value::Scalar(scalar))
+                if matches!(reason.remedy(), Some(Remedy::Value { example: "128", .. })) =>
+            {
+                let known =
+                    [left, right].map(|value| if matches!(value, Value::Unknown(_)) { &Value::Int(1) } else { value });
+                self.each_as(frame, at, op_name(op), identity(reason), &known.map(Value::clone), None)
+            }
             (Value::Unknown(reason), _) | (_, Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             (Value::Scalar(_) | Value::Tensor(_), _) | (_, Value::Scalar(_) | Value::Tensor(_)) => {
                 self.elementwise(frame, at, op_name(op), &[left.clone(), right.clone()], None)
