@@ -93,6 +93,13 @@ pub struct Setting {
     set: fn(&mut Config, &Value) -> Option<()>,
 }
 
+impl Setting {
+    /// Sets what takes one of several names to one of them, if it is one.
+    pub fn choose(&self, config: &mut Config, name: &str) {
+        (self.set)(config, &name.into());
+    }
+}
+
 /// The values that a setting takes, for schemas.
 pub enum Shape {
     /// A name out of several, each with what it means; the first one is the default.

@@ -16,10 +16,10 @@ mod workers;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand};
-use tilefit_analysis::project::Config;
-use tilefit_analysis::target::{COMPILER, Planner, Target};
+use tilefit_analysis::project::{Config, SETTINGS, Setting, Shape};
+use tilefit_analysis::target::COMPILER;
 
 use crate::lsp;
 use crate::settings::Settings;
@@ -64,22 +64,25 @@ enum Command {
 #[derive(Args)]
 struct Planning {
     /// The device that the kernels run on
-    #[arg(long, value_parser = named(Target::ALL.map(Target::name), Target::from_name))]
-    target: Option<Target>,
+    #[arg(long, value_parser = choices("target"))]
+    target: Option<String>,
     /// How tiles get their addresses
-    #[arg(long, value_parser = named(Planner::ALL.map(Planner::name), Planner::from_name))]
-    planner: Option<Planner>,
+    #[arg(long, value_parser = choices("planner"))]
+    planner: Option<String>,
 }
 
-/// Takes one of `names`.
-fn named<T, const N: usize>(
-    names: [&'static str; N],
-    from_name: fn(&str) -> Option<T>,
-) -> impl TypedValueParser<Value = T>
-where
-    T: Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names).try_map(move |name| from_name(&name).ok_or("not a name"))
+fn setting(key: &str) -> &'static Setting {
+    SETTINGS.iter().find(|setting| setting.key == key).expect("a setting")
+}
+
+/// Takes what a setting may be.
+fn choices(key: &str) -> PossibleValuesParser {
+    match setting(key).shape {
+        Shape::OneOf(choices) => {
+            choices.iter().map(|(name, about)| PossibleValue::new(*name).help(*about)).collect::<Vec<_>>().into()
+        }
+        _ => unreachable!("a setting with choices"),
+    }
 }
 
 impl Planning {
@@ -89,8 +92,11 @@ impl Planning {
         for problem in problems {
             complain(&problem);
         }
-        config.target = self.target.unwrap_or(config.target);
-        config.planner = self.planner.unwrap_or(config.planner);
+        for (key, value) in [("target", &self.target), ("planner", &self.planner)] {
+            if let Some(value) = value {
+                setting(key).choose(&mut config, value);
+            }
+        }
         config
     }
 }
