@@ -146,7 +146,7 @@ fn launch<'db>(
         arguments: BTreeMap::new(),
         dialect,
         specs: BTreeMap::new(),
-        divisible: scenario.divisible.clone().unwrap_or_default(),
+        divisible: scenario.divisible.clone(),
     };
     let ast = syntax(db, unit);
     let Some(function) = scenario::function(ast) else { return launch };

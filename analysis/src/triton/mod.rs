@@ -4,6 +4,7 @@
 //! compiler leaves out, [`live_ranges`] finds when each buffer is live, [`shared_memory`] and [`tensor_memory`] place them, and [`plan`] says
 //! what it comes to. [`device`] has what each GPU has, [`language`] the names of the languages.
 
+pub mod axis_info;
 pub mod device;
 pub mod host;
 pub mod language;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::finding::Reason;
 
 mod atomic;
+mod coalesced;
 mod conversion;
 mod gather;
 pub mod inference;
@@ -18,6 +19,7 @@ mod scan;
 pub mod tensor_memory;
 
 pub use atomic::{atomic_bytes, scalar_atomic_bytes};
+pub use coalesced::access_layout;
 pub use conversion::conversion_bytes;
 pub use gather::{gather_between_bytes, gather_bytes};
 pub use inference::equivalent;

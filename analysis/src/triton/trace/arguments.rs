@@ -36,13 +36,16 @@ impl Tracer<'_> {
                 Some(dtype) => {
                     let id = self.given(frame, at, Type::Pointer);
                     // Pointers of one alignment are gone through alike.
-                    self.numbers[id.0 as usize] = identity(("pointer", self.launch.divisible.contains(name)));
+                    self.numbers[id.0 as usize] = identity(("pointer", self.is_divisible(name)));
+                    self.note_argument(id, name);
                     Value::Scalar(Scalar { id, dtype })
                 }
                 None => unknown(format!("`{name}` points to something of which there are no pointers")),
             },
             Argument::Scalar(dtype) => {
-                Value::Scalar(Scalar { id: self.given(frame, at, dtype.scalar_type()), dtype: *dtype })
+                let id = self.given(frame, at, dtype.scalar_type());
+                self.note_argument(id, name);
+                Value::Scalar(Scalar { id, dtype: *dtype })
             }
             Argument::Descriptor { element, block, layout } => {
                 let layout = match layout {
@@ -70,6 +73,7 @@ impl Tracer<'_> {
         }
         let id = self.given(frame, param.name, Type::Scalar { bits: 32 });
         self.untold.insert(id, name.into());
+        self.note_argument(id, name);
         Value::Scalar(Scalar { id, dtype: Dtype::UNTOLD })
     }
 

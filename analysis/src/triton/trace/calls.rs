@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use tilefit_syntax::ast::{Arg, Expr, ExprId, ParamKind, Stmt};
 
+use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Op, Task, Type, ValueId};
 use super::statements::Rounds;
@@ -459,7 +460,11 @@ impl Tracer<'_> {
             identity: 0,
             kind: Kind::Plain,
         };
-        Value::Scalar(Scalar { id: self.emit(frame, expr, op), dtype })
+        let id = self.emit(frame, expr, op);
+        if matches!(name, "program_id" | "num_programs") {
+            self.note_axes(id, Some(AxisInfo::number(1)));
+        }
+        Value::Scalar(Scalar { id, dtype })
     }
 }
 

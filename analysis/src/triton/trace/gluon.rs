@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use tilefit_syntax::ast::ExprId;
 
+use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::layouts::{Compiler, Layout, inference};
 use super::super::program::{Bytes, Effect, Kind, Memory, Type, Use};
@@ -285,7 +286,13 @@ impl Tracer<'_> {
                 };
                 let layout = self.layout_or_auto(args.get(2, "layout"));
                 let shape = vec![end.saturating_sub(start).max(0) as u64];
-                self.filled(frame, expr, "arange", &[], (Dtype::named("int32"), shape, layout), start as u64)
+                let extent = shape[0];
+                let range =
+                    self.filled(frame, expr, "arange", &[], (Dtype::named("int32"), shape, layout), start as u64);
+                if let Value::Tensor(Tensor { id, .. }) = range {
+                    self.note_axes(id, Some(AxisInfo::range(start, extent)));
+                }
+                range
             }
             "full" | "zeros" => {
                 let Some(shape) = args.get(0, "shape").and_then(Value::extents) else {
@@ -302,7 +309,11 @@ impl Tracer<'_> {
                 if shape.is_empty() {
                     return Value::Scalar(Scalar { id: operands.first().copied().unwrap_or(super::ValueId(0)), dtype });
                 }
-                self.filled(frame, expr, "splat", &operands, (dtype, shape, layout), 0)
+                let filled = self.filled(frame, expr, "splat", &operands, (dtype, shape.clone(), layout), 0);
+                if let (Value::Tensor(Tensor { id, .. }), Some(value)) = (&filled, value.int()) {
+                    self.note_axes(*id, Some(AxisInfo::constant(value).splat(&shape)));
+                }
+                filled
             }
             "zeros_like" | "full_like" => match args.get(0, "input") {
                 Some(Value::Tensor(tensor)) => {
@@ -547,6 +558,13 @@ impl Tracer<'_> {
             };
         }
         if matches!(name, "multiple_of" | "max_contiguous" | "max_constancy") {
+            // What the author says of a tensor is not followed.
+            args.positional
+                .first()
+                .map(|value| ids(std::slice::from_ref(value)))
+                .unwrap_or_default()
+                .into_iter()
+                .for_each(|id| self.note_axes(id, None));
             return args.positional.first().cloned().unwrap_or(Value::None);
         }
         let known = |value: &Value| matches!(value, Value::Int(_) | Value::Float(_));

@@ -4,6 +4,7 @@
 //! is said, and what hangs on it stays open.
 
 mod arguments;
+mod axes;
 mod calls;
 mod expressions;
 mod library;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 
+use super::axis_info::AxisInfo;
 use super::layouts::Hardware;
 use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
@@ -89,8 +91,8 @@ pub struct Launch {
     pub dialect: Dialect,
     /// What storage alias specs come to, by the call that makes one: bytes or columns.
     pub specs: BTreeMap<ExprId, Result<u64, Reason>>,
-    /// Arguments known to be multiples of 16.
-    pub divisible: BTreeSet<String>,
+    /// Arguments that are multiples of 16, where that is known.
+    pub divisible: Option<BTreeSet<String>>,
 }
 
 /// Who chooses the layouts of registers.
@@ -157,6 +159,7 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         is_scenario: false,
         replica: None,
         numbers: Vec::new(),
+        axes: Vec::new(),
         is_overlapped: false,
         untold: HashMap::new(),
         constants: BTreeSet::new(),
@@ -192,6 +195,8 @@ struct Tracer<'a> {
     replica: Option<u64>,
     /// A hash of what each value is computed from: values with one hash are equal.
     numbers: Vec<u64>,
+    /// What is known of the elements of each value.
+    axes: Vec<Option<Rc<AxisInfo>>>,
     /// The author asks for the loop around to be overlapped with itself.
     is_overlapped: bool,
     /// The arguments of which nobody says what they are, and what is computed from them, by the name of the argument.
@@ -277,6 +282,7 @@ impl Tracer<'_> {
         self.program.types.push(of);
         let id = ValueId(self.program.types.len() as u32 - 1);
         self.numbers.push(identity(("value", id)));
+        self.axes.push(None);
         id
     }
 

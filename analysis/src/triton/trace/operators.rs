@@ -175,6 +175,9 @@ impl Tracer<'_> {
         let identity = identity((which, dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
         let id = self.emit(frame, at, op);
+        if !is_zero {
+            self.note_elementwise(id, name, (values, &operands), shape.as_deref(), dtype);
+        }
         if dtype == Dtype::UNTOLD
             && let Some(name) = operands.iter().find_map(|operand| self.untold.get(operand)).cloned()
         {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use tilefit_syntax::ast::{Ast, BinaryOp, Expr, ExprId, Stmt, StmtId};
 
+use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
@@ -520,7 +521,9 @@ impl Tracer<'_> {
             identity: identity((bits, number)),
             kind: Kind::Constant,
         };
-        self.emit(frame, at, op)
+        let id = self.emit(frame, at, op);
+        self.note_axes(id, value.int().map(AxisInfo::constant));
+        id
     }
 
     /// Results of the kernel that values are, those that are known as constants.

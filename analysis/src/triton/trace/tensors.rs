@@ -154,7 +154,9 @@ impl Tracer<'_> {
             identity: identity((name, &shape)),
             kind: Kind::Plain,
         };
-        Tensor { id: self.emit(frame, expr, op), dtype: tensor.dtype, shape: Rc::new(shape), layout }
+        let id = self.emit(frame, expr, op);
+        self.note_view(id, name, tensor, &shape);
+        Tensor { id, dtype: tensor.dtype, shape: Rc::new(shape), layout }
     }
 
     pub(super) fn permuted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, order: &[u32]) -> Value {
