@@ -131,7 +131,7 @@ pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
         Some(first) => first,
         None => (0, read(&Scenario::default())?),
     };
-    let (kernel, plan) = match within(config.limits, || tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)) {
+    let (kernel, mut plan) = match within(config.limits, || tlx::plan(&kernel, config.tlx_arch, config.tlx_rules)) {
         Ok(plan) => (kernel, plan),
         Err(failure) => {
             let kernel = failed(ast, failure)?;
@@ -141,6 +141,9 @@ pub(crate) fn tlx_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> 
     };
     let scenario = scenarios.get(selected).cloned().unwrap_or_default();
     let traced = laid_out(db, unit, &scenario, &kernel, &plan);
+    if traced.as_ref().is_some_and(|traced| traced.planned.plan.shared.high.is_some()) {
+        plan.count_layouts(&kernel);
+    }
     Some(Arc::new(TlxKernel { kernel, plan, traced, scenarios: scenarios.len(), selected }))
 }
 

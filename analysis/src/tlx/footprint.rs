@@ -4,7 +4,7 @@
 use crate::finding::Reason;
 
 use super::Rules;
-use super::kernel::{Backing, BufferId, Kernel, Known, Layout, SpecId};
+use super::kernel::{Backing, Buffer, BufferId, Kernel, Known, Layout, SpecId};
 use super::language::Storage;
 use super::plan::{PlacedBuffer, SpecPlan};
 use super::sizes::{BYTES_OF_A_COLUMN, Sized};
@@ -60,13 +60,18 @@ pub fn footprints(
             footprint.extent = footprint.extent.div_ceil(BYTES_OF_A_COLUMN);
         }
     }
-    for buffer in kernel.buffers.iter().filter(|buffer| buffer.layout == Layout::Unread) {
-        let reason = Reason::new(format!("`layout=` of `{}` may pad its rows, which is not counted", buffer.name));
+    for reason in kernel.buffers.iter().filter_map(unread) {
         if !unknown.contains(&reason) {
             unknown.push(reason);
         }
     }
     (known, unknown)
+}
+
+/// Why the size of a buffer with a layout of its own is a lower bound here.
+pub fn unread(buffer: &Buffer) -> Option<Reason> {
+    let reason = || Reason::new(format!("`layout=` of `{}` may pad its rows, which is not counted", buffer.name));
+    (buffer.layout == Layout::Unread).then(reason)
 }
 
 fn of_spec(kernel: &Kernel, plan: &SpecPlan, places: &[Known<PlacedBuffer>]) -> Known<Footprint> {

@@ -130,6 +130,13 @@ impl Plan {
         Status::of(is_rejected, self.is_exact(kernel))
     }
 
+    /// Sizes of buffers that stand alone and have a layout of their own were counted elsewhere.
+    pub fn count_layouts(&mut self, kernel: &Kernel) {
+        let alone = kernel.buffers.iter().filter(|buffer| buffer.backing == Backing::Own);
+        let counted: Vec<Reason> = alone.filter_map(footprint::unread).collect();
+        self.unknown.retain(|reason| !counted.contains(reason));
+    }
+
     /// Everything that the totals count is known.
     pub fn is_exact(&self, kernel: &Kernel) -> bool {
         self.unknown.is_empty() && kernel.notes.is_empty() && self.footprints.iter().all(|footprint| footprint.certain)

@@ -203,11 +203,9 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
     };
     for &id in &lives.order {
         let buffer = &program.buffers[id.0 as usize];
-        if let (Memory::Shared { size, alignment, rounded }, Some(life)) =
-            (&buffer.memory, lives.buffers[id.0 as usize])
-        {
+        if let (Memory::Shared { size, alignment, fork }, Some(life)) = (&buffer.memory, lives.buffers[id.0 as usize]) {
             let size = match (size, rules) {
-                (Bytes::Exactly(_), Rules::Fork) => Bytes::Exactly(*rounded),
+                (Bytes::Exactly(_), Rules::Fork) => fork.clone(),
                 _ => size.clone(),
             };
             add(Occupant::Buffer(id), size, *alignment, life);

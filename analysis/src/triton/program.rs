@@ -212,8 +212,8 @@ pub enum Use {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Memory {
-    /// Bytes. The fork of Triton rounds extents up to powers of two, which makes it `rounded` bytes.
-    Shared { size: Bytes, alignment: u64, rounded: u64 },
+    /// Bytes. The fork of Triton rounds extents up to powers of two, and pads what it lays out itself.
+    Shared { size: Bytes, alignment: u64, fork: Bytes },
     /// Columns of 32 bits, and 64 or 128 rows.
     Tensor { columns: u64, rows: u32 },
 }

@@ -134,7 +134,7 @@ const EFFECTS: [&str; 58] = [
 const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
 
 /// Names of classes and functions under which others stand.
-const OWNERS: [&str; 12] = [
+const OWNERS: [&str; 16] = [
     "mbarrier",
     "tma",
     "clc",
@@ -147,6 +147,10 @@ const OWNERS: [&str; 12] = [
     "PropagateNan",
     "warp_pipeline",
     "hint",
+    "padded_shared_layout_encoding",
+    "swizzled_layout",
+    "swizzled_shared_layout_encoding",
+    "nv_mma_shared_layout_encoding",
 ];
 
 /// The path of a name in the language, without the packages that it stands in.
@@ -608,6 +612,7 @@ impl Tracer<'_> {
         match pointer {
             Some(Value::Tensor(tensor)) => {
                 self.note_pipelined_load(frame, expr);
+                self.goes_through(frame, expr, tensor);
                 // A mask and a default value have the layout of the pointers.
                 for value in args.all() {
                     if let Value::Tensor(other) = value {
@@ -1054,7 +1059,7 @@ impl Tracer<'_> {
         let (counted, rounded) = shape.split_at(if use_ == Use::Barrier { 0 } else { shape.len() - covered });
         let rounded: Vec<u64> = rounded.iter().map(|extent| extent.next_power_of_two()).collect();
         let rounded = layout.size(&[counted, &rounded].concat(), u64::from(dtype.bits.max(8))).unwrap_or(size.high());
-        let memory = Memory::Shared { size, alignment: layout.alignment(), rounded };
+        let memory = Memory::Shared { size, alignment: layout.alignment(), fork: Bytes::Exactly(rounded) };
         let made = Made { function, shape: shape.clone(), dtype: dtype.name, memory, use_ };
         let of = Type::Shared { rank: shape.len() as u32 };
         let id = self.allocate(frame, expr, made, of, operands);

@@ -14,6 +14,8 @@ mod registers;
 mod statements;
 mod tensors;
 mod tlx;
+mod tlx_amd;
+mod tlx_layouts;
 pub mod value;
 
 mod gluon;
@@ -164,6 +166,7 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         untold: HashMap::new(),
         constants: BTreeSet::new(),
         constexprs: 0,
+        unpinned: BTreeMap::new(),
     };
     tracer.kernel(ast);
     tracer.finish()
@@ -204,6 +207,8 @@ struct Tracer<'a> {
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
+    /// Buffers of which the compiler may choose the layout anew, with the bits of an element.
+    unpinned: BTreeMap<BufferId, u64>,
     /// What is evaluated is the text of a scenario.
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.
@@ -275,6 +280,7 @@ impl Tracer<'_> {
         self.settle_slices();
         let sizes: Vec<Scratch> = (0..self.asked.len()).map(|i| self.scratch_size(i)).collect();
         self.program.scratch = sizes;
+        tlx_amd::padding::pad(&mut self.program, &self.unpinned, self.launch.hardware.capability);
         Trace { program: self.program, notes: self.notes, findings: self.findings, functions: self.functions }
     }
 

@@ -158,6 +158,7 @@ impl Tracer<'_> {
                 _ => {}
             }
         }
+        self.meets_pinned(frame, at, values);
         let dtype = match dtype.unwrap_or_else(|| self.promoted(values)) {
             // Nothing else is done to pointers.
             Dtype::UNTOLD if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),

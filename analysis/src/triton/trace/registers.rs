@@ -68,7 +68,8 @@ impl Tracer<'_> {
     /// Whether two layouts are surely one.
     pub(super) fn is_same(&self, one: &Registers, two: &Registers) -> bool {
         match (self.resolved(one), self.resolved(two)) {
-            (Registers::Unknown(_) | Registers::Product, _) | (_, Registers::Unknown(_) | Registers::Product) => false,
+            (Registers::Unknown(_) | Registers::Product | Registers::Pinned, _)
+            | (_, Registers::Unknown(_) | Registers::Product | Registers::Pinned) => false,
             (one, two) => one == two,
         }
     }
@@ -89,6 +90,7 @@ impl Tracer<'_> {
             (Registers::Flexible, other) | (other, Registers::Flexible) => other,
             (Registers::Loaded(one), Registers::Loaded(two)) if one == two => Registers::Loaded(one),
             (Registers::Loaded(_), Registers::Loaded(_)) => tlx::compilers(),
+            (Registers::Pinned, _) | (_, Registers::Pinned) => Registers::Pinned,
             (Registers::Product, _) | (_, Registers::Product) => Registers::Product,
             (Registers::Unknown(reason), _) | (_, Registers::Unknown(reason)) => Registers::Unknown(reason),
             (one, _) => one,
@@ -181,7 +183,7 @@ impl Tracer<'_> {
         match self.resolved(layout) {
             Registers::Known(layout) => Ok(layout),
             Registers::Auto(_) => Err(Reason::new("an automatic layout that nothing settles")),
-            Registers::Flexible | Registers::Loaded(_) | Registers::Product => {
+            Registers::Flexible | Registers::Loaded(_) | Registers::Product | Registers::Pinned => {
                 Err(Reason::new("the compiler chooses the layouts of registers"))
             }
             Registers::Unknown(reason) => Err(reason),

@@ -8,14 +8,13 @@ use std::rc::Rc;
 use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::super::language::Dtype;
-use super::super::layouts::Vendor;
 use super::super::program::{Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::arguments::default_layout;
 use super::calls::Args;
 use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
-use super::{Emitted, Flow, Frame, Made, Tracer, identity};
+use super::{Emitted, Flow, Frame, Made, Tracer, identity, tlx_layouts};
 use crate::diagnostics::Code;
 use crate::finding::Reason;
 
@@ -83,6 +82,12 @@ impl Tracer<'_> {
             };
             self.effect(frame, expr, effect, operands);
             return Some(Value::None);
+        }
+        if let Some(layout) = tlx_layouts::layout(name, args) {
+            return Some(layout);
+        }
+        if let Some(value) = self.tlx_amd_call(frame, expr, name, args) {
+            return Some(value);
         }
         Some(match name {
             "storage_alias_spec" => self.storage_alias_spec(frame, expr, args),
@@ -162,7 +167,6 @@ impl Tracer<'_> {
             },
             "make_tensor_descriptor" | "allocate_tensor_descriptor" => self.device_descriptor(frame, expr, args),
             "stoch_round" | "to" => return None,
-            "swizzled_shared_layout_encoding" | "make_default" => self.encoding(name, args),
             _ => return None,
         })
     }
@@ -188,11 +192,6 @@ impl Tracer<'_> {
                 format!("an offset of a descriptor has 32 bits, and this is an {dtype}: `.to(tl.int32)` makes it one");
             self.refuse(frame, expr, Code::InvalidOperand, message);
         }
-    }
-
-    fn encoding(&mut self, _: &str, args: &Args) -> Value {
-        let rank = args.get(0, "rank").and_then(Value::int).unwrap_or(2).clamp(1, 8) as u64;
-        Value::SharedLayout(Rc::new(SharedLayout::Swizzled { order: (0..rank).rev().collect(), cga: Vec::new() }))
     }
 
     /// The memory that several allocations share. Its size is found by the rules of TLX, and given with the launch.
@@ -246,7 +245,9 @@ impl Tracer<'_> {
         let is_tensor = args.get(3, "storage").is_some_and(is_tmem);
         let layout = self.tlx_layout(&extents, dtype, args.get(5, "layout"));
         match (args.get(4, "reuse").cloned(), is_tensor) {
-            (Some(Value::Shared(base)), _) => self.view(frame, expr, "reinterpret", &base, &[], full, dtype, layout),
+            (Some(Value::Shared(base)), _) => {
+                self.view(frame, expr, "reinterpret", &base, &[], full, dtype, layout.ok())
+            }
             (Some(Value::TensorMemory(base)), _) => {
                 let identity = identity((&full, dtype));
                 let op = Emitted {
@@ -279,21 +280,28 @@ impl Tracer<'_> {
                 Value::TensorMemory(TensorMemory { id, dtype, shape: Rc::new(full), layout: Some(Rc::new(layout)) })
             }
             (_, false) => match layout {
-                Some(layout) => self.shared_buffer(frame, expr, "local_alloc", (dtype, full, layout), Use::Data, &[]),
-                None => self.unsized_(frame, expr, "the layout", &Reason::new("it is none that is modelled")),
+                Ok(layout) => {
+                    let id = BufferId(self.program.buffers.len() as u32);
+                    if self.is_amd() && extents.len() > 1 && matches!(args.get(5, "layout"), None | Some(Value::None)) {
+                        self.unpinned.insert(id, u64::from(dtype.bits.max(8)));
+                    }
+                    self.shared_buffer(frame, expr, "local_alloc", (dtype, full, layout), Use::Data, &[])
+                }
+                Err(reason) => self.unsized_(frame, expr, "the layout", &reason),
             },
         }
     }
 
     /// The layout of an allocation: what is said, else what the front end chooses.
-    fn tlx_layout(&self, shape: &[u64], dtype: Dtype, said: Option<&Value>) -> Option<Rc<SharedLayout>> {
+    fn tlx_layout(&self, shape: &[u64], dtype: Dtype, said: Option<&Value>) -> Result<Rc<SharedLayout>, Reason> {
         match said {
-            Some(Value::SharedLayout(layout)) => return Some(layout.clone()),
+            Some(Value::SharedLayout(layout)) => return Ok(ordered(layout, shape.len())),
+            Some(Value::Unknown(reason)) => return Err(reason.clone()),
             Some(Value::None) | None => {}
-            Some(_) => return None,
+            Some(_) => return Err(Reason::new("it is none that is modelled")),
         }
-        let is_plain = shape.len() < 2 || self.launch.hardware.vendor == Vendor::Amd;
-        Some(Rc::new(if is_plain {
+        let is_plain = shape.len() < 2 || self.is_amd();
+        Ok(Rc::new(if is_plain {
             SharedLayout::Swizzled { order: (0..shape.len() as u64).rev().collect(), cga: Vec::new() }
         } else {
             default_layout(shape, dtype)
@@ -402,13 +410,15 @@ impl Tracer<'_> {
     }
 
     fn local_load(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let is_pinned = !matches!(args.get(2, "layout"), None | Some(Value::None));
+        let or_pinned = |layout| if is_pinned { Registers::Pinned } else { layout };
         match args.positional.first() {
             Some(Value::Shared(Shared { id, dtype, shape, .. })) => {
-                let of = (*dtype, (**shape).clone(), Registers::Flexible);
+                let of = (*dtype, (**shape).clone(), or_pinned(Registers::Flexible));
                 self.loaded(frame, expr, "local_load", *id, of)
             }
             Some(Value::TensorMemory(TensorMemory { id, dtype, shape, .. })) => {
-                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), compilers()))
+                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), or_pinned(compilers())))
             }
             Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason.clone(), args),
             _ => unknown("a load of something that is no buffer"),
@@ -501,7 +511,8 @@ impl Tracer<'_> {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
         let dtype = base.dtype.element();
-        let kind = self.asks(Asked::Fixed(128));
+        // AMD keeps descriptors in registers.
+        let kind = if self.is_amd() { Kind::Plain } else { self.asks(Asked::Fixed(128)) };
         let of = Type::Descriptor;
         // It is made for whoever uses it, and once for all that are equal.
         let op = Emitted {
@@ -574,7 +585,8 @@ impl Tracer<'_> {
             Ok(bytes) => bytes,
             Err(reason) => return self.unsized_(frame, expr, "the size", &reason),
         };
-        let shared = |bytes, alignment| Memory::Shared { size: Bytes::Exactly(bytes), alignment, rounded: bytes };
+        let shared =
+            |bytes, alignment| Memory::Shared { size: Bytes::Exactly(bytes), alignment, fork: Bytes::Exactly(bytes) };
         let mut hidden = |shape, dtype: Dtype, memory, use_| {
             self.program.buffers.push(Buffer {
                 name: "staging of `desc.load`".into(),
@@ -626,6 +638,7 @@ impl Tracer<'_> {
         pointers: &Tensor,
         value: &Tensor,
     ) -> Option<ValueId> {
+        self.goes_through(frame, expr, pointers);
         let own = self.coalesced(pointers);
         let fits = match &value.layout {
             Registers::Flexible => true,
@@ -643,14 +656,14 @@ impl Tracer<'_> {
     /// Operations along an axis want a layout that a product or tensor memory does not give.
     pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
         if self.launch.dialect == super::Dialect::Tlx
-            && matches!(tensor.layout, Registers::Unknown(_) | Registers::Product)
+            && matches!(tensor.layout, Registers::Unknown(_) | Registers::Product | Registers::Pinned)
         {
             self.conversion(frame, expr, tensor, tensor.dtype.bits, Op::AT_DEFINITION);
         }
     }
 
     /// A conversion that the compiler may put here.
-    fn conversion(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, bits: u32, identity: u64) {
+    pub(super) fn conversion(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, bits: u32, identity: u64) {
         let (operands, shape) = ([tensor.id], &tensor.shape);
         let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
         let most = elements.saturating_mul(u64::from(bits.max(8))) / 8;
@@ -835,6 +848,16 @@ fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
 /// A layout that the compiler chooses.
 pub(super) fn compilers() -> Registers {
     Registers::Unknown(Reason::new("the compiler chooses the layouts of registers"))
+}
+
+/// A swizzle of which no order is said goes by rows.
+fn ordered(layout: &Rc<SharedLayout>, rank: usize) -> Rc<SharedLayout> {
+    match &**layout {
+        SharedLayout::Swizzled { order, cga } if order.is_empty() => {
+            Rc::new(SharedLayout::Swizzled { order: (0..rank as u64).rev().collect(), cga: cga.clone() })
+        }
+        _ => layout.clone(),
+    }
 }
 
 /// The shape and the type of what a product without an accumulator gives.

@@ -78,6 +78,8 @@ pub enum Registers {
     Loaded(u64),
     /// That of the result of a product in registers, which the compiler chooses.
     Product,
+    /// One that the author of a TLX kernel asks for: the compiler keeps it where it is asked for, and converts it for others.
+    Pinned,
     /// One that the compiler chooses, or that is not modelled.
     Unknown(Reason),
 }
