@@ -1,6 +1,7 @@
 //! TLX kernels through the public interface.
 
 mod actions;
+mod amd;
 mod errors;
 mod mlir;
 mod names;

@@ -249,7 +249,7 @@ impl Tracer<'_> {
                 let found = pairs.iter().find(|(known, _)| known.equals(&key) == Some(true));
                 found.map_or_else(|| unknown("a key that is not known"), |(_, value)| value.clone())
             }
-            Value::Shared(_) | Value::TensorMemory(_) => {
+            Value::Shared(_) | Value::TensorMemory(_) | Value::Scalar(_) => {
                 let index = self.value(frame, index);
                 self.view_at(frame, expr, &value, &index)
             }

@@ -280,7 +280,8 @@ impl Tracer<'_> {
         self.settle_slices();
         let sizes: Vec<Scratch> = (0..self.asked.len()).map(|i| self.scratch_size(i)).collect();
         self.program.scratch = sizes;
-        tlx_amd::padding::pad(&mut self.program, &self.unpinned, self.launch.hardware.capability);
+        let target = self.is_amd().then_some(self.launch.hardware.capability);
+        tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
         Trace { program: self.program, notes: self.notes, findings: self.findings, functions: self.functions }
     }
 

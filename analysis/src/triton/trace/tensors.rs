@@ -305,6 +305,10 @@ impl Tracer<'_> {
                     memory.layout.clone(),
                 )
             }
+            // One of the descriptors that are allocated together.
+            Value::Scalar(scalar) if scalar.dtype.is_pointer() => {
+                self.scalar(frame, expr, "descriptor of several", scalar.dtype, std::slice::from_ref(value))
+            }
             _ => unknown("an index into something that has none"),
         }
     }

@@ -165,7 +165,13 @@ impl Tracer<'_> {
                 Some(Value::Dtype(dtype)) => Value::str(if dtype.name == "float8e5" { "e5m2" } else { "e4m3" }),
                 _ => unknown("the name of a format"),
             },
-            "make_tensor_descriptor" | "allocate_tensor_descriptor" => self.device_descriptor(frame, expr, args),
+            "make_tensor_descriptor" => self.device_descriptor(frame, expr, args),
+            // They are in global memory.
+            "allocate_tensor_descriptor" => match Dtype::named("int8").pointer_to() {
+                Some(dtype) => self.scalar(frame, expr, "allocate_tensor_descriptor", dtype, &args.all()),
+                None => unknown("a pointer to descriptors"),
+            },
+            "reinterpret_tensor_descriptor" => self.descriptor_at(frame, expr, args),
             "stoch_round" | "to" => return None,
             _ => return None,
         })
@@ -282,10 +288,12 @@ impl Tracer<'_> {
             (_, false) => match layout {
                 Ok(layout) => {
                     let id = BufferId(self.program.buffers.len() as u32);
-                    if self.is_amd() && extents.len() > 1 && matches!(args.get(5, "layout"), None | Some(Value::None)) {
+                    let made = self.shared_buffer(frame, expr, "local_alloc", (dtype, full, layout), Use::Data, &[]);
+                    let is_pinned = !matches!(args.get(5, "layout"), None | Some(Value::None));
+                    if matches!(made, Value::Shared(_)) && extents.len() > 1 && !is_pinned {
                         self.unpinned.insert(id, u64::from(dtype.bits.max(8)));
                     }
-                    self.shared_buffer(frame, expr, "local_alloc", (dtype, full, layout), Use::Data, &[])
+                    made
                 }
                 Err(reason) => self.unsized_(frame, expr, "the layout", &reason),
             },
@@ -503,10 +511,35 @@ impl Tracer<'_> {
         }
     }
 
-    /// A descriptor that the kernel makes: 128 bytes while it is made.
+    /// A descriptor that was made before.
+    fn descriptor_at(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        let block = args.get(1, "block_shape").and_then(Value::extents);
+        let (Some(block), Some(&Value::Dtype(dtype))) = (block, args.get(2, "dtype")) else {
+            return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
+        };
+        let operands = self.operands(frame, expr, &args.all());
+        let op = Emitted {
+            name: "reinterpret_tensor_descriptor",
+            effect: Effect::None,
+            operands: &operands,
+            of: Type::Descriptor,
+            identity: identity((&block, dtype)),
+            kind: Kind::Plain,
+        };
+        let id = self.emit(frame, expr, op);
+        let layout = Some(Rc::new(default_layout(&block, dtype)));
+        Value::Descriptor(Descriptor { id, dtype, block: Rc::new(block), layout })
+    }
+
+    /// A descriptor that the kernel makes: 128 bytes while it is made. One of TLX says first where it goes to, and is made even where nobody uses it.
     fn device_descriptor(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let operands = self.operands(frame, expr, &args.all());
-        let (base, block) = (args.get(0, "base"), args.get(3, "block_shape").and_then(Value::extents));
+        let place =
+            args.named("desc_ptr").cloned().or_else(|| (args.positional.len() > 4).then(|| args.positional[0].clone()));
+        let place = place.filter(|place| !matches!(place, Value::None));
+        // Behind where it goes to, if that is said by position.
+        let behind = usize::from(args.positional.len() > 4);
+        let (base, block) = (args.get(behind, "base"), args.get(3 + behind, "block_shape").and_then(Value::extents));
         let (Some(Value::Scalar(base)), Some(block)) = (base, block) else {
             return self.unknown_call(frame, expr, Reason::new("the block of a descriptor is not known"), args);
         };
@@ -517,7 +550,7 @@ impl Tracer<'_> {
         // It is made for whoever uses it, and once for all that are equal.
         let op = Emitted {
             name: "make_tensor_descriptor",
-            effect: Effect::None,
+            effect: if place.is_some() { Effect::Writes } else { Effect::None },
             operands: &operands,
             of,
             identity: identity(&block),

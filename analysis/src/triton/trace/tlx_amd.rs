@@ -185,46 +185,49 @@ pub(super) mod padding {
 
     /// Sizes of buffers without a layout of the author's, each with the bits of an element (`InsertRequireLayout.cpp` and the `Utility.cpp` of the
     /// fork's transformations for AMD; Triton 3.8 pads none of them).
-    pub(in super::super) fn pad(program: &mut Program, unpinned: &BTreeMap<BufferId, u64>, capability: u32) {
+    pub(in super::super) fn pad(program: &mut Program, unpinned: &BTreeMap<BufferId, u64>, target: Option<u32>) {
         let mut seen = Seen::default();
         program.body.each(&mut |op| seen.look(op));
         for (&id, &bits) in unpinned {
-            let of = program.buffers[id.0 as usize].shape.clone();
+            let buffer = &mut program.buffers[id.0 as usize];
             let found = if seen.is_blurred { Found { loads: true, stores: true } } else { seen.found(id) };
-            let Some(fork) = padded(&of, bits, capability, found, &seen) else { continue };
-            if let Memory::Shared { size: size @ Bytes::Exactly(_), fork: known, .. } =
-                &mut program.buffers[id.0 as usize].memory
-            {
-                // Triton 3.8 has none of these descriptors.
-                if found.loads || found.stores {
-                    *size = fork.clone();
-                }
-                *known = fork;
+            let Some(padded) = padded(&buffer.shape, bits, target, found, &seen) else { continue };
+            let Memory::Shared { size, alignment, fork } = &mut buffer.memory else { continue };
+            match size {
+                Bytes::Between(_, most, _) => *most = (*most).max(padded.high()),
+                // Only the fork has these descriptors, and only for what has no swizzles.
+                Bytes::Exactly(_) if found.loads || found.stores => (*size, *alignment) = (padded.clone(), 16),
+                Bytes::Exactly(_) => {}
             }
+            *fork = padded;
         }
     }
 
-    fn padded(shape: &[u64], bits: u64, capability: u32, found: Found, seen: &Seen) -> Option<Bytes> {
+    /// `target`: the number of one of AMD.
+    fn padded(shape: &[u64], bits: u64, target: Option<u32>, found: Found, seen: &Seen) -> Option<Bytes> {
         let elements = shape.iter().try_fold(1u64, |all, &extent| all.checked_mul(extent))?;
-        let bytes =
-            |pad: u64, interval: u64| (elements + pad * (elements.saturating_sub(1) / interval.max(1))) * bits / 8;
+        let pads = |interval: u64| elements.saturating_sub(1) / interval.max(1);
+        let bytes = |pad: u64, interval: u64| elements.saturating_add(pad * pads(interval)).saturating_mul(bits) / 8;
         let plain = bytes(0, 1);
-        let reason = || Reason::new("the compiler may pad a buffer whose layout it chooses");
+        let up_to = |most, reason: &str| Some(Bytes::Between(plain, most, Reason::new(reason)));
+        let chosen = "the compiler may pad a buffer whose layout it chooses";
         let inner = *shape.last()?;
         // As far apart as a descriptor can say.
         let most = 256 * 32 / bits;
-        match capability {
+        // At most two rows of what one instruction reads.
+        let by_product = bytes(256 / bits, inner.min(most));
+        match target {
             // From 16 elements after 1024 bytes to 32.
-            950 if seen.products && seen.direct && matches!(bits, 8 | 16) => {
-                Some(Bytes::Between(plain, bytes(32, 1024 * 8 / bits), reason()))
+            Some(950) if seen.products && seen.direct && matches!(bits, 8 | 16) => {
+                up_to(bytes(32, 8192 / bits), chosen)
             }
-            1250 if seen.products && (seen.direct || found.loads) => {
-                Some(Bytes::Between(plain, bytes(256 / bits, inner.min(most)), reason()))
+            Some(1250) if seen.products && (seen.direct || found.loads) => up_to(by_product, chosen),
+            Some(1250) if found.loads && found.stores => up_to(bytes(128 / bits, inner.min(most)), chosen),
+            Some(1250) if found.loads && inner <= most => Some(Bytes::Exactly(bytes(128 / bits, inner))),
+            Some(1250) => None,
+            _ if found.loads || found.stores => {
+                up_to(by_product, "descriptors of AMD are for gfx1250: `# tilefit: arch=gfx1250` makes it the target")
             }
-            1250 if found.loads && found.stores => {
-                Some(Bytes::Between(plain, bytes(128 / bits, inner.min(most)), reason()))
-            }
-            1250 if found.loads && inner <= most => Some(Bytes::Exactly(bytes(128 / bits, inner))),
             _ => None,
         }
     }
