@@ -136,7 +136,7 @@ fn gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 
 #[test]
 fn tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
-    assert_eq!(compared("tlx"), (48, 5));
+    assert_eq!(compared("tlx"), (50, 3));
 }
 
 /// Kernels made at random, a sample of thousands.

@@ -130,10 +130,10 @@ impl Plan {
         Status::of(is_rejected, self.is_exact(kernel))
     }
 
-    /// Sizes of buffers that stand alone and have a layout of their own were counted elsewhere.
+    /// Sizes of buffers that have a layout of their own were counted elsewhere, other than those of specs.
     pub fn count_layouts(&mut self, kernel: &Kernel) {
-        let alone = kernel.buffers.iter().filter(|buffer| buffer.backing == Backing::Own);
-        let counted: Vec<Reason> = alone.filter_map(footprint::unread).collect();
+        let others = kernel.buffers.iter().filter(|buffer| !matches!(buffer.backing, Backing::Spec(_)));
+        let counted: Vec<Reason> = others.filter_map(footprint::unread).collect();
         self.unknown.retain(|reason| !counted.contains(reason));
     }
 

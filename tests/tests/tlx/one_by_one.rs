@@ -253,7 +253,7 @@ views = s[0], t[0], u[0], v[0], bars[0]",
     assert_eq!(last.matches("_alloc : () -> ").count(), 3, "{last}");
 }
 
-/// Padding is in layouts, which are not read: the plan says that its sizes are a lower bound.
+/// Padding is in layouts, which the total counts: 65536 bytes, and 16 after each row but the last.
 fn padded(case: &Value) {
     assert!(case["expect"].is_object());
     let kernel = kernel(
@@ -261,17 +261,13 @@ fn padded(case: &Value) {
 make: tl.constexpr = tlx.padded_shared_layout_encoding.with_identity_for([[128, 8]], [256, 128])
 a = tlx.local_alloc((256, 128), tl.bfloat16, 1, layout=make)
 b = tlx.local_alloc((256, 16), tl.bfloat16, 2, layout=make, reuse=a)
-views = a[0], b[0]",
+tlx.local_store(a[0], tlx.local_load(a[0]))
+tlx.local_store(b[0], tlx.local_load(b[0]))",
     );
     assert_eq!(kernel.errors(), []);
     let plan = kernel.plan();
-    assert_eq!(plan.status, "partial");
-    assert!(
-        plan.reasons.iter().any(|reason| reason == "`layout=` of `a` may pad its rows, which is not counted"),
-        "{:?}",
-        plan.reasons
-    );
-    assert_eq!(plan.spaces["smem"].used, None);
+    assert_eq!(plan.reasons, [] as [&str; 0]);
+    assert_eq!(plan.spaces["smem"].used, Some(69616));
 }
 
 #[test]

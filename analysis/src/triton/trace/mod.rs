@@ -167,6 +167,7 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         constants: BTreeSet::new(),
         constexprs: 0,
         unpinned: BTreeMap::new(),
+        allocated: BTreeMap::new(),
     };
     tracer.kernel(ast);
     tracer.finish()
@@ -209,6 +210,8 @@ struct Tracer<'a> {
     constexprs: u32,
     /// Buffers of which the compiler may choose the layout anew, with the bits of an element.
     unpinned: BTreeMap<BufferId, u64>,
+    /// All of a buffer, and what is laid over it.
+    allocated: BTreeMap<ValueId, BufferId>,
     /// What is evaluated is the text of a scenario.
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.
@@ -382,18 +385,17 @@ impl Tracer<'_> {
             memory: made.memory,
             use_: made.use_,
         });
-        self.emit(
-            frame,
-            at,
-            Emitted {
-                name: made.function,
-                effect: Effect::Allocates,
-                operands,
-                of,
-                identity: u64::from(id.0),
-                kind: Kind::Allocation(id),
-            },
-        )
+        let op = Emitted {
+            name: made.function,
+            effect: Effect::Allocates,
+            operands,
+            of,
+            identity: u64::from(id.0),
+            kind: Kind::Allocation(id),
+        };
+        let value = self.emit(frame, at, op);
+        self.allocated.insert(value, id);
+        value
     }
 
     /// Takes note of scratch whose size is found when all is followed.

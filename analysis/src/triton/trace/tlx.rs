@@ -251,9 +251,15 @@ impl Tracer<'_> {
         let is_tensor = args.get(3, "storage").is_some_and(is_tmem);
         let layout = self.tlx_layout(&extents, dtype, args.get(5, "layout"));
         match (args.get(4, "reuse").cloned(), is_tensor) {
-            (Some(Value::Shared(base)), _) => {
-                self.view(frame, expr, "reinterpret", &base, &[], full, dtype, layout.ok())
-            }
+            (Some(Value::Shared(base)), _) => match layout {
+                Ok(layout) => {
+                    let bytes = layout.size(&full, u64::from(dtype.bits.max(8)));
+                    let view = self.view(frame, expr, "reinterpret", &base, &[], full, dtype, Some(layout));
+                    self.grow(base.id, &view, bytes);
+                    view
+                }
+                Err(reason) => self.unsized_(frame, expr, "the layout", &reason),
+            },
             (Some(Value::TensorMemory(base)), _) => {
                 let identity = identity((&full, dtype));
                 let op = Emitted {
@@ -297,6 +303,17 @@ impl Tracer<'_> {
                 }
                 Err(reason) => self.unsized_(frame, expr, "the layout", &reason),
             },
+        }
+    }
+
+    /// The fork gives a buffer the memory of the largest that is laid over it; Triton 3.8 refuses one of another size.
+    fn grow(&mut self, base: ValueId, view: &Value, bytes: Result<u64, Reason>) {
+        let (Some(&id), Value::Shared(view)) = (self.allocated.get(&base), view) else { return };
+        self.allocated.insert(view.id, id);
+        if let (Memory::Shared { fork: Bytes::Exactly(fork), .. }, Ok(bytes)) =
+            (&mut self.program.buffers[id.0 as usize].memory, bytes)
+        {
+            *fork = (*fork).max(bytes);
         }
     }
 

@@ -199,7 +199,10 @@ pub(super) mod padding {
                 Bytes::Exactly(_) if found.loads || found.stores => (*size, *alignment) = (padded.clone(), 16),
                 Bytes::Exactly(_) => {}
             }
-            *fork = padded;
+            // What is laid over it may be larger.
+            if padded.high() >= fork.high() {
+                *fork = padded;
+            }
         }
     }
 
