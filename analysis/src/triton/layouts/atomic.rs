@@ -18,8 +18,21 @@ pub fn atomic_bytes(shape: &[u32], bits: u32, layout: &Layout, hardware: &Hardwa
     Ok(if is_repeated { elements * u64::from(bits) / 8 } else { 0 })
 }
 
-/// The same for a scalar: an element.
-pub fn scalar_atomic_bytes(bits: u32, num_warps: u32, hardware: &Hardware) -> Result<u64, Reason> {
+/// The same for a scalar: an element. A warp that is alone tells its threads without memory, if no other CTA waits for the result.
+pub fn scalar_atomic_bytes(bits: u32, num_warps: u32, num_ctas: u32, hardware: &Hardware) -> Result<u64, Reason> {
     let bytes = u64::from(stored_bits(bits)?) / 8;
-    Ok(if hardware.compiler == Compiler::Triton39 && num_warps == 1 { 0 } else { bytes })
+    Ok(if hardware.compiler == Compiler::Triton39 && num_warps == 1 && num_ctas == 1 { 0 } else { bytes })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Vendor;
+    use super::*;
+
+    #[test]
+    fn a_warp_that_is_alone_in_a_cluster_needs_nothing() {
+        let hardware = Hardware { vendor: Vendor::Nvidia, capability: 100, compiler: Compiler::Triton39 };
+        let bytes = |warps, ctas| scalar_atomic_bytes(32, warps, ctas, &hardware);
+        assert_eq!([bytes(1, 1), bytes(1, 2), bytes(4, 1)], [Ok(0), Ok(4), Ok(4)]);
+    }
 }

@@ -240,7 +240,8 @@ impl Tracer<'_> {
                 Bytes::of(size(), bytes(shape, *bits))
             }
             Asked::ScalarAtomic { bits, warps } => {
-                Bytes::of(layouts::scalar_atomic_bytes(*bits, *warps as u32, hardware), 8)
+                let (warps, ctas) = (*warps as u32, self.launch.ctas as u32);
+                Bytes::of(layouts::scalar_atomic_bytes(*bits, warps, ctas, hardware), 8)
             }
             Asked::Fixed(bytes) => Bytes::Exactly(*bytes),
             Asked::UpTo(most, reason) => Bytes::of(Err(reason.clone()), *most),
