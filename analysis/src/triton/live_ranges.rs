@@ -6,8 +6,11 @@
 use std::collections::BTreeSet;
 
 use super::liveness::{LiveRange, Task};
-use super::program::{Block, BufferId, Bytes, Effect, Kind, Memory, Op, Program, ScratchId, Site, Use, ValueId};
+use super::program::{Block, BufferId, Effect, Kind, Memory, Op, Program, ScratchId, Site, Type, Use, ValueId};
 use crate::work;
+
+/// Tensors from which one is computed that are looked at to find where its conversion may be.
+const MOST_PLACES: usize = 256;
 
 /// The buffers of a program in the order of the allocator.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -47,8 +50,8 @@ pub struct Scratched {
     pub what: Hidden,
     pub op: &'static str,
     pub at: Site,
-    /// Where it may be done instead, which is earlier.
-    pub earlier: Option<u32>,
+    /// Where else it may be done.
+    pub elsewhere: Vec<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +87,7 @@ fn lives_in(program: &Program, body: &Block, rules: Rules) -> Lives {
         task: None,
         lives: Lives { buffers: vec![None; program.buffers.len()], ..Lives::default() },
         made: Vec::new(),
-        widened: vec![None; values],
+        computed_from: vec![Vec::new(); values],
         aliases: Vec::new(),
         constants: vec![false; values],
         used: used(program),
@@ -120,8 +123,8 @@ struct Numbers<'a> {
     task: Option<Task>,
     lives: Lives,
     made: Vec<(BufferId, ValueId, Option<Task>)>,
-    /// The last operation in what a tensor is computed from that made its elements wider: conversions are done in front of it.
-    widened: Vec<Option<u32>>,
+    /// What values are computed from, by operations through which the compiler moves conversions.
+    computed_from: Vec<Vec<ValueId>>,
     /// The second is the memory of the first.
     aliases: Vec<(ValueId, ValueId, Tie)>,
     constants: Vec<bool>,
@@ -230,32 +233,39 @@ impl Numbers<'_> {
                 for &operand in &op.operands {
                     self.use_(operand, at);
                 }
-                let widened = self.widened(op, at);
+                let is_passed = op.effect == Effect::None && matches!(op.kind, Kind::Plain | Kind::View);
                 for &result in &op.results {
                     self.define(result, at);
-                    self.widened[result.0 as usize] = widened;
+                    if is_passed || op.name == "convert_layout" {
+                        self.computed_from[result.0 as usize] = op.operands.clone();
+                    }
                 }
                 self.leaf(op, at);
             }
         }
     }
 
-    fn widened(&self, op: &Op, at: u32) -> Option<u32> {
-        if op.effect != Effect::None || !matches!(op.kind, Kind::Plain) {
-            return None;
+    /// Where else a conversion may be done: behind anything that what it is given is computed from.
+    fn elsewhere(&self, op: &Op, scratch: ScratchId) -> Vec<u32> {
+        if !self.program.scratch[scratch.0 as usize].moves {
+            return Vec::new();
         }
-        let before = || op.operands.iter().filter_map(|value| self.widened[value.0 as usize]).max();
-        if op.name == "widen" { Some(at) } else { before() }
-    }
-
-    /// Where else a conversion of which it is not known whether it is there may be done.
-    fn earlier(&self, op: &Op, scratch: ScratchId) -> Option<u32> {
-        let is_sure = matches!(self.program.scratch[scratch.0 as usize].size, Bytes::Exactly(_));
-        let of = op.operands.first().filter(|_| op.name == "convert_layout" && !is_sure)?;
-        match op.identity {
-            Op::AT_DEFINITION => self.defined[of.0 as usize].map(|at| at + 1),
-            _ => self.widened[of.0 as usize],
+        let mut seen: Vec<ValueId> = op.operands.clone();
+        let mut at = 0;
+        while let Some(value) = seen.get(at).copied().filter(|_| seen.len() < MOST_PLACES) {
+            work::spend(1);
+            for &from in &self.computed_from[value.0 as usize] {
+                if self.program.types[from.0 as usize] == Type::Tensor && !seen.contains(&from) {
+                    seen.push(from);
+                }
+            }
+            at += 1;
         }
+        let mut places: Vec<u32> =
+            seen.iter().filter_map(|value| self.defined[value.0 as usize]).map(|at| at + 1).collect();
+        places.sort_unstable();
+        places.dedup();
+        places
     }
 
     fn leaf(&mut self, op: &Op, at: u32) {
@@ -292,8 +302,8 @@ impl Numbers<'_> {
                 }
                 let life = Life { range: LiveRange { start: at, end: at + 1 }, task: self.task };
                 let what = Hidden::Scratch(*scratch);
-                let earlier = self.earlier(op, *scratch);
-                self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, earlier }, life));
+                let elsewhere = self.elsewhere(op, *scratch);
+                self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, elsewhere }, life));
             }
             _ => {}
         }
@@ -385,7 +395,7 @@ impl Numbers<'_> {
         if captured > 0 {
             let what = Hidden::Captures(captured);
             let life = Life { range: LiveRange { start: 0, end: 0 }, task: around };
-            self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, earlier: None }, life));
+            self.lives.scratch.push((Scratched { what, op: op.name, at: op.at, elsewhere: Vec::new() }, life));
         }
         self.enter();
         self.task = Some(Task { group, region: 0 });

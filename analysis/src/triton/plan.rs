@@ -99,10 +99,13 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) ->
     }
     let mut early = buffers.clone();
     for ((buffer, _), placed) in early.iter_mut().zip(&placed) {
-        if let Occupant::Hidden(nth) = placed.what
-            && let Some(at) = lives.scratch[nth].0.earlier
-        {
-            buffer.live = LiveRange { start: at, end: at + 1 };
+        if let Occupant::Hidden(nth) = placed.what {
+            let places = lives.scratch[nth].0.elsewhere.iter().copied().chain([buffer.live.start]);
+            // The later of those at which it costs most.
+            let worst = places.max_by_key(|&at| (live_at(&buffers, at), at)).unwrap_or(buffer.live.start);
+            if !lives.scratch[nth].0.elsewhere.is_empty() {
+                buffer.live = LiveRange { start: worst, end: worst + 1 };
+            }
         }
     }
     let (shared, offsets) = shared_total([&buffers, &early], unknown.is_empty(), reasons);
@@ -226,7 +229,7 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
 }
 
 /// What the block takes, at least and at most, and the offset of each buffer that is known.
-/// `early`: with the conversions that are not sure as early as they may be.
+/// `early`: with the conversions that are not sure where they cost most.
 fn shared_total(
     [buffers, early]: [&[(Buffer, Bytes)]; 2],
     is_complete: bool,
@@ -295,11 +298,13 @@ fn tried(buffers: &[(Buffer, Bytes)], sizes: &[u64]) -> (u64, Vec<Option<u64>>) 
 /// The most bytes that are live at once: no allocator takes less.
 fn peak(buffers: &[(Buffer, Bytes)]) -> u64 {
     let starts: BTreeSet<u32> = buffers.iter().map(|(buffer, _)| buffer.live.start).collect();
-    let live_at = |at: u32| {
-        let live = buffers.iter().filter(|(buffer, _)| buffer.live.start <= at && at < buffer.live.end);
-        live.map(|(_, size)| size.low()).sum::<u64>()
-    };
-    starts.into_iter().map(live_at).max().unwrap_or(0)
+    starts.into_iter().map(|at| live_at(buffers, at)).max().unwrap_or(0)
+}
+
+/// The bytes that are surely live at an operation.
+fn live_at(buffers: &[(Buffer, Bytes)], at: u32) -> u64 {
+    let live = buffers.iter().filter(|(buffer, _)| buffer.live.start <= at && at < buffer.live.end);
+    live.map(|(_, size)| size.low()).sum()
 }
 
 fn tensor_buffers(program: &Program, lives: &Lives, unknown: &[Reason]) -> (Vec<Placed>, Total) {

@@ -85,11 +85,6 @@ pub struct Op {
     pub kind: Kind,
 }
 
-impl Op {
-    /// The identity of a conversion that may be done where its operand is made.
-    pub const AT_DEFINITION: u64 = 1;
-}
-
 /// What may be done with an operation that nobody needs, or that was done before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
@@ -163,6 +158,8 @@ pub struct Scratch {
     pub size: Bytes,
     /// None of it is needed where the result is not used.
     pub only_if_used: bool,
+    /// The compiler puts it wherever it likes between where what it is given is loaded and where it is needed.
+    pub moves: bool,
 }
 
 /// A size, or what is known of it.

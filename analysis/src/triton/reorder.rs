@@ -436,7 +436,7 @@ impl Staging {
 }
 
 /// Operations that are done while the kernel is compiled where their operands are known then.
-const FOLDED: [&str; 9] = ["splat", "cast", "widen", "add", "sub", "mul", "broadcast", "expand_dims", "reshape"];
+const FOLDED: [&str; 8] = ["splat", "cast", "add", "sub", "mul", "broadcast", "expand_dims", "reshape"];
 
 /// From sm_100 on, tasks get no more warps than their largest tensors need
 /// (`lib/Dialect/TritonGPU/Transforms/WarpSpecialization/OptimizePartitionWarps.cpp`).

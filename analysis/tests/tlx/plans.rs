@@ -612,3 +612,140 @@ def kernel(z):
         "#]],
     );
 }
+
+/// Triton 3.8 takes 16384 bytes more: each is loaded in a layout of its own.
+#[test]
+fn tensors_of_two_layouts_may_be_converted() {
+    check(
+        "
+# tilefit: x_ptr=fp32 n=i32 arch=sm_90 num_warps=4 divisible=x_ptr triton=3.8
+@triton.jit
+def kernel(x_ptr, n):
+    tile = tlx.local_alloc((64, 64), tl.float32, 1)
+    rows = tl.arange(0, 64)[:, None]
+    columns = tl.arange(0, 64)[None, :]
+    a = tl.load(x_ptr + rows * 64 + columns)
+    b = tl.load(x_ptr + rows + columns * 64)
+    tlx.local_store(tile[0], a if n > 3 else b)
+",
+        expect![[r#"
+            kernel on sm_90: bounded, smem 16384–32768
+              tile [1, 64, 64] float32 in smem
+              scratch of `convert_layout` in line 14 [16384] int8 in smem
+              scratch of `convert_layout` in line 14 [16384] int8 in smem
+        "#]],
+    );
+}
+
+/// Triton 3.8 takes 8192 bytes more.
+#[test]
+fn what_a_loop_carries_may_be_converted() {
+    check(
+        "
+# tilefit: x_ptr=fp32 n=i32 arch=sm_90 num_warps=4 divisible=x_ptr triton=3.8
+@triton.jit
+def kernel(x_ptr, n):
+    tile = tlx.local_alloc((64, 64), tl.float32, 1)
+    rows = tl.arange(0, 64)[:, None]
+    columns = tl.arange(0, 64)[None, :]
+    a = tl.load(x_ptr + rows * 64 + columns)
+    for i in range(n):
+        a += tl.load(x_ptr + i + rows + columns * 64)
+    tlx.local_store(tile[0], a)
+",
+        expect![[r#"
+            kernel on sm_90: bounded, smem 16384–32768
+              tile [1, 64, 64] float32 in smem
+              scratch of `convert_layout` in line 13 [16384] int8 in smem
+              scratch of `convert_layout` in line 14 [16384] int8 in smem
+              scratch of `convert_layout` in line 14 [16384] int8 in smem
+              scratch of `convert_layout` in line 13 [16384] int8 in smem
+        "#]],
+    );
+}
+
+/// Triton 3.8 takes 256 bytes more: a vector that is loaded is no column of a tile that is.
+#[test]
+fn vectors_become_slices() {
+    check(
+        "
+# tilefit: x_ptr=fp32 n=i32 arch=sm_90 num_warps=2 divisible=x_ptr triton=3.8
+@triton.jit
+def kernel(x_ptr, n):
+    tile = tlx.local_alloc((64, 64), tl.float32, 1)
+    rows = tl.arange(0, 64)[:, None]
+    columns = tl.arange(0, 64)[None, :]
+    a = tl.load(x_ptr + tl.arange(0, 64))
+    b = tl.load(x_ptr + rows * 64 + columns)
+    tlx.local_store(tile[0], a[:, None] + b)
+",
+        expect![[r#"
+            kernel on sm_90: bounded, smem 16384–32768
+              tile [1, 64, 64] float32 in smem
+              scratch of `convert_layout` in line 14 [256] int8 in smem
+              scratch of `convert_layout` in line 14 [256] int8 in smem
+              scratch of `convert_layout` in line 14 [16384] int8 in smem
+        "#]],
+    );
+}
+
+/// What the compiler computes again in each layout, and what it converts: for the second, Triton 3.8 takes 8192 bytes more.
+#[test]
+fn what_costs_more_than_a_conversion_is_converted() {
+    check(
+        "
+# tilefit: x_ptr=fp32 n=i32 arch=sm_90 num_warps=4 divisible=x_ptr triton=3.8
+@triton.jit
+def kernel(x_ptr, n):
+    tile = tlx.local_alloc((64, 64), tl.float32, 1)
+    rows = tl.arange(0, 64)[:, None]
+    columns = tl.arange(0, 64)[None, :]
+    cheap = tl.exp(tlx.local_load(tile[0]))
+    tl.store(x_ptr + rows * 64 + columns, cheap)
+    tl.store(x_ptr + rows + columns * 64, cheap)
+
+# tilefit: x_ptr=fp32 n=i32 arch=sm_90 num_warps=4 divisible=x_ptr triton=3.8
+@triton.jit
+def dear(x_ptr, n):
+    tile = tlx.local_alloc((64, 64), tl.float32, 1)
+    rows = tl.arange(0, 64)[:, None]
+    columns = tl.arange(0, 64)[None, :]
+    other = tlx.local_alloc((64, 64), tl.float32, 1)
+    dear = tl.sqrt(tl.exp(tl.log(tl.exp(tl.sin(tlx.local_load(tile[0]))))))
+    tl.store(x_ptr + rows * 64 + columns, dear)
+    tl.store(x_ptr + rows + columns * 64, dear)
+    tlx.local_store(other[0], dear)
+    tl.store(x_ptr + rows * 64 + columns, tlx.local_load(tile[0]) + tlx.local_load(other[0]))
+",
+        expect![[r#"
+            kernel on sm_90: exact, smem 16384
+              tile [1, 64, 64] float32 in smem
+            dear on sm_90: bounded, smem 32768–49152
+              tile [1, 64, 64] float32 in smem
+              other [1, 64, 64] float32 in smem
+              scratch of `convert_layout` in line 24 [16384] int8 in smem
+              scratch of `convert_layout` in line 24 [16384] int8 in smem
+              scratch of `convert_layout` in line 25 [16384] int8 in smem
+        "#]],
+    );
+}
+
+/// Its size is not known, but nobody asks for it: the compiler removes both.
+#[test]
+fn what_is_not_modelled_keeps_nothing_alive() {
+    check(
+        "
+# tilefit: x_ptr=fp32 n=i32 arch=sm_90 num_warps=4 divisible=x_ptr triton=3.8
+@triton.jit
+def kernel(x_ptr, n):
+    tile = tlx.local_alloc((64, 64), tl.float32, 1)
+    rows = tl.arange(0, 64)[:, None]
+    columns = tl.arange(0, 64)[None, :]
+    flipped = tl.flip(tlx.local_load(tile[0]), 1)
+",
+        expect![[r#"
+            kernel on sm_90: partial, smem 0–
+              tile [1, 64, 64] float32 in smem
+        "#]],
+    );
+}

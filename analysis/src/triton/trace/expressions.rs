@@ -6,7 +6,7 @@ use tilefit_syntax::ast::{BoolOp, Clause, Expr, ExprId};
 
 use super::super::program::{Effect, Kind};
 use super::statements::{same, unrolled};
-use super::value::{Class, Function, Value, unknown};
+use super::value::{Class, Function, Registers, Tensor, Value, unknown};
 use super::{DEEPEST_EXPRESSION, Definition, Emitted, Frame, Home, Tracer, arguments, python};
 use crate::finding::Reason;
 use crate::work;
@@ -279,7 +279,8 @@ impl Tracer<'_> {
         if same(one, two) {
             return one.clone();
         }
-        let (one, two) = (self.computed(frame, at, one, true), self.computed(frame, at, two, true));
+        let both = self.in_one_layout(frame, at, &[one.clone(), two.clone()]);
+        let (one, two) = (self.computed(frame, at, &both[0], true), self.computed(frame, at, &both[1], true));
         let (mut of_one, mut of_two) = (Vec::new(), Vec::new());
         one.leaves(&mut of_one);
         two.leaves(&mut of_two);
@@ -301,7 +302,13 @@ impl Tracer<'_> {
             };
             ids.push(self.emit(frame, at, op));
         }
-        one.with_leaves(&mut ids.into_iter())
+        let chosen = match (&one, &two) {
+            (Value::Tensor(of), Value::Tensor(Tensor { layout, .. })) if matches!(of.layout, Registers::Flexible) => {
+                Value::Tensor(Tensor { layout: layout.clone(), ..of.clone() })
+            }
+            _ => one,
+        };
+        chosen.with_leaves(&mut ids.into_iter())
     }
 
     fn comprehension(

@@ -133,6 +133,9 @@ const EFFECTS: [&str; 58] = [
 /// Reductions along an axis to one value.
 const REDUCTIONS: [&str; 7] = ["sum", "max", "min", "xor_sum", "reduce_or", "argmax", "argmin"];
 
+/// What is not modelled, but is known to do nothing beside giving a result.
+const PURE: [&str; 8] = ["flip", "sort", "topk", "bitonic_merge", "cat", "softmax", "dot_scaled", "swizzle2d"];
+
 /// Names of classes and functions under which others stand.
 const OWNERS: [&str; 16] = [
     "mbarrier",
@@ -396,11 +399,15 @@ impl Tracer<'_> {
             }
             "join" => match (args.get(0, "a").cloned(), args.get(1, "b").cloned()) {
                 (Some(Value::Tensor(one)), Some(Value::Tensor(two))) => {
+                    let both = self.in_one_layout(frame, expr, &[Value::Tensor(one), Value::Tensor(two)]);
+                    let [Value::Tensor(one), Value::Tensor(two)] = both.as_slice() else {
+                        return unknown("`join` of something");
+                    };
                     let mut shape = (*one.shape).clone();
                     shape.push(2);
                     let layout = self.unify(&one.layout, &two.layout);
                     let (hardware, of) = (self.launch.hardware, (*one.shape).clone());
-                    let layout = self.inferred(&layout, |layout| {
+                    let layout = self.inferred(&layout, identity("join"), |layout| {
                         inference::join(&super::registers::narrow(&of)?, layout, &hardware)
                     });
                     let op = Emitted {
@@ -417,13 +424,17 @@ impl Tracer<'_> {
                 _ => unknown("`join` of something"),
             },
             "split" => match args.get(0, "a").cloned() {
-                Some(Value::Tensor(mut tensor)) => {
-                    if self.launch.dialect == Dialect::Tlx {
-                        tensor.id = self.converted(frame, expr, &tensor, "pairs in one thread");
-                    }
+                Some(Value::Tensor(tensor)) => {
                     let shape = tensor.shape[..tensor.shape.len().saturating_sub(1)].to_vec();
                     let (hardware, of) = (self.launch.hardware, (*tensor.shape).clone());
-                    let layout = self.inferred(&tensor.layout, |layout| {
+                    // Each thread must have both elements of a pair.
+                    let tensor = match self.anchored(&tensor.layout) {
+                        Registers::Loaded(key) | Registers::Chosen(key) => {
+                            self.in_layout(frame, expr, &tensor, identity(("pairs", key)))
+                        }
+                        _ => tensor,
+                    };
+                    let layout = self.inferred(&tensor.layout, identity("split"), |layout| {
                         inference::split(&super::registers::narrow(&of)?, layout, &hardware)
                     });
                     let one = self.viewed(frame, expr, "split 0", &tensor, shape.clone(), layout.clone());
@@ -481,11 +492,57 @@ impl Tracer<'_> {
             }
             "dot" => self.dot(frame, expr, &args),
             "tcgen05_mma_barrier_count" => unknown("the arrivals of a barrier"),
+            "interleave" => match self.tensor_call(frame, expr, "join", args) {
+                Value::Tensor(pairs) => {
+                    let mut shape = (*pairs.shape).clone();
+                    shape.pop();
+                    if let Some(last) = shape.last_mut() {
+                        *last *= 2;
+                    }
+                    self.reshaped(frame, expr, &pairs, shape)
+                }
+                other => other,
+            },
             _ => {
                 let Value::Unknown(reason) = not_modelled(name) else { return Value::None };
-                self.unknown_call(frame, expr, reason, &args)
+                match PURE.iter().find(|&&known| known == name) {
+                    Some(name) => self.unknown_result(frame, expr, name, reason, &args),
+                    None => self.unknown_call(frame, expr, reason, &args),
+                }
             }
         }
+    }
+
+    /// What is not known of a call is not known of the kernel; but where nobody needs what it computes, neither is what it was given.
+    fn unknown_result(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        name: &'static str,
+        reason: Reason,
+        args: &Args,
+    ) -> Value {
+        self.note(frame, expr, reason.clone());
+        let operands = self.operands(frame, expr, &args.all());
+        let Some(Value::Tensor(first)) = args.positional.first() else {
+            return self.unknown_call(frame, expr, reason, args);
+        };
+        let op = Emitted {
+            name,
+            effect: Effect::None,
+            operands: &operands,
+            of: Type::Tensor,
+            identity: identity(expr),
+            kind: Kind::Plain,
+        };
+        let id = self.emit(frame, expr, op);
+        let layout = self.choice_for(id);
+        let shape = match (name, first.shape.as_slice()) {
+            ("flip" | "sort", shape) => shape.to_vec(),
+            ("cat", [extent]) => vec![extent * 2],
+            _ => return Value::Unknown(reason),
+        };
+        Value::Tensor(Tensor { id, dtype: first.dtype, shape: Rc::new(shape), layout })
     }
 
     /// `tl.dot`: what it takes is not known. What its result is is.
@@ -517,7 +574,7 @@ impl Tracer<'_> {
             kind: Kind::Plain,
         };
         let id = self.emit(frame, expr, op);
-        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: super::tlx::compilers() })
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: self.choice_for(id) })
     }
 
     pub(super) fn descriptor_method(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {
@@ -604,22 +661,29 @@ impl Tracer<'_> {
     fn load(&mut self, frame: &Frame, expr: ExprId, pointer: Option<&Value>, args: &Args) -> Value {
         let is_volatile = args.named("volatile").and_then(Value::truth) == Some(true);
         let effect = if is_volatile { Effect::Writes } else { Effect::Reads };
-        let operands = self.operands(frame, expr, &args.all());
-        let op = |of| Emitted { name: "load", effect, operands: &operands, of, identity: 0, kind: Kind::Plain };
+        let mut operands = self.operands(frame, expr, &args.all());
         if let Some(reason) = pointer.and_then(|pointer| self.untold_pointer(pointer)) {
             return Value::Unknown(reason);
         }
         match pointer {
             Some(Value::Tensor(tensor)) => {
                 self.note_pipelined_load(frame, expr);
-                self.goes_through(frame, expr, tensor);
+                operands = self.accessed(frame, expr, tensor, &args.all());
                 // A mask and a default value have the layout of the pointers.
                 for value in args.all() {
                     if let Value::Tensor(other) = value {
                         self.unify(&tensor.layout, &other.layout);
                     }
                 }
-                let id = self.emit(frame, expr, op(Type::Tensor));
+                let op = Emitted {
+                    name: "load",
+                    effect,
+                    operands: &operands,
+                    of: Type::Tensor,
+                    identity: 0,
+                    kind: Kind::Plain,
+                };
+                let id = self.emit(frame, expr, op);
                 let layout = match self.launch.dialect {
                     Dialect::Gluon => tensor.layout.clone(),
                     Dialect::Tlx => Registers::Loaded(self.coalesced(tensor)),
@@ -628,7 +692,9 @@ impl Tracer<'_> {
             }
             Some(Value::Scalar(scalar)) => {
                 let dtype = scalar.dtype.element();
-                Value::Scalar(Scalar { id: self.emit(frame, expr, op(dtype.scalar_type())), dtype })
+                let of = dtype.scalar_type();
+                let op = Emitted { name: "load", effect, operands: &operands, of, identity: 0, kind: Kind::Plain };
+                Value::Scalar(Scalar { id: self.emit(frame, expr, op), dtype })
             }
             Some(Value::Unknown(reason)) => Value::Unknown(reason.clone()),
             _ => unknown("a load of something that is no pointer"),
@@ -679,7 +745,7 @@ impl Tracer<'_> {
             (self.launch.dialect, place, args.get(1, "val"))
         {
             // Atomic operations have layouts of their own.
-            let value = Tensor { layout: super::tlx::compilers(), ..value.clone() };
+            let value = Tensor { layout: self.choice_for(value.id), ..value.clone() };
             operands.extend(self.stored_globally(frame, expr, pointers, &value));
         }
         let is_tensor = |value: &&Value| matches!(value, Value::Tensor(_));
@@ -709,7 +775,7 @@ impl Tracer<'_> {
         let id = self.emit(frame, expr, op);
         match tensor {
             Some(tensor) if self.launch.dialect == Dialect::Tlx => {
-                Value::Tensor(Tensor { id, dtype, layout: super::tlx::compilers(), ..tensor })
+                Value::Tensor(Tensor { id, dtype, layout: self.choice_for(id), ..tensor })
             }
             Some(tensor) => Value::Tensor(Tensor { id, dtype, ..tensor }),
             None => Value::Scalar(Scalar { id, dtype }),
@@ -809,6 +875,7 @@ impl Tracer<'_> {
         };
         let _ = extent;
         let axis = axis as usize;
+        let inputs = self.tensors_in_one_layout(frame, expr, inputs);
         let mut bits: Vec<u32> = inputs.iter().map(|input| input.dtype.bits).collect();
         let with_index = matches!(name, "argmax" | "argmin") || returns_indices;
         if with_index {
@@ -879,6 +946,8 @@ impl Tracer<'_> {
                 }
             }
         }
+        let inputs = self.tensors_in_one_layout(frame, expr, inputs);
+        let first = &inputs[0];
         let bits = inputs.iter().map(|input| input.dtype.bits).collect();
         let kind = self.asks(Asked::Scan { shape: (*first.shape).clone(), axis, bits, layout: first.layout.clone() });
         let results: Vec<super::ValueId> = inputs.iter().map(|_| self.new_value(Type::Tensor)).collect();

@@ -22,7 +22,7 @@ mod gluon;
 
 pub use gluon::language_path;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ use super::program::{
 use crate::eval::Constant;
 use crate::finding::{Finding, Note, Origin, Reason};
 use registers::Asked;
-use value::{Function, Value, unknown};
+use value::{Function, Registers, Value, unknown};
 
 /// Where names are looked up: the kernel's function is at 0, each helper and class at its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -158,6 +158,9 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         named: None,
         known: HashMap::new(),
         slices: Vec::new(),
+        parents: HashMap::new(),
+        products: HashSet::new(),
+        costs: HashMap::new(),
         is_scenario: false,
         replica: None,
         numbers: Vec::new(),
@@ -216,6 +219,12 @@ struct Tracer<'a> {
     is_scenario: bool,
     /// The first automatic layout is the slice of the second along a dimension.
     slices: Vec<(u32, u32, u32)>,
+    /// What those of the compiler's layouts that are slices are slices of, and along which dimension.
+    parents: HashMap<u64, (u32, Registers)>,
+    /// Those of the compiler's layouts that results of products have.
+    products: HashSet<u64>,
+    /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
+    costs: HashMap<ValueId, u64>,
 }
 
 /// A function that is being followed.

@@ -8,8 +8,18 @@ use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
 use super::statements::op_name;
 use super::value::{Registers, Scalar, Tensor, Value, unknown};
-use super::{Emitted, Frame, Tracer, identity};
+use super::{Dialect, Emitted, Frame, Tracer, identity};
 use crate::finding::{Reason, Remedy};
+
+/// Operations on elements that take next to nothing (`lib/Dialect/TritonGPU/Transforms/RemoveLayoutConversions.cpp` weighs what is computed again).
+const CHEAP: [&str; 22] = [
+    "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "not", "unary", "cast", "splat", "where", "eq", "ne", "lt",
+    "le", "gt", "ge", "maximum", "minimum", "abs",
+];
+/// What other operations, and loads from shared memory, take of that.
+pub(super) const EXPENSIVE: u64 = 8;
+/// What a conversion takes.
+const CONVERSION: u64 = 32;
 
 /// The longest list that is made.
 const LONGEST: usize = 4096;
@@ -137,6 +147,7 @@ impl Tracer<'_> {
         values: &[Value],
         dtype: Option<Dtype>,
     ) -> Value {
+        let values = &self.in_one_layout(frame, at, values);
         let mut shape: Option<Vec<u64>> = None;
         let mut layout: Option<Registers> = None;
         for value in values {
@@ -158,7 +169,6 @@ impl Tracer<'_> {
                 _ => {}
             }
         }
-        self.meets_pinned(frame, at, values);
         let dtype = match dtype.unwrap_or_else(|| self.promoted(values)) {
             // Nothing else is done to pointers.
             Dtype::UNTOLD if !matches!(name, "add" | "sub" | "where") => Dtype::named("int32"),
@@ -167,11 +177,7 @@ impl Tracer<'_> {
         let operands = self.operands(frame, at, values);
         // An integer less itself is zero.
         let is_zero = name == "sub" && !dtype.is_floating() && matches!(operands[..], [one, two] if one == two);
-        let (name, operands) = match (is_zero, name, values) {
-            (true, ..) => ("splat", Vec::new()),
-            (_, "cast", [Value::Tensor(tensor)]) if widens(tensor.dtype, dtype) => ("widen", operands),
-            _ => (name, operands),
-        };
+        let (name, operands) = if is_zero { ("splat", Vec::new()) } else { (name, operands) };
         let of = if shape.is_some() { Type::Tensor } else { dtype.scalar_type() };
         let identity = identity((which, dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
@@ -184,10 +190,25 @@ impl Tracer<'_> {
         {
             self.untold.insert(id, name);
         }
+        let layout = layout.map(|layout| match layout {
+            Registers::Flexible if self.launch.dialect == Dialect::Tlx => {
+                self.still_flexible(id, &operands, dtype.bits, if CHEAP.contains(&name) { 1 } else { EXPENSIVE })
+            }
+            layout => layout,
+        });
         match (shape, layout) {
             (Some(shape), Some(layout)) => Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout }),
             _ => Value::Scalar(Scalar { id, dtype }),
         }
+    }
+
+    /// What has no layout of its own is computed again in each that it is needed in, unless that costs more than a conversion.
+    fn still_flexible(&mut self, id: ValueId, operands: &[ValueId], bits: u32, weight: u64) -> Registers {
+        let before: u64 = operands.iter().filter_map(|operand| self.costs.get(operand)).sum();
+        let bits = u64::from(bits.max(8));
+        let cost = before.saturating_add(weight * bits);
+        self.costs.insert(id, cost);
+        if cost > CONVERSION * bits { self.choice_for(id) } else { Registers::Flexible }
     }
 
     /// The element type of what an operation makes of some values. Numbers of Python's own take the type of the others.
@@ -210,15 +231,6 @@ impl Tracer<'_> {
             Some(dtype) => dtype,
             None => values.first().map_or(Dtype::named("int32"), |value| self.number_type(value)),
         }
-    }
-}
-
-/// Whether a cast makes elements wider, if only on the way: numbers of 16 bits become others by way of 32.
-fn widens(from: Dtype, to: Dtype) -> bool {
-    match (from.is_floating(), to.is_floating()) {
-        (true, _) => from.bits < 32,
-        (false, false) => from.bits < to.bits,
-        (false, true) => false,
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use tilefit_syntax::ast::ExprId;
+
 use super::super::layouts::{self, Layout, inference};
-use super::super::program::{Bytes, Scratch};
-use super::value::Registers;
-use super::{Tracer, tlx};
+use super::super::program::{Bytes, Scratch, ValueId};
+use super::value::{Registers, Tensor, Value};
+use super::{Dialect, Frame, Tracer, identity};
 use crate::finding::Reason;
 
 /// What scratch is needed for. Its size is found when the kernel is followed to its end, when automatic layouts are known.
@@ -68,8 +70,7 @@ impl Tracer<'_> {
     /// Whether two layouts are surely one.
     pub(super) fn is_same(&self, one: &Registers, two: &Registers) -> bool {
         match (self.resolved(one), self.resolved(two)) {
-            (Registers::Unknown(_) | Registers::Product | Registers::Pinned, _)
-            | (_, Registers::Unknown(_) | Registers::Product | Registers::Pinned) => false,
+            (Registers::Unknown(_), _) | (_, Registers::Unknown(_)) => false,
             (one, two) => one == two,
         }
     }
@@ -83,15 +84,11 @@ impl Tracer<'_> {
     pub(super) fn unify(&mut self, one: &Registers, two: &Registers) -> Registers {
         match (self.resolved(one), self.resolved(two)) {
             (Registers::Auto(one), Registers::Auto(two)) if one == two => Registers::Auto(one),
+            (Registers::Flexible, other) | (other, Registers::Flexible) => other,
             (Registers::Auto(auto), other) | (other, Registers::Auto(auto)) => {
                 self.settle(auto, other.clone());
                 other
             }
-            (Registers::Flexible, other) | (other, Registers::Flexible) => other,
-            (Registers::Loaded(one), Registers::Loaded(two)) if one == two => Registers::Loaded(one),
-            (Registers::Loaded(_), Registers::Loaded(_)) => tlx::compilers(),
-            (Registers::Pinned, _) | (_, Registers::Pinned) => Registers::Pinned,
-            (Registers::Product, _) | (_, Registers::Product) => Registers::Product,
             (Registers::Unknown(reason), _) | (_, Registers::Unknown(reason)) => Registers::Unknown(reason),
             (one, _) => one,
         }
@@ -103,14 +100,17 @@ impl Tracer<'_> {
 
     /// The layout of a tensor whose slice along `axis` has this one.
     pub(super) fn expanded(&mut self, layout: &Registers, axis: u32) -> Registers {
-        match self.resolved(layout) {
+        match self.anchored(layout) {
             Registers::Auto(auto) => {
                 let parent = self.new_auto();
                 let Registers::Auto(number) = parent else { return parent };
                 self.slices.push((auto, axis, number));
                 parent
             }
-            Registers::Loaded(_) | Registers::Product => tlx::compilers(),
+            Registers::Loaded(key) | Registers::Chosen(key) => match self.parents.get(&key) {
+                Some((dim, parent)) if *dim == axis => parent.clone(),
+                _ => Registers::Chosen(identity(("expand_dims", key, axis))),
+            },
             Registers::Known(layout) => match inference::expand_dims(&layout, axis as usize) {
                 Ok(parent) => Registers::Known(Arc::new(parent)),
                 Err(reason) => Registers::Unknown(reason),
@@ -119,9 +119,14 @@ impl Tracer<'_> {
         }
     }
 
+    /// Whether a layout of the compiler's is known to be the slice of another one.
+    pub(super) fn is_slice(&self, key: u64, axis: usize) -> bool {
+        self.parents.get(&key).is_some_and(|(dim, _)| *dim as usize == axis)
+    }
+
     /// The layout of what is left when one dimension is gone.
     pub(super) fn sliced(&mut self, layout: &Registers, axis: u32) -> Registers {
-        match self.resolved(layout) {
+        match self.anchored(layout) {
             Registers::Known(parent) => Registers::Known(Arc::new(Layout::Slice { dim: axis, parent })),
             Registers::Auto(parent) => {
                 let slice = self.new_auto();
@@ -130,14 +135,25 @@ impl Tracer<'_> {
                 }
                 slice
             }
-            Registers::Flexible | Registers::Loaded(_) | Registers::Product => tlx::compilers(),
+            Registers::Flexible => self.new_choice(),
+            Registers::Loaded(key) | Registers::Chosen(key) => {
+                let slice = identity(("slice", key, axis));
+                let parent = self.resolved(layout);
+                self.parents.insert(slice, (axis, parent));
+                Registers::Chosen(slice)
+            }
             unknown => unknown,
         }
     }
 
-    /// A layout that follows from another one, where that is known.
-    pub(super) fn inferred(&self, layout: &Registers, infer: impl Fn(&Layout) -> Result<Layout, Reason>) -> Registers {
-        match self.resolved(layout) {
+    /// A layout that follows from another one, where that is known. `what`: how it does.
+    pub(super) fn inferred(
+        &mut self,
+        layout: &Registers,
+        what: u64,
+        infer: impl Fn(&Layout) -> Result<Layout, Reason>,
+    ) -> Registers {
+        match self.anchored(layout) {
             Registers::Known(layout) => match infer(&layout) {
                 Ok(layout) => Registers::Known(Arc::new(layout)),
                 Err(reason) => Registers::Unknown(reason),
@@ -145,8 +161,113 @@ impl Tracer<'_> {
             Registers::Auto(_) => {
                 Registers::Unknown(Reason::new("the layout of a view of a tensor with an automatic layout"))
             }
-            Registers::Loaded(_) | Registers::Product => tlx::compilers(),
+            Registers::Loaded(key) | Registers::Chosen(key) => Registers::Chosen(identity((what, key))),
             other => other,
+        }
+    }
+
+    /// Some layout that the compiler chooses.
+    pub(super) fn new_choice(&mut self) -> Registers {
+        self.autos.push(None);
+        Registers::Chosen(identity(("choice", self.autos.len())))
+    }
+
+    /// That of what a loop of TLX carries is the compiler's choice where nothing said so far what it is.
+    pub(super) fn anchored(&mut self, layout: &Registers) -> Registers {
+        match self.resolved(layout) {
+            Registers::Auto(auto) if self.launch.dialect == Dialect::Tlx => {
+                let choice = self.new_choice();
+                self.settle(auto, choice.clone());
+                choice
+            }
+            layout => layout,
+        }
+    }
+
+    /// One operation takes tensors in one layout. Where the compiler chooses layouts and these may have several, each of them may be converted.
+    pub(super) fn in_one_layout(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<Value> {
+        let mut values = values.to_vec();
+        if self.launch.dialect != Dialect::Tlx {
+            return values;
+        }
+        let of = |tracer: &Self, value: &Value| match value {
+            Value::Tensor(tensor) => Some(tracer.resolved(&tensor.layout)),
+            _ => None,
+        };
+        let layouts: Vec<Registers> = values.iter().filter_map(|value| of(self, value)).collect();
+        let mut chosen: Vec<&Registers> = Vec::new();
+        for layout in &layouts {
+            let is_free = matches!(layout, Registers::Flexible | Registers::Auto(_));
+            if !is_free && (!chosen.contains(&layout) || matches!(layout, Registers::Unknown(_))) {
+                chosen.push(layout);
+            }
+        }
+        match chosen.as_slice() {
+            [] => {}
+            [one] => layouts.iter().for_each(|layout| _ = self.unify(layout, one)),
+            several => {
+                let key = identity(("one of", format!("{several:?}")));
+                for value in &mut values {
+                    match (of(self, value), &*value) {
+                        (None | Some(Registers::Flexible), _) => {}
+                        (_, Value::Tensor(tensor)) => {
+                            *value = Value::Tensor(self.in_layout(frame, at, &tensor.clone(), key));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        values
+    }
+
+    pub(super) fn tensors_in_one_layout(&mut self, frame: &Frame, at: ExprId, tensors: Vec<Tensor>) -> Vec<Tensor> {
+        let values: Vec<Value> = tensors.into_iter().map(Value::Tensor).collect();
+        let tensors = self.in_one_layout(frame, at, &values).into_iter().filter_map(|value| match value {
+            Value::Tensor(tensor) => Some(tensor),
+            _ => None,
+        });
+        tensors.collect()
+    }
+
+    /// The operands of an access through pointers, all of which are in the layout in which it goes through memory.
+    pub(super) fn accessed(&mut self, frame: &Frame, at: ExprId, pointers: &Tensor, values: &[Value]) -> Vec<ValueId> {
+        let own = Registers::Loaded(self.coalesced(pointers));
+        let is_tlx = self.launch.dialect == Dialect::Tlx;
+        let values: Vec<Value> = values
+            .iter()
+            .map(|value| match value {
+                Value::Tensor(tensor) if is_tlx => Value::Tensor(self.as_chosen(frame, at, tensor, &own)),
+                _ => value.clone(),
+            })
+            .collect();
+        self.operands(frame, at, &values)
+    }
+
+    /// The layout that the compiler chooses for the result of an operation.
+    pub(super) fn choice_for(&self, id: ValueId) -> Registers {
+        Registers::Chosen(identity(("of", self.numbered(id))))
+    }
+
+    /// A tensor in another layout of the compiler's, which may take a conversion.
+    pub(super) fn in_layout(&mut self, frame: &Frame, at: ExprId, tensor: &Tensor, key: u64) -> Tensor {
+        let id = self.converted(frame, at, tensor, key);
+        Tensor { id, layout: Registers::Chosen(key), ..tensor.clone() }
+    }
+
+    /// A tensor in a layout that the compiler chose for another one: as it is, where it may be in that one from the start.
+    pub(super) fn as_chosen(&mut self, frame: &Frame, at: ExprId, tensor: &Tensor, layout: &Registers) -> Tensor {
+        match (self.resolved(&tensor.layout), self.resolved(layout)) {
+            (Registers::Flexible, _) => tensor.clone(),
+            (one, two) if one == two && !matches!(one, Registers::Unknown(_)) => tensor.clone(),
+            (Registers::Auto(_), other) | (other, Registers::Auto(_)) => {
+                self.unify(&tensor.layout, layout);
+                Tensor { layout: other, ..tensor.clone() }
+            }
+            (one, Registers::Chosen(key)) if !matches!(one, Registers::Unknown(_)) => {
+                self.in_layout(frame, at, tensor, key)
+            }
+            (one, two) => self.in_layout(frame, at, tensor, identity(format!("{one:?} {two:?}"))),
         }
     }
 
@@ -182,8 +303,10 @@ impl Tracer<'_> {
         }
         match self.resolved(layout) {
             Registers::Known(layout) => Ok(layout),
-            Registers::Auto(_) => Err(Reason::new("an automatic layout that nothing settles")),
-            Registers::Flexible | Registers::Loaded(_) | Registers::Product | Registers::Pinned => {
+            Registers::Auto(_) if self.launch.dialect == Dialect::Gluon => {
+                Err(Reason::new("an automatic layout that nothing settles"))
+            }
+            Registers::Auto(_) | Registers::Flexible | Registers::Loaded(_) | Registers::Chosen(_) => {
                 Err(Reason::new("the compiler chooses the layouts of registers"))
             }
             Registers::Unknown(reason) => Err(reason),
@@ -246,7 +369,8 @@ impl Tracer<'_> {
             Asked::Fixed(bytes) => Bytes::Exactly(*bytes),
             Asked::UpTo(most, reason) => Bytes::of(Err(reason.clone()), *most),
         };
-        Scratch { size, only_if_used }
+        let moves = matches!(asked, Asked::UpTo(..));
+        Scratch { size, only_if_used, moves }
     }
 }
 

@@ -9,7 +9,7 @@ use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
-use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity, tlx};
+use super::{Dialect, Emitted, Flow, Frame, RETURNED, Tracer, identity};
 use crate::finding::{Origin, Reason};
 use crate::work;
 
@@ -201,6 +201,7 @@ impl Tracer<'_> {
         let mut made = Vec::new();
         for (name, one, two) in merged {
             let one = self.computed(frame, at, &one, false);
+            let one = self.merged(frame, at, one, &two);
             let start = yields_then.len();
             let mut leaves_one = Vec::new();
             one.leaves(&mut leaves_one);
@@ -212,6 +213,7 @@ impl Tracer<'_> {
         let mut results = Vec::new();
         for (name, one, two, start, leaves_one) in made {
             let two = self.computed(frame, at, &two, false);
+            let two = self.as_in(frame, at, two, &one);
             let mut leaves_two = Vec::new();
             two.leaves(&mut leaves_two);
             if leaves_one.len() != leaves_two.len() || std::mem::discriminant(&one) != std::mem::discriminant(&two) {
@@ -248,6 +250,23 @@ impl Tracer<'_> {
         match (first, second) {
             (Flow::Return, Flow::Return) => Flow::Return,
             _ => Flow::Next,
+        }
+    }
+
+    /// What one side of a branch makes of a name, in the layout that it has after the branch.
+    fn merged(&mut self, frame: &Frame, at: ExprId, one: Value, two: &Value) -> Value {
+        let (Value::Tensor(first), Value::Tensor(second)) = (&one, two) else { return one };
+        if self.launch.dialect != Dialect::Tlx {
+            return one;
+        }
+        match (self.resolved(&first.layout), self.resolved(&second.layout)) {
+            (Registers::Flexible, layout) => Value::Tensor(Tensor { layout, ..first.clone() }),
+            (_, Registers::Flexible) => one,
+            (first, second) if first == second => one,
+            _ => {
+                let choice = self.new_choice();
+                Value::Tensor(self.as_chosen(frame, at, first, &choice))
+            }
         }
     }
 
@@ -414,6 +433,7 @@ impl Tracer<'_> {
         for name in assigned(&frame.ast, body) {
             let Some(value) = frame.names.get(&name).cloned() else { continue };
             let value = self.computed(frame, at, &value, true);
+            let value = self.start_of_loop(frame, at, value);
             let mut leaves = Vec::new();
             value.leaves(&mut leaves);
             if leaves.is_empty() {
@@ -425,6 +445,19 @@ impl Tracer<'_> {
         (carried, starts)
     }
 
+    /// What a loop carries has one layout in all rounds. The compiler chooses it, by what the rounds do where the loop starts with nothing that has one.
+    fn start_of_loop(&mut self, frame: &Frame, at: ExprId, value: Value) -> Value {
+        let Value::Tensor(tensor) = &value else { return value };
+        match self.resolved(&tensor.layout) {
+            Registers::Flexible => Value::Tensor(Tensor { layout: self.new_auto(), ..tensor.clone() }),
+            Registers::Loaded(_) | Registers::Chosen(_) => {
+                let choice = self.new_choice();
+                Value::Tensor(self.as_chosen(frame, at, tensor, &choice))
+            }
+            _ => value,
+        }
+    }
+
     /// Gives what is carried parameters of its own.
     fn enter_round(&mut self, frame: &mut Frame, carried: &[(Rc<str>, Value)], params: &mut Vec<ValueId>) {
         for (name, value) in carried {
@@ -432,7 +465,17 @@ impl Tracer<'_> {
             value.leaves(&mut leaves);
             let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
             params.extend(ids.iter().copied());
-            frame.names.insert(name.clone(), anchored(value.with_leaves(&mut ids.into_iter())));
+            frame.names.insert(name.clone(), value.with_leaves(&mut ids.into_iter()));
+        }
+    }
+
+    /// A tensor in the layout of another one, where the compiler chooses that.
+    fn as_in(&mut self, frame: &Frame, at: ExprId, value: Value, other: &Value) -> Value {
+        match (&value, other) {
+            (Value::Tensor(tensor), Value::Tensor(other)) if self.launch.dialect == Dialect::Tlx => {
+                Value::Tensor(self.as_chosen(frame, at, tensor, &other.layout))
+            }
+            _ => value,
         }
     }
 
@@ -442,6 +485,7 @@ impl Tracer<'_> {
         for (name, start) in carried {
             let end = frame.names.get(name).cloned().unwrap_or(Value::None);
             let end = self.computed(frame, at, &end, true);
+            let end = self.as_in(frame, at, end, start);
             let (mut had, mut has) = (Vec::new(), Vec::new());
             start.leaves(&mut had);
             end.leaves(&mut has);
@@ -469,7 +513,11 @@ impl Tracer<'_> {
             value.leaves(&mut leaves);
             let ids: Vec<ValueId> = leaves.iter().map(|&(_, of)| self.new_value(of)).collect();
             results.extend(ids.iter().copied());
-            frame.names.insert(name.clone(), anchored(value.with_leaves(&mut ids.into_iter())));
+            let value = match value.with_leaves(&mut ids.into_iter()) {
+                Value::Tensor(tensor) => Value::Tensor(Tensor { layout: self.anchored(&tensor.layout), ..tensor }),
+                value => value,
+            };
+            frame.names.insert(name.clone(), value);
         }
         results
     }
@@ -551,18 +599,6 @@ impl Tracer<'_> {
             },
             rounds => rounds,
         }
-    }
-}
-
-/// What a loop carries has one layout in all rounds, which the compiler chooses where nobody else did.
-fn anchored(value: Value) -> Value {
-    match value {
-        Value::Tensor(Tensor { layout: Registers::Flexible | Registers::Loaded(_), id, dtype, shape })
-            if shape.len() > 1 =>
-        {
-            Value::Tensor(Tensor { layout: tlx::compilers(), id, dtype, shape })
-        }
-        value => value,
     }
 }
 

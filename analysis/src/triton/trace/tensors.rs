@@ -133,6 +133,13 @@ impl Tracer<'_> {
         let layout = self.expanded(&tensor.layout, axis as u32);
         let mut shape = (*tensor.shape).clone();
         shape.insert(axis.min(shape.len()), 1);
+        // What is no slice of anything becomes one.
+        let tensor = match (self.resolved(&tensor.layout), &layout) {
+            (Registers::Loaded(key) | Registers::Chosen(key), Registers::Chosen(of)) if !self.is_slice(key, axis) => {
+                &self.in_layout(frame, expr, tensor, identity(("slice", of)))
+            }
+            _ => tensor,
+        };
         self.viewed(frame, expr, "expand_dims", tensor, shape, layout)
     }
 
@@ -156,6 +163,9 @@ impl Tracer<'_> {
         };
         let id = self.emit(frame, expr, op);
         self.note_view(id, name, tensor, &shape);
+        if let Some(&cost) = self.costs.get(&tensor.id) {
+            self.costs.insert(id, cost);
+        }
         Tensor { id, dtype: tensor.dtype, shape: Rc::new(shape), layout }
     }
 
@@ -166,7 +176,7 @@ impl Tracer<'_> {
         };
         let hardware = self.launch.hardware;
         let order: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
-        let layout = self.inferred(&tensor.layout, |layout| {
+        let layout = self.inferred(&tensor.layout, identity(("permute", &order)), |layout| {
             inference::transpose(&narrow(&tensor.shape)?, layout, &order, &hardware)
         });
         Value::Tensor(self.viewed(frame, expr, "permute", tensor, shape, layout))
@@ -180,7 +190,7 @@ impl Tracer<'_> {
             return Value::Tensor(tensor.clone());
         }
         let hardware = self.launch.hardware;
-        let layout = self.inferred(&tensor.layout, |layout| {
+        let layout = self.inferred(&tensor.layout, identity(("reshape", &tensor.shape, &shape)), |layout| {
             inference::reshape(&narrow(&tensor.shape)?, layout, &narrow(&shape)?, &hardware)
         });
         Value::Tensor(self.viewed(frame, expr, "reshape", tensor, shape, layout))
@@ -524,6 +534,7 @@ impl Tracer<'_> {
         let op =
             Emitted { name, effect: Effect::Reads, operands: &[buffer], of: Type::Tensor, identity, kind: Kind::Plain };
         let id = self.emit(frame, expr, op);
+        self.costs.insert(id, super::operators::EXPENSIVE * u64::from(dtype.bits.max(8)));
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
     }
 

@@ -3,6 +3,7 @@
 //! Layouts of registers are the compiler's choice here. Where a tensor goes to global memory in another layout than it may have, the conversion
 //! takes between nothing and its size.
 
+use std::hash::Hash;
 use std::rc::Rc;
 
 use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
@@ -73,7 +74,7 @@ impl Tracer<'_> {
             {
                 // Tensor memory is written from one layout of registers.
                 self.converted(frame, expr, value, "tensor memory");
-                self.conversion(frame, expr, value, value.dtype.bits, 0);
+                self.conversion(frame, expr, value, value.dtype.bits);
             }
             let operands = self.operands(frame, expr, &args.all());
             let effect = match (effect, args.get(0, "dst")) {
@@ -116,8 +117,9 @@ impl Tracer<'_> {
             "local_load" => self.local_load(frame, expr, args),
             "local_gather" => match (args.positional.first(), args.positional.get(1)) {
                 (Some(Value::Shared(shared)), Some(Value::Tensor(indices))) => {
-                    let (id, of) = (shared.id, (shared.dtype, (*indices.shape).clone(), compilers()));
-                    self.loaded(frame, expr, "local_gather", id, of)
+                    let layout = self.choice_for(indices.id);
+                    let of = (shared.dtype, (*indices.shape).clone(), layout);
+                    self.loaded(frame, expr, "local_gather", shared.id, of)
                 }
                 _ => unknown("a gather of something that is no buffer"),
             },
@@ -436,14 +438,16 @@ impl Tracer<'_> {
 
     fn local_load(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
         let is_pinned = !matches!(args.get(2, "layout"), None | Some(Value::None));
-        let or_pinned = |layout| if is_pinned { Registers::Pinned } else { layout };
+        let pinned = identity(format!("{:?}", args.get(2, "layout")));
+        let or_pinned = |layout| if is_pinned { Registers::Chosen(pinned) } else { layout };
         match args.positional.first() {
             Some(Value::Shared(Shared { id, dtype, shape, .. })) => {
                 let of = (*dtype, (**shape).clone(), or_pinned(Registers::Flexible));
                 self.loaded(frame, expr, "local_load", *id, of)
             }
             Some(Value::TensorMemory(TensorMemory { id, dtype, shape, .. })) => {
-                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), or_pinned(compilers())))
+                let layout = or_pinned(self.choice_for(*id));
+                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), layout))
             }
             Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason.clone(), args),
             _ => unknown("a load of something that is no buffer"),
@@ -472,7 +476,17 @@ impl Tracer<'_> {
                     identity: 0,
                     kind: Kind::Plain,
                 };
-                Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout: Registers::Product, ..acc })
+                let id = self.emit(frame, expr, op);
+                let product = self.product_layout(id);
+                // What is summed up has the layout of the product.
+                if matches!(self.resolved(&acc.layout), Registers::Auto(_)) {
+                    self.unify(&acc.layout, &product);
+                }
+                let layout = match self.resolved(&acc.layout) {
+                    Registers::Chosen(key) => Registers::Chosen(key),
+                    _ => product,
+                };
+                Value::Tensor(Tensor { id, layout, ..acc })
             }
             Value::TensorMemory(_) => {
                 let barriers = args.named("mBarriers").or(args.positional.get(5));
@@ -506,18 +520,33 @@ impl Tracer<'_> {
                     };
                     self.operand_in_registers(frame, expr, args);
                     let id = self.emit(frame, expr, op);
-                    Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Product })
+                    let layout = self.product_layout(id);
+                    Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
                 }
                 None => self.unknown_call(frame, expr, Reason::new("a product of something without a shape"), args),
             },
         }
     }
 
+    /// Whether a layout is that of the result of a product.
+    fn is_product(&self, layout: &Registers) -> bool {
+        matches!(self.resolved(layout), Registers::Chosen(key) if self.products.contains(&key))
+    }
+
+    /// The layout of the result of a product.
+    fn product_layout(&mut self, id: ValueId) -> Registers {
+        let layout = self.choice_for(id);
+        if let Registers::Chosen(key) = layout {
+            self.products.insert(key);
+        }
+        layout
+    }
+
     /// The left operand of a product may stay in registers.
     fn operand_in_registers(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
         match args.get(0, "A").cloned() {
-            Some(Value::Tensor(operand)) if operand.layout == Registers::Product => {
-                self.conversion(frame, expr, &operand, operand.dtype.bits, 0);
+            Some(Value::Tensor(operand)) if self.is_product(&operand.layout) => {
+                self.conversion(frame, expr, &operand, operand.dtype.bits);
             }
             // It may go through a buffer of its own, which is made where it is loaded.
             Some(Value::Tensor(_)) => {
@@ -672,6 +701,11 @@ impl Tracer<'_> {
             return;
         }
         let mut operands = self.operands(frame, expr, &args.all());
+        if let Some(Value::Tensor(pointers)) = args.get(0, "pointer") {
+            let mask = args.get(2, "mask").cloned();
+            let access: Vec<Value> = mask.into_iter().chain([Value::Tensor(pointers.clone())]).collect();
+            operands.extend(self.accessed(frame, expr, pointers, &access));
+        }
         if let (Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
             (args.get(0, "pointer"), args.get(1, "value"))
         {
@@ -688,32 +722,31 @@ impl Tracer<'_> {
         pointers: &Tensor,
         value: &Tensor,
     ) -> Option<ValueId> {
-        self.goes_through(frame, expr, pointers);
         let own = self.coalesced(pointers);
-        let fits = match &value.layout {
+        let fits = match self.resolved(&value.layout) {
             Registers::Flexible => true,
-            Registers::Loaded(key) => *key == own,
+            Registers::Loaded(key) => key == own,
             _ => false,
         };
         if fits {
             return None;
         }
         let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
-        self.conversion(frame, expr, &stored, pointers.dtype.element().bits, 0);
+        self.conversion(frame, expr, &stored, pointers.dtype.element().bits);
         Some(self.converted(frame, expr, value, "global memory"))
     }
 
     /// Operations along an axis want a layout that a product or tensor memory does not give.
     pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
         if self.launch.dialect == super::Dialect::Tlx
-            && matches!(tensor.layout, Registers::Unknown(_) | Registers::Product | Registers::Pinned)
+            && matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_))
         {
-            self.conversion(frame, expr, tensor, tensor.dtype.bits, Op::AT_DEFINITION);
+            self.conversion(frame, expr, tensor, tensor.dtype.bits);
         }
     }
 
     /// A conversion that the compiler may put here.
-    pub(super) fn conversion(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, bits: u32, identity: u64) {
+    fn conversion(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, bits: u32) {
         let (operands, shape) = ([tensor.id], &tensor.shape);
         let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
         let most = elements.saturating_mul(u64::from(bits.max(8))) / 8;
@@ -727,14 +760,14 @@ impl Tracer<'_> {
             effect: Effect::Writes,
             operands: operands.to_vec(),
             results: Vec::new(),
-            identity,
+            identity: 0,
             kind,
         };
         self.push(op);
     }
 
     /// A tensor in the layout in which it goes to some memory: where that was needed before, it is not made again.
-    pub(super) fn converted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, goes_to: &str) -> ValueId {
+    pub(super) fn converted(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, goes_to: impl Hash) -> ValueId {
         let elements = tensor.shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
         let most = elements.saturating_mul(u64::from(tensor.dtype.bits.max(8))) / 8;
         let reason = Reason::new(
@@ -893,11 +926,6 @@ fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
             rename(inner, from, to);
         }
     }
-}
-
-/// A layout that the compiler chooses.
-pub(super) fn compilers() -> Registers {
-    Registers::Unknown(Reason::new("the compiler chooses the layouts of registers"))
 }
 
 /// A swizzle of which no order is said goes by rows.

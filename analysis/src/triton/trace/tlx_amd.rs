@@ -9,7 +9,6 @@ use super::super::language::Dtype;
 use super::super::layouts::Vendor;
 use super::super::program::{Effect, Kind, Type};
 use super::calls::Args;
-use super::tlx::compilers;
 use super::value::{Descriptor, Registers, Tensor, Value, unknown};
 use super::{Emitted, Frame, Tracer, identity};
 use crate::finding::Reason;
@@ -57,12 +56,16 @@ impl Tracer<'_> {
             ) => self.unknown_call(frame, expr, reason, args),
             ("assume_uniform", Some(value)) => value,
             ("require_layout" | "require_amd_wmma_layout", Some(Value::Tensor(tensor))) => {
-                self.in_layout(frame, expr, &tensor, Registers::Pinned)
+                let asked = identity(format!("{:?}", args.get(1, "layout")));
+                Value::Tensor(self.in_layout(frame, expr, &tensor, asked))
             }
-            ("release_layout", Some(Value::Tensor(tensor))) => self.in_layout(frame, expr, &tensor, compilers()),
+            ("release_layout", Some(Value::Tensor(tensor))) => {
+                let choice = self.new_choice();
+                Value::Tensor(self.as_chosen(frame, expr, &tensor, &choice))
+            }
             ("extract_slice", Some(Value::Tensor(tensor))) => match args.get(1, "shape").and_then(Value::extents) {
                 Some(shape) => {
-                    let layout = kept(&tensor.layout);
+                    let layout = self.kept(&tensor.layout);
                     Value::Tensor(self.viewed(frame, expr, "extract_slice", &tensor, shape, layout))
                 }
                 None => unknown("a shape that is not known"),
@@ -78,7 +81,8 @@ impl Tracer<'_> {
                         identity: 0,
                         kind: Kind::Plain,
                     };
-                    Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout: kept(&acc.layout), ..acc })
+                    let layout = self.kept(&acc.layout);
+                    Value::Tensor(Tensor { id: self.emit(frame, expr, op), layout, ..acc })
                 }
                 _ => self.unknown_call(frame, expr, Reason::new("a product without an accumulator"), args),
             },
@@ -111,30 +115,11 @@ impl Tracer<'_> {
         self.launch.hardware.vendor == Vendor::Amd
     }
 
-    /// A tensor as it is behind a conversion.
-    pub(super) fn in_layout(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, layout: Registers) -> Value {
-        let id =
-            self.converted(frame, expr, tensor, if layout == Registers::Pinned { "a layout" } else { "any layout" });
-        Value::Tensor(Tensor { id, layout, ..tensor.clone() })
-    }
-
-    /// Tensors that one operation takes have one layout: where the author asks for that of one of them, the others may be converted.
-    pub(super) fn meets_pinned(&mut self, frame: &Frame, expr: ExprId, values: &[Value]) {
-        let is_pinned = |value: &Value| matches!(value, Value::Tensor(Tensor { layout: Registers::Pinned, .. }));
-        if !values.iter().any(is_pinned) {
-            return;
-        }
-        for value in values.iter().filter(|&value| !is_pinned(value)) {
-            if let Value::Tensor(tensor) = value {
-                self.conversion(frame, expr, tensor, tensor.dtype.bits, 0);
-            }
-        }
-    }
-
-    /// Memory is gone through by pointers in a layout of the compiler's.
-    pub(super) fn goes_through(&mut self, frame: &Frame, expr: ExprId, pointers: &Tensor) {
-        if pointers.layout == Registers::Pinned {
-            self.conversion(frame, expr, pointers, 64, 0);
+    /// What is left of the layout of a tensor where each thread keeps what it has.
+    fn kept(&mut self, layout: &Registers) -> Registers {
+        match self.resolved(layout) {
+            Registers::Chosen(key) => Registers::Chosen(key),
+            _ => self.new_choice(),
         }
     }
 
@@ -157,15 +142,8 @@ impl Tracer<'_> {
         };
         let shape = vec![end.saturating_sub(start).max(0) as u64];
         let what = identity((start, bound(2, "identity")));
-        self.filled(frame, expr, "rematerialized_range", &[], (Dtype::named("int32"), shape, Registers::Pinned), what)
-    }
-}
-
-/// What is left of the layout of a tensor where each thread keeps what it has.
-fn kept(layout: &Registers) -> Registers {
-    match layout {
-        Registers::Pinned => Registers::Pinned,
-        _ => compilers(),
+        let layout = Registers::Chosen(identity(("range", format!("{:?}", args.get(3, "layout")))));
+        self.filled(frame, expr, "rematerialized_range", &[], (Dtype::named("int32"), shape, layout), what)
     }
 }
 

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use super::super::language::Dtype;
 use super::super::shared_layout::{Nvmma, SharedLayout};
 use super::calls::Args;
+use super::identity;
 use super::value::{Registers, Value, unknown};
 
 /// The layout that a call makes; `None` where it makes none.
 pub(super) fn layout(name: &str, args: &Args) -> Option<Value> {
     let made = match name {
         "layout" => return Some(either(args)),
-        "amd_mfma_layout" | "dot_operand_layout" | "slice_layout" => return Some(Value::Registers(Registers::Pinned)),
+        "amd_mfma_layout" | "dot_operand_layout" | "slice_layout" => return Some(asked(name, args)),
         "padded_shared_layout_encoding" => padded_in_parts(args),
         "padded_shared_layout_encoding.with_identity_for" => padded(args, 1),
         "padded_shared_layout_encoding.with_bases" => padded(args, 2),
@@ -32,11 +33,16 @@ pub(super) fn layout(name: &str, args: &Args) -> Option<Value> {
     ))
 }
 
+/// A layout of registers by the words that ask for it: the same words, the same layout.
+fn asked(name: &str, args: &Args) -> Value {
+    Value::Registers(Registers::Chosen(identity((name, format!("{args:?}")))))
+}
+
 /// A swizzle for a buffer, or a shape and strides for registers.
 fn either(args: &Args) -> Value {
     match args.get(0, "spec") {
         Some(spec @ (Value::SharedLayout(_) | Value::Unknown(_))) => spec.clone(),
-        _ => Value::Registers(Registers::Pinned),
+        _ => asked("layout", args),
     }
 }
 

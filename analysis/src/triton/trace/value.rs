@@ -76,10 +76,8 @@ pub enum Registers {
     Flexible,
     /// That of a load from global memory, by what decides it.
     Loaded(u64),
-    /// That of the result of a product in registers, which the compiler chooses.
-    Product,
-    /// One that the author of a TLX kernel asks for: the compiler keeps it where it is asked for, and converts it for others.
-    Pinned,
+    /// Another one that the compiler chooses, by what decides it.
+    Chosen(u64),
     /// One that the compiler chooses, or that is not modelled.
     Unknown(Reason),
 }
