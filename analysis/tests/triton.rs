@@ -64,7 +64,7 @@ fn shared_memory_is_placed_as_the_compiler_places_it() {
         assert_eq!((allocation.offsets, allocation.total), (offsets, number(case, "shared")), "{name}");
         compared += 1;
     }
-    assert_eq!(compared, 611);
+    assert_eq!(compared, 613);
 }
 
 #[test]
