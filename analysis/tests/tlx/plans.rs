@@ -749,3 +749,26 @@ def kernel(x_ptr, n):
         "#]],
     );
 }
+
+/// The buffer that a descriptor stores from is made where what it holds is known. In Triton 3.8 that is where `half` is computed, by way of `float32`:
+/// it takes 16400 bytes, and not 16384.
+#[test]
+fn numbers_of_sixteen_bits_become_others_by_way_of_more() {
+    check(
+        "
+# tilefit: x_ptr=fp32 d=fp32[64,64] n=i32 arch=sm_90 num_warps=4 divisible=x_ptr triton=3.8
+@triton.jit
+def kernel(x_ptr, d, n):
+    x = tl.load(x_ptr + tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]).to(tl.bfloat16)
+    tl.store(x_ptr + tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :], x.to(tl.float16))
+    bars = tlx.alloc_barriers(2)
+    tlx.barrier_wait(bars[0], 0)
+    d.store([0, 0], x.to(tl.float32))
+",
+        expect![[r#"
+            kernel on sm_90: exact, smem 16400
+              staging of `desc.store` [64, 64] float32 in smem
+              bars [2, 1] int64 in smem
+        "#]],
+    );
+}

@@ -12,9 +12,9 @@ use super::{Dialect, Emitted, Frame, Tracer, identity};
 use crate::finding::{Reason, Remedy};
 
 /// Operations on elements that take next to nothing (`lib/Dialect/TritonGPU/Transforms/RemoveLayoutConversions.cpp` weighs what is computed again).
-const CHEAP: [&str; 22] = [
-    "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "not", "unary", "cast", "splat", "where", "eq", "ne", "lt",
-    "le", "gt", "ge", "maximum", "minimum", "abs",
+const CHEAP: [&str; 23] = [
+    "add", "sub", "mul", "and", "or", "xor", "shl", "shr", "not", "unary", "cast", "bitcast", "splat", "where", "eq",
+    "ne", "lt", "le", "gt", "ge", "maximum", "minimum", "abs",
 ];
 /// What other operations, and loads from shared memory, take of that.
 pub(super) const EXPENSIVE: u64 = 8;
@@ -200,6 +200,20 @@ impl Tracer<'_> {
             (Some(shape), Some(layout)) => Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout }),
             _ => Value::Scalar(Scalar { id, dtype }),
         }
+    }
+
+    /// Floating-point numbers of 16 bits become others by way of 32, which is one and the same for all of them.
+    pub(super) fn cast(&mut self, frame: &Frame, at: ExprId, value: &Value, dtype: Dtype) -> Value {
+        let single = Dtype::named("float32");
+        let value = match value {
+            Value::Tensor(Tensor { dtype: is, .. }) | Value::Scalar(Scalar { dtype: is, .. })
+                if is.is_floating() && is.bits == 16 && dtype != single && !dtype.is_float8() =>
+            {
+                &self.elementwise(frame, at, "cast", std::slice::from_ref(value), Some(single))
+            }
+            _ => value,
+        };
+        self.elementwise(frame, at, "cast", std::slice::from_ref(value), Some(dtype))
     }
 
     /// What has no layout of its own is computed again in each that it is needed in, unless that costs more than a conversion.

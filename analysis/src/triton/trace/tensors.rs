@@ -257,7 +257,10 @@ impl Tracer<'_> {
                         };
                         Value::Scalar(Scalar { id: self.emit(frame, expr, op), dtype })
                     }
-                    _ => self.elementwise(frame, expr, "cast", std::slice::from_ref(object), Some(dtype)),
+                    _ if args.named("bitcast").and_then(Value::truth) == Some(true) => {
+                        self.elementwise(frame, expr, "bitcast", std::slice::from_ref(object), Some(dtype))
+                    }
+                    _ => self.cast(frame, expr, object, dtype),
                 }
             }
             "bit_length" => match object.int() {

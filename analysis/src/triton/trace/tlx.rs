@@ -628,7 +628,7 @@ impl Tracer<'_> {
         let value = args.get(1, "value").cloned().unwrap_or(Value::None);
         let value = match &value {
             Value::Tensor(tensor) if tensor.dtype != descriptor.dtype => {
-                self.elementwise(frame, expr, "cast", std::slice::from_ref(&value), Some(descriptor.dtype))
+                self.cast(frame, expr, &value, descriptor.dtype)
             }
             _ => value,
         };
