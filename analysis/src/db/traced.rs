@@ -162,7 +162,8 @@ fn launch<'db>(
         let argument = match (&value, is_constexpr(&name)) {
             (eval::Constant::Unknown(_), _) => continue,
             (eval::Constant::Str(text), true) => Argument::Python(text.clone()),
-            (_, true) => Argument::Constant(value),
+            // The compiler makes a kernel of its own for arguments that are 1.
+            (_, true) | (eval::Constant::Int(1), _) => Argument::Constant(value),
             (_, false) => match language::Dtype::from_constant(&value) {
                 Some(dtype) => Argument::Pointer(dtype),
                 // A number that is given at the launch is a number of the kernel.

@@ -31,7 +31,7 @@ use tilefit_syntax::BlockKey;
 use tilefit_syntax::ast::{Ast, ExprId, Function as FunctionSyntax, Stmt};
 
 use super::axis_info::AxisInfo;
-use super::layouts::Hardware;
+use super::layouts::{Hardware, Layout};
 use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Program, Scratch, ScratchId, Site, Type, Use, ValueId,
 };
@@ -159,7 +159,9 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         known: HashMap::new(),
         slices: Vec::new(),
         parents: HashMap::new(),
-        products: HashSet::new(),
+        given: HashMap::new(),
+        contested: HashSet::new(),
+        widened: HashSet::new(),
         costs: HashMap::new(),
         is_scenario: false,
         replica: None,
@@ -221,8 +223,12 @@ struct Tracer<'a> {
     slices: Vec<(u32, u32, u32)>,
     /// What those of the compiler's layouts that are slices are slices of, and along which dimension.
     parents: HashMap<u64, (u32, Registers)>,
-    /// Those of the compiler's layouts that results of products have.
-    products: HashSet<u64>,
+    /// Those of the compiler's layouts that an instruction gives what it loads or computes.
+    given: HashMap<u64, Arc<Layout>>,
+    /// Those of them that are not the only ones that some operation could have.
+    contested: HashSet<u64>,
+    /// Tensors with wider elements than some that they are computed from, which the compiler would rather convert.
+    widened: HashSet<ValueId>,
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
     costs: HashMap<ValueId, u64>,
 }

@@ -182,6 +182,13 @@ impl Tracer<'_> {
         let identity = identity((which, dtype, &shape));
         let op = Emitted { name, effect: Effect::None, operands: &operands, of, identity, kind: Kind::Plain };
         let id = self.emit(frame, at, op);
+        let is_widened = match values.as_slice() {
+            [Value::Tensor(tensor)] if name == "cast" => tensor.dtype.bits < dtype.bits,
+            _ => false,
+        };
+        if is_widened || operands.iter().any(|operand| self.widened.contains(operand)) {
+            self.widened.insert(id);
+        }
         if !is_zero {
             self.note_elementwise(id, name, (values, &operands), shape.as_deref(), dtype);
         }

@@ -194,6 +194,7 @@ impl Tracer<'_> {
             Value::Tensor(tensor) => Some(tracer.resolved(&tensor.layout)),
             _ => None,
         };
+        self.as_the_largest(&mut values);
         let layouts: Vec<Registers> = values.iter().filter_map(|value| of(self, value)).collect();
         let mut chosen: Vec<&Registers> = Vec::new();
         for layout in &layouts {
@@ -207,6 +208,11 @@ impl Tracer<'_> {
             [one] => layouts.iter().for_each(|layout| _ = self.unify(layout, one)),
             several => {
                 let key = identity(("one of", format!("{several:?}")));
+                for layout in several {
+                    if let Registers::Chosen(key) = layout {
+                        self.contested.insert(*key);
+                    }
+                }
                 for value in &mut values {
                     match (of(self, value), &*value) {
                         (None | Some(Registers::Flexible), _) => {}
@@ -219,6 +225,24 @@ impl Tracer<'_> {
             }
         }
         values
+    }
+
+    /// Tensors that are broadcast to a larger one, and lie in registers as that does, have its layout.
+    fn as_the_largest(&self, values: &mut [Value]) {
+        let elements = |value: &Value| match value {
+            Value::Tensor(tensor) => tensor.shape.iter().product(),
+            _ => 0u64,
+        };
+        let Some(Value::Tensor(largest)) = values.iter().max_by_key(|value| elements(value)).cloned() else { return };
+        for value in values {
+            if let Value::Tensor(tensor) = value
+                && tensor.shape != largest.shape
+                && tensor.shape.len() == largest.shape.len()
+                && self.is_free(tensor, &largest.layout)
+            {
+                tensor.layout = largest.layout.clone();
+            }
+        }
     }
 
     pub(super) fn tensors_in_one_layout(&mut self, frame: &Frame, at: ExprId, tensors: Vec<Tensor>) -> Vec<Tensor> {
@@ -242,6 +266,46 @@ impl Tracer<'_> {
             })
             .collect();
         self.operands(frame, at, &values)
+    }
+
+    /// The layout that an instruction gives its result.
+    pub(super) fn given_by_instruction(&mut self, layout: Layout) -> Registers {
+        let key = identity(("instruction", format!("{layout:?}")));
+        self.given.insert(key, Arc::new(layout));
+        Registers::Chosen(key)
+    }
+
+    /// The layout of a tensor that is as an instruction gave it.
+    pub(super) fn as_given(&self, layout: &Registers) -> Option<Arc<Layout>> {
+        let Registers::Chosen(key) = self.resolved(layout) else { return None };
+        if let Some(layout) = self.given.get(&key) {
+            return Some(layout.clone());
+        }
+        let (dim, parent) = self.parents.get(&key)?;
+        Some(Arc::new(Layout::Slice { dim: *dim, parent: self.as_given(parent)? }))
+    }
+
+    /// Whether a tensor is in a layout without any scratch.
+    pub(super) fn is_free(&self, tensor: &Tensor, needed: &Registers) -> bool {
+        let (Some(from), Some(to)) = (self.uncontested(&tensor.layout), self.as_given(needed)) else { return false };
+        let bytes =
+            |shape: Vec<u32>| layouts::conversion_bytes(&shape, tensor.dtype.bits, &from, &to, &self.launch.hardware);
+        narrow(&tensor.shape).and_then(bytes) == Ok(0)
+    }
+
+    /// The same where no operation could make the compiler choose another one.
+    pub(super) fn uncontested(&self, layout: &Registers) -> Option<Arc<Layout>> {
+        let mut of = self.resolved(layout);
+        while let Registers::Chosen(key) = of {
+            if self.contested.contains(&key) {
+                return None;
+            }
+            match self.parents.get(&key) {
+                Some((_, parent)) => of = self.resolved(parent),
+                None => break,
+            }
+        }
+        self.as_given(layout)
     }
 
     /// The layout that the compiler chooses for the result of an operation.
@@ -329,7 +393,7 @@ impl Tracer<'_> {
             }
             Asked::Reduction { shape, axis, bits, layout } => {
                 let size = || {
-                    let layout = self.known(layout)?;
+                    let layout = self.uncontested(layout).map_or_else(|| self.known(layout), Ok)?;
                     layouts::reduction_bytes(&narrow(shape)?, *axis, bits, &layout, hardware)
                 };
                 // Each warp has one partial result of what is left.

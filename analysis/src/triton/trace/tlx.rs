@@ -5,10 +5,12 @@
 
 use std::hash::Hash;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::super::language::Dtype;
+use super::super::layouts::{self, Layout};
 use super::super::program::{Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::arguments::default_layout;
@@ -69,12 +71,15 @@ impl Tracer<'_> {
                 self.check_offsets(frame, expr, args);
                 self.takes_descriptor(args);
             }
-            if let ("local_store", Some(Value::TensorMemory(_)), Some(Value::Tensor(value))) =
+            if let ("local_store", Some(Value::TensorMemory(memory)), Some(Value::Tensor(value))) =
                 (name, args.get(0, "dst"), args.get(1, "src"))
             {
                 // Tensor memory is written from one layout of registers.
-                self.converted(frame, expr, value, "tensor memory");
-                self.conversion(frame, expr, value, value.dtype.bits);
+                let needed = self.rows_of_threads(&memory.shape, memory.dtype);
+                if !needed.is_some_and(|needed| self.is_free(value, &needed)) {
+                    self.converted(frame, expr, value, "tensor memory");
+                    self.conversion(frame, expr, value, value.dtype.bits);
+                }
             }
             let operands = self.operands(frame, expr, &args.all());
             let effect = match (effect, args.get(0, "dst")) {
@@ -446,8 +451,8 @@ impl Tracer<'_> {
                 self.loaded(frame, expr, "local_load", *id, of)
             }
             Some(Value::TensorMemory(TensorMemory { id, dtype, shape, .. })) => {
-                let layout = or_pinned(self.choice_for(*id));
-                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), layout))
+                let layout = self.rows_of_threads(shape, *dtype).unwrap_or_else(|| self.choice_for(*id));
+                self.loaded(frame, expr, "tmem_load", *id, (*dtype, (**shape).clone(), or_pinned(layout)))
             }
             Some(Value::Unknown(reason)) => self.unknown_call(frame, expr, reason.clone(), args),
             _ => unknown("a load of something that is no buffer"),
@@ -477,7 +482,7 @@ impl Tracer<'_> {
                     kind: Kind::Plain,
                 };
                 let id = self.emit(frame, expr, op);
-                let product = self.product_layout(id);
+                let product = self.product_layout(id, &acc.shape, args.get(0, "A"));
                 // What is summed up has the layout of the product.
                 if matches!(self.resolved(&acc.layout), Registers::Auto(_)) {
                     self.unify(&acc.layout, &product);
@@ -520,7 +525,7 @@ impl Tracer<'_> {
                     };
                     self.operand_in_registers(frame, expr, args);
                     let id = self.emit(frame, expr, op);
-                    let layout = self.product_layout(id);
+                    let layout = self.product_layout(id, &shape, args.get(0, "A"));
                     Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
                 }
                 None => self.unknown_call(frame, expr, Reason::new("a product of something without a shape"), args),
@@ -528,25 +533,47 @@ impl Tracer<'_> {
         }
     }
 
-    /// Whether a layout is that of the result of a product.
-    fn is_product(&self, layout: &Registers) -> bool {
-        matches!(self.resolved(layout), Registers::Chosen(key) if self.products.contains(&key))
+    /// The layout of the result of a product of Hopper: all warps along the rows, 16 of them each.
+    fn product_layout(&mut self, id: ValueId, shape: &[u64], operand: Option<&Value>) -> Registers {
+        let bits = match operand {
+            Some(Value::Shared(shared)) => shared.dtype.bits,
+            Some(Value::Tensor(tensor)) => tensor.dtype.bits,
+            _ => 0,
+        };
+        match (shape, bits) {
+            (&[rows, columns], 8 | 16 | 32) if rows >= 16 * self.warps && self.warps.is_multiple_of(4) => {
+                let instr_shape = vec![16, columns.min(256) as u32, 256 / bits];
+                let warps_per_cta = vec![self.warps as u32, 1];
+                self.given_by_instruction(Layout::Mma { version: (3, 0), warps_per_cta, instr_shape })
+            }
+            _ => self.choice_for(id),
+        }
     }
 
-    /// The layout of the result of a product.
-    fn product_layout(&mut self, id: ValueId) -> Registers {
-        let layout = self.choice_for(id);
-        if let Registers::Chosen(key) = layout {
-            self.products.insert(key);
+    /// The layout in which tensor memory is loaded and stored: a row for each thread, where there are as many.
+    fn rows_of_threads(&mut self, shape: &[u64], dtype: Dtype) -> Option<Registers> {
+        let shape = super::registers::narrow(shape).ok()?;
+        let [128, columns] = shape[..] else { return None };
+        if self.warps != 4 || dtype.is_scale() {
+            return None;
         }
-        layout
+        let of = [128, columns];
+        let layout = layouts::tensor_memory_register_layout(&of, of, 1, dtype.bits, 4, "32x32b", false).ok()?;
+        Some(self.given_by_instruction(layout))
+    }
+
+    fn is_of_product(&self, layout: &Registers) -> bool {
+        self.as_given(layout).is_some_and(|layout| matches!(*layout, Layout::Mma { .. }))
     }
 
     /// The left operand of a product may stay in registers.
     fn operand_in_registers(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
         match args.get(0, "A").cloned() {
-            Some(Value::Tensor(operand)) if self.is_product(&operand.layout) => {
-                self.conversion(frame, expr, &operand, operand.dtype.bits);
+            Some(Value::Tensor(operand)) if self.is_of_product(&operand.layout) => {
+                // Elements of 16 bits are in the right threads already.
+                if operand.dtype.bits != 16 {
+                    self.conversion(frame, expr, &operand, operand.dtype.bits);
+                }
             }
             // It may go through a buffer of its own, which is made where it is loaded.
             Some(Value::Tensor(_)) => {
@@ -731,6 +758,16 @@ impl Tracer<'_> {
         if fits {
             return None;
         }
+        if let (Some(from), Some(to)) = (self.uncontested(&value.layout), self.stored_in(pointers))
+            && value.shape == pointers.shape
+            && value.dtype.bits == pointers.dtype.element().bits
+            && !self.widened.contains(&value.id)
+        {
+            let (shape, bits) = ((*value.shape).clone(), value.dtype.bits);
+            let (from, to) = (Registers::Known(from), Registers::Known(Arc::new(to)));
+            let kind = self.asks(Asked::Conversion { shape, bits, from, to });
+            return Some(self.converted_by(frame, expr, value, "global memory", kind));
+        }
         let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
         self.conversion(frame, expr, &stored, pointers.dtype.element().bits);
         Some(self.converted(frame, expr, value, "global memory"))
@@ -774,6 +811,17 @@ impl Tracer<'_> {
             "the compiler chooses the layouts of registers, and may convert one into another through shared memory",
         );
         let kind = self.asks(Asked::UpTo(most, reason));
+        self.converted_by(frame, expr, tensor, goes_to, kind)
+    }
+
+    fn converted_by(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        tensor: &Tensor,
+        goes_to: impl Hash,
+        kind: Kind,
+    ) -> ValueId {
         let op = Emitted {
             name: "convert_layout",
             effect: Effect::None,
