@@ -772,3 +772,29 @@ def kernel(x_ptr, d, n):
         "#]],
     );
 }
+
+/// Triton 3.8 converts what is gathered, and its result: anywhere from where it is loaded on.
+#[test]
+fn what_is_gathered_may_be_converted() {
+    check(
+        "
+# tilefit: x_ptr=bf16 n=i32 arch=sm_90 num_warps=4 divisible=x_ptr triton=3.8
+@triton.jit
+def kernel(x_ptr, n):
+    tile = tlx.local_alloc((64, 32), tl.float32, 1)
+    rows = tl.arange(0, 16)[:, None]
+    columns = tl.arange(0, 128)[None, :]
+    x = tl.load(x_ptr + rows * 128 + columns)
+    tlx.local_store(tile[0], tl.zeros((64, 32), tl.float32))
+    tl.store(x_ptr + rows * 128 + columns, tl.gather(x, rows * 0 + columns, axis=1))
+",
+        expect![[r#"
+            kernel on sm_90: bounded, smem 8192–12288
+              tile [1, 64, 32] float32 in smem
+              scratch of `convert_layout` in line 14 [4096] int8 in smem
+              scratch of `gather` in line 14 [4096] int8 in smem
+              scratch of `convert_layout` in line 14 [4096] int8 in smem
+              scratch of `convert_layout` in line 14 [4096] int8 in smem
+        "#]],
+    );
+}

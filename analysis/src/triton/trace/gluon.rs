@@ -973,7 +973,7 @@ impl Tracer<'_> {
             return unknown("`gather` of something");
         };
         let (source, index) = (source.clone(), index.clone());
-        self.along_axis(frame, expr, &source);
+        let (source, index) = self.gathered(frame, expr, source, index);
         let axis = if axis < 0 { axis + source.shape.len() as i64 } else { axis }.max(0) as usize;
         let kind = self.asks(Asked::Gather {
             source: ((*source.shape).clone(), source.layout.clone()),
@@ -989,7 +989,21 @@ impl Tracer<'_> {
             identity: axis as u64,
             kind,
         };
-        Value::Tensor(Tensor { id: self.emit(frame, expr, op), dtype: source.dtype, ..index })
+        let id = self.emit(frame, expr, op);
+        let layout = match self.launch.dialect {
+            Dialect::Gluon => index.layout.clone(),
+            Dialect::Tlx => self.choice_for(id),
+        };
+        Value::Tensor(Tensor { id, dtype: source.dtype, layout, ..index })
+    }
+
+    /// The compiler of TLX gathers in a layout in which all of a column is in one warp, if there is any.
+    fn gathered(&mut self, frame: &Frame, expr: ExprId, source: Tensor, index: Tensor) -> (Tensor, Tensor) {
+        if self.launch.dialect == Dialect::Gluon {
+            return (source, index);
+        }
+        let choice = self.new_choice();
+        (self.as_chosen(frame, expr, &source, &choice), self.as_chosen(frame, expr, &index, &choice))
     }
 
     fn histogram(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
