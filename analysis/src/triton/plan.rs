@@ -80,6 +80,9 @@ pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
     planned(program, lives(program, rules), unknown, rules)
 }
 
+/// Bytes at the start of shared memory, which anything may overwrite, that say where a block's part of tensor memory is.
+const ADDRESS_OF_TENSOR_MEMORY: u64 = 4;
+
 /// The plan of a function.
 fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) -> Planned {
     let (mut placed, mut buffers) = shared_buffers(program, &lives, rules);
@@ -108,7 +111,7 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) ->
             }
         }
     }
-    let (shared, offsets) = shared_total([&buffers, &early], unknown.is_empty(), reasons);
+    let (mut shared, offsets) = shared_total([&buffers, &early], unknown.is_empty(), reasons);
     for (placed, offset) in placed.iter_mut().zip(&offsets) {
         placed.offset = *offset;
     }
@@ -121,6 +124,10 @@ fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) ->
     }
     let (in_tensor_memory, tensor) = tensor_buffers(program, &lives, unknown);
     placed.extend(in_tensor_memory);
+    if tensor.low > 0 {
+        shared.low = shared.low.max(ADDRESS_OF_TENSOR_MEMORY);
+        shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
+    }
     Planned { plan: MemoryPlan { shared, tensor, placed }, hidden, sites: lives.sites }
 }
 

@@ -429,7 +429,7 @@ impl Tracer<'_> {
                     let (hardware, of) = (self.launch.hardware, (*tensor.shape).clone());
                     // Each thread must have both elements of a pair.
                     let tensor = match self.anchored(&tensor.layout) {
-                        Registers::Loaded(key) | Registers::Chosen(key) => {
+                        Registers::Loaded(key) | Registers::Chosen(key) if !self.has_pairs(&tensor) => {
                             self.in_layout(frame, expr, &tensor, identity(("pairs", key)))
                         }
                         _ => tensor,

@@ -153,7 +153,15 @@ impl Tracer<'_> {
         what: u64,
         infer: impl Fn(&Layout) -> Result<Layout, Reason>,
     ) -> Registers {
-        match self.anchored(layout) {
+        let layout = self.anchored(layout);
+        if let (Some(given), Registers::Chosen(key)) = (self.uncontested(&layout), &layout) {
+            match infer(&given) {
+                Ok(layout) if are_rows_of_threads(&given) => return self.given_by_instruction(layout),
+                // Another instruction may give it another layout then.
+                _ => _ = self.contested.insert(*key),
+            }
+        }
+        match layout {
             Registers::Known(layout) => match infer(&layout) {
                 Ok(layout) => Registers::Known(Arc::new(layout)),
                 Err(reason) => Registers::Unknown(reason),
@@ -291,6 +299,12 @@ impl Tracer<'_> {
         let bytes =
             |shape: Vec<u32>| layouts::conversion_bytes(&shape, tensor.dtype.bits, &from, &to, &self.launch.hardware);
         narrow(&tensor.shape).and_then(bytes) == Ok(0)
+    }
+
+    /// Whether each thread is known to have both elements of a pair.
+    pub(super) fn has_pairs(&self, tensor: &Tensor) -> bool {
+        let split = |layout: &Layout| inference::split(&narrow(&tensor.shape)?, layout, &self.launch.hardware);
+        self.uncontested(&tensor.layout).is_some_and(|layout| split(&layout).is_ok())
     }
 
     /// The same where no operation could make the compiler choose another one.
@@ -435,6 +449,14 @@ impl Tracer<'_> {
         };
         let moves = matches!(asked, Asked::UpTo(..));
         Scratch { size, only_if_used, moves }
+    }
+}
+
+/// Whether each thread has one row, or several.
+fn are_rows_of_threads(layout: &Layout) -> bool {
+    match layout {
+        Layout::Linear { lane, .. } => lane.iter().all(|basis| basis[1..].iter().all(|&along| along == 0)),
+        _ => false,
     }
 }
 

@@ -76,7 +76,8 @@ impl Tracer<'_> {
             {
                 // Tensor memory is written from one layout of registers.
                 let needed = self.rows_of_threads(&memory.shape, memory.dtype);
-                if !needed.is_some_and(|needed| self.is_free(value, &needed)) {
+                let is_free = matches!(self.resolved(&value.layout), Registers::Flexible);
+                if !is_free && !needed.is_some_and(|needed| self.is_free(value, &needed)) {
                     self.converted(frame, expr, value, "tensor memory");
                     self.conversion(frame, expr, value, value.dtype.bits);
                 }
@@ -553,11 +554,11 @@ impl Tracer<'_> {
     /// The layout in which tensor memory is loaded and stored: a row for each thread, where there are as many.
     fn rows_of_threads(&mut self, shape: &[u64], dtype: Dtype) -> Option<Registers> {
         let shape = super::registers::narrow(shape).ok()?;
-        let [128, columns] = shape[..] else { return None };
+        let [rows @ (64 | 128), columns] = shape[..] else { return None };
         if self.warps != 4 || dtype.is_scale() {
             return None;
         }
-        let of = [128, columns];
+        let of = [rows, columns];
         let layout = layouts::tensor_memory_register_layout(&of, of, 1, dtype.bits, 4, "32x32b", false).ok()?;
         Some(self.given_by_instruction(layout))
     }
@@ -758,13 +759,14 @@ impl Tracer<'_> {
         if fits {
             return None;
         }
-        if let (Some(from), Some(to)) = (self.uncontested(&value.layout), self.stored_in(pointers))
+        let bits = pointers.dtype.element().bits;
+        if let Some(from) = self.uncontested(&value.layout)
             && value.shape == pointers.shape
-            && value.dtype.bits == pointers.dtype.element().bits
+            && bits <= value.dtype.bits
             && !self.widened.contains(&value.id)
         {
-            let (shape, bits) = ((*value.shape).clone(), value.dtype.bits);
-            let (from, to) = (Registers::Known(from), Registers::Known(Arc::new(to)));
+            let to = self.stored_in(pointers).map_or_else(compilers, |to| Registers::Known(Arc::new(to)));
+            let (shape, from) = ((*value.shape).clone(), Registers::Known(from));
             let kind = self.asks(Asked::Conversion { shape, bits, from, to });
             return Some(self.converted_by(frame, expr, value, "global memory", kind));
         }
@@ -974,6 +976,11 @@ fn rename(block: &mut Block, from: &[ValueId], to: &[ValueId]) {
             rename(inner, from, to);
         }
     }
+}
+
+/// A layout that the compiler chooses.
+fn compilers() -> Registers {
+    Registers::Unknown(Reason::new("the compiler chooses the layouts of registers"))
 }
 
 /// A swizzle of which no order is said goes by rows.
