@@ -209,11 +209,10 @@ def kernel():
             tlx.local_store(tiles[0], tlx.local_load(tiles[1]))
 ",
         expect![[r#"
-            kernel on sm_100: bounded, smem 262144–393216, tmem 768
+            kernel on sm_100: exact, smem 262144, tmem 768
               tiles [8, 128, 128] float16 in smem
-              scratch of `convert_layout` in line 12 [131072] int8 in smem
               acc [3, 128, 256] float32 in tmem
-              line 3: error [capacity-exceeded] the kernel needs 262144–393216 bytes of shared memory, 29696 too many; sm_100 has 232448 a block: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.
+              line 3: error [capacity-exceeded] the kernel needs 262144 bytes of shared memory, 29696 too many; sm_100 has 232448 a block: out of resource: shared memory, Required: 262144, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.
               line 3: error [capacity-exceeded] the kernel needs 768 columns of tensor memory, 256 too many; sm_100 has 512 a block: out of resource: tensor memory, Required: 768, Hardware limit: 512. Reducing block sizes or `num_stages` may help.
         "#]],
     );

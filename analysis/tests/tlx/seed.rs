@@ -345,18 +345,13 @@ def kernel(BLOCK_M: tl.constexpr = 128, HEAD_DIM: tl.constexpr = 64, NUM_BUFFERS
               line 15: error [invalid-overlap] a nested reuse_group must have another group_type than its parent
         "#]],
         expect![[r#"
-            kernel on sm_100: bounded, smem 0–32768, tmem 128
+            kernel on sm_100: exact, smem 4, tmem 128
               spec: size Some(65536), extent Some(128)
               qk_tiles [2, 128, 64] float32 in tmem at Some(0) of Some(2): [[0, 64], [64, 128]]
               p_tiles [2, 128, 64] bfloat16 in tmem at Some(0) of Some(3): [[0, 32], [64, 96]]
               alpha [2, 128, 1] float32 in tmem at Some(32) of Some(97): [[32, 33], [96, 97]]
               l [2, 128, 1] float32 in tmem at Some(33) of Some(98): [[33, 34], [97, 98]]
               m [2, 128, 1] float32 in tmem at Some(34) of Some(99): [[34, 35], [98, 99]]
-              scratch of `convert_layout` in line 26 [32768] int8 in smem
-              scratch of `convert_layout` in line 27 [16384] int8 in smem
-              scratch of `convert_layout` in line 28 [512] int8 in smem
-              scratch of `convert_layout` in line 29 [512] int8 in smem
-              scratch of `convert_layout` in line 30 [512] int8 in smem
               spec [128] int32 in tmem
               line 10: hint [reuse-advice] the members of `spec` share memory, but would fit beside each other: distinct they take 128 columns more, and 384 columns are free on sm_100
         "#]],

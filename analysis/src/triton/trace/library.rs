@@ -56,8 +56,8 @@ impl Tracer<'_> {
         let halves = self.language_call(frame, expr, "split", Args::of([turned]));
         match halves.elements() {
             Some(halves) => {
-                for half in halves.to_vec() {
-                    self.columns(frame, expr, half, parts / 2, all);
+                for half in halves {
+                    self.columns(frame, expr, half.clone(), parts / 2, all);
                 }
             }
             None => all.push(halves),

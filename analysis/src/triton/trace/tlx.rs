@@ -570,11 +570,10 @@ impl Tracer<'_> {
     /// The left operand of a product may stay in registers.
     fn operand_in_registers(&mut self, frame: &Frame, expr: ExprId, args: &Args) {
         match args.get(0, "A").cloned() {
+            // Elements of 16 bits are in the right threads already.
+            Some(Value::Tensor(operand)) if self.is_of_product(&operand.layout) && operand.dtype.bits == 16 => {}
             Some(Value::Tensor(operand)) if self.is_of_product(&operand.layout) => {
-                // Elements of 16 bits are in the right threads already.
-                if operand.dtype.bits != 16 {
-                    self.conversion(frame, expr, &operand, operand.dtype.bits);
-                }
+                self.conversion(frame, expr, &operand, operand.dtype.bits);
             }
             // It may go through a buffer of its own, which is made where it is loaded.
             Some(Value::Tensor(_)) => {
