@@ -51,8 +51,7 @@ fn examples_say_what_they_promise() {
         project exact sequential: Acc 8192, Left 8192, Mat 147456, Right 65536
         rmsnorm exact sequential: Vec 135232
         Softmax.softmax exact sequential: Vec 65664
-        attention bounded compiler: smem 196696–262432, tmem 512
-            line 14 may-not-fit: the kernel may need 196696–262432 bytes of shared memory; sm_100 has 232448 a block: the compiler chooses the layouts of registers
+        attention bounded compiler: smem 196696–196896, tmem 512
         product bounded compiler: smem 262216–262304
             line 14 capacity-exceeded: the kernel needs 262216–262304 bytes of shared memory, 29768 too many; sm_90 has 232448 a block: out of resource: shared memory, Required: 262216, Hardware limit: 232448. Reducing block sizes or `num_stages` may help.
     "#]].assert_eq(&shown);
