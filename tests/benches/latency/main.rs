@@ -44,7 +44,7 @@ const CORPORA: [Corpus; 4] = [
     },
     // Scopes; each is a kernel of both entries. The bar for an edit in one of a file of 1,500 lines is 10 ms.
     Corpus { name: "scopes on tensors", source: tensor_kernels::source, sizes: &[6, 24, 75], pasted: 24 },
-    Corpus { name: "TLX", source: tlx_kernels::source, sizes: &[27], pasted: 6 },
+    Corpus { name: "TLX", source: tlx_kernels::source, sizes: &[13, 27], pasted: 6 },
 ];
 const WARM_UP: usize = 20;
 const SOAK_EDITS: usize = 10_000;
