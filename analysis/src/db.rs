@@ -13,6 +13,7 @@ use tilefit_syntax::ast::{self, Ast, ExprId, Spans};
 use tilefit_syntax::{BlockKey, BlockKind, BlockSource, Document};
 
 use crate::codegen::{self, Generated, Sequenced};
+use crate::confirm::Answered;
 use crate::coverage::{self, Mark, Pass};
 use crate::diagnostics::Severity;
 use crate::eval::{self, Argument, Binding, ClassSource, Constant, FunctionSource, Imports, Scope};
@@ -38,6 +39,7 @@ mod names;
 mod pairs;
 mod patches;
 mod provenance;
+mod questions;
 mod scenario_tables;
 mod scenarios;
 mod shapes;
@@ -57,6 +59,7 @@ pub(crate) use gluon::{
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
+pub(crate) use questions::{gluon_question, tlx_question};
 pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;
@@ -127,6 +130,9 @@ pub(crate) struct SourceFile {
     /// Why its text cannot be had; the document is empty then.
     #[returns(ref)]
     pub(crate) unreadable: Option<String>,
+    /// What the author's compiler said of this very text.
+    #[returns(ref)]
+    pub(crate) answers: Vec<Answered>,
 }
 
 /// The configuration in force. No query is asked with it: of one argument salsa makes no key that stays behind.
@@ -137,7 +143,7 @@ pub(crate) fn config(db: &dyn salsa::Database) -> &Config {
 impl SourceFile {
     /// One of which nothing is known but its path and its text.
     pub(crate) fn of(db: &dyn salsa::Database, path: String, document: Document) -> SourceFile {
-        SourceFile::new(db, path, document, false, Vec::new(), None)
+        SourceFile::new(db, path, document, false, Vec::new(), None, Vec::new())
     }
 }
 

@@ -61,6 +61,8 @@ codes! {
     NarrowTransfer "narrow-transfer" Hint "rows of a load or store are too short for full speed";
     NotModelled "not-modelled" Hint "tilefit does not model this, and says so instead of guessing";
     PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
+    CompilerDiffers "compiler-differs" Warning "the author's compiler lays a kernel out in another way";
+    CompilerRefuses "compiler-refuses" Error "the author's compiler does not take a kernel";
     DumpDiffers "dump-differs" Hint "the compiler's dump has tiles at other addresses";
     DuplicateKernel "duplicate-kernel" Warning "two kernels of one program have the same name";
     UnknownName "unknown-name" Warning "a kernel uses a name that nothing defines";

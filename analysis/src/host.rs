@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use salsa::{Database as _, Setter};
 use tilefit_syntax::Document;
 
+use crate::confirm::Answered;
 use crate::db::{self, imports};
 use crate::db::{Database, FileId, Plans, Searches, Settings, SharedPlans, SourceFile, Workspace};
 use crate::ide;
@@ -98,6 +99,7 @@ impl AnalysisHost {
             if kept.unreadable.is_some() {
                 file.0.set_unreadable(&mut self.db).to(kept.unreadable);
             }
+            self.set_answers(file, kept.answers);
             let dumps: Vec<FileId> = kept.dumps.iter().map(|path| self.file_id(path)).collect();
             self.set_dumps(file, &dumps);
         }
@@ -114,6 +116,7 @@ impl AnalysisHost {
         if file.0.unreadable(&self.db).is_some() {
             file.0.set_unreadable(&mut self.db).to(None);
         }
+        self.set_answers(file, Vec::new());
         self.put(file, document);
         self.edits += 1;
         if self.edits == EDITS_WITH_OLD_PLANS {
@@ -155,6 +158,7 @@ impl AnalysisHost {
     /// Forgets the text of a file. Its id stays valid.
     pub fn remove_file(&mut self, file: FileId) {
         file.0.set_document(&mut self.db).to(Document::default());
+        self.set_answers(file, Vec::new());
         self.set_dumps(file, &[]);
         let path = file.0.path(&self.db).clone();
         self.change_files(|files| files.remove(&path));
@@ -177,6 +181,13 @@ impl AnalysisHost {
     pub fn set_excluded(&mut self, file: FileId, excluded: bool) {
         if file.0.excluded(&self.db) != excluded {
             file.0.set_excluded(&mut self.db).to(excluded);
+        }
+    }
+
+    /// Takes what the author's compiler said of the text that a file has. Another text has no answers.
+    pub fn set_answers(&mut self, file: FileId, answers: Vec<Answered>) {
+        if file.0.answers(&self.db) != &answers {
+            file.0.set_answers(&mut self.db).to(answers);
         }
     }
 
@@ -217,6 +228,7 @@ struct Kept {
     excluded: bool,
     dumps: Vec<String>,
     unreadable: Option<String>,
+    answers: Vec<Answered>,
 }
 
 impl Kept {
@@ -226,6 +238,7 @@ impl Kept {
             excluded: file.excluded(db),
             dumps: file.dumps(db).iter().map(|dump| dump.path(db).clone()).collect(),
             unreadable: file.unreadable(db).clone(),
+            answers: file.answers(db).clone(),
         }
     }
 }
@@ -310,6 +323,10 @@ features! {
     diagnosis() -> ide::Diagnosis = ide::diagnostics::diagnosis;
     /// What is wrong in a file, and what is not modelled, by position.
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
+    /// What to ask the author's compiler of the kernels of a file.
+    questions() -> Vec<ide::KernelQuestion> = ide::confirmation::questions;
+    /// What it said of them.
+    confirmations() -> Vec<ide::Confirmation> = ide::confirmation::confirmations;
     /// What is known of the tile at a byte offset.
     hover(offset: usize) -> Option<ide::Hover> = ide::hover::hover;
     /// What may be typed at a byte offset.

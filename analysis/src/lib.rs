@@ -4,6 +4,7 @@
 //! Nothing here knows LSP, does I/O, reads a clock or starts a thread.
 
 pub mod codegen;
+pub mod confirm;
 pub mod coverage;
 mod db;
 pub mod diagnostics;

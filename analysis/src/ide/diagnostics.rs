@@ -10,7 +10,7 @@ use crate::memory::{Finding, OpenSearch, Plan};
 use crate::names::{UnknownName, Usage};
 use crate::printed::Match;
 
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, confirmation};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -55,6 +55,7 @@ pub(crate) fn diagnosis(context: &Context<'_>) -> Diagnosis {
     for placed in context.units() {
         for kernel in context.all_kernels(placed.unit) {
             all.extend(kernel.diagnostics(context, &placed));
+            all.extend(confirmation::diagnostics(context, &placed, &*kernel));
             open.extend_from_slice(kernel.open());
         }
         if asks_for_sequences(context, placed.unit) {

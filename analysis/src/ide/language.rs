@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
+use crate::confirm::Question;
 use crate::db::{Dumped, Unit};
 use crate::ir::Origin;
 use crate::memory::{OpenSearch, Status};
@@ -149,6 +150,9 @@ pub(crate) trait KernelView {
 
     /// What is wrong with the kernel, or not known of it; with the severities that codes have by themselves.
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic>;
+
+    /// What to ask the compiler so that it plans what is planned here; the error says in words for the author why it cannot be asked.
+    fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String>;
 
     /// What a longer search may find out.
     fn open(&self) -> &[OpenSearch];

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::coverage::Mark;
 
+use super::confirmation::{self, Confirmation};
 use super::diagnostics::configured;
 use super::language::{Amount, KernelView, Memory};
 use super::{Context, PlacedUnit};
@@ -39,6 +40,9 @@ pub struct KernelPlan {
     /// What the kernel comes to under each of its scenarios, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub scenarios: Vec<ScenarioView>,
+    /// What the author's compiler said of it, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     pub diagnostics: Vec<PlanDiagnostic>,
 }
 
@@ -252,6 +256,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kern
     let KernelSummary { name, line, status, target, planner, spaces } = kernel_summary(context, placed, kernel);
     let Details { tiles, specs, scenarios, uncompared, marks, assumes, compiler } = kernel.details(context, placed);
     let mut diagnostics = kernel.diagnostics(context, placed);
+    diagnostics.extend(confirmation::diagnostics(context, placed, kernel));
     diagnostics.retain_mut(|diagnostic| configured(context, diagnostic));
     let diagnostics = diagnostics.into_iter().map(|diagnostic| PlanDiagnostic {
         code: diagnostic.code.name(),
@@ -274,6 +279,7 @@ fn kernel_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kern
         tiles,
         specs,
         scenarios,
+        confirmation: confirmation::of_kernel(context, placed, kernel),
         diagnostics: diagnostics.collect(),
     }
 }

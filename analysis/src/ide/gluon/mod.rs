@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
+use crate::confirm::Question;
 use crate::db::{self, Dumped, GluonKernel, ScenarioTable, TracedKernel, Unit};
 use crate::diagnostics::Code;
 use crate::ir::{Origin, Reason};
@@ -200,6 +201,10 @@ impl KernelView for View<'_> {
         all.extend(unknown_sizes(placed, traced));
         all.extend(too_much(context, placed, traced));
         all
+    }
+
+    fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String> {
+        db::gluon_question(context.db, placed.unit)
     }
 
     fn open(&self) -> &[OpenSearch] {

@@ -15,6 +15,7 @@ use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
+use crate::confirm::Question;
 use crate::db::{self, Dumped, Outcome, Unit};
 use crate::ir::{Origin, Role};
 use crate::memory::{OpenSearch, Plan, PlannedTile, Status};
@@ -215,6 +216,10 @@ impl language::KernelView for View<'_> {
         let mut all = diagnostics::of_kernel(placed, &self.outcome);
         all.extend(dumped().and_then(|dumped| diagnostics::differing(placed, dumped)));
         all
+    }
+
+    fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String> {
+        plan::question(context, placed, self.plan())
     }
 
     fn open(&self) -> &[OpenSearch] {

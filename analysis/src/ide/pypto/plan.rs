@@ -1,12 +1,15 @@
 //! The columns of `tilefit plan --format json` that are of PyPTO's plans.
 
+use std::collections::BTreeMap;
+
+use crate::confirm::{Asked, Question};
 use crate::coverage::Mark;
 use crate::db::{self, Outcome};
 use crate::ide::plan_view::{Details, FixesView, PeakView, SpacePacking, TilePlan, TroubleView, WitnessView};
 use crate::ide::{Context, PlacedUnit, formatting};
 use crate::ir::Role;
 use crate::memory::{Order, Plan, PlannedTile, SpaceUse, Trouble, Witness};
-use crate::target::{COMPILER, Planner, Space};
+use crate::target::{COMPILER, Planner, Space, Target};
 
 pub(super) fn details(context: &Context<'_>, placed: &PlacedUnit<'_>, outcome: &Outcome, plan: &Plan) -> Details {
     Details {
@@ -96,4 +99,32 @@ fn tile_plan(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan, tile: 
             Role::IfResult => "if_result",
         },
     }
+}
+
+/// The compiler plans a program as a whole.
+pub(super) fn question(context: &Context<'_>, placed: &PlacedUnit<'_>, plan: &Plan) -> Result<Question, String> {
+    let planner = match plan.planner {
+        Planner::Sequential => "PYPTO",
+        Planner::DsaRp => "DSA_RP",
+        Planner::Auto | Planner::Packed => {
+            return Err(
+                "it is packed by tilefit's own planner; `planner = \"sequential\"` plans as the compiler".to_owned()
+            );
+        }
+    };
+    let name = context.qualified_name(placed.unit, &plan.kernel);
+    Ok(Question {
+        ask: Asked::Pypto,
+        kernel: name.split('.').next().unwrap_or_default().to_owned(),
+        target: match plan.target {
+            Target::Ascend910b => "910B",
+            Target::Ascend950 => "950",
+        }
+        .to_owned(),
+        planner: Some(planner.to_owned()),
+        signature: BTreeMap::new(),
+        constexprs: BTreeMap::new(),
+        divisible: Vec::new(),
+        options: BTreeMap::new(),
+    })
 }

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
+use crate::confirm::Question;
 use crate::db::{self, Dumped, ScenarioTable, TlxKernel, TracedKernel, Unit};
 use crate::diagnostics::Code;
 use crate::ir::Origin;
@@ -216,6 +217,10 @@ impl KernelView for View<'_> {
             all.extend(traced::too_much(context, placed, traced));
         }
         all
+    }
+
+    fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String> {
+        db::tlx_question(context.db, placed.unit)
     }
 
     fn open(&self) -> &[OpenSearch] {

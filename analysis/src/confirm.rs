@@ -1,0 +1,193 @@
+//! What there is to ask the compiler of a kernel so that it plans what is planned here, and what it answers. How it is asked is the server's
+//! business; the words are those of `server/src/confirm/driver`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a compiler is asked: one kernel, with all that its plan depends on beside the source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Question {
+    pub ask: Asked,
+    /// As its file names it. For PyPTO the program, which has several kernels.
+    pub kernel: String,
+    /// `cuda:90`, `hip:gfx942`, `910B`
+    pub target: String,
+    /// Of PyPTO: `PYPTO` or `DSA_RP`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub planner: Option<String>,
+    /// Types of arguments, in Triton's words: `*fp16`, `i32`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub signature: BTreeMap<String, String>,
+    /// Python texts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub constexprs: BTreeMap<String, String>,
+    /// Arguments that are multiples of 16.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub divisible: Vec<String>,
+    /// `num_warps`, `num_ctas`, `num_stages`
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub options: BTreeMap<String, u32>,
+}
+
+/// Whose compiler is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Asked {
+    /// Of Triton, Gluon and TLX.
+    Triton,
+    Pypto,
+}
+
+/// What a compiler answered, or why it did not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The compiler; absent where none was found.
+    #[serde(default)]
+    pub by: Option<By>,
+    /// Packages that are not installed and that names stood in for.
+    #[serde(default)]
+    pub stood_in: Vec<String>,
+    #[serde(flatten)]
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct By {
+    /// `triton`
+    pub name: String,
+    pub version: String,
+    /// What else makes the compiler what it is: `triton-utlx 3.8.0`.
+    #[serde(default)]
+    pub with: Vec<String>,
+}
+
+impl std::fmt::Display for By {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.name, self.version)?;
+        self.with.iter().try_for_each(|with| write!(f, " with {with}"))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Outcome {
+    Failed { error: Failure },
+    Shared(SharedPlan),
+    Tiles { programs: Vec<Program> },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub kind: FailureKind,
+    /// A sentence for the author.
+    pub message: String,
+    #[serde(default)]
+    pub file: Option<String>,
+    #[serde(default)]
+    pub line: Option<usize>,
+    /// The compiler's own words.
+    #[serde(default)]
+    pub details: Option<String>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// The compiler does not take the kernel.
+    Refused,
+    /// The author's module cannot be imported.
+    Module,
+    /// It ends Python.
+    Exit,
+    NoKernel,
+    /// An argument has no type or value.
+    Argument,
+    Timeout,
+    Memory,
+    Killed,
+    /// The file is another one than what was asked about.
+    Changed,
+    NoCompiler,
+    /// The driver does not know this compiler.
+    Driver,
+}
+
+/// The memory of a kernel of a GPU.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedPlan {
+    /// Bytes of a block.
+    pub shared: u64,
+    #[serde(default)]
+    pub tensor_columns: u64,
+    #[serde(default)]
+    pub buffers: Vec<SharedBuffer>,
+    #[serde(default)]
+    pub tensor_memory: Vec<TensorBuffer>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedBuffer {
+    pub op: String,
+    /// In the kernel's own file.
+    #[serde(default)]
+    pub line: Option<usize>,
+    pub offset: u64,
+    /// Triton 3.8 does not say it of scratch.
+    #[serde(default)]
+    pub size: Option<u64>,
+    pub kind: String,
+    /// The function that is not inlined, from whose start the offset counts.
+    #[serde(default)]
+    pub function: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TensorBuffer {
+    #[serde(default)]
+    pub line: Option<usize>,
+    pub column: u64,
+    pub row: u32,
+}
+
+/// A PyPTO program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    pub name: String,
+    pub functions: Vec<Function>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Function {
+    pub name: String,
+    #[serde(default)]
+    pub tiles: Vec<Tile>,
+    /// Bytes by memory space.
+    #[serde(default)]
+    pub spaces: BTreeMap<String, u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tile {
+    pub name: String,
+    #[serde(default)]
+    pub line: Option<usize>,
+    #[serde(default)]
+    pub space: Option<String>,
+    #[serde(default)]
+    pub bytes: Option<u64>,
+    #[serde(default)]
+    pub address: Option<u64>,
+    #[serde(default)]
+    pub inserted: bool,
+    #[serde(default)]
+    pub kind: Option<String>,
+}
+
+/// A question about a file, and what was answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    pub question: Question,
+    pub answer: Answer,
+}

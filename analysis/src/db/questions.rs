@@ -1,0 +1,157 @@
+//! What to ask Triton's compiler of a kernel, so that it plans what is planned here.
+
+use std::collections::BTreeMap;
+
+use crate::confirm::{Asked, Question};
+use crate::eval::Constant;
+use crate::triton::device::Arch;
+use crate::triton::language::Dtype;
+use crate::triton::scenario::{self, ArgumentType, Scenario};
+
+use super::gluon::{gluon_kernel, gluon_needed_values};
+use super::scenarios::{imports, launch_values, scenarios};
+use super::tlx::{tlx_kernel, tlx_needed_values};
+use super::{Unit, syntax};
+
+/// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.
+const NUMBER: &str = "i32";
+
+pub(crate) fn gluon_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
+    let kernel = gluon_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
+    let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
+    question_of(db, unit, &scenario, kernel.traced.arch, &gluon_needed_values(db, unit))
+}
+
+pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
+    let kernel = tlx_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
+    let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
+    question_of(db, unit, &scenario, kernel.plan.arch, &tlx_needed_values(db, unit))
+}
+
+const NOT_PLANNED: &str = "tilefit has no plan of it";
+
+/// The question of a kernel under a scenario; the error says what is missing, in words for the author. `needed`: parameters whose values the plan lacks.
+fn question_of<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    arch: Arch,
+    needed: &[(String, &'static str)],
+) -> Result<Question, String> {
+    if let Some((first, example)) = needed.first() {
+        return Err(format!("the value of `{first}` is not known: `# tilefit: {first}={example}` says it"));
+    }
+    let ast = syntax(db, unit);
+    let imports = imports(db, unit.file(db));
+    let function = scenario::function(ast).ok_or("there is no function")?;
+    let launched = launch_values(db, unit);
+    let mut question = Question {
+        ask: Asked::Triton,
+        kernel: unit.key(db).name().to_owned(),
+        target: if arch.is_amd() { format!("hip:{arch}") } else { format!("cuda:{}", arch.capability()) },
+        planner: None,
+        signature: BTreeMap::new(),
+        constexprs: BTreeMap::new(),
+        divisible: Vec::new(),
+        options: options(scenario),
+    };
+    for param in &function.params {
+        let Some(name) = ast.name(param.name) else { continue };
+        let is_constexpr = param.annotation.is_some_and(|it| scenario::is_constexpr(ast, imports, it));
+        let value = scenario.value(name, is_constexpr).map(|(value, _)| value);
+        let value = value.or_else(|| launched.get(name).map(|(value, _)| value.clone()));
+        let argument = scenario.arguments.get(name).map(|(argument, _)| argument);
+        let given = match (is_constexpr, argument, value) {
+            (true, _, None) if param.default.is_some() => continue,
+            (true, _, None) => {
+                return Err(format!("the value of `{name}` is not known: `# tilefit: {name}=…` says it"));
+            }
+            (true, _, Some(value)) => match python(&value) {
+                Some(text) => Given::Constant(text),
+                None => return Err(format!("the value of `{name}` cannot be written as Python")),
+            },
+            (false, Some(argument), _) => Given::Type(signature_of(argument), false),
+            (false, None, None) => Given::Type(NUMBER.to_owned(), false),
+            (false, None, Some(value)) => given(&value),
+        };
+        match given {
+            Given::Constant(text) => _ = question.constexprs.insert(name.to_owned(), text),
+            Given::Type(of, is_divisible) => {
+                let is_address = of.starts_with('*') || of.starts_with("tensordesc");
+                let is_divisible = match &scenario.divisible {
+                    Some(told) => told.contains(name),
+                    // Libraries align what they allocate.
+                    None => is_address || is_divisible,
+                };
+                if is_divisible {
+                    question.divisible.push(name.to_owned());
+                }
+                question.signature.insert(name.to_owned(), of);
+            }
+        }
+    }
+    Ok(question)
+}
+
+/// What a parameter is given.
+enum Given {
+    /// A value that the kernel is compiled for, as Python.
+    Constant(String),
+    /// A type, and whether it is known to be a multiple of 16.
+    Type(String, bool),
+}
+
+/// How the launcher sees an argument that is no constexpr.
+fn given(value: &Constant) -> Given {
+    match value {
+        Constant::Int(1) | Constant::None => Given::Constant(python(value).unwrap_or_default()),
+        Constant::Int(number) => {
+            let fits = i32::try_from(*number).is_ok();
+            Given::Type(if fits { "i32" } else { "i64" }.to_owned(), number % 16 == 0)
+        }
+        Constant::Bool(_) => Given::Type("i1".to_owned(), false),
+        Constant::Float(_) => Given::Type("fp32".to_owned(), false),
+        value => match Dtype::from_constant(value) {
+            Some(element) => Given::Type(format!("*{}", element.short()), false),
+            None => Given::Type(NUMBER.to_owned(), false),
+        },
+    }
+}
+
+fn options(scenario: &Scenario) -> BTreeMap<String, u32> {
+    let told =
+        [("num_warps", scenario.num_warps), ("num_ctas", scenario.num_ctas), ("num_stages", scenario.num_stages)];
+    told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+fn signature_of(argument: &ArgumentType) -> String {
+    let short = |name: &str| Dtype::from_name(name).map_or(name.to_owned(), |dtype| dtype.short().to_owned());
+    match argument {
+        ArgumentType::Pointer { element } => format!("*{}", short(element)),
+        ArgumentType::Scalar { dtype } => short(dtype),
+        ArgumentType::Descriptor { element, block, layout } => {
+            let extents: Vec<_> = block.iter().map(u64::to_string).collect();
+            let layout = layout.as_ref().map_or(String::new(), |layout| format!(",{layout}"));
+            format!("tensordesc<{}[{}]{layout}>", short(element), extents.join(", "))
+        }
+    }
+}
+
+/// A value as Python text; `None` for what has none.
+fn python(value: &Constant) -> Option<String> {
+    let all = |values: &[Constant]| values.iter().map(python).collect::<Option<Vec<_>>>();
+    Some(match value {
+        Constant::Int(number) => number.to_string(),
+        Constant::Float(number) => format!("{:?}", number.get()),
+        Constant::Bool(true) => "True".to_owned(),
+        Constant::Bool(false) => "False".to_owned(),
+        Constant::None => "None".to_owned(),
+        // Layouts and types are texts too.
+        Constant::Str(text) => text.clone(),
+        Constant::Member(name) => name.clone(),
+        Constant::List(values) => format!("[{}]", all(values)?.join(", ")),
+        Constant::Tuple(values) if values.len() == 1 => format!("({},)", python(&values[0])?),
+        Constant::Tuple(values) => format!("({})", all(values)?.join(", ")),
+        _ => return None,
+    })
+}
