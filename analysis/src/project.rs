@@ -47,6 +47,21 @@ pub struct Config {
     pub tlx_scenarios: BTreeMap<String, Vec<Scenario>>,
     /// What one kernel may cost.
     pub limits: Limits,
+    /// When the author's compiler is asked.
+    pub confirm: Confirm,
+    /// The Python that runs it; found where none is named.
+    pub python: Option<String>,
+}
+
+/// When the author's compiler is asked to confirm a plan, which imports the author's module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Confirm {
+    #[default]
+    Never,
+    /// When the author asks for it.
+    Command,
+    /// Whenever a file is saved, too.
+    Save,
 }
 
 impl Default for Config {
@@ -71,6 +86,8 @@ impl Default for Config {
             tlx_rules: Rules::default(),
             tlx_scenarios: BTreeMap::new(),
             limits: Limits::DEFAULT,
+            confirm: Confirm::default(),
+            python: None,
         }
     }
 }
@@ -106,6 +123,8 @@ pub enum Shape {
     OneOf(&'static [(&'static str, &'static str)]),
     /// A GPU.
     Arch,
+    /// Words of any kind; nothing without being set.
+    Text,
     /// Whether it is on without being set.
     Flag(bool),
     Patterns,
@@ -389,6 +408,38 @@ pub const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: "confirm",
+        about: "When the compiler that is installed is asked whether it plans the same. That imports the file, as running its tests does; in the \
+                settings of a user or an editor only, never in those of a repository.",
+        shape: Shape::OneOf(&[
+            ("never", "No compiler is ever run"),
+            ("command", "When you ask for it"),
+            ("save", "When you ask for it, and whenever a file with kernels is saved"),
+        ]),
+        takes: "\"never\", \"command\" or \"save\"",
+        set: |config, value| {
+            config.confirm = match value.as_str()? {
+                "never" => Confirm::Never,
+                "command" => Confirm::Command,
+                "save" => Confirm::Save,
+                _ => return None,
+            };
+            Some(())
+        },
+    },
+    Setting {
+        key: "python",
+        about: "The Python with the compiler, or its virtual environment. Where nothing is set: the active virtual environment, `.venv` of the \
+                workspace, the first Python on the path. In the settings of a user or an editor only, never in those of a repository.",
+        shape: Shape::Text,
+        takes: "a path, such as \"~/kernels/.venv\" or \"python3.12\"",
+        set: |config, value| {
+            let path = value.as_str()?;
+            config.python = (!path.is_empty()).then(|| path.to_owned());
+            Some(())
+        },
+    },
+    Setting {
         key: "limits.statements",
         about: "A loop that the compiler copies (`pl.unroll`, `pl.pipeline`) is copied while its kernel has no more statements than this.",
         shape: Shape::Count(Limits::DEFAULT.statements),
@@ -421,6 +472,9 @@ fn patterns(value: &Value) -> Option<Vec<String>> {
 /// Keys that belong to the editor extensions; the server passes over them.
 const CLIENT_KEYS: [&str; 4] = ["server", "trace", "enable", "logLevel"];
 
+/// Keys that say what programs are run: a repository has no say in them.
+pub const PERSONAL: [&str; 2] = ["confirm", "python"];
+
 impl Config {
     /// Puts `settings` over this configuration, and returns what was not understood.
     pub fn apply(&mut self, settings: &Table) -> Vec<ConfigProblem> {
@@ -452,10 +506,23 @@ impl Config {
         }
     }
 
+    /// Puts settings of a repository over this configuration, which may come from anybody.
+    fn apply_of_repository(&mut self, mut settings: Table) -> Vec<ConfigProblem> {
+        let personal = PERSONAL.iter().filter(|key| settings.remove(**key).is_some());
+        let refused = personal.map(|key| ConfigProblem {
+            key: (*key).to_owned(),
+            message: format!(
+                "`{key}` counts in the settings of your editor only, for a repository may come from anybody"
+            ),
+        });
+        let refused: Vec<ConfigProblem> = refused.collect();
+        self.apply(&settings).into_iter().chain(refused).collect()
+    }
+
     /// Puts the text of a `tilefit.toml` over this configuration.
     pub fn apply_tilefit_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
         match text.parse::<Table>() {
-            Ok(settings) => self.apply(&settings),
+            Ok(settings) => self.apply_of_repository(settings),
             Err(error) => vec![ConfigProblem { key: String::new(), message: error.message().to_owned() }],
         }
     }
@@ -464,7 +531,7 @@ impl Config {
     pub fn apply_pyproject_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
         let Ok(project) = text.parse::<Table>() else { return Vec::new() };
         let section = project.get("tool").and_then(|tool| tool.get("tilefit")).and_then(Value::as_table);
-        section.map_or_else(Vec::new, |settings| self.apply(settings))
+        section.map_or_else(Vec::new, |settings| self.apply_of_repository(settings.clone()))
     }
 
     /// The severity in force; `None` where the code is turned off.
@@ -509,6 +576,16 @@ mod tests {
         for wrong in ["x", "[4096] bf17", "[M] bf16", "[0] bf16", "[] bf16"] {
             assert_eq!(config.apply_tilefit_toml(&format!("[shapes.norm]\nx = \"{wrong}\"\n")).len(), 1, "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_repository_does_not_say_what_is_run() {
+        let mut config = Config::default();
+        let problems = config.apply_tilefit_toml("confirm = \"save\"\npython = \"./evil\"\nplanner = \"packed\"\n");
+        assert_eq!((config.confirm, &config.python, config.planner), (Confirm::Never, &None, Planner::Packed));
+        assert_eq!(problems.iter().map(|problem| problem.key.as_str()).collect::<Vec<_>>(), PERSONAL);
+        assert_eq!(config.apply_pyproject_toml("[tool.tilefit]\nconfirm = \"save\"\n").len(), 1);
+        assert_eq!(config.confirm, Confirm::Never);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod check;
 mod codegen;
+mod confirm;
 mod explain;
 mod frame;
 mod map;
@@ -48,6 +49,8 @@ enum Command {
     Check(check::Arguments),
     /// Print the address of each tile
     Plan(plan::Arguments),
+    /// Ask the compiler that is installed whether it plans the same. Imports the files
+    Confirm(confirm::Arguments),
     /// Print the generated C++
     Codegen(codegen::Arguments),
     /// Draw who has which bytes of each memory, and when
@@ -109,6 +112,7 @@ pub(crate) fn run() -> ExitCode {
         },
         Command::Check(arguments) => check::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Confirm(arguments) => confirm::run(&arguments),
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),
         Command::Pack(arguments) => pack::run(&arguments),

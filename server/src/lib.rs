@@ -2,6 +2,7 @@
 //! the very same program; only [`main`] is for others.
 
 mod cli;
+mod confirm;
 mod disk;
 mod dumps;
 mod files;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::confirm::{Asked, Question};
 use crate::eval::Constant;
-use crate::triton::device::Arch;
 use crate::triton::language::Dtype;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
+use crate::triton::shared_layout::Nvmma;
 
 use super::gluon::{gluon_kernel, gluon_needed_values};
 use super::scenarios::{imports, launch_values, scenarios};
 use super::tlx::{tlx_kernel, tlx_needed_values};
+use super::traced::TracedKernel;
 use super::{Unit, syntax};
 
 /// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.
@@ -19,13 +20,14 @@ const NUMBER: &str = "i32";
 pub(crate) fn gluon_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = gluon_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
-    question_of(db, unit, &scenario, kernel.traced.arch, &gluon_needed_values(db, unit))
+    question_of(db, unit, &scenario, &kernel.traced, &gluon_needed_values(db, unit))
 }
 
 pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = tlx_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
-    question_of(db, unit, &scenario, kernel.plan.arch, &tlx_needed_values(db, unit))
+    let traced = kernel.traced.as_ref().ok_or("`tlx.rules` is \"seed\", which no compiler follows")?;
+    question_of(db, unit, &scenario, traced, &tlx_needed_values(db, unit))
 }
 
 const NOT_PLANNED: &str = "tilefit has no plan of it";
@@ -35,15 +37,23 @@ fn question_of<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     scenario: &Scenario,
-    arch: Arch,
+    traced: &TracedKernel,
     needed: &[(String, &'static str)],
 ) -> Result<Question, String> {
-    if let Some((first, example)) = needed.first() {
-        return Err(format!("the value of `{first}` is not known: `# tilefit: {first}={example}` says it"));
+    let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), *example));
+    let mut missing: Vec<(String, &str)> = needed.to_vec();
+    missing.extend(untyped.filter(|(name, _)| !needed.iter().any(|(known, _)| known == name)));
+    if !missing.is_empty() {
+        let names: Vec<_> = missing.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let words: Vec<_> = missing.iter().map(|(name, example)| format!("{name}={example}")).collect();
+        let comment = words.join(" ");
+        return Err(format!("nothing says what {} is; for example: `# tilefit: {comment}`", names.join(", ")));
     }
+    let arch = traced.arch;
     let ast = syntax(db, unit);
     let imports = imports(db, unit.file(db));
     let function = scenario::function(ast).ok_or("there is no function")?;
+    let is_gluon = scenario::is_gluon(ast, imports, function);
     let launched = launch_values(db, unit);
     let mut question = Question {
         ask: Asked::Triton,
@@ -64,13 +74,13 @@ fn question_of<'db>(
         let given = match (is_constexpr, argument, value) {
             (true, _, None) if param.default.is_some() => continue,
             (true, _, None) => {
-                return Err(format!("the value of `{name}` is not known: `# tilefit: {name}=…` says it"));
+                return Err(format!("nothing says what `{name}` is; for example: `# tilefit: {name}=128`"));
             }
             (true, _, Some(value)) => match python(&value) {
                 Some(text) => Given::Constant(text),
                 None => return Err(format!("the value of `{name}` cannot be written as Python")),
             },
-            (false, Some(argument), _) => Given::Type(signature_of(argument), false),
+            (false, Some(argument), _) => Given::Type(signature_of(argument, is_gluon), false),
             (false, None, None) => Given::Type(NUMBER.to_owned(), false),
             (false, None, Some(value)) => given(&value),
         };
@@ -124,17 +134,31 @@ fn options(scenario: &Scenario) -> BTreeMap<String, u32> {
     told.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-fn signature_of(argument: &ArgumentType) -> String {
+/// In Gluon the layout of a descriptor is a part of its type.
+fn signature_of(argument: &ArgumentType, is_gluon: bool) -> String {
     let short = |name: &str| Dtype::from_name(name).map_or(name.to_owned(), |dtype| dtype.short().to_owned());
     match argument {
         ArgumentType::Pointer { element } => format!("*{}", short(element)),
         ArgumentType::Scalar { dtype } => short(dtype),
         ArgumentType::Descriptor { element, block, layout } => {
             let extents: Vec<_> = block.iter().map(u64::to_string).collect();
-            let layout = layout.as_ref().map_or(String::new(), |layout| format!(",{layout}"));
+            let layout = match (layout, Dtype::from_name(element)) {
+                (Some(layout), _) => format!(",{layout}"),
+                (None, Some(element)) if is_gluon => format!(",{}", default_layout(block, element)),
+                (None, _) => String::new(),
+            };
             format!("tensordesc<{}[{}]{layout}>", short(element), extents.join(", "))
         }
     }
+}
+
+fn default_layout(block: &[u64], element: Dtype) -> String {
+    let bits = u64::from(element.bits.max(8));
+    let swizzle = Nvmma::default_swizzle(block, bits, false, false, &Vec::new());
+    format!(
+        "NVMMASharedLayout(swizzle_byte_width={swizzle}, element_bitwidth={bits}, rank={}, transposed=False, fp4_padded=False, cga_layout=[])",
+        block.len()
+    )
 }
 
 /// A value as Python text; `None` for what has none.

@@ -34,6 +34,8 @@ pub(crate) struct TracedKernel {
     pub(crate) functions: Vec<Option<BlockKey>>,
     pub(crate) notes: Vec<Note>,
     pub(crate) findings: Vec<Finding>,
+    /// Parameters that are no numbers, and whose types nobody says, each with an example.
+    pub(crate) untyped: BTreeMap<String, &'static str>,
     pub(crate) arch: Arch,
     /// The author, or the file, says which device it is; else it is assumed.
     pub(crate) is_told: bool,
@@ -99,7 +101,8 @@ pub(super) fn traced<'db>(
         Err(failure) => {
             let finding = failure.finding(ast.name(function.name).unwrap_or_default(), name_origin);
             let (program, functions) = (Program::default(), vec![None]);
-            let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions };
+            let untyped = BTreeMap::new();
+            let trace = Trace { program, notes: Vec::new(), findings: vec![finding], functions, untyped };
             let too_large = [Reason::new("the kernel is too large to be analysed")];
             let planned = plan(&trace.program, &too_large, Rules::Triton);
             (trace, planned, config(db).limits.steps, false)
@@ -113,6 +116,7 @@ pub(super) fn traced<'db>(
         functions: trace.functions,
         notes: trace.notes,
         findings: trace.findings,
+        untyped: trace.untyped,
         arch,
         is_told: scenario.arch.is_some() || config(db).is_gpu_named || uses_tensor_memory,
         are_warps_told: scenario.num_warps.is_some(),

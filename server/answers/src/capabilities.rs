@@ -18,6 +18,9 @@ pub const ALLOCATED_IR: &str = "tilefit.allocatedIr";
 
 /// `workspace/executeCommand`: arguments `[uri, position]`, asks the client to show that place; also answers it, as a `Location`.
 pub const OPEN_DUMP: &str = "tilefit.openDump";
+
+/// Has the author's compiler asked about a file.
+pub const CONFIRM: &str = "tilefit.confirm";
 /// `workspace/executeCommand`: arguments `[uri, position]`, answers as the request `tilefit/loweredIr`.
 pub const LOWERED_IR: &str = "tilefit.loweredIr";
 
@@ -26,7 +29,7 @@ pub const LOWERED_IR: &str = "tilefit.loweredIr";
 pub const OPEN_GENERATED_CODE: &str = "tilefit.openGeneratedCode";
 
 /// What `workspace/executeCommand` takes.
-pub const COMMANDS: [&str; 5] = [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP];
+pub const COMMANDS: [&str; 6] = [OPEN_GENERATED_CODE, GENERATED_CODE, ALLOCATED_IR, LOWERED_IR, OPEN_DUMP, CONFIRM];
 
 /// A command that the editor's extension provides; a lens runs it with `[uri, position]`.
 pub const SHOW_MEMORY_MAP: &str = "tilefit.showMemoryMap";

@@ -13,6 +13,7 @@ pub enum Command {
     AllocatedIr,
     LoweredIr,
     OpenDump,
+    Confirm,
 }
 
 impl Command {
@@ -32,6 +33,7 @@ impl Command {
             capabilities::ALLOCATED_IR => Command::AllocatedIr,
             capabilities::LOWERED_IR => Command::LoweredIr,
             capabilities::OPEN_DUMP => Command::OpenDump,
+            capabilities::CONFIRM => Command::Confirm,
             _ => return None,
         })
     }

@@ -16,7 +16,7 @@ use crate::terminal::print;
 /// The JSON schema of `tilefit.toml`; editors make their settings of it, too.
 pub(super) fn run() -> ExitCode {
     let mut properties = Map::new();
-    for setting in SETTINGS {
+    for setting in SETTINGS.iter() {
         let mut schema = schema(&setting.shape);
         schema["description"] = setting.about.into();
         match setting.key.split_once('.') {
@@ -50,6 +50,7 @@ fn schema(shape: &Shape) -> Value {
             let names: Vec<_> = Arch::all().map(Arch::name).collect();
             json!({ "type": "string", "enum": names, "default": Arch::default().name() })
         }
+        Shape::Text => json!({ "type": "string", "default": "" }),
         Shape::Flag(default) => json!({ "type": "boolean", "default": default }),
         Shape::Count(default) => json!({ "type": "integer", "minimum": 1, "default": default }),
         Shape::Patterns => json!({ "type": "array", "items": { "type": "string" }, "default": [] }),

@@ -3,13 +3,16 @@
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
+use tilefit_analysis::confirm::{Answered, Question};
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
 use tilefit_syntax::Document;
 
 use super::workers;
+use crate::confirm::{Confirmer, python};
 use crate::{disk, dumps, imports};
 
 /// A file and everything that can be asked about it.
@@ -27,8 +30,24 @@ impl Source {
         Source::read_all(&paths, config).pop().unwrap_or_else(|| Err(format!("{} is not read", path.display())))
     }
 
+    /// The same, with what the compiler says of its kernels.
+    pub(super) fn read_and_confirm(path: &Path, config: &Config, asking: &mut Asking) -> Result<Source, String> {
+        let paths = [path.to_owned()];
+        let read = Source::read_all_and_confirm(&paths, config, Some(asking)).pop();
+        read.unwrap_or_else(|| Err(format!("{} is not read", path.display())))
+    }
+
     /// Files under one analysis, in their order: what several of them import is analysed once.
     pub(super) fn read_all(paths: &[PathBuf], config: &Config) -> Vec<Result<Source, String>> {
+        Source::read_all_and_confirm(paths, config, None)
+    }
+
+    /// The same, with what the compiler says of their kernels.
+    pub(super) fn read_all_and_confirm(
+        paths: &[PathBuf],
+        config: &Config,
+        asking: Option<&mut Asking>,
+    ) -> Vec<Result<Source, String>> {
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
         let read: Vec<_> = paths.iter().map(|path| Read::new(&mut host, path)).collect();
@@ -39,6 +58,9 @@ impl Source {
             read.find_dumps(&mut host);
         }
         search(&mut host, &files);
+        if let Some(asking) = asking {
+            files.iter().for_each(|read| asking.ask(&mut host, read));
+        }
         let source = |read: Read| Source {
             text: read.text,
             document: read.document,
@@ -51,6 +73,42 @@ impl Source {
     /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
     pub(super) fn ask<T: Default>(&self, feature: impl FnOnce(&Analysis, FileId) -> Cancellable<T>) -> T {
         feature(&self.analysis, self.file).unwrap_or_default()
+    }
+}
+
+/// Which Python has the compiler.
+#[derive(clap::Args)]
+pub(super) struct Python {
+    /// The Python with the compiler, or its virtual environment; else the one that is active, `.venv`, the first on the path
+    #[arg(long)]
+    python: Option<String>,
+}
+
+impl Python {
+    pub(super) fn of(&self, config: &Config) -> Result<Asking, String> {
+        let named = self.python.as_deref().or(config.python.as_deref());
+        let python = python::find(named, env::current_dir().ok().as_deref())?;
+        Ok(Asking(Confirmer::new(python)))
+    }
+}
+
+/// Asks the compiler about the kernels of files.
+pub(super) struct Asking(Confirmer);
+
+impl Asking {
+    fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
+        // What fails here fails again where it is asked for, and is reported there.
+        let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().questions(read.file)));
+        let questions = questions.ok().and_then(Result::ok).unwrap_or_default();
+        let mut questions: Vec<Question> = questions.into_iter().filter_map(|it| it.question.ok()).collect();
+        questions.dedup();
+        let never = AtomicBool::new(false);
+        let answered = questions.into_iter().map(|question| {
+            let answer = self.0.ask(&read.path, &read.text, &question, &never);
+            Answered { question, answer }
+        });
+        let answered = answered.collect();
+        host.set_answers(read.file, answered);
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) enum ToClient {
     MemoryMap(Value),
     /// The settings that are in force now.
     Settings(SettingsInForce),
+    /// Shown to the user: what came of something that they asked for.
+    Info(String),
     /// Shown to the user: something they wrote is not understood.
     Warning(String),
     /// Logged: something is wrong with the client or with tilefit.

@@ -81,6 +81,7 @@ impl Tracer<'_> {
     pub(super) fn no_number(&mut self, value: ValueId, example: &'static str) -> Reason {
         let Some(name) = self.untold.get(&value) else { return Reason::new("what a pointer leads to is not known") };
         self.program.types[value.0 as usize] = Type::Pointer;
+        self.untyped.insert(name.to_string(), example);
         let remedy = Remedy::Value { param: name.to_string(), example };
         Reason::new(format!("`{name}` has no value here")).with_remedy(Some(remedy))
     }

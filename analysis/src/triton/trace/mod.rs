@@ -132,6 +132,8 @@ pub struct Trace {
     pub findings: Vec<Finding>,
     /// The block of each function of which [`Site::function`] speaks; `None` for the kernel's own.
     pub functions: Vec<Option<BlockKey>>,
+    /// Parameters of which nobody says what they are, and that are no numbers, each with an example of what to say.
+    pub untyped: BTreeMap<String, &'static str>,
 }
 
 /// Helpers that call helpers deeper than this are not followed.
@@ -169,6 +171,7 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         axes: Vec::new(),
         is_overlapped: false,
         untold: HashMap::new(),
+        untyped: BTreeMap::new(),
         constants: BTreeSet::new(),
         constexprs: 0,
         unpinned: BTreeMap::new(),
@@ -210,6 +213,8 @@ struct Tracer<'a> {
     is_overlapped: bool,
     /// The arguments of which nobody says what they are, and what is computed from them, by the name of the argument.
     untold: HashMap<ValueId, Rc<str>>,
+    /// Those of them that turned out to be no numbers, each with an example.
+    untyped: BTreeMap<String, &'static str>,
     constants: BTreeSet<ValueId>,
     /// What is computed is for Python alone, and not a part of the kernel.
     constexprs: u32,
@@ -300,7 +305,8 @@ impl Tracer<'_> {
         self.program.scratch = sizes;
         let target = self.is_amd().then_some(self.launch.hardware.capability);
         tlx_amd::padding::pad(&mut self.program, &self.unpinned, target);
-        Trace { program: self.program, notes: self.notes, findings: self.findings, functions: self.functions }
+        let Tracer { program, notes, findings, functions, untyped, .. } = self;
+        Trace { program, notes, findings, functions, untyped }
     }
 
     fn new_value(&mut self, of: Type) -> ValueId {

@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use indicatif::{ProgressBar, ProgressStyle};
-use tilefit_analysis::diagnostics::Severity;
+use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::KernelSummary;
 
 use self::baseline::Baseline;
 use self::finding::Finding;
 use super::Planning;
-use super::source::Source;
+use super::source::{self, Source};
 use super::workers;
 use crate::files;
 use crate::selection::Selection;
@@ -51,6 +51,11 @@ pub(super) struct Arguments {
     /// List all that is found in the file of --baseline, instead of reporting it
     #[arg(long, requires = "baseline")]
     write_baseline: bool,
+    /// Ask the compiler that is installed whether it plans the same, and exit with 1 where it does not. Imports the files
+    #[arg(long)]
+    confirm: bool,
+    #[command(flatten)]
+    asking: source::Python,
     #[command(flatten)]
     planning: Planning,
 }
@@ -116,8 +121,9 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
             }
         }
     };
+    let mut asking = if arguments.confirm { Some(arguments.asking.of(&config)?) } else { None };
     for together in files.chunks(FILES_TOGETHER) {
-        let sources = Source::read_all(together, &config);
+        let sources = Source::read_all_and_confirm(together, &config, asking.as_mut());
         let each = together.iter().zip(sources);
         workers::in_order(each, |(path, source)| isolated(path, || Ok(check(path, &source?, framed))), &mut take);
     }
@@ -136,7 +142,9 @@ fn check_once(arguments: &Arguments) -> Result<ExitCode, String> {
     for failure in &run.failures {
         complain(failure);
     }
-    let fails = run.count(Severity::Error) > 0 && !arguments.exit_zero && !arguments.write_baseline;
+    let is_wrong =
+        run.count(Severity::Error) > 0 || run.findings().any(|finding| finding.code == Code::CompilerDiffers);
+    let fails = is_wrong && !arguments.exit_zero && !arguments.write_baseline;
     Ok(match (run.failures.is_empty(), fails) {
         (false, _) => ExitCode::from(FAILURE),
         (true, true) => ExitCode::FAILURE,

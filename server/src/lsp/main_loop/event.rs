@@ -8,6 +8,7 @@ use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
 use tower_lsp::ls_types::{Position, TextDocumentContentChangeEvent, Uri};
 
+use crate::lsp::tasks::confirmation::{Job, Replied};
 use crate::lsp::tasks::diagnostics::Diagnosed;
 use crate::lsp::tasks::preview::PreviewTarget;
 use crate::lsp::tasks::query::Query;
@@ -78,6 +79,15 @@ pub(crate) enum Event {
     },
     /// A background search is over; `None` if it was cancelled.
     Searched(Option<Box<Searched>>),
+    /// The author's compiler is to be asked about a document: because the user says so, or because it was saved.
+    Confirm {
+        uri: Uri,
+        is_awaited: bool,
+    },
+    /// What there is to ask it.
+    Questions(Box<Job>),
+    /// What it said.
+    Replied(Replied),
     /// The dumps of a document, newest first.
     Dumps {
         uri: Uri,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
-use tilefit_analysis::project::Config;
+use tilefit_analysis::project::{Config, Confirm};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
 use tilefit_answers::ext::{MapOptions, SettingsInForce};
@@ -32,11 +32,13 @@ use super::outbox::{Outbox, ToClient};
 use super::panics::panic_message;
 use super::revision::Revision;
 use super::tasks::background_search::{self, BackgroundSearch};
+use super::tasks::confirmation::{self, Confirmations, Job, Replied};
 use super::tasks::diagnostics::{self, Diagnosed, DiagnosisResult};
 use super::tasks::memory_map::{self, Watches};
 use super::tasks::preview::{self, Previews};
 use super::tasks::query::Query;
 use super::tasks::workspace::{OpenFile, Workspace};
+use crate::confirm::python;
 use crate::selection::Selection;
 use crate::settings::Settings;
 use crate::{dumps, imports};
@@ -46,6 +48,9 @@ const LONGEST_TURN: Duration = Duration::from_millis(50);
 
 /// A thread that has nothing to do ends after this. Starting one costs an edit after a pause less than a tenth of a millisecond.
 pub(super) const IDLE_THREADS_END: Duration = Duration::from_secs(2);
+
+/// Said to whoever asks for confirmation without having allowed it.
+const NOT_CONFIRMED: &str = "confirming a plan runs the compiler, which imports this file: set `confirm` to \"command\" or \"save\" in the settings of your editor to allow it";
 
 /// Threads that share the work of a document that is new.
 const MOST_PARTS: usize = 2;
@@ -79,6 +84,7 @@ pub(crate) struct MainLoop {
     /// Paths of files that diagnostics of others rested on once.
     depended_on: HashSet<String>,
     background_search: BackgroundSearch,
+    confirmations: Confirmations,
     runtime: Handle,
     queue: Queue,
     outbox: Outbox,
@@ -106,6 +112,7 @@ impl MainLoop {
             imported: HashSet::new(),
             depended_on: HashSet::new(),
             background_search: BackgroundSearch::default(),
+            confirmations: Confirmations::default(),
             runtime,
             queue,
             outbox,
@@ -194,6 +201,9 @@ impl MainLoop {
                 files.into_iter().for_each(|(path, text)| self.import(&path, Ok(text)));
                 self.diagnose_all();
             }
+            Event::Confirm { uri, is_awaited } => self.confirm(uri, is_awaited),
+            Event::Questions(job) => self.confirmations.ask(*job, &self.queue),
+            Event::Replied(replied) => self.take_answers(replied),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }
     }
@@ -225,6 +235,7 @@ impl MainLoop {
         open.revision = revision;
         open.pending = Pending::Text;
         self.behind.insert(uri.clone());
+        self.confirmations.stop(uri);
     }
 
     fn close(&mut self, uri: Uri) {
@@ -232,6 +243,7 @@ impl MainLoop {
         self.importers.remove(&uri);
         self.launched.remove(&path_of(&uri));
         self.watches.stop(&uri);
+        self.confirmations.stop(&uri);
         self.previews.close(&uri);
         self.host.remove_file(open.file);
         self.forget_dumps(&open.dumps);
@@ -293,6 +305,68 @@ impl MainLoop {
     fn search_in_background(&self, next: Option<background_search::Task>) {
         if let Some(task) = next {
             self.start(move || Some(Event::Searched(task.run().map(Box::new))));
+        }
+    }
+
+    /// Has the author's compiler asked about a document, where the author allows it.
+    fn confirm(&mut self, uri: Uri, is_awaited: bool) {
+        let config = self.config.clone().unwrap_or_default();
+        let is_wanted = match config.confirm {
+            Confirm::Never => false,
+            Confirm::Command => is_awaited,
+            Confirm::Save => true,
+        };
+        if !is_wanted {
+            if is_awaited {
+                self.outbox.send(ToClient::Warning(NOT_CONFIRMED.to_owned()));
+            }
+            return;
+        }
+        self.hand_texts_to_analysis();
+        let Some(open) = self.documents.get(&uri) else { return };
+        let (view, text) = (self.view(uri.clone(), open), open.document.clone());
+        let (root, outbox) = (self.root_of(&uri), self.outbox.clone());
+        let stop = self.confirmations.begin(&uri);
+        self.start(move || {
+            // An edit has made the question pointless.
+            let questions = view.analysis.questions(view.file).ok()?;
+            let version = view.version;
+            drop(view);
+            if questions.is_empty() && !is_awaited {
+                return None;
+            }
+            let python = match python::find(config.python.as_deref(), root.as_deref()) {
+                Ok(python) => python,
+                Err(why) => {
+                    outbox.send(ToClient::Warning(why));
+                    return None;
+                }
+            };
+            let (path, text) = (PathBuf::from(path_of(&uri)), text.text());
+            Some(Event::Questions(Box::new(Job { uri, version, path, text, python, questions, stop, is_awaited })))
+        });
+    }
+
+    /// Answers are of one text: for another one they say nothing.
+    fn take_answers(&mut self, Replied { uri, version, answers, is_whole, is_awaited }: Replied) {
+        let Some(open) = self.documents.get(&uri).filter(|open| open.version == version) else { return };
+        self.host.set_answers(open.file, answers);
+        let revision = self.next_revision();
+        if let Some(open) = self.documents.get_mut(&uri) {
+            open.revision = revision;
+            open.pending = Pending::Diagnostics;
+            self.behind.insert(uri.clone());
+        }
+        self.outbox.send(ToClient::DiagnosticsChanged);
+        self.outbox.send(ToClient::Refresh);
+        if let Some(open) = self.documents.get(&uri).filter(|_| is_whole && is_awaited) {
+            let (view, outbox) = (self.view(uri, open), self.outbox.clone());
+            self.start(move || {
+                let questions = view.analysis.questions(view.file).ok()?;
+                let confirmations = view.analysis.confirmations(view.file).ok()?;
+                outbox.send(ToClient::Info(confirmation::summary(&questions, &confirmations)));
+                None
+            });
         }
     }
 

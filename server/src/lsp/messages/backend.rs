@@ -203,8 +203,9 @@ impl LanguageServer for Backend {
         self.queue.post(Event::Closed { uri: params.text_document.uri });
     }
 
-    async fn did_save(&self, _: DidSaveTextDocumentParams) {
-        // The text is known already; what is on disk is not read.
+    async fn did_save(&self, params: DidSaveTextDocumentParams) {
+        // The text is known already. The compiler reads what is on disk.
+        self.queue.post(Event::Confirm { uri: params.text_document.uri, is_awaited: false });
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
@@ -409,6 +410,10 @@ impl LanguageServer for Backend {
             Command::GeneratedCode => to_value(self.generated_code(params).await?),
             Command::AllocatedIr => to_value(self.allocated_ir(params).await?),
             Command::LoweredIr => to_value(self.lowered_ir(params).await?),
+            Command::Confirm => {
+                self.queue.post(Event::Confirm { uri, is_awaited: true });
+                Ok(None)
+            }
             Command::OpenDump => {
                 let place = Location::new(uri, Range::new(position, position));
                 self.outbox.send(ToClient::Show(place.clone()));

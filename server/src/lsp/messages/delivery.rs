@@ -36,6 +36,7 @@ pub(crate) async fn deliver(client: Client, abilities: Abilities, outbox: Outbox
             ToClient::Settings(settings) if abilities.settings => {
                 client.send_notification::<SettingsNotification>(settings).await;
             }
+            ToClient::Info(message) => client.show_message(MessageType::INFO, message).await,
             ToClient::Warning(message) => client.show_message(MessageType::WARNING, message).await,
             ToClient::Error(message) => client.log_message(MessageType::ERROR, message).await,
             ToClient::Refresh => {

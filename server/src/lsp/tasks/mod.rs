@@ -2,6 +2,7 @@
 //! loop or its events.
 
 pub(crate) mod background_search;
+pub(crate) mod confirmation;
 pub(crate) mod diagnostics;
 pub(crate) mod memory_map;
 pub(crate) mod preview;
