@@ -6,7 +6,9 @@ use std::fmt;
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
+use etcetera::{BaseStrategy as _, choose_base_strategy};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tempfile::TempDir;
 
@@ -175,6 +177,14 @@ impl PrivateFolder {
         Ok(PrivateFolder(builder.prefix("tilefit-").tempdir()?))
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
+        fs::write(self.0.path().join(component(name)), text)
+    }
+
     /// A path in it for a file of a folder.
     pub(crate) fn file(&self, folder: &str, name: &str, extension: &str) -> PathBuf {
         self.0.path().join(component(folder)).join(format!("{}.{extension}", component(name)))
@@ -188,6 +198,57 @@ pub(crate) fn write_read_only(path: &Path, text: &str) -> io::Result<()> {
     let mut permissions = fs::metadata(path)?.permissions();
     permissions.set_readonly(true);
     fs::set_permissions(path, permissions)
+}
+
+/// Files of the user's cache directory. Several processes may use it at once.
+pub(crate) struct CacheFolder(PathBuf);
+
+impl CacheFolder {
+    /// `None` where the user has no place for caches.
+    pub(crate) fn of_user(name: &str) -> Option<CacheFolder> {
+        Some(CacheFolder(choose_base_strategy().ok()?.cache_dir().join("tilefit").join(name)))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn at(folder: PathBuf) -> CacheFolder {
+        CacheFolder(folder)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
+        read(&self.0.join(component(name)), MOST_NAMED_BYTES).ok()
+    }
+
+    /// A file all at once; the oldest ones go where all have more bytes than `most`.
+    pub(crate) fn write(&self, name: &str, text: &str, most: u64) -> io::Result<()> {
+        fs::create_dir_all(&self.0)?;
+        replace(&self.0.join(component(name)), text, None)?;
+        self.make_room(most);
+        Ok(())
+    }
+
+    /// Another process may do the same: what is gone already is no failure.
+    fn make_room(&self, most: u64) {
+        let Ok(entries) = fs::read_dir(&self.0) else { return };
+        let entries = entries.flatten().filter_map(|entry| {
+            let metadata = entry.metadata().ok()?;
+            Some((metadata.modified().ok()?, metadata.len(), entry.path()))
+        });
+        let mut entries: Vec<(SystemTime, u64, PathBuf)> = entries.collect();
+        entries.sort();
+        let mut all: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, bytes, path) in entries {
+            if all <= most {
+                break;
+            }
+            remove(&path);
+            all -= bytes;
+        }
+    }
+}
+
+/// When a file or folder was changed last.
+pub(crate) fn changed(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 
 /// Takes away a file that was written here.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use expect_test::expect;
+use tilefit_analysis::confirm::{Answer, Answered};
 use tilefit_analysis::diagnostics::{Code, Severity};
 use tilefit_analysis::ide::{Diagnostic, Effect};
 use tilefit_analysis::project::Config;
@@ -32,7 +33,8 @@ fn annotations(example: &str) -> Vec<(usize, String)> {
     comments.filter(|(_, comment)| is_annotation(comment)).map(|(line, comment)| (line, comment.to_owned())).collect()
 }
 
-/// An example in an editor. The code of its page is on, even if by default it is off, and its dumps are beside it.
+/// An example in an editor. The code of its page is on, even if by default it is off, and its dumps
+/// and what a compiler answered are there.
 fn open(example: &str, code: Code) -> (Analysis, FileId) {
     let mut host = AnalysisHost::new();
     if !code.is_on_by_default() {
@@ -44,6 +46,12 @@ fn open(example: &str, code: Code) -> (Analysis, FileId) {
         let path = host.file_id("passes_dump/32_after_AllocateMemoryAddr.py");
         host.set_document(path, Document::new(&dump));
         host.set_dumps(file, &[path]);
+    }
+    for answer in fenced(code.page(), "```json answer\n") {
+        let answer: Answer = serde_json::from_str(&answer).expect("an answer of a compiler");
+        let questions = host.snapshot().questions(file).expect("nothing is edited").into_iter();
+        let asked = questions.filter_map(|asked| asked.question.ok());
+        host.set_answers(file, asked.map(|question| Answered { question, answer: answer.clone() }).collect());
     }
     (host.snapshot(), file)
 }

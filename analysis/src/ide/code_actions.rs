@@ -12,7 +12,7 @@ use crate::target::Planner;
 
 use super::diagnostics::{self, Diagnostic};
 use super::traced::smaller::smaller_numbers;
-use super::{Context, PlacedUnit, bind, capacity_fixes, sync_fixes};
+use super::{Context, PlacedUnit, bind, capacity_fixes, confirmation, sync_fixes};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CodeAction {
@@ -31,6 +31,14 @@ pub enum Effect {
     SetPlanner {
         planner: Planner,
         fixes: Diagnostic,
+    },
+    /// Has the author's compiler asked about the file of this byte offset.
+    Confirm(usize),
+    /// A new document beside the file, by its name.
+    Write {
+        name: String,
+        text: String,
+        about: Diagnostic,
     },
     /// Edits after which the file is as right as before: bytes, and what is written there instead.
     Refactor(Vec<(TextRange, String)>),
@@ -52,6 +60,7 @@ const MOST_SLIPS: usize = 2;
 pub(crate) fn code_actions(context: &Context<'_>, range: TextRange) -> Vec<CodeAction> {
     let mut actions = fixes_and_views(context, range);
     for placed in context.units_in(range) {
+        actions.extend(confirmation::actions(context, &placed, range));
         actions.extend(capacity_fixes::capacity_fixes(context, &placed, range));
         actions.extend(capacity_fixes::planners(context, &placed, range));
         actions.extend(smaller_numbers(context, &placed, range));

@@ -9,7 +9,7 @@ use crate::db::{self, Dumped};
 use crate::printed::Match;
 
 use super::language::{Memory, View};
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, confirmation};
 
 /// A place for a lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +140,10 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>
     let fullness = |parts: &[View<'_>]| parts.iter().flat_map(|part| part.memories()).map(percent).max().unwrap_or(0);
     let text = |parts: &[View<'_>]| match parts {
         [] => "not modelled".to_owned(),
-        parts => parts.iter().map(|part| part.fill(context, placed)).collect::<Vec<_>>().join("  "),
+        parts => {
+            let part = |part: &View<'_>| part.fill(context, placed) + &confirmation::mark(context, placed, &**part);
+            parts.iter().map(part).collect::<Vec<_>>().join("  ")
+        }
     };
     // Calls with equal shapes make equal kernels.
     let mut titles: Vec<String> = Vec::new();

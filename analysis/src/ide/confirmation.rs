@@ -1,13 +1,16 @@
 //! What the author's compiler says of the kernels of a file, beside what tilefit says of them.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
 
-use crate::confirm::{Answer, By, FailureKind, Function, Outcome, Program, Question, SharedPlan, Tile};
+use crate::confirm::{Answer, By, FailureKind, Function, Outcome, Program, Question, SharedBuffer, SharedPlan, Tile};
 use crate::diagnostics::Code;
+use crate::project::Confirm;
 
+use super::code_actions::{CodeAction, Effect};
 use super::diagnostics::Diagnostic;
 use super::language::{KernelView, Memory};
 use super::plan_view::TilePlan;
@@ -52,6 +55,7 @@ pub enum Verdict {
         /// Of the first buffer that differs, from 1.
         line: usize,
         message: String,
+        buffers: Vec<Differing>,
     },
     /// It does not take the kernel.
     Refused {
@@ -68,7 +72,64 @@ pub enum Verdict {
     },
 }
 
+/// A buffer that the compiler and tilefit do not have at one place; `None`: not at all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Differing {
+    /// From 1.
+    pub line: usize,
+    pub compiler: Option<Place>,
+    pub tilefit: Option<Place>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    pub name: String,
+    pub space: String,
+    pub address: Option<u64>,
+    pub bytes: Option<u64>,
+}
+
+impl Place {
+    fn of(tile: &TilePlan) -> Place {
+        let space = tile.space.unwrap_or("?").to_owned();
+        Place { name: tile.name.clone(), space, address: tile.address, bytes: Some(tile.bytes) }
+    }
+}
+
+/// `smem 0x400, 8192 bytes`
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.address {
+            Some(address) => write!(f, "{} {address:#x}", self.space)?,
+            None => write!(f, "{} ?", self.space)?,
+        }
+        self.bytes.map_or(Ok(()), |bytes| write!(f, ", {bytes} bytes"))
+    }
+}
+
+/// `line 12 has smem 0x400, 8192 bytes, tilefit says `a` at smem 0x0, 8192 bytes`
+impl fmt::Display for Differing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.compiler {
+            Some(compiler) => write!(f, "line {} has `{}` at {compiler}", self.line, compiler.name)?,
+            None => write!(f, "line {} has nothing", self.line)?,
+        }
+        match &self.tilefit {
+            Some(tilefit) => write!(f, ", tilefit says `{}` at {tilefit}", tilefit.name),
+            None => write!(f, ", tilefit says nothing is there"),
+        }
+    }
+}
+
 impl Confirmation {
+    /// What the compiler has elsewhere.
+    pub fn differing(&self) -> &[Differing] {
+        match &self.verdict {
+            Verdict::Differs { buffers, .. } => buffers,
+            _ => &[],
+        }
+    }
+
     /// `confirmed by triton 3.9.0 on sm_90`
     pub fn words(&self) -> String {
         let by = self.by.as_deref().unwrap_or("the compiler");
@@ -144,6 +205,96 @@ pub(super) fn of_kernel(
     })
 }
 
+/// What a lens says of it beside the numbers; empty where nobody asked.
+pub(super) fn mark(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> String {
+    let Some(confirmation) = of_kernel(context, placed, kernel) else { return String::new() };
+    match confirmation.verdict {
+        Verdict::Confirmed => " · confirmed".to_owned(),
+        Verdict::Within => {
+            let used = confirmation.spaces.values().next().copied().unwrap_or_default();
+            format!(" · {used} by the compiler")
+        }
+        Verdict::Differs { .. } => " · the compiler differs".to_owned(),
+        Verdict::Refused { .. } => " · the compiler refuses it".to_owned(),
+        Verdict::Failed { .. } => " · not confirmed".to_owned(),
+    }
+}
+
+/// What was said of the kernels of a unit, a sentence each.
+pub(super) fn words(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<String> {
+    if context.file.answers(context.db).is_empty() {
+        return Vec::new();
+    }
+    let kernels = context.all_kernels(placed.unit);
+    let mut all: Vec<String> = Vec::new();
+    for kernel in &kernels {
+        let words = of_kernel(context, placed, &**kernel).map(|confirmation| confirmation.words());
+        all.extend(words.filter(|words| !all.contains(words)));
+    }
+    all
+}
+
+/// Asks the compiler, and tells others what it does otherwise.
+pub(super) fn actions(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
+    let mut actions = Vec::new();
+    for kernel in context.all_kernels(placed.unit) {
+        let name = placed.range(kernel.name_origin());
+        if context.config().confirm != Confirm::Never && (name.intersects(range) || name.touches(range.start)) {
+            let effect = Effect::Confirm(range.start);
+            actions.push(CodeAction { title: "Confirm with the compiler".to_owned(), effect });
+        }
+        let Some(said) = diagnostics(context, placed, &*kernel).filter(|it| it.code == Code::CompilerDiffers) else {
+            continue;
+        };
+        if said.range.intersects(range) || said.range.touches(range.start) {
+            let Some(text) = reproduction(context, placed, &*kernel) else { continue };
+            let name = format!("tilefit-{}.md", context.qualified_name(placed.unit, kernel.name()));
+            let effect = Effect::Write { name, text, about: said };
+            actions.push(CodeAction { title: "Write down how the compiler differs".to_owned(), effect });
+        }
+    }
+    actions
+}
+
+/// A document for whoever mends it: the kernel, what was asked of whom, and both plans.
+pub(super) fn reproduction(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn KernelView) -> Option<String> {
+    let confirmation = of_kernel(context, placed, kernel)?;
+    let question = kernel.question(context, placed).ok()?;
+    let Verdict::Differs { message, buffers, .. } = &confirmation.verdict else { return None };
+    let mut text = format!(
+        "# `{}`: {}\n\ntilefit {}, {}: {message}\n\n```python\n{}\n```\n\n| asked | |\n|---|---|\n",
+        confirmation.kernel,
+        confirmation.words(),
+        env!("CARGO_PKG_VERSION"),
+        kernel.planner(),
+        context.document().text().get(placed.start..placed.start + placed.len).unwrap_or_default().trim(),
+    );
+    let asked =
+        question.signature.iter().chain(&question.constexprs).map(|(name, value)| (name.clone(), value.clone()));
+    let options = question.options.iter().map(|(name, value)| (name.clone(), value.to_string()));
+    let rest = [("target", question.target.clone()), ("divisible", question.divisible.join(", "))];
+    let rest = rest.into_iter().map(|(name, value)| (name.to_owned(), value));
+    for (name, value) in rest.chain(options).chain(asked) {
+        text += &format!("| {name} | `{value}` |\n");
+    }
+    text += "\n| line | compiler | tilefit |\n|---|---|---|\n";
+    let place =
+        |place: &Option<Place>| place.as_ref().map_or("–".to_owned(), |place| format!("`{}` {place}", place.name));
+    for Differing { line, compiler, tilefit } in buffers {
+        text += &format!("| {line} | {} | {} |\n", place(compiler), place(tilefit));
+    }
+    for (space, used) in &confirmation.spaces {
+        let ours = kernel.memories().into_iter().find(|memory| memory.name == space);
+        let ours = ours.map_or("–".to_owned(), |memory| match (memory.used.low(), memory.used.high()) {
+            (low, Some(high)) if low == high => low.to_string(),
+            (low, Some(high)) => format!("{low}–{high}"),
+            (low, None) => format!("at least {low}"),
+        });
+        text += &format!("| all of {space} | {used} | {ours} |\n");
+    }
+    Some(text)
+}
+
 /// What the compiler refuses, and where it plans something else.
 pub(super) fn diagnostics(
     context: &Context<'_>,
@@ -153,7 +304,7 @@ pub(super) fn diagnostics(
     let confirmation = of_kernel(context, placed, kernel)?;
     let by = confirmation.by.as_deref().unwrap_or("the compiler");
     let (code, line, message) = match confirmation.verdict {
-        Verdict::Differs { line, message } => (
+        Verdict::Differs { line, message, .. } => (
             Code::CompilerDiffers,
             line,
             format!("{by} lays `{}` out differently on {}: {message}", confirmation.kernel, confirmation.on),
@@ -213,17 +364,13 @@ impl Predicted<'_> {
             Outcome::Shared(plan) => self.compared_with_buffers(plan),
             Outcome::Tiles { programs } => match self.function(programs) {
                 Some(function) => self.compared_with_tiles(function),
-                None => self.differs(self.line, format!("it has no kernel `{}`", self.name)),
+                None => self.differs(format!("it has no kernel `{}`", self.name), Vec::new()),
             },
         }
     }
 
     fn function<'a>(&self, programs: &'a [Program]) -> Option<&'a Function> {
         programs.iter().flat_map(|program| &program.functions).find(|function| function.name == self.name)
-    }
-
-    fn differs(&self, line: usize, message: String) -> Verdict {
-        Verdict::Differs { line, message }
     }
 
     fn memory(&self, name: &str) -> Option<&Memory> {
@@ -236,6 +383,7 @@ impl Predicted<'_> {
             ("tmem", "columns of tensor memory", plan.tensor_columns),
         ];
         let mut is_exact = true;
+        let buffers = self.differing_buffers(plan);
         for (space, unit, used) in totals {
             let Some(said) = self.memory(space).map(|memory| memory.used) else { continue };
             if used < said.low() || said.high().is_some_and(|high| used > high) {
@@ -244,88 +392,97 @@ impl Predicted<'_> {
                     Some(high) => format!("{} to {high}", said.low()),
                     None => format!("at least {}", said.low()),
                 };
-                return match self.first_difference(plan) {
-                    Some((line, buffer)) => {
-                        self.differs(line, format!("{used} {unit}, tilefit says {bounds}; {buffer}"))
-                    }
-                    None => self.differs(self.line, format!("{used} {unit}, tilefit says {bounds}")),
-                };
+                return self.differs(format!("{used} {unit}, tilefit says {bounds}"), buffers);
             }
             is_exact &= said.exactly().is_some();
         }
-        if !is_exact {
-            return Verdict::Within;
-        }
-        match self.first_difference(plan) {
-            Some((line, message)) => self.differs(line, message),
+        match buffers.first() {
+            _ if !is_exact => Verdict::Within,
+            Some(first) => self.differs(first.to_string(), buffers),
             None => Verdict::Confirmed,
         }
     }
 
-    /// The first buffer that the compiler has and tilefit has not, or has elsewhere.
-    fn first_difference(&self, plan: &SharedPlan) -> Option<(usize, String)> {
+    /// At the first buffer that differs, else at the name of the kernel.
+    fn differs(&self, message: String, buffers: Vec<Differing>) -> Verdict {
+        Verdict::Differs { line: buffers.first().map_or(self.line, |first| first.line), message, buffers }
+    }
+
+    /// The buffers of the author's that the compiler has elsewhere, or that only one of the two has.
+    fn differing_buffers(&self, plan: &SharedPlan) -> Vec<Differing> {
         let is_explicit = |kind: &str| matches!(kind, "explicit" | "barrier");
-        let mut unmatched: Vec<&TilePlan> = self.tiles.iter().filter(|tile| tile.space == Some("smem")).collect();
-        for buffer in plan.buffers.iter().filter(|buffer| buffer.function.is_none() && is_explicit(&buffer.kind)) {
-            let line = buffer.line.unwrap_or(self.line);
+        let is_hidden = |kind: &str| matches!(kind, "scratch" | "captures" | "warp states" | "view");
+        let mut ours: Vec<&TilePlan> =
+            self.tiles.iter().filter(|tile| tile.space == Some("smem") && !is_hidden(tile.kind)).collect();
+        let theirs = plan.buffers.iter().filter(|buffer| buffer.function.is_none() && is_explicit(&buffer.kind));
+        let line_of = |buffer: &SharedBuffer| buffer.line.unwrap_or(self.line);
+        let mut unmatched: Vec<&SharedBuffer> = Vec::new();
+        for buffer in theirs {
             let is_same = |tile: &&TilePlan| {
-                tile.line == line
+                tile.line == line_of(buffer)
                     && tile.address == Some(buffer.offset)
                     && buffer.size.is_none_or(|size| tile.bytes == size)
             };
-            match unmatched.iter().position(is_same) {
-                Some(at) => _ = unmatched.swap_remove(at),
-                None => {
-                    let size = buffer.size.map_or(String::new(), |size| format!("{size} bytes "));
-                    let theirs = format!("{size}at {}", buffer.offset);
-                    let ours = unmatched.iter().filter(|tile| tile.line == line).map(|tile| {
-                        let at = tile.address.map_or("?".to_owned(), |address| address.to_string());
-                        format!("`{}` {} bytes at {at}", tile.name, tile.bytes)
-                    });
-                    let ours = ours.collect::<Vec<_>>().join(", ");
-                    let ours = if ours.is_empty() { "nothing there".to_owned() } else { ours };
-                    return Some((line, format!("line {line} has {theirs}, tilefit says {ours}")));
-                }
+            match ours.iter().position(is_same) {
+                Some(at) => _ = ours.remove(at),
+                None => unmatched.push(buffer),
             }
         }
-        None
+        let mut differing = Vec::new();
+        for buffer in unmatched {
+            let line = line_of(buffer);
+            let our = ours.iter().position(|tile| tile.line == line).map(|at| ours.remove(at));
+            differing.push(Differing {
+                line,
+                compiler: Some(Place {
+                    name: buffer.op.clone(),
+                    space: "smem".to_owned(),
+                    address: Some(buffer.offset),
+                    bytes: buffer.size,
+                }),
+                tilefit: our.map(Place::of),
+            });
+        }
+        differing.extend(ours.into_iter().map(|tile| Differing {
+            line: tile.line,
+            compiler: None,
+            tilefit: Some(Place::of(tile)),
+        }));
+        differing.sort_by_key(|it| it.line);
+        differing
     }
 
     fn compared_with_tiles(&self, function: &Function) -> Verdict {
-        let theirs: Vec<&Tile> = function
-            .tiles
-            .iter()
-            .filter(|tile| !tile.inserted && tile.kind.as_deref().is_none_or(|kind| kind == "def"))
-            .collect();
+        let is_defined = |tile: &&Tile| !tile.inserted && tile.kind.as_deref().is_none_or(|kind| kind == "def");
+        let theirs: Vec<&Tile> = function.tiles.iter().filter(is_defined).collect();
         let ours: Vec<&TilePlan> = self.tiles.iter().filter(|tile| !tile.inserted && tile.kind == "def").collect();
-        for (nth, tile) in theirs.iter().enumerate() {
-            let line = tile.line.unwrap_or(self.line);
-            let Some(our) = ours.get(nth) else {
-                return self.differs(line, format!("it has a tile `{}` that tilefit has not", tile.name));
-            };
-            let is_same = our.name == tile.name
-                && tile.space.as_deref() == our.space
-                && tile.address == our.address
-                && tile.bytes.is_none_or(|bytes| bytes == our.bytes);
+        let mut differing = Vec::new();
+        for nth in 0..theirs.len().max(ours.len()) {
+            let (their, our) = (theirs.get(nth), ours.get(nth));
+            let is_same = their.zip(our).is_some_and(|(their, our)| {
+                our.name == their.name
+                    && their.space.as_deref() == our.space
+                    && their.address == our.address
+                    && their.bytes.is_none_or(|bytes| bytes == our.bytes)
+            });
             if !is_same {
-                let place = |space: Option<&str>, address: Option<u64>, bytes: Option<u64>| {
-                    let address = address.map_or("?".to_owned(), |address| format!("{address:#x}"));
-                    let bytes = bytes.map_or(String::new(), |bytes| format!(", {bytes} bytes"));
-                    format!("{} {address}{bytes}", space.unwrap_or("?"))
-                };
-                let theirs = place(tile.space.as_deref(), tile.address, tile.bytes);
-                let ours = place(our.space, our.address, Some(our.bytes));
-                return self
-                    .differs(line, format!("`{}` is at {theirs}, tilefit says `{}` at {ours}", tile.name, our.name));
+                let line = their.and_then(|tile| tile.line).or(our.map(|tile| tile.line)).unwrap_or(self.line);
+                let their = their.map(|tile| Place {
+                    name: tile.name.clone(),
+                    space: tile.space.clone().unwrap_or_default(),
+                    address: tile.address,
+                    bytes: tile.bytes,
+                });
+                differing.push(Differing { line, compiler: their, tilefit: our.map(|tile| Place::of(tile)) });
             }
         }
-        if let Some(more) = ours.get(theirs.len()) {
-            return self.differs(more.line, format!("it has no tile `{}`", more.name));
+        if let Some(first) = differing.first() {
+            return self.differs(first.to_string(), differing);
         }
         for (space, &used) in &function.spaces {
             let said = self.memory(space).map_or(0, |memory| memory.used.low());
             if said != used {
-                return self.differs(self.line, format!("{used} bytes of {space}, tilefit says {said}"));
+                return self.differs(format!("{used} bytes of {space}, tilefit says {said}"), Vec::new());
             }
         }
         Verdict::Confirmed

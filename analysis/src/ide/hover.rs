@@ -9,7 +9,7 @@ use crate::target::Space;
 
 use super::completion::{self, documentation};
 use super::cursor_context::CursorContext;
-use super::{Context, PlacedUnit, inserted_tiles};
+use super::{Context, PlacedUnit, confirmation, inserted_tiles};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hover {
@@ -60,7 +60,11 @@ fn constant(context: &Context<'_>, place: &CursorContext<'_>, path: &str) -> Opt
 
 fn of_name(context: &Context<'_>, offset: usize) -> Option<Hover> {
     let placed = context.units_in(TextRange::empty(offset)).find(|p| p.start <= offset && offset <= p.start + p.len)?;
-    context.language(placed.unit).hover(context, &placed, offset)
+    let mut hover = context.language(placed.unit).hover(context, &placed, offset)?;
+    for words in confirmation::words(context, &placed) {
+        hover.markdown = format!("{}\n\n{words}", hover.markdown.trim_end());
+    }
+    Some(hover)
 }
 
 /// The name expression around a byte offset.

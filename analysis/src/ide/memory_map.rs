@@ -15,6 +15,7 @@ use tilefit_syntax::TextRange;
 use crate::project::Config;
 use crate::target::{Planner, Target};
 
+use super::confirmation::{self, Confirmation};
 use super::formatting::{amount, range};
 use super::language::KernelView;
 use super::{Context, PlacedUnit};
@@ -35,6 +36,9 @@ pub struct MemoryMap<At = TextRange> {
     pub status: &'static str,
     /// Why the status is not `exact`.
     pub reasons: Vec<String>,
+    /// What the author's compiler said of it, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     pub down: Down,
     /// The source line (from 1) that each row begins at.
     pub rows: Vec<usize>,
@@ -234,6 +238,7 @@ fn of_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, kernel: &dyn Kernel
         planner: kernel.planner(),
         status: kernel.status().name(),
         reasons: kernel.reasons(),
+        confirmation: confirmation::of_kernel(context, placed, kernel),
         down,
         rows,
         spaces,
@@ -313,9 +318,10 @@ impl Totals {
 impl<At> MemoryMap<At> {
     /// The same map with places told in another way.
     pub fn located<Other>(self, place: &impl Fn(At) -> Other) -> MemoryMap<Other> {
-        let MemoryMap { kernel, line, range, target, planner, status, reasons, down, rows, spaces } = self;
+        let MemoryMap { kernel, line, range, target, planner, status, reasons, confirmation, down, rows, spaces } =
+            self;
         let (range, spaces) = (place(range), spaces.into_iter().map(|space| space.located(place)).collect());
-        MemoryMap { kernel, line, range, target, planner, status, reasons, down, rows, spaces }
+        MemoryMap { kernel, line, range, target, planner, status, reasons, confirmation, down, rows, spaces }
     }
 }
 

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import { confirmFile } from "./confirm";
 import { DiagnosticPages } from "./diagnosticPages";
 import { GeneratedCode, cpp, ir, mlir } from "./generatedCode";
 import { MemoryMapPanel } from "./memoryMap";
@@ -24,6 +25,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     map,
     vscode.commands.registerCommand("tilefit.restart", () => current.restart()),
     vscode.commands.registerCommand("tilefit.switch", switchPlan),
+    vscode.commands.registerCommand("tilefit.confirmFile", () => confirmFile(current)),
     vscode.commands.registerCommand("tilefit.showTrace", () => current.trace.show()),
     vscode.commands.registerCommand("tilefit.showOutput", () => current.output.show()),
     vscode.commands.registerCommand("tilefit.showGeneratedCode", (uri?: string, position?: vscode.Position) =>

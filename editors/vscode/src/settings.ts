@@ -8,11 +8,19 @@ export function chosen<T>(key: string, scope?: vscode.Uri): T | undefined {
   return values?.workspaceFolderValue ?? values?.workspaceValue ?? values?.globalValue;
 }
 
+/** The interpreter that the Python extension has selected. */
+function selectedPython(scope?: vscode.Uri): string | undefined {
+  const python = vscode.extensions.getExtension("ms-python.python");
+  const environments = python?.isActive ? python.exports?.environments : undefined;
+  return environments?.getActiveEnvironmentPath?.(scope)?.path;
+}
+
 /** The section as the server gets it. Defaults stay out of it: they would hide what `tilefit.toml` says. */
 export function section(scope?: vscode.Uri): object {
   const result: Record<string, unknown> = {};
   for (const key of keys) {
-    const value = chosen(key, scope);
+    // Confirming runs what the workspace holds.
+    const value = key === "confirm" && !vscode.workspace.isTrusted ? "never" : (chosen(key, scope) ?? fallback(key, scope));
     if (value === undefined) {
       continue;
     }
@@ -20,6 +28,10 @@ export function section(scope?: vscode.Uri): object {
     result[name] = inner ? { ...(result[name] as object | undefined), [inner]: value } : value;
   }
   return result;
+}
+
+function fallback(key: string, scope?: vscode.Uri): string | undefined {
+  return key === "python" ? selectedPython(scope) : undefined;
 }
 
 /** Sets something for the workspace where there is one, else for the user; undefined leaves it to the project. */

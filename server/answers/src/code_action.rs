@@ -14,7 +14,7 @@ use tilefit_analysis::Cancellable;
 use tilefit_analysis::ide::{self, Effect, Fix};
 use tilefit_syntax::{Document, TextRange};
 
-use crate::capabilities::{FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
+use crate::capabilities::{CONFIRM, FIX_ALL, SHOW_ALLOCATED_IR, SHOW_LOWERED_IR};
 use crate::convert;
 use crate::diagnostic::lsp_diagnostic;
 use crate::view::View;
@@ -84,6 +84,15 @@ fn code_action(
     Some(match action.effect {
         Effect::ShowAllocatedIr(offset) => show(view, title, SHOW_ALLOCATED_IR, offset),
         Effect::ShowLoweredIr(offset) => show(view, title, SHOW_LOWERED_IR, offset),
+        Effect::Confirm(offset) => show(view, title, CONFIRM, offset),
+        Effect::Write { name, text, about } => CodeAction {
+            title,
+            kind: Some(CodeActionKind::QUICKFIX),
+            diagnostics: Some(vec![lsp_diagnostic(view, about)]),
+            edit: Some(new_file(view, &name, text).filter(|_| creates_files)?),
+            is_preferred: Some(false),
+            ..CodeAction::default()
+        },
         Effect::Refactor(edits) => CodeAction {
             title,
             kind: Some(CodeActionKind::REFACTOR_REWRITE),
@@ -123,13 +132,24 @@ fn setting(
         let range = convert::range(&Document::new(&text), TextRange::new(range.start, range.end), view.encoding);
         return Some(WorkspaceEdit::new(HashMap::from([(uri, vec![TextEdit::new(range, new)])])));
     }
+    creates_files.then(|| created(uri, new))
+}
+
+/// A document beside the file, whose name may be anything.
+fn new_file(view: &View, name: &str, text: String) -> Option<WorkspaceEdit> {
+    let file = view.uri.to_file_path()?;
+    let name: String = name.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect();
+    Some(created(Uri::from_file_path(file.with_file_name(name))?, text))
+}
+
+fn created(uri: Uri, text: String) -> WorkspaceEdit {
     let create = ResourceOp::Create(CreateFile { uri: uri.clone(), options: None, annotation_id: None });
     let text_document = OptionalVersionedTextDocumentIdentifier { uri, version: None };
-    let edits = vec![OneOf::Left(TextEdit::new(Range::default(), new))];
+    let edits = vec![OneOf::Left(TextEdit::new(Range::default(), text))];
     let write = TextDocumentEdit { text_document, edits };
     let operations = vec![DocumentChangeOperation::Op(create), DocumentChangeOperation::Edit(write)];
     let document_changes = Some(DocumentChanges::Operations(operations));
-    creates_files.then(|| WorkspaceEdit { document_changes, ..WorkspaceEdit::default() })
+    WorkspaceEdit { document_changes, ..WorkspaceEdit::default() }
 }
 
 fn edit(view: &View, edits: Vec<(TextRange, String)>) -> WorkspaceEdit {

@@ -119,7 +119,10 @@ impl OfFile {
         for kernel in &self.kernels {
             let mut text = format!("{file}:{}: {}: {}\n", kernel.line, kernel.kernel, kernel.words());
             let more = match &kernel.verdict {
-                Verdict::Differs { line, message } => Some((*line, message.clone())),
+                Verdict::Differs { line, message, buffers } => {
+                    let buffers: String = buffers.iter().map(|it| format!("\n{it}")).collect();
+                    Some((*line, format!("{message}{buffers}")))
+                }
                 Verdict::Refused { line, message, details } => {
                     Some((*line, details.as_ref().map_or(message.clone(), |details| format!("{message}\n{details}"))))
                 }

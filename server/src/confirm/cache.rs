@@ -1,25 +1,19 @@
 //! Answers of compilers, kept in the user's cache directory: a file for each question about a text. Several editors may write at once.
 
-use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
-use etcetera::{BaseStrategy as _, choose_base_strategy};
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 use tilefit_analysis::confirm::{Answer, Question};
 
 use super::wire::Reply;
 use super::{sha256, sha256_of};
-use crate::disk;
+use crate::disk::{self, CacheFolder};
 
 /// Above this the oldest answers go.
 const MOST_BYTES: u64 = 64 << 20;
 
-pub(super) struct Cache {
-    folder: PathBuf,
-}
+pub(super) struct Cache(CacheFolder);
 
 /// The name of an answer.
 pub(super) struct Key(String);
@@ -29,6 +23,10 @@ impl Key {
     pub(super) fn of(python: &Path, file: &Path, sha256_of_text: &str, question: &Question) -> Key {
         let parts = (env!("CARGO_PKG_VERSION"), python, file, sha256_of_text, question);
         Key(sha256(serde_json::to_string(&parts).unwrap_or_default().as_bytes()))
+    }
+
+    fn file(&self) -> String {
+        format!("{}.json", self.0)
     }
 }
 
@@ -48,57 +46,26 @@ impl Entry {
 }
 
 fn installed(reply: &Reply) -> Vec<Option<SystemTime>> {
-    let changed = |path: &str| fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
-    reply.packages.iter().map(|package| package.path.as_deref().and_then(changed)).collect()
+    let changed = |path: &String| disk::changed(Path::new(path));
+    reply.packages.iter().map(|package| package.path.as_ref().and_then(changed)).collect()
 }
 
 impl Cache {
     /// `None` where the user has no place for caches.
     pub(super) fn of_user() -> Option<Cache> {
-        Some(Cache { folder: choose_base_strategy().ok()?.cache_dir().join("tilefit").join("confirmations") })
+        CacheFolder::of_user("confirmations").map(Cache)
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<Answer> {
-        let text = disk::read_named(&self.path(key)).ok()?;
-        let entry: Entry = serde_json::from_str(&text).ok()?;
+        let entry: Entry = serde_json::from_str(&self.0.read(&key.file())?).ok()?;
         entry.is_current().then_some(entry.reply.answer)
     }
 
     /// A disk that is full, or read-only, keeps nothing.
     pub(super) fn put(&self, key: &Key, reply: &Reply) {
         let entry = Entry { reply: reply.clone(), installed: installed(reply) };
-        let written = || -> std::io::Result<()> {
-            fs::create_dir_all(&self.folder)?;
-            let mut file = NamedTempFile::new_in(&self.folder)?;
-            file.write_all(serde_json::to_string(&entry)?.as_bytes())?;
-            file.persist(self.path(key))?;
-            Ok(())
-        };
-        if written().is_ok() {
-            self.make_room();
-        }
-    }
-
-    fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(format!("{}.json", key.0))
-    }
-
-    /// Another editor may do the same: what is gone already is no failure.
-    fn make_room(&self) {
-        let Ok(entries) = fs::read_dir(&self.folder) else { return };
-        let entries = entries.flatten().filter_map(|entry| {
-            let metadata = entry.metadata().ok()?;
-            Some((metadata.modified().ok()?, metadata.len(), entry.path()))
-        });
-        let mut entries: Vec<(SystemTime, u64, PathBuf)> = entries.collect();
-        entries.sort();
-        let mut all: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
-        for (_, bytes, path) in entries {
-            if all <= MOST_BYTES {
-                break;
-            }
-            let _ = fs::remove_file(path);
-            all -= bytes;
+        if let Ok(text) = serde_json::to_string(&entry) {
+            let _ = self.0.write(&key.file(), &text, MOST_BYTES);
         }
     }
 }
@@ -106,6 +73,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::fs;
 
     use tempfile::TempDir;
     use tilefit_analysis::confirm::{Asked, Outcome, SharedPlan};
@@ -129,7 +97,7 @@ mod tests {
     #[test]
     fn an_answer_is_kept_while_all_that_it_rests_on_is_the_same() {
         let folder = TempDir::new().expect("a folder");
-        let cache = Cache { folder: folder.path().join("cache") };
+        let cache = Cache(CacheFolder::at(folder.path().join("cache")));
         let helper = folder.path().join("helper.py");
         fs::write(&helper, "A = 1\n").expect("written");
         let plan = SharedPlan { shared: 64, tensor_columns: 0, buffers: Vec::new(), tensor_memory: Vec::new() };

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::env;
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,10 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use tilefit_analysis::confirm::{Failure, FailureKind};
 
 use super::failure;
+use crate::disk::PrivateFolder;
+
 use super::wire::{Cancel, Hello, Package, Reply, Request};
 
 /// The files of the driver, by name.
@@ -67,7 +67,7 @@ pub(super) struct Child {
     said: Arc<Mutex<VecDeque<u8>>>,
     packages: Vec<Package>,
     asked: u64,
-    _folder: TempDir,
+    _folder: PrivateFolder,
 }
 
 impl Child {
@@ -75,9 +75,9 @@ impl Child {
         let cannot = |error: std::io::Error| {
             failure(FailureKind::NoCompiler, format!("{} cannot be started: {error}", python.display()))
         };
-        let folder = TempDir::with_prefix("tilefit-confirm-").map_err(cannot)?;
+        let folder = PrivateFolder::new().map_err(cannot)?;
         for (name, text) in DRIVER {
-            fs::write(folder.path().join(name), text).map_err(cannot)?;
+            folder.write(name, text).map_err(cannot)?;
         }
         let kept = ENVIRONMENT.iter().filter_map(|name| Some((name, env::var_os(name)?)));
         let mut command = Command::new(python);

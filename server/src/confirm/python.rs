@@ -43,7 +43,8 @@ fn on_path(names: &[&str], path: &OsStr) -> Option<PathBuf> {
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::fs;
 

@@ -6,6 +6,7 @@ use tilefit_packing::svg::escaped;
 
 use super::svg::{self, STYLE};
 use super::{Down, MemoryMap, SpaceMap, heading};
+use crate::ide::confirmation::{Confirmation, Differing, Place};
 use crate::ide::formatting::{amount, range};
 
 const PAGE_WIDTH: f64 = 1080.0;
@@ -39,6 +40,9 @@ pub fn part<At>(map: &MemoryMap<At>, width: f64) -> String {
         let _ = writeln!(out, "<li{class}>{}{}</li>", escaped(&heading(space)), verdict(space));
     }
     out.push_str("</ul>\n");
+    if let Some(confirmation) = &map.confirmation {
+        confirmed(confirmation, &mut out);
+    }
     for reason in &map.reasons {
         let _ = writeln!(out, "<p class=\"reason\">not modelled: {}</p>", escaped(reason));
     }
@@ -51,6 +55,32 @@ pub fn part<At>(map: &MemoryMap<At>, width: f64) -> String {
     }
     out.push_str("</section>\n");
     out
+}
+
+/// What the author's compiler says, and what it has elsewhere, side by side.
+fn confirmed(confirmation: &Confirmation, out: &mut String) {
+    let _ = writeln!(out, "<p class=\"confirmation\">{}</p>", escaped(&confirmation.words()));
+    if confirmation.differing().is_empty() {
+        return;
+    }
+    let by = escaped(confirmation.by.as_deref().unwrap_or("the compiler"));
+    let _ = writeln!(
+        out,
+        "<table class=\"differing\">\n<thead><tr><th scope=\"col\">line</th><th scope=\"col\">{by}</th><th scope=\"col\">tilefit</th></tr></thead>\n<tbody>"
+    );
+    let place = |place: &Option<Place>| {
+        let place = place.as_ref().map(|place| format!("{} {place}", place.name));
+        escaped(place.as_deref().unwrap_or("–"))
+    };
+    for Differing { line, compiler, tilefit } in confirmation.differing() {
+        let _ = writeln!(
+            out,
+            "<tr><th scope=\"row\">{line}</th><td>{}</td><td>{}</td></tr>",
+            place(compiler),
+            place(tilefit)
+        );
+    }
+    out.push_str("</tbody>\n</table>\n");
 }
 
 fn verdict<At>(space: &SpaceMap<At>) -> &'static str {

@@ -72,6 +72,11 @@ pub fn draw<At>(map: &MemoryMap<At>, columns: usize) -> Vec<Line> {
         let kind = if space.is_over() { Kind::OverTitle } else { Kind::Plain };
         lines.push(Line::of(&format!("  {}", heading(space)), kind));
     }
+    if let Some(confirmation) = &map.confirmation {
+        lines.push(Line::of(&format!("  {}", confirmation.words()), Kind::Plain));
+        let differing = confirmation.differing().iter().map(|it| Line::of(&format!("    {it}"), Kind::Plain));
+        lines.extend(differing);
+    }
     lines.extend(map.reasons.iter().map(|reason| Line::of(&format!("  not modelled: {reason}"), Kind::Plain)));
     if map.rows.is_empty() {
         return lines;
