@@ -1,0 +1,196 @@
+"""Loading the author's file, and what is wrong with it as data."""
+import hashlib
+import importlib
+import importlib.util
+import io
+import os
+import site
+import sys
+import sysconfig
+import traceback
+import types
+
+from . import stand_ins
+
+LONGEST_DETAILS = 4000
+TOO_LITTLE_MEMORY = "The memory that a question may take was not enough. Allow more, or keep big data out of the file's top level."
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Fault(Exception):
+    """Why there is no answer, for the author of the file."""
+
+    def __init__(self, kind, message, file=None, line=None, details=""):
+        super().__init__(message)
+        self.kind, self.message, self.file, self.line, self.details = kind, message, file, line, details
+
+    def as_data(self):
+        return {"kind": self.kind, "message": self.message, "file": self.file, "line": self.line,
+                "details": self.details[-LONGEST_DETAILS:]}
+
+
+# ---- files
+def read_bytes(path):
+    with io.FileIO(path) as file:
+        return file.readall()
+
+
+def digest(path):
+    return hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+def check_file(question):
+    """The answer is about the text that the asker has, before and behind the work."""
+    path = question["file"]
+    try:
+        same = digest(path) == question["sha256"]
+    except OSError as error:
+        raise Fault("changed", f"{os.path.basename(path)} cannot be read: {error.strerror}.", path) from None
+    if not same:
+        raise Fault("changed", f"{os.path.basename(path)} is not what was asked about: save it and ask again.", path)
+
+
+def installed_folders():
+    paths = sysconfig.get_paths()
+    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders |= {*site.getsitepackages(), site.getusersitepackages(), HERE}
+    return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
+
+
+INSTALLED = installed_folders()
+
+
+def is_authors(path):
+    """Whether a file is neither part of Python nor of an installed package."""
+    return os.path.isfile(path) and not os.path.realpath(path).startswith(INSTALLED)
+
+
+def authors_files():
+    found = set()
+    for module in list(sys.modules.values()):
+        path = vars(module).get("__file__") if isinstance(module, types.ModuleType) else None
+        if isinstance(path, str) and is_authors(path):
+            found.add(os.path.abspath(path))
+    return sorted(found)
+
+
+def what_was_loaded():
+    """The facts of an answer that the author's modules decide."""
+    files = [{"path": path, "sha256": digest(path)} for path in authors_files()]
+    facts = {"files": files, "imported": [name for name in ("numpy", "torch") if is_real(name)]}
+    if stand_ins.packages:
+        facts["stood_in"] = sorted(stand_ins.packages)
+    return facts
+
+
+def is_real(name):
+    return name in sys.modules and name not in stand_ins.packages
+
+
+# ---- loading
+def load(question, gpu):
+    """The author's module; `gpu` is what it is told when it asks which GPU there is."""
+    path = os.path.abspath(question["file"])
+    source = read_bytes(path)
+    root, name = place_in_package(path)
+    sys.path[:0] = [root]
+    sys.path += project_folders(root)
+    stand_ins.install(is_authors, gpu)
+    try:
+        if b"torch" in source and importlib.util.find_spec("torch"):
+            stand_ins.imitate_gpu(importlib.import_module("torch"), gpu)
+        return loaded(path, source, name)
+    except Fault:
+        raise
+    except MemoryError:
+        raise Fault("memory", TOO_LITTLE_MEMORY) from None
+    except SystemExit as error:
+        raise Fault("exit", f"{os.path.basename(path)} calls sys.exit when it is imported. Put that under `if __name__ == \"__main__\":`.",
+                    *authors_place(error), said_by(error)) from None
+    except BaseException as error:
+        raise fault_of_module(path, error) from None
+
+
+def loaded(path, source, name):
+    package = name.rpartition(".")[0]
+    if package:
+        try:
+            importlib.import_module(package)
+        except Exception:
+            leave_out_parents(path, package)
+    there = sys.modules.get(name)
+    if there is not None and os.path.realpath(getattr(there, "__file__", None) or "") == os.path.realpath(path):
+        return there
+    return execute(path, source, name if package or there is None else name + "_kernels")
+
+
+def execute(path, source, name):
+    """Runs exactly these bytes, not what an old .pyc holds."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
+    return sys.modules.get(name, module)
+
+
+def place_in_package(path):
+    """The folder to import from, and the dotted name of the file there."""
+    folder, stem = os.path.split(os.path.splitext(path)[0])
+    names = [stem]
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, parent = os.path.split(folder)
+        names.insert(0, parent)
+    return folder, ".".join(names)
+
+
+def project_folders(folder):
+    """Where a project that is not installed keeps its packages: its top folder, or `src` or `python` in it."""
+    while not any(os.path.exists(os.path.join(folder, mark)) for mark in ("pyproject.toml", "setup.py", ".git")):
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return []
+    return [place for inner in ("", "src", "python") if os.path.isdir(place := os.path.join(folder, inner))]
+
+
+def leave_out_parents(path, package):
+    """Empty packages above a file whose packages cannot be imported, for reasons that need not be the file's."""
+    names = package.split(".")
+    for name in [name for name in sys.modules if name.split(".")[0] == names[0]]:
+        del sys.modules[name]
+    folder = os.path.dirname(path)
+    for depth in range(len(names), 0, -1):
+        module = types.ModuleType(".".join(names[:depth]))
+        module.__path__ = [folder]
+        module.__package__ = module.__name__
+        sys.modules[module.__name__] = module
+        folder = os.path.dirname(folder)
+
+
+# ---- what went wrong
+def authors_place(error):
+    """(file, line) of the innermost of the author's lines in an exception; (None, None) if there is none."""
+    if isinstance(error, SyntaxError) and error.filename and is_authors(error.filename):
+        return error.filename, error.lineno
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__) if is_authors(frame.filename)]
+    return places[-1] if places else (None, None)
+
+
+def said_by(error):
+    return "".join(traceback.format_exception(error))
+
+
+def fault_of_module(path, error):
+    name = os.path.basename(path)
+    missing = error.name if isinstance(error, ModuleNotFoundError) else None
+    if missing:
+        message = f"{name} imports {missing}, which {sys.executable} does not find. Install it there, or select the Python that has it."
+    else:
+        message = f"{name} cannot be imported: {type(error).__name__}: {str(error)[:400]}"
+    return Fault("module", message, *authors_place(error), said_by(error))
+
+
+def fault_of_driver(error):
+    """An error that is neither the author's nor a refusal: the compiler's inner interface is not the one we know."""
+    message = ("The installed compiler works differently inside from the versions that this check was made for: "
+               f"{type(error).__name__}: {str(error)[:400]}")
+    return Fault("driver", message, details=said_by(error))

@@ -1,0 +1,305 @@
+"""Asks Triton for the shared and tensor memory of a kernel in Triton, Gluon or TLX.
+
+The backend's own passes are run and stopped behind those that allocate: no PTX, no GPU. The module then says where every
+buffer lies. What is used of the compiler's inside is bound in `load`, so that a version that lacks it is told apart from
+a kernel that is wrong.
+"""
+import importlib
+import re
+import sys
+import traceback
+from collections import namedtuple
+from types import SimpleNamespace
+
+from . import packages, stand_ins, triton_module
+from . import question as asking
+from .question import Fault
+
+# Bytes of shared memory that a block may have.
+LIMITS = {75: 65536, 80: 166912, 86: 101376, 87: 166912, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 110: 232448, 120: 101376,
+          "gfx942": 65536, "gfx950": 163840, "gfx1250": 327680}
+OPTIONS = ("num_warps", "num_stages", "num_ctas")
+INNER = ("fn", "__wrapped__")  # where decorators keep what they decorate
+Compiler = namedtuple("Compiler", "triton GPUTarget ASTSource make_backend ir JITFunction CompilationError gluon with_packages")
+
+
+class Allocated(Exception):
+    """Ends the backend's pipeline behind the last pass that allocates."""
+
+
+def answer(question, found, report):
+    if found is None:
+        raise Fault("no-compiler", f"Triton is not installed in {sys.executable}. Install it there, or select the Python that has it.")
+    compiler = load()
+    report({"by": named(compiler, found), "imported": ["triton"], "phase": "import"})
+    target = parse_target(question["target"], compiler)
+    compiler.triton.runtime.driver.set_active(NoDevice(target))
+    module = asking.load(question, gpu_of(target))
+    report({**asking.what_was_loaded(), "phase": "compile", "imported": ["triton", *asking.what_was_loaded()["imported"]]})
+    function = kernel(module, question["kernel"], compiler)
+    source = source_of(function, question, compiler, module)
+    plan = planned(source, function, target, question, compiler)
+    return plan | {"limit": LIMITS.get(target.arch)}
+
+
+def load():
+    """The compiler's inside, as far as it is used here."""
+    with_packages = load_plugin()
+    try:
+        triton = importlib.import_module("triton")
+    except Exception as error:
+        raise Fault("no-compiler", f"Triton is installed, but cannot be imported: {error}", details=asking.said_by(error)) from None
+    from triton._C.libtriton import ir
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler.compiler import ASTSource, make_backend
+    from triton.compiler.errors import CompilationError
+    from triton.runtime.jit import JITFunction
+    return Compiler(triton, GPUTarget, ASTSource, make_backend, ir, JITFunction, CompilationError, load_gluon(), with_packages)
+
+
+def load_plugin():
+    """TLX as a package of its own must be there before Triton."""
+    found = packages.find("triton-utlx")
+    if found is None:
+        return []
+    try:
+        importlib.import_module("utlx_plugin")
+    except Exception:
+        return []
+    return [f"triton-utlx {found['version']}"]
+
+
+def load_gluon():
+    """(source, function, language names); None where this Triton has no Gluon."""
+    try:
+        from triton.experimental.gluon import language
+        from triton.experimental.gluon._runtime import GluonASTSource, GluonJITFunction
+        from triton.experimental.gluon.language.nvidia import blackwell, hopper
+    except ImportError:
+        return None
+    names = vars(hopper) | vars(blackwell) | vars(language) | {"gl": language, "ttgl": language}
+    return SimpleNamespace(source=GluonASTSource, function=GluonJITFunction, names=names)
+
+
+def named(compiler, found):
+    by = {"name": "triton", "version": found["version"] or compiler.triton.__version__, "with": compiler.with_packages}
+    return by | ({"fork": found["fork"]} if "fork" in found else {})
+
+
+# ---- target
+def parse_target(text, compiler):
+    cuda, amd = re.fullmatch(r"cuda:(\d+)", text), re.fullmatch(r"hip:(gfx\w+)", text)
+    if cuda:
+        return compiler.GPUTarget("cuda", int(cuda[1]), 32)
+    if amd:
+        return compiler.GPUTarget("hip", amd[1], 32 if amd[1].startswith("gfx1") else 64)
+    raise Fault("argument", f"Triton has no target {text}: targets are written cuda:90 or hip:gfx942.")
+
+
+def gpu_of(target):
+    """The properties of a GPU that files ask for, in torch's names."""
+    cuda = target.backend == "cuda"
+    major, minor = divmod(target.arch, 10) if cuda else (int(target.arch[3:-2] or 0), int(target.arch[-2], 16))
+    shared = LIMITS.get(target.arch, 65536)
+    return SimpleNamespace(name="GPU", major=major, minor=minor, gcnArchName="" if cuda else target.arch, warp_size=target.warp_size,
+                           multi_processor_count=132, total_memory=80 << 30, L2_cache_size=50 << 20, shared_memory_per_block=49152,
+                           shared_memory_per_block_optin=shared, shared_memory_per_multiprocessor=shared + 1024,
+                           regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048)
+
+
+class NoDevice:
+    """In place of the driver of a GPU: knows the target, and answers anything else that a file asks at import."""
+
+    def __init__(self, target):
+        self.target = target
+        self.utils = SimpleNamespace(get_device_properties=self.properties)
+
+    def get_current_target(self):
+        return self.target
+
+    def properties(self, *_):
+        shared = LIMITS.get(self.target.arch, 65536)
+        return {"max_shared_mem": shared, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": self.target.warp_size,
+                "sm_clock_rate": 1_700_000, "mem_clock_rate": 2_600_000, "mem_bus_width": 5120}
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, *_):
+        return 0
+
+    def get_device_capability(self, *_):
+        return divmod(self.target.arch, 10) if self.target.backend == "cuda" else (self.target.arch, 0)
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return stand_ins.StandIn("driver." + name)
+
+
+# ---- kernel
+def kernel(module, name, compiler):
+    found = undecorated(attribute(module, name), compiler) or by_own_name(module, name, compiler)
+    if found is None:
+        raise Fault("no-kernel", f"{module.__file__.rpartition('/')[2]} has no kernel {name} when it has been imported. A kernel that a "
+                    "function makes while it runs cannot be asked about: move it to the top level of the file or of a class.",
+                    module.__file__)
+    return found
+
+
+def attribute(module, name):
+    value = module
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value
+
+
+def undecorated(value, compiler):
+    """The function that @jit made, under the decorators above it."""
+    for _ in range(20):
+        if isinstance(value, compiler.JITFunction):
+            return value
+        value = next((vars(value)[name] for name in INNER if name in getattr(value, "__dict__", ())), None)
+    return None
+
+
+def by_own_name(module, name, compiler):
+    """A kernel that the module holds under another name."""
+    last = name.rpartition(".")[2]
+    found = (undecorated(value, compiler) for value in list(vars(module).values()) if hasattr(value, "__dict__"))
+    return next((one for one in found if one is not None and one.fn.__name__ == last), None)
+
+
+# ---- arguments
+def source_of(function, question, compiler, module):
+    constants = constants_of(function, question, compiler, module)
+    signature = question.get("signature", {})
+    types = {name: "constexpr" if name in constants else signature.get(name)
+             for name in function.arg_names}
+    missing = [name for name, written in types.items() if written is None]
+    if missing:
+        raise Fault("argument", f"There is no type or value for {', '.join(missing)}: give one of each argument of {function.fn.__name__}.",
+                    *place_of(function))
+    positions = [function.arg_names.index(name) for name in question.get("divisible", ()) if name in function.arg_names]
+    attributes = {(position,): [["tt.divisibility", 16]] for position in positions}
+    is_gluon = compiler.gluon is not None and isinstance(function, compiler.gluon.function)
+    make = compiler.gluon.source if is_gluon else compiler.ASTSource
+    return make(fn=function, signature=types, constexprs=constants, attrs=attributes)
+
+
+def constants_of(function, question, compiler, module):
+    given = question.get("constexprs", {})
+    for key in given:
+        if key.split(".")[0] not in function.arg_names:
+            raise Fault("argument", f"{function.fn.__name__} has no argument {key}.", *place_of(function))
+    language = compiler.triton.language
+    names = (compiler.gluon.names if compiler.gluon else {}) | {"triton": compiler.triton, "tl": language} | vars(module)
+    constants = {one.name: one.default for one in function.params if one.is_constexpr and one.has_default and one.name not in given}
+    for key, text in given.items():
+        name, *within = key.split(".")
+        constants[(function.arg_names.index(name), *map(int, within)) if within else name] = value(key, text, names, function)
+    for key, constant in constants.items():
+        if isinstance(constant, stand_ins.StandIn):
+            package = constant.__name__.partition(".")[0]
+            raise Fault("module", f"The value of {key} comes from {package}, which {sys.executable} does not find. Install it there, "
+                        "or select the Python that has it.", *place_of(function))
+    return constants
+
+
+def value(key, text, names, function):
+    if not isinstance(text, str):
+        return text
+    try:
+        return eval(text, dict(names))
+    except (NameError, SyntaxError):
+        return text  # a word, such as the name of a precision
+    except Exception as error:
+        raise Fault("argument", f"The value {text} of {key} cannot be computed: {type(error).__name__}: {error}",
+                    *place_of(function), asking.said_by(error)) from None
+
+
+def place_of(function):
+    code = function.fn.__code__
+    return code.co_filename, code.co_firstlineno
+
+
+# ---- compilation
+def planned(source, function, target, question, compiler):
+    try:
+        module, context = allocated(source, target, question, compiler)
+    except Exception as error:
+        raise refusal(error, compiler) from None
+    buffers, tensor_memory = triton_module.read(module.str(), function.fn.__code__.co_filename)
+    return {"shared": module.get_int_attr("ttg.shared"), "tensor_columns": module.get_int_attr("ttg.tensor_memory_size") or 0,
+            "total_warps": module.get_int_attr("ttg.total-num-warps") or module.get_int_attr("ttg.num-warps"),
+            "buffers": buffers, "tensor_memory": tensor_memory}
+
+
+def allocated(source, target, question, compiler):
+    """The module behind allocation, and the context that it lives in."""
+    given = {name: value for name, value in question.get("options", {}).items() if name in OPTIONS and value is not None}
+    backend = compiler.make_backend(target)
+    options = backend.parse_options(given | source.parse_options())
+    context = compiler.ir.context()
+    compiler.ir.load_dialects(context)
+    backend.load_dialects(context)
+    stages = {}
+    backend.add_stages(stages, options, source.language)
+    module = source.make_ir(target, options, backend.get_codegen_implementation(options), backend.get_module_map(), context)
+    metadata = {"hash": "", "target": target, **vars(options)}
+    for name, stage in stages.items():
+        if name == "llir":
+            run_to_allocation(stage, module, metadata, target.backend)
+            break
+        module = stage(module, metadata)
+    return module, context
+
+
+def run_to_allocation(stage, module, metadata, backend):
+    """Runs a stage up to the pass that allocates last, by letting what adds this pass run the pipeline as far as it has got."""
+    from triton._C import libtriton
+    if backend == "cuda":
+        owner, name = libtriton.nvidia.passes.ttnvgpuir, "add_allocate_tensor_memory"
+    else:
+        owner, name = libtriton.amd.passes.ttgpuir, "add_allocate_shared_memory"
+    add = getattr(owner, name)
+
+    def add_and_run(passes, *args):
+        add(passes, *args)
+        passes.run(module, "allocate")
+        raise Allocated
+
+    setattr(owner, name, add_and_run)
+    try:
+        stage(module, metadata)
+    except Allocated:
+        pass
+
+
+# ---- refusals
+def refusal(error, compiler):
+    """What the compiler raised, at the author's line that it is about; an error of the driver's own stays what it is."""
+    if traceback.extract_tb(error.__traceback__)[-1].filename.startswith(asking.HERE) and not isinstance(error, compiler.CompilationError):
+        if isinstance(error, (AttributeError, ImportError, TypeError, KeyError)):
+            return asking.fault_of_driver(error)
+    chain = [error]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    places = [place for one in reversed(chain) if (place := place_in_kernel(one))]
+    authors = [place for place in places if asking.is_authors(place[0])]
+    file, line = (authors or places or [(None, None)])[0]
+    innermost = chain[-1]
+    said = getattr(innermost, "error_message", None) or str(innermost)
+    return Fault("refused", f"The compiler refuses the kernel: {said.strip()[:400]}", file, line, str(error))
+
+
+def place_in_kernel(error):
+    """(file, line) of an error of the front end: its line counts within the function that was being read."""
+    line = getattr(getattr(error, "node", None), "lineno", None)
+    if line is None:
+        return None
+    for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
+        reader = frame.f_locals.get("self")
+        if hasattr(reader, "begin_line") and hasattr(reader, "jit_fn"):
+            return reader.jit_fn.fn.__code__.co_filename, reader.begin_line + line
+    return None
