@@ -89,7 +89,7 @@ def is_real(name):
 
 # ---- loading
 def load(question, gpu):
-    """The author's module; `gpu` is what it is told when it asks which GPU there is."""
+    """The author's module; `gpu` is what it is told when it asks which GPU there is, None for the truth."""
     path = os.path.abspath(question["file"])
     source = read_bytes(path)
     root, name = place_in_package(path)
@@ -97,7 +97,7 @@ def load(question, gpu):
     sys.path += project_folders(root)
     stand_ins.install(is_authors, gpu)
     try:
-        if b"torch" in source and importlib.util.find_spec("torch"):
+        if gpu is not None and b"torch" in source and importlib.util.find_spec("torch"):
             stand_ins.imitate_gpu(importlib.import_module("torch"), gpu)
         return loaded(path, source, name)
     except Fault:
@@ -108,7 +108,7 @@ def load(question, gpu):
         raise Fault("exit", f"{os.path.basename(path)} calls sys.exit when it is imported. Put that under `if __name__ == \"__main__\":`.",
                     *authors_place(error), said_by(error)) from None
     except BaseException as error:
-        raise fault_of_module(path, error) from None
+        raise fault_of_module(path, error) from error
 
 
 def loaded(path, source, name):

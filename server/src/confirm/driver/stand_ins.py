@@ -134,7 +134,7 @@ class Finder:
 
     def exec_module(self, module):
         packages.add(module.__name__.partition(".")[0])
-        if module.__name__ == "torch":
+        if module.__name__ == "torch" and self.gpu is not None:
             imitate_gpu(module, self.gpu)
 
 
