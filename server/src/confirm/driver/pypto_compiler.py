@@ -9,7 +9,7 @@ import re
 import sys
 from types import SimpleNamespace
 
-from . import pypto_tiles
+from . import files, pypto_tiles
 from . import question as asking
 from .question import Fault
 
@@ -25,7 +25,7 @@ def answer(question, found, report):
     settings = settings_of(question, compiler)
     module = loaded(question)
     report({**asking.what_was_loaded(), "phase": "compile", "imported": ["pypto", *asking.what_was_loaded()["imported"]]})
-    written = pypto_tiles.Written(asking.read_bytes(question["file"]))
+    written = pypto_tiles.Written(files.read_bytes(question["file"]))
     programs = [plan(name, program, settings, written, compiler) for name, program in asked_for(module, question, compiler)]
     return {"programs": programs}
 
