@@ -15,13 +15,14 @@ def answer(running, facts, status):
     seconds = time.monotonic() - running.started
     done, importing = facts.pop("done", False), facts.pop("phase", "import") == "import"
     log = running.log_text()
-    whole = {"id": running.question["id"], "seconds": round(seconds, 3), "target": running.question["target"], "files": []}
+    own = {"id": running.question["id"], "seconds": round(seconds, 3), "target": running.question["target"]}
     if running.ended_for or not done:
         facts = {name: facts[name] for name in ("by", "files", "stood_in") if name in facts}
         facts["error"] = death(running, status, log, importing).as_data()
     elif facts.get("error", {}).get("kind") == "refused":
         add_diagnostic(facts["error"], log)
-    return {**whole, **{name: value for name, value in facts.items() if name != "imported"}}
+    facts.pop("imported", None)
+    return {"files": [], **facts, **own}
 
 
 def death(running, status, log, importing):

@@ -180,8 +180,9 @@ class Parent:
             self.drain(end, take)
         if running.ended_for != "cancel":
             facts = running.facts()
+            imported = facts.get("imported", ())
             self.write(deaths.answer(running, facts, status))
-            self.preload(running.question["ask"], facts.get("imported", ()))
+            self.preload(running.question["ask"], imported)
 
     def drain(self, end, take):
         if end in self.selector.get_map():

@@ -1,20 +1,15 @@
 """Loading the author's file, and what is wrong with it as data."""
-import hashlib
 import importlib
 import importlib.util
-import io
 import os
-import site
 import sys
-import sysconfig
 import traceback
 import types
 
-from . import stand_ins
+from . import files, parents, stand_ins
 
 LONGEST_DETAILS = 4000
 TOO_LITTLE_MEMORY = "The memory that a question may take was not enough. Allow more, or keep big data out of the file's top level."
-HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Fault(Exception):
@@ -30,54 +25,20 @@ class Fault(Exception):
 
 
 # ---- files
-def read_bytes(path):
-    with io.FileIO(path) as file:
-        return file.readall()
-
-
-def digest(path):
-    return hashlib.sha256(read_bytes(path)).hexdigest()
-
-
 def check_file(question):
     """The answer is about the text that the asker has, before and behind the work."""
     path = question["file"]
     try:
-        same = digest(path) == question["sha256"]
+        same = files.digest(path) == question["sha256"]
     except OSError as error:
         raise Fault("changed", f"{os.path.basename(path)} cannot be read: {error.strerror}.", path) from None
     if not same:
         raise Fault("changed", f"{os.path.basename(path)} is not what was asked about: save it and ask again.", path)
 
 
-def installed_folders():
-    paths = sysconfig.get_paths()
-    folders = {paths[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    folders |= {*site.getsitepackages(), site.getusersitepackages(), HERE}
-    return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
-
-
-INSTALLED = installed_folders()
-
-
-def is_authors(path):
-    """Whether a file is neither part of Python nor of an installed package."""
-    return os.path.isfile(path) and not os.path.realpath(path).startswith(INSTALLED)
-
-
-def authors_files():
-    found = set()
-    for module in list(sys.modules.values()):
-        path = vars(module).get("__file__") if isinstance(module, types.ModuleType) else None
-        if isinstance(path, str) and is_authors(path):
-            found.add(os.path.abspath(path))
-    return sorted(found)
-
-
 def what_was_loaded():
     """The facts of an answer that the author's modules decide."""
-    files = [{"path": path, "sha256": digest(path)} for path in authors_files()]
-    facts = {"files": files, "imported": [name for name in ("numpy", "torch") if is_real(name)]}
+    facts = {"files": files.authors(), "imported": [name for name in ("numpy", "torch") if is_real(name)]}
     if stand_ins.packages:
         facts["stood_in"] = sorted(stand_ins.packages)
     return facts
@@ -89,15 +50,15 @@ def is_real(name):
 
 # ---- loading
 def load(question, gpu):
-    """The author's module; `gpu` is what it is told when it asks which GPU there is."""
+    """The author's module; `gpu` is what it is told when it asks which GPU there is, None for the truth."""
     path = os.path.abspath(question["file"])
-    source = read_bytes(path)
+    source = files.read_bytes(path)
     root, name = place_in_package(path)
     sys.path[:0] = [root]
     sys.path += project_folders(root)
-    stand_ins.install(is_authors, gpu)
+    stand_ins.install(gpu)
     try:
-        if b"torch" in source and importlib.util.find_spec("torch"):
+        if gpu is not None and b"torch" in source and importlib.util.find_spec("torch"):
             stand_ins.imitate_gpu(importlib.import_module("torch"), gpu)
         return loaded(path, source, name)
     except Fault:
@@ -108,7 +69,7 @@ def load(question, gpu):
         raise Fault("exit", f"{os.path.basename(path)} calls sys.exit when it is imported. Put that under `if __name__ == \"__main__\":`.",
                     *authors_place(error), said_by(error)) from None
     except BaseException as error:
-        raise fault_of_module(path, error) from None
+        raise fault_of_module(path, error) from error
 
 
 def loaded(path, source, name):
@@ -117,7 +78,7 @@ def loaded(path, source, name):
         try:
             importlib.import_module(package)
         except Exception:
-            leave_out_parents(path, package)
+            parents.leave_out(path, package)
     there = sys.modules.get(name)
     if there is not None and os.path.realpath(getattr(there, "__file__", None) or "") == os.path.realpath(path):
         return there
@@ -152,26 +113,12 @@ def project_folders(folder):
     return [place for inner in ("", "src", "python") if os.path.isdir(place := os.path.join(folder, inner))]
 
 
-def leave_out_parents(path, package):
-    """Empty packages above a file whose packages cannot be imported, for reasons that need not be the file's."""
-    names = package.split(".")
-    for name in [name for name in sys.modules if name.split(".")[0] == names[0]]:
-        del sys.modules[name]
-    folder = os.path.dirname(path)
-    for depth in range(len(names), 0, -1):
-        module = types.ModuleType(".".join(names[:depth]))
-        module.__path__ = [folder]
-        module.__package__ = module.__name__
-        sys.modules[module.__name__] = module
-        folder = os.path.dirname(folder)
-
-
 # ---- what went wrong
 def authors_place(error):
     """(file, line) of the innermost of the author's lines in an exception; (None, None) if there is none."""
-    if isinstance(error, SyntaxError) and error.filename and is_authors(error.filename):
+    if isinstance(error, SyntaxError) and error.filename and files.is_authors(error.filename):
         return error.filename, error.lineno
-    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__) if is_authors(frame.filename)]
+    places = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__) if files.is_authors(frame.filename)]
     return places[-1] if places else (None, None)
 
 

@@ -8,10 +8,12 @@ import importlib.machinery
 import sys
 import types
 from abc import ABCMeta
-from io import FileIO
+
+from . import files
 
 packages = set()  # names of the packages that something stands for
 VERSION = "2.9.0"  # of every package: files choose between interfaces by it
+OTHER_DEVICES = {"torch.mlu", "torch.musa", "torch.npu", "torch.corex", "torch.gcu"}  # torch has these where such a device is
 
 
 class StandIn:
@@ -103,7 +105,7 @@ class Module(types.ModuleType):
     def __getattr__(self, name):
         if name == "__version__":
             return VERSION
-        if name.startswith("__"):
+        if name.startswith("__") or f"{self.__name__}.{name}" in OTHER_DEVICES:
             raise AttributeError(name)
         value = StandIn(f"{self.__name__}.{name}")
         setattr(self, name, value)
@@ -113,8 +115,8 @@ class Module(types.ModuleType):
 class Finder:
     """Comes last: finds what nothing else has found."""
 
-    def __init__(self, is_authors, gpu):
-        self.is_authors, self.gpu = is_authors, gpu
+    def __init__(self, gpu):
+        self.gpu = gpu
 
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
@@ -127,14 +129,14 @@ class Finder:
     def is_host_import(self, frame):
         """An import by the author's file, and not one that reckons with its failing."""
         path = frame.f_code.co_filename
-        return self.is_authors(path) and not is_in_try(path, frame.f_lineno)
+        return files.is_authors(path) and not is_in_try(path, frame.f_lineno)
 
     def create_module(self, spec):
         return Module(spec.name)
 
     def exec_module(self, module):
         packages.add(module.__name__.partition(".")[0])
-        if module.__name__ == "torch":
+        if module.__name__ == "torch" and self.gpu is not None:
             imitate_gpu(module, self.gpu)
 
 
@@ -148,8 +150,7 @@ def importer():
 
 def is_in_try(path, line):
     """Whether a line stands in a `try` that goes on when an import fails."""
-    with FileIO(path) as file:
-        tree = ast.parse(file.readall())
+    tree = ast.parse(files.read_bytes(path))
     return any(isinstance(node, ast.Try) and node.body[0].lineno <= line <= node.body[-1].end_lineno
                and any(catches_import_errors(handler.type) for handler in node.handlers) for node in ast.walk(tree))
 
@@ -159,8 +160,8 @@ def catches_import_errors(types_written):
     return types_written is None or any(getattr(node, "id", None) in caught for node in ast.walk(types_written))
 
 
-def install(is_authors, gpu):
-    sys.meta_path.append(Finder(is_authors, gpu))
+def install(gpu):
+    sys.meta_path.append(Finder(gpu))
 
 
 def imitate_gpu(torch, gpu):

@@ -11,7 +11,7 @@ import traceback
 from collections import namedtuple
 from types import SimpleNamespace
 
-from . import packages, stand_ins, triton_module
+from . import files, packages, stand_ins, triton_module
 from . import question as asking
 from .question import Fault
 
@@ -279,14 +279,14 @@ def run_to_allocation(stage, module, metadata, backend):
 # ---- refusals
 def refusal(error, compiler):
     """What the compiler raised, at the author's line that it is about; an error of the driver's own stays what it is."""
-    if traceback.extract_tb(error.__traceback__)[-1].filename.startswith(asking.HERE) and not isinstance(error, compiler.CompilationError):
+    if traceback.extract_tb(error.__traceback__)[-1].filename.startswith(files.HERE) and not isinstance(error, compiler.CompilationError):
         if isinstance(error, (AttributeError, ImportError, TypeError, KeyError)):
             return asking.fault_of_driver(error)
     chain = [error]
     while chain[-1].__cause__ is not None:
         chain.append(chain[-1].__cause__)
     places = [place for one in reversed(chain) if (place := place_in_kernel(one))]
-    authors = [place for place in places if asking.is_authors(place[0])]
+    authors = [place for place in places if files.is_authors(place[0])]
     file, line = (authors or places or [(None, None)])[0]
     innermost = chain[-1]
     said = getattr(innermost, "error_message", None) or str(innermost)
