@@ -12,6 +12,8 @@ pub mod process;
 pub mod questions;
 pub mod random;
 pub mod reference;
+#[cfg(unix)]
+pub mod scripted_python;
 pub mod soak;
 pub mod tensor_kernels;
 pub mod tlx_kernels;

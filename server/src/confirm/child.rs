@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -180,16 +180,27 @@ impl Child {
         }
     }
 
+    /// How the child ended, if it does.
+    fn status_within(&mut self, time: Duration) -> Option<ExitStatus> {
+        let until = Instant::now() + time;
+        loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => return Some(status),
+                Ok(None) if Instant::now() < until => thread::sleep(PATIENCE),
+                _ => return None,
+            }
+        }
+    }
+
     /// Why there is no child any more.
     fn ended(&mut self) -> Failure {
-        let status = match self.process.wait() {
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
+        let how = match self.status_within(Duration::from_secs(1)) {
+            Some(status) => format!("has ended ({status})"),
+            None => "says nothing any more".to_owned(),
         };
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let said = String::from_utf8_lossy(&said.iter().copied().collect::<Vec<u8>>()).trim().to_owned();
-        let mut failure =
-            failure(FailureKind::Killed, format!("the process that asks the compiler has ended ({status})"));
+        let mut failure = failure(FailureKind::Killed, format!("the process that asks the compiler {how}"));
         failure.details = (!said.is_empty()).then_some(said);
         failure
     }
@@ -200,10 +211,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         // At the end of its input it ends what it has started, also what is in groups of its own.
         drop(self.process.stdin.take());
-        let until = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < until && matches!(self.process.try_wait(), Ok(None)) {
-            thread::sleep(PATIENCE);
-        }
+        self.status_within(Duration::from_secs(1));
         end_group(&mut self.process);
         let _ = self.process.wait();
     }

@@ -1,6 +1,8 @@
 //! The command line end to end.
 
 mod check;
+#[cfg(unix)]
+mod confirm;
 mod hostile;
 mod tlx;
 

@@ -1,6 +1,8 @@
 //! The language server end to end: the real binary, driven over its standard input and output.
 
 mod bad_input;
+#[cfg(target_os = "linux")]
+mod confirm;
 mod deeper;
 mod diagnostics;
 mod editing;
