@@ -4,9 +4,11 @@
 """
 import importlib.util
 import json
-import os
+import shutil
 import statistics
 import sys
+import tempfile
+import textwrap
 import unittest
 from pathlib import Path
 
@@ -66,6 +68,96 @@ class Recorded(unittest.TestCase):
         if seconds:
             print(f"seconds: first {seconds[0]}, second {seconds[1]}, median {statistics.median(seconds)}, longest {max(seconds)}")
         self.assertEqual([], wrong, "\n".join(wrong))
+
+
+HEAD = """\
+import triton
+import triton.language as tl
+"""
+COPY = """\
+@triton.jit
+def copy(x_ptr, y_ptr, N: tl.constexpr):
+    at = tl.arange(0, N)
+    tl.store(y_ptr + at, tl.load(x_ptr + at))
+"""
+ARGUMENTS = {"signature": {"x_ptr": "*fp32", "y_ptr": "*fp32"}, "constexprs": {"N": "128"}}
+
+
+@unittest.skipIf(TRITON is None, "this Python has no Triton")
+class Kernels(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="tilefit-kernels-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.driver = Driver()
+        self.addCleanup(self.driver.close)
+
+    def ask(self, text, kernel="copy", name="kernels.py", **parts):
+        path = self.folder / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        return self.driver.ask(path, kernel=kernel, **(ARGUMENTS | parts))
+
+    def check(self, text, kernel="copy", **parts):
+        answer = self.ask(text, kernel, **parts)
+        self.assertEqual(0, answer.get("shared"), answer)
+        return answer
+
+    def check_error(self, kind, line, text, kernel="copy", **parts):
+        answer = self.ask(text, kernel, **parts)
+        self.assertEqual((kind, line), (answer.get("error", {}).get("kind"), answer.get("error", {}).get("line")), answer)
+        return answer["error"]
+
+    def test_an_answer(self):
+        answer = self.check(HEAD + COPY)
+        self.assertEqual((4, 232448, 0, []), (answer["total_warps"], answer["limit"], answer["tensor_columns"], answer["buffers"]))
+        self.assertEqual(("triton", "cuda:90"), (answer["by"]["name"], answer["target"]))
+        self.assertEqual(["kernels.py"], [Path(one["path"]).name for one in answer["files"]])
+
+    def test_decorators_above_jit(self):
+        tuned = "@triton.autotune([triton.Config({'N': 64})], key=[])\n@triton.heuristics({'N': lambda args: 64})\n"
+        self.check(HEAD + tuned + COPY)
+
+    def test_methods(self):
+        self.check(HEAD + "class Outer:\n  class Inner:\n" + textwrap.indent(COPY, "    "), "Outer.Inner.copy")
+
+    def test_another_name(self):
+        self.check(HEAD + COPY + "renamed = copy\ndel copy\n")
+
+    def test_made_in_a_function(self):
+        self.check_error("no-kernel", None, HEAD + "def make():\n" + textwrap.indent(COPY, "    ") + "    return copy\n")
+
+    def test_arguments(self):
+        self.assertIn("y_ptr", self.check_error("argument", 3, HEAD + COPY, signature={"x_ptr": "*fp32"})["message"])
+        self.check_error("argument", 3, HEAD + COPY, constexprs={"N": "1 / 0"})
+        self.check_error("argument", 3, HEAD + COPY, constexprs={"M": "1"})
+        self.check_error("argument", None, HEAD + COPY, target="tpu:5")
+
+    def test_words_and_names_as_values(self):
+        text = "SIZE = 64\n" + COPY.replace("N: tl", "W: tl.constexpr, C: tl.constexpr, N: tl")
+        self.check(HEAD + text, constexprs={"N": "SIZE * 2", "W": "ieee", "C": ".cg"})
+
+    def test_refused_in_a_helper(self):
+        self.check_error("refused", 5, HEAD + "@triton.jit\ndef at(N: tl.constexpr):\n    return tl.arange(0, N + 1)\n" + COPY.replace("tl.arange(0, N)", "at(N)"))
+
+    def test_host_code_that_cannot_run(self):
+        answer = self.check(HEAD + "import torch\n" + COPY + "x, y = torch.rand(128), torch.rand(128)\ncopy[(1,)](x, y, 128)\nint(x)\n")
+        self.assertEqual("module", answer["stopped"]["kind"])
+
+    def test_what_is_no_constant(self):
+        error = self.check_error("module", 4, HEAD + "import not_there_at_all as nothing\n" + COPY, constexprs={"N": "nothing.SIZE"})
+        self.assertIn("not_there_at_all", error["message"])
+
+    def test_which_gpu(self):
+        for target, major in (("cuda:80", 8), ("cuda:100", 10), ("hip:gfx942", 9)):
+            text = "import torch\nassert torch.cuda.get_device_capability()[0] == MAJOR\nassert triton.runtime.driver.active.get_current_target().arch\n"
+            self.check(HEAD + text.replace("MAJOR", str(major)) + COPY, target=target)
+
+    def test_relative_imports(self):
+        (self.folder / "package").mkdir()
+        (self.folder / "package" / "__init__.py").write_text("raise RuntimeError('no GPU')")
+        (self.folder / "package" / "sizes.py").write_text("SIZE = 128")
+        answer = self.check(HEAD + "from .sizes import SIZE\n" + COPY, name="package/kernels.py", constexprs={"N": "SIZE"})
+        self.assertEqual(["__init__.py", "kernels.py", "sizes.py"], [Path(one["path"]).name for one in answer["files"]])
 
 
 if __name__ == "__main__":

@@ -47,7 +47,14 @@ def death(running, status, log, importing):
         return Fault(**fault)
     words = LAST_WORDS.search(log)
     said = f": {words[0].strip()[:400]}" if words else ""
-    return Fault("killed", f"The process ended with {signal.Signals(number).name} while {doing} was running{said}.", details=log)
+    return Fault("killed", f"The process ended with {name_of(number)} while {doing} was running{said}.", details=log)
+
+
+def name_of(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
 
 
 def add_diagnostic(error, log):

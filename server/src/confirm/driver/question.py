@@ -18,6 +18,7 @@ class Fault(Exception):
     def __init__(self, kind, message, file=None, line=None, details=""):
         super().__init__(message)
         self.kind, self.message, self.file, self.line, self.details = kind, message, file, line, details
+        self.module = None  # what there is of the author's module, where its top level did not come to its end
 
     def as_data(self):
         return {"kind": self.kind, "message": self.message, "file": self.file, "line": self.line,
@@ -52,6 +53,7 @@ def is_real(name):
 def load(question, gpu):
     """The author's module; `gpu` is what it is told when it asks which GPU there is, None for the truth."""
     path = os.path.abspath(question["file"])
+    files.asked.add(path)
     source = files.read_bytes(path)
     root, name = place_in_package(path)
     sys.path[:0] = [root]
@@ -61,15 +63,12 @@ def load(question, gpu):
         if gpu is not None and b"torch" in source and importlib.util.find_spec("torch"):
             stand_ins.imitate_gpu(importlib.import_module("torch"), gpu)
         return loaded(path, source, name)
-    except Fault:
-        raise
     except MemoryError:
         raise Fault("memory", TOO_LITTLE_MEMORY) from None
-    except SystemExit as error:
-        raise Fault("exit", f"{os.path.basename(path)} calls sys.exit when it is imported. Put that under `if __name__ == \"__main__\":`.",
-                    *authors_place(error), said_by(error)) from None
     except BaseException as error:
-        raise fault_of_module(path, error) from error
+        fault = fault_of_module(path, error)
+        fault.module = sys.modules.get(name)
+        raise fault from error
 
 
 def loaded(path, source, name):
@@ -128,12 +127,15 @@ def said_by(error):
 
 def fault_of_module(path, error):
     name = os.path.basename(path)
+    kind = "exit" if isinstance(error, SystemExit) else "module"
     missing = error.name if isinstance(error, ModuleNotFoundError) else None
-    if missing:
+    if kind == "exit":
+        message = f"{name} calls sys.exit when it is imported. Put that under `if __name__ == \"__main__\":`."
+    elif missing:
         message = f"{name} imports {missing}, which {sys.executable} does not find. Install it there, or select the Python that has it."
     else:
         message = f"{name} cannot be imported: {type(error).__name__}: {str(error)[:400]}"
-    return Fault("module", message, *authors_place(error), said_by(error))
+    return Fault(kind, message, *authors_place(error), said_by(error))
 
 
 def fault_of_driver(error):

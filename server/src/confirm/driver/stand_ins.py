@@ -14,6 +14,7 @@ from . import files
 packages = set()  # names of the packages that something stands for
 VERSION = "2.9.0"  # of every package: files choose between interfaces by it
 OTHER_DEVICES = {"torch.mlu", "torch.musa", "torch.npu", "torch.corex", "torch.gcu"}  # torch has these where such a device is
+FOR_AUTHORS = {"triton._internal_testing"}  # imports packages of tests; files of kernels ask it for the kind of GPU
 
 
 class StandIn:
@@ -129,7 +130,8 @@ class Finder:
     def is_host_import(self, frame):
         """An import by the author's file, and not one that reckons with its failing."""
         path = frame.f_code.co_filename
-        return files.is_authors(path) and not is_in_try(path, frame.f_lineno)
+        asks = files.is_authors(path) or frame.f_globals.get("__name__") in FOR_AUTHORS
+        return asks and not is_in_try(path, frame.f_lineno)
 
     def create_module(self, spec):
         return Module(spec.name)

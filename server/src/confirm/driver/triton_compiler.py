@@ -20,7 +20,7 @@ LIMITS = {75: 65536, 80: 166912, 86: 101376, 87: 166912, 89: 101376, 90: 232448,
           "gfx942": 65536, "gfx950": 163840, "gfx1250": 327680}
 OPTIONS = ("num_warps", "num_stages", "num_ctas")
 INNER = ("fn", "__wrapped__")  # where decorators keep what they decorate
-Compiler = namedtuple("Compiler", "triton GPUTarget ASTSource make_backend ir JITFunction CompilationError gluon with_packages")
+Compiler = namedtuple("Compiler", "triton GPUTarget ASTSource make_backend libtriton ir JITFunction CompilationError gluon with_packages")
 
 
 class Allocated(Exception):
@@ -33,13 +33,37 @@ def answer(question, found, report):
     compiler = load()
     report({"by": named(compiler, found), "imported": ["triton"], "phase": "import"})
     target = parse_target(question["target"], compiler)
-    compiler.triton.runtime.driver.set_active(NoDevice(target))
-    module = asking.load(question, gpu_of(target))
-    report({**asking.what_was_loaded(), "phase": "compile", "imported": ["triton", *asking.what_was_loaded()["imported"]]})
+    take_gpu_away(target, compiler)
+    module, stopped = loaded(question, target, compiler)
+    facts = asking.what_was_loaded()
+    report({**facts, "phase": "compile", "imported": ["triton", *facts["imported"]]})
     function = kernel(module, question["kernel"], compiler)
     source = source_of(function, question, compiler, module)
-    plan = planned(source, function, target, question, compiler)
-    return plan | {"limit": LIMITS.get(target.arch)}
+    try:
+        plan = planned(source, function, target, question, compiler)
+    except Fault as refused:
+        raise (behind(stopped, refused) if stopped else refused) from None
+    return plan | {"limit": LIMITS.get(target.arch)} | ({"stopped": stopped.as_data()} if stopped else {})
+
+
+def behind(stopped, refused):
+    """What the compiler misses may be what the rest of the file would have given, so the file comes first."""
+    stopped.details += f"\n{refused.message}\n{refused.details}"
+    return stopped
+
+
+def loaded(question, target, compiler):
+    """(the author's module, why its top level stopped before its end or None)
+
+    Files often launch their kernels at the top level, which cannot work here. A kernel that is defined above that can be
+    asked about all the same.
+    """
+    try:
+        return asking.load(question, gpu_of(target)), None
+    except Fault as fault:
+        if fault.module is None or find_kernel(fault.module, question["kernel"], compiler) is None:
+            raise
+        return fault.module, fault
 
 
 def load():
@@ -49,12 +73,12 @@ def load():
         triton = importlib.import_module("triton")
     except Exception as error:
         raise Fault("no-compiler", f"Triton is installed, but cannot be imported: {error}", details=asking.said_by(error)) from None
-    from triton._C.libtriton import ir
+    from triton._C import libtriton
     from triton.backends.compiler import GPUTarget
     from triton.compiler.compiler import ASTSource, make_backend
     from triton.compiler.errors import CompilationError
     from triton.runtime.jit import JITFunction
-    return Compiler(triton, GPUTarget, ASTSource, make_backend, ir, JITFunction, CompilationError, load_gluon(), with_packages)
+    return Compiler(triton, GPUTarget, ASTSource, make_backend, libtriton, libtriton.ir, JITFunction, CompilationError, load_gluon(), with_packages)
 
 
 def load_plugin():
@@ -107,6 +131,14 @@ def gpu_of(target):
                            regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048)
 
 
+def take_gpu_away(target, compiler):
+    """No GPU is touched, and what a file asks of one at import is answered for the target."""
+    compiler.triton.runtime.driver.set_active(NoDevice(target))
+    cublas = getattr(getattr(compiler.libtriton, "nvidia", None), "cublas", None)
+    if cublas is not None:
+        cublas.CublasLt = stand_ins.StandIn("CublasLt")
+
+
 class NoDevice:
     """In place of the driver of a GPU: knows the target, and answers anything else that a file asks at import."""
 
@@ -139,12 +171,16 @@ class NoDevice:
 
 # ---- kernel
 def kernel(module, name, compiler):
-    found = undecorated(attribute(module, name), compiler) or by_own_name(module, name, compiler)
+    found = find_kernel(module, name, compiler)
     if found is None:
-        raise Fault("no-kernel", f"{module.__file__.rpartition('/')[2]} has no kernel {name} when it has been imported. A kernel that a "
-                    "function makes while it runs cannot be asked about: move it to the top level of the file or of a class.",
+        raise Fault("no-kernel", f"{module.__file__.rpartition('/')[2]} has no function {name} under @triton.jit or @gluon.jit after its import. "
+                    "One that another function makes while it runs cannot be asked about: move it to the top level of the file or of a class.",
                     module.__file__)
     return found
+
+
+def find_kernel(module, name, compiler):
+    return undecorated(attribute(module, name), compiler) or by_own_name(module, name, compiler)
 
 
 def attribute(module, name):
@@ -227,6 +263,8 @@ def place_of(function):
 def planned(source, function, target, question, compiler):
     try:
         module, context = allocated(source, target, question, compiler)
+    except MemoryError:
+        raise
     except Exception as error:
         raise refusal(error, compiler) from None
     buffers, tensor_memory = triton_module.read(module.str(), function.fn.__code__.co_filename)
@@ -249,19 +287,21 @@ def allocated(source, target, question, compiler):
     metadata = {"hash": "", "target": target, **vars(options)}
     for name, stage in stages.items():
         if name == "llir":
-            run_to_allocation(stage, module, metadata, target.backend)
+            run_to_allocation(stage, module, metadata, *last_to_allocate(target, compiler))
             break
         module = stage(module, metadata)
     return module, context
 
 
-def run_to_allocation(stage, module, metadata, backend):
-    """Runs a stage up to the pass that allocates last, by letting what adds this pass run the pipeline as far as it has got."""
-    from triton._C import libtriton
-    if backend == "cuda":
-        owner, name = libtriton.nvidia.passes.ttnvgpuir, "add_allocate_tensor_memory"
-    else:
-        owner, name = libtriton.amd.passes.ttgpuir, "add_allocate_shared_memory"
+def last_to_allocate(target, compiler):
+    """(owner, name) of what adds the last pass that allocates"""
+    if target.backend == "cuda":
+        return compiler.libtriton.nvidia.passes.ttnvgpuir, "add_allocate_tensor_memory"
+    return compiler.libtriton.amd.passes.ttgpuir, "add_allocate_shared_memory"
+
+
+def run_to_allocation(stage, module, metadata, owner, name):
+    """Runs a stage up to a pass, by letting what adds this pass run the pipeline as far as it has got."""
     add = getattr(owner, name)
 
     def add_and_run(passes, *args):
