@@ -60,12 +60,24 @@ pub struct By {
     /// What else makes the compiler what it is: `triton-utlx 3.8.0`.
     #[serde(default)]
     pub with: Vec<String>,
+    /// Whose fork of it this is.
+    #[serde(default)]
+    pub fork: Option<String>,
+    /// Whether the driver was tested with this version.
+    #[serde(default = "yes")]
+    pub known: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 impl std::fmt::Display for By {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.name, self.version)?;
-        self.with.iter().try_for_each(|with| write!(f, " with {with}"))
+        self.fork.iter().try_for_each(|fork| write!(f, " (a fork with {fork})"))?;
+        self.with.iter().try_for_each(|with| write!(f, " with {with}"))?;
+        if self.known { Ok(()) } else { write!(f, ", a version that was never tested") }
     }
 }
 

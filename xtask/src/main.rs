@@ -4,6 +4,7 @@
 
 mod book;
 mod browser;
+mod confirm;
 mod debian;
 mod differential;
 mod emacs;

@@ -5,13 +5,14 @@ use std::time::Instant;
 use clap::ValueEnum;
 use xshell::{Shell, cmd};
 
-use crate::{Workspace, book, browser, emacs, helix, neovim, vscode};
+use crate::{Workspace, book, browser, confirm, emacs, helix, neovim, vscode};
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub(crate) enum Step {
     Format,
     Clippy,
     Rust,
+    Confirm,
     Wasm,
     Neovim,
     Vscode,
@@ -34,6 +35,7 @@ impl Step {
             Step::Format => "formatting",
             Step::Clippy => "clippy",
             Step::Rust => "Rust tests",
+            Step::Confirm => "confirmation",
             Step::Wasm => "answers for WebAssembly",
             Step::Neovim => "Neovim end to end",
             Step::Vscode => "VS Code extension",
@@ -50,6 +52,7 @@ impl Step {
             Step::Format => cmd!(shell, "cargo fmt --all --check").run()?,
             Step::Clippy => cmd!(shell, "cargo clippy --workspace --all-targets -- -D warnings").run()?,
             Step::Rust => cmd!(shell, "cargo test --workspace --no-fail-fast").run()?,
+            Step::Confirm => return confirm::test(workspace),
             Step::Wasm => return check_answers_for_wasm(shell),
             Step::Neovim => neovim::end_to_end(workspace)?,
             Step::Vscode => vscode::test(workspace)?,

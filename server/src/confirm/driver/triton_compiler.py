@@ -106,7 +106,7 @@ def load_gluon():
 
 
 def named(compiler, found):
-    by = {"name": "triton", "version": found["version"] or compiler.triton.__version__, "with": compiler.with_packages}
+    by = {"name": "triton", "version": found["version"] or compiler.triton.__version__, "with": compiler.with_packages, "known": found["known"]}
     return by | ({"fork": found["fork"]} if "fork" in found else {})
 
 

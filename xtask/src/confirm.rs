@@ -1,0 +1,42 @@
+//! Confirmation: the driver's faults with any Python, and the recorded plans with the compilers of the registry, where they install.
+
+use std::path::PathBuf;
+
+use xshell::cmd;
+
+use crate::Workspace;
+use crate::test::Outcome;
+
+/// Environments by name, with what is installed into each.
+const COMPILERS: [(&str, &[&str]); 2] =
+    [("triton-3.9", &["triton==3.9.0"]), ("triton-3.8", &["triton==3.8.0", "triton-utlx==3.8.0.post16"])];
+
+pub(crate) fn test(workspace: &Workspace) -> anyhow::Result<Outcome> {
+    let shell = &workspace.shell;
+    cmd!(shell, "python3 -m unittest tests/confirm/test_driver.py tests/confirm/test_pypto.py").run()?;
+    let mut missing = Vec::new();
+    for (name, packages) in COMPILERS {
+        match environment(workspace, name, packages) {
+            Ok(python) => cmd!(shell, "{python} -m unittest tests/confirm/test_triton.py").run()?,
+            Err(_) => missing.push(packages[0]),
+        }
+    }
+    Ok(match missing.as_slice() {
+        [] => Outcome::Passed,
+        missing => Outcome::Skipped(format!("the driver passed; {} cannot be installed here", missing.join(", "))),
+    })
+}
+
+/// The Python of an environment with these packages; it is made once.
+fn environment(workspace: &Workspace, name: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
+    let shell = &workspace.shell;
+    let folder = workspace.target.join("confirm").join(name);
+    let python = folder.join("bin/python");
+    let done = folder.join("installed");
+    if !done.exists() {
+        cmd!(shell, "python3 -m venv --clear {folder}").run()?;
+        cmd!(shell, "{python} -m pip install --quiet --disable-pip-version-check --no-cache-dir {packages...}").run()?;
+        shell.write_file(&done, "")?;
+    }
+    Ok(python)
+}
