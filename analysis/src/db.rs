@@ -30,8 +30,8 @@ mod calls;
 mod devices;
 mod dumps;
 mod factories;
-mod gluon;
 pub(crate) mod imports;
+mod jit;
 mod launches;
 mod libraries;
 mod names;
@@ -50,9 +50,9 @@ mod traced;
 use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
-pub(crate) use gluon::{
-    GluonKernel, gluon_kernel, gluon_name, gluon_needed_values, gluon_scenario_table, is_gluon_decorator,
-    is_gluon_kernel,
+pub(crate) use jit::{
+    JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_needed_values,
+    jit_scenario_table, triton_name,
 };
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};

@@ -32,6 +32,35 @@ pub struct Program {
     pub scratch: Vec<Scratch>,
     /// Registers of 32 bits that tensors take, over all threads.
     pub registers: HashMap<ValueId, u64>,
+    /// Results of `tl.dot`.
+    pub products: HashMap<ValueId, Product>,
+    /// Tensors that are loaded from global memory.
+    pub loads: HashMap<ValueId, Load>,
+}
+
+/// A tensor as it is in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tile {
+    pub shape: Vec<u64>,
+    pub bits: u32,
+    /// In Triton's words.
+    pub dtype: &'static str,
+}
+
+/// `tl.dot`: the first two operands of the operation are multiplied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Product {
+    pub operands: [Tile; 2],
+    pub result: Tile,
+    /// Numbers of 32 bits are not shortened, so that tensor cores do not help.
+    pub is_exact: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Load {
+    pub tile: Tile,
+    /// Bits that each thread takes side by side, at least and at most.
+    pub width: (u64, u64),
 }
 
 /// What a task that captures a value needs to know of it.

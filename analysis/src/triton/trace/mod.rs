@@ -104,6 +104,15 @@ pub enum Dialect {
     Gluon,
     /// The compiler.
     Tlx,
+    /// The compiler, and there is no TLX.
+    Triton,
+}
+
+impl Dialect {
+    /// Whether the compiler chooses the layouts of registers.
+    pub fn leaves_layouts(self) -> bool {
+        self != Dialect::Gluon
+    }
 }
 
 /// What a parameter is given.
@@ -136,12 +145,32 @@ pub struct Trace {
 
 /// Helpers that call helpers deeper than this are not followed.
 const DEEPEST_CALL: u32 = 24;
+/// How often a kernel is followed again because less is known of what its loops carry than was taken for known.
+const MOST_GUESSES: usize = 6;
 /// Deeper expressions are not looked at.
 const DEEPEST_EXPRESSION: u32 = 100;
 
 /// Follows the kernel that a block is.
 pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> Trace {
-    let mut tracer = Tracer {
+    let mut guesses = HashMap::new();
+    for _ in 0..MOST_GUESSES {
+        let mut tracer = Tracer::new(environment, launch, guesses);
+        tracer.kernel(ast);
+        if !tracer.is_overrated {
+            return tracer.finish();
+        }
+        guesses = tracer.guesses;
+    }
+    // What is still not known to hold is not known.
+    guesses.values_mut().for_each(|guess| *guess = None);
+    let mut tracer = Tracer::new(environment, launch, guesses);
+    tracer.kernel(ast);
+    tracer.finish()
+}
+
+impl<'a> Tracer<'a> {
+    fn new(environment: &'a dyn Environment, launch: &'a Launch, guesses: HashMap<ValueId, Option<AxisInfo>>) -> Self {
+        Tracer {
         environment,
         launch,
         program: Program::default(),
@@ -173,9 +202,10 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         constexprs: 0,
         unpinned: BTreeMap::new(),
         allocated: BTreeMap::new(),
-    };
-    tracer.kernel(ast);
-    tracer.finish()
+        guesses,
+        is_overrated: false,
+    }
+    }
 }
 
 struct Tracer<'a> {
@@ -231,6 +261,10 @@ struct Tracer<'a> {
     widened: HashSet<ValueId>,
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
     costs: HashMap<ValueId, u64>,
+    /// What is known of what loops carry, where a round showed that it is less than of what they start with.
+    guesses: HashMap<ValueId, Option<AxisInfo>>,
+    /// A round showed it, and what was followed since rests on too much.
+    is_overrated: bool,
 }
 
 /// A function that is being followed.

@@ -183,7 +183,7 @@ impl Tracer<'_> {
     /// That of what a loop of TLX carries is the compiler's choice where nothing said so far what it is.
     pub(super) fn anchored(&mut self, layout: &Registers) -> Registers {
         match self.resolved(layout) {
-            Registers::Auto(auto) if self.launch.dialect == Dialect::Tlx => {
+            Registers::Auto(auto) if self.launch.dialect.leaves_layouts() => {
                 let choice = self.new_choice();
                 self.settle(auto, choice.clone());
                 choice
@@ -195,7 +195,7 @@ impl Tracer<'_> {
     /// One operation takes tensors in one layout. Where the compiler chooses layouts and these may have several, each of them may be converted.
     pub(super) fn in_one_layout(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<Value> {
         let mut values = values.to_vec();
-        if self.launch.dialect != Dialect::Tlx {
+        if !self.launch.dialect.leaves_layouts() {
             return values;
         }
         let of = |tracer: &Self, value: &Value| match value {
@@ -265,7 +265,7 @@ impl Tracer<'_> {
     /// The operands of an access through pointers, all of which are in the layout in which it goes through memory.
     pub(super) fn accessed(&mut self, frame: &Frame, at: ExprId, pointers: &Tensor, values: &[Value]) -> Vec<ValueId> {
         let own = Registers::Loaded(self.coalesced(pointers));
-        let is_tlx = self.launch.dialect == Dialect::Tlx;
+        let is_tlx = self.launch.dialect.leaves_layouts();
         let values: Vec<Value> = values
             .iter()
             .map(|value| match value {

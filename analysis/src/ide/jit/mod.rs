@@ -8,13 +8,14 @@ use std::ops::Range;
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{self, Dumped, GluonKernel, ScenarioTable, TracedKernel, Unit};
+use crate::db::{self, Dumped, JitKernel, ScenarioTable, TracedKernel, Unit};
 use crate::diagnostics::Code;
 use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 use crate::triton::device::Compiler;
 use crate::triton::plan::Placed;
+use crate::triton::trace;
 use crate::vocabulary;
 
 use super::code_actions::suggested_names;
@@ -30,23 +31,42 @@ use super::traced::actions::scenario_comment;
 use super::traced::{self, map, placements, scenarios, tile, title, too_much};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
-pub(super) struct Gluon;
+/// A language of jit functions whose kernels are followed, and known by nothing else.
+pub(super) struct Jit {
+    of: trace::Dialect,
+    names: &'static Dialect,
+}
 
-static DIALECT: Dialect = Dialect {
-    is_decorator: db::is_gluon_decorator,
-    canonical: db::gluon_name,
-    words: vocabulary::GLUON,
-    root: None,
-    has_tiles: false,
+pub(super) static GLUON: Jit = Jit {
+    of: trace::Dialect::Gluon,
+    names: &Dialect {
+        is_decorator: db::is_gluon_decorator,
+        canonical: db::gluon_name,
+        words: vocabulary::GLUON,
+        root: None,
+        has_tiles: false,
+    },
 };
 
-impl Language for Gluon {
+/// Without TLX: the compiler chooses layouts, and makes the buffers.
+pub(super) static TRITON: Jit = Jit {
+    of: trace::Dialect::Triton,
+    names: &Dialect {
+        is_decorator: db::is_triton_decorator,
+        canonical: db::triton_name,
+        words: &[],
+        root: None,
+        has_tiles: false,
+    },
+};
+
+impl Language for Jit {
     fn dialect(&self) -> &'static Dialect {
-        &DIALECT
+        self.names
     }
 
     fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
-        db::is_gluon_kernel(context.db, unit)
+        db::jit_dialect(context.db, unit) == Some(self.of)
     }
 
     fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
@@ -107,7 +127,7 @@ impl Language for Gluon {
             if !name.intersects(range) && !name.touches(range.start) {
                 return None;
             }
-            let needed = db::gluon_needed_values(context.db, placed.unit);
+            let needed = db::jit_needed_values(context.db, placed.unit);
             scenario_comment(context, placed, gluon.origin, &needed, unknown_sizes(placed, &gluon.traced)?)
         });
         comment.into_iter().chain(suggested_names(context, placed, range)).collect()
@@ -119,17 +139,20 @@ impl Language for Gluon {
 
     #[cfg(test)]
     fn constructs(&self) -> Vec<super::tests::growth::Construct> {
-        constructs::constructs()
+        match self.of {
+            trace::Dialect::Gluon => constructs::gluon(),
+            _ => constructs::triton(),
+        }
     }
 }
 
 /// The kernel that a unit is.
-fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db GluonKernel> {
-    db::gluon_kernel(context.db, unit).as_deref()
+fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db JitKernel> {
+    db::jit_kernel(context.db, unit).as_deref()
 }
 
 /// A kernel under the scenario in force.
-struct View<'db>(&'db GluonKernel);
+struct View<'db>(&'db JitKernel);
 
 impl KernelView for View<'_> {
     fn name(&self) -> &str {
@@ -228,7 +251,7 @@ impl KernelView for View<'_> {
 }
 
 fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
-    db::gluon_scenario_table(context.db, placed.unit).as_ref()
+    db::jit_scenario_table(context.db, placed.unit).as_ref()
 }
 
 /// Said once for all sizes that a value is missing for.

@@ -1,10 +1,10 @@
-//! What is known of a name in a Gluon kernel.
+//! What is known of a name in a kernel of Gluon or plain Triton.
 
 use std::fmt::Write;
 
 use tilefit_syntax::TextRange;
 
-use crate::db::{GluonKernel, TracedKernel};
+use crate::db::{JitKernel, TracedKernel};
 use crate::ide::formatting;
 use crate::ide::hover::{Hover, name_at};
 use crate::ide::traced::hover::{occupancy, place, sharers};
@@ -17,7 +17,7 @@ use crate::triton::plan::Occupant;
 pub(super) fn hover(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
-    gluon: &GluonKernel,
+    gluon: &JitKernel,
     offset: usize,
 ) -> Option<Hover> {
     let of_kernel = placed.range(gluon.traced.name_origin);
@@ -34,7 +34,7 @@ fn bound(gluon: &TracedKernel, name: &str) -> Option<Origin> {
     gluon.program.buffers.iter().find(|buffer| &*buffer.name == name).and_then(|buffer| buffer.name_at)
 }
 
-fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, gluon: &GluonKernel) -> String {
+fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, gluon: &JitKernel) -> String {
     let traced = &gluon.traced;
     let mut text =
         format!("`{}` on {}: {}\n\n{}", gluon.name, traced.arch, title(traced), occupancy(context, placed, traced));
@@ -49,7 +49,7 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, gluon: &Gluon
 pub(super) fn describe(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
-    gluon: &GluonKernel,
+    gluon: &JitKernel,
     at: Origin,
 ) -> Option<String> {
     let gluon = &gluon.traced;
