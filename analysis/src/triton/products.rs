@@ -23,9 +23,11 @@ pub struct Machine {
 
 /// The instructions that compute a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    /// Operands in registers, or no tensor cores at all.
-    Registers,
+pub enum Unit {
+    /// No tensor cores at all.
+    Threads,
+    /// Tensor cores that take operands from registers.
+    TensorCores,
     /// `wgmma`: operands in shared memory, which it reads while the loop goes on.
     Wgmma,
     /// `tcgen05`: the same, and results in tensor memory.
@@ -35,16 +37,19 @@ enum Unit {
 impl Unit {
     /// It reads its operands while the loop goes on, which takes a copy more.
     fn is_asynchronous(self) -> bool {
-        self != Unit::Registers
+        matches!(self, Unit::Wgmma | Unit::Tcgen05)
     }
 }
 
 const COPIES: &str = "how many copies of what a loop loads the compiler keeps follows from what it knows of pointers and layouts";
 const OPERAND: &str = "whether an operand of `tl.dot` goes through shared memory follows from layouts that the compiler chooses";
+const PADDED: &str = "how many bytes the compiler leaves free between rows is not modelled";
 const ORDER: &str = "which loads of a loop share a barrier is the compiler's choice";
 
 /// Bits that a thread must load side by side for a load to be copied in the background.
 const LEAST_ACCESS: u64 = 32;
+/// What gives elements another place.
+const VIEWS: [&str; 7] = ["permute", "reshape", "expand_dims", "broadcast", "join", "split 0", "split 1"];
 const BARRIER_BYTES: u64 = 8;
 
 /// Gives the products of a program, and the loops around them, their memory.
@@ -56,6 +61,9 @@ pub fn stage(program: &mut Program, machine: &Machine) {
         uses: HashMap::new(),
         sources: HashMap::new(),
         turned: HashSet::new(),
+        of_products: HashSet::new(),
+        within: Vec::new(),
+        hoisted: Vec::new(),
     };
     stager.read(&body);
     stager.block(&mut body, None);
@@ -72,7 +80,7 @@ impl Machine {
         self.hardware.vendor == Vendor::Amd
     }
 
-    fn unit(&self, product: &Product) -> Unit {
+    pub fn unit(&self, product: &Product) -> Unit {
         let [one, two] = &product.operands;
         let (rows, columns) = (product.result.shape.iter().rev().nth(1), product.result.shape.last());
         let is_tiled = product.result.shape.len() == 2
@@ -80,12 +88,13 @@ impl Machine {
             && columns.is_some_and(|columns| columns % 8 == 0)
             && one.bits == two.bits
             && one.bits <= 32;
-        let is_reduced = one.bits < 32 || !product.is_exact;
+        let is_reduced = one.bits <= 16 || one.bits == 32 && !product.is_exact;
         match self.hardware.capability {
-            _ if self.is_amd() || !is_tiled || !is_reduced => Unit::Registers,
-            90..100 if self.warps.is_multiple_of(4) => Unit::Wgmma,
-            100..120 if matches!(self.warps, 4 | 8) => Unit::Tcgen05,
-            _ => Unit::Registers,
+            // Which of its instructions AMD's compiler takes does not matter here.
+            _ if self.is_amd() || !is_reduced => Unit::Threads,
+            90..100 if is_tiled && self.warps.is_multiple_of(4) => Unit::Wgmma,
+            100..120 if is_tiled && matches!(self.warps, 4 | 8) => Unit::Tcgen05,
+            _ => Unit::TensorCores,
         }
     }
 }
@@ -106,13 +115,24 @@ struct Source {
     is_direct: bool,
 }
 
-/// A loop whose rounds overlap.
-struct Overlapped {
-    /// Loads of which copies are kept.
-    staged: HashMap<ValueId, Holds>,
-    /// What is computed in the loop.
-    within: HashSet<ValueId>,
+/// A loop.
+struct Loop {
+    /// Loads of which copies are kept, because rounds overlap; `None` where they do not.
+    staged: Option<HashMap<ValueId, Holds>>,
 }
+
+impl Loop {
+    fn holds(&self, load: ValueId) -> Option<Holds> {
+        self.staged.as_ref()?.get(&load).copied()
+    }
+
+    fn surely_overlaps(&self) -> bool {
+        self.staged.iter().flatten().any(|(_, &holds)| holds == Holds::Surely)
+    }
+}
+
+/// A product, its operands, and what is known of it.
+type Taker = (ValueId, Vec<ValueId>, Product);
 
 struct Stager<'p> {
     program: &'p mut Program,
@@ -123,6 +143,12 @@ struct Stager<'p> {
     sources: HashMap<ValueId, Source>,
     /// Tensors that are others seen from another side.
     turned: HashSet<ValueId>,
+    /// Tensors that are computed element by element of products, and lie in registers as those do.
+    of_products: HashSet<ValueId>,
+    /// What is computed in each of the loops around, innermost last.
+    within: Vec<HashSet<ValueId>>,
+    /// Buffers that the loop around does not change, and what is in them.
+    hoisted: Vec<(ValueId, Op)>,
 }
 
 impl Stager<'_> {
@@ -134,6 +160,12 @@ impl Stager<'_> {
                 self.uses.entry(operand).or_default().push((by.unwrap_or(ValueId(u32::MAX)), nth));
             }
             if let Some(result) = by {
+                let is_elementwise = op.effect == Effect::None && !VIEWS.contains(&op.name) && matches!(op.kind, Kind::Plain);
+                let is_of_product = self.program.products.contains_key(&result)
+                    || is_elementwise && op.operands.iter().any(|operand| self.of_products.contains(operand));
+                if is_of_product {
+                    self.of_products.insert(result);
+                }
                 if self.program.loads.contains_key(&result) {
                     self.sources.insert(result, Source { load: result, is_direct: true });
                 } else if let ([of], [_]) = (op.operands.as_slice(), op.results.as_slice())
@@ -150,23 +182,26 @@ impl Stager<'_> {
         }
     }
 
-    fn block(&mut self, block: &mut Block, around: Option<&Overlapped>) {
+    fn block(&mut self, block: &mut Block, around: Option<&Loop>) {
         let mut ops = Vec::with_capacity(block.ops.len());
         for mut op in std::mem::take(&mut block.ops) {
             work::spend(1);
             match &mut op.kind {
                 Kind::For { body, stages, .. } => {
                     let (stages, is_told) = (stages.unwrap_or(self.machine.stages), stages.is_some());
-                    let overlapped = self.overlapped(body, stages, is_told);
-                    let before = match &overlapped {
-                        Some(overlapped) => self.copies(body, overlapped, stages),
-                        None => Vec::new(),
-                    };
-                    self.block(body, overlapped.as_ref());
-                    let freed: Vec<Op> = before.iter().filter_map(freed).collect();
-                    ops.extend(before);
+                    let looped = Loop { staged: self.staged(body, stages, is_told) };
+                    if looped.staged.is_some() {
+                        ops.extend(self.copies(body, &looped, stages));
+                    }
+                    self.round(body, Some(&looped));
+                    self.put_hoisted(&mut ops);
                     ops.push(op);
-                    ops.extend(freed);
+                }
+                Kind::While { condition, body } => {
+                    self.block(condition, None);
+                    self.round(body, Some(&Loop { staged: None }));
+                    self.put_hoisted(&mut ops);
+                    ops.push(op);
                 }
                 _ => {
                     for inner in op.kind.blocks_mut() {
@@ -183,35 +218,57 @@ impl Stager<'_> {
         block.ops = ops;
     }
 
-    /// What is known of the overlap of a loop's rounds; `None` where they do not.
-    fn overlapped(&self, body: &Block, stages: i64, is_told: bool) -> Option<Overlapped> {
-        let has_loops = body.ops.iter().any(has_loop);
-        if stages < 2 || has_loops {
+    fn round(&mut self, body: &mut Block, around: Option<&Loop>) {
+        let mut within: HashSet<ValueId> = body.params.iter().copied().collect();
+        body.each(&mut |op| {
+            within.extend(&op.results);
+            op.kind.blocks().into_iter().for_each(|inner| within.extend(&inner.params));
+        });
+        self.within.push(within);
+        self.block(body, around);
+        self.within.pop();
+    }
+
+    /// In front of a loop, what does not hang on it; what does not hang on the loop around it either goes in front of that.
+    fn put_hoisted(&mut self, ops: &mut Vec<Op>) {
+        let around = self.within.last();
+        let here = |operand: &ValueId| around.is_none_or(|within| within.contains(operand));
+        let (put, further) = std::mem::take(&mut self.hoisted).into_iter().partition(|(operand, _)| here(operand));
+        self.hoisted = further;
+        ops.extend(Vec::<(ValueId, Op)>::into_iter(put).map(|(_, op)| op));
+    }
+
+    /// What is known of the copies that a loop keeps; `None` where its rounds do not overlap.
+    fn staged(&self, body: &Block, stages: i64, is_told: bool) -> Option<HashMap<ValueId, Holds>> {
+        if stages < 2 || body.ops.iter().any(has_loop) {
             return None;
         }
         let defined: HashMap<ValueId, &Op> =
             body.ops.iter().flat_map(|op| op.results.iter().map(move |&result| (result, op))).collect();
+        let operands: Vec<ValueId> = body
+            .ops
+            .iter()
+            .filter(|op| self.product(op).is_some())
+            .flat_map(|op| op.operands.iter().take(2).copied())
+            .collect();
         let mut staged = HashMap::new();
-        let products = body.ops.iter().filter(|op| self.product(op).is_some());
-        let mut has_products = false;
-        for op in products {
-            has_products = true;
-            for &operand in op.operands.iter().take(2) {
-                self.candidates(operand, &defined, &mut staged);
-            }
+        let direct: HashSet<ValueId> = operands
+            .iter()
+            .filter_map(|&operand| direct_source(operand, &defined, &self.program.loads))
+            .filter(|&load| self.goes_to_products_only(load))
+            .collect();
+        for &operand in &operands {
+            self.candidates(operand, &direct, &defined, &mut staged);
         }
-        if !has_products && is_told {
+        if operands.is_empty() && is_told {
             for op in &body.ops {
                 let width = op.results.first().and_then(|load| self.width(load));
-                if let Some((_, most)) = width
-                    && most >= LEAST_ACCESS
-                {
+                if width.is_some_and(|(_, most)| most >= LEAST_ACCESS) {
                     staged.insert(op.results[0], Holds::Perhaps);
                 }
             }
         }
-        let within = defined.keys().copied().chain(body.params.iter().copied()).collect();
-        Some(Overlapped { staged, within })
+        Some(staged)
     }
 
     /// Bits that a load is wide; as many as one likes where it goes through a descriptor.
@@ -223,26 +280,27 @@ impl Stager<'_> {
         self.program.products.get(op.results.first()?)
     }
 
-    /// The loads in a loop that lead to an operand of a product.
-    fn candidates(&self, operand: ValueId, defined: &HashMap<ValueId, &Op>, staged: &mut HashMap<ValueId, Holds>) {
-        let direct = direct_source(operand, defined, &self.program.loads);
+    /// The loads in a loop that lead to an operand of a product. `direct`: those that are operands, and nothing else.
+    fn candidates(
+        &self,
+        operand: ValueId,
+        direct: &HashSet<ValueId>,
+        defined: &HashMap<ValueId, &Op>,
+        staged: &mut HashMap<ValueId, Holds>,
+    ) {
         let mut open = vec![operand];
         let mut seen = HashSet::new();
         while let Some(value) = open.pop() {
             work::spend(1);
             let Some(op) = defined.get(&value).filter(|_| seen.insert(value)) else { continue };
             if let Some((least, most)) = self.width(&value) {
-                let is_only_operand = direct == Some(value) && self.goes_to_products_only(value);
-                let is_computed_from_loads = self.hangs_on_loads(op, defined);
-                let holds = match is_only_operand && !is_computed_from_loads {
+                let is_sure = direct.contains(&value) && least >= LEAST_ACCESS && !self.hangs_on_loads(op, defined);
+                let holds = match is_sure {
                     _ if most < LEAST_ACCESS => Holds::Not,
-                    true if least >= LEAST_ACCESS => Holds::Surely,
-                    _ => Holds::Perhaps,
+                    true => Holds::Surely,
+                    false => Holds::Perhaps,
                 };
-                let before = staged.entry(value).or_insert(holds);
-                if *before != holds {
-                    *before = Holds::Perhaps;
-                }
+                staged.insert(value, holds);
             }
             open.extend(&op.operands);
         }
@@ -272,86 +330,110 @@ impl Stager<'_> {
         })
     }
 
-    /// The buffers of a loop's loads, which are there before it and after it.
-    fn copies(&mut self, body: &mut Block, overlapped: &Overlapped, stages: i64) -> Vec<Op> {
+    /// The buffers of a loop's loads, which are there all through it.
+    fn copies(&mut self, body: &mut Block, looped: &Loop, stages: i64) -> Vec<Op> {
         let stages = u64::try_from(stages).unwrap_or(1);
         let mut made = Vec::new();
-        let mut barriers = 0;
+        let products: Vec<Taker> = body
+            .ops
+            .iter()
+            .filter_map(|op| Some((*op.results.first()?, op.operands.clone(), self.product(op)?.clone())))
+            .collect();
         // `tcgen05` tells two barriers in turn that it is done.
-        let products: Vec<(Site, Product)> =
-            body.ops.iter().filter_map(|op| self.product(op).map(|product| (op.at, product.clone()))).collect();
-        for (at, product) in &products {
-            if self.machine.unit(product) == Unit::Tcgen05 {
-                let size = Bytes::Between(BARRIER_BYTES, 2 * BARRIER_BYTES, Reason::new(COPIES));
-                let is_sure = overlapped.staged.values().any(|&holds| holds == Holds::Surely);
-                let size = if is_sure { Bytes::Exactly(2 * BARRIER_BYTES) } else { size };
-                made.push(self.buffer(*at, "barriers of `tl.dot`", (vec![2, 1], "int64", size, 16, Use::Barrier)));
+        for op in &mut body.ops {
+            let Some(product) = self.product(op).cloned() else { continue };
+            if self.machine.unit(&product) == Unit::Tcgen05 {
+                let size = match looped.surely_overlaps() {
+                    true => Bytes::Exactly(2 * BARRIER_BYTES),
+                    false => Bytes::Between(0, 2 * BARRIER_BYTES, Reason::new(COPIES)),
+                };
+                let barriers = (vec![2, 1], "int64", size, 16, Use::Barrier);
+                let barriers = self.buffer(op.at, "barriers of `tl.dot`", barriers);
+                op.operands.extend(&barriers.results);
+                made.push(barriers);
             }
         }
+        let mut waited_for: Vec<ValueId> = Vec::new();
         for op in &mut body.ops {
             let Some(&load) = op.results.first() else { continue };
-            let Some(&holds) = overlapped.staged.get(&load) else { continue };
+            let Some(holds) = looped.holds(load).filter(|&holds| holds != Holds::Not) else { continue };
             let tile = self.program.loads[&load].tile.clone();
-            let asynchronous = self.is_read_asynchronously(load, &products);
-            let (least, most) = match (self.machine.is_amd(), asynchronous) {
-                (true, _) => (stages - 1, stages - 1),
-                (_, Holds::Surely) => (stages, stages),
-                (_, Holds::Perhaps) => (stages - 1, stages),
-                (_, Holds::Not) => (stages - 1, stages - 1),
-            };
             let bytes = tile.bytes();
+            let (least, most) = self.kept(load, &products, stages);
             let size = match holds {
-                Holds::Not => continue,
-                Holds::Surely if least == most => Bytes::Exactly(most * bytes),
-                Holds::Surely => Bytes::Between(least * bytes, most * bytes, Reason::new(COPIES)),
-                Holds::Perhaps => Bytes::Between(0, most.max(2) * bytes, Reason::new(COPIES)),
+                Holds::Surely if least == most => self.padded(most * bytes),
+                Holds::Surely => Bytes::Between(least * bytes, self.padded(most * bytes).high(), Reason::new(COPIES)),
+                _ => Bytes::Between(0, self.padded(most.max(2) * bytes).high(), Reason::new(COPIES)),
             };
             let name = format!("{most} copies of what a loop loads for `tl.dot`");
-            if let Kind::StagedLoad { staging, barrier } = op.kind {
+            let buffers = if let Kind::StagedLoad { staging, barrier } = op.kind {
                 // What is loaded through a descriptor has a buffer in any case.
                 let ring = most * BARRIER_BYTES;
-                let (tile_size, barrier_size) = match (&size, barriers) {
-                    (Bytes::Exactly(_), 0) => (size.clone(), Bytes::Exactly(ring)),
-                    (Bytes::Exactly(_), _) => (size.clone(), Bytes::Between(0, ring, Reason::new(ORDER))),
+                let user = products.iter().find(|(_, operands, _)| {
+                    operands.iter().take(2).any(|operand| self.sources.get(operand).is_some_and(|it| it.load == load))
+                });
+                let is_first = user.is_some_and(|(product, ..)| !waited_for.contains(product));
+                let (tile_size, barrier_size) = match (size, user) {
+                    // The loads for one product are waited for together.
+                    (Bytes::Exactly(bytes), Some(_)) if is_first => (Bytes::Exactly(bytes), Bytes::Exactly(ring)),
+                    (Bytes::Exactly(bytes), Some(_)) => (Bytes::Exactly(bytes), Bytes::Exactly(0)),
                     _ => {
-                        let barrier = Bytes::Between(0, ring, Reason::new(ORDER));
-                        (Bytes::Between(bytes, most * bytes, Reason::new(COPIES)), barrier)
+                        let barriers = Bytes::Between(0, ring, Reason::new(ORDER));
+                        (Bytes::Between(bytes, most * bytes, Reason::new(COPIES)), barriers)
                     }
                 };
-                barriers += 1;
+                waited_for.extend(user.map(|(product, ..)| *product));
                 self.resize(staging, tile_size, &name);
                 self.resize(barrier, barrier_size, "barriers of what a loop loads");
                 op.kind = Kind::Plain;
-                made.push(self.allocation(op.at, staging));
-                made.push(self.allocation(op.at, barrier));
-                continue;
+                vec![self.allocation(op.at, staging), self.allocation(op.at, barrier)]
+            } else {
+                let shape = std::iter::once(most).chain(tile.shape.iter().copied()).collect();
+                vec![self.buffer(op.at, &name, (shape, tile.dtype, size, 1024, Use::Staging))]
+            };
+            for buffer in buffers {
+                op.operands.extend(&buffer.results);
+                made.push(buffer);
             }
-            let shape = std::iter::once(most).chain(tile.shape.iter().copied()).collect();
-            made.push(self.buffer(op.at, &name, (shape, tile.dtype, size, 1024, Use::Staging)));
         }
         made
     }
 
-    fn is_read_asynchronously(&self, load: ValueId, products: &[(Site, Product)]) -> Holds {
-        let units: Vec<bool> =
-            products.iter().map(|(_, product)| self.machine.unit(product).is_asynchronous()).collect();
-        let _ = load;
-        match (units.iter().all(|&is| is), units.iter().any(|&is| is)) {
-            _ if units.is_empty() => Holds::Not,
-            (true, _) => Holds::Surely,
-            (_, false) => Holds::Not,
-            _ => Holds::Perhaps,
+    /// Copies of a load that a loop of so many stages keeps, at least and at most.
+    fn kept(&self, load: ValueId, products: &[Taker], stages: u64) -> (u64, u64) {
+        let before = stages - 1;
+        if self.machine.is_amd() {
+            // Products of which one takes what the other gives are scheduled by rules of their own.
+            return if products.len() == 1 { (before, before) } else { (1.min(before), before.max(2)) };
+        }
+        let takes = |operands: &[ValueId]| {
+            operands.iter().take(2).any(|operand| self.sources.get(operand).is_some_and(|it| it.load == load))
+        };
+        let takers = || products.iter().filter(|(_, operands, _)| takes(operands));
+        let is_late = |(_, _, product): &Taker| self.machine.unit(product).is_asynchronous();
+        match (takers().any(is_late), takers().all(is_late) && takers().next().is_some()) {
+            (false, _) if takers().next().is_some() || !products.iter().any(is_late) => (before, before),
+            (_, true) => (stages, stages),
+            _ => (before, stages),
+        }
+    }
+
+    /// The compiler for AMD's newer devices leaves bytes free between rows.
+    fn padded(&self, bytes: u64) -> Bytes {
+        match self.machine.is_amd() && self.machine.hardware.capability != 942 {
+            true => Bytes::Between(bytes, bytes + bytes / 8, Reason::new(PADDED)),
+            false => Bytes::Exactly(bytes),
         }
     }
 
     /// Puts a product with the buffers of those of its operands that have none yet.
-    fn operands(&mut self, ops: &mut Vec<Op>, mut op: Op, product: &Product, around: Option<&Overlapped>) {
+    fn operands(&mut self, ops: &mut Vec<Op>, mut op: Op, product: &Product, around: Option<&Loop>) {
         let unit = self.machine.unit(product);
-        let overlapped = around.is_some_and(|around| around.staged.values().any(|&holds| holds == Holds::Surely));
-        if unit == Unit::Tcgen05 && !overlapped {
-            let size = match around {
-                Some(_) => Bytes::Between(0, BARRIER_BYTES, Reason::new(COPIES)),
-                None => Bytes::Exactly(BARRIER_BYTES),
+        let overlaps = around.is_some_and(Loop::surely_overlaps);
+        if unit == Unit::Tcgen05 && !overlaps {
+            let size = match around.is_some_and(|around| around.staged.is_some()) {
+                true => Bytes::Between(0, BARRIER_BYTES, Reason::new(COPIES)),
+                false => Bytes::Exactly(BARRIER_BYTES),
             };
             let made = self.buffer(op.at, "barrier of `tl.dot`", (vec![1], "int64", size, 16, Use::Barrier));
             op.operands.extend(&made.results);
@@ -359,30 +441,65 @@ impl Stager<'_> {
         }
         for (nth, tile) in product.operands.iter().enumerate() {
             let Some(&operand) = op.operands.get(nth) else { continue };
-            let load = self.sources.get(&operand).copied();
-            let holds = load.and_then(|source| around?.staged.get(&source.load).copied());
-            let is_direct = load.is_some_and(|source| source.is_direct);
+            let source = self.sources.get(&operand).copied();
+            let holds = source.and_then(|source| around?.holds(source.load));
+            let is_direct = source.is_some_and(|source| source.is_direct);
             if holds == Some(Holds::Surely) && is_direct {
                 continue;
             }
-            let bytes = tile.bytes();
-            let reason = || Reason::new(OPERAND);
-            let copies = if unit == Unit::Tcgen05 && around.is_some() { 2 } else { 1 };
-            let size = match (unit, holds) {
-                // It may have been brought there by the loop.
-                (_, Some(Holds::Perhaps)) => Bytes::Between(0, copies * bytes, reason()),
-                // `wgmma` and `tcgen05` take the left side from elsewhere too.
-                (Unit::Wgmma | Unit::Tcgen05, _) if nth == 0 && !is_direct => Bytes::Between(0, bytes, reason()),
-                (Unit::Wgmma | Unit::Tcgen05, _) if copies == 1 => Bytes::Exactly(bytes),
-                (Unit::Wgmma | Unit::Tcgen05, _) => Bytes::Between(bytes, copies * bytes, reason()),
-                (Unit::Registers, _) => Bytes::Between(0, bytes, reason()),
-            };
+            let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand));
             let name = if nth == 0 { "left side of `tl.dot`" } else { "right side of `tl.dot`" };
-            let made = self.buffer(op.at, name, (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
-            op.operands.extend(&made.results);
-            ops.push(made);
+            for size in self.brought(operand, (nth, tile), unit, holds, overlaps && !is_outside) {
+                let made = self.buffer(op.at, name, (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
+                // AMD reads an operand back at once.
+                let user = if self.machine.is_amd() { None } else { Some(&mut op) };
+                let read = match user {
+                    Some(op) => {
+                        op.operands.extend(&made.results);
+                        None
+                    }
+                    None => read_back(&made),
+                };
+                if is_outside {
+                    self.hoisted.push((operand, made));
+                    self.hoisted.extend(read.map(|read| (operand, read)));
+                } else {
+                    ops.push(made);
+                    ops.extend(read);
+                }
+            }
         }
         ops.push(op);
+    }
+
+    /// The buffers of an operand that no loop keeps copies of.
+    fn brought(
+        &self,
+        operand: ValueId,
+        (nth, tile): (usize, &Tile),
+        unit: Unit,
+        holds: Option<Holds>,
+        overlaps: bool,
+    ) -> Vec<Bytes> {
+        let bytes = tile.bytes();
+        let source = self.sources.get(&operand);
+        let is_direct = source.is_some_and(|source| source.is_direct);
+        let perhaps = |most: u64| Bytes::Between(0, self.padded(most).high(), Reason::new(OPERAND));
+        let twice = if unit == Unit::Tcgen05 && overlaps { 2 } else { 1 };
+        match unit {
+            // It may have been brought there by the loop.
+            _ if holds == Some(Holds::Perhaps) => vec![perhaps(bytes); twice],
+            // The left side may come from registers, or from tensor memory.
+            Unit::Wgmma | Unit::Tcgen05 if nth == 0 && self.of_products.contains(&operand) => {
+                if self.machine.warps == 4 { Vec::new() } else { vec![perhaps(bytes)] }
+            }
+            Unit::Wgmma | Unit::Tcgen05 if nth == 0 && !is_direct => vec![perhaps(bytes); twice],
+            Unit::Wgmma | Unit::Tcgen05 if !is_direct && twice > 1 => {
+                vec![Bytes::Exactly(bytes), perhaps(bytes)]
+            }
+            Unit::Wgmma | Unit::Tcgen05 => vec![Bytes::Exactly(bytes); twice],
+            Unit::Threads | Unit::TensorCores => vec![perhaps(bytes)],
+        }
     }
 
     fn resize(&mut self, id: BufferId, size: Bytes, name: &str) {
@@ -426,8 +543,8 @@ fn has_loop(op: &Op) -> bool {
         || op.kind.blocks().iter().any(|block| block.ops.iter().any(has_loop))
 }
 
-/// What ends the life of a buffer.
-fn freed(alloc: &Op) -> Option<Op> {
+/// What reads a buffer and lets go of it.
+fn read_back(alloc: &Op) -> Option<Op> {
     matches!(alloc.kind, Kind::Allocation(_)).then(|| Op {
         name: "local_dealloc",
         effect: Effect::Writes,

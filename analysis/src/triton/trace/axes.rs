@@ -140,7 +140,7 @@ impl Tracer<'_> {
     /// What is known of what a loop carries: as much as of what it starts with, until a round shows that it is less.
     pub(super) fn note_carried(&mut self, param: ValueId, start: ValueId) {
         if self.launch.dialect == Dialect::Triton {
-            let info = match self.guesses.get(&param) {
+            let info = match self.learnt.guesses.get(&param) {
                 Some(guess) => guess.clone(),
                 None => self.axes_of(start).map(|info| (*info).clone()),
             };
@@ -156,7 +156,7 @@ impl Tracer<'_> {
         let (was, is) = (self.axes_of(param), self.axes_of(next));
         let both = was.as_ref().zip(is).map(|(was, is)| was.either(&is));
         if both.as_ref() != was.as_deref() {
-            self.guesses.insert(param, both);
+            self.learnt.guesses.insert(param, both);
             self.is_overrated = true;
         }
     }

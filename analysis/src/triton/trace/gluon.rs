@@ -7,8 +7,9 @@ use tilefit_syntax::ast::ExprId;
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
-use super::super::layouts::{Compiler, Layout, inference};
-use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use};
+use super::super::layouts::{Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
+use super::super::products::{Machine, Unit};
+use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
 use super::calls::Args;
 use super::operators::ids;
@@ -587,8 +588,32 @@ impl Tracer<'_> {
             result: tile(&shape, dtype),
             is_exact,
         };
+        let layout = self.layout_of_product(id, &product);
         self.program.products.insert(id, product);
-        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: self.choice_for(id) })
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// The layout that tensor cores give a product, where that is known.
+    fn layout_of_product(&mut self, id: ValueId, product: &Product) -> Registers {
+        let shape = product.result.shape.clone();
+        let region = self.regions.last().copied().unwrap_or_default();
+        self.products.entry(region).or_default().push(shape.clone());
+        let here = self.learnt.products.get(&region).map_or(&[][..], Vec::as_slice);
+        let is_tall = |shape: &Vec<u64>| shape.first() >= shape.last();
+        // Which of several the compiler looks at first is not known.
+        let agree = here.iter().all(|other| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
+        let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1 };
+        let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
+        let (warps, bits) = (self.warps as u32, product.operands[0].bits);
+        let layout = match machine.unit(product) {
+            Unit::TensorCores if agree => mma_v2_layout(&shape, warps, here.len() > 1),
+            Unit::Wgmma => mma_v3_layout(&shape, bits, warps, here.len() > 1),
+            _ => None,
+        };
+        match layout {
+            Some(layout) => self.given_by_instruction(layout),
+            None => self.choice_for(id),
+        }
     }
 
     pub(super) fn descriptor_method(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {

@@ -152,24 +152,34 @@ const DEEPEST_EXPRESSION: u32 = 100;
 
 /// Follows the kernel that a block is.
 pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> Trace {
-    let mut guesses = HashMap::new();
+    let mut learnt = Learnt::default();
     for _ in 0..MOST_GUESSES {
-        let mut tracer = Tracer::new(environment, launch, guesses);
+        let mut tracer = Tracer::new(environment, launch, learnt.clone());
         tracer.kernel(ast);
-        if !tracer.is_overrated {
+        let is_settled = !tracer.is_overrated && tracer.products == learnt.products;
+        if is_settled {
             return tracer.finish();
         }
-        guesses = tracer.guesses;
+        learnt = Learnt { guesses: tracer.learnt.guesses, products: tracer.products };
     }
     // What is still not known to hold is not known.
-    guesses.values_mut().for_each(|guess| *guess = None);
-    let mut tracer = Tracer::new(environment, launch, guesses);
+    learnt.guesses.values_mut().for_each(|guess| *guess = None);
+    let mut tracer = Tracer::new(environment, launch, learnt);
     tracer.kernel(ast);
     tracer.finish()
 }
 
+/// What was learnt of a kernel when it was followed before, and is needed sooner than it is seen.
+#[derive(Debug, Clone, Default)]
+struct Learnt {
+    /// What is known of what loops carry, where a round showed that it is less than of what they start with.
+    guesses: HashMap<ValueId, Option<AxisInfo>>,
+    /// The shapes of products, by the block that they stand in.
+    products: HashMap<u32, Vec<Vec<u64>>>,
+}
+
 impl<'a> Tracer<'a> {
-    fn new(environment: &'a dyn Environment, launch: &'a Launch, guesses: HashMap<ValueId, Option<AxisInfo>>) -> Self {
+    fn new(environment: &'a dyn Environment, launch: &'a Launch, learnt: Learnt) -> Self {
         Tracer {
         environment,
         launch,
@@ -202,8 +212,11 @@ impl<'a> Tracer<'a> {
         constexprs: 0,
         unpinned: BTreeMap::new(),
         allocated: BTreeMap::new(),
-        guesses,
+        learnt,
         is_overrated: false,
+        products: HashMap::new(),
+        regions: vec![0],
+        last_region: 0,
     }
     }
 }
@@ -261,10 +274,14 @@ struct Tracer<'a> {
     widened: HashSet<ValueId>,
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
     costs: HashMap<ValueId, u64>,
-    /// What is known of what loops carry, where a round showed that it is less than of what they start with.
-    guesses: HashMap<ValueId, Option<AxisInfo>>,
-    /// A round showed it, and what was followed since rests on too much.
+    learnt: Learnt,
+    /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
+    /// The shapes of products, by the block that they stand in.
+    products: HashMap<u32, Vec<Vec<u64>>>,
+    /// The blocks that are being filled, by number, innermost last.
+    regions: Vec<u32>,
+    last_region: u32,
 }
 
 /// A function that is being followed.
@@ -391,12 +408,15 @@ impl Tracer<'_> {
     }
 
     fn open(&mut self) {
+        self.last_region += 1;
+        self.regions.push(self.last_region);
         self.blocks.push(Block::default());
     }
 
     /// Ends the block that is being filled, with what it yields.
     fn close(&mut self, frame: &Frame, at: ExprId, yields: Vec<ValueId>) -> Block {
         let at = self.site(frame, at);
+        self.regions.pop();
         let mut block = self.blocks.pop().unwrap_or_default();
         let yields = Op {
             name: "yield",

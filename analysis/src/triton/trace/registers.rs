@@ -342,6 +342,9 @@ impl Tracer<'_> {
                 self.unify(&tensor.layout, layout);
                 Tensor { layout: other, ..tensor.clone() }
             }
+            (_, other) if self.launch.dialect == Dialect::Triton && self.is_free(tensor, &other) => {
+                Tensor { layout: other, ..tensor.clone() }
+            }
             (one, Registers::Chosen(key)) if !matches!(one, Registers::Unknown(_)) => {
                 self.in_layout(frame, at, tensor, key)
             }

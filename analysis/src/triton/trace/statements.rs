@@ -170,7 +170,7 @@ impl Tracer<'_> {
         self.open();
         let first = self.body(frame, body);
         let then_names = std::mem::replace(&mut frame.names, before);
-        self.blocks.push(Default::default());
+        self.open();
         let second = self.body(frame, or_else);
         self.uncertain -= u32::from(is_unknown);
         let otherwise_block = self.blocks.pop().unwrap_or_default();
