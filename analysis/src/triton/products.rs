@@ -432,7 +432,7 @@ impl Stager<'_> {
         let overlaps = around.is_some_and(Loop::surely_overlaps);
         if unit == Unit::Tcgen05 && !overlaps {
             let size = match around.is_some_and(|around| around.staged.is_some()) {
-                true => Bytes::Between(0, BARRIER_BYTES, Reason::new(COPIES)),
+                true => Bytes::Between(0, 2 * BARRIER_BYTES, Reason::new(COPIES)),
                 false => Bytes::Exactly(BARRIER_BYTES),
             };
             let made = self.buffer(op.at, "barrier of `tl.dot`", (vec![1], "int64", size, 16, Use::Barrier));
@@ -449,7 +449,8 @@ impl Stager<'_> {
             }
             let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand));
             let name = if nth == 0 { "left side of `tl.dot`" } else { "right side of `tl.dot`" };
-            for size in self.brought(operand, (nth, tile), unit, holds, overlaps && !is_outside) {
+            let may_overlap = around.is_some_and(|around| around.staged.is_some());
+            for size in self.brought(operand, (nth, tile), unit, holds, [overlaps, may_overlap && !is_outside]) {
                 let made = self.buffer(op.at, name, (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
                 // AMD reads an operand back at once.
                 let user = if self.machine.is_amd() { None } else { Some(&mut op) };
@@ -479,26 +480,29 @@ impl Stager<'_> {
         (nth, tile): (usize, &Tile),
         unit: Unit,
         holds: Option<Holds>,
-        overlaps: bool,
+        [overlaps, may_overlap]: [bool; 2],
     ) -> Vec<Bytes> {
         let bytes = tile.bytes();
         let source = self.sources.get(&operand);
         let is_direct = source.is_some_and(|source| source.is_direct);
+        // What is loaded may be brought there before it is cast.
+        let loaded = source.map_or(0, |source| self.program.loads[&source.load].tile.bytes());
+        let widest = bytes.max(loaded);
         let perhaps = |most: u64| Bytes::Between(0, self.padded(most).high(), Reason::new(OPERAND));
-        let twice = if unit == Unit::Tcgen05 && overlaps { 2 } else { 1 };
+        let twice = if unit == Unit::Tcgen05 && may_overlap { 2 } else { 1 };
         match unit {
             // It may have been brought there by the loop.
-            _ if holds == Some(Holds::Perhaps) => vec![perhaps(bytes); twice],
+            _ if holds == Some(Holds::Perhaps) => vec![perhaps(widest); twice],
             // The left side may come from registers, or from tensor memory.
             Unit::Wgmma | Unit::Tcgen05 if nth == 0 && self.of_products.contains(&operand) => {
                 if self.machine.warps == 4 { Vec::new() } else { vec![perhaps(bytes)] }
             }
-            Unit::Wgmma | Unit::Tcgen05 if nth == 0 && !is_direct => vec![perhaps(bytes); twice],
-            Unit::Wgmma | Unit::Tcgen05 if !is_direct && twice > 1 => {
+            Unit::Wgmma | Unit::Tcgen05 if nth == 0 && !is_direct => vec![perhaps(widest); twice],
+            Unit::Wgmma | Unit::Tcgen05 if !(is_direct && overlaps) && twice > 1 => {
                 vec![Bytes::Exactly(bytes), perhaps(bytes)]
             }
             Unit::Wgmma | Unit::Tcgen05 => vec![Bytes::Exactly(bytes); twice],
-            Unit::Threads | Unit::TensorCores => vec![perhaps(bytes)],
+            Unit::Threads | Unit::TensorCores => vec![perhaps(widest)],
         }
     }
 

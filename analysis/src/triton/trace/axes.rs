@@ -1,6 +1,7 @@
 //! How wide accesses to global memory are, from what is known of their pointers.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
@@ -163,6 +164,13 @@ impl Tracer<'_> {
 
     /// The layout in which pointers are stored through, where that is known.
     pub(super) fn stored_in(&self, pointers: &Tensor) -> Option<Layout> {
+        let (shape, order, width) = self.access(pointers)?;
+        let bits = pointers.dtype.element().bits.max(8);
+        access_layout(&shape, bits, width, &order, self.warps as u32, &self.launch.hardware)
+    }
+
+    /// How pointers are gone through: the shape, the order, and the elements that a thread takes side by side.
+    fn access(&self, pointers: &Tensor) -> Option<(Vec<u32>, Vec<u32>, u64)> {
         let info = self.axes_of(pointers.id)?;
         let shape = narrow(&pointers.shape).ok()?;
         let bits = pointers.dtype.element().bits.max(8);
@@ -170,6 +178,27 @@ impl Tracer<'_> {
         let fastest = *order.first()? as usize;
         let aligned = (info.divisibility[fastest] * 8 / u64::from(bits)).max(1);
         let width = aligned.min(info.contiguity[fastest]).min(u64::from(shape[fastest]));
-        access_layout(&shape, bits, width, &order, self.warps as u32, &self.launch.hardware)
+        Some((shape, order, width))
+    }
+
+    /// The layout in which the compiler goes through pointers where no access beside it wants more at once (`CoalesceUtils.cpp`): those of one shape and
+    /// order take as much as the widest of them. What is too small for all threads has no layout of its own.
+    pub(super) fn gone_through_in(&self, pointers: &Tensor) -> Option<Layout> {
+        let elements: u64 = pointers.shape.iter().product();
+        let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
+        let is_layout_kept = self.launch.dialect == Dialect::Triton && elements >= threads;
+        self.stored_in(pointers).filter(|_| is_layout_kept)
+    }
+
+    /// Takes note of an access, and of its layout where that is known to be the only one.
+    pub(super) fn note_access(&mut self, pointers: &Tensor) {
+        let Some(layout) = self.gone_through_in(pointers) else { return };
+        let Some((shape, order, width)) = self.access(pointers) else { return };
+        let width = width.min(u64::from(128 / pointers.dtype.element().bits.max(8)));
+        let group = (shape, order);
+        if self.learnt.accesses.get(&group).is_some_and(|widths| widths.len() == 1) {
+            self.given.insert(self.coalesced(pointers), Arc::new(layout));
+        }
+        self.accesses.entry(group).or_default().insert(width);
     }
 }

@@ -928,6 +928,13 @@ impl Tracer<'_> {
         let mut rest = shape.clone();
         rest.remove(axis);
         let layout = inputs[0].layout.clone();
+        // In a loop the compiler may spread them over threads otherwise (`OptimizeThreadLocality.cpp`).
+        if self.regions.len() > 1
+            && self.launch.dialect == Dialect::Triton
+            && let Registers::Loaded(key) = self.resolved(&layout)
+        {
+            self.contested.insert(key);
+        }
         let kind = self.asks(Asked::Reduction { shape: shape.clone(), axis, bits, layout: layout.clone() });
         let sliced = self.sliced(&layout, axis as u32);
         let of = |dtype: Dtype| if rest.is_empty() { dtype.scalar_type() } else { Type::Tensor };

@@ -156,13 +156,16 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
     for _ in 0..MOST_GUESSES {
         let mut tracer = Tracer::new(environment, launch, learnt.clone());
         tracer.kernel(ast);
-        let is_settled = !tracer.is_overrated && tracer.products == learnt.products;
+        let is_settled =
+            !tracer.is_overrated && tracer.products == learnt.products && tracer.accesses == learnt.accesses;
         if is_settled {
             return tracer.finish();
         }
-        learnt = Learnt { guesses: tracer.learnt.guesses, products: tracer.products };
+        learnt =
+            Learnt { guesses: tracer.learnt.guesses, products: tracer.products, accesses: tracer.accesses };
     }
     // What is still not known to hold is not known.
+    learnt.accesses.clear();
     learnt.guesses.values_mut().for_each(|guess| *guess = None);
     let mut tracer = Tracer::new(environment, launch, learnt);
     tracer.kernel(ast);
@@ -176,7 +179,11 @@ struct Learnt {
     guesses: HashMap<ValueId, Option<AxisInfo>>,
     /// The shapes of products, by the block that they stand in.
     products: HashMap<u32, Vec<Vec<u64>>>,
+    accesses: Accesses,
 }
+
+/// Elements that accesses to global memory take side by side, by the shape and the order in which they go through it.
+type Accesses = HashMap<(Vec<u32>, Vec<u32>), BTreeSet<u64>>;
 
 impl<'a> Tracer<'a> {
     fn new(environment: &'a dyn Environment, launch: &'a Launch, learnt: Learnt) -> Self {
@@ -215,6 +222,7 @@ impl<'a> Tracer<'a> {
         learnt,
         is_overrated: false,
         products: HashMap::new(),
+        accesses: Accesses::default(),
         regions: vec![0],
         last_region: 0,
     }
@@ -279,6 +287,7 @@ struct Tracer<'a> {
     is_overrated: bool,
     /// The shapes of products, by the block that they stand in.
     products: HashMap<u32, Vec<Vec<u64>>>,
+    accesses: Accesses,
     /// The blocks that are being filled, by number, innermost last.
     regions: Vec<u32>,
     last_region: u32,

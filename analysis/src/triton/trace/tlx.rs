@@ -838,6 +838,9 @@ impl Tracer<'_> {
 
     /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.
     pub(super) fn coalesced(&self, pointers: &Tensor) -> u64 {
+        if let Some(layout) = self.gone_through_in(pointers) {
+            return identity(("access", format!("{layout:?}")));
+        }
         let what = self.numbered(pointers.id);
         identity((what, pointers.dtype.element().bits, &pointers.shape))
     }
