@@ -19,6 +19,8 @@ pub struct Machine {
     pub warps: u64,
     /// Of loops that do not say how many they have.
     pub stages: i64,
+    /// Loops whose author asks for it are made one with those in them.
+    pub flattens: bool,
 }
 
 /// The instructions that compute a product.
@@ -62,7 +64,10 @@ pub fn stage(program: &mut Program, machine: &Machine) {
         sources: HashMap::new(),
         turned: HashSet::new(),
         of_products: HashSet::new(),
+        through_descriptor: HashSet::new(),
+        tiles: HashMap::new(),
         within: Vec::new(),
+        flat: 0,
         hoisted: Vec::new(),
     };
     stager.read(&body);
@@ -78,6 +83,11 @@ pub fn has_results_in_tensor_memory(program: &Program, machine: &Machine) -> boo
 impl Machine {
     fn is_amd(&self) -> bool {
         self.hardware.vendor == Vendor::Amd
+    }
+
+    /// Rows are padded, and copied past the registers where that is possible.
+    fn is_padded(&self) -> bool {
+        self.is_amd() && self.hardware.capability != 942
     }
 
     pub fn unit(&self, product: &Product) -> Unit {
@@ -145,8 +155,14 @@ struct Stager<'p> {
     turned: HashSet<ValueId>,
     /// Tensors that are computed element by element of products, and lie in registers as those do.
     of_products: HashSet<ValueId>,
+    /// What is loaded through descriptors, seen from whichever side.
+    through_descriptor: HashSet<ValueId>,
+    /// Where loads through descriptors that are operands are.
+    tiles: HashMap<ValueId, ValueId>,
     /// What is computed in each of the loops around, innermost last.
     within: Vec<HashSet<ValueId>>,
+    /// Loops around that are made one with those in them.
+    flat: u32,
     /// Buffers that the loop around does not change, and what is in them.
     hoisted: Vec<(ValueId, Op)>,
 }
@@ -165,6 +181,10 @@ impl Stager<'_> {
                     || is_elementwise && op.operands.iter().any(|operand| self.of_products.contains(operand));
                 if is_of_product {
                     self.of_products.insert(result);
+                }
+                let is_view = op.name == "permute" && op.operands.iter().any(|of| self.through_descriptor.contains(of));
+                if matches!(op.kind, Kind::StagedLoad { .. }) || is_view {
+                    self.through_descriptor.insert(result);
                 }
                 if self.program.loads.contains_key(&result) {
                     self.sources.insert(result, Source { load: result, is_direct: true });
@@ -186,21 +206,40 @@ impl Stager<'_> {
         let mut ops = Vec::with_capacity(block.ops.len());
         for mut op in std::mem::take(&mut block.ops) {
             work::spend(1);
+            let is_operand_only = self.is_operand_only(&op);
             match &mut op.kind {
                 Kind::For { body, stages, .. } => {
                     let (stages, is_told) = (stages.unwrap_or(self.machine.stages), stages.is_some());
                     let looped = Loop { staged: self.staged(body, stages, is_told) };
-                    if looped.staged.is_some() {
-                        ops.extend(self.copies(body, &looped, stages));
-                    }
+                    let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
+                    let copies = match looped.staged.is_some() {
+                        true => self.copies(body, &looped, stages),
+                        false => Vec::new(),
+                    };
+                    self.flat += u32::from(is_flat);
                     self.round(body, Some(&looped));
+                    self.flat -= u32::from(is_flat);
                     self.put_hoisted(&mut ops);
+                    match self.flat > 0 {
+                        true => self.hoisted.extend(copies.into_iter().map(|copy| (ValueId(u32::MAX), copy))),
+                        false => ops.extend(copies),
+                    }
                     ops.push(op);
                 }
                 Kind::While { condition, body } => {
                     self.block(condition, None);
                     self.round(body, Some(&Loop { staged: None }));
                     self.put_hoisted(&mut ops);
+                    ops.push(op);
+                }
+                Kind::StagedLoad { staging, barrier } if is_operand_only => {
+                    // A product reads it where it was loaded to.
+                    let made = [*staging, *barrier].map(|id| self.allocation(op.at, id));
+                    let tiles: Vec<ValueId> = made.iter().flat_map(|made| made.results.clone()).collect();
+                    self.tiles.insert(op.results[0], tiles[0]);
+                    op.operands.extend(tiles);
+                    op.kind = Kind::Plain;
+                    ops.extend(made);
                     ops.push(op);
                 }
                 _ => {
@@ -216,6 +255,18 @@ impl Stager<'_> {
             }
         }
         block.ops = ops;
+    }
+
+    /// Whether what an operation loads goes to products that read it from shared memory, and nowhere else.
+    fn is_operand_only(&self, op: &Op) -> bool {
+        op.results.first().is_some_and(|&load| self.goes_to_products_only(load) && self.is_read_in_place(load))
+    }
+
+    fn is_read_in_place(&self, value: ValueId) -> bool {
+        self.uses.get(&value).into_iter().flatten().all(|(by, _)| match self.program.products.get(by) {
+            Some(product) => self.machine.unit(product).is_asynchronous(),
+            None => self.is_read_in_place(*by),
+        })
     }
 
     fn round(&mut self, body: &mut Block, around: Option<&Loop>) {
@@ -245,26 +296,30 @@ impl Stager<'_> {
         }
         let defined: HashMap<ValueId, &Op> =
             body.ops.iter().flat_map(|op| op.results.iter().map(move |&result| (result, op))).collect();
-        let operands: Vec<ValueId> = body
+        let operands: Vec<(ValueId, usize, bool)> = body
             .ops
             .iter()
-            .filter(|op| self.product(op).is_some())
-            .flat_map(|op| op.operands.iter().take(2).copied())
+            .filter_map(|op| Some((op, self.product(op)?)))
+            .flat_map(|(op, product)| {
+                let is_small_wgmma = self.machine.unit(product) == Unit::Wgmma && product.operands[0].bits <= 8;
+                op.operands.iter().take(2).enumerate().map(move |(nth, &operand)| (operand, nth, is_small_wgmma))
+            })
             .collect();
         let mut staged = HashMap::new();
         let direct: HashSet<ValueId> = operands
             .iter()
-            .filter_map(|&operand| direct_source(operand, &defined, &self.program.loads))
+            .filter_map(|&(operand, ..)| direct_source(operand, &defined, &self.program.loads))
             .filter(|&load| self.goes_to_products_only(load))
             .collect();
         for &operand in &operands {
             self.candidates(operand, &direct, &defined, &mut staged);
         }
-        if operands.is_empty() && is_told {
-            for op in &body.ops {
-                let width = op.results.first().and_then(|load| self.width(load));
-                if width.is_some_and(|(_, most)| most >= LEAST_ACCESS) {
-                    staged.insert(op.results[0], Holds::Perhaps);
+        // Other loads are kept where the author asks for it, or where rounds of a product wait for them.
+        if !operands.is_empty() || is_told {
+            for op in body.ops.iter().filter(|op| op.effect == Effect::Reads && op.results.len() == 1) {
+                let most = self.width(&op.results[0]).map_or(LEAST_ACCESS, |(_, most)| most);
+                if most >= LEAST_ACCESS {
+                    staged.entry(op.results[0]).or_insert(Holds::Perhaps);
                 }
             }
         }
@@ -283,7 +338,7 @@ impl Stager<'_> {
     /// The loads in a loop that lead to an operand of a product. `direct`: those that are operands, and nothing else.
     fn candidates(
         &self,
-        operand: ValueId,
+        (operand, nth, is_wgmma): (ValueId, usize, bool),
         direct: &HashSet<ValueId>,
         defined: &HashMap<ValueId, &Op>,
         staged: &mut HashMap<ValueId, Holds>,
@@ -294,6 +349,14 @@ impl Stager<'_> {
             work::spend(1);
             let Some(op) = defined.get(&value).filter(|_| seen.insert(value)) else { continue };
             if let Some((least, most)) = self.width(&value) {
+                if is_wgmma && !self.is_along_k(operand, value, nth) {
+                    // Operands of 8 bits must be contiguous along what is summed, and are brought there by hand where they are not.
+                    let is_plain = nth == 1 && direct.contains(&value) && self.program.loads[&value].runs_along.is_some();
+                    let holds = if is_plain { Holds::Not } else { Holds::Perhaps };
+                    staged.insert(value, holds);
+                    open.extend(&op.operands);
+                    continue;
+                }
                 let is_sure = direct.contains(&value) && least >= LEAST_ACCESS && !self.hangs_on_loads(op, defined);
                 let holds = match is_sure {
                     _ if most < LEAST_ACCESS => Holds::Not,
@@ -304,6 +367,13 @@ impl Stager<'_> {
             }
             open.extend(&op.operands);
         }
+    }
+
+    /// Whether a load that is an operand goes through memory along what the product sums over.
+    fn is_along_k(&self, operand: ValueId, load: ValueId, nth: usize) -> bool {
+        let is_turned = self.turned.contains(&operand);
+        let last = usize::from(is_turned == (nth == 1));
+        self.program.loads[&load].runs_along == Some(last)
     }
 
     /// Whether where something is loaded from is loaded in the same loop.
@@ -357,7 +427,8 @@ impl Stager<'_> {
         for op in &mut body.ops {
             let Some(&load) = op.results.first() else { continue };
             let Some(holds) = looped.holds(load).filter(|&holds| holds != Holds::Not) else { continue };
-            let tile = self.program.loads[&load].tile.clone();
+            let scalar = || Tile { shape: vec![1], bits: 64, dtype: "int64" };
+            let tile = self.program.loads.get(&load).map_or_else(scalar, |load| load.tile.clone());
             let bytes = tile.bytes();
             let (least, most) = self.kept(load, &products, stages);
             let size = match holds {
@@ -402,6 +473,9 @@ impl Stager<'_> {
     /// Copies of a load that a loop of so many stages keeps, at least and at most.
     fn kept(&self, load: ValueId, products: &[Taker], stages: u64) -> (u64, u64) {
         let before = stages - 1;
+        if self.machine.is_padded() {
+            return (0, stages);
+        }
         if self.machine.is_amd() {
             // Products of which one takes what the other gives are scheduled by rules of their own.
             return if products.len() == 1 { (before, before) } else { (1.min(before), before.max(2)) };
@@ -420,7 +494,7 @@ impl Stager<'_> {
 
     /// The compiler for AMD's newer devices leaves bytes free between rows.
     fn padded(&self, bytes: u64) -> Bytes {
-        match self.machine.is_amd() && self.machine.hardware.capability != 942 {
+        match self.machine.is_padded() {
             true => Bytes::Between(bytes, bytes + bytes / 8, Reason::new(PADDED)),
             false => Bytes::Exactly(bytes),
         }
@@ -445,6 +519,10 @@ impl Stager<'_> {
             let holds = source.and_then(|source| around?.holds(source.load));
             let is_direct = source.is_some_and(|source| source.is_direct);
             if holds == Some(Holds::Surely) && is_direct {
+                continue;
+            }
+            if let Some(&loaded) = source.filter(|_| is_direct).and_then(|source| self.tiles.get(&source.load)) {
+                op.operands.push(loaded);
                 continue;
             }
             let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand));
@@ -502,6 +580,18 @@ impl Stager<'_> {
                 vec![Bytes::Exactly(bytes), perhaps(bytes)]
             }
             Unit::Wgmma | Unit::Tcgen05 => vec![Bytes::Exactly(bytes); twice],
+            Unit::Threads | Unit::TensorCores
+                if is_direct
+                    && !self.turned.contains(&operand)
+                    && tile.bits >= 16
+                    // Within a warp elements are exchanged without shared memory.
+                    && self.machine.warps > 1
+                    && !self.through_descriptor.contains(&operand)
+                    && (unit == Unit::TensorCores || self.machine.is_amd())
+                    && !self.machine.is_padded() =>
+            {
+                vec![self.padded(bytes)]
+            }
             Unit::Threads | Unit::TensorCores => vec![perhaps(widest)],
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Helpers are inlined. What an operation computes does not matter here; what it is given, what becomes of its result, and when it happens do.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tilefit_syntax::ast::ExprId;
@@ -34,6 +34,8 @@ pub struct Program {
     pub registers: HashMap<ValueId, u64>,
     /// Results of `tl.dot`.
     pub products: HashMap<ValueId, Product>,
+    /// The indices of loops that the author wants to be one with those in them.
+    pub flattened: HashSet<ValueId>,
     /// Tensors that are loaded from global memory.
     pub loads: HashMap<ValueId, Load>,
 }
@@ -61,6 +63,8 @@ pub struct Load {
     pub tile: Tile,
     /// Bits that each thread takes side by side, at least and at most.
     pub width: (u64, u64),
+    /// The dimension along which it goes through memory, of a matrix of which that is known.
+    pub runs_along: Option<usize>,
 }
 
 /// What a task that captures a value needs to know of it.

@@ -128,6 +128,12 @@ impl Tracer<'_> {
         }
     }
 
+    /// The dimension along which pointers go through memory, where it is known.
+    pub(super) fn runs_along(&self, pointers: &Tensor) -> Option<usize> {
+        let info = self.axes_of(pointers.id)?;
+        info.order().first().map(|&dim| dim as usize)
+    }
+
     /// What is known of a loop's index.
     pub(super) fn note_index(&mut self, of: ValueId, [from, by]: [Option<ValueId>; 2]) {
         if self.launch.dialect != Dialect::Triton {

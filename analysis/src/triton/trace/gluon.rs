@@ -602,7 +602,7 @@ impl Tracer<'_> {
         let is_tall = |shape: &Vec<u64>| shape.first() >= shape.last();
         // Which of several the compiler looks at first is not known.
         let agree = here.iter().all(|other| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
-        let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1 };
+        let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1, flattens: false };
         let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
         let (warps, bits) = (self.warps as u32, product.operands[0].bits);
         let layout = match machine.unit(product) {
@@ -726,7 +726,7 @@ impl Tracer<'_> {
                 let element = tensor.dtype.element();
                 let tile = Tile { shape: (*tensor.shape).clone(), bits: element.bits, dtype: element.name };
                 let width = self.access_width(tensor, args.get(1, "mask"));
-                self.program.loads.insert(id, Load { tile, width });
+                self.program.loads.insert(id, Load { tile, width, runs_along: self.runs_along(tensor) });
                 let layout = match self.launch.dialect {
                     Dialect::Gluon => tensor.layout.clone(),
                     Dialect::Tlx | Dialect::Triton => Registers::Loaded(self.coalesced(tensor)),

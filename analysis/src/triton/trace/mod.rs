@@ -223,6 +223,7 @@ impl<'a> Tracer<'a> {
         is_overrated: false,
         products: HashMap::new(),
         accesses: Accesses::default(),
+        is_flattened: false,
         regions: vec![0],
         last_region: 0,
     }
@@ -288,6 +289,8 @@ struct Tracer<'a> {
     /// The shapes of products, by the block that they stand in.
     products: HashMap<u32, Vec<Vec<u64>>>,
     accesses: Accesses,
+    /// The loop that comes next is to be made one with those in it.
+    is_flattened: bool,
     /// The blocks that are being filled, by number, innermost last.
     regions: Vec<u32>,
     last_region: u32,

@@ -347,6 +347,9 @@ impl Tracer<'_> {
         self.open();
         let dtype = index.unwrap_or(Dtype::named("int32"));
         let index = self.new_value(Type::Scalar { bits: dtype.bits });
+        if std::mem::take(&mut self.is_flattened) {
+            self.program.flattened.insert(index);
+        }
         self.note_index(index, [operands.first().copied(), operands.get(count.saturating_sub(1)).copied()]);
         let mut params = vec![index];
         let starts = operands[count..].to_vec();

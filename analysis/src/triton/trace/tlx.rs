@@ -719,7 +719,7 @@ impl Tracer<'_> {
         };
         let id = self.emit(frame, expr, op);
         let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
-        self.program.loads.insert(id, Load { tile, width: (128, 128) });
+        self.program.loads.insert(id, Load { tile, width: (128, 128), runs_along: shape.len().checked_sub(1) });
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Flexible })
     }
 
