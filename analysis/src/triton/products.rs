@@ -359,6 +359,7 @@ impl Stager<'_> {
                 }
                 let is_sure = direct.contains(&value) && least >= LEAST_ACCESS && !self.hangs_on_loads(op, defined);
                 let holds = match is_sure {
+                    _ if most < LEAST_ACCESS && self.machine.is_padded() => Holds::Perhaps,
                     _ if most < LEAST_ACCESS => Holds::Not,
                     true => Holds::Surely,
                     false => Holds::Perhaps,
@@ -587,10 +588,9 @@ impl Stager<'_> {
                     // Within a warp elements are exchanged without shared memory.
                     && self.machine.warps > 1
                     && !self.through_descriptor.contains(&operand)
-                    && (unit == Unit::TensorCores || self.machine.is_amd())
-                    && !self.machine.is_padded() =>
+                    && unit == Unit::TensorCores =>
             {
-                vec![self.padded(bytes)]
+                vec![Bytes::Exactly(bytes)]
             }
             Unit::Threads | Unit::TensorCores => vec![perhaps(widest)],
         }

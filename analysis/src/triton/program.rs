@@ -32,6 +32,8 @@ pub struct Program {
     pub scratch: Vec<Scratch>,
     /// Registers of 32 bits that tensors take, over all threads.
     pub registers: HashMap<ValueId, u64>,
+    /// It calls `tl.dot`, or something like it.
+    pub multiplies: bool,
     /// Results of `tl.dot`.
     pub products: HashMap<ValueId, Product>,
     /// The indices of loops that the author wants to be one with those in them.

@@ -12,32 +12,33 @@ use crate::ide::traced::{placed_at, scenarios, title};
 use crate::ide::{Context, PlacedUnit};
 use crate::ir::Origin;
 use crate::triton::plan::Occupant;
+use crate::triton::trace::Dialect;
 
 /// What is known of the kernel or the buffer whose name is at `offset`.
 pub(super) fn hover(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
-    gluon: &JitKernel,
+    jit: &JitKernel,
     offset: usize,
 ) -> Option<Hover> {
-    let of_kernel = placed.range(gluon.traced.name_origin);
+    let of_kernel = placed.range(jit.traced.name_origin);
     if of_kernel.touches(offset) {
-        return Some(Hover { range: of_kernel, markdown: describe_kernel(context, placed, gluon) });
+        return Some(Hover { range: of_kernel, markdown: describe_kernel(context, placed, jit) });
     }
     let (range, name) = name_at(context, placed, offset)?;
-    let at = bound(&gluon.traced, name)?;
-    Some(Hover { range, markdown: describe(context, placed, gluon, at)? })
+    let at = bound(&jit.traced, name)?;
+    Some(Hover { range, markdown: describe(context, placed, jit, at)? })
 }
 
 /// Where a buffer of that name is bound first.
-fn bound(gluon: &TracedKernel, name: &str) -> Option<Origin> {
-    gluon.program.buffers.iter().find(|buffer| &*buffer.name == name).and_then(|buffer| buffer.name_at)
+fn bound(jit: &TracedKernel, name: &str) -> Option<Origin> {
+    jit.program.buffers.iter().find(|buffer| &*buffer.name == name).and_then(|buffer| buffer.name_at)
 }
 
-fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, gluon: &JitKernel) -> String {
-    let traced = &gluon.traced;
+fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> String {
+    let traced = &jit.traced;
     let mut text =
-        format!("`{}` on {}: {}\n\n{}", gluon.name, traced.arch, title(traced), occupancy(context, placed, traced));
+        format!("`{}` on {}: {}\n\n{}", jit.name, traced.arch, title(traced), occupancy(context, placed, traced));
     for assumed in super::assumed(traced) {
         let _ = writeln!(text, "* assumed: {assumed}");
     }
@@ -49,29 +50,32 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, gluon: &JitKe
 pub(super) fn describe(
     context: &Context<'_>,
     placed: &PlacedUnit<'_>,
-    gluon: &JitKernel,
+    jit: &JitKernel,
     at: Origin,
 ) -> Option<String> {
-    let gluon = &gluon.traced;
-    let buffer = gluon.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;
+    let is_gluon = jit.dialect == Dialect::Gluon;
+    let jit = &jit.traced;
+    let buffer = jit.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;
     let shape = formatting::shape(&buffer.shape);
-    let rows = place(context, placed, gluon, at)?;
+    let module = if is_gluon { "gl" } else { "tl" };
+    let rows = place(context, placed, jit, at)?;
     Some(format!(
-        "```python\n{}: {shape} gl.{}\n```\n\n| | |\n|---|---|\n{rows}| of the kernel | {} |\n",
+        "```python\n{}: {shape} {}.{}\n```\n\n| | |\n|---|---|\n{rows}| of the kernel | {} |\n",
         buffer.name,
+        module,
         buffer.dtype,
-        title(gluon)
+        title(jit)
     ))
 }
 
 /// Where what shares memory with a name is bound, itself included.
-pub(super) fn sharing(placed: &PlacedUnit<'_>, gluon: &TracedKernel, name: &str) -> Vec<TextRange> {
-    let Some(at) = bound(gluon, name) else { return Vec::new() };
+pub(super) fn sharing(placed: &PlacedUnit<'_>, jit: &TracedKernel, name: &str) -> Vec<TextRange> {
+    let Some(at) = bound(jit, name) else { return Vec::new() };
     let mut found = vec![placed.range(at)];
-    for (_, place) in placed_at(gluon, at) {
-        for other in sharers(gluon, place) {
+    for (_, place) in placed_at(jit, at) {
+        for other in sharers(jit, place) {
             if let Occupant::Buffer(id) = other.what
-                && let Some(at) = gluon.program.buffers[id.0 as usize].name_at
+                && let Some(at) = jit.program.buffers[id.0 as usize].name_at
             {
                 found.push(placed.range(at));
             }

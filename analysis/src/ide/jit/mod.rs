@@ -1,4 +1,4 @@
-//! Gluon kernels in the editor: the same features as for tiles, over buffers of shared and of tensor memory.
+//! Kernels of Gluon and of plain Triton in the editor: the same features as for tiles, over buffers of shared and of tensor memory.
 
 #[cfg(test)]
 mod constructs;
@@ -70,12 +70,12 @@ impl Language for Jit {
     }
 
     fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
-        let gluon = kernel(context, unit).into_iter();
-        gluon.map(|gluon| Standing { name: &gluon.name, at: gluon.traced.name_origin }).collect()
+        let jit = kernel(context, unit).into_iter();
+        jit.map(|jit| Standing { name: &jit.name, at: jit.traced.name_origin }).collect()
     }
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
-        kernel(context, unit).into_iter().map(|gluon| Box::new(View(gluon)) as language::View<'db>).collect()
+        kernel(context, unit).into_iter().map(|jit| Box::new(View(jit)) as language::View<'db>).collect()
     }
 
     fn kernels_of<'db>(
@@ -106,29 +106,29 @@ impl Language for Jit {
     }
 
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
-        let gluon = kernel(context, placed.unit)?;
+        let jit = kernel(context, placed.unit)?;
         let at = |placement: &Placement<'_>| placed.range(placement.at).touches(offset);
-        let found = placements(&gluon.traced).find(at)?;
-        Some(hover::sharing(placed, &gluon.traced, found.name))
+        let found = placements(&jit.traced).find(at)?;
+        Some(hover::sharing(placed, &jit.traced, found.name))
     }
 
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
-        let gluon = kernel(context, unit)?;
+        let jit = kernel(context, unit)?;
         Some(Box::new(|name| {
-            let buffer = gluon.traced.program.buffers.iter().find(|buffer| &*buffer.name == name)?;
+            let buffer = jit.traced.program.buffers.iter().find(|buffer| &*buffer.name == name)?;
             let shape = formatting::shape(&buffer.shape);
             Some(Value { kind: ValueKind::Other, detail: format!("{shape} {}", buffer.dtype) })
         }))
     }
 
     fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
-        let comment = kernel(context, placed.unit).and_then(|gluon| {
-            let name = placed.range(gluon.traced.name_origin);
+        let comment = kernel(context, placed.unit).and_then(|jit| {
+            let name = placed.range(jit.traced.name_origin);
             if !name.intersects(range) && !name.touches(range.start) {
                 return None;
             }
             let needed = db::jit_needed_values(context.db, placed.unit);
-            scenario_comment(context, placed, gluon.origin, &needed, unknown_sizes(placed, &gluon.traced)?)
+            scenario_comment(context, placed, jit.origin, &needed, unknown_sizes(placed, &jit.traced)?)
         });
         comment.into_iter().chain(suggested_names(context, placed, range)).collect()
     }
@@ -140,7 +140,7 @@ impl Language for Jit {
     #[cfg(test)]
     fn constructs(&self) -> Vec<super::tests::growth::Construct> {
         match self.of {
-            trace::Dialect::Gluon => constructs::gluon(),
+            trace::Dialect::Gluon => constructs::jit(),
             _ => constructs::triton(),
         }
     }
@@ -219,9 +219,16 @@ impl KernelView for View<'_> {
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
         let traced = &self.0.traced;
         let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
-        all.extend(traced.notes.iter().map(|note| not_modelled(placed, note)));
-        all.extend(unknown_sizes(placed, traced));
-        all.extend(too_much(context, placed, traced));
+        let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
+        let exceeds = too_much(context, placed, traced);
+        match self.0.dialect {
+            // Its authors chose none of what follows from that, so that they are told once, where it may matter, and on no device that is assumed.
+            trace::Dialect::Triton => {
+                all.extend(unknown.take(usize::from(traced.program.multiplies)));
+                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_told));
+            }
+            _ => all.extend(unknown.chain(exceeds)),
+        }
         all
     }
 

@@ -548,6 +548,7 @@ impl Tracer<'_> {
 
     /// `tl.dot`: what it takes of shared memory is found when all is followed.
     fn dot(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
+        self.program.multiplies = true;
         let (Some(Value::Tensor(one)), Some(Value::Tensor(two))) =
             (args.get(0, "input").cloned(), args.get(1, "other").cloned())
         else {
@@ -928,8 +929,8 @@ impl Tracer<'_> {
         let mut rest = shape.clone();
         rest.remove(axis);
         let layout = inputs[0].layout.clone();
-        // In a loop the compiler may spread them over threads otherwise (`OptimizeThreadLocality.cpp`).
-        if self.regions.len() > 1
+        // In a loop that adds them up the compiler may spread them over threads otherwise (`OptimizeThreadLocality.cpp`).
+        if self.carries
             && self.launch.dialect == Dialect::Triton
             && let Registers::Loaded(key) = self.resolved(&layout)
         {

@@ -224,6 +224,7 @@ impl<'a> Tracer<'a> {
         products: HashMap::new(),
         accesses: Accesses::default(),
         is_flattened: false,
+        carries: false,
         regions: vec![0],
         last_region: 0,
     }
@@ -289,6 +290,8 @@ struct Tracer<'a> {
     /// The shapes of products, by the block that they stand in.
     products: HashMap<u32, Vec<Vec<u64>>>,
     accesses: Accesses,
+    /// The loop around carries something from round to round.
+    carries: bool,
     /// The loop that comes next is to be made one with those in it.
     is_flattened: bool,
     /// The blocks that are being filled, by number, innermost last.

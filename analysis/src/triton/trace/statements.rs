@@ -343,6 +343,7 @@ impl Tracer<'_> {
         let (carried, starts) = self.carried(frame, at, body);
         operands.extend(starts);
         let before = frame.names.clone();
+        let carried_around = std::mem::replace(&mut self.carries, !carried.is_empty());
         let around = std::mem::replace(&mut self.is_overlapped, stages.is_some_and(|stages| stages > 1));
         self.open();
         let dtype = index.unwrap_or(Dtype::named("int32"));
@@ -378,6 +379,7 @@ impl Tracer<'_> {
         };
         self.push(op);
         self.is_overlapped = around;
+        self.carries = carried_around;
     }
 
     fn while_(&mut self, frame: &mut Frame, condition: ExprId, body: &[StmtId]) -> Flow {
