@@ -31,8 +31,8 @@ mod calls;
 mod devices;
 mod dumps;
 mod factories;
-mod gluon;
 pub(crate) mod imports;
+mod jit;
 mod launches;
 mod libraries;
 mod names;
@@ -52,14 +52,14 @@ mod traced;
 use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
 pub(crate) use dumps::{Dumped, dumped};
-pub(crate) use gluon::{
-    GluonKernel, gluon_kernel, gluon_name, gluon_needed_values, gluon_scenario_table, is_gluon_decorator,
-    is_gluon_kernel,
+pub(crate) use jit::{
+    JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_needed_values,
+    jit_scenario_table, triton_name,
 };
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
-pub(crate) use questions::{gluon_question, tlx_question};
+pub(crate) use questions::{jit_question, tlx_question};
 pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, Verdict};
 pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;

@@ -35,7 +35,8 @@ fn environment(workspace: &Workspace, name: &str, packages: &[&str]) -> anyhow::
     let done = folder.join("installed");
     if !done.exists() {
         cmd!(shell, "python3 -m venv --clear {folder}").run()?;
-        cmd!(shell, "{python} -m pip install --quiet --disable-pip-version-check --no-cache-dir {packages...}").run()?;
+        cmd!(shell, "{python} -m pip install --quiet --disable-pip-version-check --no-cache-dir {packages...}")
+            .run()?;
         shell.write_file(&done, "")?;
     }
     Ok(python)

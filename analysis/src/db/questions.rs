@@ -8,7 +8,7 @@ use crate::triton::language::Dtype;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::shared_layout::Nvmma;
 
-use super::gluon::{gluon_kernel, gluon_needed_values};
+use super::jit::{jit_kernel, jit_needed_values};
 use super::scenarios::{imports, launch_values, scenarios};
 use super::tlx::{tlx_kernel, tlx_needed_values};
 use super::traced::TracedKernel;
@@ -17,10 +17,10 @@ use super::{Unit, syntax};
 /// What an argument of which nothing is said is taken for: most numbers that kernels are given fit into it.
 const NUMBER: &str = "i32";
 
-pub(crate) fn gluon_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
-    let kernel = gluon_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
+pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
+    let kernel = jit_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
-    question_of(db, unit, &scenario, &kernel.traced, &gluon_needed_values(db, unit))
+    question_of(db, unit, &scenario, &kernel.traced, &jit_needed_values(db, unit))
 }
 
 pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {

@@ -14,6 +14,7 @@ use crate::triton::language;
 use crate::triton::layouts::{self, Hardware, Vendor};
 use crate::triton::live_ranges::Rules;
 use crate::triton::plan::{Planned, plan};
+use crate::triton::products::{self, Machine};
 use crate::triton::program::{Memory, Program};
 use crate::triton::reorder;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
@@ -51,6 +52,9 @@ pub(crate) struct TracedKernel {
 
 const LOADED_AGAIN: &str = "the compiler chooses the layouts of registers, and may load a buffer again in a loop that uses what was loaded before";
 
+const FLATTENED: &str = "whether the compiler makes one loop of those with `flatten` is not modelled";
+const RESULTS: &str = "how many results of `tl.dot` are in tensor memory at once is not modelled";
+
 /// Follows the kernel that a unit is under a scenario. `specs`: what storage alias specs come to.
 pub(super) fn traced<'db>(
     db: &'db dyn salsa::Database,
@@ -65,24 +69,28 @@ pub(super) fn traced<'db>(
     let function = scenario::function(ast)?;
     let launch = Launch { specs, ..launch(db, unit, scenario, arch, compiler, dialect) };
     let around = Around::new(db, unit);
+    let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
+    let machine = Machine { hardware: launch.hardware, warps: launch.warps, stages, flattens: false };
     let followed = within(config(db).limits, || {
         let mut trace = trace(ast, &around, &launch);
         simplify(&mut trace.program);
-        if dialect == Dialect::Tlx {
+        let mut flat = None;
+        if dialect.leaves_layouts() {
             reorder::hoist(&mut trace.program);
             simplify(&mut trace.program);
-            reorder::lower(&mut trace.program);
-            if !arch.is_amd() && arch.capability() >= 100 {
-                reorder::take_warps(&mut trace.program, launch.warps);
+            if !trace.program.flattened.is_empty() {
+                flat = Some(compiled(trace.program.clone(), &launch, &Machine { flattens: true, ..machine }));
             }
-            if !arch.is_amd() {
-                reorder::reorder(&mut trace.program, i64::from(scenario.num_stages.unwrap_or(3)));
-            }
+            trace.program = compiled(std::mem::take(&mut trace.program), &launch, &machine);
         }
         let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
-        let again = if dialect == Dialect::Tlx { reorder::loaded_again(&trace.program) } else { None };
+        let again = if dialect.leaves_layouts() { reorder::loaded_again(&trace.program) } else { None };
         let by = |rules| {
             let planned = plan(&trace.program, &unknown, rules);
+            let planned = match &flat {
+                Some(flat) => planned.or(&plan(flat, &unknown, rules), FLATTENED),
+                None => planned,
+            };
             match &again {
                 Some(again) => planned.or(&plan(again, &unknown, rules), LOADED_AGAIN),
                 None => planned,
@@ -92,6 +100,10 @@ pub(super) fn traced<'db>(
             Some(Compiler::V3_8 | Compiler::V3_9) => by(Rules::Triton),
             Some(Compiler::Fork) => by(Rules::Fork),
             None => by(Rules::Triton).either(&by(Rules::Fork)),
+        };
+        let planned = match products::has_results_in_tensor_memory(&trace.program, &machine) {
+            true => planned.with_tensor_memory(arch.tmem(), RESULTS),
+            false => planned,
         };
         (trace, planned, work::taken())
     });
@@ -124,6 +136,20 @@ pub(super) fn traced<'db>(
         is_planned,
         steps,
     })
+}
+
+/// A program after what the compiler does to it where it chooses layouts.
+fn compiled(mut program: Program, launch: &Launch, machine: &Machine) -> Program {
+    products::stage(&mut program, machine);
+    reorder::lower(&mut program);
+    let is_amd = machine.hardware.vendor == Vendor::Amd;
+    if !is_amd && machine.hardware.capability >= 100 {
+        reorder::take_warps(&mut program, launch.warps);
+    }
+    if !is_amd {
+        reorder::reorder(&mut program, machine.stages);
+    }
+    program
 }
 
 /// What the scenario says of the launch, over what the file says.

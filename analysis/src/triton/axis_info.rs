@@ -111,6 +111,52 @@ impl AxisInfo {
         })
     }
 
+    /// `self % other`: runs go on between multiples of what is divided by.
+    pub fn remainder(&self, other: &AxisInfo, shape: &[u64]) -> AxisInfo {
+        self.with(other, self.constant.zip(other.constant).and_then(|(one, two)| one.checked_rem(two)), |dim| {
+            let is_one = other.constancy[dim] == shape.get(dim).copied().unwrap_or(1);
+            let run = self.contiguity[dim].min(self.divisibility[dim]).min(other.divisibility[dim]);
+            let divisibility = self.divisibility[dim].min(other.divisibility[dim]);
+            (if is_one { run } else { 1 }, divisibility, self.constancy[dim].min(other.constancy[dim]))
+        })
+    }
+
+    /// A comparison. `is_kept_left`: of a run with a number the answer is one for as many elements as divide both (`<` and `>=`);
+    /// `is_kept_right`: of a number with a run (`<=` and `>`).
+    pub fn compared(&self, other: &AxisInfo, shape: &[u64], [is_kept_left, is_kept_right]: [bool; 2]) -> AxisInfo {
+        self.with(other, None, |dim| {
+            let extent = shape.get(dim).copied().unwrap_or(1);
+            let common = self.divisibility[dim].min(other.divisibility[dim]);
+            let left = is_kept_left && other.constancy[dim] == extent;
+            let right = is_kept_right && self.constancy[dim] == extent;
+            let mut equal = self.constancy[dim].min(other.constancy[dim]);
+            if left {
+                equal = equal.max(self.contiguity[dim].min(common));
+            }
+            if right {
+                equal = equal.max(other.contiguity[dim].min(common));
+            }
+            (1, 1, equal)
+        })
+    }
+
+    /// What is known of a value that may be either.
+    pub fn either(&self, other: &AxisInfo) -> AxisInfo {
+        let constant = self.constant.filter(|_| self.constant == other.constant);
+        self.with(other, constant, |dim| {
+            (
+                self.contiguity[dim].min(other.contiguity[dim]),
+                self.divisibility[dim].min(other.divisibility[dim]),
+                self.constancy[dim].min(other.constancy[dim]),
+            )
+        })
+    }
+
+    /// Elements along a dimension that are equal.
+    pub fn equal_along(&self, dim: usize) -> u64 {
+        self.constancy.get(dim).copied().unwrap_or(1)
+    }
+
     /// An operation of which nothing follows but that equal elements give equal ones.
     pub fn elementwise(&self, other: &AxisInfo) -> AxisInfo {
         self.with(other, None, |dim| (1, 1, self.constancy[dim].min(other.constancy[dim])))

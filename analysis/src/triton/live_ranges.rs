@@ -88,6 +88,7 @@ fn lives_in(program: &Program, body: &Block, rules: Rules) -> Lives {
         lives: Lives { buffers: vec![None; program.buffers.len()], ..Lives::default() },
         made: Vec::new(),
         computed_from: vec![Vec::new(); values],
+        behind_loop: vec![None; values],
         aliases: Vec::new(),
         constants: vec![false; values],
         used: used(program),
@@ -125,6 +126,8 @@ struct Numbers<'a> {
     made: Vec<(BufferId, ValueId, Option<Task>)>,
     /// What values are computed from, by operations through which the compiler moves conversions.
     computed_from: Vec<Vec<ValueId>>,
+    /// The last operation of the loop whose result a value is.
+    behind_loop: Vec<Option<u32>>,
     /// The second is the memory of the first.
     aliases: Vec<(ValueId, ValueId, Tie)>,
     constants: Vec<bool>,
@@ -261,8 +264,11 @@ impl Numbers<'_> {
             }
             at += 1;
         }
-        let mut places: Vec<u32> =
-            seen.iter().filter_map(|value| self.defined[value.0 as usize]).map(|at| at + 1).collect();
+        let behind = |value: &ValueId| {
+            let at = self.behind_loop[value.0 as usize].or(self.defined[value.0 as usize])?;
+            Some(at + 1)
+        };
+        let mut places: Vec<u32> = seen.iter().filter_map(behind).collect();
         places.sort_unstable();
         places.dedup();
         places
@@ -352,6 +358,10 @@ impl Numbers<'_> {
 
     /// What comes out of a loop is what its head was given last.
     fn carried(&mut self, op: &Op, carried: &[ValueId], body: &Block, head: u32) {
+        let last = self.next().saturating_sub(1);
+        for &result in &op.results {
+            self.behind_loop[result.0 as usize] = Some(last);
+        }
         if let Some(last) = body.ops.last() {
             for (&param, &next) in carried.iter().zip(&last.operands) {
                 self.alias(next, param);

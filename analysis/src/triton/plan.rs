@@ -83,6 +83,9 @@ pub fn plan(program: &Program, unknown: &[Reason], rules: Rules) -> Planned {
 /// Bytes at the start of shared memory, which anything may overwrite, that say where a block's part of tensor memory is.
 const ADDRESS_OF_TENSOR_MEMORY: u64 = 4;
 
+/// Columns of tensor memory that a block gets if it gets any.
+const LEAST_COLUMNS: u64 = 32;
+
 /// The plan of a function.
 fn planned(program: &Program, lives: Lives, unknown: &[Reason], rules: Rules) -> Planned {
     let (mut placed, mut buffers) = shared_buffers(program, &lives, rules);
@@ -154,6 +157,17 @@ impl Placed {
 }
 
 impl Planned {
+    /// The same where more may be in tensor memory, for a `reason`: up to `most` columns of it.
+    pub fn with_tensor_memory(mut self, most: u64, reason: &str) -> Planned {
+        let Planned { plan: MemoryPlan { shared, tensor, .. }, .. } = &mut self;
+        tensor.low = tensor.low.max(LEAST_COLUMNS);
+        tensor.high = tensor.high.map(|high| high.max(most));
+        tensor.reasons.push(Reason::new(reason));
+        shared.low = shared.low.max(ADDRESS_OF_TENSOR_MEMORY);
+        shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
+        self
+    }
+
     /// What a call of the function takes.
     fn taken_by(&self, life: Life) -> (Buffer, Bytes) {
         let total = &self.plan.shared;

@@ -2,7 +2,7 @@
 //!
 //! Helpers are inlined. What an operation computes does not matter here; what it is given, what becomes of its result, and when it happens do.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tilefit_syntax::ast::ExprId;
@@ -32,6 +32,41 @@ pub struct Program {
     pub scratch: Vec<Scratch>,
     /// Registers of 32 bits that tensors take, over all threads.
     pub registers: HashMap<ValueId, u64>,
+    /// It calls `tl.dot`, or something like it.
+    pub multiplies: bool,
+    /// Results of `tl.dot`.
+    pub products: HashMap<ValueId, Product>,
+    /// The indices of loops that the author wants to be one with those in them.
+    pub flattened: HashSet<ValueId>,
+    /// Tensors that are loaded from global memory.
+    pub loads: HashMap<ValueId, Load>,
+}
+
+/// A tensor as it is in shared memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tile {
+    pub shape: Vec<u64>,
+    pub bits: u32,
+    /// In Triton's words.
+    pub dtype: &'static str,
+}
+
+/// `tl.dot`: the first two operands of the operation are multiplied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Product {
+    pub operands: [Tile; 2],
+    pub result: Tile,
+    /// Numbers of 32 bits are not shortened, so that tensor cores do not help.
+    pub is_exact: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Load {
+    pub tile: Tile,
+    /// Bits that each thread takes side by side, at least and at most.
+    pub width: (u64, u64),
+    /// The dimension along which it goes through memory, of a matrix of which that is known.
+    pub runs_along: Option<usize>,
 }
 
 /// What a task that captures a value needs to know of it.

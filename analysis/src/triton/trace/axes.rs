@@ -1,14 +1,15 @@
 //! How wide accesses to global memory are, from what is known of their pointers.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::layouts::{Layout, access_layout};
 use super::super::program::ValueId;
-use super::Tracer;
 use super::registers::narrow;
 use super::value::{Tensor, Value};
+use super::{Dialect, Tracer};
 
 /// What divides an argument that the compiler specialises for.
 const DIVISIBLE: u64 = 16;
@@ -79,13 +80,103 @@ impl Tracer<'_> {
             ("sub", 2) if !is_pointer(0) => info(0).zip(info(1)).map(|(one, two)| one.sub(&two)),
             ("mul", 2) => info(0).zip(info(1)).map(|(one, two)| one.mul(&two)),
             ("cast" | "widen", 1) if !dtype.is_floating() => info(0),
+            _ if self.launch.dialect == Dialect::Triton => {
+                let one = shape.map_or(&[1][..], |shape| shape);
+                let both = || info(0).zip(info(1)).filter(|_| values.len() == 2);
+                match name {
+                    "mod" => both().map(|(value, by)| value.remainder(&by, one)),
+                    "lt" | "ge" => both().map(|(left, right)| left.compared(&right, one, [true, false])),
+                    "le" | "gt" => both().map(|(left, right)| left.compared(&right, one, [false, true])),
+                    "eq" | "ne" => both().map(|(left, right)| left.compared(&right, one, [false, false])),
+                    "and" | "or" => both().map(|(left, right)| left.elementwise(&right)),
+                    // Of what is computed of numbers that are known to divide by nothing the compiler knows nothing either.
+                    _ if shape.is_none() && !dtype.is_pointer() => {
+                        let all: Option<Vec<AxisInfo>> = (0..values.len()).map(info).collect();
+                        all.filter(|all| name != "floordiv" || all[0].divisibility[0] == 1).map(|_| AxisInfo::number(1))
+                    }
+                    _ => None,
+                }
+            }
             _ => None,
         };
         self.note_axes(of, found);
     }
 
+    /// Bits that a thread loads side by side, at least and at most.
+    pub(super) fn access_width(&self, pointers: &Tensor, mask: Option<&Value>) -> (u64, u64) {
+        let bits = u64::from(pointers.dtype.element().bits.max(8));
+        let elements: u64 = pointers.shape.iter().product();
+        let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
+        let most = (elements / threads.max(1)).max(1).saturating_mul(bits).min(128);
+        let Some(info) = self.axes_of(pointers.id) else { return (bits.min(most), most) };
+        let order = info.order();
+        let Some(&fastest) = order.first() else { return (bits, bits) };
+        let fastest = fastest as usize;
+        let aligned = (info.divisibility[fastest] * 8 / bits).max(1).min(info.contiguity[fastest]);
+        let run = aligned.saturating_mul(bits).min(most);
+        match mask {
+            None | Some(Value::None | Value::Bool(_) | Value::Int(_) | Value::Scalar(_)) => (run, run),
+            Some(Value::Tensor(mask)) => match self.axes_of(mask.id) {
+                Some(mask_info) => {
+                    let is_broadcast = mask.shape.get(fastest) != pointers.shape.get(fastest);
+                    let equal = if is_broadcast { run } else { mask_info.equal_along(fastest).saturating_mul(bits) };
+                    (run.min(equal), run.min(equal))
+                }
+                None => (run.min(bits), run),
+            },
+            Some(_) => (run.min(bits), run),
+        }
+    }
+
+    /// The dimension along which pointers go through memory, where it is known.
+    pub(super) fn runs_along(&self, pointers: &Tensor) -> Option<usize> {
+        let info = self.axes_of(pointers.id)?;
+        info.order().first().map(|&dim| dim as usize)
+    }
+
+    /// What is known of a loop's index.
+    pub(super) fn note_index(&mut self, of: ValueId, [from, by]: [Option<ValueId>; 2]) {
+        if self.launch.dialect != Dialect::Triton {
+            return;
+        }
+        let divides = |id: Option<ValueId>| id.and_then(|id| self.axes_of(id)).map_or(1, |info| info.divisibility[0]);
+        let divisibility = divides(from).min(divides(by));
+        self.note_axes(of, Some(AxisInfo::number(divisibility)));
+    }
+
+    /// What is known of what a loop carries: as much as of what it starts with, until a round shows that it is less.
+    pub(super) fn note_carried(&mut self, param: ValueId, start: ValueId) {
+        if self.launch.dialect == Dialect::Triton {
+            let info = match self.learnt.guesses.get(&param) {
+                Some(guess) => guess.clone(),
+                None => self.axes_of(start).map(|info| (*info).clone()),
+            };
+            self.note_axes(param, info);
+        }
+    }
+
+    /// Compares what was taken for known of what a loop carries with what a round makes of it.
+    pub(super) fn check_carried(&mut self, param: ValueId, next: ValueId) {
+        if self.launch.dialect != Dialect::Triton {
+            return;
+        }
+        let (was, is) = (self.axes_of(param), self.axes_of(next));
+        let both = was.as_ref().zip(is).map(|(was, is)| was.either(&is));
+        if both.as_ref() != was.as_deref() {
+            self.learnt.guesses.insert(param, both);
+            self.is_overrated = true;
+        }
+    }
+
     /// The layout in which pointers are stored through, where that is known.
     pub(super) fn stored_in(&self, pointers: &Tensor) -> Option<Layout> {
+        let (shape, order, width) = self.access(pointers)?;
+        let bits = pointers.dtype.element().bits.max(8);
+        access_layout(&shape, bits, width, &order, self.warps as u32, &self.launch.hardware)
+    }
+
+    /// How pointers are gone through: the shape, the order, and the elements that a thread takes side by side.
+    fn access(&self, pointers: &Tensor) -> Option<(Vec<u32>, Vec<u32>, u64)> {
         let info = self.axes_of(pointers.id)?;
         let shape = narrow(&pointers.shape).ok()?;
         let bits = pointers.dtype.element().bits.max(8);
@@ -93,6 +184,27 @@ impl Tracer<'_> {
         let fastest = *order.first()? as usize;
         let aligned = (info.divisibility[fastest] * 8 / u64::from(bits)).max(1);
         let width = aligned.min(info.contiguity[fastest]).min(u64::from(shape[fastest]));
-        access_layout(&shape, bits, width, &order, self.warps as u32, &self.launch.hardware)
+        Some((shape, order, width))
+    }
+
+    /// The layout in which the compiler goes through pointers where no access beside it wants more at once (`CoalesceUtils.cpp`): those of one shape and
+    /// order take as much as the widest of them. What is too small for all threads has no layout of its own.
+    pub(super) fn gone_through_in(&self, pointers: &Tensor) -> Option<Layout> {
+        let elements: u64 = pointers.shape.iter().product();
+        let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
+        let is_layout_kept = self.launch.dialect == Dialect::Triton && elements >= threads;
+        self.stored_in(pointers).filter(|_| is_layout_kept)
+    }
+
+    /// Takes note of an access, and of its layout where that is known to be the only one.
+    pub(super) fn note_access(&mut self, pointers: &Tensor) {
+        let Some(layout) = self.gone_through_in(pointers) else { return };
+        let Some((shape, order, width)) = self.access(pointers) else { return };
+        let width = width.min(u64::from(128 / pointers.dtype.element().bits.max(8)));
+        let group = (shape, order);
+        if self.learnt.accesses.get(&group).is_some_and(|widths| widths.len() == 1) {
+            self.given.insert(self.coalesced(pointers), Arc::new(layout));
+        }
+        self.accesses.entry(group).or_default().insert(width);
     }
 }

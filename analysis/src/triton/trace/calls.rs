@@ -339,6 +339,11 @@ impl Tracer<'_> {
                     Ok(bounds) => bounds,
                     Err(reason) => return Rounds::Unknown(reason.of("the bounds of a loop are not known")),
                 };
+                self.is_flattened = args.named("flatten").and_then(Value::truth) == Some(true);
+                if args.named("warp_specialize").and_then(Value::truth) == Some(true) && !self.is_amd() {
+                    let reason = "what a loop with `warp_specialize` takes is not modelled";
+                    self.note(frame, iter, Reason::new(reason));
+                }
                 return match (&*name, from.int(), to.int(), by.int()) {
                     ("static_range", Some(from), Some(to), Some(by)) => super::statements::unrolled(from, to, by),
                     ("static_range", ..) => Rounds::Unknown(Reason::new("the bounds of `static_range` are not known")),

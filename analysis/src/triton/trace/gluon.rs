@@ -7,8 +7,9 @@ use tilefit_syntax::ast::ExprId;
 
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
-use super::super::layouts::{Compiler, Layout, inference};
-use super::super::program::{Bytes, Effect, Kind, Memory, Type, Use};
+use super::super::layouts::{Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
+use super::super::products::{Machine, Unit};
+use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
 use super::calls::Args;
 use super::operators::ids;
@@ -179,12 +180,12 @@ impl Tracer<'_> {
 
     pub(super) fn language_call(&mut self, frame: &mut Frame, expr: ExprId, path: &str, args: Args) -> Value {
         let name = path;
-        let is_tlx = self.launch.dialect == Dialect::Tlx;
-        if is_tlx && name == "store" {
+        let leaves_layouts = self.launch.dialect.leaves_layouts();
+        if leaves_layouts && name == "store" {
             self.triton_store(frame, expr, &args);
             return Value::None;
         }
-        if is_tlx && let Some(value) = self.tlx_call(frame, expr, name, &args) {
+        if leaves_layouts && let Some(value) = self.tlx_call(frame, expr, name, &args) {
             return value;
         }
         if let Some(value) = self.library_call(frame, expr, name, &args) {
@@ -545,24 +546,32 @@ impl Tracer<'_> {
         Value::Tensor(Tensor { id, dtype: first.dtype, shape: Rc::new(shape), layout })
     }
 
-    /// `tl.dot`: what it takes is not known. What its result is is.
+    /// `tl.dot`: what it takes of shared memory is found when all is followed.
     fn dot(&mut self, frame: &Frame, expr: ExprId, args: &Args) -> Value {
-        let reason = Reason::new("`dot` is not modelled");
+        self.program.multiplies = true;
         let (Some(Value::Tensor(one)), Some(Value::Tensor(two))) =
             (args.get(0, "input").cloned(), args.get(1, "other").cloned())
         else {
+            let reason = super::operators::first_unknown(&args.all());
+            let reason = reason.unwrap_or_else(|| Reason::new("a product of something else than tensors"));
             return self.unknown_call(frame, expr, reason, args);
         };
-        self.note(frame, expr, reason);
         let (mut shape, columns) = ((*one.shape).clone(), two.shape.last().copied());
         if let (Some(last), Some(columns)) = (shape.last_mut(), columns) {
             *last = columns;
         }
-        let dtype = match (args.get(2, "acc"), args.named("out_dtype")) {
+        let out = args.named("out_dtype").or_else(|| args.positional.get(6));
+        let dtype = match (args.get(2, "acc"), out) {
             (Some(Value::Tensor(acc)), _) => acc.dtype,
             (_, Some(Value::Dtype(dtype))) => *dtype,
             _ if !one.dtype.is_floating() => Dtype::named("int32"),
+            _ if one.dtype.bits == 64 => one.dtype,
             _ => Dtype::named("float32"),
+        };
+        let is_exact = match (args.get(3, "input_precision"), args.get(4, "allow_tf32")) {
+            (Some(Value::Str(precision)), _) => &**precision != "tf32",
+            (_, Some(allowed)) => allowed.truth() != Some(true),
+            _ => self.is_amd(),
         };
         let operands = self.operands(frame, expr, &args.all());
         let op = Emitted {
@@ -574,11 +583,42 @@ impl Tracer<'_> {
             kind: Kind::Plain,
         };
         let id = self.emit(frame, expr, op);
-        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: self.choice_for(id) })
+        let tile = |shape: &[u64], dtype: Dtype| Tile { shape: shape.to_vec(), bits: dtype.bits, dtype: dtype.name };
+        let product = Product {
+            operands: [tile(&one.shape, one.dtype), tile(&two.shape, two.dtype)],
+            result: tile(&shape, dtype),
+            is_exact,
+        };
+        let layout = self.layout_of_product(id, &product);
+        self.program.products.insert(id, product);
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// The layout that tensor cores give a product, where that is known.
+    fn layout_of_product(&mut self, id: ValueId, product: &Product) -> Registers {
+        let shape = product.result.shape.clone();
+        let region = self.regions.last().copied().unwrap_or_default();
+        self.products.entry(region).or_default().push(shape.clone());
+        let here = self.learnt.products.get(&region).map_or(&[][..], Vec::as_slice);
+        let is_tall = |shape: &Vec<u64>| shape.first() >= shape.last();
+        // Which of several the compiler looks at first is not known.
+        let agree = here.iter().all(|other| is_tall(other) == is_tall(&shape) && other.len() == shape.len());
+        let machine = Machine { hardware: self.launch.hardware, warps: self.warps, stages: 1, flattens: false };
+        let Ok(shape) = super::registers::narrow(&shape) else { return self.choice_for(id) };
+        let (warps, bits) = (self.warps as u32, product.operands[0].bits);
+        let layout = match machine.unit(product) {
+            Unit::TensorCores if agree => mma_v2_layout(&shape, warps, here.len() > 1),
+            Unit::Wgmma => mma_v3_layout(&shape, bits, warps, here.len() > 1),
+            _ => None,
+        };
+        match layout {
+            Some(layout) => self.given_by_instruction(layout),
+            None => self.choice_for(id),
+        }
     }
 
     pub(super) fn descriptor_method(&mut self, frame: &mut Frame, expr: ExprId, name: &str, args: Args) -> Value {
-        if self.launch.dialect == Dialect::Tlx
+        if self.launch.dialect.leaves_layouts()
             && matches!(name, "load" | "store")
             && let Some((Value::Descriptor(descriptor), rest)) = args.positional.split_first()
         {
@@ -591,7 +631,7 @@ impl Tracer<'_> {
 
     fn layout_or_auto(&mut self, layout: Option<&Value>) -> Registers {
         match layout {
-            None | Some(Value::None) if self.launch.dialect == Dialect::Tlx => Registers::Flexible,
+            None | Some(Value::None) if self.launch.dialect.leaves_layouts() => Registers::Flexible,
             None | Some(Value::None) => self.new_auto(),
             // Each use of `AutoLayout()` is one of its own.
             Some(Value::Registers(Registers::Auto(u32::MAX))) => self.new_auto(),
@@ -684,9 +724,13 @@ impl Tracer<'_> {
                     kind: Kind::Plain,
                 };
                 let id = self.emit(frame, expr, op);
+                let element = tensor.dtype.element();
+                let tile = Tile { shape: (*tensor.shape).clone(), bits: element.bits, dtype: element.name };
+                let width = self.access_width(tensor, args.get(1, "mask"));
+                self.program.loads.insert(id, Load { tile, width, runs_along: self.runs_along(tensor) });
                 let layout = match self.launch.dialect {
                     Dialect::Gluon => tensor.layout.clone(),
-                    Dialect::Tlx => Registers::Loaded(self.coalesced(tensor)),
+                    Dialect::Tlx | Dialect::Triton => Registers::Loaded(self.coalesced(tensor)),
                 };
                 Value::Tensor(Tensor { id, dtype: tensor.dtype.element(), layout, ..tensor.clone() })
             }
@@ -741,8 +785,8 @@ impl Tracer<'_> {
         if let Some(reason) = place.and_then(|pointer| self.untold_pointer(pointer)) {
             return self.unknown_call(frame, expr, reason, args);
         }
-        if let (Dialect::Tlx, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
-            (self.launch.dialect, place, args.get(1, "val"))
+        if let (true, Some(Value::Tensor(pointers)), Some(Value::Tensor(value))) =
+            (self.launch.dialect.leaves_layouts(), place, args.get(1, "val"))
         {
             // Atomic operations have layouts of their own.
             let value = Tensor { layout: self.choice_for(value.id), ..value.clone() };
@@ -774,7 +818,7 @@ impl Tracer<'_> {
         let op = Emitted { name: "atomic", effect: Effect::Writes, operands: &operands, of, identity: 0, kind };
         let id = self.emit(frame, expr, op);
         match tensor {
-            Some(tensor) if self.launch.dialect == Dialect::Tlx => {
+            Some(tensor) if self.launch.dialect.leaves_layouts() => {
                 Value::Tensor(Tensor { id, dtype, layout: self.choice_for(id), ..tensor })
             }
             Some(tensor) => Value::Tensor(Tensor { id, dtype, ..tensor }),
@@ -885,6 +929,13 @@ impl Tracer<'_> {
         let mut rest = shape.clone();
         rest.remove(axis);
         let layout = inputs[0].layout.clone();
+        // In a loop that adds them up the compiler may spread them over threads otherwise (`OptimizeThreadLocality.cpp`).
+        if self.carries
+            && self.launch.dialect == Dialect::Triton
+            && let Registers::Loaded(key) = self.resolved(&layout)
+        {
+            self.contested.insert(key);
+        }
         let kind = self.asks(Asked::Reduction { shape: shape.clone(), axis, bits, layout: layout.clone() });
         let sliced = self.sliced(&layout, axis as u32);
         let of = |dtype: Dtype| if rest.is_empty() { dtype.scalar_type() } else { Type::Tensor };
@@ -992,7 +1043,7 @@ impl Tracer<'_> {
         let id = self.emit(frame, expr, op);
         let layout = match self.launch.dialect {
             Dialect::Gluon => index.layout.clone(),
-            Dialect::Tlx => self.choice_for(id),
+            Dialect::Tlx | Dialect::Triton => self.choice_for(id),
         };
         Value::Tensor(Tensor { id, dtype: source.dtype, layout, ..index })
     }

@@ -104,6 +104,15 @@ pub enum Dialect {
     Gluon,
     /// The compiler.
     Tlx,
+    /// The compiler, and there is no TLX.
+    Triton,
+}
+
+impl Dialect {
+    /// Whether the compiler chooses the layouts of registers.
+    pub fn leaves_layouts(self) -> bool {
+        self != Dialect::Gluon
+    }
 }
 
 /// What a parameter is given.
@@ -138,47 +147,90 @@ pub struct Trace {
 
 /// Helpers that call helpers deeper than this are not followed.
 const DEEPEST_CALL: u32 = 24;
+/// How often a kernel is followed again because less is known of what its loops carry than was taken for known.
+const MOST_GUESSES: usize = 6;
 /// Deeper expressions are not looked at.
 const DEEPEST_EXPRESSION: u32 = 100;
 
 /// Follows the kernel that a block is.
 pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> Trace {
-    let mut tracer = Tracer {
-        environment,
-        launch,
-        program: Program::default(),
-        blocks: vec![Block::default()],
-        notes: Vec::new(),
-        findings: Vec::new(),
-        functions: vec![None],
-        asked: Vec::new(),
-        autos: Vec::new(),
-        warps: launch.warps,
-        depth: 0,
-        nesting: 0,
-        uncertain: 0,
-        named: None,
-        known: HashMap::new(),
-        slices: Vec::new(),
-        parents: HashMap::new(),
-        given: HashMap::new(),
-        contested: HashSet::new(),
-        widened: HashSet::new(),
-        costs: HashMap::new(),
-        is_scenario: false,
-        replica: None,
-        numbers: Vec::new(),
-        axes: Vec::new(),
-        is_overlapped: false,
-        untold: HashMap::new(),
-        untyped: BTreeMap::new(),
-        constants: BTreeSet::new(),
-        constexprs: 0,
-        unpinned: BTreeMap::new(),
-        allocated: BTreeMap::new(),
-    };
+    let mut learnt = Learnt::default();
+    for _ in 0..MOST_GUESSES {
+        let mut tracer = Tracer::new(environment, launch, learnt.clone());
+        tracer.kernel(ast);
+        let is_settled =
+            !tracer.is_overrated && tracer.products == learnt.products && tracer.accesses == learnt.accesses;
+        if is_settled {
+            return tracer.finish();
+        }
+        learnt = Learnt { guesses: tracer.learnt.guesses, products: tracer.products, accesses: tracer.accesses };
+    }
+    // What is still not known to hold is not known.
+    learnt.accesses.clear();
+    learnt.guesses.values_mut().for_each(|guess| *guess = None);
+    let mut tracer = Tracer::new(environment, launch, learnt);
     tracer.kernel(ast);
     tracer.finish()
+}
+
+/// What was learnt of a kernel when it was followed before, and is needed sooner than it is seen.
+#[derive(Debug, Clone, Default)]
+struct Learnt {
+    /// What is known of what loops carry, where a round showed that it is less than of what they start with.
+    guesses: HashMap<ValueId, Option<AxisInfo>>,
+    /// The shapes of products, by the block that they stand in.
+    products: HashMap<u32, Vec<Vec<u64>>>,
+    accesses: Accesses,
+}
+
+/// Elements that accesses to global memory take side by side, by the shape and the order in which they go through it.
+type Accesses = HashMap<(Vec<u32>, Vec<u32>), BTreeSet<u64>>;
+
+impl<'a> Tracer<'a> {
+    fn new(environment: &'a dyn Environment, launch: &'a Launch, learnt: Learnt) -> Self {
+        Tracer {
+            environment,
+            launch,
+            program: Program::default(),
+            blocks: vec![Block::default()],
+            notes: Vec::new(),
+            findings: Vec::new(),
+            functions: vec![None],
+            asked: Vec::new(),
+            autos: Vec::new(),
+            warps: launch.warps,
+            depth: 0,
+            nesting: 0,
+            uncertain: 0,
+            named: None,
+            known: HashMap::new(),
+            slices: Vec::new(),
+            parents: HashMap::new(),
+            given: HashMap::new(),
+            contested: HashSet::new(),
+            widened: HashSet::new(),
+            costs: HashMap::new(),
+            is_scenario: false,
+            replica: None,
+            numbers: Vec::new(),
+            axes: Vec::new(),
+            is_overlapped: false,
+            untold: HashMap::new(),
+            untyped: BTreeMap::new(),
+            constants: BTreeSet::new(),
+            constexprs: 0,
+            unpinned: BTreeMap::new(),
+            allocated: BTreeMap::new(),
+            learnt,
+            is_overrated: false,
+            products: HashMap::new(),
+            accesses: Accesses::default(),
+            is_flattened: false,
+            carries: false,
+            regions: vec![0],
+            last_region: 0,
+        }
+    }
 }
 
 struct Tracer<'a> {
@@ -236,6 +288,19 @@ struct Tracer<'a> {
     widened: HashSet<ValueId>,
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
     costs: HashMap<ValueId, u64>,
+    learnt: Learnt,
+    /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
+    is_overrated: bool,
+    /// The shapes of products, by the block that they stand in.
+    products: HashMap<u32, Vec<Vec<u64>>>,
+    accesses: Accesses,
+    /// The loop around carries something from round to round.
+    carries: bool,
+    /// The loop that comes next is to be made one with those in it.
+    is_flattened: bool,
+    /// The blocks that are being filled, by number, innermost last.
+    regions: Vec<u32>,
+    last_region: u32,
 }
 
 /// A function that is being followed.
@@ -363,12 +428,15 @@ impl Tracer<'_> {
     }
 
     fn open(&mut self) {
+        self.last_region += 1;
+        self.regions.push(self.last_region);
         self.blocks.push(Block::default());
     }
 
     /// Ends the block that is being filled, with what it yields.
     fn close(&mut self, frame: &Frame, at: ExprId, yields: Vec<ValueId>) -> Block {
         let at = self.site(frame, at);
+        self.regions.pop();
         let mut block = self.blocks.pop().unwrap_or_default();
         let yields = Op {
             name: "yield",

@@ -8,7 +8,7 @@ use super::super::language::Dtype;
 use super::super::program::{Effect, Kind, Type, ValueId};
 use super::statements::op_name;
 use super::value::{Registers, Scalar, Tensor, Value, unknown};
-use super::{Dialect, Emitted, Frame, Tracer, identity};
+use super::{Emitted, Frame, Tracer, identity};
 use crate::finding::{Reason, Remedy};
 
 /// Operations on elements that take next to nothing (`lib/Dialect/TritonGPU/Transforms/RemoveLayoutConversions.cpp` weighs what is computed again).
@@ -198,7 +198,7 @@ impl Tracer<'_> {
             self.untold.insert(id, name);
         }
         let layout = layout.map(|layout| match layout {
-            Registers::Flexible if self.launch.dialect == Dialect::Tlx => {
+            Registers::Flexible if self.launch.dialect.leaves_layouts() => {
                 self.still_flexible(id, &operands, dtype.bits, if CHEAP.contains(&name) { 1 } else { EXPENSIVE })
             }
             layout => layout,

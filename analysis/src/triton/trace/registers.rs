@@ -161,6 +161,11 @@ impl Tracer<'_> {
                 _ => _ = self.contested.insert(*key),
             }
         }
+        if let (Some(given), Registers::Loaded(_)) = (self.uncontested(&layout), &layout)
+            && let Ok(layout) = infer(&given)
+        {
+            return self.given_by_instruction(layout);
+        }
         match layout {
             Registers::Known(layout) => match infer(&layout) {
                 Ok(layout) => Registers::Known(Arc::new(layout)),
@@ -183,7 +188,7 @@ impl Tracer<'_> {
     /// That of what a loop of TLX carries is the compiler's choice where nothing said so far what it is.
     pub(super) fn anchored(&mut self, layout: &Registers) -> Registers {
         match self.resolved(layout) {
-            Registers::Auto(auto) if self.launch.dialect == Dialect::Tlx => {
+            Registers::Auto(auto) if self.launch.dialect.leaves_layouts() => {
                 let choice = self.new_choice();
                 self.settle(auto, choice.clone());
                 choice
@@ -195,7 +200,7 @@ impl Tracer<'_> {
     /// One operation takes tensors in one layout. Where the compiler chooses layouts and these may have several, each of them may be converted.
     pub(super) fn in_one_layout(&mut self, frame: &Frame, at: ExprId, values: &[Value]) -> Vec<Value> {
         let mut values = values.to_vec();
-        if self.launch.dialect != Dialect::Tlx {
+        if !self.launch.dialect.leaves_layouts() {
             return values;
         }
         let of = |tracer: &Self, value: &Value| match value {
@@ -264,8 +269,9 @@ impl Tracer<'_> {
 
     /// The operands of an access through pointers, all of which are in the layout in which it goes through memory.
     pub(super) fn accessed(&mut self, frame: &Frame, at: ExprId, pointers: &Tensor, values: &[Value]) -> Vec<ValueId> {
+        self.note_access(pointers);
         let own = Registers::Loaded(self.coalesced(pointers));
-        let is_tlx = self.launch.dialect == Dialect::Tlx;
+        let is_tlx = self.launch.dialect.leaves_layouts();
         let values: Vec<Value> = values
             .iter()
             .map(|value| match value {
@@ -285,7 +291,7 @@ impl Tracer<'_> {
 
     /// The layout of a tensor that is as an instruction gave it.
     pub(super) fn as_given(&self, layout: &Registers) -> Option<Arc<Layout>> {
-        let Registers::Chosen(key) = self.resolved(layout) else { return None };
+        let (Registers::Chosen(key) | Registers::Loaded(key)) = self.resolved(layout) else { return None };
         if let Some(layout) = self.given.get(&key) {
             return Some(layout.clone());
         }
@@ -310,7 +316,7 @@ impl Tracer<'_> {
     /// The same where no operation could make the compiler choose another one.
     pub(super) fn uncontested(&self, layout: &Registers) -> Option<Arc<Layout>> {
         let mut of = self.resolved(layout);
-        while let Registers::Chosen(key) = of {
+        while let Registers::Chosen(key) | Registers::Loaded(key) = of {
             if self.contested.contains(&key) {
                 return None;
             }
@@ -340,6 +346,9 @@ impl Tracer<'_> {
             (one, two) if one == two && !matches!(one, Registers::Unknown(_)) => tensor.clone(),
             (Registers::Auto(_), other) | (other, Registers::Auto(_)) => {
                 self.unify(&tensor.layout, layout);
+                Tensor { layout: other, ..tensor.clone() }
+            }
+            (_, other) if self.launch.dialect == Dialect::Triton && self.is_free(tensor, &other) => {
                 Tensor { layout: other, ..tensor.clone() }
             }
             (one, Registers::Chosen(key)) if !matches!(one, Registers::Unknown(_)) => {
@@ -385,6 +394,10 @@ impl Tracer<'_> {
                 Err(Reason::new("an automatic layout that nothing settles"))
             }
             Registers::Auto(_) | Registers::Flexible | Registers::Loaded(_) | Registers::Chosen(_) => {
+                let given = self.uncontested(layout).filter(|_| self.launch.dialect == Dialect::Triton);
+                if let Some(layout) = given {
+                    return Ok(layout);
+                }
                 Err(Reason::new("the compiler chooses the layouts of registers"))
             }
             Registers::Unknown(reason) => Err(reason),

@@ -9,7 +9,7 @@ use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::program::{Block, Effect, Kind, Op, Type, ValueId};
 use super::value::{Function, Registers, Scalar, Shared, Tensor, Value, unknown};
-use super::{Dialect, Emitted, Flow, Frame, RETURNED, Tracer, identity};
+use super::{Emitted, Flow, Frame, RETURNED, Tracer, identity};
 use crate::finding::{Origin, Reason};
 use crate::work;
 
@@ -170,7 +170,7 @@ impl Tracer<'_> {
         self.open();
         let first = self.body(frame, body);
         let then_names = std::mem::replace(&mut frame.names, before);
-        self.blocks.push(Default::default());
+        self.open();
         let second = self.body(frame, or_else);
         self.uncertain -= u32::from(is_unknown);
         let otherwise_block = self.blocks.pop().unwrap_or_default();
@@ -256,7 +256,7 @@ impl Tracer<'_> {
     /// What one side of a branch makes of a name, in the layout that it has after the branch.
     fn merged(&mut self, frame: &Frame, at: ExprId, one: Value, two: &Value) -> Value {
         let (Value::Tensor(first), Value::Tensor(second)) = (&one, two) else { return one };
-        if self.launch.dialect != Dialect::Tlx {
+        if !self.launch.dialect.leaves_layouts() {
             return one;
         }
         match (self.resolved(&first.layout), self.resolved(&second.layout)) {
@@ -343,19 +343,31 @@ impl Tracer<'_> {
         let (carried, starts) = self.carried(frame, at, body);
         operands.extend(starts);
         let before = frame.names.clone();
+        let carried_around = std::mem::replace(&mut self.carries, !carried.is_empty());
         let around = std::mem::replace(&mut self.is_overlapped, stages.is_some_and(|stages| stages > 1));
         self.open();
         let dtype = index.unwrap_or(Dtype::named("int32"));
         let index = self.new_value(Type::Scalar { bits: dtype.bits });
+        if std::mem::take(&mut self.is_flattened) {
+            self.program.flattened.insert(index);
+        }
+        self.note_index(index, [operands.first().copied(), operands.get(count.saturating_sub(1)).copied()]);
         let mut params = vec![index];
-        self.enter_round(frame, &carried, &mut params);
+        let starts = operands[count..].to_vec();
+        self.enter_round(frame, &carried, &mut params, &starts);
         self.assign(frame, target, Value::Scalar(Scalar { id: index, dtype }));
         self.body(frame, body);
         let yields = self.end_of_round(frame, at, &carried);
+        for (&param, &next) in params[1..].iter().zip(&yields) {
+            self.check_carried(param, next);
+        }
         let mut body = self.close(frame, at, yields);
-        body.params = params;
         frame.names = before;
         let results = self.leave_loop(frame, &carried);
+        for (&result, &param) in results.iter().zip(&params[1..]) {
+            self.note_carried(result, param);
+        }
+        body.params = params;
         let op = Op {
             name: "for",
             at: self.site(frame, at),
@@ -367,6 +379,7 @@ impl Tracer<'_> {
         };
         self.push(op);
         self.is_overlapped = around;
+        self.carries = carried_around;
     }
 
     fn while_(&mut self, frame: &mut Frame, condition: ExprId, body: &[StmtId]) -> Flow {
@@ -377,7 +390,7 @@ impl Tracer<'_> {
         let before = frame.names.clone();
         self.open();
         let mut params = Vec::new();
-        self.enter_round(frame, &carried, &mut params);
+        self.enter_round(frame, &carried, &mut params, &[]);
         let value = self.value(frame, condition);
         if let Value::Unknown(reason) = &value {
             let reason = reason.clone().of("how long a loop goes on is not known");
@@ -458,8 +471,15 @@ impl Tracer<'_> {
         }
     }
 
-    /// Gives what is carried parameters of its own.
-    fn enter_round(&mut self, frame: &mut Frame, carried: &[(Rc<str>, Value)], params: &mut Vec<ValueId>) {
+    /// Gives what is carried parameters of its own. `starts`: what it starts with, where as much is known of all rounds.
+    fn enter_round(
+        &mut self,
+        frame: &mut Frame,
+        carried: &[(Rc<str>, Value)],
+        params: &mut Vec<ValueId>,
+        starts: &[ValueId],
+    ) {
+        let first = params.len();
         for (name, value) in carried {
             let mut leaves = Vec::new();
             value.leaves(&mut leaves);
@@ -467,12 +487,15 @@ impl Tracer<'_> {
             params.extend(ids.iter().copied());
             frame.names.insert(name.clone(), value.with_leaves(&mut ids.into_iter()));
         }
+        for (&param, &start) in params[first..].iter().zip(starts) {
+            self.note_carried(param, start);
+        }
     }
 
     /// A tensor in the layout of another one, where the compiler chooses that.
     fn as_in(&mut self, frame: &Frame, at: ExprId, value: Value, other: &Value) -> Value {
         match (&value, other) {
-            (Value::Tensor(tensor), Value::Tensor(other)) if self.launch.dialect == Dialect::Tlx => {
+            (Value::Tensor(tensor), Value::Tensor(other)) if self.launch.dialect.leaves_layouts() => {
                 Value::Tensor(self.as_chosen(frame, at, tensor, &other.layout))
             }
             _ => value,

@@ -299,7 +299,7 @@ impl Tracer<'_> {
             Value::Shared(shared) => {
                 let Some((_, shape)) = shared.shape.split_first() else { return unknown("an index into a scalar") };
                 // In TLX an element of a list is a list of one.
-                let shape = if self.launch.dialect == super::Dialect::Tlx && shape.is_empty() { &[1] } else { shape };
+                let shape = if self.launch.dialect.leaves_layouts() && shape.is_empty() { &[1] } else { shape };
                 if let Some(layout) = shared.layout.clone() {
                     self.check_rank(frame, expr, shape, &layout);
                 }

@@ -11,13 +11,15 @@ use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::super::language::Dtype;
 use super::super::layouts::{self, Layout};
-use super::super::program::{Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
+use super::super::program::{
+    Block, Buffer, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Task, Tile, Type, Use, ValueId,
+};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::arguments::default_layout;
 use super::calls::Args;
 use super::registers::Asked;
 use super::value::{Descriptor, Registers, Scalar, Shared, Tensor, TensorMemory, Value, unknown};
-use super::{Emitted, Flow, Frame, Made, Tracer, identity, tlx_layouts};
+use super::{Dialect, Emitted, Flow, Frame, Made, Tracer, identity, tlx_layouts};
 use crate::diagnostics::Code;
 use crate::finding::Reason;
 
@@ -676,7 +678,7 @@ impl Tracer<'_> {
 
     /// Loads in a loop of which the author asks to be overlapped have a buffer for each stage but one, by rules that are not followed here.
     pub(super) fn note_pipelined_load(&mut self, frame: &Frame, expr: ExprId) {
-        if self.is_overlapped {
+        if self.is_overlapped && self.launch.dialect == Dialect::Tlx {
             let reason = "how many copies of a load the compiler keeps in a loop with `num_stages` is not modelled";
             self.note(frame, expr, Reason::new(reason));
         }
@@ -718,6 +720,8 @@ impl Tracer<'_> {
             kind: Kind::StagedLoad { staging, barrier },
         };
         let id = self.emit(frame, expr, op);
+        let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
+        self.program.loads.insert(id, Load { tile, width: (128, 128), runs_along: shape.len().checked_sub(1) });
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: Registers::Flexible })
     }
 
@@ -776,8 +780,7 @@ impl Tracer<'_> {
 
     /// Operations along an axis want a layout that a product or tensor memory does not give.
     pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
-        if self.launch.dialect == super::Dialect::Tlx
-            && matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_))
+        if self.launch.dialect.leaves_layouts() && matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_))
         {
             self.conversion(frame, expr, tensor, tensor.dtype.bits);
         }
@@ -836,6 +839,9 @@ impl Tracer<'_> {
 
     /// What decides the layout in which pointers are gone through: the same for two accesses, the same layout.
     pub(super) fn coalesced(&self, pointers: &Tensor) -> u64 {
+        if let Some(layout) = self.gone_through_in(pointers) {
+            return identity(("access", format!("{layout:?}")));
+        }
         let what = self.numbered(pointers.id);
         identity((what, pointers.dtype.element().bits, &pointers.shape))
     }

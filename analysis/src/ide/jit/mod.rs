@@ -1,4 +1,4 @@
-//! Gluon kernels in the editor: the same features as for tiles, over buffers of shared and of tensor memory.
+//! Kernels of Gluon and of plain Triton in the editor: the same features as for tiles, over buffers of shared and of tensor memory.
 
 #[cfg(test)]
 mod constructs;
@@ -9,13 +9,14 @@ use std::ops::Range;
 use tilefit_syntax::TextRange;
 
 use crate::confirm::Question;
-use crate::db::{self, Dumped, GluonKernel, ScenarioTable, TracedKernel, Unit};
+use crate::db::{self, Dumped, JitKernel, ScenarioTable, TracedKernel, Unit};
 use crate::diagnostics::Code;
 use crate::ir::{Origin, Reason};
 use crate::memory::{OpenSearch, Status};
 use crate::project::Config;
 use crate::triton::device::Compiler;
 use crate::triton::plan::Placed;
+use crate::triton::trace;
 use crate::vocabulary;
 
 use super::code_actions::suggested_names;
@@ -31,32 +32,51 @@ use super::traced::actions::scenario_comment;
 use super::traced::{self, map, placements, scenarios, tile, title, too_much};
 use super::{CodeAction, Context, Hover, LoweredIr, PlacedUnit};
 
-pub(super) struct Gluon;
+/// A language of jit functions whose kernels are followed, and known by nothing else.
+pub(super) struct Jit {
+    of: trace::Dialect,
+    names: &'static Dialect,
+}
 
-static DIALECT: Dialect = Dialect {
-    is_decorator: db::is_gluon_decorator,
-    canonical: db::gluon_name,
-    words: vocabulary::GLUON,
-    root: None,
-    has_tiles: false,
+pub(super) static GLUON: Jit = Jit {
+    of: trace::Dialect::Gluon,
+    names: &Dialect {
+        is_decorator: db::is_gluon_decorator,
+        canonical: db::gluon_name,
+        words: vocabulary::GLUON,
+        root: None,
+        has_tiles: false,
+    },
 };
 
-impl Language for Gluon {
+/// Without TLX: the compiler chooses layouts, and makes the buffers.
+pub(super) static TRITON: Jit = Jit {
+    of: trace::Dialect::Triton,
+    names: &Dialect {
+        is_decorator: db::is_triton_decorator,
+        canonical: db::triton_name,
+        words: &[],
+        root: None,
+        has_tiles: false,
+    },
+};
+
+impl Language for Jit {
     fn dialect(&self) -> &'static Dialect {
-        &DIALECT
+        self.names
     }
 
     fn claims(&self, context: &Context<'_>, unit: Unit<'_>) -> bool {
-        db::is_gluon_kernel(context.db, unit)
+        db::jit_dialect(context.db, unit) == Some(self.of)
     }
 
     fn standing<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<Standing<'db>> {
-        let gluon = kernel(context, unit).into_iter();
-        gluon.map(|gluon| Standing { name: &gluon.name, at: gluon.traced.name_origin }).collect()
+        let jit = kernel(context, unit).into_iter();
+        jit.map(|jit| Standing { name: &jit.name, at: jit.traced.name_origin }).collect()
     }
 
     fn kernels<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Vec<language::View<'db>> {
-        kernel(context, unit).into_iter().map(|gluon| Box::new(View(gluon)) as language::View<'db>).collect()
+        kernel(context, unit).into_iter().map(|jit| Box::new(View(jit)) as language::View<'db>).collect()
     }
 
     fn kernels_of<'db>(
@@ -87,29 +107,29 @@ impl Language for Gluon {
     }
 
     fn sharing(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, offset: usize) -> Option<Vec<TextRange>> {
-        let gluon = kernel(context, placed.unit)?;
+        let jit = kernel(context, placed.unit)?;
         let at = |placement: &Placement<'_>| placed.range(placement.at).touches(offset);
-        let found = placements(&gluon.traced).find(at)?;
-        Some(hover::sharing(placed, &gluon.traced, found.name))
+        let found = placements(&jit.traced).find(at)?;
+        Some(hover::sharing(placed, &jit.traced, found.name))
     }
 
     fn values<'db>(&self, context: &Context<'db>, unit: Unit<'db>) -> Option<Values<'db>> {
-        let gluon = kernel(context, unit)?;
+        let jit = kernel(context, unit)?;
         Some(Box::new(|name| {
-            let buffer = gluon.traced.program.buffers.iter().find(|buffer| &*buffer.name == name)?;
+            let buffer = jit.traced.program.buffers.iter().find(|buffer| &*buffer.name == name)?;
             let shape = formatting::shape(&buffer.shape);
             Some(Value { kind: ValueKind::Other, detail: format!("{shape} {}", buffer.dtype) })
         }))
     }
 
     fn actions(&self, context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<CodeAction> {
-        let comment = kernel(context, placed.unit).and_then(|gluon| {
-            let name = placed.range(gluon.traced.name_origin);
+        let comment = kernel(context, placed.unit).and_then(|jit| {
+            let name = placed.range(jit.traced.name_origin);
             if !name.intersects(range) && !name.touches(range.start) {
                 return None;
             }
-            let needed = db::gluon_needed_values(context.db, placed.unit);
-            scenario_comment(context, placed, gluon.origin, &needed, unknown_sizes(placed, &gluon.traced)?)
+            let needed = db::jit_needed_values(context.db, placed.unit);
+            scenario_comment(context, placed, jit.origin, &needed, unknown_sizes(placed, &jit.traced)?)
         });
         comment.into_iter().chain(suggested_names(context, placed, range)).collect()
     }
@@ -120,17 +140,20 @@ impl Language for Gluon {
 
     #[cfg(test)]
     fn constructs(&self) -> Vec<super::tests::growth::Construct> {
-        constructs::constructs()
+        match self.of {
+            trace::Dialect::Gluon => constructs::jit(),
+            _ => constructs::triton(),
+        }
     }
 }
 
 /// The kernel that a unit is.
-fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db GluonKernel> {
-    db::gluon_kernel(context.db, unit).as_deref()
+fn kernel<'db>(context: &Context<'db>, unit: Unit<'db>) -> Option<&'db JitKernel> {
+    db::jit_kernel(context.db, unit).as_deref()
 }
 
 /// A kernel under the scenario in force.
-struct View<'db>(&'db GluonKernel);
+struct View<'db>(&'db JitKernel);
 
 impl KernelView for View<'_> {
     fn name(&self) -> &str {
@@ -197,14 +220,21 @@ impl KernelView for View<'_> {
     fn diagnostics(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Diagnostic> {
         let traced = &self.0.traced;
         let mut all: Vec<Diagnostic> = traced.findings.iter().map(|finding| found(placed, finding)).collect();
-        all.extend(traced.notes.iter().map(|note| not_modelled(placed, note)));
-        all.extend(unknown_sizes(placed, traced));
-        all.extend(too_much(context, placed, traced));
+        let unknown = traced.notes.iter().map(|note| not_modelled(placed, note)).chain(unknown_sizes(placed, traced));
+        let exceeds = too_much(context, placed, traced);
+        match self.0.dialect {
+            // Its authors chose none of what follows from that, so that they are told once, where it may matter, and on no device that is assumed.
+            trace::Dialect::Triton => {
+                all.extend(unknown.take(usize::from(traced.program.multiplies)));
+                all.extend(exceeds.into_iter().filter(|it| it.code != Code::MayNotFit || traced.is_told));
+            }
+            _ => all.extend(unknown.chain(exceeds)),
+        }
         all
     }
 
     fn question(&self, context: &Context<'_>, placed: &PlacedUnit<'_>) -> Result<Question, String> {
-        db::gluon_question(context.db, placed.unit)
+        db::jit_question(context.db, placed.unit)
     }
 
     fn open(&self) -> &[OpenSearch] {
@@ -233,7 +263,7 @@ impl KernelView for View<'_> {
 }
 
 fn table<'db>(context: &Context<'db>, placed: &PlacedUnit<'db>) -> Option<&'db ScenarioTable> {
-    db::gluon_scenario_table(context.db, placed.unit).as_ref()
+    db::jit_scenario_table(context.db, placed.unit).as_ref()
 }
 
 /// Said once for all sizes that a value is missing for.

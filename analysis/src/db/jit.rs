@@ -1,12 +1,13 @@
-//! Gluon kernels in the database: which functions are kernels, each under the scenario in force.
+//! Kernels of Gluon and of plain Triton in the database: which functions are kernels, each under the scenario in force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tilefit_syntax::BlockKind;
-use tilefit_syntax::ast::{Expr, Stmt};
+use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
 use crate::finding::{Origin, Remedy};
+use crate::tlx::front;
 use crate::triton::device::Compiler;
 use crate::triton::language;
 use crate::triton::scenario::{self, Scenario};
@@ -20,9 +21,10 @@ use super::scenarios::{callers, imports, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, config, syntax, units};
 
-/// A Gluon kernel under the scenario that is in force, and its memory.
+/// A kernel under the scenario that is in force, and its memory.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct GluonKernel {
+pub(crate) struct JitKernel {
+    pub(crate) dialect: Dialect,
     pub(crate) name: String,
     pub(crate) origin: Origin,
     pub(crate) traced: TracedKernel,
@@ -30,35 +32,38 @@ pub(crate) struct GluonKernel {
     pub(crate) scenarios: usize,
 }
 
-/// The Gluon kernel that a unit is, under its first scenario.
+/// The kernel that a unit is, under its first scenario.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn gluon_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<GluonKernel>> {
-    if !is_gluon_kernel(db, unit) {
-        return None;
-    }
+pub(crate) fn jit_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Arc<JitKernel>> {
+    let dialect = jit_dialect(db, unit)?;
     let ast = syntax(db, unit);
     let function = scenario::function(ast)?;
     let all = scenarios(db, unit);
     let scenario = all.first().cloned().unwrap_or_default();
-    let traced = laid_out(db, unit, &scenario)?;
+    let traced = laid_out(db, unit, dialect, &scenario)?;
     let at = ast.body.iter().find(|&&stmt| matches!(ast.stmt(stmt), Stmt::Function(_)))?;
     let name = ast.name(function.name).unwrap_or_default().to_owned();
-    Some(Arc::new(GluonKernel { name, origin: Origin::Stmt(*at), traced, scenarios: all.len() }))
+    Some(Arc::new(JitKernel { dialect, name, origin: Origin::Stmt(*at), traced, scenarios: all.len() }))
 }
 
 /// The kernel under a scenario.
-fn laid_out<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, scenario: &Scenario) -> Option<TracedKernel> {
+fn laid_out<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+    scenario: &Scenario,
+) -> Option<TracedKernel> {
     let arch = scenario.arch.unwrap_or(config(db).tlx_arch);
     let compiler = scenario.compiler.or(Some(Compiler::V3_9));
-    traced(db, unit, scenario, arch, compiler, Dialect::Gluon, BTreeMap::new())
+    traced(db, unit, scenario, arch, compiler, dialect, BTreeMap::new())
 }
 
 /// Nothing where there are fewer than two scenarios.
 #[salsa::tracked(returns(ref))]
-pub(crate) fn gluon_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
-    gluon_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
+pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
+    let kernel = jit_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
     let came_to = |scenario: &Scenario| {
-        let traced = laid_out(db, unit, scenario)?;
+        let traced = laid_out(db, unit, kernel.dialect, scenario)?;
         work::spend(traced.steps / SURVEYED_FOR_ONE);
         let plan = &traced.planned.plan;
         let (capacity, lanes) = (traced.arch.smem(), traced.arch.tmem());
@@ -75,10 +80,10 @@ pub(crate) fn gluon_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.
-pub(crate) fn gluon_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
+pub(crate) fn jit_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(String, &'static str)> {
     let mut scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
     let mut needed: Vec<(String, &'static str)> = Vec::new();
-    let Some(kernel) = gluon_kernel(db, unit) else { return needed };
+    let Some(kernel) = jit_kernel(db, unit) else { return needed };
     let mut asked = asked_for(&kernel.traced);
     // A value may lead to sizes that need another one.
     while needed.len() < MOST_NEEDED {
@@ -91,7 +96,7 @@ pub(crate) fn gluon_needed_values<'db>(db: &'db dyn salsa::Database, unit: Unit<
             scenario = scenario.filled_from(&given);
             needed.push((name, example));
         }
-        asked = laid_out(db, unit, &scenario).map_or_else(Vec::new, |traced| asked_for(&traced));
+        asked = laid_out(db, unit, kernel.dialect, &scenario).map_or_else(Vec::new, |traced| asked_for(&traced));
     }
     let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
     let params = scenario::function(ast).map_or(&[][..], |function| function.params.as_slice());
@@ -127,27 +132,39 @@ fn asked_for(traced: &TracedKernel) -> Vec<(String, &'static str)> {
     found
 }
 
-/// A function of Gluon that is launched, or that nothing of its file calls.
+/// The language of which a function is a kernel: one that is launched, or that no other jit function of its file calls.
+///
+/// A function of Triton that works on what TLX allocates is a kernel of TLX, and asked for as one before.
 #[salsa::tracked(returns(copy))]
-pub(crate) fn is_gluon_kernel<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool {
+pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<Dialect> {
     let file = unit.file(db);
     if unit.key(db).kind != BlockKind::Function || !is_jit(db, unit) {
-        return false;
+        return None;
     }
     let ast = syntax(db, unit);
-    let Some(function) = scenario::function(ast) else { return false };
-    if !scenario::is_gluon(ast, imports(db, file), function) {
-        return false;
+    let imports = imports(db, file);
+    let is_gluon = scenario::is_gluon(ast, imports, scenario::function(ast)?);
+    if !is_gluon && front::mentions_tlx(ast, imports) {
+        return None;
     }
     let is_method = unit.parent(db).is_some_and(|parent| parent.key(db).kind == BlockKind::ClassHeader);
     let is_called = || {
         let callers = callers(db, file).get(unit.key(db).name());
         callers.is_some_and(|callers| callers.iter().any(|&caller| caller != unit && is_jit(db, caller)))
     };
-    // A task is handed to `gl.warp_specialize` by its name, and launched by nothing.
-    let is_handed_on = || named_by_kernels(db, file).contains(unit.key(db).name()) && launches_of(db, unit).is_empty();
+    let is_launched = || !launches_of(db, unit).is_empty();
+    // A task is handed to `gl.warp_specialize` by its name, and what combines elements to `tl.reduce`; nothing launches them.
+    let is_handed_on = || named_by_kernels(db, file).contains(unit.key(db).name()) && !is_launched();
+    // What gives something back is a helper, of whichever file.
+    let is_helper = || !is_gluon && (gives_something(ast) || imports.module_of("tlx").is_some()) && !is_launched();
     let has_comment = unit.source(db).text.contains("tilefit:");
-    has_comment || (!is_method && !is_called() && !is_handed_on())
+    let is_kernel = has_comment || (!is_method && !is_called() && !is_handed_on() && !is_helper());
+    is_kernel.then_some(if is_gluon { Dialect::Gluon } else { Dialect::Triton })
+}
+
+/// Whether a function returns anything, as no kernel does.
+fn gives_something(ast: &Ast) -> bool {
+    ast.stmts().any(|(_, stmt)| matches!(stmt, Stmt::Return(Some(_))))
 }
 
 /// The jit functions that other ones name.
@@ -166,9 +183,19 @@ fn named_by_kernels(db: &dyn salsa::Database, file: SourceFile) -> Arc<BTreeSet<
     Arc::new(named)
 }
 
-/// Whether a decorator makes a kernel of a function.
+/// Whether a decorator makes a kernel of Gluon of a function.
 pub(crate) fn is_gluon_decorator(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> bool {
     language::canonical(imports(db, file), path).as_deref() == Some("gluon.jit")
+}
+
+/// Whether a decorator makes a kernel of Triton of a function.
+pub(crate) fn is_triton_decorator(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> bool {
+    language::canonical(imports(db, file), path).as_deref() == Some("triton.jit")
+}
+
+/// A dotted name of Triton's under the usual names of its modules.
+pub(crate) fn triton_name(db: &dyn salsa::Database, file: SourceFile, path: &[&str]) -> Option<String> {
+    language::canonical(imports(db, file), path).filter(|full| full == "tl" || full.starts_with("tl."))
 }
 
 /// A dotted name of Gluon's by its path in the language: `gl.mbarrier.init`.

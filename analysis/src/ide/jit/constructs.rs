@@ -5,7 +5,7 @@ use super::super::tests::growth::Construct;
 
 const BUFFER: &str = "b = gl.allocate_shared_memory(gl.float16, [2, 64, 64], SHARED)";
 
-pub(super) fn constructs() -> Vec<Construct> {
+pub(super) fn gluon() -> Vec<Construct> {
     let construct = |name, arranged, text| Construct { name, arranged, text };
     vec![
         construct("buffers of Gluon", Beside, |n| {
@@ -40,6 +40,28 @@ pub(super) fn constructs() -> Vec<Construct> {
             kernel(&format!("{BUFFER}\n{}", nest(n, |i| format!("for i{i} in range(n):"))))
         }),
     ]
+}
+
+/// Of plain Triton.
+pub(super) fn triton() -> Vec<Construct> {
+    let construct = |name, arranged, text| Construct { name, arranged, text };
+    vec![
+        construct("products of Triton", Beside, |n| {
+            triton_kernel(&lines(n, |i| format!("x = tl.dot(tl.load(p + {i} + tile), tl.load(q + tile), x)")))
+        }),
+        construct("loops of a Triton kernel", Within, |n| {
+            let headers: String = (0..n).map(|i| format!("{}for i{i} in range(n):\n", "    ".repeat(i))).collect();
+            triton_kernel(&format!("{headers}{}x = tl.dot(tl.load(p + tile), tl.load(q + tile), x)", "    ".repeat(n)))
+        }),
+    ]
+}
+
+fn triton_kernel(body: &str) -> String {
+    let body: String = body.lines().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "import triton\nimport triton.language as tl\n\n\n# tilefit: p=fp16 q=fp16\n@triton.jit\ndef kernel(p, q, n):\n    \
+         tile = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]\n    x = tl.zeros((64, 64), tl.float32)\n{body}    tl.store(p + tile, x)\n"
+    )
 }
 
 fn kernel(body: &str) -> String {

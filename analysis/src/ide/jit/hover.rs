@@ -1,0 +1,75 @@
+//! What is known of a name in a kernel of Gluon or plain Triton.
+
+use std::fmt::Write;
+
+use tilefit_syntax::TextRange;
+
+use crate::db::{JitKernel, TracedKernel};
+use crate::ide::formatting;
+use crate::ide::hover::{Hover, name_at};
+use crate::ide::traced::hover::{occupancy, place, sharers};
+use crate::ide::traced::{placed_at, scenarios, title};
+use crate::ide::{Context, PlacedUnit};
+use crate::ir::Origin;
+use crate::triton::plan::Occupant;
+use crate::triton::trace::Dialect;
+
+/// What is known of the kernel or the buffer whose name is at `offset`.
+pub(super) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel, offset: usize) -> Option<Hover> {
+    let of_kernel = placed.range(jit.traced.name_origin);
+    if of_kernel.touches(offset) {
+        return Some(Hover { range: of_kernel, markdown: describe_kernel(context, placed, jit) });
+    }
+    let (range, name) = name_at(context, placed, offset)?;
+    let at = bound(&jit.traced, name)?;
+    Some(Hover { range, markdown: describe(context, placed, jit, at)? })
+}
+
+/// Where a buffer of that name is bound first.
+fn bound(jit: &TracedKernel, name: &str) -> Option<Origin> {
+    jit.program.buffers.iter().find(|buffer| &*buffer.name == name).and_then(|buffer| buffer.name_at)
+}
+
+fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel) -> String {
+    let traced = &jit.traced;
+    let mut text =
+        format!("`{}` on {}: {}\n\n{}", jit.name, traced.arch, title(traced), occupancy(context, placed, traced));
+    for assumed in super::assumed(traced) {
+        let _ = writeln!(text, "* assumed: {assumed}");
+    }
+    text.push_str(&scenarios::markdown(super::table(context, placed), 0));
+    text
+}
+
+/// What is known of the buffer that is bound at a place.
+pub(super) fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel, at: Origin) -> Option<String> {
+    let is_gluon = jit.dialect == Dialect::Gluon;
+    let jit = &jit.traced;
+    let buffer = jit.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;
+    let shape = formatting::shape(&buffer.shape);
+    let module = if is_gluon { "gl" } else { "tl" };
+    let rows = place(context, placed, jit, at)?;
+    Some(format!(
+        "```python\n{}: {shape} {}.{}\n```\n\n| | |\n|---|---|\n{rows}| of the kernel | {} |\n",
+        buffer.name,
+        module,
+        buffer.dtype,
+        title(jit)
+    ))
+}
+
+/// Where what shares memory with a name is bound, itself included.
+pub(super) fn sharing(placed: &PlacedUnit<'_>, jit: &TracedKernel, name: &str) -> Vec<TextRange> {
+    let Some(at) = bound(jit, name) else { return Vec::new() };
+    let mut found = vec![placed.range(at)];
+    for (_, place) in placed_at(jit, at) {
+        for other in sharers(jit, place) {
+            if let Occupant::Buffer(id) = other.what
+                && let Some(at) = jit.program.buffers[id.0 as usize].name_at
+            {
+                found.push(placed.range(at));
+            }
+        }
+    }
+    found
+}
