@@ -30,6 +30,15 @@ pub struct Question {
     pub options: BTreeMap<String, u32>,
 }
 
+/// Which of the questions about a file are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KernelsAsked {
+    /// Each kernel under the configuration that its plan is of.
+    InForce,
+    /// Each under all of them, on all devices of the settings.
+    EveryConfiguration,
+}
+
 /// Whose compiler is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -28,6 +28,7 @@ use tilefit_packing::Problem;
 
 mod assumptions;
 mod calls;
+mod configurations;
 mod devices;
 mod dumps;
 mod factories;
@@ -51,6 +52,7 @@ mod traced;
 
 use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
+pub(crate) use configurations::{Configuration, Configurations, configurations_of};
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use jit::{
     JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_needed_values,
@@ -59,8 +61,8 @@ pub(crate) use jit::{
 use libraries::Reader;
 pub(crate) use names::{unknown_names, unparsed};
 pub(crate) use pairs::unpaired_in;
-pub(crate) use questions::{jit_question, tlx_question};
-pub(crate) use scenario_tables::{ScenarioRow, ScenarioTable, Verdict};
+pub(crate) use questions::{jit_question, question_under, tlx_question};
+pub(crate) use scenario_tables::{CameTo, ScenarioRow, ScenarioTable};
 pub(crate) use scenarios::imports as triton_imports;
 pub(crate) use shapes::given as given_shapes;
 use shared_plans::KernelPlans;

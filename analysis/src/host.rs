@@ -325,6 +325,10 @@ features! {
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
     /// What to ask the author's compiler of the kernels of a file.
     questions() -> Vec<ide::KernelQuestion> = ide::confirmation::questions;
+    /// What the configurations of the kernels of a file come to, by device.
+    configurations() -> Vec<ide::KernelConfigurations> = ide::configurations::configurations;
+    /// Each once, those of the plans first.
+    all_questions(of: crate::confirm::KernelsAsked) -> Vec<crate::confirm::Question> = ide::confirmation::all_questions;
     /// What it said of them.
     confirmations() -> Vec<ide::Confirmation> = ide::confirmation::confirmations;
     /// What is known of the tile at a byte offset.

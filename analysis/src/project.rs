@@ -40,6 +40,8 @@ pub struct Config {
     pub tlx_arch: Arch,
     /// The compiler of GPU kernels whose scenario names none.
     pub triton: Option<Compiler>,
+    /// GPUs that configurations are shown for, beside the kernel's own.
+    pub devices: Vec<Arch>,
     /// Whether a setting names the GPU, which is a default otherwise.
     pub is_gpu_named: bool,
     pub tlx_rules: Rules,
@@ -82,6 +84,7 @@ impl Default for Config {
             shapes: BTreeMap::new(),
             tlx_arch: Arch::default(),
             triton: None,
+            devices: Vec::new(),
             is_gpu_named: false,
             tlx_rules: Rules::default(),
             tlx_scenarios: BTreeMap::new(),
@@ -123,6 +126,8 @@ pub enum Shape {
     OneOf(&'static [(&'static str, &'static str)]),
     /// A GPU.
     Arch,
+    /// Several of them.
+    Archs,
     /// Words of any kind; nothing without being set.
     Text,
     /// Whether it is on without being set.
@@ -343,6 +348,17 @@ pub const SETTINGS: &[Setting] = &[
         takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
         set: |config, value| {
             (config.tlx_arch, config.is_gpu_named) = (Arch::from_name(value.as_str()?)?, true);
+            Some(())
+        },
+    },
+    Setting {
+        key: "devices",
+        about: "GPUs that the configurations of a kernel are shown for, beside its own: `[\"sm_80\", \"sm_90\"]`.",
+        shape: Shape::Archs,
+        takes: "a list of GPU architectures, such as [\"sm_80\", \"sm_90\"]",
+        set: |config, value| {
+            let names = value.as_array()?.iter().map(|name| Arch::from_name(name.as_str()?));
+            config.devices = names.collect::<Option<_>>()?;
             Some(())
         },
     },

@@ -2,6 +2,8 @@
 
 mod check;
 mod codegen;
+mod columns;
+mod configs;
 mod confirm;
 mod explain;
 mod frame;
@@ -49,6 +51,8 @@ enum Command {
     Check(check::Arguments),
     /// Print the address of each tile
     Plan(plan::Arguments),
+    /// Print what every configuration of a kernel takes on every device
+    Configs(configs::Arguments),
     /// Ask the compiler that is installed whether it plans the same. Imports the files
     Confirm(confirm::Arguments),
     /// Print the generated C++
@@ -112,6 +116,7 @@ pub(crate) fn run() -> ExitCode {
         },
         Command::Check(arguments) => check::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Configs(arguments) => configs::run(&arguments),
         Command::Confirm(arguments) => confirm::run(&arguments),
         Command::Codegen(arguments) => codegen::run(&arguments),
         Command::Map(arguments) => map::run(&arguments),

@@ -16,7 +16,7 @@ use crate::triton::trace::{Dialect, language_path};
 use super::launches::launches_of;
 use crate::work;
 
-use super::scenario_tables::{SURVEYED_FOR_ONE, ScenarioTable, Verdict, survey};
+use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{callers, imports, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, config, syntax, units};
@@ -62,21 +62,22 @@ fn laid_out<'db>(
 #[salsa::tracked(returns(ref))]
 pub(crate) fn jit_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = jit_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
-    let came_to = |scenario: &Scenario| {
-        let traced = laid_out(db, unit, kernel.dialect, scenario)?;
-        work::spend(traced.steps / SURVEYED_FOR_ONE);
-        let plan = &traced.planned.plan;
-        let (capacity, lanes) = (traced.arch.smem(), traced.arch.tmem());
-        let is_rejected = traced.findings.iter().any(|finding| finding.is_rejection());
-        let verdict = match (plan.shared.high, plan.tensor.high) {
-            _ if is_rejected => Verdict::Refused,
-            _ if plan.shared.low > capacity || plan.tensor.low > lanes => Verdict::Exceeds,
-            (Some(shared), Some(tensor)) if shared <= capacity && tensor <= lanes => Verdict::Fits,
-            _ => Verdict::Unknown,
-        };
-        Some((verdict, plan.shared.low, plan.tensor.low))
-    };
+    let came_to = |scenario: &Scenario| jit_came_to(db, unit, kernel.dialect, scenario);
     survey(db, unit, 0, None, &came_to)
+}
+
+/// What the kernel comes to under a scenario.
+pub(super) fn jit_came_to<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    dialect: Dialect,
+    scenario: &Scenario,
+) -> Option<CameTo> {
+    let traced = laid_out(db, unit, dialect, scenario)?;
+    work::spend(traced.steps / SURVEYED_FOR_ONE);
+    let (shared, tensor) = (&traced.planned.plan.shared, &traced.planned.plan.tensor);
+    let is_refused = traced.findings.iter().any(|finding| finding.is_rejection());
+    Some(CameTo::on(traced.arch, (shared.low, shared.high), (tensor.low, tensor.high), is_refused))
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.

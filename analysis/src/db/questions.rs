@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::confirm::{Asked, Question};
 use crate::eval::Constant;
+use crate::triton::device::Arch;
 use crate::triton::language::Dtype;
 use crate::triton::scenario::{self, ArgumentType, Scenario};
 use crate::triton::shared_layout::Nvmma;
@@ -20,14 +21,26 @@ const NUMBER: &str = "i32";
 pub(crate) fn jit_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = jit_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).first().cloned().unwrap_or_default();
-    question_of(db, unit, &scenario, &kernel.traced, &jit_needed_values(db, unit))
+    question_of(db, unit, &scenario, (&kernel.traced, kernel.traced.arch), &jit_needed_values(db, unit))
 }
 
 pub(crate) fn tlx_question<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Result<Question, String> {
     let kernel = tlx_kernel(db, unit).as_ref().ok_or(NOT_PLANNED)?;
     let scenario = scenarios(db, unit).get(kernel.selected).cloned().unwrap_or_default();
     let traced = kernel.traced.as_ref().ok_or("`tlx.rules` is \"seed\", which no compiler follows")?;
-    question_of(db, unit, &scenario, traced, &tlx_needed_values(db, unit))
+    question_of(db, unit, &scenario, (traced, traced.arch), &tlx_needed_values(db, unit))
+}
+
+/// The same under another scenario, on a device.
+pub(crate) fn question_under<'db>(
+    db: &'db dyn salsa::Database,
+    unit: Unit<'db>,
+    scenario: &Scenario,
+    arch: Arch,
+) -> Option<Question> {
+    let tlx = tlx_kernel(db, unit).as_ref().and_then(|kernel| kernel.traced.as_ref());
+    let traced = tlx.or(jit_kernel(db, unit).as_ref().map(|kernel| &kernel.traced))?;
+    question_of(db, unit, scenario, (traced, arch), &[]).ok()
 }
 
 const NOT_PLANNED: &str = "tilefit has no plan of it";
@@ -37,7 +50,7 @@ fn question_of<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     scenario: &Scenario,
-    traced: &TracedKernel,
+    (traced, arch): (&TracedKernel, Arch),
     needed: &[(String, &'static str)],
 ) -> Result<Question, String> {
     let untyped = traced.untyped.iter().map(|(name, example)| (name.clone(), *example));
@@ -49,7 +62,6 @@ fn question_of<'db>(
         let comment = words.join(" ");
         return Err(format!("nothing says what {} is; for example: `# tilefit: {comment}`", names.join(", ")));
     }
-    let arch = traced.arch;
     let ast = syntax(db, unit);
     let imports = imports(db, unit.file(db));
     let function = scenario::function(ast).ok_or("there is no function")?;

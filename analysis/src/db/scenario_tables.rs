@@ -30,11 +30,31 @@ pub(crate) struct ScenarioRow {
     /// Its place among all scenarios.
     pub(crate) index: usize,
     pub(crate) scenario: Scenario,
+    pub(crate) came_to: CameTo,
+}
+
+/// What a kernel comes to under one scenario.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CameTo {
     pub(crate) verdict: Verdict,
-    /// Bytes, at least.
-    pub(crate) smem: u64,
-    /// Columns, as they are requested, at least.
-    pub(crate) tmem: u64,
+    /// Bytes, at least and at most; `None` where nothing bounds it.
+    pub(crate) smem: (u64, Option<u64>),
+    /// Columns, as they are requested.
+    pub(crate) tmem: (u64, Option<u64>),
+}
+
+impl CameTo {
+    /// On a device. `is_refused`: no compiler takes the kernel.
+    pub(super) fn on(arch: Arch, smem: (u64, Option<u64>), tmem: (u64, Option<u64>), is_refused: bool) -> CameTo {
+        let (capacity, columns) = (arch.smem(), arch.tmem());
+        let verdict = match (smem.1, tmem.1) {
+            _ if is_refused => Verdict::Refused,
+            _ if smem.0 > capacity || tmem.0 > columns => Verdict::Exceeds,
+            (Some(smem), Some(tmem)) if smem <= capacity && tmem <= columns => Verdict::Fits,
+            _ => Verdict::Unknown,
+        };
+        CameTo { verdict, smem, tmem }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,53 +67,49 @@ pub(crate) enum Verdict {
     Unknown,
 }
 
+impl Verdict {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Verdict::Fits => "fits",
+            Verdict::Exceeds => "exceeds",
+            Verdict::Refused => "refused",
+            Verdict::Unknown => "unknown",
+        }
+    }
+}
+
 /// A survey may take this many times the steps of one kernel.
 pub(super) const SURVEYED_FOR_ONE: u64 = 4;
 /// Scenarios that a table has rows for. All are counted.
 const MOST_ROWS: usize = 64;
 
-/// A verdict, bytes and columns.
-type CameTo<'a> = &'a dyn Fn(&Scenario) -> Option<(Verdict, u64, u64)>;
-
-/// A row for each scenario. `came_to` says what one comes to: bytes and columns; nothing where there is no kernel. `relevant`: the parameters on
+/// A row for each scenario. `came_to` says what one comes to; nothing where there is no kernel. `relevant`: the parameters on
 /// which memory may depend; `None`: any of them.
 pub(super) fn survey<'db>(
     db: &'db dyn salsa::Database,
     unit: Unit<'db>,
     selected: usize,
     relevant: Option<&BTreeSet<String>>,
-    came_to: CameTo<'_>,
+    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
 ) -> Option<ScenarioTable> {
     let scenarios = scenarios(db, unit);
-    let mut rows: Vec<ScenarioRow> = Vec::new();
-    // Scenarios that differ in nothing that memory depends on come to the same.
-    let mut known: Vec<(Footing<'_>, (Verdict, u64, u64))> = Vec::new();
-    // One budget for all of them: a table is shown for one kernel. What was found out before it is used up counts.
-    let surveyed = within(config(db).limits, || {
-        for (index, scenario) in scenarios.iter().enumerate() {
-            let footing = Footing::of(scenario, relevant);
-            let result = match known.iter().find(|(other, _)| *other == footing) {
-                Some((_, result)) => *result,
-                None => {
-                    let result = came_to(scenario)?;
-                    known.push((footing, result));
-                    result
-                }
-            };
-            let (verdict, smem, tmem) = result;
-            rows.push(ScenarioRow { index, scenario: scenario.clone(), verdict, smem, tmem });
-        }
-        Some(())
-    });
-    if matches!(surveyed, Ok(None)) || rows.is_empty() {
+    let came_to = came_to_each(db, scenarios, relevant, came_to);
+    if came_to.is_empty() {
         return None;
     }
-    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
+    let rows = scenarios.iter().zip(came_to).enumerate();
+    let row = |(index, (scenario, came_to)): (usize, (&Scenario, CameTo))| ScenarioRow {
+        index,
+        scenario: scenario.clone(),
+        came_to,
+    };
+    let mut rows: Vec<ScenarioRow> = rows.map(row).collect();
+    let count = |verdict| rows.iter().filter(|row| row.came_to.verdict == verdict).count();
     let fits = count(Verdict::Fits);
     let fits = (fits, fits + count(Verdict::Exceeds));
     let is_cut = scenarios.len() >= scenario::MOST_SCENARIOS || rows.len() < scenarios.len();
-    rows.sort_by_key(|row| match row.verdict {
-        Verdict::Exceeds => (false, std::cmp::Reverse((row.tmem, row.smem))),
+    rows.sort_by_key(|row| match row.came_to.verdict {
+        Verdict::Exceeds => (false, std::cmp::Reverse((row.came_to.tmem.0, row.came_to.smem.0))),
         _ => (true, std::cmp::Reverse((0, 0))),
     });
     // The one in force has a row, however many do not fit.
@@ -103,6 +119,34 @@ pub(super) fn survey<'db>(
     rows.truncate(MOST_ROWS);
     let more = scenarios.len() - rows.len();
     Some(ScenarioTable { rows, more, fits, is_cut, pruned: is_pruned(db, unit) })
+}
+
+/// What a kernel comes to under each of some scenarios, up to where the budget of one table is used up; empty where there is no kernel.
+pub(super) fn came_to_each(
+    db: &dyn salsa::Database,
+    scenarios: &[Scenario],
+    relevant: Option<&BTreeSet<String>>,
+    came_to: &dyn Fn(&Scenario) -> Option<CameTo>,
+) -> Vec<CameTo> {
+    let mut found: Vec<CameTo> = Vec::new();
+    // Scenarios that differ in nothing that memory depends on come to the same.
+    let mut known: Vec<(Footing<'_>, CameTo)> = Vec::new();
+    // What was found out before the budget is used up counts.
+    let _ = within(config(db).limits, || {
+        for scenario in scenarios {
+            let footing = Footing::of(scenario, relevant);
+            let result = match known.iter().find(|(other, _)| *other == footing) {
+                Some((_, result)) => *result,
+                None => {
+                    let Some(result) = came_to(scenario) else { return };
+                    known.push((footing, result));
+                    result
+                }
+            };
+            found.push(result);
+        }
+    });
+    found
 }
 
 /// What memory depends on of a scenario.

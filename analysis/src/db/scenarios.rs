@@ -8,6 +8,7 @@ use tilefit_syntax::BlockKind;
 use crate::eval::{self, Argument, Constant, Imports, Scope};
 use crate::ir::Reason;
 use crate::tlx::language::has_tlx;
+use crate::triton::host::GpuTarget;
 use crate::triton::language;
 use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
 
@@ -301,6 +302,10 @@ pub(super) fn language_call(
     path: &[&str],
     arguments: &dyn Fn() -> Vec<Argument>,
 ) -> Option<Constant> {
-    let imports = imports(unit_scope.db, unit_scope.unit.file(unit_scope.db));
-    language::call(&language::canonical(imports, path)?, arguments)
+    let db = unit_scope.db;
+    let canonical = language::canonical(imports(db, unit_scope.unit.file(db)), path)?;
+    match canonical.as_str() {
+        "triton.runtime.driver.active.get_current_target" => Some(Constant::object(GpuTarget(config(db).tlx_arch))),
+        _ => language::call(&canonical, arguments),
+    }
 }

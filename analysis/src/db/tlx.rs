@@ -15,7 +15,7 @@ use crate::triton::tensor_memory::requested_columns;
 use crate::triton::trace::Dialect;
 use crate::work::{self, Failure, within};
 
-use super::scenario_tables::{SURVEYED_FOR_ONE, ScenarioTable, Verdict, survey};
+use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
 use super::scenarios::{calls_in, imports, is_jit, jit_functions, launch_values, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{Name, Unit, UnitScope, config, syntax};
@@ -37,36 +37,37 @@ pub(crate) struct TlxKernel {
 #[salsa::tracked(returns(ref))]
 pub(crate) fn tlx_scenario_table<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Option<ScenarioTable> {
     let kernel = tlx_kernel(db, unit).as_ref().filter(|kernel| kernel.scenarios > 1)?;
-    let launch = launch_values(db, unit);
+    let relevant = relevant_params(db, unit);
+    survey(db, unit, kernel.selected, Some(&relevant), &|scenario| tlx_came_to(db, unit, scenario))
+}
+
+/// The parameters on which memory may depend.
+pub(super) fn relevant_params<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> BTreeSet<String> {
+    let scope = UnitScope::new(db, unit);
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let helps = |name: &str| scope.function(name).is_some_and(|source| front::mentions_tlx(&source.ast, imports));
+    front::relevant_params(ast, imports, &helps)
+}
+
+/// What the kernel comes to under a scenario.
+pub(super) fn tlx_came_to<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>, scenario: &Scenario) -> Option<CameTo> {
     let scope = UnitScope::new(db, unit);
     let (ast, imports, config) = (syntax(db, unit), imports(db, unit.file(db)), config(db));
-    let helps = |name: &str| scope.function(name).is_some_and(|source| front::mentions_tlx(&source.ast, imports));
-    let relevant = front::relevant_params(ast, imports, &helps);
-    let came_to = |scenario: &Scenario| {
-        let kernel = front::read(ast, &scope, imports, scenario, &launch)?;
-        let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
-        let columns = requested_columns(plan.tmem.all);
-        let (smem, tmem) = match laid_out(db, unit, scenario, &kernel, &plan) {
-            Some(traced) => {
-                work::spend(traced.steps / SURVEYED_FOR_ONE);
-                let (shared, tensor) = (traced.planned.plan.shared, traced.planned.plan.tensor);
-                ((shared.low, shared.high), (columns.min(tensor.low), tensor.high.map(|high| high.max(columns))))
-            }
-            None => {
-                let known = |used| plan.is_exact(&kernel).then_some(used);
-                ((plan.smem.all, known(plan.smem.all)), (columns, known(columns)))
-            }
-        };
-        let (capacity, lanes) = (plan.arch.smem(), plan.arch.tmem());
-        let verdict = match (smem.1, tmem.1) {
-            _ if kernel.contradiction.is_some() => Verdict::Refused,
-            _ if smem.0 > capacity || tmem.0 > lanes => Verdict::Exceeds,
-            (Some(smem), Some(tmem)) if smem <= capacity && tmem <= lanes => Verdict::Fits,
-            _ => Verdict::Unknown,
-        };
-        Some((verdict, smem.0, tmem.0))
+    let kernel = front::read(ast, &scope, imports, scenario, &launch_values(db, unit))?;
+    let plan = tlx::plan(&kernel, config.tlx_arch, config.tlx_rules);
+    let columns = requested_columns(plan.tmem.all);
+    let (smem, tmem) = match laid_out(db, unit, scenario, &kernel, &plan) {
+        Some(traced) => {
+            work::spend(traced.steps / SURVEYED_FOR_ONE);
+            let (shared, tensor) = (traced.planned.plan.shared, traced.planned.plan.tensor);
+            ((shared.low, shared.high), (columns.min(tensor.low), tensor.high.map(|high| high.max(columns))))
+        }
+        None => {
+            let known = |used| plan.is_exact(&kernel).then_some(used);
+            ((plan.smem.all, known(plan.smem.all)), (columns, known(columns)))
+        }
     };
-    survey(db, unit, kernel.selected, Some(&relevant), &came_to)
+    Some(CameTo::on(plan.arch, smem, tmem, kernel.contradiction.is_some()))
 }
 
 /// The parameters that need values before all sizes of a kernel are known, each with an example.

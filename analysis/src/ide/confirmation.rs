@@ -1,12 +1,14 @@
 //! What the author's compiler says of the kernels of a file, beside what tilefit says of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::Serialize;
 use tilefit_syntax::TextRange;
 
-use crate::confirm::{Answer, By, FailureKind, Function, Outcome, Program, Question, SharedBuffer, SharedPlan, Tile};
+use crate::confirm::{
+    Answer, By, FailureKind, Function, KernelsAsked, Outcome, Program, Question, SharedBuffer, SharedPlan, Tile,
+};
 use crate::diagnostics::Code;
 use crate::project::Confirm;
 
@@ -14,7 +16,7 @@ use super::code_actions::{CodeAction, Effect};
 use super::diagnostics::Diagnostic;
 use super::language::{KernelView, Memory};
 use super::plan_view::TilePlan;
-use super::{Context, PlacedUnit};
+use super::{Context, PlacedUnit, configurations};
 
 /// What to ask of one kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,6 +161,17 @@ pub(crate) fn questions(context: &Context<'_>) -> Vec<KernelQuestion> {
             });
         }
     }
+    all
+}
+
+/// What there is to ask, each once.
+pub(crate) fn all_questions(context: &Context<'_>, of: KernelsAsked) -> Vec<Question> {
+    let mut all: Vec<Question> = questions(context).into_iter().filter_map(|it| it.question.ok()).collect();
+    if of == KernelsAsked::EveryConfiguration {
+        all.extend(context.units().flat_map(|placed| configurations::questions(context, &placed)));
+    }
+    let mut seen = HashSet::new();
+    all.retain(|question| seen.insert(question.clone()));
     all
 }
 

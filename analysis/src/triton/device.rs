@@ -83,6 +83,14 @@ impl Arch {
         self.0.tmem
     }
 
+    /// Blocks with so many bytes of shared memory that a multiprocessor has room for. NVIDIA's keep 1 KiB for each block from sm_80 on; no
+    /// generation runs more than 32.
+    pub fn blocks(self, bytes: u64) -> u64 {
+        const MOST: u64 = 32;
+        let kept = if self.is_amd() || self.capability() < 80 { 0 } else { 1024 };
+        (self.smem() + kept).checked_div(bytes + kept).map_or(MOST, |blocks| blocks.min(MOST))
+    }
+
     pub fn is_amd(self) -> bool {
         self.0.vendor == Vendor::Amd
     }
@@ -155,6 +163,16 @@ pub fn out_of_resource(resource: &str, required: u64, limit: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_share_a_multiprocessor() {
+        let blocks = |name: &str, bytes| Arch::from_name(name).map(|arch| arch.blocks(bytes));
+        assert_eq!(blocks("sm_90", 232_448), Some(1));
+        assert_eq!(blocks("sm_90", 115_712), Some(2));
+        assert_eq!(blocks("sm_90", 115_713), Some(1));
+        assert_eq!(blocks("sm_80", 0), Some(32));
+        assert_eq!(blocks("gfx942", 32_768), Some(2));
+    }
 
     #[test]
     fn architectures_by_name() {

@@ -238,6 +238,64 @@ impl Behaviour for Context {
     }
 }
 
+/// The device that a program asks Triton for: the one that kernels are planned for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GpuTarget(pub Arch);
+
+impl GpuTarget {
+    fn backend(self) -> &'static str {
+        if self.0.is_amd() { "hip" } else { "cuda" }
+    }
+}
+
+impl Behaviour for GpuTarget {
+    fn truth(&self) -> Option<bool> {
+        Some(true)
+    }
+
+    fn is_known(&self) -> bool {
+        true
+    }
+
+    fn is_lasting(&self) -> bool {
+        true
+    }
+
+    fn equals(&self, other: &Object) -> bool {
+        other.get() == Some(self)
+    }
+
+    fn named(&self, _: &str) -> Option<Constant> {
+        None
+    }
+
+    fn member(&self, name: &str) -> Option<Constant> {
+        Some(match name {
+            "backend" => Constant::Str(self.backend().to_owned()),
+            "arch" if self.0.is_amd() => Constant::Str(self.0.to_string()),
+            "arch" => Constant::Int(self.0.capability().into()),
+            _ => return None,
+        })
+    }
+
+    fn with_member(&self, _: &str, _: &Constant) -> Option<Constant> {
+        None
+    }
+
+    fn method(&self, name: &str, _: &[Constant]) -> Option<Constant> {
+        let backend = name.strip_prefix("is_")?.strip_suffix("_backend")?;
+        Some(Constant::Bool(backend == self.backend()))
+    }
+
+    fn either(&self, _: &Object) -> Option<Constant> {
+        None
+    }
+
+    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+        None
+    }
+}
+
 /// The gradients of what a function returns, each of which is a tensor like that.
 pub fn gradients(returned: &Constant) -> Vec<Constant> {
     let one = |value: &Constant| match value.get::<Tensor>() {

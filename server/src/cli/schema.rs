@@ -50,6 +50,10 @@ fn schema(shape: &Shape) -> Value {
             let names: Vec<_> = Arch::all().map(Arch::name).collect();
             json!({ "type": "string", "enum": names, "default": Arch::default().name() })
         }
+        Shape::Archs => {
+            let names: Vec<_> = Arch::all().map(Arch::name).collect();
+            json!({ "type": "array", "items": { "type": "string", "enum": names }, "default": [] })
+        }
         Shape::Text => json!({ "type": "string", "default": "" }),
         Shape::Flag(default) => json!({ "type": "boolean", "default": default }),
         Shape::Count(default) => json!({ "type": "integer", "minimum": 1, "default": default }),

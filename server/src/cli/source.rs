@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use tilefit_analysis::confirm::{Answered, Question};
+use tilefit_analysis::confirm::{Answered, KernelsAsked, Question};
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
@@ -88,23 +88,29 @@ impl Python {
     pub(super) fn of(&self, config: &Config) -> Result<Asking, String> {
         let named = self.python.as_deref().or(config.python.as_deref());
         let python = python::find(named, env::current_dir().ok().as_deref())?;
-        Ok(Asking(Confirmer::new(python)))
+        Ok(Asking { confirmer: Confirmer::new(python), of: KernelsAsked::InForce })
     }
 }
 
 /// Asks the compiler about the kernels of files.
-pub(super) struct Asking(Confirmer);
+pub(super) struct Asking {
+    confirmer: Confirmer,
+    of: KernelsAsked,
+}
 
 impl Asking {
+    /// About all configurations, on all devices.
+    pub(super) fn every_configuration(self) -> Asking {
+        Asking { of: KernelsAsked::EveryConfiguration, ..self }
+    }
+
     fn ask(&mut self, host: &mut AnalysisHost, read: &Read) {
         // What fails here fails again where it is asked for, and is reported there.
-        let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().questions(read.file)));
-        let questions = questions.ok().and_then(Result::ok).unwrap_or_default();
-        let mut questions: Vec<Question> = questions.into_iter().filter_map(|it| it.question.ok()).collect();
-        questions.dedup();
+        let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().all_questions(read.file, self.of)));
+        let questions: Vec<Question> = questions.ok().and_then(Result::ok).unwrap_or_default();
         let never = AtomicBool::new(false);
         let answered = questions.into_iter().map(|question| {
-            let answer = self.0.ask(&read.path, &read.text, &question, &never);
+            let answer = self.confirmer.ask(&read.path, &read.text, &question, &never);
             Answered { question, answer }
         });
         let answered = answered.collect();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::db::{ScenarioRow, ScenarioTable, Verdict};
+use crate::db::{CameTo, ScenarioRow, ScenarioTable};
 use crate::eval::Constant;
 use crate::ide::plan_view::ScenarioView;
 
@@ -21,13 +21,8 @@ pub(in crate::ide) fn views(table: Option<&ScenarioTable>, selected: usize) -> V
         };
         let mut values: BTreeMap<_, _> = differing.iter().map(value).collect();
         values.extend(row.scenario.arch.map(|arch| ("arch".to_owned(), arch.to_string())));
-        let verdict = match row.verdict {
-            Verdict::Fits => "fits",
-            Verdict::Exceeds => "exceeds",
-            Verdict::Refused => "refused",
-            Verdict::Unknown => "unknown",
-        };
-        ScenarioView { values, smem: row.smem, tmem: row.tmem, verdict, selected: row.index == selected }
+        let CameTo { verdict, smem, tmem } = row.came_to;
+        ScenarioView { values, smem: smem.0, tmem: tmem.0, verdict: verdict.name(), selected: row.index == selected }
     };
     table.rows.iter().map(view).collect()
 }

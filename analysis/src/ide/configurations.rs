@@ -1,0 +1,156 @@
+//! The configurations of the kernels of a file: what each takes on each device, whether it fits, and how many blocks fit beside each other.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::confirm::{Outcome, Question};
+use crate::db::{self, Configuration, Configurations};
+use crate::triton::scenario::Scenario;
+
+use super::traced::scenarios::display;
+use super::{Context, PlacedUnit};
+
+/// What the configurations of one kernel come to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KernelConfigurations {
+    pub kernel: String,
+    /// Of its name, from 1.
+    pub line: usize,
+    /// The kernel's own device first.
+    pub devices: Vec<&'static str>,
+    pub configurations: Vec<ConfigurationView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConfigurationView {
+    /// The parameters and options that are not the same in all of them.
+    pub values: BTreeMap<String, String>,
+    /// The plan of the kernel and its errors are of this one.
+    pub selected: bool,
+    /// By device; `None`: too many others came before.
+    pub on: Vec<Option<OnDevice>>,
+}
+
+/// A configuration on a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OnDevice {
+    /// Bytes of shared memory, at least and at most; `None` where nothing bounds it.
+    pub low: u64,
+    pub high: Option<u64>,
+    pub capacity: u64,
+    /// Columns of tensor memory, at least.
+    pub columns: u64,
+    /// `fits`, `exceeds`, `refused` by a `static_assert` or the compiler, or `unknown`.
+    pub verdict: &'static str,
+    /// Blocks that the shared memory of a multiprocessor holds at once, at least.
+    pub blocks: Option<u64>,
+    /// The compiler says so.
+    pub confirmed: bool,
+}
+
+/// Of all kernels of a file that have any.
+pub(crate) fn configurations(context: &Context<'_>) -> Vec<KernelConfigurations> {
+    context.units().filter_map(|placed| of_unit(context, &placed)).collect()
+}
+
+pub(super) fn of_unit(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Option<KernelConfigurations> {
+    let table = db::configurations_of(context.db, placed.unit).as_ref()?;
+    let standing = context.standing(placed.unit).into_iter().next()?;
+    let names = differing(table);
+    let views = table.rows.iter().enumerate().map(|(nth, row)| ConfigurationView {
+        values: names.iter().map(|name| (name.clone(), value_of(&row.scenario, name).unwrap_or_default())).collect(),
+        selected: nth == table.selected,
+        on: (0..table.devices.len()).map(|device| on_device(context, placed, table, row, device)).collect(),
+    });
+    Some(KernelConfigurations {
+        kernel: context.qualified_name(placed.unit, standing.name),
+        line: context.line(placed.range(standing.at).start),
+        devices: table.devices.iter().map(|device| device.name()).collect(),
+        configurations: views.collect(),
+    })
+}
+
+fn on_device(
+    context: &Context<'_>,
+    placed: &PlacedUnit<'_>,
+    table: &Configurations,
+    row: &Configuration,
+    device: usize,
+) -> Option<OnDevice> {
+    let (arch, came_to) = (table.devices[device], row.cells[device]?);
+    let mut on = OnDevice {
+        low: came_to.smem.0,
+        high: came_to.smem.1,
+        capacity: arch.smem(),
+        columns: came_to.tmem.0,
+        verdict: came_to.verdict.name(),
+        blocks: None,
+        confirmed: false,
+    };
+    let answers = context.file.answers(context.db);
+    if !answers.is_empty()
+        && let Some(question) = db::question_under(context.db, placed.unit, &row.scenario, arch)
+        && let Some(answered) = answers.iter().find(|answered| answered.question == question)
+        && let Outcome::Shared(plan) = &answered.answer.outcome
+    {
+        (on.low, on.high, on.columns, on.confirmed) = (plan.shared, Some(plan.shared), plan.tensor_columns, true);
+        let fits = plan.shared <= arch.smem() && plan.tensor_columns <= arch.tmem();
+        on.verdict = if fits { "fits" } else { "exceeds" };
+    }
+    on.blocks = on.high.filter(|_| on.verdict == "fits").map(|high| arch.blocks(high));
+    Some(on)
+}
+
+/// What to ask the compiler of each configuration, on each device.
+pub(super) fn questions(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Question> {
+    let Some(table) = db::configurations_of(context.db, placed.unit) else { return Vec::new() };
+    let all = table.rows.iter().flat_map(|row| table.devices.iter().map(move |device| (row, *device)));
+    all.filter_map(|(row, device)| db::question_under(context.db, placed.unit, &row.scenario, device)).collect()
+}
+
+/// Parameters and options that do not have the same value everywhere.
+fn differing(table: &Configurations) -> Vec<String> {
+    let scenarios = || table.rows.iter().map(|row| &row.scenario);
+    let mut names: Vec<String> = scenarios().flat_map(|scenario| scenario.values.keys().cloned()).collect();
+    names.extend(OPTIONS.iter().map(|(name, _)| (*name).to_owned()));
+    names.sort();
+    names.dedup();
+    names.retain(|name| {
+        let first = scenarios().next().and_then(|scenario| value_of(scenario, name));
+        scenarios().any(|scenario| value_of(scenario, name) != first)
+    });
+    names
+}
+
+type OptionOf = fn(&Scenario) -> Option<u32>;
+
+const OPTIONS: [(&str, OptionOf); 3] = [
+    ("num_warps", |scenario| scenario.num_warps),
+    ("num_stages", |scenario| scenario.num_stages),
+    ("num_ctas", |scenario| scenario.num_ctas),
+];
+
+fn value_of(scenario: &Scenario, name: &str) -> Option<String> {
+    let option = OPTIONS.iter().find(|(option, _)| *option == name).and_then(|(_, of)| of(scenario));
+    option.map(|number| number.to_string()).or_else(|| Some(display(&scenario.values.get(name)?.0)))
+}
+
+/// `; 4 do not fit sm_86` for each device that the author asks about and that does not hold all; empty otherwise.
+pub(super) fn beside(context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
+    if context.config().devices.is_empty() {
+        return String::new();
+    }
+    let Some(table) = db::configurations_of(context.db, placed.unit) else { return String::new() };
+    let others = table.devices.iter().enumerate().skip(1).filter_map(|(nth, device)| {
+        let exceeds =
+            table.rows.iter().filter_map(|row| row.cells[nth]).filter(|cell| cell.verdict.name() == "exceeds");
+        let count = exceeds.count();
+        match (count, table.rows.len()) {
+            (0, _) => None,
+            (_, 1) => Some(format!("; does not fit {device}")),
+            (count, _) => Some(format!("; {count} do not fit {device}")),
+        }
+    });
+    others.collect()
+}
