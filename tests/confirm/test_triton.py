@@ -147,6 +147,11 @@ class Kernels(unittest.TestCase):
         error = self.check_error("module", 4, HEAD + "import not_there_at_all as nothing\n" + COPY, constexprs={"N": "nothing.SIZE"})
         self.assertIn("not_there_at_all", error["message"])
 
+    def test_a_path_that_is_written_with_escapes(self):
+        text = HEAD + COPY.replace("    tl.store", "    at = tl.sum(tl.load(x_ptr + at), 0).to(tl.int32) + at\n    tl.store")
+        answer = self.ask(text, name='größe "a\\b"/kernels.py')
+        self.assertEqual(6, answer.get("buffers", [{}])[0].get("line"), answer)
+
     def test_which_gpu(self):
         for target, major in (("cuda:80", 8), ("cuda:100", 10), ("hip:gfx942", 9)):
             text = "import torch\nassert torch.cuda.get_device_capability()[0] == MAJOR\nassert triton.runtime.driver.active.get_current_target().arch\n"

@@ -116,8 +116,10 @@ class Tiles:
         """A constant, or that in a sum such as `16384 + i % 2 * 4096`."""
         if type(value).__name__ != "Add":
             return self.constant(value)
-        sides = (self.constant(value.left), self.constant(value.right))
-        return next((side for side in sides if side is not None), None) if any(side is not None for side in sides) else self.address(value.left)
+        for side in (value.left, value.right):
+            if (constant := self.constant(side)) is not None:
+                return constant
+        return self.address(value.left)
 
     def bytes(self, shape, dtype, space):
         """None where an extent is not constant. An accumulator has whole fractals of rows."""

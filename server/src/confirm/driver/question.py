@@ -4,9 +4,8 @@ import importlib.util
 import os
 import sys
 import traceback
-import types
 
-from . import files, parents, stand_ins
+from . import files, stand_ins, unrun_packages
 
 LONGEST_DETAILS = 4000
 TOO_LITTLE_MEMORY = "The memory that a question may take was not enough. Allow more, or keep big data out of the file's top level."
@@ -77,7 +76,7 @@ def loaded(path, source, name):
         try:
             importlib.import_module(package)
         except Exception:
-            parents.leave_out(path, package)
+            unrun_packages.leave_out(path, package)
     there = sys.modules.get(name)
     if there is not None and os.path.realpath(getattr(there, "__file__", None) or "") == os.path.realpath(path):
         return there

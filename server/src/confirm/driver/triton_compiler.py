@@ -5,19 +5,15 @@ buffer lies. What is used of the compiler's inside is bound in `load`, so that a
 a kernel that is wrong.
 """
 import importlib
-import re
 import sys
 import traceback
 from collections import namedtuple
 from types import SimpleNamespace
 
-from . import files, packages, stand_ins, triton_module
+from . import files, packages, stand_ins, triton_module, triton_target
 from . import question as asking
 from .question import Fault
 
-# Bytes of shared memory that a block may have.
-LIMITS = {75: 65536, 80: 166912, 86: 101376, 87: 166912, 89: 101376, 90: 232448, 100: 232448, 103: 232448, 110: 232448, 120: 101376,
-          "gfx942": 65536, "gfx950": 163840, "gfx1250": 327680}
 OPTIONS = ("num_warps", "num_stages", "num_ctas")
 INNER = ("fn", "__wrapped__")  # where decorators keep what they decorate
 Compiler = namedtuple("Compiler", "triton GPUTarget ASTSource make_backend libtriton ir JITFunction CompilationError gluon with_packages")
@@ -32,8 +28,8 @@ def answer(question, found, report):
         raise Fault("no-compiler", f"Triton is not installed in {sys.executable}. Install it there, or select the Python that has it.")
     compiler = load()
     report({"by": named(compiler, found), "imported": ["triton"], "phase": "import"})
-    target = parse_target(question["target"], compiler)
-    take_gpu_away(target, compiler)
+    target = triton_target.parse(question["target"], compiler)
+    triton_target.take_gpu_away(target, compiler)
     module, stopped = loaded(question, target, compiler)
     facts = asking.what_was_loaded()
     report({**facts, "phase": "compile", "imported": ["triton", *facts["imported"]]})
@@ -43,7 +39,7 @@ def answer(question, found, report):
         plan = planned(source, function, target, question, compiler)
     except Fault as refused:
         raise (behind(stopped, refused) if stopped else refused) from None
-    return plan | {"limit": LIMITS.get(target.arch)} | ({"stopped": stopped.as_data()} if stopped else {})
+    return plan | {"limit": triton_target.LIMITS.get(target.arch)} | ({"stopped": stopped.as_data()} if stopped else {})
 
 
 def behind(stopped, refused):
@@ -59,7 +55,7 @@ def loaded(question, target, compiler):
     asked about all the same.
     """
     try:
-        return asking.load(question, gpu_of(target)), None
+        return asking.load(question, triton_target.gpu_of(target)), None
     except Fault as fault:
         if fault.module is None or find_kernel(fault.module, question["kernel"], compiler) is None:
             raise
@@ -110,71 +106,13 @@ def named(compiler, found):
     return by | ({"fork": found["fork"]} if "fork" in found else {})
 
 
-# ---- target
-def parse_target(text, compiler):
-    cuda, amd = re.fullmatch(r"cuda:(\d+)", text), re.fullmatch(r"hip:(gfx\w+)", text)
-    if cuda:
-        return compiler.GPUTarget("cuda", int(cuda[1]), 32)
-    if amd:
-        return compiler.GPUTarget("hip", amd[1], 32 if amd[1].startswith("gfx1") else 64)
-    raise Fault("argument", f"Triton has no target {text}: targets are written cuda:90 or hip:gfx942.")
-
-
-def gpu_of(target):
-    """The properties of a GPU that files ask for, in torch's names."""
-    cuda = target.backend == "cuda"
-    major, minor = divmod(target.arch, 10) if cuda else (int(target.arch[3:-2] or 0), int(target.arch[-2], 16))
-    shared = LIMITS.get(target.arch, 65536)
-    return SimpleNamespace(name="GPU", major=major, minor=minor, gcnArchName="" if cuda else target.arch, warp_size=target.warp_size,
-                           multi_processor_count=132, total_memory=80 << 30, L2_cache_size=50 << 20, shared_memory_per_block=49152,
-                           shared_memory_per_block_optin=shared, shared_memory_per_multiprocessor=shared + 1024,
-                           regs_per_multiprocessor=65536, max_threads_per_multi_processor=2048)
-
-
-def take_gpu_away(target, compiler):
-    """No GPU is touched, and what a file asks of one at import is answered for the target."""
-    compiler.triton.runtime.driver.set_active(NoDevice(target))
-    cublas = getattr(getattr(compiler.libtriton, "nvidia", None), "cublas", None)
-    if cublas is not None:
-        cublas.CublasLt = stand_ins.StandIn("CublasLt")
-
-
-class NoDevice:
-    """In place of the driver of a GPU: knows the target, and answers anything else that a file asks at import."""
-
-    def __init__(self, target):
-        self.target = target
-        self.utils = SimpleNamespace(get_device_properties=self.properties)
-
-    def get_current_target(self):
-        return self.target
-
-    def properties(self, *_):
-        shared = LIMITS.get(self.target.arch, 65536)
-        return {"max_shared_mem": shared, "max_num_regs": 65536, "multiprocessor_count": 132, "warpSize": self.target.warp_size,
-                "sm_clock_rate": 1_700_000, "mem_clock_rate": 2_600_000, "mem_bus_width": 5120}
-
-    def get_current_device(self):
-        return 0
-
-    def get_current_stream(self, *_):
-        return 0
-
-    def get_device_capability(self, *_):
-        return divmod(self.target.arch, 10) if self.target.backend == "cuda" else (self.target.arch, 0)
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return stand_ins.StandIn("driver." + name)
-
-
 # ---- kernel
 def kernel(module, name, compiler):
     found = find_kernel(module, name, compiler)
     if found is None:
-        raise Fault("no-kernel", f"{module.__file__.rpartition('/')[2]} has no function {name} under @triton.jit or @gluon.jit after its import. "
-                    "One that another function makes while it runs cannot be asked about: move it to the top level of the file or of a class.",
+        raise Fault("no-kernel", f"{module.__file__.rpartition('/')[2]} has no function {name} under @triton.jit or @gluon.jit after "
+                    "its import. One that another function makes while it runs cannot be asked about: move it to the top level of "
+                    "the file or of a class.",
                     module.__file__)
     return found
 

@@ -163,7 +163,8 @@ class Places:
 
 def unescaped(text):
     """MLIR writes a byte that is not printable as a backslash and two hexadecimal digits."""
-    return re.sub(rb"\\([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), text.encode()).replace(b"\\\\", b"\\").decode(errors="replace")
+    raw = re.sub(rb"\\([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), text.encode())
+    return raw.replace(b"\\\\", b"\\").decode(errors="replace")
 
 
 class Explicit:
