@@ -7,6 +7,7 @@ use tilefit_syntax::ast::BinaryOp;
 use crate::eval::{Argument, Behaviour, Constant, Object};
 use crate::finding::Reason;
 
+use super::device::Arch;
 use super::language::Dtype;
 use super::scenario::ArgumentType;
 use super::shared_layout::Nvmma;

@@ -26,7 +26,6 @@ const DRIVER: &[(&str, &str)] = &[
     ("main.py", include_str!("driver/main.py")),
     ("packages.py", include_str!("driver/packages.py")),
     ("parent.py", include_str!("driver/parent.py")),
-    ("parents.py", include_str!("driver/parents.py")),
     ("processes.py", include_str!("driver/processes.py")),
     ("pypto_compiler.py", include_str!("driver/pypto_compiler.py")),
     ("pypto_tiles.py", include_str!("driver/pypto_tiles.py")),
@@ -34,6 +33,8 @@ const DRIVER: &[(&str, &str)] = &[
     ("stand_ins.py", include_str!("driver/stand_ins.py")),
     ("triton_compiler.py", include_str!("driver/triton_compiler.py")),
     ("triton_module.py", include_str!("driver/triton_module.py")),
+    ("triton_target.py", include_str!("driver/triton_target.py")),
+    ("unrun_packages.py", include_str!("driver/unrun_packages.py")),
 ];
 
 /// What of the environment the child has. The rest may be secrets.

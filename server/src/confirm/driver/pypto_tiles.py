@@ -54,16 +54,16 @@ class Tiles:
             for inner in statement.stmts:
                 self.walk(inner)
         elif isinstance(statement, ir.AssignStmt):
-            self.define(statement.var, statement.value, statement.span)
+            self.define(statement.var, "def", statement.value, statement.span)
             self.call(statement.value, statement.var)
         elif isinstance(statement, (ir.ForStmt, ir.WhileStmt)):
-            self.define_all(statement.iter_args, statement.span)
+            self.define_all(statement.iter_args, "iter_arg", statement.span)
             self.walk(statement.body)
-            self.define_all(statement.return_vars, statement.span)
+            self.define_all(statement.return_vars, "loop_result", statement.span)
         elif isinstance(statement, ir.IfStmt):
             self.walk(statement.then_body)
             self.walk(statement.else_body)
-            self.define_all(statement.return_vars, statement.span)
+            self.define_all(statement.return_vars, "if_result", statement.span)
         elif hasattr(statement, "body"):
             self.walk(statement.body)
         elif isinstance(statement, ir.EvalStmt):
@@ -79,24 +79,24 @@ class Tiles:
         elif value.op.name == "system.reserve_buffer":
             self.reserved.append({"name": str(given.get("name")), "size": int(given.get("size", 0)), "base": int(given.get("base", -1))})
 
-    def define_all(self, variables, span):
+    def define_all(self, variables, kind, span):
         for variable in variables:
-            self.define(variable, None, span)
+            self.define(variable, kind, None, span)
 
-    def define(self, variable, value, span):
-        kind, ssa = variable.type, variable.name_hint
-        if not isinstance(kind, self.ir.TileType):
+    def define(self, variable, kind, value, span):
+        tile, ssa = variable.type, variable.name_hint
+        if not isinstance(tile, self.ir.TileType):
             return
         operation = value.op.name if isinstance(value, self.ir.Call) else None
         name, suffix = self.split(ssa)
-        shape = [self.constant(extent) for extent in kind.shape]
-        space = last_name(kind.memory_space) if kind.memory_space is not None else None
-        row = {"name": name, "ssa": ssa, "inserted": not self.is_authors(name, suffix, operation), "op": operation,
+        shape = [self.constant(extent) for extent in tile.shape]
+        space = last_name(tile.memory_space) if tile.memory_space is not None else None
+        row = {"name": name, "ssa": ssa, "kind": kind, "inserted": not self.is_authors(name, suffix, operation), "op": operation,
                "line": span.begin_line if span is not None and span.begin_line > 0 else None, "space": space, "shape": shape,
-               "dtype": last_name(kind.dtype).upper().replace("BFLOAT16", "BF16"), "bytes": self.bytes(shape, kind.dtype, space),
+               "dtype": last_name(tile.dtype).upper().replace("BFLOAT16", "BF16"), "bytes": self.bytes(shape, tile.dtype, space),
                "buffer": None, "address": None}
-        if kind.memref is not None:
-            row |= {"buffer": kind.memref.base_.name_hint, "address": self.address(kind.memref.byte_offset_)}
+        if tile.memref is not None:
+            row |= {"buffer": tile.memref.base_.name_hint, "address": self.address(tile.memref.byte_offset_)}
         self.tiles.append(row)
 
     def split(self, ssa):
