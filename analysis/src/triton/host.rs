@@ -710,8 +710,11 @@ pub fn passed(value: &Constant, is_constexpr: bool) -> Passed {
     match value {
         Constant::Unknown(_) | Constant::Object(_) | Constant::Record(_) | Constant::Local(_) => Passed::Nothing,
         Constant::Function(_) => Passed::Nothing,
-        // Without `constexpr` a number is a value of the launch, and no constant.
-        value if is_lasting(value) && (is_constexpr || matches!(value, Constant::None | Constant::Member(_))) => {
+        // Without `constexpr` a number is a value of the launch, and no constant; but the launcher compiles a kernel of its own for 1.
+        value
+            if is_lasting(value)
+                && (is_constexpr || matches!(value, Constant::None | Constant::Member(_) | Constant::Int(1))) =>
+        {
             Passed::Value(value.clone())
         }
         _ => Passed::Nothing,

@@ -33,7 +33,8 @@ pub(super) struct Hello {
 /// An installed package that makes the compiler what it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Package {
-    pub(super) version: String,
+    #[serde(default)]
+    pub(super) version: Option<String>,
     #[serde(default)]
     pub(super) path: Option<String>,
 }

@@ -121,7 +121,10 @@ def authors_place(error):
 
 
 def said_by(error):
-    return "".join(traceback.format_exception(error))
+    """The traceback without the driver's own lines."""
+    told = traceback.TracebackException.from_exception(error)
+    told.stack = traceback.StackSummary.from_list([frame for frame in told.stack if not frame.filename.startswith(files.HERE)])
+    return "".join(told.format())
 
 
 def fault_of_module(path, error):
