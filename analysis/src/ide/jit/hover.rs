@@ -15,12 +15,7 @@ use crate::triton::plan::Occupant;
 use crate::triton::trace::Dialect;
 
 /// What is known of the kernel or the buffer whose name is at `offset`.
-pub(super) fn hover(
-    context: &Context<'_>,
-    placed: &PlacedUnit<'_>,
-    jit: &JitKernel,
-    offset: usize,
-) -> Option<Hover> {
+pub(super) fn hover(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel, offset: usize) -> Option<Hover> {
     let of_kernel = placed.range(jit.traced.name_origin);
     if of_kernel.touches(offset) {
         return Some(Hover { range: of_kernel, markdown: describe_kernel(context, placed, jit) });
@@ -47,12 +42,7 @@ fn describe_kernel(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKern
 }
 
 /// What is known of the buffer that is bound at a place.
-pub(super) fn describe(
-    context: &Context<'_>,
-    placed: &PlacedUnit<'_>,
-    jit: &JitKernel,
-    at: Origin,
-) -> Option<String> {
+pub(super) fn describe(context: &Context<'_>, placed: &PlacedUnit<'_>, jit: &JitKernel, at: Origin) -> Option<String> {
     let is_gluon = jit.dialect == Dialect::Gluon;
     let jit = &jit.traced;
     let buffer = jit.program.buffers.iter().find(|buffer| buffer.name_at == Some(at))?;

@@ -7,9 +7,9 @@ use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::layouts::{Layout, access_layout};
 use super::super::program::ValueId;
-use super::{Dialect, Tracer};
 use super::registers::narrow;
 use super::value::{Tensor, Value};
+use super::{Dialect, Tracer};
 
 /// What divides an argument that the compiler specialises for.
 const DIVISIBLE: u64 = 16;

@@ -161,8 +161,7 @@ pub fn trace(ast: &Arc<Ast>, environment: &dyn Environment, launch: &Launch) -> 
         if is_settled {
             return tracer.finish();
         }
-        learnt =
-            Learnt { guesses: tracer.learnt.guesses, products: tracer.products, accesses: tracer.accesses };
+        learnt = Learnt { guesses: tracer.learnt.guesses, products: tracer.products, accesses: tracer.accesses };
     }
     // What is still not known to hold is not known.
     learnt.accesses.clear();
@@ -188,46 +187,47 @@ type Accesses = HashMap<(Vec<u32>, Vec<u32>), BTreeSet<u64>>;
 impl<'a> Tracer<'a> {
     fn new(environment: &'a dyn Environment, launch: &'a Launch, learnt: Learnt) -> Self {
         Tracer {
-        environment,
-        launch,
-        program: Program::default(),
-        blocks: vec![Block::default()],
-        notes: Vec::new(),
-        findings: Vec::new(),
-        functions: vec![None],
-        asked: Vec::new(),
-        autos: Vec::new(),
-        warps: launch.warps,
-        depth: 0,
-        nesting: 0,
-        uncertain: 0,
-        named: None,
-        known: HashMap::new(),
-        slices: Vec::new(),
-        parents: HashMap::new(),
-        given: HashMap::new(),
-        contested: HashSet::new(),
-        widened: HashSet::new(),
-        costs: HashMap::new(),
-        is_scenario: false,
-        replica: None,
-        numbers: Vec::new(),
-        axes: Vec::new(),
-        is_overlapped: false,
-        untold: HashMap::new(),
-        constants: BTreeSet::new(),
-        constexprs: 0,
-        unpinned: BTreeMap::new(),
-        allocated: BTreeMap::new(),
-        learnt,
-        is_overrated: false,
-        products: HashMap::new(),
-        accesses: Accesses::default(),
-        is_flattened: false,
-        carries: false,
-        regions: vec![0],
-        last_region: 0,
-    }
+            environment,
+            launch,
+            program: Program::default(),
+            blocks: vec![Block::default()],
+            notes: Vec::new(),
+            findings: Vec::new(),
+            functions: vec![None],
+            asked: Vec::new(),
+            autos: Vec::new(),
+            warps: launch.warps,
+            depth: 0,
+            nesting: 0,
+            uncertain: 0,
+            named: None,
+            known: HashMap::new(),
+            slices: Vec::new(),
+            parents: HashMap::new(),
+            given: HashMap::new(),
+            contested: HashSet::new(),
+            widened: HashSet::new(),
+            costs: HashMap::new(),
+            is_scenario: false,
+            replica: None,
+            numbers: Vec::new(),
+            axes: Vec::new(),
+            is_overlapped: false,
+            untold: HashMap::new(),
+            constants: BTreeSet::new(),
+            constexprs: 0,
+            unpinned: BTreeMap::new(),
+            allocated: BTreeMap::new(),
+            learnt,
+            widest: HashMap::new(),
+            is_overrated: false,
+            products: HashMap::new(),
+            accesses: Accesses::default(),
+            is_flattened: false,
+            carries: false,
+            regions: vec![0],
+            last_region: 0,
+        }
     }
 }
 
@@ -285,6 +285,8 @@ struct Tracer<'a> {
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
     costs: HashMap<ValueId, u64>,
     learnt: Learnt,
+    /// The bits of the widest elements that a tensor which is made of loads was on the way.
+    widest: HashMap<ValueId, u32>,
     /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
     /// The shapes of products, by the block that they stand in.

@@ -11,7 +11,9 @@ use tilefit_syntax::ast::{BinaryOp, Expr, ExprId, Stmt, StmtId, WithItem};
 
 use super::super::language::Dtype;
 use super::super::layouts::{self, Layout};
-use super::super::program::{Tile, Load, Block, Buffer, BufferId, Bytes, Effect, Kind, Memory, Op, Task, Type, Use, ValueId};
+use super::super::program::{
+    Block, Buffer, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Task, Tile, Type, Use, ValueId,
+};
 use super::super::shared_layout::{SharedLayout, TensorMemoryLayout};
 use super::arguments::default_layout;
 use super::calls::Args;
@@ -552,7 +554,7 @@ impl Tracer<'_> {
     }
 
     /// The layout in which tensor memory is loaded and stored: a row for each thread, where there are as many.
-    fn rows_of_threads(&mut self, shape: &[u64], dtype: Dtype) -> Option<Registers> {
+    pub(super) fn rows_of_threads(&mut self, shape: &[u64], dtype: Dtype) -> Option<Registers> {
         let shape = super::registers::narrow(shape).ok()?;
         let [rows @ (64 | 128), columns] = shape[..] else { return None };
         if self.warps != 4 || dtype.is_scale() {
@@ -765,6 +767,8 @@ impl Tracer<'_> {
             && value.shape == pointers.shape
             && bits <= value.dtype.bits
             && !self.widened.contains(&value.id)
+            && (self.launch.dialect != Dialect::Triton
+                || self.widest.get(&value.id).is_none_or(|&widest| widest <= bits))
         {
             let to = self.stored_in(pointers).map_or_else(compilers, |to| Registers::Known(Arc::new(to)));
             let (shape, from) = ((*value.shape).clone(), Registers::Known(from));
@@ -772,14 +776,15 @@ impl Tracer<'_> {
             return Some(self.converted_by(frame, expr, value, "global memory", kind));
         }
         let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
-        self.conversion(frame, expr, &stored, pointers.dtype.element().bits);
+        // What is loaded may be converted before it is cast.
+        let bits = if self.launch.dialect == Dialect::Triton { bits.max(self.widest_of(value)) } else { bits };
+        self.conversion(frame, expr, &stored, bits);
         Some(self.converted(frame, expr, value, "global memory"))
     }
 
     /// Operations along an axis want a layout that a product or tensor memory does not give.
     pub(super) fn along_axis(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor) {
-        if self.launch.dialect.leaves_layouts()
-            && matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_))
+        if self.launch.dialect.leaves_layouts() && matches!(tensor.layout, Registers::Chosen(_) | Registers::Unknown(_))
         {
             self.conversion(frame, expr, tensor, tensor.dtype.bits);
         }
