@@ -8,6 +8,7 @@ use tilefit_syntax::ast::{Ast, Expr, Stmt};
 
 use crate::finding::{Origin, Remedy};
 use crate::tlx::front;
+use crate::tlx::language::has_tlx;
 use crate::triton::device::Compiler;
 use crate::triton::language;
 use crate::triton::scenario::{self, Scenario};
@@ -17,7 +18,7 @@ use super::launches::launches_of;
 use crate::work;
 
 use super::scenario_tables::{CameTo, SURVEYED_FOR_ONE, ScenarioTable, survey};
-use super::scenarios::{callers, imports, is_jit, jit_functions, scenarios};
+use super::scenarios::{callers, calls_in, imports, is_jit, jit_functions, scenarios};
 use super::traced::{TracedKernel, traced};
 use super::{SourceFile, Unit, config, syntax, units};
 
@@ -145,7 +146,9 @@ pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     let ast = syntax(db, unit);
     let imports = imports(db, file);
     let is_gluon = scenario::is_gluon(ast, imports, scenario::function(ast)?);
-    if !is_gluon && front::mentions_tlx(ast, imports) {
+    // What calls a kernel of TLX is a part of it.
+    let is_of_tlx = || front::mentions_tlx(ast, imports) || has_tlx(imports) && !calls_in(db, unit).is_empty();
+    if !is_gluon && is_of_tlx() {
         return None;
     }
     let is_method = unit.parent(db).is_some_and(|parent| parent.key(db).kind == BlockKind::ClassHeader);
@@ -157,7 +160,7 @@ pub(crate) fn jit_dialect<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) ->
     // A task is handed to `gl.warp_specialize` by its name, and what combines elements to `tl.reduce`; nothing launches them.
     let is_handed_on = || named_by_kernels(db, file).contains(unit.key(db).name()) && !is_launched();
     // What gives something back is a helper, of whichever file.
-    let is_helper = || !is_gluon && (gives_something(ast) || imports.module_of("tlx").is_some()) && !is_launched();
+    let is_helper = || !is_gluon && (gives_something(ast) || has_tlx(imports)) && !is_launched();
     let has_comment = unit.source(db).text.contains("tilefit:");
     let is_kernel = has_comment || (!is_method && !is_called() && !is_handed_on() && !is_helper());
     is_kernel.then_some(if is_gluon { Dialect::Gluon } else { Dialect::Triton })

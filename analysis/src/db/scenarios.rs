@@ -7,7 +7,6 @@ use tilefit_syntax::BlockKind;
 
 use crate::eval::{self, Argument, Constant, Imports, Scope};
 use crate::ir::Reason;
-use crate::tlx::language::has_tlx;
 use crate::triton::host::GpuTarget;
 use crate::triton::language;
 use crate::triton::scenario::{self, Call, Scenario, ScenarioScope};
@@ -56,16 +55,10 @@ pub(super) fn is_jit<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> bool
     scenario::function(ast).is_some_and(|function| scenario::is_jit(ast, imports(db, unit.file(db)), function))
 }
 
-/// Whether a file has functions of TLX or of Gluon.
+/// Whether a file has functions of Triton, TLX or Gluon.
 #[salsa::tracked(returns(copy))]
 pub(super) fn has_kernels_of_gpus(db: &dyn salsa::Database, file: SourceFile) -> bool {
-    let imports = imports(db, file);
-    let is_gluon = |unit: Unit<'_>| {
-        let ast = syntax(db, unit);
-        scenario::function(ast).is_some_and(|function| scenario::is_gluon(ast, imports, function))
-    };
-    let mut functions = jit_functions(db, file).values();
-    functions.any(|&unit| has_tlx(imports) || is_gluon(unit))
+    !jit_functions(db, file).is_empty()
 }
 
 /// Calls and launches of jit functions in a unit. Those of jit functions are evaluated under their scenarios elsewhere.

@@ -354,8 +354,10 @@ impl Stager<'_> {
             if let Some((least, most)) = self.width(&value) {
                 if is_wgmma && !self.is_along_k(operand, value, nth) {
                     // Operands of 8 bits must be contiguous along what is summed, and are brought there by hand where they are not.
-                    let is_plain =
-                        nth == 1 && direct.contains(&value) && self.program.loads[&value].runs_along.is_some();
+                    let is_plain = nth == 1
+                        && !self.through_descriptor.contains(&value)
+                        && direct.contains(&value)
+                        && self.program.loads[&value].runs_along.is_some();
                     let holds = if is_plain { Holds::Not } else { Holds::Perhaps };
                     staged.insert(value, holds);
                     open.extend(&op.operands);
@@ -436,10 +438,12 @@ impl Stager<'_> {
             let tile = self.program.loads.get(&load).map_or_else(scalar, |load| load.tile.clone());
             let bytes = tile.bytes();
             let (least, most) = self.kept(load, &products, stages);
+            // Instructions that read operands from shared memory need one there in any case.
+            let once = if self.is_operand_only(op) && self.sources[&load].is_direct { bytes } else { 0 };
             let size = match holds {
                 Holds::Surely if least == most => self.padded(most * bytes),
                 Holds::Surely => Bytes::Between(least * bytes, self.padded(most * bytes).high(), Reason::new(COPIES)),
-                _ => Bytes::Between(0, self.padded(most.max(2) * bytes).high(), Reason::new(COPIES)),
+                _ => Bytes::Between(once, self.padded(most.max(2) * bytes).high(), Reason::new(COPIES)),
             };
             let name = format!("{most} copies of what a loop loads for `tl.dot`");
             let buffers = if let Kind::StagedLoad { staging, barrier } = op.kind {
@@ -449,6 +453,10 @@ impl Stager<'_> {
                     operands.iter().take(2).any(|operand| self.sources.get(operand).is_some_and(|it| it.load == load))
                 });
                 let is_first = user.is_some_and(|(product, ..)| !waited_for.contains(product));
+                // Elements of 8 bits are cast for `mma`, and what is cast is waited for by itself.
+                let user = user.filter(|(_, _, product)| {
+                    product.operands[0].bits > 8 || self.machine.unit(product).is_asynchronous()
+                });
                 let (tile_size, barrier_size) = match (size, user) {
                     // The loads for one product are waited for together.
                     (Bytes::Exactly(bytes), Some(_)) if is_first => (Bytes::Exactly(bytes), Bytes::Exactly(ring)),
@@ -533,7 +541,9 @@ impl Stager<'_> {
             let is_outside = self.within.last().is_some_and(|within| !within.contains(&operand));
             let name = if nth == 0 { "left side of `tl.dot`" } else { "right side of `tl.dot`" };
             let may_overlap = around.is_some_and(|around| around.staged.is_some());
-            for size in self.brought(operand, (nth, tile), unit, holds, [overlaps, may_overlap && !is_outside]) {
+            let is_kept = may_overlap && !overlaps && unit == Unit::Tcgen05;
+            let sizes = self.brought(operand, (nth, product), unit, holds, [overlaps, may_overlap && !is_outside]);
+            for (copy, size) in sizes.into_iter().enumerate() {
                 let made = self.buffer(op.at, name, (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
                 // AMD reads an operand back at once.
                 let user = if self.machine.is_amd() { None } else { Some(&mut op) };
@@ -544,7 +554,9 @@ impl Stager<'_> {
                     }
                     None => read_back(&made),
                 };
-                if is_outside {
+                if is_kept && copy > 0 {
+                    self.hoisted.push((ValueId(u32::MAX), made));
+                } else if is_outside {
                     self.hoisted.push((operand, made));
                     self.hoisted.extend(read.map(|read| (operand, read)));
                 } else {
@@ -560,11 +572,12 @@ impl Stager<'_> {
     fn brought(
         &self,
         operand: ValueId,
-        (nth, tile): (usize, &Tile),
+        (nth, product): (usize, &Product),
         unit: Unit,
         holds: Option<Holds>,
         [overlaps, may_overlap]: [bool; 2],
     ) -> Vec<Bytes> {
+        let tile = &product.operands[nth];
         let bytes = tile.bytes();
         let source = self.sources.get(&operand);
         let is_direct = source.is_some_and(|source| source.is_direct);
@@ -576,13 +589,15 @@ impl Stager<'_> {
         match unit {
             // It may have been brought there by the loop.
             _ if holds == Some(Holds::Perhaps) => vec![perhaps(widest); twice],
+            Unit::TensorCores if nth == 0 && product.is_left_at_hand => Vec::new(),
             // The left side may come from registers, or from tensor memory.
             Unit::Wgmma | Unit::Tcgen05 if nth == 0 && self.of_products.contains(&operand) => {
                 if self.machine.warps == 4 { Vec::new() } else { vec![perhaps(bytes)] }
             }
             Unit::Wgmma | Unit::Tcgen05 if nth == 0 && !is_direct => vec![perhaps(widest); twice],
             Unit::Wgmma | Unit::Tcgen05 if !(is_direct && overlaps) && twice > 1 => {
-                vec![Bytes::Exactly(bytes), perhaps(bytes)]
+                // What comes next is brought there while the product is computed.
+                vec![Bytes::Exactly(bytes), perhaps(widest)]
             }
             Unit::Wgmma | Unit::Tcgen05 => vec![Bytes::Exactly(bytes); twice],
             Unit::Threads | Unit::TensorCores

@@ -56,6 +56,8 @@ pub struct Tile {
 pub struct Product {
     pub operands: [Tile; 2],
     pub result: Tile,
+    /// Each thread has the elements of the left side that it multiplies.
+    pub is_left_at_hand: bool,
     /// Numbers of 32 bits are not shortened, so that tensor cores do not help.
     pub is_exact: bool,
 }

@@ -141,7 +141,7 @@ impl Language for Jit {
     #[cfg(test)]
     fn constructs(&self) -> Vec<super::tests::growth::Construct> {
         match self.of {
-            trace::Dialect::Gluon => constructs::jit(),
+            trace::Dialect::Gluon => constructs::gluon(),
             _ => constructs::triton(),
         }
     }

@@ -49,6 +49,7 @@ const FASTER: &[(&str, &str)] = &[
         "loops that are unrolled",
         "a loop that is unrolled is as many copies of its body as it has iterations, and so is each within it",
     ),
+    ("products of Triton", "sizes that are not known are tried one by one, each with all other buffers"),
     ("loops in loops", ORDERING),
     ("loops with open bounds", ORDERING),
     ("parallel loops", ORDERING),

@@ -587,11 +587,25 @@ impl Tracer<'_> {
         let product = Product {
             operands: [tile(&one.shape, one.dtype), tile(&two.shape, two.dtype)],
             result: tile(&shape, dtype),
+            is_left_at_hand: false,
             is_exact,
         };
         let layout = self.layout_of_product(id, &product);
+        let is_left_at_hand = one.dtype.bits == 16 && self.feeds(&one.layout, &layout);
+        let product = Product { is_left_at_hand, ..product };
         self.program.products.insert(id, product);
         Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout })
+    }
+
+    /// Whether the result of a product, in its own layout, may go into another one from the left as it is: all warps are along the rows.
+    fn feeds(&self, result: &Registers, product: &Registers) -> bool {
+        let rows = |layout: &Registers| match self.uncontested(layout).as_deref() {
+            Some(Layout::Mma { version, warps_per_cta, .. }) if warps_per_cta[1] == 1 => {
+                Some((*version, warps_per_cta[0]))
+            }
+            _ => None,
+        };
+        rows(result).is_some() && rows(result) == rows(product)
     }
 
     /// The layout that tensor cores give a product, where that is known.
@@ -609,6 +623,11 @@ impl Tracer<'_> {
         let layout = match machine.unit(product) {
             Unit::TensorCores if agree => mma_v2_layout(&shape, warps, here.len() > 1),
             Unit::Wgmma => mma_v3_layout(&shape, bits, warps, here.len() > 1),
+            Unit::Tcgen05 if self.launch.dialect == Dialect::Triton => {
+                return self
+                    .rows_of_threads(&product.result.shape, Dtype::named("float32"))
+                    .unwrap_or_else(|| self.choice_for(id));
+            }
             _ => None,
         };
         match layout {
@@ -727,6 +746,7 @@ impl Tracer<'_> {
                 let element = tensor.dtype.element();
                 let tile = Tile { shape: (*tensor.shape).clone(), bits: element.bits, dtype: element.name };
                 let width = self.access_width(tensor, args.get(1, "mask"));
+                self.widest.insert(id, element.bits);
                 self.program.loads.insert(id, Load { tile, width, runs_along: self.runs_along(tensor) });
                 let layout = match self.launch.dialect {
                     Dialect::Gluon => tensor.layout.clone(),

@@ -222,6 +222,7 @@ impl<'a> Tracer<'a> {
             unpinned: BTreeMap::new(),
             allocated: BTreeMap::new(),
             learnt,
+            widest: HashMap::new(),
             is_overrated: false,
             products: HashMap::new(),
             accesses: Accesses::default(),
@@ -289,6 +290,8 @@ struct Tracer<'a> {
     /// What it takes to compute a tensor once more in another layout, in bits an element: more than a conversion, and it is converted.
     costs: HashMap<ValueId, u64>,
     learnt: Learnt,
+    /// The bits of the widest elements that a tensor which is made of loads was on the way.
+    widest: HashMap<ValueId, u32>,
     /// A round showed that less is known than was taken for known, and what was followed since rests on too much.
     is_overrated: bool,
     /// The shapes of products, by the block that they stand in.

@@ -186,6 +186,9 @@ impl Tracer<'_> {
             [Value::Tensor(tensor)] if name == "cast" => tensor.dtype.bits < dtype.bits,
             _ => false,
         };
+        if let Some(widest) = operands.iter().filter_map(|operand| self.widest.get(operand)).max() {
+            self.widest.insert(id, dtype.bits.max(*widest));
+        }
         if is_widened || operands.iter().any(|operand| self.widened.contains(operand)) {
             self.widened.insert(id);
         }
@@ -207,6 +210,11 @@ impl Tracer<'_> {
             (Some(shape), Some(layout)) => Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout }),
             _ => Value::Scalar(Scalar { id, dtype }),
         }
+    }
+
+    /// Bits of the widest elements that a tensor which is made of loads was on the way, or its own.
+    pub(super) fn widest_of(&self, tensor: &Tensor) -> u32 {
+        self.widest.get(&tensor.id).copied().unwrap_or(0).max(tensor.dtype.bits)
     }
 
     /// Floating-point numbers of 16 bits become others by way of 32, which is one and the same for all of them.

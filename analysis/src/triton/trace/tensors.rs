@@ -163,6 +163,9 @@ impl Tracer<'_> {
         };
         let id = self.emit(frame, expr, op);
         self.note_view(id, name, tensor, &shape);
+        if let Some(&widest) = self.widest.get(&tensor.id) {
+            self.widest.insert(id, widest);
+        }
         if let Some(&cost) = self.costs.get(&tensor.id) {
             self.costs.insert(id, cost);
         }

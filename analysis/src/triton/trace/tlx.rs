@@ -554,7 +554,7 @@ impl Tracer<'_> {
     }
 
     /// The layout in which tensor memory is loaded and stored: a row for each thread, where there are as many.
-    fn rows_of_threads(&mut self, shape: &[u64], dtype: Dtype) -> Option<Registers> {
+    pub(super) fn rows_of_threads(&mut self, shape: &[u64], dtype: Dtype) -> Option<Registers> {
         let shape = super::registers::narrow(shape).ok()?;
         let [rows @ (64 | 128), columns] = shape[..] else { return None };
         if self.warps != 4 || dtype.is_scale() {
@@ -767,6 +767,8 @@ impl Tracer<'_> {
             && value.shape == pointers.shape
             && bits <= value.dtype.bits
             && !self.widened.contains(&value.id)
+            && (self.launch.dialect != Dialect::Triton
+                || self.widest.get(&value.id).is_none_or(|&widest| widest <= bits))
         {
             let to = self.stored_in(pointers).map_or_else(compilers, |to| Registers::Known(Arc::new(to)));
             let (shape, from) = ((*value.shape).clone(), Registers::Known(from));
@@ -774,7 +776,9 @@ impl Tracer<'_> {
             return Some(self.converted_by(frame, expr, value, "global memory", kind));
         }
         let stored = Tensor { shape: pointers.shape.clone(), ..value.clone() };
-        self.conversion(frame, expr, &stored, pointers.dtype.element().bits);
+        // What is loaded may be converted before it is cast.
+        let bits = if self.launch.dialect == Dialect::Triton { bits.max(self.widest_of(value)) } else { bits };
+        self.conversion(frame, expr, &stored, bits);
         Some(self.converted(frame, expr, value, "global memory"))
     }
 
