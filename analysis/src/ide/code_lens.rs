@@ -9,7 +9,7 @@ use crate::db::{self, Dumped};
 use crate::printed::Match;
 
 use super::language::{Memory, View};
-use super::{Context, PlacedUnit, confirmation};
+use super::{Context, PlacedUnit, configurations, confirmation};
 
 /// A place for a lens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -141,7 +141,11 @@ fn fill(context: &Context<'_>, placed: &PlacedUnit<'_>, kernels: &[Vec<View<'_>>
     let text = |parts: &[View<'_>]| match parts {
         [] => "not modelled".to_owned(),
         parts => {
-            let part = |part: &View<'_>| part.fill(context, placed) + &confirmation::mark(context, placed, &**part);
+            let part = |part: &View<'_>| {
+                part.fill(context, placed)
+                    + &configurations::beside(context, placed)
+                    + &confirmation::mark(context, placed, &**part)
+            };
             parts.iter().map(part).collect::<Vec<_>>().join("  ")
         }
     };

@@ -5,8 +5,8 @@ use ls_types::request::Request;
 use ls_types::{Position, Range, TextDocumentIdentifier, Uri};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tilefit_analysis::ide::MemoryMap;
 use tilefit_analysis::ide::memory_map::{Totals, Trial};
+use tilefit_analysis::ide::{KernelConfigurations, MemoryMap};
 use tilefit_analysis::target::{Planner, Target};
 
 pub const VIEW_FILE_TEXT: &str = "tilefit/viewFileText";
@@ -91,6 +91,23 @@ impl Notification for PartialResult {
 
 /// Takes `{textDocument, position}`.
 pub const ALLOCATED_IR: &str = "tilefit/allocatedIr";
+
+/// Takes `{textDocument}`.
+pub const CONFIGURATIONS: &str = "tilefit/configurations";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConfigurationsParams {
+    pub text_document: TextDocumentIdentifier,
+}
+
+/// What every configuration of the kernels of a document takes on each device.
+#[derive(Serialize)]
+pub struct Configurations {
+    pub kernels: Vec<KernelConfigurations>,
+    /// Of the document.
+    pub version: i32,
+}
 
 /// Takes `{textDocument, position}`.
 pub const LOWERED_IR: &str = "tilefit/loweredIr";

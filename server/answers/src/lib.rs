@@ -11,6 +11,7 @@ pub mod capabilities;
 mod code_action;
 mod code_lens;
 mod completion;
+mod configurations;
 mod content_change;
 pub mod convert;
 mod diagnostic;
@@ -38,6 +39,7 @@ pub use call_hierarchy::{incoming_calls, outgoing_calls, prepare_call_hierarchy}
 pub use code_action::{SettingEdit, code_actions};
 pub use code_lens::{Untold as UntoldLens, code_lenses, resolve_code_lens};
 pub use completion::{completion, resolve_completion};
+pub use configurations::configurations;
 pub use content_change::apply as apply_changes;
 pub use diagnostic::{diagnostic, diagnostics, failed_diagnosis, lsp_diagnostic};
 pub use document_symbol::document_symbols;

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use serde::Serialize;
 use serde_json::Value;
 use tilefit_answers::ext::{
-    FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams, TextDocumentContent,
-    TextDocumentContentParams, ViewFileTextParams,
+    Configurations, ConfigurationsParams, FileText, GeneratedCode, KernelIr, MemoryMapAnswer, MemoryMapParams,
+    TextDocumentContent, TextDocumentContentParams, ViewFileTextParams,
 };
 use tilefit_answers::{
     self as answers, Abilities, Command, UntoldHint, UntoldLens, View, capabilities, text_document_content,
@@ -131,6 +131,10 @@ impl Backend {
         self.queue
             .ask(params.text_document.uri, OnEdit::GiveUp, move |view| answers::allocated_ir(view, position))
             .await
+    }
+
+    pub(crate) async fn configurations(&self, params: ConfigurationsParams) -> Result<Configurations> {
+        self.queue.ask(params.text_document.uri, OnEdit::AskAgain, answers::configurations).await
     }
 
     pub(crate) async fn memory_map(&self, params: MemoryMapParams) -> Result<Option<MemoryMapAnswer>> {
