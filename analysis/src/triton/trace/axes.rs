@@ -89,10 +89,19 @@ impl Tracer<'_> {
                     "le" | "gt" => both().map(|(left, right)| left.compared(&right, one, [false, true])),
                     "eq" | "ne" => both().map(|(left, right)| left.compared(&right, one, [false, false])),
                     "and" | "or" => both().map(|(left, right)| left.elementwise(&right)),
-                    // Of what is computed of numbers that are known to divide by nothing the compiler knows nothing either.
-                    _ if shape.is_none() && !dtype.is_pointer() => {
+                    "minimum" | "maximum" | "min" | "max" => both().map(|(one, two)| one.either(&two)),
+                    // Of what is computed of numbers that are known to divide by nothing the compiler knows nothing either. A shift may
+                    // make something of them.
+                    _ if shape.is_none() && !dtype.is_pointer() && name != "shl" => {
                         let all: Option<Vec<AxisInfo>> = (0..values.len()).map(info).collect();
-                        all.filter(|all| name != "floordiv" || all[0].divisibility[0] == 1).map(|_| AxisInfo::number(1))
+                        let is_odd = |info: &AxisInfo| info.divisibility[0] == 1;
+                        let known = |all: &Vec<AxisInfo>| match name {
+                            // One less than a multiple of a power of two is divided.
+                            "cdiv" => !is_odd(&all[1]),
+                            "floordiv" => is_odd(&all[0]),
+                            _ => all.iter().all(is_odd),
+                        };
+                        all.filter(known).map(|_| AxisInfo::number(1))
                     }
                     _ => None,
                 }
