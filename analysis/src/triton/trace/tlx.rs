@@ -666,6 +666,11 @@ impl Tracer<'_> {
             // It is stored from the layout that it has, but the conversion is there for others.
             stored.push(self.converted(frame, expr, tensor, "global memory"));
         }
+        if !self.copies_blocks() {
+            stored.push(descriptor.id);
+            self.effect(frame, expr, "store", stored);
+            return Value::None;
+        }
         let named = self.named.replace(("staging of `desc.store`".into(), None));
         let staging = self.shared_buffer(frame, expr, "staging", of, Use::Staging, &stored);
         self.named = named;
@@ -684,9 +689,38 @@ impl Tracer<'_> {
         }
     }
 
+    /// Whether the device copies blocks of descriptors; the compiler makes pointers of descriptors elsewhere.
+    fn copies_blocks(&self) -> bool {
+        let capability = self.launch.hardware.capability;
+        if self.is_amd() { capability >= 1250 } else { capability >= 90 }
+    }
+
+    /// `desc.load(…)` where pointers are gone through of which nothing is known.
+    fn load_by_pointers(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
+        let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
+        let mut operands = vec![descriptor.id];
+        operands.extend(self.operands(frame, expr, &args.all()));
+        let op = Emitted {
+            name: "load",
+            effect: Effect::Reads,
+            operands: &operands,
+            of: Type::Tensor,
+            identity: 0,
+            kind: Kind::Plain,
+        };
+        let id = self.emit(frame, expr, op);
+        let bits = u64::from(dtype.bits.max(8));
+        let tile = Tile { shape: shape.clone(), bits: dtype.bits, dtype: dtype.name };
+        self.program.loads.insert(id, Load { tile, width: (bits.min(128), 128), runs_along: None });
+        Value::Tensor(Tensor { id, dtype, shape: Rc::new(shape), layout: self.choice_for(id) })
+    }
+
     /// The buffer and the barrier of a load are made when it is known whether somebody needs what it loads.
     fn descriptor_load(&mut self, frame: &Frame, expr: ExprId, descriptor: &Descriptor, args: &Args) -> Value {
         self.note_pipelined_load(frame, expr);
+        if !self.copies_blocks() {
+            return self.load_by_pointers(frame, expr, descriptor, args);
+        }
         let (dtype, shape) = (descriptor.dtype, (*descriptor.block).clone());
         let layout = default_layout(&shape, dtype);
         let bytes = match layout.size(&shape, u64::from(dtype.bits.max(8))) {
