@@ -52,7 +52,7 @@ mod traced;
 
 use assumptions::{Asked, Recording};
 pub(crate) use assumptions::{assumptions_of_name, assumptions_of_unit};
-pub(crate) use configurations::{Configuration, Configurations, configurations_of};
+pub(crate) use configurations::{Configuration, Configurations, configurations_of, written_configurations};
 pub(crate) use dumps::{Dumped, dumped};
 pub(crate) use jit::{
     JitKernel, gluon_name, is_gluon_decorator, is_triton_decorator, jit_dialect, jit_kernel, jit_needed_values,

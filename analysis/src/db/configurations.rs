@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use tilefit_syntax::ast::ExprId;
+
 use crate::triton::device::Arch;
-use crate::triton::scenario::Scenario;
+use crate::triton::scenario::{self, Scenario};
 
 use super::jit::{jit_came_to, jit_kernel};
 use super::scenario_tables::{CameTo, came_to_each};
-use super::scenarios::scenarios;
+use super::scenarios::{imports, scenarios};
 use super::tlx::{relevant_params, tlx_came_to, tlx_kernel};
-use super::{Unit, config};
+use super::{Unit, UnitScope, config, syntax};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Configurations {
@@ -39,6 +41,25 @@ pub(crate) fn configurations_of<'db>(db: &'db dyn salsa::Database, unit: Unit<'d
     let kernel = jit_kernel(db, unit).as_ref()?;
     let came_to = |scenario: &Scenario| jit_came_to(db, unit, kernel.dialect, scenario);
     Some(on_devices(db, unit, kernel.traced.arch, 0, None, &came_to))
+}
+
+/// The configurations that stand one by one at a kernel, each with the rows that it leads to.
+pub(crate) fn written_configurations<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> Vec<(ExprId, Vec<usize>)> {
+    let (ast, imports) = (syntax(db, unit), imports(db, unit.file(db)));
+    let written = scenario::written_configurations(ast, imports);
+    if written.is_empty() {
+        return Vec::new();
+    }
+    let known =
+        scenario::configurations(ast, imports, &UnitScope::new(db, unit)).and_then(Result::ok).unwrap_or_default();
+    let Some(table) = configurations_of(db, unit).as_ref().filter(|_| known.len() == written.len()) else {
+        return Vec::new();
+    };
+    let rows_of = |config: &Scenario| {
+        let rows = table.rows.iter().enumerate().filter(|(_, row)| config.is_part_of(&row.scenario));
+        rows.map(|(nth, _)| nth).collect()
+    };
+    written.into_iter().zip(&known).map(|(at, config)| (at, rows_of(config))).collect()
 }
 
 fn on_devices<'db>(

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use tilefit_syntax::TextRange;
 
 use crate::confirm::{Outcome, Question};
 use crate::db::{self, Configuration, Configurations};
 use crate::triton::scenario::Scenario;
 
+use super::inlay_hints::InlayHint;
 use super::traced::scenarios::display;
 use super::{Context, PlacedUnit};
 
@@ -109,6 +111,44 @@ pub(super) fn questions(context: &Context<'_>, placed: &PlacedUnit<'_>) -> Vec<Q
     all.filter_map(|(row, device)| db::question_under(context.db, placed.unit, &row.scenario, device)).collect()
 }
 
+/// After each configuration that stands at a kernel by itself, what it takes on the kernel's device: the most of what its launches come to.
+pub(super) fn hints(context: &Context<'_>, placed: &PlacedUnit<'_>, range: TextRange) -> Vec<InlayHint> {
+    if !context.text_of(placed).contains("autotune") {
+        return Vec::new();
+    }
+    let Some(table) = db::configurations_of(context.db, placed.unit) else { return Vec::new() };
+    let mut hints = Vec::new();
+    for (at, rows) in db::written_configurations(context.db, placed.unit) {
+        let offset = placed.spans.expr(at).shifted(placed.start).end;
+        let on = rows.iter().filter_map(|&nth| on_device(context, placed, table, &table.rows[nth], 0));
+        let Some(most) = on.max_by_key(|on| (on.high.is_none(), on.high.unwrap_or(on.low))) else { continue };
+        if offset < range.start || offset > range.end || (most.high.is_none() && most.low == 0) {
+            continue;
+        }
+        let device = table.devices[0];
+        let over = if most.verdict == "exceeds" { format!(", too much for {device}") } else { String::new() };
+        let blocks = most.blocks.map_or(String::new(), |blocks| format!("; {blocks} at once on a multiprocessor"));
+        let by = if most.confirmed { ", as the compiler says" } else { "" };
+        hints.push(InlayHint {
+            offset,
+            label: format!("{} B{over}", bytes(&most)),
+            tooltip: format!("shared memory of a block on {device}, of {}{blocks}{by}", most.capacity),
+            in_front: false,
+            key: None,
+        });
+    }
+    hints
+}
+
+/// `98304`, `65536–98304`, `≥ 65536`
+fn bytes(on: &OnDevice) -> String {
+    match on.high {
+        Some(high) if high == on.low => high.to_string(),
+        Some(high) => format!("{}–{high}", on.low),
+        None => format!("≥ {}", on.low),
+    }
+}
+
 /// Parameters and options that do not have the same value everywhere.
 fn differing(table: &Configurations) -> Vec<String> {
     let scenarios = || table.rows.iter().map(|row| &row.scenario);
@@ -149,6 +189,7 @@ pub(super) fn beside(context: &Context<'_>, placed: &PlacedUnit<'_>) -> String {
         match (count, table.rows.len()) {
             (0, _) => None,
             (_, 1) => Some(format!("; does not fit {device}")),
+            (1, _) => Some(format!("; 1 does not fit {device}")),
             (count, _) => Some(format!("; {count} do not fit {device}")),
         }
     });

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tilefit_syntax::TextRange;
 
 use super::language::{Extent, Hinted, KernelView, Placement};
-use super::{Context, PlacedUnit, formatting, sync_hints};
+use super::{Context, PlacedUnit, configurations, formatting, sync_hints};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InlayHint {
@@ -57,6 +57,7 @@ pub(crate) fn inlay_hints(context: &Context<'_>, range: TextRange) -> Vec<InlayH
         if !config.inlay_hints {
             continue;
         }
+        hints.extend(configurations::hints(context, &placed, range));
         for (nth, kernel) in context.kernels(placed.unit).enumerate() {
             add_kernel(&mut hints, &placed, (nth, &*kernel), range);
         }

@@ -486,6 +486,17 @@ pub fn configurations(ast: &Ast, imports: &Imports, scope: &dyn Scope) -> Option
     })
 }
 
+/// The expressions of the configurations, where they stand one by one at the kernel.
+pub fn written_configurations(ast: &Ast, imports: &Imports) -> Vec<ExprId> {
+    let args =
+        function(ast).and_then(|function| decorator(ast, imports, function, "triton.autotune")).unwrap_or_default();
+    let configs = args.iter().find(|arg| arg.keyword.as_deref() == Some("configs")).or(args.first());
+    match configs.map(|configs| ast.expr(configs.value)) {
+        Some(Expr::List(configs) | Expr::Tuple(configs)) => configs.clone(),
+        _ => Vec::new(),
+    }
+}
+
 fn of_configuration(config: &Constant, number: usize, count: usize) -> Option<Scenario> {
     let config = config.get::<Config>()?;
     let Constant::Dict(pairs) = &config.values else { return None };
