@@ -151,7 +151,7 @@ pub const SEVERITIES: [&str; 5] = ["error", "warning", "info", "hint", "off"];
 pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "target",
-        about: "The device that plans are made for: the NPU of PyPTO kernels, or the GPU of TLX and Gluon kernels that do not say theirs.",
+        about: "The device that plans are made for: the NPU of PyPTO kernels, or the GPU of TLX, Gluon and Triton kernels that do not say theirs.",
         shape: Shape::OneOf(&[
             ("ascend910b", "Ascend 910B: 184 KiB of Vec, 512 KiB of Mat, 128 KiB of Acc"),
             ("ascend950", "Ascend 950: 240 KiB of Vec, 512 KiB of Mat, 256 KiB of Acc"),
@@ -343,7 +343,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "tlx.arch",
-        about: "The GPU of TLX and Gluon kernels that do not say theirs; `target` says the same.",
+        about: "The GPU of TLX, Gluon and Triton kernels that do not say theirs; `target` says the same.",
         shape: Shape::Arch,
         takes: "a GPU architecture, such as \"sm_100\" or \"gfx950\"",
         set: |config, value| {
@@ -364,9 +364,9 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "triton",
-        about: "The Triton compiler of TLX and Gluon kernels that do not say theirs.",
+        about: "The Triton compiler of TLX, Gluon and Triton kernels that do not say theirs.",
         shape: Shape::OneOf(&[
-            ("any", "Triton 3.9 for Gluon, any of them for TLX"),
+            ("any", "Triton 3.9 for Gluon and Triton, any of them for TLX"),
             ("3.8", "Triton 3.8"),
             ("3.9", "Triton 3.9"),
             ("fork", "Meta's fork of Triton"),

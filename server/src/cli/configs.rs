@@ -117,8 +117,12 @@ fn table(file: &str, kernel: &KernelConfigurations) -> String {
         .enumerate()
         .map(|(nth, device)| {
             let known = || kernel.configurations.iter().filter_map(|row| row.on[nth].as_ref());
-            let fits = known().filter(|on| on.verdict == "fits").count();
-            format!("{fits} of {} fit {device}", kernel.configurations.len())
+            let count = |verdict| known().filter(|on| on.verdict == verdict).count();
+            let (fits, all) = (count("fits"), kernel.configurations.len());
+            match all - fits - count("exceeds") - count("refused") {
+                0 => format!("{fits} of {all} fit {device}"),
+                unknown => format!("{fits} of {all} fit {device}, of {unknown} it is not known"),
+            }
         })
         .collect();
     format!("{file}:{}: {}: {}\n{}", kernel.line, kernel.kernel, fitting.join(", "), aligned(&rows))

@@ -87,3 +87,37 @@ fn without_a_compiler_there_is_no_answer() {
     "#]]
     .assert_eq(&run(&root, &["confirm", "kernel.py"]));
 }
+
+/// A kernel with two configurations.
+const TUNED: &str = "\
+import triton
+import triton.language as tl
+
+
+# tilefit: x=fp32 y=fp32 arch=sm_90
+@triton.autotune(configs=[triton.Config({\"N\": 256}, num_warps=8), triton.Config({\"N\": 512}, num_warps=4)], key=[])
+@triton.jit
+def total(x, y, N: tl.constexpr):
+    tl.store(y, tl.sum(tl.load(x + tl.arange(0, N)), 0))
+";
+
+#[test]
+fn every_configuration_has_a_row() {
+    let root = directory("configs", &[("total.py", TUNED.as_bytes())]);
+    expect![[r#"
+        total.py:8: total: 2 of 2 fit sm_90, 2 of 2 fit sm_86
+          N    num_warps  sm_90        blocks  sm_86        blocks
+          256  8          0-32   fits  32      0-32   fits  32      shown
+          512  4          0-16   fits  32      0-16   fits  32
+        exit 0
+    "#]]
+    .assert_eq(&run(&root, &["configs", "total.py", "--device", "sm_86"]));
+    expect![[r#"
+        file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed
+        total.py,8,total,N=256 num_warps=8,sm_90,0,32,232448,0,fits,32,false
+        total.py,8,total,N=512 num_warps=4,sm_90,0,16,232448,0,fits,32,false
+        exit 0
+    "#]]
+    .assert_eq(&run(&root, &["configs", "total.py", "--format", "csv", "--sort", "source"]));
+    assert!(run(&root, &["configs", "total.py", "--device", "sm_1"]).ends_with("exit 2\n"));
+}

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, SendError};
 use std::time::{Duration, Instant};
 
+use tilefit_analysis::confirm::KernelsAsked;
 use tilefit_analysis::project::{Config, Confirm};
 use tilefit_analysis::{AnalysisHost, FileId};
 use tilefit_answers::convert::path_of;
@@ -329,7 +330,9 @@ impl MainLoop {
         let stop = self.confirmations.begin(&uri);
         self.start(move || {
             // An edit has made the question pointless.
-            let questions = view.analysis.questions(view.file).ok()?;
+            let questions = view.analysis.all_questions(view.file, KernelsAsked::InForce).ok()?;
+            let mut others = view.analysis.all_questions(view.file, KernelsAsked::EveryConfiguration).ok()?;
+            others.drain(..questions.len());
             let version = view.version;
             drop(view);
             if questions.is_empty() && !is_awaited {
@@ -343,12 +346,22 @@ impl MainLoop {
                 }
             };
             let (path, text) = (PathBuf::from(path_of(&uri)), text.text());
-            Some(Event::Questions(Box::new(Job { uri, version, path, text, python, questions, stop, is_awaited })))
+            Some(Event::Questions(Box::new(Job {
+                uri,
+                version,
+                path,
+                text,
+                python,
+                questions,
+                others,
+                stop,
+                is_awaited,
+            })))
         });
     }
 
     /// Answers are of one text: for another one they say nothing.
-    fn take_answers(&mut self, Replied { uri, version, answers, is_whole, is_awaited }: Replied) {
+    fn take_answers(&mut self, Replied { uri, version, answers, is_shown, is_awaited }: Replied) {
         let Some(open) = self.documents.get(&uri).filter(|open| open.version == version) else { return };
         self.host.set_answers(open.file, answers);
         let revision = self.next_revision();
@@ -359,7 +372,7 @@ impl MainLoop {
         }
         self.outbox.send(ToClient::DiagnosticsChanged);
         self.outbox.send(ToClient::Refresh);
-        if let Some(open) = self.documents.get(&uri).filter(|_| is_whole && is_awaited) {
+        if let Some(open) = self.documents.get(&uri).filter(|_| is_shown && is_awaited) {
             let (view, outbox) = (self.view(uri, open), self.outbox.clone());
             self.start(move || {
                 let questions = view.analysis.questions(view.file).ok()?;

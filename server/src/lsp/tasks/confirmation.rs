@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tilefit_analysis::confirm::{Answered, Question};
 use tilefit_analysis::ide::{Confirmation, KernelQuestion};
@@ -19,6 +19,9 @@ use crate::lsp::main_loop::queue::Queue;
 /// The compiler's process ends when nobody has asked for so long.
 const IDLE: Duration = Duration::from_secs(600);
 
+/// How often there is news of many questions.
+const NEWS: Duration = Duration::from_secs(1);
+
 /// What is asked of a document.
 pub(crate) struct Job {
     pub(crate) uri: Uri,
@@ -26,7 +29,10 @@ pub(crate) struct Job {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) python: PathBuf,
-    pub(crate) questions: Vec<KernelQuestion>,
+    /// Of the plans that are shown, first.
+    pub(crate) questions: Vec<Question>,
+    /// Of the other configurations.
+    pub(crate) others: Vec<Question>,
     pub(crate) stop: Arc<AtomicBool>,
     /// The user waits for it, and is told how it ends.
     pub(crate) is_awaited: bool,
@@ -37,8 +43,8 @@ pub(crate) struct Replied {
     pub(crate) uri: Uri,
     pub(crate) version: i32,
     pub(crate) answers: Vec<Answered>,
-    /// All that was asked.
-    pub(crate) is_whole: bool,
+    /// All plans that are shown were asked about just now.
+    pub(crate) is_shown: bool,
     pub(crate) is_awaited: bool,
 }
 
@@ -94,20 +100,23 @@ fn work(jobs: &Receiver<Job>, queue: &Queue) {
 }
 
 fn run(job: Job, confirmer: &mut Confirmer, queue: &Queue) {
-    let mut questions: Vec<&Question> = job.questions.iter().filter_map(|it| it.question.as_ref().ok()).collect();
-    questions.dedup();
     let mut answers = Vec::new();
-    let post = |answers: &[Answered], is_whole| {
+    let post = |answers: &[Answered], is_shown| {
         let replied = Replied {
             uri: job.uri.clone(),
             version: job.version,
             answers: answers.to_vec(),
-            is_whole,
+            is_shown,
             is_awaited: job.is_awaited,
         };
         queue.post(Event::Replied(replied));
     };
-    for question in questions {
+    let mut posted = Instant::now();
+    let ask_all = job.questions.iter().chain(&job.others).enumerate();
+    if job.questions.is_empty() {
+        post(&answers, true);
+    }
+    for (nth, question) in ask_all {
         if job.stop.load(Ordering::Relaxed) {
             return;
         }
@@ -116,9 +125,13 @@ fn run(job: Job, confirmer: &mut Confirmer, queue: &Queue) {
             return;
         }
         answers.push(Answered { question: question.clone(), answer });
-        post(&answers, false);
+        let is_shown = nth + 1 == job.questions.len();
+        let is_last = nth + 1 == job.questions.len() + job.others.len();
+        if is_shown || is_last || posted.elapsed() > NEWS {
+            post(&answers, is_shown);
+            posted = Instant::now();
+        }
     }
-    post(&answers, true);
 }
 
 /// How it went, for whoever asked: `2 kernels confirmed by triton 3.9.0 on sm_90`.
