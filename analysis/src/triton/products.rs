@@ -68,6 +68,7 @@ pub fn stage(program: &mut Program, machine: &Machine) {
         of_products: HashSet::new(),
         through_descriptor: HashSet::new(),
         tiles: HashMap::new(),
+        made_at: HashMap::new(),
         within: Vec::new(),
         flat: 0,
         hoisted: Vec::new(),
@@ -161,6 +162,8 @@ struct Stager<'p> {
     through_descriptor: HashSet<ValueId>,
     /// Where loads through descriptors that are operands are.
     tiles: HashMap<ValueId, ValueId>,
+    /// Where a value is computed.
+    made_at: HashMap<ValueId, Site>,
     /// What is computed in each of the loops around, innermost last.
     within: Vec<HashSet<ValueId>>,
     /// Loops around that are made one with those in them.
@@ -178,6 +181,7 @@ impl Stager<'_> {
                 self.uses.entry(operand).or_default().push((by.unwrap_or(ValueId(u32::MAX)), nth));
             }
             if let Some(result) = by {
+                self.made_at.insert(result, op.at);
                 let is_elementwise =
                     op.effect == Effect::None && !VIEWS.contains(&op.name) && matches!(op.kind, Kind::Plain);
                 let is_of_product = self.program.products.contains_key(&result)
@@ -216,7 +220,7 @@ impl Stager<'_> {
                     let looped = Loop { staged: self.staged(body, stages, is_told) };
                     let is_flat = self.machine.flattens && self.program.flattened.contains(&body.params[0]);
                     let copies = match looped.staged.is_some() {
-                        true => self.copies(body, &looped, stages),
+                        true => self.copies(op.at, body, &looped, stages),
                         false => Vec::new(),
                     };
                     self.flat += u32::from(is_flat);
@@ -408,7 +412,7 @@ impl Stager<'_> {
     }
 
     /// The buffers of a loop's loads, which are there all through it.
-    fn copies(&mut self, body: &mut Block, looped: &Loop, stages: i64) -> Vec<Op> {
+    fn copies(&mut self, at: Site, body: &mut Block, looped: &Loop, stages: i64) -> Vec<Op> {
         let stages = u64::try_from(stages).unwrap_or(1);
         let mut made = Vec::new();
         let products: Vec<Taker> = body
@@ -425,7 +429,7 @@ impl Stager<'_> {
                     false => Bytes::Between(0, 2 * BARRIER_BYTES, Reason::new(COPIES)),
                 };
                 let barriers = (vec![2, 1], "int64", size, 16, Use::Barrier);
-                let barriers = self.buffer(op.at, "barriers of `tl.dot`", barriers);
+                let barriers = self.buffer(at, "barriers of `tl.dot`", barriers);
                 op.operands.extend(&barriers.results);
                 made.push(barriers);
             }
@@ -469,6 +473,7 @@ impl Stager<'_> {
                 waited_for.extend(user.map(|(product, ..)| *product));
                 self.resize(staging, tile_size, &name);
                 self.resize(barrier, barrier_size, "barriers of what a loop loads");
+                self.program.buffers[barrier.0 as usize].at = at;
                 op.kind = Kind::Plain;
                 vec![self.allocation(op.at, staging), self.allocation(op.at, barrier)]
             } else {
@@ -544,7 +549,8 @@ impl Stager<'_> {
             let is_kept = may_overlap && !overlaps && unit == Unit::Tcgen05;
             let sizes = self.brought(operand, (nth, product), unit, holds, [overlaps, may_overlap && !is_outside]);
             for (copy, size) in sizes.into_iter().enumerate() {
-                let made = self.buffer(op.at, name, (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
+                let at = self.made_at.get(&operand).copied().unwrap_or(op.at);
+                let made = self.buffer(at, name, (tile.shape.clone(), tile.dtype, size, 1024, Use::Staging));
                 // AMD reads an operand back at once.
                 let user = if self.machine.is_amd() { None } else { Some(&mut op) };
                 let read = match user {
