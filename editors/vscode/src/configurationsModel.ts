@@ -108,16 +108,18 @@ export function detail(on: OnDevice | null, device: string): string {
   return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}`;
 }
 
-/** `9 of 12 fit sm_90; 4 do not fit sm_86` */
+/** `9 of 12 fit sm_90; 4 do not fit sm_86`; what is not known is counted beside it: it must not read as if it did not fit. */
 export function caption({ devices, configurations }: KernelConfigurations): string {
   const all = configurations.length;
   const parts = devices.map((device, nth) => {
-    const count = (verdict: OnDevice["verdict"]): number => configurations.filter(({ on }) => on[nth]?.verdict === verdict).length;
-    const [fits, exceeds] = [count("fits"), count("exceeds")];
+    const count = (verdict: OnDevice["verdict"]): number =>
+      configurations.filter(({ on }) => (on[nth]?.verdict ?? "unknown") === verdict).length;
+    const [fits, exceeds, unknown] = [count("fits"), count("exceeds"), count("unknown")];
+    const open = unknown === 0 ? "" : ` (${unknown} unknown)`;
     if (nth === 0 || (exceeds === 0 && fits < all)) {
-      return `${fits} of ${all} fit ${device}`;
+      return `${fits} of ${all} fit ${device}${open}`;
     }
-    return exceeds === 0 ? `all fit ${device}` : `${exceeds} ${exceeds === 1 ? "does" : "do"} not fit ${device}`;
+    return exceeds === 0 ? `all fit ${device}` : `${exceeds} ${exceeds === 1 ? "does" : "do"} not fit ${device}${open}`;
   });
   return parts.join("; ");
 }

@@ -48,7 +48,8 @@ test("the caption counts what fits the kernel's own device, and what does not fi
   assert.equal(caption(kernel(row("1", small, small), row("2", small, large))), "2 of 2 fit sm_90; 1 does not fit sm_86");
   assert.equal(caption(kernel(row("1", large, large), row("2", small, large))), "1 of 2 fit sm_90; 2 do not fit sm_86");
   assert.equal(caption(kernel(row("1", small, small))), "1 of 1 fit sm_90; all fit sm_86");
-  assert.equal(caption(kernel(row("1", small, null), row("2", small, small))), "2 of 2 fit sm_90; 1 of 2 fit sm_86");
+  assert.equal(caption(kernel(row("1", small, null), row("2", small, small))), "2 of 2 fit sm_90; 1 of 2 fit sm_86 (1 unknown)");
+  assert.equal(caption(kernel(row("1", on(0, null), large), row("2", large, on(0, null)))), "0 of 2 fit sm_90 (1 unknown); 1 does not fit sm_86 (1 unknown)");
 });
 
 test("a column for each parameter, and two for each device", () => {
