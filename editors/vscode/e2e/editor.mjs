@@ -152,15 +152,17 @@ export function workbench(page) {
         throw new Error(`no ${word} in ${line.textContent}`);
       }, word),
     lens: (text) => page.locator(".codelens-decoration", { hasText: text }),
-    /** The frame of the memory map. */
-    async map() {
+    /** The frame of a panel, by what only that one has. */
+    async panel(selector) {
       for (const frame of page.frames()) {
-        if (await frame.locator("#map").count().catch(() => 0)) {
+        if (await frame.locator(selector).count().catch(() => 0)) {
           return frame;
         }
       }
       return undefined;
     },
+    /** The frame of the memory map. */
+    map: () => parts.panel("#map"),
     /** What the boxes of the map are for a screen reader. */
     async boxes(which = "g.box") {
       return (await parts.map())?.locator(which).evaluateAll((all) => all.map((box) => box.getAttribute("aria-label")));

@@ -10,6 +10,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { author } from "./author.mjs";
+import { configurations } from "./configurations.mjs";
 import { env, limit, start } from "./editor.mjs";
 import { stranger } from "./untrusted.mjs";
 
@@ -90,6 +91,9 @@ async function session(name, { browser, url }, play) {
 const trusted = await start({ out: path.join(out, "trusted"), project });
 await inHost(trusted);
 await session("author", trusted, author);
+fs.copyFileSync(path.join(here, "autotuned.py"), path.join(project, "autotuned.py"));
+await session("configurations", trusted, configurations);
+fs.rmSync(path.join(project, "autotuned.py"));
 await trusted.close();
 
 copyExamples(); // an author saves

@@ -1,5 +1,6 @@
 import * as vscode from "vscode";
 
+import { ConfigurationsPanel } from "./configurations";
 import { confirmFile } from "./confirm";
 import { DiagnosticPages } from "./diagnosticPages";
 import { GeneratedCode, cpp, ir, mlir } from "./generatedCode";
@@ -16,6 +17,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   const allocated = new GeneratedCode(current, ir);
   const lowered = new GeneratedCode(current, mlir);
   const map = new MemoryMapPanel(current, context.extensionUri);
+  const configurations = new ConfigurationsPanel(current, context.extensionUri);
   context.subscriptions.push(
     current,
     new DiagnosticPages(current),
@@ -23,6 +25,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     allocated,
     lowered,
     map,
+    configurations,
     vscode.commands.registerCommand("tilefit.restart", () => current.restart()),
     vscode.commands.registerCommand("tilefit.switch", switchPlan),
     vscode.commands.registerCommand("tilefit.confirmFile", () => confirmFile(current)),
@@ -39,6 +42,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     ),
     vscode.commands.registerCommand("tilefit.showMemoryMap", (uri?: string, position?: vscode.Position) =>
       map.show(uri, position),
+    ),
+    vscode.commands.registerCommand("tilefit.showConfigurations", (uri?: string, position?: vscode.Position) =>
+      configurations.show(uri, position),
     ),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("tilefit.server.path")) {

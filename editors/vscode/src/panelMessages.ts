@@ -1,4 +1,6 @@
-/** What the memory map's panel and the extension tell each other. */
+/** What the panels and the extension tell each other: the memory map's first, then that of the configurations. */
+
+import type { KernelConfigurations } from "./configurationsModel";
 
 export type ToPanel =
   | {
@@ -23,3 +25,19 @@ export type FromPanel =
   | { type: "try"; planner: string | undefined; target: string | undefined }
   | { type: "keep" }
   | { type: "width"; width: number };
+
+export interface ToConfigurations {
+  /** For the select. */
+  kernels: { kernel: string; line: number }[];
+  /** What is shown; undefined in a file without kernels, and before the first answer. */
+  shown: KernelConfigurations | undefined;
+  /** The source as the user knows it. */
+  file: string;
+  /** Why there is no table, or an old one. */
+  note: string;
+}
+
+export type FromConfigurations =
+  | { type: "ready" }
+  | { type: "kernel"; kernel: string; line: number }
+  | { type: "copy"; csv: string };

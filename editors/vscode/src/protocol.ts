@@ -1,6 +1,7 @@
 import { NotificationType, RequestType } from "vscode-languageclient/node";
 import type { Position, Range, TextDocumentIdentifier, TextDocumentPositionParams } from "vscode-languageclient/node";
 
+import type { ConfigurationsAnswer } from "./configurationsModel";
 import type { MemoryMapAnswer } from "./mapModel";
 
 /** The C++ of one kernel, and which of its lines come from where in the source. */
@@ -57,6 +58,11 @@ export const watchMemoryMap = new NotificationType<MemoryMapParams | { textDocum
 );
 
 export const memoryMapChanged = new NotificationType<MemoryMapChanged>("tilefit/memoryMapChanged");
+
+/** What every configuration of the kernels of a file takes on each device; asked again when an edit overtakes it. */
+export const configurations = new RequestType<{ textDocument: TextDocumentIdentifier }, ConfigurationsAnswer, void>(
+  "tilefit/configurations",
+);
 
 /** What client, project and defaults come to. Sent at the start and after every change to clients that can `tilefitSettings`. */
 export interface SettingsInForce {

@@ -101,13 +101,13 @@ export class StatusItem implements vscode.Disposable {
   }
 }
 
-/** Kernels import one of these, and dumps name memory. */
+/** Kernels import one of these or are decorated, and dumps name memory. Plain Triton and Gluon have the settings of TLX. */
 function kernelsOf(document: vscode.TextDocument): "pypto" | "tlx" | undefined {
   const text = document.languageId === "python" ? document.getText(new vscode.Range(0, 0, 200, 0)) : "";
   if (/\b(pypto|MemRef|pl\.program)\b/.test(text)) {
     return "pypto";
   }
-  return /\btlx\b/.test(text) ? "tlx" : undefined;
+  return /\b(tlx|gluon)\b|@triton\.(jit|autotune|heuristics)\b/.test(text) ? "tlx" : undefined;
 }
 
 /** The click on the status item: another planner or target, and what else there is to do. */

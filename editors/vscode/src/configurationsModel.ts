@@ -1,0 +1,195 @@
+/** The table of the configurations of a kernel, as far as it needs no editor. */
+
+/** What a configuration takes on a device. */
+export interface OnDevice {
+  /** Bytes of shared memory, at least and at most; null where nothing bounds it. */
+  low: number;
+  high: number | null;
+  capacity: number;
+  /** Of tensor memory, at least. */
+  columns: number;
+  verdict: "fits" | "exceeds" | "refused" | "unknown";
+  /** That the shared memory of a multiprocessor holds at once. */
+  blocks: number | null;
+  /** The compiler says so. */
+  confirmed: boolean;
+}
+
+export interface Configuration {
+  values: Record<string, string>;
+  /** The plan of the kernel and its errors are of this one. */
+  selected: boolean;
+  /** One for each device; null where too many others came before. */
+  on: (OnDevice | null)[];
+}
+
+export interface KernelConfigurations {
+  kernel: string;
+  /** Of its name, from 1. */
+  line: number;
+  /** The kernel's own first. */
+  devices: string[];
+  configurations: Configuration[];
+}
+
+export interface ConfigurationsAnswer {
+  version: number;
+  kernels: KernelConfigurations[];
+}
+
+/** `device` is an index into the devices of the kernel. */
+export type Column = { id: string; title: string } & (
+  | { kind: "value" }
+  | { kind: "bytes" | "blocks"; device: number }
+);
+
+export interface Sort {
+  /** The `id` of a column; the column may be gone after an edit. */
+  column: string;
+  descending: boolean;
+}
+
+/**
+ * The kernel to show for a line (from 0): of those with the `name` that was shown before, the nearest; else the last one
+ * that starts at or above the line, else the first.
+ */
+export function kernelAt(kernels: KernelConfigurations[], line: number, name?: string): KernelConfigurations | undefined {
+  const far = (kernel: KernelConfigurations): number => Math.abs(kernel.line - 1 - line);
+  const [named] = kernels.filter(({ kernel }) => kernel === name).sort((a, b) => far(a) - far(b));
+  const inOrder = [...kernels].sort((a, b) => a.line - b.line);
+  return named ?? inOrder.findLast((kernel) => kernel.line - 1 <= line) ?? inOrder[0];
+}
+
+export function columnsOf(kernel: KernelConfigurations): Column[] {
+  const names = Object.keys(kernel.configurations[0]?.values ?? {});
+  const values = names.map((name): Column => ({ id: `value ${name}`, title: name, kind: "value" }));
+  const devices = kernel.devices.flatMap((name, device): Column[] => [
+    { id: `bytes ${name}`, title: "bytes", kind: "bytes", device },
+    { id: `blocks ${name}`, title: "blocks", kind: "blocks", device },
+  ]);
+  return [...values, ...devices];
+}
+
+export function grouped(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** `98,304`, `65,536 – 98,304`, `≥ 98,304`; `?` where nothing is known. */
+export function bytesText(on: OnDevice | null): string {
+  if (!on || (on.high === null && on.low === 0)) {
+    return "?";
+  }
+  if (on.high === null) {
+    return `≥ ${grouped(on.low)}`;
+  }
+  return on.low === on.high ? grouped(on.high) : `${grouped(on.low)} – ${grouped(on.high)}`;
+}
+
+/** Why there is no number of blocks is said in its place, so that no verdict is told by its colour alone. */
+export function blocksText(on: OnDevice | null): string {
+  if (!on) {
+    return "not surveyed";
+  }
+  return on.blocks === null ? on.verdict : grouped(on.blocks);
+}
+
+/** Per cent of the capacity: of the most that it may take, where that is known. */
+export function percent({ low, high, capacity }: OnDevice): number {
+  return capacity > 0 ? Math.round((100 * (high ?? low)) / capacity) : 0;
+}
+
+/** The numbers of a cell in words. */
+export function detail(on: OnDevice | null, device: string): string {
+  if (!on) {
+    return `${device}: not surveyed, there are too many configurations`;
+  }
+  const share = bytesText(on) === "?" ? "" : `${on.high === null ? "at least " : ""}${percent(on)} % of `;
+  const columns = on.columns > 0 ? `, ${grouped(on.columns)} columns of tensor memory` : "";
+  return `${device}: ${on.verdict}, ${share}${grouped(on.capacity)} bytes${columns}`;
+}
+
+/** `9 of 12 fit sm_90; 4 do not fit sm_86`; what is not known is counted beside it: it must not read as if it did not fit. */
+export function caption({ devices, configurations }: KernelConfigurations): string {
+  const all = configurations.length;
+  const parts = devices.map((device, nth) => {
+    const count = (verdict: OnDevice["verdict"]): number =>
+      configurations.filter(({ on }) => (on[nth]?.verdict ?? "unknown") === verdict).length;
+    const [fits, exceeds, unknown] = [count("fits"), count("exceeds"), count("unknown")];
+    const open = unknown === 0 ? "" : ` (${unknown} unknown)`;
+    if (nth === 0 || (exceeds === 0 && fits < all)) {
+      return `${fits} of ${all} fit ${device}${open}`;
+    }
+    return exceeds === 0 ? `all fit ${device}` : `${exceeds} ${exceeds === 1 ? "does" : "do"} not fit ${device}${open}`;
+  });
+  return parts.join("; ");
+}
+
+/** A click on a head: ascending, then descending, then as in the source. */
+export function nextSort(sort: Sort | undefined, column: string): Sort | undefined {
+  if (sort?.column !== column) {
+    return { column, descending: false };
+  }
+  return sort.descending ? undefined : { column, descending: true };
+}
+
+/** As in the source without a sort. What is not known comes last in both directions. */
+export function sorted(kernel: KernelConfigurations, sort: Sort | undefined): Configuration[] {
+  const column = columnsOf(kernel).find(({ id }) => id === sort?.column);
+  if (!column || !sort) {
+    return kernel.configurations;
+  }
+  const sign = sort.descending ? -1 : 1;
+  return [...kernel.configurations].sort((a, b) => {
+    const [left, right] = [sortKey(a, column), sortKey(b, column)];
+    if (left === undefined || right === undefined) {
+      return Number(left === undefined) - Number(right === undefined);
+    }
+    return sign * compared(left, right);
+  });
+}
+
+function sortKey(row: Configuration, column: Column): number | string | undefined {
+  if (column.kind === "value") {
+    const text = row.values[column.title];
+    return text === undefined || text.trim() === "" || Number.isNaN(Number(text)) ? text || undefined : Number(text);
+  }
+  const on = row.on[column.device];
+  if (!on) {
+    return undefined;
+  }
+  if (column.kind === "blocks") {
+    return on.blocks ?? undefined;
+  }
+  return bytesText(on) === "?" ? undefined : (on.high ?? Infinity);
+}
+
+/** Numbers by number, and before text. */
+function compared(a: number | string, b: number | string): number {
+  if (typeof a === "number" && typeof b === "number") {
+    return a === b ? 0 : a - b;
+  }
+  return typeof a === typeof b ? String(a).localeCompare(String(b)) : typeof a === "number" ? -1 : 1;
+}
+
+/** What `tilefit configs --format csv` prints of a kernel, with the rows in an order of its own. */
+export function csv(file: string, kernel: KernelConfigurations, rows: Configuration[]): string {
+  const head = "file,line,kernel,configuration,device,low,high,capacity,columns,verdict,blocks,confirmed";
+  const lines = rows.flatMap(({ values, on }) => {
+    const configuration = Object.entries(values).map((pair) => pair.join("=")).join(" ");
+    return kernel.devices.flatMap((device, nth) => {
+      const it = on[nth];
+      if (!it) {
+        return [];
+      }
+      const { low, high, capacity, columns, verdict, blocks, confirmed } = it;
+      const cells = [file, kernel.line, kernel.kernel, configuration, device, low, high, capacity, columns, verdict, blocks, confirmed];
+      return [cells.map((cell) => quoted(String(cell ?? ""))).join(",")];
+    });
+  });
+  return [head, ...lines, ""].join("\n");
+}
+
+/** A field of RFC 4180. */
+function quoted(cell: string): string {
+  return /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+}
