@@ -29,7 +29,7 @@ fn shared_out(mut rows: u32, mut columns: u32, num_warps: u32) -> Vec<u32> {
 pub fn mma_v3_layout(shape: &[u32], operand_bits: u32, num_warps: u32, is_one_of_several: bool) -> Option<Layout> {
     let &[rows, columns] = shape else { return None };
     let beside = (num_warps / (rows / 16).max(1)).max(1);
-    let widest = (columns / beside).max(8).min(256);
+    let widest = (columns / beside).clamp(8, 256);
     let width = (1..=widest / 8).rev().map(|eighths| eighths * 8).find(|width| columns % width == 0)?;
     let mut warps_per_cta = vec![4, 1];
     if is_one_of_several {
