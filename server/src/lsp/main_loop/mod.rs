@@ -203,7 +203,10 @@ impl MainLoop {
                 self.diagnose_all();
             }
             Event::Confirm { uri, is_awaited } => self.confirm(uri, is_awaited),
-            Event::Questions(job) => self.confirmations.ask(*job, &self.queue),
+            Event::Questions(job) => {
+                let queue = self.queue.clone();
+                self.confirmations.ask(*job, move |replied| queue.post(Event::Replied(replied)));
+            }
             Event::Replied(replied) => self.take_answers(replied),
             Event::Dumps { uri, dumps } => self.link(&uri, dumps),
         }

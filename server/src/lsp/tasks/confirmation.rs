@@ -13,8 +13,6 @@ use tilefit_analysis::ide::{Confirmation, KernelQuestion};
 use tower_lsp::ls_types::Uri;
 
 use crate::confirm::Confirmer;
-use crate::lsp::main_loop::event::Event;
-use crate::lsp::main_loop::queue::Queue;
 
 /// The compiler's process ends when nobody has asked for so long.
 const IDLE: Duration = Duration::from_secs(600);
@@ -71,18 +69,18 @@ impl Confirmations {
         }
     }
 
-    pub(crate) fn ask(&mut self, job: Job, queue: &Queue) {
+    /// `report`: takes what came out of any document.
+    pub(crate) fn ask(&mut self, job: Job, report: impl Fn(Replied) + Send + 'static) {
         let jobs = self.jobs.get_or_insert_with(|| {
             let (sender, jobs) = mpsc::channel();
-            let queue = queue.clone();
-            thread::spawn(move || work(&jobs, &queue));
+            thread::spawn(move || work(&jobs, &report));
             sender
         });
         let _ = jobs.send(job); // the thread lives as long as this
     }
 }
 
-fn work(jobs: &Receiver<Job>, queue: &Queue) {
+fn work(jobs: &Receiver<Job>, report: &dyn Fn(Replied)) {
     let mut confirmer: Option<Confirmer> = None;
     loop {
         match jobs.recv_timeout(IDLE) {
@@ -91,7 +89,7 @@ fn work(jobs: &Receiver<Job>, queue: &Queue) {
                     Some(known) => confirmer.insert(known),
                     None => confirmer.insert(Confirmer::new(job.python.clone())),
                 };
-                run(job, confirmer, queue);
+                run(&job, confirmer, report);
             }
             Err(mpsc::RecvTimeoutError::Timeout) => confirmer = None,
             Err(mpsc::RecvTimeoutError::Disconnected) => return,
@@ -99,7 +97,7 @@ fn work(jobs: &Receiver<Job>, queue: &Queue) {
     }
 }
 
-fn run(job: Job, confirmer: &mut Confirmer, queue: &Queue) {
+fn run(job: &Job, confirmer: &mut Confirmer, report: &dyn Fn(Replied)) {
     let mut answers = Vec::new();
     let post = |answers: &[Answered], is_shown| {
         let replied = Replied {
@@ -109,7 +107,7 @@ fn run(job: Job, confirmer: &mut Confirmer, queue: &Queue) {
             is_shown,
             is_awaited: job.is_awaited,
         };
-        queue.post(Event::Replied(replied));
+        report(replied);
     };
     let mut posted = Instant::now();
     let ask_all = job.questions.iter().chain(&job.others).enumerate();
