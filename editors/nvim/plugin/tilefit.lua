@@ -9,7 +9,7 @@ vim.api.nvim_create_user_command('Tilefit', function(call)
   tilefit.command(call.fargs)
 end, {
   nargs = '+',
-  desc = 'tilefit: memory map, generated C++, allocated IR, lowered MLIR, planner, target, restart',
+  desc = 'tilefit: memory map, generated C++, allocated IR, lowered MLIR, confirmation, planner, target, restart',
   complete = function(_, line)
     return tilefit.complete(line)
   end,

@@ -227,7 +227,22 @@ local function show_here(product)
   end
 end
 
+--- Has the server ask the compiler that is installed about the file, as it is on disk. The server says how it went.
+local function confirm()
+  local buf = vim.api.nvim_get_current_buf()
+  local lsp_client = client.of(buf)
+  if not lsp_client then
+    warn('no server for this buffer')
+    return
+  end
+  vim.cmd.update()
+  local position = { line = vim.fn.line('.') - 1, character = 0 }
+  local params = { command = 'tilefit.confirm', arguments = { vim.uri_from_bufnr(buf), position } }
+  client.request(lsp_client, 'workspace/executeCommand', params, buf, function() end)
+end
+
 local subcommands = {
+  confirm = confirm,
   codegen = show_here('cpp'),
   map = function()
     require('tilefit.map').show(vim.api.nvim_get_current_buf(), vim.fn.line('.') - 1)
