@@ -223,7 +223,8 @@ async function scrolling({ command, scheme, of, name }) {
   });
   const tensor = `pl.Tensor[[${count}, 64], pl.FP32]`;
   const head = `import pypto.language as pl\n\n\n@pl.function(type=pl.FunctionType.InCore)\ndef tall(a: ${tensor}, out: pl.Out[${tensor}]):\n`;
-  const file = path.join(folder, "tall.py");
+  // Not the file of the round before: the editor may still find out that that one is gone.
+  const file = path.join(folder, `tall-${scheme}.py`);
   fs.writeFileSync(file, `${head}${rounds.join("")}    return out\n`);
   const document = await vscode.workspace.openTextDocument(file);
   await vscode.window.showTextDocument(document, vscode.ViewColumn.One);
