@@ -74,14 +74,16 @@ pub(super) fn traced<'db>(
     let followed = within(config(db).limits, || {
         let mut trace = trace(ast, &around, &launch);
         simplify(&mut trace.program);
+        // In TLX an operand may be a buffer of the author's.
+        let are_sure = dialect == Dialect::Triton && launch.ctas == 1 && trace.notes.is_empty();
         let mut flat = None;
         if dialect.leaves_layouts() {
             reorder::hoist(&mut trace.program);
             simplify(&mut trace.program);
             if !trace.program.flattened.is_empty() {
-                flat = Some(compiled(trace.program.clone(), &launch, &Machine { flattens: true, ..machine }));
+                flat = Some(compiled(trace.program.clone(), &launch, &Machine { flattens: true, ..machine }, are_sure));
             }
-            trace.program = compiled(std::mem::take(&mut trace.program), &launch, &machine);
+            trace.program = compiled(std::mem::take(&mut trace.program), &launch, &machine, are_sure);
         }
         let unknown: Vec<Reason> = trace.notes.iter().map(|note| note.reason.clone()).collect();
         let again = if dialect.leaves_layouts() { reorder::loaded_again(&trace.program) } else { None };
@@ -102,7 +104,7 @@ pub(super) fn traced<'db>(
             None => by(Rules::Triton).either(&by(Rules::Fork)),
         };
         let planned = match products::has_results_in_tensor_memory(&trace.program, &machine) {
-            true => planned.with_tensor_memory(arch.tmem(), RESULTS),
+            true => planned.with_tensor_memory(arch.tmem(), RESULTS, are_sure),
             false => planned,
         };
         (trace, planned, work::taken())
@@ -139,8 +141,8 @@ pub(super) fn traced<'db>(
 }
 
 /// A program after what the compiler does to it where it chooses layouts.
-fn compiled(mut program: Program, launch: &Launch, machine: &Machine) -> Program {
-    products::stage(&mut program, machine);
+fn compiled(mut program: Program, launch: &Launch, machine: &Machine, is_sure: bool) -> Program {
+    products::stage(&mut program, machine, is_sure);
     reorder::lower(&mut program);
     let is_amd = machine.hardware.vendor == Vendor::Amd;
     if !is_amd && machine.hardware.capability >= 100 {

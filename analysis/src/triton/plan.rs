@@ -158,12 +158,13 @@ impl Placed {
 
 impl Planned {
     /// The same where more may be in tensor memory, for a `reason`: up to `most` columns of it.
-    pub fn with_tensor_memory(mut self, most: u64, reason: &str) -> Planned {
+    pub fn with_tensor_memory(mut self, most: u64, reason: &str, is_sure: bool) -> Planned {
         let Planned { plan: MemoryPlan { shared, tensor, .. }, .. } = &mut self;
-        tensor.low = tensor.low.max(LEAST_COLUMNS);
+        let (columns, bytes) = if is_sure { (LEAST_COLUMNS, ADDRESS_OF_TENSOR_MEMORY) } else { (0, 0) };
+        tensor.low = tensor.low.max(columns);
         tensor.high = tensor.high.map(|high| high.max(most));
         tensor.reasons.push(Reason::new(reason));
-        shared.low = shared.low.max(ADDRESS_OF_TENSOR_MEMORY);
+        shared.low = shared.low.max(bytes);
         shared.high = shared.high.map(|high| high.max(ADDRESS_OF_TENSOR_MEMORY));
         self
     }

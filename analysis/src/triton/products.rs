@@ -56,8 +56,20 @@ const LEAST_ACCESS: u64 = 32;
 const VIEWS: [&str; 7] = ["permute", "reshape", "expand_dims", "broadcast", "join", "split 0", "split 1"];
 const BARRIER_BYTES: u64 = 8;
 
-/// Gives the products of a program, and the loops around them, their memory.
-pub fn stage(program: &mut Program, machine: &Machine) {
+/// Gives the products of a program, and the loops around them, their memory. `is_sure`: each product is one that the compiler computes as
+/// plain Triton's, by one CTA; otherwise they may need nothing.
+pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
+    let written = program.buffers.len();
+    stage_all(program, machine);
+    for buffer in program.buffers.iter_mut().skip(written).filter(|_| !is_sure) {
+        if let Memory::Shared { size, fork, .. } = &mut buffer.memory {
+            *size = Bytes::Between(0, size.high(), Reason::new(OPERAND));
+            *fork = size.clone();
+        }
+    }
+}
+
+fn stage_all(program: &mut Program, machine: &Machine) {
     let mut body = std::mem::take(&mut program.body);
     let mut stager = Stager {
         program,
