@@ -57,9 +57,12 @@ const VIEWS: [&str; 7] = ["permute", "reshape", "expand_dims", "broadcast", "joi
 const BARRIER_BYTES: u64 = 8;
 
 /// Gives the products of a program, and the loops around them, their memory. `is_sure`: each product is one that the compiler computes as
-/// plain Triton's, by one CTA; otherwise they may need nothing.
+/// plain Triton's, by one CTA; otherwise what they are brought to may be smaller, or not there.
 pub fn stage(program: &mut Program, machine: &Machine, is_sure: bool) {
-    let written = program.buffers.len();
+    // Where the author writes no buffers, all of them are the compiler's.
+    let is_authors = program.buffers.iter().any(|buffer| buffer.use_ == Use::Data);
+    let written = if is_authors { program.buffers.len() } else { 0 };
+    let is_sure = is_sure || program.products.is_empty();
     stage_all(program, machine);
     for buffer in program.buffers.iter_mut().skip(written).filter(|_| !is_sure) {
         if let Memory::Shared { size, fork, .. } = &mut buffer.memory {
