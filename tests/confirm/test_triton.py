@@ -133,8 +133,8 @@ class Kernels(unittest.TestCase):
         self.check_error("argument", None, HEAD + COPY, target="tpu:5")
 
     def test_words_and_names_as_values(self):
-        text = "SIZE = 64\n" + COPY.replace("N: tl", "W: tl.constexpr, C: tl.constexpr, N: tl")
-        self.check(HEAD + text, constexprs={"N": "SIZE * 2", "W": "ieee", "C": ".cg"})
+        text = "SIZE = 64\n" + COPY.replace("N: tl", "W: tl.constexpr, C: tl.constexpr, R: tl.constexpr, N: tl")
+        self.check(HEAD + text, constexprs={"N": "SIZE * 2", "W": "ieee", "C": ".cg", "R": "max"})
 
     def test_refused_in_a_helper(self):
         self.check_error("refused", 5, HEAD + "@triton.jit\ndef at(N: tl.constexpr):\n    return tl.arange(0, N + 1)\n" + COPY.replace("tl.arange(0, N)", "at(N)"))

@@ -35,8 +35,15 @@ say({"id": asked["id"], "by": {"name": "triton", "version": "3.9.0"}, "shared": 
      "buffers": [{"op": "ttg.local_alloc", "line": 13, "offset": 256, "size": 256, "kind": "explicit"}]})
 "#;
 
+/// Where the interpreter in a folder has its compiler.
+pub fn package(folder: &Path) -> PathBuf {
+    folder.join("site-packages").join("triton")
+}
+
 /// Writes an interpreter into a folder that does this for each question, which is `asked`. It leaves its process number in `pid` beside it.
 pub fn python(folder: &Path, answer: &str) -> PathBuf {
+    let package = package(folder);
+    fs::create_dir_all(&package).expect("the folder is writable");
     let body = answer.trim().replace('\n', "\n    ");
     let text = format!(
         "#!/usr/bin/env python3\n\
@@ -44,7 +51,7 @@ pub fn python(folder: &Path, answer: &str) -> PathBuf {
          def say(answer):\n    print(json.dumps(answer), flush=True)\n\
          here = os.path.dirname(os.path.abspath(sys.argv[0]))\n\
          open(os.path.join(here, 'pid'), 'w').write(str(os.getpid()))\n\
-         say({{'hello': 1, 'packages': {{}}}})\n\
+         say({{'hello': 1, 'packages': {{'triton': {{'path': {package:?}}}}}}})\n\
          for line in sys.stdin:\n    asked = json.loads(line)\n    if 'cancel' in asked: continue\n    {body}\n"
     );
     let path = folder.join("python");

@@ -1,14 +1,12 @@
 //! Answers of compilers, kept in the user's cache directory: a file for each question about a text. Several editors may write at once.
 
 use std::path::Path;
-use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize};
 use tilefit_analysis::confirm::{Answer, Question};
 
-use super::wire::Reply;
+use super::wire::{Imported, Package, Reply};
 use super::{sha256, sha256_of};
-use crate::disk::{self, CacheFolder};
+use crate::disk::CacheFolder;
 
 /// Above this the oldest answers go.
 const MOST_BYTES: u64 = 64 << 20;
@@ -30,24 +28,10 @@ impl Key {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Entry {
-    reply: Reply,
-    /// When the packages of the compiler were changed last.
-    installed: Vec<Option<SystemTime>>,
-}
-
-impl Entry {
-    /// Whether all that the answer rests on is as it was.
-    fn is_current(&self) -> bool {
-        let is_same = |file: &super::wire::Imported| sha256_of(Path::new(&file.path)).as_ref() == Some(&file.sha256);
-        installed(&self.reply) == self.installed && self.reply.files.iter().all(is_same)
-    }
-}
-
-fn installed(reply: &Reply) -> Vec<Option<SystemTime>> {
-    let changed = |path: &String| disk::changed(Path::new(path));
-    reply.packages.iter().map(|package| package.path.as_ref().and_then(changed)).collect()
+/// Whether all that an answer rests on is as it was.
+fn is_current(reply: &Reply) -> bool {
+    let is_same = |file: &Imported| sha256_of(Path::new(&file.path)).as_ref() == Some(&file.sha256);
+    reply.packages.iter().all(Package::is_still_installed) && reply.files.iter().all(is_same)
 }
 
 impl Cache {
@@ -57,14 +41,13 @@ impl Cache {
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<Answer> {
-        let entry: Entry = serde_json::from_str(&self.0.read(&key.file())?).ok()?;
-        entry.is_current().then_some(entry.reply.answer)
+        let reply: Reply = serde_json::from_str(&self.0.read(&key.file())?).ok()?;
+        is_current(&reply).then_some(reply.answer)
     }
 
     /// A disk that is full, or read-only, keeps nothing.
     pub(super) fn put(&self, key: &Key, reply: &Reply) {
-        let entry = Entry { reply: reply.clone(), installed: installed(reply) };
-        if let Ok(text) = serde_json::to_string(&entry) {
+        if let Ok(text) = serde_json::to_string(reply) {
             let _ = self.0.write(&key.file(), &text, MOST_BYTES);
         }
     }
@@ -74,11 +57,11 @@ impl Cache {
 mod tests {
     use std::collections::BTreeMap;
     use std::fs;
+    use std::time::SystemTime;
 
     use tempfile::TempDir;
     use tilefit_analysis::confirm::{Asked, Outcome, SharedPlan};
 
-    use super::super::wire::Imported;
     use super::*;
 
     fn question() -> Question {
@@ -100,19 +83,29 @@ mod tests {
         let cache = Cache(CacheFolder::at(folder.path().join("cache")));
         let helper = folder.path().join("helper.py");
         fs::write(&helper, "A = 1\n").expect("written");
+        let package = folder.path().join("triton");
+        fs::create_dir(&package).expect("a package");
+        let mut installed =
+            Package { version: None, path: Some(package.to_string_lossy().into_owned()), installed: None };
+        installed.installed = installed.changed();
         let plan = SharedPlan { shared: 64, tensor_columns: 0, buffers: Vec::new(), tensor_memory: Vec::new() };
         let reply = Reply {
             id: Some(1),
             answer: Answer { by: None, stood_in: Vec::new(), outcome: Outcome::Shared(plan) },
             files: vec![Imported { path: helper.to_string_lossy().into_owned(), sha256: sha256(b"A = 1\n") }],
-            packages: Vec::new(),
+            packages: vec![installed],
         };
         let key = |text: &str| Key::of(Path::new("/python"), Path::new("/k.py"), &sha256(text.as_bytes()), &question());
         assert!(cache.get(&key("one")).is_none());
         cache.put(&key("one"), &reply);
-        assert_eq!(cache.get(&key("one")), Some(reply.answer));
+        assert_eq!(cache.get(&key("one")).as_ref(), Some(&reply.answer));
         assert!(cache.get(&key("two")).is_none());
         fs::write(&helper, "A = 2\n").expect("written");
+        assert!(cache.get(&key("one")).is_none());
+        fs::write(&helper, "A = 1\n").expect("written");
+        assert!(cache.get(&key("one")).is_some());
+        let upgraded = fs::File::open(&package).expect("a folder");
+        upgraded.set_modified(SystemTime::UNIX_EPOCH).expect("a date");
         assert!(cache.get(&key("one")).is_none());
     }
 }

@@ -3,18 +3,18 @@
 use std::collections::VecDeque;
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tilefit_analysis::confirm::{Failure, FailureKind};
 
 use super::failure;
-use crate::disk::PrivateFolder;
+use crate::disk::{self, PrivateFolder};
 
 use super::wire::{Cancel, Hello, Package, Reply, Request};
 
@@ -66,11 +66,12 @@ const GRACE: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_millis(20);
 
 pub(super) struct Child {
-    python: PathBuf,
     process: std::process::Child,
     replies: Receiver<String>,
     said: Arc<Mutex<VecDeque<u8>>>,
     packages: Vec<Package>,
+    /// When something was last installed beside the packages.
+    installed_beside: Vec<Option<SystemTime>>,
     asked: u64,
     _folder: PrivateFolder,
 }
@@ -100,17 +101,17 @@ impl Child {
             thread::spawn(move || read_lines(output, &sender));
         }
         let mut child = Child {
-            python: python.to_owned(),
             process,
             replies,
             said,
             packages: Vec::new(),
+            installed_beside: Vec::new(),
             asked: 0,
             _folder: folder,
         };
         let hello = child.line(Instant::now() + STARTS_IN, &AtomicBool::new(false), None)?;
         match serde_json::from_str::<Hello>(&hello) {
-            Ok(Hello { hello: 1, packages }) => child.packages = packages.into_values().collect(),
+            Ok(Hello { hello: 1, packages }) => child.has(packages.into_values().collect()),
             _ => {
                 return Err(failure(
                     FailureKind::Driver,
@@ -121,8 +122,19 @@ impl Child {
         Ok(child)
     }
 
-    pub(super) fn is_of(&self, python: &Path) -> bool {
-        self.python == python
+    fn has(&mut self, mut packages: Vec<Package>) {
+        for package in &mut packages {
+            package.installed = package.changed();
+        }
+        self.installed_beside = changed_beside(&packages);
+        self.packages = packages;
+    }
+
+    /// Whether it would be the same if it was started now. One that found no compiler looks again.
+    pub(super) fn is_current(&self) -> bool {
+        !self.packages.is_empty()
+            && self.packages.iter().all(Package::is_still_installed)
+            && self.installed_beside == changed_beside(&self.packages)
     }
 
     pub(super) fn packages(&self) -> &[Package] {
@@ -205,6 +217,11 @@ impl Child {
         failure.details = (!said.is_empty()).then_some(said);
         failure
     }
+}
+
+fn changed_beside(packages: &[Package]) -> Vec<Option<SystemTime>> {
+    let beside = |package: &Package| disk::changed(Path::new(package.path.as_ref()?).parent()?);
+    packages.iter().map(beside).collect()
 }
 
 /// Nothing that the child has started outlives it.

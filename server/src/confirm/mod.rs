@@ -69,7 +69,7 @@ impl Confirmer {
         stop: &AtomicBool,
     ) -> Result<wire::Reply, Failure> {
         let mut child = match self.child.take() {
-            Some(child) if child.is_of(&self.python) => child,
+            Some(child) if child.is_current() => child,
             _ => Child::start(&self.python)?,
         };
         let request = wire::Request { id: child.next_id(), file, sha256, question, seconds: SECONDS, bytes: BYTES };

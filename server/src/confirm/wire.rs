@@ -1,9 +1,12 @@
 //! What is said to the driver and by it: an object a line.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use tilefit_analysis::confirm::{Answer, FailureKind, Outcome, Question};
+
+use crate::disk;
 
 #[derive(Serialize)]
 pub(super) struct Request<'a> {
@@ -37,6 +40,19 @@ pub(super) struct Package {
     pub(super) version: Option<String>,
     #[serde(default)]
     pub(super) path: Option<String>,
+    /// When it was installed, as far as the date of its folder tells. The driver does not say it.
+    #[serde(default)]
+    pub(super) installed: Option<SystemTime>,
+}
+
+impl Package {
+    pub(super) fn is_still_installed(&self) -> bool {
+        self.installed == self.changed()
+    }
+
+    pub(super) fn changed(&self) -> Option<SystemTime> {
+        disk::changed(Path::new(self.path.as_ref()?))
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tilefit_tests::binary;
 use tilefit_tests::lsp_client::LspClient;
-use tilefit_tests::scripted_python::{KERNEL, OTHER, SAME, python};
+use tilefit_tests::scripted_python::{KERNEL, OTHER, SAME, package, python};
 
 /// A server in a workspace of its own, with [`KERNEL`] open and on disk, and an interpreter that does `answer` when it is asked.
 struct Session {
@@ -76,9 +76,13 @@ impl Session {
         self.client.change(&self.uri, self.version, change);
     }
 
+    /// The number of the process that was started last.
+    fn pid(&self) -> String {
+        fs::read_to_string(self.root.join("pid")).expect("it was started")
+    }
+
     fn is_running(&self) -> bool {
-        let pid = fs::read_to_string(self.root.join("pid")).expect("it was started");
-        Path::new("/proc").join(pid).exists()
+        Path::new("/proc").join(self.pid()).exists()
     }
 }
 
@@ -110,6 +114,22 @@ fn what_the_compiler_confirms_is_shown_until_an_edit() {
     assert_eq!(lens["command"]["title"], "SMEM 256/232448 · confirmed");
     session.edit();
     assert!(!session.hover().contains("confirmed"));
+}
+
+#[test]
+fn a_compiler_that_is_upgraded_is_asked_anew() {
+    let mut session = Session::new("upgraded", "command", SAME);
+    session.command();
+    session.told();
+    let first = session.pid();
+    session.edit();
+    session.command();
+    session.told();
+    assert_eq!(session.pid(), first);
+    fs::write(package(&session.root).join("new.py"), "").expect("written");
+    session.command();
+    session.told();
+    assert_ne!(session.pid(), first);
 }
 
 #[test]

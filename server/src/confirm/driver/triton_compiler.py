@@ -4,6 +4,7 @@ The backend's own passes are run and stopped behind those that allocate: no PTX,
 buffer lies. What is used of the compiler's inside is bound in `load`, so that a version that lacks it is told apart from
 a kernel that is wrong.
 """
+import builtins
 import importlib
 import sys
 import traceback
@@ -180,11 +181,15 @@ def constants_of(function, question, compiler, module):
     return constants
 
 
+# Others are the names of what a parameter chooses: "max" is a way to reduce.
+WORDS = {name: getattr(builtins, name) for name in ("bool", "float", "frozenset", "int", "list", "range", "set", "str", "tuple")}
+
+
 def value(key, text, names, function):
     if not isinstance(text, str):
         return text
     try:
-        return eval(text, dict(names))
+        return eval(text, {**names, "__builtins__": WORDS})
     except (NameError, SyntaxError):
         return text  # a word, such as the name of a precision
     except Exception as error:
