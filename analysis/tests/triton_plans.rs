@@ -193,3 +193,31 @@ fn random_gluon_kernels_are_laid_out_as_the_compiler_lays_them_out() {
 fn random_tlx_kernels_are_laid_out_as_the_compiler_lays_them_out() {
     assert_eq!(compared("random/tlx"), (37, 23));
 }
+
+/// Numbers that no kernel is compiled with.
+const ABSURD: [&str; 5] = ["0", "-1", "4294967292", "2147483648", "4611686018427387904"];
+
+#[test]
+fn no_number_of_a_comment_is_too_much() {
+    for path in ["gluon", "tlx", "triton"].into_iter().flat_map(sources) {
+        let source = std::fs::read_to_string(&path).expect("a kernel");
+        let answers = std::fs::read_to_string(path.with_extension("json")).expect("its answers");
+        let answers: Value = serde_json::from_str(&answers).expect("JSON");
+        let case = &answers["cases"][0];
+        let compiler = case["compiler"].as_str().or(answers["compiler"].as_str()).expect("a compiler");
+        let comment = comment(case, compiler);
+        let words: Vec<&str> = comment.split_whitespace().filter(|word| !word.starts_with("num_warps=")).collect();
+        for absurd in ABSURD {
+            let is_number = |word: &&str| word.rsplit_once('=').is_some_and(|(_, value)| value.parse::<i64>().is_ok());
+            let numbers = words.iter().copied().filter(is_number).chain(["num_warps=4"]);
+            for number in numbers {
+                let (name, _) = number.split_once('=').expect("a number");
+                let others = words.iter().copied().filter(|&word| word != number);
+                let comment = format!("{} {name}={absurd}\n", others.collect::<Vec<_>>().join(" "));
+                let (plan, _) = planned(&source, &comment);
+                let internal = plan.diagnostics.iter().find(|diagnostic| diagnostic.code == "internal");
+                assert!(internal.is_none(), "{}: {comment}", path.display());
+            }
+        }
+    }
+}

@@ -69,10 +69,12 @@ pub(super) fn traced<'db>(
     let function = scenario::function(ast)?;
     let launch = Launch { specs, ..launch(db, unit, scenario, arch, compiler, dialect) };
     let around = Around::new(db, unit);
+    let name_origin = Origin::Expr(function.name);
     let stages = i64::from(scenario.num_stages.unwrap_or(if arch.is_amd() { 2 } else { 3 }));
     let machine = Machine { hardware: launch.hardware, warps: launch.warps, stages, flattens: false };
     let followed = within(config(db).limits, || {
         let mut trace = trace(ast, &around, &launch);
+        trace.notes.extend(unheard_of(scenario).map(|reason| Note { at: name_origin, reason }));
         simplify(&mut trace.program);
         // In TLX an operand may be a buffer of the author's.
         let are_sure = dialect == Dialect::Triton && launch.ctas == 1 && trace.notes.is_empty();
@@ -109,7 +111,6 @@ pub(super) fn traced<'db>(
         };
         (trace, planned, work::taken())
     });
-    let name_origin = Origin::Expr(function.name);
     let (trace, planned, steps, is_planned) = match followed {
         Ok((trace, planned, steps)) => (trace, planned, steps, true),
         Err(failure) => {
@@ -138,6 +139,27 @@ pub(super) fn traced<'db>(
         is_planned,
         steps,
     })
+}
+
+/// Warps that a block can have: 1,024 threads.
+fn are_warps(count: &u32) -> bool {
+    count.is_power_of_two() && *count <= 32
+}
+
+/// Blocks that a cluster can have.
+fn are_ctas(count: &u32) -> bool {
+    count.is_power_of_two() && *count <= 16
+}
+
+/// Options that no device runs.
+fn unheard_of(scenario: &Scenario) -> impl Iterator<Item = Reason> {
+    let warps = scenario.num_warps.filter(|count| !are_warps(count));
+    let warps =
+        warps.map(|count| Reason::new(format!("`num_warps={count}` runs on no device: it is a power of two up to 32")));
+    let ctas = scenario.num_ctas.filter(|count| !are_ctas(count));
+    let ctas =
+        ctas.map(|count| Reason::new(format!("`num_ctas={count}` runs on no device: it is a power of two up to 16")));
+    warps.into_iter().chain(ctas)
 }
 
 /// A program after what the compiler does to it where it chooses layouts.
@@ -173,8 +195,8 @@ fn launch<'db>(
     };
     let mut launch = Launch {
         hardware,
-        warps: u64::from(scenario.num_warps.unwrap_or(4)),
-        ctas: u64::from(scenario.num_ctas.unwrap_or(1)),
+        warps: u64::from(scenario.num_warps.filter(are_warps).unwrap_or(4)),
+        ctas: u64::from(scenario.num_ctas.filter(are_ctas).unwrap_or(1)),
         arguments: BTreeMap::new(),
         dialect,
         specs: BTreeMap::new(),

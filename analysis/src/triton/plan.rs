@@ -220,6 +220,7 @@ fn shared_buffers(program: &Program, lives: &Lives, rules: Rules) -> (Vec<Placed
     let mut placed = Vec::new();
     let mut buffers = Vec::new();
     let mut add = |what: Occupant, size: Bytes, alignment: u64, life: Life| {
+        let size = size.clamped();
         if size.high() == 0 {
             return;
         }

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::layouts::{Hardware, Vendor};
 use super::program::{
     Block, Buffer, BufferId, Bytes, Effect, Kind, Load, Memory, Op, Product, Program, Site, Tile, Type, Use, ValueId,
+    bytes_of,
 };
 use crate::finding::Reason;
 use crate::work;
@@ -457,17 +458,20 @@ impl Stager<'_> {
             let tile = self.program.loads.get(&load).map_or_else(scalar, |load| load.tile.clone());
             let bytes = tile.bytes();
             let (least, most) = self.kept(load, &products, stages);
+            let all = most.saturating_mul(bytes);
             // Instructions that read operands from shared memory need one there in any case.
             let once = if self.is_operand_only(op) && self.sources[&load].is_direct { bytes } else { 0 };
             let size = match holds {
-                Holds::Surely if least == most => self.padded(most * bytes),
-                Holds::Surely => Bytes::Between(least * bytes, self.padded(most * bytes).high(), Reason::new(COPIES)),
-                _ => Bytes::Between(once, self.padded(most.max(2) * bytes).high(), Reason::new(COPIES)),
+                Holds::Surely if least == most => self.padded(all),
+                Holds::Surely => {
+                    Bytes::Between(least.saturating_mul(bytes), self.padded(all).high(), Reason::new(COPIES))
+                }
+                _ => Bytes::Between(once, self.padded(all.max(bytes.saturating_mul(2))).high(), Reason::new(COPIES)),
             };
             let name = format!("{most} copies of what a loop loads for `tl.dot`");
             let buffers = if let Kind::StagedLoad { staging, barrier } = op.kind {
                 // What is loaded through a descriptor has a buffer in any case.
-                let ring = most * BARRIER_BYTES;
+                let ring = most.saturating_mul(BARRIER_BYTES);
                 let user = products.iter().find(|(_, operands, _)| {
                     operands.iter().take(2).any(|operand| self.sources.get(operand).is_some_and(|it| it.load == load))
                 });
@@ -482,7 +486,7 @@ impl Stager<'_> {
                     (Bytes::Exactly(bytes), Some(_)) => (Bytes::Exactly(bytes), Bytes::Exactly(0)),
                     _ => {
                         let barriers = Bytes::Between(0, ring, Reason::new(ORDER));
-                        (Bytes::Between(bytes, most * bytes, Reason::new(COPIES)), barriers)
+                        (Bytes::Between(bytes, all, Reason::new(COPIES)), barriers)
                     }
                 };
                 waited_for.extend(user.map(|(product, ..)| *product));
@@ -528,7 +532,7 @@ impl Stager<'_> {
     /// The compiler for AMD's newer devices leaves bytes free between rows.
     fn padded(&self, bytes: u64) -> Bytes {
         match self.machine.is_padded() {
-            true => Bytes::Between(bytes, bytes + bytes / 8, Reason::new(PADDED)),
+            true => Bytes::Between(bytes, bytes.saturating_add(bytes / 8), Reason::new(PADDED)),
             false => Bytes::Exactly(bytes),
         }
     }
@@ -706,7 +710,6 @@ fn direct_source(value: ValueId, defined: &HashMap<ValueId, &Op>, loads: &HashMa
 
 impl Tile {
     pub fn bytes(&self) -> u64 {
-        let elements = self.shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
-        elements.saturating_mul(u64::from(self.bits.max(8))) / 8
+        bytes_of(&self.shape, self.bits)
     }
 }

@@ -42,6 +42,16 @@ pub struct Program {
     pub loads: HashMap<ValueId, Load>,
 }
 
+/// Elements of a tensor, which a comment can make as large as it likes.
+pub fn elements(shape: &[u64]) -> u64 {
+    shape.iter().fold(1, |all, &extent| all.saturating_mul(extent))
+}
+
+/// Bytes of a tensor in memory, where no element takes less than one.
+pub fn bytes_of(shape: &[u64], bits: u32) -> u64 {
+    elements(shape).saturating_mul(u64::from(bits.max(8))) / 8
+}
+
 /// A tensor as it is in shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tile {
@@ -206,7 +216,18 @@ pub enum Bytes {
     Between(u64, u64, Reason),
 }
 
+/// Larger than any memory: what would be more is taken for this, so that sums of them are numbers.
+const MOST_BYTES: u64 = 1 << 40;
+
 impl Bytes {
+    /// As a plan takes it.
+    pub fn clamped(self) -> Bytes {
+        match self {
+            Bytes::Exactly(bytes) => Bytes::Exactly(bytes.min(MOST_BYTES)),
+            Bytes::Between(low, high, reason) => Bytes::Between(low.min(MOST_BYTES), high.min(MOST_BYTES), reason),
+        }
+    }
+
     pub fn low(&self) -> u64 {
         match *self {
             Bytes::Exactly(bytes) | Bytes::Between(bytes, ..) => bytes,

@@ -1,6 +1,7 @@
 //! Layouts that the compiler gives accesses to global memory (`lib/Dialect/TritonGPU/Transforms/Coalesce.cpp`): blocked ones, in which a thread takes
 //! up to 16 bytes side by side.
 
+use super::linear::MOST_WARP_BITS;
 use super::{Hardware, Layout};
 
 /// Bits that the widest access of a thread takes.
@@ -16,7 +17,8 @@ pub fn access_layout(
     hardware: &Hardware,
 ) -> Option<Layout> {
     let is_whole = |extent: &u32| extent.is_power_of_two();
-    if shape.is_empty() || order.len() != shape.len() || !shape.iter().all(is_whole) || !num_warps.is_power_of_two() {
+    let are_warps = num_warps.is_power_of_two() && num_warps <= 1 << MOST_WARP_BITS;
+    if shape.is_empty() || order.len() != shape.len() || !shape.iter().all(is_whole) || !are_warps {
         return None;
     }
     let elements: u64 = shape.iter().map(|&extent| u64::from(extent)).product();

@@ -6,7 +6,7 @@ use super::{Compiler, Hardware, Layout, Reason, Vendor};
 const MOST_ELEMENTS: u64 = 1 << 30;
 const MOST_REGISTER_BITS: usize = 30;
 /// A block has at most 1,024 threads.
-const MOST_WARP_BITS: usize = 5;
+pub(super) const MOST_WARP_BITS: usize = 5;
 /// The most dimensions. Layouts within layouts have one less each, so this bounds those, too.
 const MOST_DIMENSIONS: usize = 16;
 

@@ -1,17 +1,24 @@
 //! Layouts that tensor cores give the results of products whose author chooses none (`lib/Dialect/TritonGPU/Transforms/AccelerateMatmul.cpp`).
 
 use super::Layout;
+use super::linear::MOST_WARP_BITS;
 
 /// Of warps that each compute tiles of 16 by 8 (`mma.sync`). `is_one_of_several`: there are other products beside it, one of which may be made of
 /// another, so that all warps go along one dimension.
 pub fn mma_v2_layout(shape: &[u32], num_warps: u32, is_one_of_several: bool) -> Option<Layout> {
-    let &[rows, columns] = shape else { return None };
+    let (rows, columns) = sides(shape, num_warps)?;
     let warps_per_cta = match is_one_of_several {
         true if rows >= columns => vec![num_warps, 1],
         true => vec![1, num_warps],
         false => shared_out(rows.div_ceil(16), columns.div_ceil(8), num_warps),
     };
     Some(Layout::Mma { version: (2, 0), warps_per_cta, instr_shape: vec![16, 8] })
+}
+
+/// Rows and columns of what so many warps compute, where there are devices with as many.
+fn sides(shape: &[u32], num_warps: u32) -> Option<(u32, u32)> {
+    let &[rows, columns] = shape else { return None };
+    (num_warps <= 1 << MOST_WARP_BITS).then_some((rows, columns))
 }
 
 /// Warps go where the most tiles are left for each, rows first.
@@ -27,7 +34,7 @@ fn shared_out(mut rows: u32, mut columns: u32, num_warps: u32) -> Vec<u32> {
 
 /// Of groups of four warps that compute 64 rows at once (`wgmma`).
 pub fn mma_v3_layout(shape: &[u32], operand_bits: u32, num_warps: u32, is_one_of_several: bool) -> Option<Layout> {
-    let &[rows, columns] = shape else { return None };
+    let (rows, columns) = sides(shape, num_warps)?;
     let beside = (num_warps / (rows / 16).max(1)).max(1);
     let widest = (columns / beside).clamp(8, 256);
     let width = (1..=widest / 8).rev().map(|eighths| eighths * 8).find(|width| columns % width == 0)?;
@@ -60,5 +67,6 @@ mod tests {
         assert_eq!(warps(mma_v2_layout(&[128, 64], 4, true)), [4, 1]);
         assert_eq!(warps(mma_v3_layout(&[128, 128], 16, 8, false)), [8, 1]);
         assert_eq!(warps(mma_v3_layout(&[64, 256], 16, 8, false)), [4, 2]);
+        assert_eq!(mma_v3_layout(&[64, 256], 16, 1 << 31, false), None);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::layouts::{Layout, access_layout};
-use super::super::program::ValueId;
+use super::super::program::{ValueId, elements};
 use super::registers::narrow;
 use super::value::{Tensor, Value};
 use super::{Dialect, Tracer};
@@ -114,7 +114,7 @@ impl Tracer<'_> {
     /// Bits that a thread loads side by side, at least and at most.
     pub(super) fn access_width(&self, pointers: &Tensor, mask: Option<&Value>) -> (u64, u64) {
         let bits = u64::from(pointers.dtype.element().bits.max(8));
-        let elements: u64 = pointers.shape.iter().product();
+        let elements = elements(&pointers.shape);
         let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
         let most = (elements / threads.max(1)).max(1).saturating_mul(bits).min(128);
         let Some(info) = self.axes_of(pointers.id) else { return (bits.min(most), most) };
@@ -199,7 +199,7 @@ impl Tracer<'_> {
     /// The layout in which the compiler goes through pointers where no access beside it wants more at once (`CoalesceUtils.cpp`): those of one shape and
     /// order take as much as the widest of them. What is too small for all threads has no layout of its own.
     pub(super) fn gone_through_in(&self, pointers: &Tensor) -> Option<Layout> {
-        let elements: u64 = pointers.shape.iter().product();
+        let elements = elements(&pointers.shape);
         let threads = u64::from(self.launch.hardware.lanes()) * self.warps;
         let is_layout_kept = self.launch.dialect == Dialect::Triton && elements >= threads;
         self.stored_in(pointers).filter(|_| is_layout_kept)

@@ -9,7 +9,7 @@ use super::super::axis_info::AxisInfo;
 use super::super::language::Dtype;
 use super::super::layouts::{Compiler, Layout, inference, mma_v2_layout, mma_v3_layout};
 use super::super::products::{Machine, Unit};
-use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId};
+use super::super::program::{Bytes, Effect, Kind, Load, Memory, Product, Tile, Type, Use, ValueId, elements};
 use super::super::shared_layout::{Cga, Nvmma, SharedLayout, TensorMemoryLayout, shape_of_cta};
 use super::calls::Args;
 use super::operators::ids;
@@ -374,7 +374,7 @@ impl Tracer<'_> {
                     return unknown("`reshape` of something");
                 };
                 let shape = if name == "ravel" {
-                    Some(vec![tensor.shape.iter().product()])
+                    Some(vec![elements(&tensor.shape)])
                 } else {
                     args.get(1, "shape").and_then(Value::extents).or_else(|| {
                         let parts = args.positional.get(1..)?;
@@ -925,8 +925,7 @@ impl Tracer<'_> {
         if axis.is_none() {
             let mut flat = Vec::new();
             for input in &inputs {
-                let elements = input.shape.iter().product();
-                match self.reshaped(frame, expr, input, vec![elements]) {
+                match self.reshaped(frame, expr, input, vec![elements(&input.shape)]) {
                     Value::Tensor(tensor) => flat.push(tensor),
                     other => return other,
                 }

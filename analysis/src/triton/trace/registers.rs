@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tilefit_syntax::ast::ExprId;
 
 use super::super::layouts::{self, Layout, inference};
-use super::super::program::{Bytes, Scratch, ValueId};
+use super::super::program::{Bytes, Scratch, ValueId, bytes_of, elements};
 use super::value::{Registers, Tensor, Value};
 use super::{Dialect, Frame, Tracer, identity};
 use crate::finding::Reason;
@@ -242,11 +242,11 @@ impl Tracer<'_> {
 
     /// Tensors that are broadcast to a larger one, and lie in registers as that does, have its layout.
     fn as_the_largest(&self, values: &mut [Value]) {
-        let elements = |value: &Value| match value {
-            Value::Tensor(tensor) => tensor.shape.iter().product(),
-            _ => 0u64,
+        let size = |value: &Value| match value {
+            Value::Tensor(tensor) => elements(&tensor.shape),
+            _ => 0,
         };
-        let Some(Value::Tensor(largest)) = values.iter().max_by_key(|value| elements(value)).cloned() else { return };
+        let Some(Value::Tensor(largest)) = values.iter().max_by_key(|value| size(value)).cloned() else { return };
         for value in values {
             if let Value::Tensor(tensor) = value
                 && tensor.shape != largest.shape
@@ -416,7 +416,7 @@ impl Tracer<'_> {
                     let (from, to) = (self.known(from)?, self.known(to)?);
                     layouts::conversion_bytes(&narrow(shape)?, *bits, &from, &to, hardware)
                 };
-                if same { Bytes::Exactly(0) } else { Bytes::of(size(), bytes(shape, *bits)) }
+                if same { Bytes::Exactly(0) } else { Bytes::of(size(), bytes_of(shape, *bits)) }
             }
             Asked::Reduction { shape, axis, bits, layout } => {
                 let size = || {
@@ -426,7 +426,7 @@ impl Tracer<'_> {
                 // Each warp has one partial result of what is left.
                 let rest = shape.iter().enumerate().filter(|(i, _)| i != axis).map(|(_, &extent)| extent);
                 let warps = self.launch.warps.min(shape.get(*axis).copied().unwrap_or(1)).max(1);
-                let most: u64 = bits.iter().map(|&bits| bytes(&rest.clone().collect::<Vec<_>>(), bits)).sum();
+                let most: u64 = bits.iter().map(|&bits| bytes_of(&rest.clone().collect::<Vec<_>>(), bits)).sum();
                 Bytes::of(size(), most.saturating_mul(warps))
             }
             Asked::Scan { shape, axis, bits, layout } => {
@@ -434,7 +434,7 @@ impl Tracer<'_> {
                     let layout = self.known(layout)?;
                     layouts::scan_bytes(&narrow(shape)?, *axis, bits, &layout, hardware)
                 };
-                Bytes::of(size(), bits.iter().map(|&bits| bytes(shape, bits)).sum())
+                Bytes::of(size(), bits.iter().map(|&bits| bytes_of(shape, bits)).sum())
             }
             Asked::Gather { source, index, axis, bits } => {
                 let size = || {
@@ -444,14 +444,14 @@ impl Tracer<'_> {
                         ((source_shape.as_slice(), &*of_source), (index_shape.as_slice(), &*of_index));
                     layouts::gather_between_bytes(source, index, *axis, *bits, hardware)
                 };
-                Bytes::of(size(), bytes(&source.0, *bits))
+                Bytes::of(size(), bytes_of(&source.0, *bits))
             }
             Asked::Atomic { shape, bits, layout } => {
                 let size = || {
                     let layout = self.known(layout)?;
                     layouts::atomic_bytes(&narrow(shape)?, *bits, &layout, hardware)
                 };
-                Bytes::of(size(), bytes(shape, *bits))
+                Bytes::of(size(), bytes_of(shape, *bits))
             }
             Asked::ScalarAtomic { bits, warps } => {
                 let (warps, ctas) = (*warps as u32, self.launch.ctas as u32);
@@ -473,13 +473,10 @@ fn are_rows_of_threads(layout: &Layout) -> bool {
     }
 }
 
-/// The bytes of a tensor.
-fn bytes(shape: &[u64], bits: u32) -> u64 {
-    let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
-    elements.saturating_mul(u64::from(bits.max(8))) / 8
-}
-
 pub(super) fn narrow(shape: &[u64]) -> Result<Vec<u32>, Reason> {
-    let narrow = |&extent: &u64| u32::try_from(extent).map_err(|_| Reason::new("a tensor is too large"));
-    shape.iter().map(narrow).collect()
+    let too_large = || Reason::new("a tensor is too large");
+    if elements(shape) > u64::from(u32::MAX) {
+        return Err(too_large());
+    }
+    shape.iter().map(|&extent| u32::try_from(extent).map_err(|_| too_large())).collect()
 }

@@ -6,7 +6,7 @@ use tilefit_syntax::ast::ExprId;
 
 use super::super::language::Dtype;
 use super::super::layouts::{self, Layout, inference};
-use super::super::program::{Effect, Kind, Op, Type, ValueId};
+use super::super::program::{Effect, Kind, Op, Type, ValueId, elements};
 use super::super::shared_layout::SharedLayout;
 use super::calls::{Args, class_method, is_property};
 use super::registers::{Asked, narrow};
@@ -186,7 +186,7 @@ impl Tracer<'_> {
     }
 
     pub(super) fn reshaped(&mut self, frame: &Frame, expr: ExprId, tensor: &Tensor, shape: Vec<u64>) -> Value {
-        if shape.iter().product::<u64>() != tensor.shape.iter().product::<u64>() {
+        if elements(&shape) != elements(&tensor.shape) {
             return unknown("a shape of another number of elements");
         }
         if shape == *tensor.shape {
@@ -728,7 +728,7 @@ fn of_shaped(value: &Value, name: &str) -> Value {
         Value::Descriptor(descriptor) => (&descriptor.block, descriptor.dtype),
         _ => return unknown("something without a shape"),
     };
-    let elements = shape.iter().fold(1u64, |all, &extent| all.saturating_mul(extent));
+    let elements = elements(shape);
     match name {
         "shape" | "block_shape" => Value::ints(shape),
         "dtype" | "element_ty" | "scalar" => Value::Dtype(dtype),
