@@ -599,6 +599,16 @@ pub(crate) fn may_hold_kernels<'db>(db: &'db dyn salsa::Database, unit: Unit<'db
     (is_function && (text.contains('@') || text.contains("block."))) || text.contains("MemRef")
 }
 
+/// Whether a unit may be a kernel by its decorator, also where it does not parse.
+pub(crate) fn may_be_decorated(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
+    text(db, unit).contains('@')
+}
+
+/// The text of a unit.
+pub(crate) fn text<'db>(db: &'db dyn salsa::Database, unit: Unit<'db>) -> &'db str {
+    &unit.source(db).text
+}
+
 /// Whether a unit is the header of a class that may be a program.
 pub(crate) fn may_be_program(db: &dyn salsa::Database, unit: Unit<'_>) -> bool {
     unit.key(db).kind == BlockKind::ClassHeader && unit.source(db).text.contains('@')

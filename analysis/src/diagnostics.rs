@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::spelling::nearest;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     Hint,
@@ -107,6 +109,15 @@ codes! {
 impl Code {
     pub fn from_name(name: &str) -> Option<Code> {
         Code::ALL.iter().copied().find(|code| code.name() == name)
+    }
+
+    /// What to do about a code that there is not, after what is wrong with it.
+    pub fn instead_of(name: &str) -> String {
+        let codes = Code::ALL.iter().map(|code| code.name());
+        nearest(name, codes).map_or_else(
+            || "; `tilefit explain` lists them".to_owned(),
+            |code| format!("; did you mean `{code}`? `tilefit explain` lists all codes"),
+        )
     }
 
     /// Reported without being asked for. Others are turned on by giving them a severity in the configuration.

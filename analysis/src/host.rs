@@ -323,6 +323,8 @@ features! {
     diagnosis() -> ide::Diagnosis = ide::diagnostics::diagnosis;
     /// What is wrong in a file, and what is not modelled, by position.
     diagnostics() -> Vec<ide::Diagnostic> = ide::diagnostics::diagnostics;
+    /// Where kernels of a file do not parse.
+    syntax_errors() -> Vec<tilefit_syntax::TextRange> = ide::syntax_errors::syntax_errors;
     /// What to ask the author's compiler of the kernels of a file.
     questions() -> Vec<ide::KernelQuestion> = ide::confirmation::questions;
     /// What the configurations of the kernels of a file come to, by device.

@@ -6,6 +6,7 @@ use toml::{Table, Value};
 
 use crate::codegen::{self, Insertion};
 use crate::diagnostics::{Code, Severity};
+use crate::spelling::did_you_mean;
 use crate::target::{Planner, Space, Target};
 use crate::tlx::Rules;
 use crate::torch::Tensor;
@@ -117,6 +118,13 @@ impl Setting {
     /// Sets what takes one of several names to one of them, if it is one.
     pub fn choose(&self, config: &mut Config, name: &str) {
         (self.set)(config, &name.into());
+    }
+
+    /// The code in a table of severities that there is not, in words for the user.
+    fn misspelt(&self, value: &Value) -> Option<String> {
+        let (Shape::Severities, Some(table)) = (&self.shape, value.as_table()) else { return None };
+        let code = table.keys().find(|code| Code::from_name(code).is_none())?;
+        Some(format!("unknown diagnostic code `{code}` in [{}]{}", self.key, Code::instead_of(code)))
     }
 }
 
@@ -504,7 +512,8 @@ impl Config {
             let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
             if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
                 if (setting.set)(self, value).is_none() {
-                    let message = format!("`{key}` takes {}, not {value}", setting.takes);
+                    let message =
+                        setting.misspelt(value).unwrap_or_else(|| format!("`{key}` takes {}, not {value}", setting.takes));
                     problems.push(ConfigProblem { key, message });
                 }
                 continue;
@@ -515,7 +524,8 @@ impl Config {
                 }
                 _ if CLIENT_KEYS.contains(&key.as_str()) => {}
                 _ => {
-                    let message = format!("there is no setting `{key}`; did you mean `{}`?", nearest(&key));
+                    let meant = did_you_mean(&key, SETTINGS.iter().map(|setting| setting.key));
+                    let message = format!("there is no setting `{key}`{meant}");
                     problems.push(ConfigProblem { key, message });
                 }
             }
@@ -545,9 +555,12 @@ impl Config {
 
     /// Puts `[tool.tilefit]` of a `pyproject.toml` over this configuration. Other tools report broken TOML there.
     pub fn apply_pyproject_toml(&mut self, text: &str) -> Vec<ConfigProblem> {
-        let Ok(project) = text.parse::<Table>() else { return Vec::new() };
-        let section = project.get("tool").and_then(|tool| tool.get("tilefit")).and_then(Value::as_table);
-        section.map_or_else(Vec::new, |settings| self.apply_of_repository(settings.clone()))
+        section_of_pyproject(text).map_or_else(Vec::new, |settings| self.apply_of_repository(settings))
+    }
+
+    /// Whether a `pyproject.toml` has settings of tilefit.
+    pub fn is_in_pyproject_toml(text: &str) -> bool {
+        section_of_pyproject(text).is_some()
     }
 
     /// The severity in force; `None` where the code is turned off.
@@ -556,9 +569,11 @@ impl Config {
     }
 }
 
-fn nearest(key: &str) -> &'static str {
-    SETTINGS.iter().map(|setting| setting.key).min_by_key(|known| strsim::levenshtein(key, known)).unwrap_or("target")
+fn section_of_pyproject(text: &str) -> Option<Table> {
+    let project = text.parse::<Table>().ok()?;
+    project.get("tool")?.get("tilefit")?.as_table().cloned()
 }
+
 
 #[cfg(test)]
 mod tests {

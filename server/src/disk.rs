@@ -41,13 +41,19 @@ impl Unreadable {
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unreadable::Disk(error) => error.fmt(f),
+            Unreadable::Disk(error) => f.write_str(&why(error)),
             Unreadable::Outside(real) => write!(f, "a link out of the workspace, to {}", real.display()),
             Unreadable::NotRegular => write!(f, "not a regular file"),
             Unreadable::TooLarge(most) => write!(f, "larger than {} MiB", most >> 20),
             Unreadable::NotText(at) => write!(f, "not UTF-8 text: byte {at} cannot be read; save the file as UTF-8"),
         }
     }
+}
+
+/// What an error of the system says to people: its number tells them nothing.
+pub(crate) fn why(error: &impl fmt::Display) -> String {
+    let text = error.to_string();
+    text.split_once(" (os error ").map_or(text.as_str(), |(words, _)| words).to_owned()
 }
 
 impl From<io::Error> for Unreadable {

@@ -12,6 +12,7 @@ mod selection;
 mod setting_edit;
 mod settings;
 mod terminal;
+mod tree;
 
 use std::process::ExitCode;
 use std::thread;

@@ -34,6 +34,7 @@ mod statements;
 pub mod symbols;
 mod sync_fixes;
 mod sync_hints;
+pub(crate) mod syntax_errors;
 #[cfg(test)]
 pub(crate) mod tests;
 mod tlx;
@@ -52,6 +53,7 @@ pub use completion::{Completion, CompletionKind, Completions, documentation};
 pub use configurations::KernelConfigurations;
 pub use confirmation::{Confirmation, KernelQuestion};
 pub use diagnostics::{Diagnosis, Diagnostic, RelatedRange};
+pub use formatting::bytes;
 pub use generated_code::GeneratedCode;
 pub use hover::Hover;
 pub use inlay_hints::{HintDetails, HintKey, HintLink, InlayHint};

@@ -7,8 +7,8 @@ use tilefit_analysis::project::Config;
 
 use super::Planning;
 use super::source::Source;
-use super::which::{Which, no_kernels};
-use crate::disk::NewFiles;
+use super::which::{Kernels, Which, no_kernels};
+use crate::disk::{self, NewFiles};
 use crate::terminal::{complain, fail, print};
 
 #[derive(clap::Args)]
@@ -16,6 +16,8 @@ pub(super) struct Arguments {
     /// A file, and one of its kernels; without a kernel all of them
     #[arg(value_name = "FILE[:KERNEL]")]
     what: String,
+    #[command(flatten)]
+    kernels: Kernels,
     /// A directory that gets one file per kernel; standard output without it
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -25,10 +27,10 @@ pub(super) struct Arguments {
     /// Wait for the last store before a kernel ends
     #[arg(long)]
     drain: bool,
-    /// Move the wrapper of a tensor before every load and store, also where it is in place
+    /// Emit `TASSIGN` before every load and store, even when the pointer has not changed
     #[arg(long)]
     always_assign: bool,
-    /// Add no flags and barriers to what the author wrote, and say what is missing
+    /// Add no flags and barriers to yours, and report what is missing
     #[arg(long)]
     no_sync: bool,
     #[command(flatten)]
@@ -36,8 +38,8 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    fn config(&self) -> Config {
-        let mut config = self.planning.config();
+    fn config_of(&self, path: &Path) -> Config {
+        let mut config = self.planning.config_of(path);
         config.codegen.extern_c |= self.extern_c;
         config.codegen.drain |= self.drain;
         config.codegen.always_assign |= self.always_assign;
@@ -49,9 +51,9 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let which = Which::of(&arguments.what);
+    let which = Which::of(&arguments.what).and(&arguments.kernels);
     let path = &which.path;
-    let source = match Source::read(path, &arguments.config()) {
+    let source = match Source::read(path, &arguments.config_of(path)) {
         Ok(source) => source,
         Err(message) => return fail(&message),
     };
@@ -84,10 +86,10 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 
 /// One file per kernel, each with what it needs to be compiled. The error is a sentence for the user.
 fn write(folder: &Path, codes: &[&GeneratedCode]) -> Result<(), String> {
-    let mut files = NewFiles::new(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let mut files = NewFiles::new(folder).map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     for code in codes {
         let text = format!("{}\n{}", prelude(), code.text);
-        files.write(&code.kernel, "cpp", &text).map_err(|error| format!("{}: {error}", folder.display()))?;
+        files.write(&code.kernel, "cpp", &text).map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     }
     Ok(())
 }

@@ -63,7 +63,7 @@ fn device(name: &str) -> Result<Arch, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
-    let mut config = arguments.planning.config();
+    let mut config = arguments.planning.config_of(&arguments.file);
     config.devices.extend(&arguments.device);
     let read = match arguments.confirm {
         true => arguments

@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 /// Errors are sentences for the user.
 fn drawn(arguments: &Arguments) -> Result<(), String> {
     let which = Which::of(&arguments.what);
-    let source = Source::read(&which.path, &arguments.planning.config())?;
+    let source = Source::read(&which.path, &arguments.planning.config_of(&which.path))?;
     let all = source.ask(|analysis, file| analysis.memory_maps(file));
     let maps: Vec<MemoryMap> = which.among(&all, |map| &map.kernel)?.into_iter().cloned().collect();
     if maps.is_empty() && !matches!(arguments.format, Format::Svg) {

@@ -13,6 +13,7 @@ use tilefit_syntax::Document;
 
 use super::workers;
 use crate::confirm::{Confirmer, python};
+use crate::tree::{OnDisk, Tree, absolute};
 use crate::{disk, dumps, imports};
 
 /// A file and everything that can be asked about it.
@@ -50,10 +51,9 @@ impl Source {
     ) -> Vec<Result<Source, String>> {
         let mut host = AnalysisHost::new();
         host.set_config(config.clone());
-        let read: Vec<_> = paths.iter().map(|path| Read::new(&mut host, path)).collect();
+        let read: Vec<_> = paths.iter().map(|path| Read::named(&mut host, path)).collect();
         let files: Vec<&Read> = read.iter().flatten().collect();
-        let with_roots: Vec<_> = files.iter().map(|read| (read.file, read.root.as_path())).collect();
-        imports::load(&mut host, &with_roots);
+        load_imports(&OnDisk, &mut host, &files);
         for read in &files {
             read.find_dumps(&mut host);
         }
@@ -61,13 +61,23 @@ impl Source {
         if let Some(asking) = asking {
             files.iter().for_each(|read| asking.ask(&mut host, read));
         }
-        let source = |read: Read| Source {
-            text: read.text,
-            document: read.document,
-            analysis: host.snapshot(),
-            file: read.file,
-        };
-        read.into_iter().map(|read| read.map(source)).collect()
+        read.into_iter().map(|read| read.map(|read| read.source(&host))).collect()
+    }
+
+    /// Files of a repository as `tree` has them, with what they import from there. What compilations left beside them is not looked at.
+    pub(super) fn read_all_of(
+        tree: &dyn Tree,
+        repository: &Path,
+        paths: &[PathBuf],
+        config: &Config,
+    ) -> Vec<Result<Source, String>> {
+        let mut host = AnalysisHost::new();
+        host.set_config(config.clone());
+        let read: Vec<_> = paths.iter().map(|path| Read::within(&mut host, tree, repository, path)).collect();
+        let files: Vec<&Read> = read.iter().flatten().collect();
+        load_imports(tree, &mut host, &files);
+        search(&mut host, &files);
+        read.into_iter().map(|read| read.map(|read| read.source(&host))).collect()
     }
 
     /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
@@ -129,13 +139,34 @@ struct Read {
 }
 
 impl Read {
-    fn new(host: &mut AnalysisHost, path: &Path) -> Result<Read, String> {
+    /// One that the command line names.
+    fn named(host: &mut AnalysisHost, path: &Path) -> Result<Read, String> {
+        if path.is_dir() {
+            let path = path.display();
+            return Err(format!(
+                "`{path}` is a directory, and this command takes one file. Did you mean `tilefit check {path}`?"
+            ));
+        }
         let text = disk::read_named(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let path = absolute(path);
+        Ok(Read::new(host, workspace_of(&path), path, text))
+    }
+
+    fn within(host: &mut AnalysisHost, tree: &dyn Tree, root: &Path, path: &Path) -> Result<Read, String> {
+        let text = tree.read_within(root, path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Read::new(host, root.to_owned(), path.to_owned(), text))
+    }
+
+    fn new(host: &mut AnalysisHost, root: PathBuf, path: PathBuf, text: String) -> Read {
         let file = host.file_id(&path.to_string_lossy());
         let document = Document::new(&text);
         host.set_document(file, document.clone());
-        Ok(Read { root: workspace_of(&path), path, text, document, file })
+        Read { root, path, text, document, file }
+    }
+
+    fn source(self, host: &AnalysisHost) -> Source {
+        let Read { text, document, file, .. } = self;
+        Source { text, document, analysis: host.snapshot(), file }
     }
 
     fn find_dumps(&self, host: &mut AnalysisHost) {
@@ -147,6 +178,11 @@ impl Read {
         }
         host.set_dumps(self.file, &dumps);
     }
+}
+
+fn load_imports(tree: &dyn Tree, host: &mut AnalysisHost, files: &[&Read]) {
+    let with_roots: Vec<_> = files.iter().map(|read| (read.file, read.root.as_path())).collect();
+    imports::load(tree, host, &with_roots);
 }
 
 /// Answers what the plans of files leave open. A change waits for every snapshot, so none lives while answers are taken up.

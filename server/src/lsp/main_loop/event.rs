@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 use tilefit_analysis::memory::Searched;
-use tilefit_analysis::project::Config;
 use tilefit_answers::ext::MapOptions;
 use tilefit_syntax::PositionEncoding;
 use tokio::sync::oneshot;
@@ -13,7 +12,7 @@ use crate::lsp::tasks::diagnostics::Diagnosed;
 use crate::lsp::tasks::preview::PreviewTarget;
 use crate::lsp::tasks::query::Query;
 use crate::lsp::tasks::workspace::Workspace;
-use crate::settings::Settings;
+use crate::settings::{Resolved, Settings};
 
 /// Everything that reaches the main loop.
 pub(crate) enum Event {
@@ -56,8 +55,7 @@ pub(crate) enum Event {
     /// The files of settings, by a disk that was slow to answer.
     SettingsRead {
         number: u64,
-        config: Config,
-        problems: Vec<String>,
+        resolved: Resolved,
     },
     /// By an edit, perhaps of another document.
     PreviewInterrupted {

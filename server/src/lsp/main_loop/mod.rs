@@ -41,7 +41,8 @@ use super::tasks::query::Query;
 use super::tasks::workspace::{OpenFile, Workspace};
 use crate::confirm::python;
 use crate::selection::Selection;
-use crate::settings::Settings;
+use crate::settings::{Resolved, Settings};
+use crate::tree::OnDisk;
 use crate::{dumps, imports};
 
 /// Messages that wait are taken together, so that a flood of edits costs one round of diagnostics; but no longer than this.
@@ -155,9 +156,9 @@ impl MainLoop {
                 self.settings.editor = editor;
                 self.read_settings();
             }
-            Event::SettingsRead { number, config, problems } => {
+            Event::SettingsRead { number, resolved } => {
                 if number == self.settings_read {
-                    self.apply_settings(config, problems);
+                    self.apply_settings(resolved);
                 }
             }
             Event::FilesChanged => {
@@ -271,17 +272,19 @@ impl MainLoop {
         let (settings, queue, number) = (self.settings.clone(), self.queue.clone(), self.settings_read);
         let (sender, read) = mpsc::channel();
         self.runtime.spawn_blocking(move || {
-            if let Err(SendError((config, problems))) = sender.send(settings.resolve()) {
-                queue.post(Event::SettingsRead { number, config, problems });
+            if let Err(SendError(resolved)) = sender.send(settings.resolve()) {
+                queue.post(Event::SettingsRead { number, resolved });
             }
         });
-        if let Ok((config, problems)) = read.recv_timeout(LONGEST_TURN) {
-            self.apply_settings(config, problems);
+        if let Ok(resolved) = read.recv_timeout(LONGEST_TURN) {
+            self.apply_settings(resolved);
         }
     }
 
-    fn apply_settings(&mut self, config: Config, problems: Vec<String>) {
-        let (selection, unreadable) = Selection::new(self.settings.root.as_deref(), &config);
+    fn apply_settings(&mut self, resolved: Resolved) {
+        let Resolved { config, problems, folder } = resolved;
+        let (selection, unreadable) = Selection::new(folder.as_deref().or(self.settings.root.as_deref()), &config);
+        self.settings.folder = folder;
         for problem in problems.into_iter().chain(unreadable) {
             self.outbox.send(ToClient::Warning(problem));
         }
@@ -591,7 +594,7 @@ impl MainLoop {
             }
             let (candidates, root) = (candidates.clone(), root.clone());
             self.start(move || {
-                imports::read_first(&candidates, &root).map(|(path, text)| Event::Imported { path, text })
+                imports::read_first(&OnDisk, &candidates, &root).map(|(path, text)| Event::Imported { path, text })
             });
         }
     }
@@ -603,7 +606,7 @@ impl MainLoop {
         if self.launched.insert(path.clone()) {
             let module = module.to_owned();
             self.start(move || {
-                let files = imports::launchers(Path::new(&path), &module, &root);
+                let files = imports::launchers(&OnDisk, Path::new(&path), &module, &root);
                 (!files.is_empty()).then_some(Event::Launchers { files })
             });
         }

@@ -172,7 +172,7 @@ impl LanguageServer for Backend {
         let _ = self.abilities.set(abilities);
         let root = workspace_root(&params);
         let editor = section(params.initialization_options.unwrap_or_default());
-        self.queue.post(Event::Initialized { encoding, settings: Settings { root, editor } });
+        self.queue.post(Event::Initialized { encoding, settings: Settings { root, editor, folder: None } });
         Ok(capabilities::initialize_result(encoding, abilities.pulls_diagnostics))
     }
 
