@@ -512,8 +512,9 @@ impl Config {
             let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
             if let Some(setting) = SETTINGS.iter().find(|setting| setting.key == key) {
                 if (setting.set)(self, value).is_none() {
-                    let message =
-                        setting.misspelt(value).unwrap_or_else(|| format!("`{key}` takes {}, not {value}", setting.takes));
+                    let message = setting
+                        .misspelt(value)
+                        .unwrap_or_else(|| format!("`{key}` takes {}, not {value}", setting.takes));
                     problems.push(ConfigProblem { key, message });
                 }
                 continue;
@@ -573,7 +574,6 @@ fn section_of_pyproject(text: &str) -> Option<Table> {
     let project = text.parse::<Table>().ok()?;
     project.get("tool")?.get("tilefit")?.as_table().cloned()
 }
-
 
 #[cfg(test)]
 mod tests {

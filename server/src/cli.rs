@@ -5,6 +5,7 @@ mod codegen;
 mod columns;
 mod configs;
 mod confirm;
+mod diff;
 mod explain;
 mod frame;
 mod map;
@@ -52,6 +53,8 @@ enum Command {
     },
     /// Report what does not fit
     Check(check::Arguments),
+    /// Show what a change does to the memories of each kernel
+    Diff(diff::Arguments),
     /// Print the address of each tile, and how full each memory is
     Plan(plan::Arguments),
     /// Print what every configuration of a kernel takes on every device
@@ -124,6 +127,7 @@ pub(crate) fn run() -> ExitCode {
             Err(error) => fail(&format!("the server cannot start: {error}")),
         },
         Command::Check(arguments) => check::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Configs(arguments) => configs::run(&arguments),
         Command::Confirm(arguments) => confirm::run(&arguments),

@@ -13,7 +13,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tempfile::TempDir;
 
 /// No kernel, module, dump or file of settings written by hand comes near this.
-const MOST_BYTES: u64 = 4 << 20;
+pub(crate) const MOST_BYTES: u64 = 4 << 20;
 
 /// Of a file that the user named: lists of buffers and findings are long.
 const MOST_NAMED_BYTES: u64 = 64 << 20;

@@ -6,6 +6,7 @@ mod confirm;
 mod disk;
 mod dumps;
 mod files;
+mod git;
 mod imports;
 mod lsp;
 mod selection;

@@ -44,7 +44,9 @@ mod tests {
     #[test]
     fn what_is_broken_in_a_kernel_is_found_and_elsewhere_it_is_not() {
         let pypto = |header: &str, body: &str| {
-            format!("import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\n{header}\n    {body}\n    y = 1\n")
+            format!(
+                "import pypto.language as pl\n\n@pl.function(type=pl.FunctionType.InCore)\n{header}\n    {body}\n    y = 1\n"
+            )
         };
         assert!(lines(&pypto("def k(a):", "x = pl.load(a, [0, 0], [16, 16])")).is_empty());
         assert_eq!(lines(&pypto("def k(a):", "x = pl.load(a, [0, 0], [16, 16]")), [5]);

@@ -22,7 +22,7 @@ mod generated_code;
 mod hover;
 mod inlay_hint;
 mod lowered_ir;
-mod markdown;
+pub mod markdown;
 mod memory_map;
 mod navigation;
 mod signature_help;

@@ -6,7 +6,7 @@ const FENCE: &str = "```";
 const OPENING: &str = "```python";
 
 /// The same page without pictures, links and HTML.
-pub(crate) fn without_links(markdown: &str) -> String {
+pub fn without_links(markdown: &str) -> String {
     let mut page = String::with_capacity(markdown.len());
     let mut is_code = false;
     for line in markdown.split_inclusive(['\n', '\r']) {

@@ -89,7 +89,9 @@ fn write(folder: &Path, codes: &[&GeneratedCode]) -> Result<(), String> {
     let mut files = NewFiles::new(folder).map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     for code in codes {
         let text = format!("{}\n{}", prelude(), code.text);
-        files.write(&code.kernel, "cpp", &text).map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
+        files
+            .write(&code.kernel, "cpp", &text)
+            .map_err(|error| format!("{}: {}", folder.display(), disk::why(&error)))?;
     }
     Ok(())
 }

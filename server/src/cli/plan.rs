@@ -76,7 +76,8 @@ fn printed(arguments: &Arguments) -> Result<(), String> {
         }
         Format::Json => {
             let plans = Plans { schema: 1, file: path, kernels };
-            let json = serde_json::to_string(&plans).map_err(|it| format!("the plan cannot be written as JSON: {it}"))?;
+            let json =
+                serde_json::to_string(&plans).map_err(|it| format!("the plan cannot be written as JSON: {it}"))?;
             print(&format!("{json}\n"));
         }
     }

@@ -41,6 +41,12 @@ impl<'t> Projects<'t> {
         self.of_folder(absolute(file).parent().unwrap_or(Path::new("/")))
     }
 
+    /// Files one after another that have the same settings.
+    pub(super) fn each<'f>(&self, files: &'f [PathBuf]) -> Vec<(Arc<Project>, &'f [PathBuf])> {
+        let chunks = files.chunk_by(|a, b| Arc::ptr_eq(&self.of_file(a), &self.of_file(b)));
+        chunks.map(|chunk| (self.of_file(&chunk[0]), chunk)).collect()
+    }
+
     /// What is wrong with the settings that were read so far.
     pub(super) fn problems(&self) -> Vec<String> {
         let projects = self.of_folders.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,9 +90,15 @@ impl<'t> Projects<'t> {
     }
 }
 
+impl Projects<'_> {
+    pub(super) fn selects(&self, file: &Path) -> bool {
+        self.of_file(file).selection.selects(file)
+    }
+}
+
 impl Selects for Projects<'static> {
     fn selects(&self, file: &Path) -> bool {
-        self.of_file(file).selection.selects(file)
+        self.selects(file)
     }
 
     /// What lies in a directory has no say in whether it is entered.

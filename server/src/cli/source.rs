@@ -1,5 +1,6 @@
 //! A file from disk under analysis.
 
+use std::collections::HashSet;
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -9,8 +10,9 @@ use tilefit_analysis::confirm::{Answered, KernelsAsked, Question};
 use tilefit_analysis::memory::{OpenSearch, Patience};
 use tilefit_analysis::project::Config;
 use tilefit_analysis::{Analysis, AnalysisHost, Cancellable, FileId};
-use tilefit_syntax::Document;
+use tilefit_syntax::{Document, LineCol, PositionEncoding};
 
+use super::which::Kernels;
 use super::workers;
 use crate::confirm::{Confirmer, python};
 use crate::tree::{OnDisk, Tree, absolute};
@@ -80,6 +82,16 @@ impl Source {
         read.into_iter().map(|read| read.map(|read| read.source(&host))).collect()
     }
 
+    /// Kernels that do not parse, in sentences for the user.
+    pub(super) fn syntax_errors(&self, path: &str) -> Vec<String> {
+        let errors = self.ask(|analysis, file| analysis.syntax_errors(file)).into_iter();
+        let said = errors.map(|error| {
+            let LineCol { line, col } = self.document.position(error.start, PositionEncoding::Utf32);
+            format!("{path}:{}:{}: syntax error: the kernel cannot be read", line + 1, col + 1)
+        });
+        said.collect()
+    }
+
     /// Asks for one feature. Nothing edits the file, so nothing cancels the query.
     pub(super) fn ask<T: Default>(&self, feature: impl FnOnce(&Analysis, FileId) -> Cancellable<T>) -> T {
         feature(&self.analysis, self.file).unwrap_or_default()
@@ -95,10 +107,11 @@ pub(super) struct Python {
 }
 
 impl Python {
-    pub(super) fn of(&self, config: &Config) -> Result<Asking, String> {
+    /// For the kernels that are named.
+    pub(super) fn of(&self, config: &Config, kernels: &Kernels) -> Result<Asking, String> {
         let named = self.python.as_deref().or(config.python.as_deref());
         let python = python::find(named, env::current_dir().ok().as_deref())?;
-        Ok(Asking { confirmer: Confirmer::new(python), of: KernelsAsked::InForce })
+        Ok(Asking { confirmer: Confirmer::new(python), of: KernelsAsked::InForce, kernels: kernels.clone() })
     }
 }
 
@@ -106,6 +119,7 @@ impl Python {
 pub(super) struct Asking {
     confirmer: Confirmer,
     of: KernelsAsked,
+    kernels: Kernels,
 }
 
 impl Asking {
@@ -118,6 +132,7 @@ impl Asking {
         // What fails here fails again where it is asked for, and is reported there.
         let questions = catch_unwind(AssertUnwindSafe(|| host.snapshot().all_questions(read.file, self.of)));
         let questions: Vec<Question> = questions.ok().and_then(Result::ok).unwrap_or_default();
+        let questions = self.about_kernels(host, read, questions);
         let never = AtomicBool::new(false);
         let answered = questions.into_iter().map(|question| {
             let answer = self.confirmer.ask(&read.path, &read.text, &question, &never);
@@ -125,6 +140,19 @@ impl Asking {
         });
         let answered = answered.collect();
         host.set_answers(read.file, answered);
+    }
+}
+
+impl Asking {
+    /// Leaves the questions about the kernels that are named.
+    fn about_kernels(&self, host: &AnalysisHost, read: &Read, mut questions: Vec<Question>) -> Vec<Question> {
+        if !self.kernels.are_all() {
+            let of_kernels = host.snapshot().questions(read.file).unwrap_or_default().into_iter();
+            let named = of_kernels.filter(|it| self.kernels.include(&it.kernel)).filter_map(|it| it.question.ok());
+            let named: HashSet<Question> = named.collect();
+            questions.retain(|question| named.contains(question));
+        }
+        questions
     }
 }
 

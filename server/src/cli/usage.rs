@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use annotate_snippets::renderer::{AnsiColor, Effects, Style};
-use tilefit_analysis::ide::KernelSummary;
 use tilefit_analysis::ide::plan_view::{Bounds, SpacePlan};
+use tilefit_analysis::ide::{KernelSummary, bytes};
 
 use crate::terminal::plain;
 
@@ -75,20 +75,25 @@ pub(super) fn percent(used: u64, capacity: u64) -> u64 {
     used.saturating_mul(100).div_ceil(capacity)
 }
 
-/// `128 KiB`, `131136 B`, `96–128 KiB`, `≥ 96 KiB`
+/// `128 KiB`, `131136 B`, `96 KiB–128 KiB`, `≥ 96 KiB`; of tensor memory numbers alone.
 pub(super) fn used(memory: &str, used: Option<u64>, bounds: Option<Bounds>) -> String {
     match (used, bounds) {
-        (Some(used), _) => amount(memory, used),
-        (None, Some(Bounds { low, high: Some(high) })) => format!("{}–{}", amount(memory, low), amount(memory, high)),
-        (None, Some(Bounds { low, high: None })) => format!("≥ {}", amount(memory, low)),
+        (Some(used), _) => number(memory, used),
+        (None, Some(Bounds { low, high: Some(high) })) => format!("{}–{}", number(memory, low), number(memory, high)),
+        (None, Some(Bounds { low, high: None })) => format!("≥ {}", number(memory, low)),
         (None, None) => "?".to_owned(),
     }
 }
 
-/// What of a memory, in its unit: tensor memory of a GPU has columns, all others have bytes.
+/// What of a memory, in its unit.
 pub(super) fn amount(memory: &str, amount: u64) -> String {
-    match memory {
-        "tmem" => format!("{amount} columns"),
-        _ => tilefit_analysis::ide::bytes(amount),
-    }
+    let number = number(memory, amount);
+    if memory == TENSOR_MEMORY { number + " columns" } else { number }
 }
+
+fn number(memory: &str, amount: u64) -> String {
+    if memory == TENSOR_MEMORY { amount.to_string() } else { bytes(amount) }
+}
+
+/// That of a GPU is counted in columns, all other memory in bytes.
+const TENSOR_MEMORY: &str = "tmem";

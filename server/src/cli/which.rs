@@ -46,18 +46,19 @@ impl Kernels {
         self.are_all() || self.patterns.iter().any(|pattern| pattern.names(name))
     }
 
-    /// For a name or pattern that none of the names is meant by: a sentence for the user. `place` is where they were looked for.
-    pub(super) fn unmatched<'n>(&self, names: &[&'n str], place: &str) -> Option<String> {
+    /// For a name or pattern that none of the names is meant by: a sentence for the user.
+    pub(super) fn unmatched(&self, names: &[&str]) -> Option<String> {
         let is_matched = |pattern: &&Pattern| names.iter().any(|name| pattern.names(name));
         let pattern = self.patterns.iter().find(|pattern| !is_matched(pattern))?;
         let meant = did_you_mean(&pattern.text, names.iter().flat_map(|name| endings(name)));
         let (shown, others) = names.split_at(names.len().min(MOST_NAMES));
         let listed = match (meant.as_str(), others.len()) {
+            ("", 0) if shown.is_empty() => String::new(),
             ("", 0) => format!("; there are {}", shown.join(", ")),
             ("", others) => format!("; there are {} and {others} more", shown.join(", ")),
             _ => String::new(),
         };
-        Some(format!("{place}: no kernel `{}`{meant}{listed}", pattern.text))
+        Some(format!("no kernel `{}`{meant}{listed}", pattern.text))
     }
 }
 
@@ -94,9 +95,9 @@ impl Which {
     /// Those of `all` that are meant. The error is a sentence for the user.
     pub(super) fn among<'t, T>(&self, all: &'t [T], name: impl Fn(&T) -> &str) -> Result<Vec<&'t T>, String> {
         let names: Vec<_> = all.iter().map(&name).collect();
-        match self.kernels.unmatched(&names, &self.path.display().to_string()) {
+        match self.kernels.unmatched(&names) {
             Some(_) if names.is_empty() => Err(no_kernels(&self.path)),
-            Some(unmatched) => Err(unmatched),
+            Some(unmatched) => Err(format!("{}: {unmatched}", self.path.display())),
             None => Ok(all.iter().filter(|item| self.kernels.include(name(item))).collect()),
         }
     }
@@ -131,11 +132,11 @@ mod tests {
     fn what_matches_nothing_is_told_with_what_there_is() {
         let unmatched = |pattern: &str, names: &[&str]| {
             let Ok(pattern) = Pattern::of(pattern);
-            Kernels { patterns: vec![pattern] }.unmatched(names, "a.py")
+            Kernels { patterns: vec![pattern] }.unmatched(names)
         };
         assert_eq!(unmatched("gate", &["P.gate"]), None);
-        assert_eq!(unmatched("gatr", &["P.gate"]).as_deref(), Some("a.py: no kernel `gatr`; did you mean `gate`?"));
+        assert_eq!(unmatched("gatr", &["P.gate"]).as_deref(), Some("no kernel `gatr`; did you mean `gate`?"));
         let others = unmatched("softmax", &["P.gate", "P.norm"]);
-        assert_eq!(others.as_deref(), Some("a.py: no kernel `softmax`; there are P.gate, P.norm"));
+        assert_eq!(others.as_deref(), Some("no kernel `softmax`; there are P.gate, P.norm"));
     }
 }
