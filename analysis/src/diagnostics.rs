@@ -57,11 +57,11 @@ macro_rules! codes {
 codes! {
     CapacityExceeded "capacity-exceeded" Error "a memory space cannot hold the tiles that live in it";
     MayNotFit "may-not-fit" Warning "whether a memory holds a kernel hangs on what only the compiler chooses";
-    FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only when freed memory is divided again";
+    FitsOnlyPacked "fits-only-packed" Warning "the tiles fit only if freed buffers are split and reused, which the default planner does not do";
     PipelineDepth "pipeline-depth" Hint "fewer buffers of a pipeline fit than it has stages";
     TileLayout "tile-layout" Warning "the compiler accepts this tile, the instruction library does not";
     NarrowTransfer "narrow-transfer" Hint "rows of a load or store are too short for full speed";
-    NotModelled "not-modelled" Hint "tilefit does not model this, and says so instead of guessing";
+    NotModelled "not-modelled" Hint "tilefit cannot analyse this statement, so results for this kernel are partial";
     PrintedOverlap "printed-overlap" Error "two tiles of printed IR share bytes while both are in use";
     CompilerDiffers "compiler-differs" Warning "the author's compiler lays a kernel out in another way";
     CompilerRefuses "compiler-refuses" Error "the author's compiler does not take a kernel";
@@ -115,8 +115,8 @@ impl Code {
     pub fn instead_of(name: &str) -> String {
         let codes = Code::ALL.iter().map(|code| code.name());
         nearest(name, codes).map_or_else(
-            || "; `tilefit explain` lists them".to_owned(),
-            |code| format!("; did you mean `{code}`? `tilefit explain` lists all codes"),
+            || "; see `tilefit explain`".to_owned(),
+            |code| format!("; did you mean `{code}`? See `tilefit explain`"),
         )
     }
 

@@ -331,7 +331,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "codegen.alwaysAssign",
-        about: "Move the wrapper of a tensor before every load and store of the generated C++, also where it is in place.",
+        about: "Emit `TASSIGN` before every load and store of the generated C++, even when the pointer has not changed.",
         shape: Shape::Flag(false),
         takes: "true or false",
         set: |config, value| {

@@ -107,7 +107,12 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Gives a file that the user named another text, all at once: whoever reads it sees the old one or the new one. A link stays, and what it
 /// leads to changes.
-pub(crate) fn write_named(path: &Path, text: &str) -> io::Result<()> {
+/// The error is in words that follow the path.
+pub(crate) fn write_named(path: &Path, text: &str) -> Result<(), String> {
+    write_through_links(path, text).map_err(|error| why(&error))
+}
+
+fn write_through_links(path: &Path, text: &str) -> io::Result<()> {
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match fs::metadata(&real) {
         Ok(old) if old.is_file() => replace(&real, text, Some(old.permissions())),

@@ -57,7 +57,7 @@ impl Baseline {
         let counted = self.known.iter().map(|(known, &count)| Counted { known: known.clone(), count });
         let file = File { schema: SCHEMA, findings: counted.collect() };
         let text = serde_json::to_string_pretty(&file).map_err(|error| error.to_string())? + "\n";
-        disk::write_named(path, &text).map_err(|error| format!("{}: {}", path.display(), disk::why(&error)))
+        disk::write_named(path, &text).map_err(|error| format!("{}: {error}", path.display()))
     }
 
     pub(super) fn extend<'f>(&mut self, findings: impl Iterator<Item = &'f Finding>) {

@@ -22,7 +22,7 @@ pub(super) fn fix(path: &Path, config: &Config) -> Result<(), String> {
         for (range, new) in edits.iter().rev() {
             text.replace_range(range.start..range.end, new);
         }
-        disk::write_named(path, &text).map_err(|error| format!("{}: {}", path.display(), disk::why(&error)))?;
+        disk::write_named(path, &text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }
